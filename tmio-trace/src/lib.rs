@@ -1,1 +1,40 @@
-//! See the crate description.
+//! The tmio trace: what one recorded MPI-IO operation is, how operations are laid out on disk, and
+//! how they are read back.
+//!
+//! A trace is a stream of [frames](frame), each a complete MessagePack array with a checksum:
+//!
+//! | frame | type | when it is written |
+//! |---|---|---|
+//! | header | [`Header`] | once, by rank 0 |
+//! | rank | [`RankInfo`] | per rank: where it ran, its clock, what it cost |
+//! | block | [`block`] | per rank, whenever its current block leaves memory |
+//! | end | [`TraceEnd`] | once, last: the job reached `MPI_Finalize` |
+//!
+//! Blocks are self-contained: a block names the files its operations touched and can be decoded
+//! without any other block. `docs/trace-format.md` describes every byte.
+//!
+//! The same crate is linked into the application (writing) and into `ftio` (reading), so it has no
+//! dependency beyond serde, and nothing on the writing path panics or allocates without asking.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
+
+pub mod block;
+pub mod checksum;
+pub mod column;
+pub mod frame;
+mod kind;
+mod meta;
+mod operation;
+pub mod reader;
+pub mod spool;
+
+pub use kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind};
+pub use meta::{ClockSample, Header, RankInfo, TraceEnd};
+pub use operation::{AsyncTimes, Operation};
+pub use reader::{Event, Outcome, ReadError, Trace};
+
+/// Version of the trace format that this crate writes, and the highest one it reads.
+pub const FORMAT_VERSION: u32 = 1;

@@ -1,0 +1,362 @@
+//! A block: some operations of one rank as columns.
+//!
+//! Body of a block frame: `rank`, `seq` (0, 1, 2 … per rank), `count`, `t_min` and `t_max`
+//! (earliest start and latest end), `covered_until` (everything that a blocking call of this rank
+//! began before then is in this block or an earlier one), `files` (pairs of number and name, all
+//! that the block's operations refer to), `columns`.
+//!
+//! Each column is a [`column`](crate::column) of `count` numbers, or of as many as there are
+//! nonblocking operations for the last four:
+//!
+//! | column | number |
+//! |---|---|
+//! | `kind`, `flags`, `thread`, `file`, `bytes` | difference to the operation before |
+//! | `offset` | difference of the difference to the operation before |
+//! | `start` | start − end of the operation before |
+//! | `duration` | end − start |
+//! | `issued` | issued − start |
+//! | `deadline` | end − deadline |
+//! | `pending` | pending_until − issued |
+//! | `tested` | test_time |
+//!
+//! "The operation before" the first one is all zeros. Sums wrap at 64 bits.
+
+use crate::column::{ColumnReader, ColumnWriter};
+use crate::frame::{self, FrameKind};
+use crate::{AsyncTimes, Flags, OpKind, Operation};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// Largest number of operations that a reader accepts in one block.
+pub const MAX_COUNT: u32 = 1 << 20;
+
+/// The body of a block frame, its columns still encoded.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Block<'a> {
+    /// Rank whose operations these are.
+    pub rank: u32,
+    /// Number of the block within its rank.
+    pub seq: u64,
+    /// Number of operations.
+    pub count: u32,
+    /// Earliest start, on the rank's clock; 0 in an empty block.
+    pub t_min: i64,
+    /// Latest end, on the rank's clock; 0 in an empty block.
+    pub t_max: i64,
+    /// Everything that a blocking call of this rank began before then is in this block or an earlier one.
+    pub covered_until: i64,
+    /// Numbers and names of the files that the operations refer to.
+    #[serde(borrow)]
+    pub files: Vec<(u32, &'a str)>,
+    /// The operations.
+    #[serde(borrow)]
+    pub columns: Columns<'a>,
+}
+
+/// The encoded columns of a block.
+#[derive(Debug, Serialize, Deserialize)]
+#[allow(missing_docs)] // see the table in the module's documentation
+pub struct Columns<'a> {
+    #[serde(borrow)]
+    pub kind: Bytes<'a>,
+    #[serde(borrow)]
+    pub flags: Bytes<'a>,
+    #[serde(borrow)]
+    pub thread: Bytes<'a>,
+    #[serde(borrow)]
+    pub file: Bytes<'a>,
+    #[serde(borrow)]
+    pub bytes: Bytes<'a>,
+    #[serde(borrow)]
+    pub offset: Bytes<'a>,
+    #[serde(borrow)]
+    pub start: Bytes<'a>,
+    #[serde(borrow)]
+    pub duration: Bytes<'a>,
+    #[serde(borrow, default, skip_serializing_if = "Bytes::is_empty")]
+    pub issued: Bytes<'a>,
+    #[serde(borrow, default, skip_serializing_if = "Bytes::is_empty")]
+    pub deadline: Bytes<'a>,
+    #[serde(borrow, default, skip_serializing_if = "Bytes::is_empty")]
+    pub pending: Bytes<'a>,
+    #[serde(borrow, default, skip_serializing_if = "Bytes::is_empty")]
+    pub tested: Bytes<'a>,
+}
+
+/// What is wrong with the columns of a block whose checksum is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BlockError {
+    /// The column ends before the last operation.
+    #[error("column '{0}' ends before the last operation")]
+    Short(&'static str),
+    /// More operations than any writer puts into a block.
+    #[error("a block of {0} operations (at most {MAX_COUNT} are allowed)")]
+    TooMany(u32),
+    /// A number does not fit its column.
+    #[error("column '{0}' holds a number out of range")]
+    Range(&'static str),
+}
+
+impl<'a> Block<'a> {
+    /// Reads the body of a block frame.
+    pub fn parse(body: &'a [u8]) -> Result<Self, String> {
+        rmp_serde::from_slice(body).map_err(|error| error.to_string())
+    }
+
+    /// Decodes the operations, on the rank's clock, into `operations` (which is emptied first).
+    pub fn decode_into(&self, operations: &mut Vec<Operation>) -> Result<(), BlockError> {
+        operations.clear();
+        if self.count > MAX_COUNT {
+            return Err(BlockError::TooMany(self.count));
+        }
+        let column = |bytes: &Bytes<'a>| ColumnReader::new(bytes.0);
+        let columns = &self.columns;
+        let (mut kinds, mut flag_values) = (column(&columns.kind), column(&columns.flags));
+        let (mut threads, mut files) = (column(&columns.thread), column(&columns.file));
+        let (mut sizes, mut offsets) = (column(&columns.bytes), column(&columns.offset));
+        let (mut starts, mut durations) = (column(&columns.start), column(&columns.duration));
+        let (mut issues, mut deadlines) = (column(&columns.issued), column(&columns.deadline));
+        let (mut pendings, mut tests) = (column(&columns.pending), column(&columns.tested));
+
+        let (mut kind, mut flags, mut thread, mut file) = (0i64, 0i64, 0i64, 0i64);
+        let (mut bytes, mut offset, mut stride, mut end) = (0i64, 0i64, 0i64, 0i64);
+        for _ in 0..self.count {
+            let next =
+                |column: &mut ColumnReader<'a>, name| column.next_value().ok_or(BlockError::Short(name));
+            kind = kind.wrapping_add(next(&mut kinds, "kind")?);
+            flags = flags.wrapping_add(next(&mut flag_values, "flags")?);
+            thread = thread.wrapping_add(next(&mut threads, "thread")?);
+            file = file.wrapping_add(next(&mut files, "file")?);
+            bytes = bytes.wrapping_add(next(&mut sizes, "bytes")?);
+            stride = stride.wrapping_add(next(&mut offsets, "offset")?);
+            offset = offset.wrapping_add(stride);
+            let start = end.wrapping_add(next(&mut starts, "start")?);
+            end = start.wrapping_add(next(&mut durations, "duration")?);
+            let op_kind = OpKind(u8::try_from(kind).map_err(|_| BlockError::Range("kind"))?);
+            let nonblocking = if op_kind.is_nonblocking() {
+                let issued = start.wrapping_add(next(&mut issues, "issued")?);
+                let deadline = end.wrapping_sub(next(&mut deadlines, "deadline")?);
+                let pending_until = issued.wrapping_add(next(&mut pendings, "pending")?);
+                let test_time = next(&mut tests, "tested")?;
+                Some(AsyncTimes { issued, deadline, pending_until, test_time })
+            } else {
+                None
+            };
+            operations.push(Operation {
+                kind: op_kind,
+                flags: Flags(u8::try_from(flags).map_err(|_| BlockError::Range("flags"))?),
+                thread: u16::try_from(thread).map_err(|_| BlockError::Range("thread"))?,
+                file: u32::try_from(file).map_err(|_| BlockError::Range("file"))?,
+                offset,
+                bytes: bytes as u64,
+                start,
+                end,
+                nonblocking,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Turns operations into block frames, reusing its memory from block to block.
+///
+/// All memory is asked for in [`restart`](Self::restart); what follows cannot fail for want of it.
+#[derive(Debug, Default)]
+pub struct BlockEncoder {
+    kind: ColumnWriter,
+    flags: ColumnWriter,
+    thread: ColumnWriter,
+    file: ColumnWriter,
+    bytes: ColumnWriter,
+    offset: ColumnWriter,
+    start: ColumnWriter,
+    duration: ColumnWriter,
+    issued: ColumnWriter,
+    deadline: ColumnWriter,
+    pending: ColumnWriter,
+    tested: ColumnWriter,
+    files: Vec<u32>,
+    before: Before,
+    count: u32,
+    t_min: i64,
+    t_max: i64,
+    frame: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+struct Before {
+    kind: i64,
+    flags: i64,
+    thread: i64,
+    file: i64,
+    bytes: i64,
+    offset: i64,
+    stride: i64,
+    end: i64,
+}
+
+impl BlockEncoder {
+    /// Begins a block of at most `count` operations. `false`: there is no memory for it.
+    pub fn restart(&mut self, count: usize) -> bool {
+        self.before = Before::default();
+        self.count = 0;
+        (self.t_min, self.t_max) = (i64::MAX, i64::MIN);
+        self.files.clear();
+        let columns = [
+            &mut self.kind,
+            &mut self.flags,
+            &mut self.thread,
+            &mut self.file,
+            &mut self.bytes,
+            &mut self.offset,
+            &mut self.start,
+            &mut self.duration,
+            &mut self.issued,
+            &mut self.deadline,
+            &mut self.pending,
+            &mut self.tested,
+        ];
+        let room = columns.into_iter().all(|column| column.restart(count));
+        room && self.files.try_reserve(count).is_ok()
+    }
+
+    /// Appends an operation; its times are on the rank's clock.
+    pub fn push(&mut self, op: &Operation) {
+        let before = &mut self.before;
+        let difference = |column: &mut ColumnWriter, old: &mut i64, new: i64| {
+            column.push(new.wrapping_sub(*old));
+            *old = new;
+        };
+        difference(&mut self.kind, &mut before.kind, i64::from(op.kind.0));
+        difference(&mut self.flags, &mut before.flags, i64::from(op.flags.0));
+        difference(&mut self.thread, &mut before.thread, i64::from(op.thread));
+        difference(&mut self.bytes, &mut before.bytes, op.bytes as i64);
+        let other_file = i64::from(op.file) != before.file || self.count == 0;
+        if other_file && let Err(place) = self.files.binary_search(&op.file) {
+            self.files.insert(place, op.file);
+        }
+        difference(&mut self.file, &mut before.file, i64::from(op.file));
+        let stride = op.offset.wrapping_sub(before.offset);
+        before.offset = op.offset;
+        difference(&mut self.offset, &mut before.stride, stride);
+        self.start.push(op.start.wrapping_sub(before.end));
+        self.duration.push(op.end.wrapping_sub(op.start));
+        before.end = op.end;
+        if op.kind.is_nonblocking() {
+            let times = op.nonblocking.unwrap_or_default();
+            self.issued.push(times.issued.wrapping_sub(op.start));
+            self.deadline.push(op.end.wrapping_sub(times.deadline));
+            self.pending.push(times.pending_until.wrapping_sub(times.issued));
+            self.tested.push(times.test_time);
+        }
+        self.t_min = self.t_min.min(op.start);
+        self.t_max = self.t_max.max(op.end);
+        self.count += 1;
+    }
+
+    /// Numbers of the files that the block's operations refer to, ascending.
+    pub fn files(&self) -> &[u32] {
+        &self.files
+    }
+
+    /// Ends the block and gives the whole frame. `names` should name every one of [`files`](Self::files).
+    pub fn finish(
+        &mut self,
+        rank: u32,
+        seq: u64,
+        covered_until: i64,
+        names: Vec<(u32, &str)>,
+    ) -> Result<&[u8], frame::EncodeError> {
+        let (t_min, t_max) = if self.count == 0 { (0, 0) } else { (self.t_min, self.t_max) };
+        let name_bytes: usize = names.iter().map(|(_, name)| name.len() + 16).sum();
+        let block = Block {
+            rank,
+            seq,
+            count: self.count,
+            t_min,
+            t_max,
+            covered_until,
+            files: names,
+            columns: Columns {
+                kind: Bytes(self.kind.finish()),
+                flags: Bytes(self.flags.finish()),
+                thread: Bytes(self.thread.finish()),
+                file: Bytes(self.file.finish()),
+                bytes: Bytes(self.bytes.finish()),
+                offset: Bytes(self.offset.finish()),
+                start: Bytes(self.start.finish()),
+                duration: Bytes(self.duration.finish()),
+                issued: Bytes(self.issued.finish()),
+                deadline: Bytes(self.deadline.finish()),
+                pending: Bytes(self.pending.finish()),
+                tested: Bytes(self.tested.finish()),
+            },
+        };
+        let error = |what: &str| frame::EncodeError(what.to_owned());
+        self.frame.clear();
+        let room = frame::HEAD + 512 + name_bytes + block.columns.len();
+        self.frame.try_reserve(room).map_err(|_| error("no memory for a block"))?;
+        self.frame.extend_from_slice(&[0; frame::HEAD]);
+        let mut serializer = rmp_serde::Serializer::new(&mut self.frame).with_struct_map();
+        block.serialize(&mut serializer).map_err(|e| frame::EncodeError(e.to_string()))?;
+        let (head, body) = self.frame.split_at_mut_checked(frame::HEAD).ok_or_else(|| error("no frame"))?;
+        let bytes = frame::head(FrameKind::Block, body).ok_or_else(|| error("a block that is too long"))?;
+        head.copy_from_slice(&bytes);
+        Ok(&self.frame)
+    }
+}
+
+impl Columns<'_> {
+    fn len(&self) -> usize {
+        [
+            &self.kind,
+            &self.flags,
+            &self.thread,
+            &self.file,
+            &self.bytes,
+            &self.offset,
+            &self.start,
+            &self.duration,
+            &self.issued,
+            &self.deadline,
+            &self.pending,
+            &self.tested,
+        ]
+        .iter()
+        .map(|column| column.0.len())
+        .sum()
+    }
+}
+
+/// Bytes that are written as MessagePack `bin` and borrowed when read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bytes<'a>(pub &'a [u8]);
+
+impl Bytes<'_> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Bytes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Borrowed;
+        impl<'de> Visitor<'de> for Borrowed {
+            type Value = Bytes<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("binary data")
+            }
+            fn visit_borrowed_bytes<E: de::Error>(self, bytes: &'de [u8]) -> Result<Bytes<'de>, E> {
+                Ok(Bytes(bytes))
+            }
+        }
+        deserializer.deserialize_bytes(Borrowed)
+    }
+}

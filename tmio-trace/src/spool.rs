@@ -1,0 +1,317 @@
+//! The spool: where the current block of a running rank lives, so that a killed process leaves it.
+//!
+//! A spool file is written through a shared mapping by one process and read by nobody while all
+//! goes well. Everything in it is 64-bit words in the byte order of the machine; a reader on
+//! another kind of machine sees the wrong magic number and leaves it alone.
+//!
+//! ```text
+//! 0                 SPOOL_MAGIC, rank, process id, bytes per slot, number of slots, bytes of names
+//! NAMES_OFFSET      names of files: (number: u32, length: u32, the name), one after the other
+//! SLOTS_OFFSET      slots, each SLOT_WORDS words of head and then raw records
+//! ```
+//!
+//! A slot belongs to one thread. Its [`PUBLISHED`] word is stored with release order after each
+//! record, so that what it covers is always whole. Times are ticks of the clock that the slot
+//! names: `nanoseconds = ANCHOR_NS + (ticks − ANCHOR_TICKS) × RATE`.
+
+use crate::{AsyncTimes, Flags, OpKind, Operation};
+
+/// First word of a spool file.
+pub const SPOOL_MAGIC: u64 = u64::from_le_bytes(*b"TMIOSPL1");
+/// Words of the file head, in order after the magic number.
+pub const HEAD_RANK: usize = 1;
+/// Process that writes the spool.
+pub const HEAD_PID: usize = 2;
+/// Bytes per slot.
+pub const HEAD_SLOT_BYTES: usize = 3;
+/// Number of slots that the file has room for by now.
+pub const HEAD_SLOTS: usize = 4;
+/// Bytes of names that are published.
+pub const HEAD_NAMES: usize = 5;
+/// Where the names begin.
+pub const NAMES_OFFSET: usize = 4096;
+/// Where the slots begin.
+pub const SLOTS_OFFSET: usize = 64 << 10;
+/// Room for names.
+pub const NAMES_BYTES: usize = SLOTS_OFFSET - NAMES_OFFSET;
+
+/// Words of a slot's head: number of times the slot was emptied.
+pub const GENERATION: usize = 0;
+/// Words of records that may be read.
+pub const PUBLISHED: usize = 1;
+/// Words of records that left in a block already.
+pub const FLUSHED: usize = 2;
+/// Number of the block that is being, or was last, written from this slot …
+pub const FLUSH_SEQ: usize = 3;
+/// … and how many words it takes away. Beyond `FLUSHED` while that block is being written.
+pub const FLUSH_TO: usize = 4;
+/// Ticks at which the operation began that the thread is in; 0 outside.
+pub const IN_FLIGHT: usize = 5;
+/// A reading of the clock in ticks …
+pub const ANCHOR_TICKS: usize = 6;
+/// … and the same moment on the monotonic clock.
+pub const ANCHOR_NS: usize = 7;
+/// Nanoseconds per tick, the bits of an `f64`.
+pub const RATE: usize = 8;
+/// System's id of the thread that owns the slot; 0: free.
+pub const OWNER: usize = 9;
+/// Held by whoever takes records out of the slot.
+pub const LOCK: usize = 10;
+/// Words before the first record.
+pub const SLOT_WORDS: usize = 16;
+
+/// Words of a record of a blocking operation.
+pub const SYNC_WORDS: usize = 5;
+/// Words of a record of a nonblocking operation.
+pub const ASYNC_WORDS: usize = 9;
+
+/// Last word of the common part of a record: file, kind, flags, thread.
+#[inline]
+pub const fn pack_identity(file: u32, kind: OpKind, flags: Flags, thread: u16) -> u64 {
+    file as u64 | (kind.0 as u64) << 32 | (flags.0 as u64) << 40 | (thread as u64) << 48
+}
+
+/// How ticks become nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TickScale {
+    /// A reading of the clock …
+    pub ticks: u64,
+    /// … and the same moment in nanoseconds.
+    pub ns: i64,
+    /// Nanoseconds per tick.
+    pub rate: f64,
+}
+
+impl TickScale {
+    /// The scale of a clock that counts nanoseconds.
+    pub const NANOSECONDS: TickScale = TickScale { ticks: 0, ns: 0, rate: 1.0 };
+
+    /// Nanoseconds for a reading of the clock.
+    #[inline]
+    pub fn to_ns(&self, ticks: u64) -> i64 {
+        let elapsed = ticks.wrapping_sub(self.ticks) as i64;
+        if self.rate == 1.0 {
+            return self.ns.wrapping_add(elapsed);
+        }
+        self.ns.wrapping_add((elapsed as f64 * self.rate).round() as i64)
+    }
+
+    /// Nanoseconds for a number of ticks.
+    #[inline]
+    pub fn span_to_ns(&self, ticks: u64) -> i64 {
+        if self.rate == 1.0 { ticks as i64 } else { (ticks as f64 * self.rate).round() as i64 }
+    }
+}
+
+/// Reads the raw records of a slot one after the other.
+#[derive(Clone, Debug)]
+pub struct RawRecords<'a> {
+    words: &'a [u64],
+    scale: TickScale,
+}
+
+impl<'a> RawRecords<'a> {
+    /// `words` begins with a record and ends after one.
+    pub fn new(words: &'a [u64], scale: TickScale) -> Self {
+        Self { words, scale }
+    }
+}
+
+impl Iterator for RawRecords<'_> {
+    type Item = Operation;
+
+    #[inline]
+    fn next(&mut self) -> Option<Operation> {
+        let (&[start, end, offset, bytes, identity], rest) = self.words.split_first_chunk::<SYNC_WORDS>()?;
+        let kind = OpKind((identity >> 32) as u8);
+        let (nonblocking, rest) = if kind.is_nonblocking() {
+            const EXTRA: usize = ASYNC_WORDS - SYNC_WORDS;
+            let (&[issued, deadline, pending_until, test_time], rest) = rest.split_first_chunk::<EXTRA>()?;
+            let times = AsyncTimes {
+                issued: self.scale.to_ns(issued),
+                deadline: self.scale.to_ns(deadline),
+                pending_until: self.scale.to_ns(pending_until),
+                test_time: self.scale.span_to_ns(test_time),
+            };
+            (Some(times), rest)
+        } else {
+            (None, rest)
+        };
+        self.words = rest;
+        Some(Operation {
+            kind,
+            flags: Flags((identity >> 40) as u8),
+            thread: (identity >> 48) as u16,
+            file: identity as u32,
+            offset: offset as i64,
+            bytes,
+            start: self.scale.to_ns(start),
+            end: self.scale.to_ns(end),
+            nonblocking,
+        })
+    }
+}
+
+/// What a dead (or live) process's spool file holds.
+#[derive(Debug)]
+pub struct Spool {
+    /// Rank that wrote it.
+    pub rank: u32,
+    /// Process that wrote it.
+    pub pid: u32,
+    /// Numbers and names of files.
+    pub names: Vec<(u32, String)>,
+    /// The slots that hold records.
+    pub slots: Vec<Slot>,
+}
+
+/// Records of one slot that have not left it, or may not have.
+#[derive(Debug)]
+pub struct Slot {
+    words: Vec<u64>,
+    scale: TickScale,
+    flushed: usize,
+    flush_to: usize,
+    /// Block that was being written last.
+    pub flush_seq: u64,
+}
+
+impl Slot {
+    /// Records that are in no block; `was_written` tells whether a block of that number is there.
+    pub fn records(&self, was_written: impl FnOnce(u64) -> bool) -> RawRecords<'_> {
+        let in_flight = self.flush_to > self.flushed;
+        let from = if in_flight && was_written(self.flush_seq) { self.flush_to } else { self.flushed };
+        RawRecords::new(self.words.get(from..).unwrap_or_default(), self.scale)
+    }
+}
+
+impl Spool {
+    /// Reads the bytes of a spool file. `None`: it is not one (or of another kind of machine).
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let word = |index: usize| word_at(bytes, index * 8);
+        if word(0)? != SPOOL_MAGIC {
+            return None;
+        }
+        let slot_bytes = usize::try_from(word(HEAD_SLOT_BYTES)?).ok()?;
+        if slot_bytes <= SLOT_WORDS * 8 || slot_bytes % 8 != 0 {
+            return None;
+        }
+        let names = bytes.get(NAMES_OFFSET..SLOTS_OFFSET.min(bytes.len())).unwrap_or_default();
+        let published = usize::try_from(word(HEAD_NAMES)?).unwrap_or(0).min(names.len());
+        let slots = bytes
+            .get(SLOTS_OFFSET..)
+            .unwrap_or_default()
+            .chunks_exact(slot_bytes)
+            .take(usize::try_from(word(HEAD_SLOTS)?).unwrap_or(0))
+            .filter_map(parse_slot)
+            .collect();
+        Some(Spool {
+            rank: u32::try_from(word(HEAD_RANK)?).ok()?,
+            pid: u32::try_from(word(HEAD_PID)?).ok()?,
+            names: parse_names(names.get(..published).unwrap_or_default()),
+            slots,
+        })
+    }
+}
+
+fn word_at(bytes: &[u8], offset: usize) -> Option<u64> {
+    bytes.get(offset..)?.first_chunk().map(|&word| u64::from_ne_bytes(word))
+}
+
+fn parse_slot(bytes: &[u8]) -> Option<Slot> {
+    let word = |index: usize| word_at(bytes, index * 8);
+    let published = usize::try_from(word(PUBLISHED)?).ok()?;
+    let records = bytes.get(SLOT_WORDS * 8..)?.get(..published.checked_mul(8)?)?;
+    let (words, _) = records.as_chunks::<8>();
+    let flushed = usize::try_from(word(FLUSHED)?).ok()?;
+    if published == 0 || flushed > published {
+        return None;
+    }
+    Some(Slot {
+        words: words.iter().map(|&word| u64::from_ne_bytes(word)).collect(),
+        scale: TickScale {
+            ticks: word(ANCHOR_TICKS)?,
+            ns: word(ANCHOR_NS)? as i64,
+            rate: f64::from_bits(word(RATE)?),
+        },
+        flushed,
+        flush_to: usize::try_from(word(FLUSH_TO)?).ok()?.min(published),
+        flush_seq: word(FLUSH_SEQ)?,
+    })
+}
+
+fn parse_names(mut bytes: &[u8]) -> Vec<(u32, String)> {
+    let mut names = Vec::new();
+    while let Some((&number, rest)) = bytes.split_first_chunk::<4>() {
+        let Some((&length, rest)) = rest.split_first_chunk::<4>() else { break };
+        let Some((name, rest)) = rest.split_at_checked(u32::from_ne_bytes(length) as usize) else { break };
+        names.push((u32::from_ne_bytes(number), String::from_utf8_lossy(name).into_owned()));
+        bytes = rest;
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Direction, FilePointer};
+    use proptest::prelude::*;
+
+    fn spool_with(slot_head: &[(usize, u64)], records: &[u64]) -> Vec<u8> {
+        const SLOT: usize = 4096;
+        let mut words = vec![0u64; (SLOTS_OFFSET + SLOT) / 8];
+        words[0] = SPOOL_MAGIC;
+        words[HEAD_RANK] = 3;
+        words[HEAD_PID] = 99;
+        words[HEAD_SLOT_BYTES] = SLOT as u64;
+        words[HEAD_SLOTS] = 1;
+        let slot = SLOTS_OFFSET / 8;
+        words[slot + RATE] = 1.0f64.to_bits();
+        words[slot + PUBLISHED] = records.len() as u64;
+        for &(index, value) in slot_head {
+            words[slot + index] = value;
+        }
+        words[slot + SLOT_WORDS..][..records.len()].copy_from_slice(records);
+        words.iter().flat_map(|w| w.to_ne_bytes()).collect()
+    }
+
+    fn record(start: u64) -> [u64; SYNC_WORDS] {
+        let kind = OpKind::data(Direction::Write, FilePointer::Explicit, false, false, false);
+        [start, start + 10, 64, 8, pack_identity(5, kind, Flags::default(), 2)]
+    }
+
+    #[test]
+    fn records_that_left_in_a_block_are_not_read_again() {
+        let records = [record(100), record(200), record(300)].concat();
+        let starts = |head: &[(usize, u64)], written: bool| -> Vec<i64> {
+            let spool = Spool::parse(&spool_with(head, &records)).unwrap();
+            spool.slots[0].records(|seq| seq == 7 && written).map(|op| op.start).collect()
+        };
+        assert_eq!(starts(&[], false), [100, 200, 300]);
+        assert_eq!(starts(&[(FLUSHED, 5), (FLUSH_TO, 5)], false), [200, 300]);
+        let in_flight = [(FLUSHED, 5), (FLUSH_TO, 10), (FLUSH_SEQ, 7)];
+        assert_eq!(starts(&in_flight, false), [200, 300], "the block never reached the disk");
+        assert_eq!(starts(&in_flight, true), [300], "the block is on the disk");
+    }
+
+    #[test]
+    fn a_record_keeps_every_field() {
+        let spool =
+            Spool::parse(&spool_with(&[(ANCHOR_TICKS, 50), (ANCHOR_NS, 1000)], &record(100))).unwrap();
+        let op = spool.slots[0].records(|_| false).next().unwrap();
+        assert_eq!((spool.rank, spool.pid), (3, 99));
+        assert_eq!((op.start, op.end, op.offset, op.bytes), (1050, 1060, 64, 8));
+        assert_eq!((op.file, op.thread, op.kind.to_string().as_str()), (5, 2, "write_at"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40)) {
+            let mut bytes = spool_with(&[], &record(1));
+            for (at, value) in flips { let i = at.index(bytes.len()); bytes[i] = value; }
+            if let Some(spool) = Spool::parse(&bytes) {
+                for slot in &spool.slots { let _ = slot.records(|_| true).count(); }
+            }
+        }
+    }
+}
