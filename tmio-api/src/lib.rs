@@ -1,1 +1,49 @@
-//! See the crate description.
+//! The recorder behind `libtmio.so`, and the C functions that a program may call.
+//!
+//! `tmio-preload` stands in for the MPI functions and calls this crate with what it saw: one
+//! [`Record`] per operation. The recorder keeps records in a [`spool`] that survives the process,
+//! writes full blocks to `OUT.parts/HOST`, and in `MPI_Finalize` makes one trace of everything
+//! ([`commit`]). No function here calls MPI; what must be agreed among ranks goes through the
+//! [`World`] that the caller brings.
+//!
+//! What holds everywhere: nothing panics across the boundary, nothing ends the process, nobody
+//! waits for another rank outside [`start`] and [`finish`], and while tracing is off every entry
+//! point costs one relaxed load.
+//!
+//! The path of a record:
+//!
+//! ```text
+//! record() ─▶ slot of the calling thread (shared mapping, survives kill -9)
+//!               │ full, flushed or aged
+//!               ▼
+//!             block frame ─▶ one O_APPEND write to OUT.parts/HOST
+//!                                │ MPI_Finalize: offsets by scan, everybody copies its own
+//!                                ▼
+//!                              OUT.tmp ─ rename ─▶ OUT
+//! ```
+
+#![warn(missing_docs)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
+
+pub mod c_abi;
+pub mod clock;
+mod commit;
+mod files;
+mod flush_thread;
+pub mod message;
+pub mod options;
+mod output;
+mod parts;
+mod recorder;
+mod slot;
+mod spool;
+mod system;
+pub mod thread;
+mod world;
+
+pub use recorder::{
+    Record, begin, close_file, finish, finish_without_mpi, flush, is_on, leave, mark, open_file, pause,
+    record, resume, start,
+};
+pub use world::{JobInfo, World};

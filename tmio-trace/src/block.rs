@@ -305,6 +305,11 @@ impl BlockEncoder {
         head.copy_from_slice(&bytes);
         Ok(&self.frame)
     }
+
+    /// The frame that [`finish`](Self::finish) made last.
+    pub fn frame(&self) -> &[u8] {
+        &self.frame
+    }
 }
 
 impl Columns<'_> {

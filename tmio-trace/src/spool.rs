@@ -115,6 +115,11 @@ impl<'a> RawRecords<'a> {
     pub fn new(words: &'a [u64], scale: TickScale) -> Self {
         Self { words, scale }
     }
+
+    /// There are at most so many records.
+    pub fn most(&self) -> usize {
+        self.words.len() / SYNC_WORDS
+    }
 }
 
 impl Iterator for RawRecords<'_> {

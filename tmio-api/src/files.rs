@@ -1,0 +1,130 @@
+//! Which file a handle stands for.
+
+use crate::options;
+use crate::thread;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
+
+/// Number of a file that was not seen opened.
+pub(crate) const UNKNOWN: u32 = 0;
+/// Not a file: operations on it are not recorded.
+pub(crate) const IGNORED: u32 = u32::MAX;
+/// All files beyond the first so many are one.
+const MAX_FILES: usize = 100_000;
+
+#[derive(Debug)]
+pub(crate) struct Files {
+    patterns: Vec<String>,
+    table: Mutex<Table>,
+    /// Changes whenever a handle comes or goes, so that threads may remember the last one.
+    state: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    handles: HashMap<usize, u32>,
+    numbers: HashMap<Arc<str>, u32>,
+    names: Vec<Arc<str>>,
+}
+
+impl Table {
+    /// The number of a name, and whether it is new.
+    fn number(&mut self, name: &str) -> (u32, bool) {
+        if let Some(&number) = self.numbers.get(name) {
+            return (number, false);
+        }
+        let name = if self.names.len() >= MAX_FILES { "(other files)" } else { name };
+        if let Some(&number) = self.numbers.get(name) {
+            return (number, false);
+        }
+        if self.names.try_reserve(1).is_err() || self.numbers.try_reserve(1).is_err() {
+            return (UNKNOWN, false);
+        }
+        let name: Arc<str> = Arc::from(name);
+        self.names.push(Arc::clone(&name));
+        let number = self.names.len() as u32;
+        self.numbers.insert(name, number);
+        (number, true)
+    }
+}
+
+impl Files {
+    pub(crate) fn new(patterns: Vec<String>) -> Self {
+        Self { patterns, table: Mutex::default(), state: AtomicU64::new(0) }
+    }
+
+    /// A file was opened; `announce` is told its number when the name is new.
+    pub(crate) fn open(&self, handle: usize, name: &str, announce: impl FnOnce(u32)) -> u32 {
+        let number =
+            if options::wants_file(&self.patterns, name) { self.intern(name, announce) } else { IGNORED };
+        let mut table = self.table.lock();
+        if table.handles.try_reserve(1).is_ok() {
+            table.handles.insert(handle, number);
+        }
+        self.state.fetch_add(1, Release);
+        number
+    }
+
+    /// The number of a name (of a file, or of a mark).
+    pub(crate) fn intern(&self, name: &str, announce: impl FnOnce(u32)) -> u32 {
+        let mut table = self.table.lock();
+        let (number, new) = table.number(name);
+        if new {
+            announce(number);
+        }
+        number
+    }
+
+    /// A file was closed.
+    pub(crate) fn close(&self, handle: usize) {
+        self.table.lock().handles.remove(&handle);
+        self.state.fetch_add(1, Release);
+    }
+
+    /// The file of a handle. A thread that stays with one file pays for a comparison.
+    #[inline]
+    pub(crate) fn lookup(&self, handle: usize) -> u32 {
+        thread::with(|thread| {
+            let (last, state, number) = thread.last_file.get();
+            let now = self.state.load(Acquire);
+            if last == handle && state == now {
+                return number;
+            }
+            let number = self.table.lock().handles.get(&handle).copied().unwrap_or(UNKNOWN);
+            thread.last_file.set((handle, now, number));
+            number
+        })
+    }
+
+    /// Names of some files.
+    pub(crate) fn names(&self, numbers: &[u32]) -> Vec<(u32, Arc<str>)> {
+        let table = self.table.lock();
+        let name = |number: u32| table.names.get((number as usize).checked_sub(1)?).map(Arc::clone);
+        numbers.iter().filter_map(|&number| Some((number, name(number)?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reused_handle_is_the_file_that_it_was_opened_as_last() {
+        let files = Files::new(vec!["*.dat".to_owned()]);
+        let mut announced = Vec::new();
+        let a = files.open(0x10, "a.dat", |n| announced.push(n));
+        assert_eq!(files.lookup(0x10), a);
+        files.close(0x10);
+        assert_eq!(files.lookup(0x10), UNKNOWN);
+        let b = files.open(0x10, "b.dat", |n| announced.push(n));
+        assert_ne!(a, b);
+        assert_eq!(files.lookup(0x10), b);
+        assert_eq!(files.open(0x20, "a.dat", |n| announced.push(n)), a, "the same name is the same file");
+        assert_eq!(files.open(0x30, "c.txt", |n| announced.push(n)), IGNORED);
+        assert_eq!(announced, [a, b]);
+        let names: Vec<_> = files.names(&[a, b]).iter().map(|(_, name)| name.to_string()).collect();
+        assert_eq!(names, ["a.dat", "b.dat"]);
+    }
+}

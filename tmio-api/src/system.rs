@@ -1,0 +1,125 @@
+//! What the operating system and the batch system know about this process.
+
+use std::path::PathBuf;
+
+pub(crate) fn host() -> String {
+    let mut buffer = [0u8; 256];
+    // SAFETY: the buffer is writable for its whole length less the final zero.
+    let failed = unsafe { libc::gethostname(buffer.as_mut_ptr().cast(), buffer.len() - 1) } != 0;
+    let name = buffer.split(|&byte| byte == 0).next().unwrap_or_default();
+    if failed || name.is_empty() {
+        return "localhost".to_owned();
+    }
+    // It becomes a file name.
+    String::from_utf8_lossy(name).replace(['/', '\0'], "_")
+}
+
+/// Identifies the running kernel.
+pub(crate) fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map(|id| id.trim().to_owned())
+        .unwrap_or_default()
+}
+
+/// A number that is the same for processes whose monotonic clocks are the same.
+pub(crate) fn node_number(host: &str, boot_id: &str) -> i64 {
+    // FNV-1a; the host name decides only where there is no boot id.
+    let text = if boot_id.is_empty() { host } else { boot_id };
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    (hash >> 1) as i64
+}
+
+pub(crate) fn executable() -> PathBuf {
+    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("unknown"))
+}
+
+/// Job id and step; outside a batch system the process id.
+pub(crate) fn job_id() -> String {
+    let variable =
+        |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty() && !value.contains('/'));
+    if let Some(job) = variable("SLURM_JOB_ID") {
+        return match variable("SLURM_STEP_ID") {
+            Some(step) => format!("{job}.{step}"),
+            None => job,
+        };
+    }
+    ["PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID"]
+        .iter()
+        .find_map(|name| variable(name))
+        .unwrap_or_else(|| std::process::id().to_string())
+}
+
+/// Bytes that this process read and wrote by system calls so far, as the kernel counts them.
+pub(crate) fn process_io() -> (u64, u64) {
+    let text = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
+    let field =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0);
+    (field("rchar:"), field("wchar:"))
+}
+
+/// The system's id of the calling thread.
+pub(crate) fn thread_id() -> u64 {
+    // SAFETY: the call has no premises.
+    unsafe { libc::gettid() as u64 }
+}
+
+/// Whether a thread of this process is gone.
+pub(crate) fn thread_is_gone(id: u64) -> bool {
+    // SAFETY: signal 0 is never delivered; the call only checks the ids.
+    let answer = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), id as libc::pid_t, 0) };
+    answer != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+}
+
+/// Runs `write` so that exceeding the file size limit is an error (`EFBIG`), not a signal that ends
+/// the application.
+pub(crate) fn without_size_signal<T>(write: impl FnOnce() -> std::io::Result<T>) -> std::io::Result<T> {
+    // SAFETY: the sets are initialised by the calls before they are used; a null pointer where the
+    // old set or the signal's details are not wanted is allowed.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        let mut old: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGXFSZ);
+        let masked = libc::pthread_sigmask(libc::SIG_BLOCK, &set, &mut old) == 0;
+        let result = write();
+        if masked {
+            if matches!(&result, Err(e) if e.raw_os_error() == Some(libc::EFBIG))
+                && libc::sigismember(&old, libc::SIGXFSZ) == 0
+            {
+                // The signal is pending for this thread; take it before it is let through.
+                let none = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+                libc::sigtimedwait(&set, std::ptr::null_mut(), &none);
+            }
+            libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut());
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_ended_is_gone() {
+        let id = std::thread::spawn(thread_id).join().unwrap();
+        // The kernel may take a moment to reap it.
+        for _ in 0..1000 {
+            if thread_is_gone(id) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(thread_is_gone(id));
+        assert!(!thread_is_gone(thread_id()));
+    }
+
+    #[test]
+    fn the_kernel_counts_what_is_written() {
+        let before = process_io().1;
+        std::fs::write("/dev/null", vec![0u8; 100_000]).unwrap();
+        assert!(process_io().1 >= before + 100_000);
+    }
+}

@@ -1,0 +1,142 @@
+//! What each thread remembers: whether it is inside an MPI call already, and where its records go.
+//!
+//! Nothing here has a destructor, so that a thread may end at any time and in any order.
+
+use crate::slot::Slot;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
+
+pub(crate) struct ThreadState {
+    /// Address of the marker in the frame of the outermost wrapper; 0 outside.
+    outermost: Cell<usize>,
+    pub(crate) slot: Cell<Option<&'static Slot>>,
+    number: Cell<u16>,
+    /// The file that the thread used last: handle, state of the file table, number.
+    pub(crate) last_file: Cell<(usize, u64, u32)>,
+}
+
+thread_local! {
+    static STATE: ThreadState = const {
+        ThreadState {
+            outermost: Cell::new(0),
+            slot: Cell::new(None),
+            number: Cell::new(u16::MAX),
+            last_file: Cell::new((0, u64::MAX, 0)),
+        }
+    };
+}
+
+static THREADS: AtomicU16 = AtomicU16::new(0);
+
+#[inline]
+pub(crate) fn with<T>(body: impl FnOnce(&ThreadState) -> T) -> T {
+    STATE.with(body)
+}
+
+impl ThreadState {
+    /// Number of the thread within its process, given out at its first record.
+    #[inline]
+    pub(crate) fn number(&self) -> u16 {
+        let number = self.number.get();
+        if number != u16::MAX {
+            return number;
+        }
+        let next = THREADS.fetch_update(Relaxed, Relaxed, |n| (n < u16::MAX - 1).then_some(n + 1));
+        let number = next.unwrap_or(u16::MAX - 1);
+        self.number.set(number);
+        number
+    }
+}
+
+/// Marks the frame of a wrapper, so that what MPI (or another tool) calls inside is not counted again.
+///
+/// The marker lies in the wrapper's own frame and holds a value that only a live wrapper puts
+/// there. When the frame was left by a C++ exception, dropping this takes the mark away; when it
+/// was left by `longjmp`, nothing runs, but the next wrapper finds a mark that is not below it on
+/// the stack, or that later frames have overwritten, and knows that it is stale.
+#[derive(Debug)]
+pub struct Entered<'a> {
+    marker: &'a Cell<usize>,
+}
+
+/// What a live marker holds, combined with its own address.
+const LIVE: usize = 0x746d_696f_5f6c_6976;
+
+/// A place for the mark in the caller's frame.
+pub const fn marker() -> Cell<usize> {
+    Cell::new(0)
+}
+
+/// Enters the outermost wrapper of this thread; `None` inside another one.
+#[inline(always)]
+pub fn enter(marker: &Cell<usize>) -> Option<Entered<'_>> {
+    let here = std::ptr::from_ref(marker).addr();
+    with(|state| {
+        let outer = state.outermost.get();
+        if outer != 0 && here < outer && is_live(outer) {
+            return None;
+        }
+        marker.set(here ^ LIVE);
+        state.outermost.set(here);
+        Some(Entered { marker })
+    })
+}
+
+#[cold]
+fn is_live(marker: usize) -> bool {
+    // SAFETY: `marker` is the address of an aligned word on this thread's stack, in a frame above
+    // the current one: that memory is mapped and readable, whatever holds it now.
+    let value = unsafe { std::ptr::read_volatile(std::ptr::with_exposed_provenance::<usize>(marker)) };
+    value == marker ^ LIVE
+}
+
+impl Drop for Entered<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.marker.set(0);
+        with(|state| state.outermost.set(0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[inline(never)]
+    fn nested() -> bool {
+        let marker = marker();
+        enter(&marker).is_none()
+    }
+
+    #[test]
+    fn only_the_outermost_wrapper_counts() {
+        let outer = marker();
+        let entered = enter(&outer);
+        assert!(entered.is_some());
+        assert!(nested());
+        drop(entered);
+        assert!(!nested());
+    }
+
+    #[test]
+    fn a_frame_that_was_left_without_notice_is_recognised() {
+        #[inline(never)]
+        fn leave_without_notice(depth: usize) -> usize {
+            if depth > 0 {
+                return std::hint::black_box(leave_without_notice(depth - 1)) + 1;
+            }
+            let marker = marker();
+            std::mem::forget(enter(&marker));
+            0
+        }
+        leave_without_notice(3);
+        assert!(!nested(), "a shallower call");
+        leave_without_notice(0);
+        #[inline(never)]
+        fn deeper(depth: usize) -> bool {
+            let noise = std::hint::black_box([depth; 64]);
+            if depth > 0 { deeper(depth - 1) && noise[0] == depth } else { !nested() }
+        }
+        assert!(deeper(5), "a deeper call over the remains of the frame");
+    }
+}
