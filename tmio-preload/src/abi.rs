@@ -1,0 +1,246 @@
+//! Which MPI this is, and what its handles and statuses look like.
+//!
+//! There are three binary interfaces: Open MPI's (handles are addresses), MPICH's (handles are
+//! ints; MPICH, Intel MPI, MVAPICH, Cray MPICH) and that of the MPI-5 standard. All constants that
+//! tmio needs are here.
+
+use crate::next;
+use std::ffi::{CStr, c_int, c_void};
+
+/// A family of MPI libraries with one binary interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Open MPI 4, 5.
+    OpenMpi,
+    /// MPICH 3 and later, and what is built on it.
+    Mpich,
+    /// The standard interface of MPI 5.
+    Mpi5,
+}
+
+/// The constants of a family.
+#[derive(Clone, Copy, Debug)]
+pub struct Abi {
+    pub family: Family,
+    pub comm_world: usize,
+    pub comm_self: usize,
+    pub comm_null: usize,
+    pub byte: usize,
+    pub long_long: usize,
+    pub sum: usize,
+    pub min: usize,
+    pub request_null: u64,
+    /// Bytes of a request handle in an array.
+    pub request_size: usize,
+    /// `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE`.
+    pub status_ignore: usize,
+    pub status_size: usize,
+    /// Where `MPI_ERROR` is in a status.
+    pub status_error: usize,
+}
+
+impl Abi {
+    /// Finds out which MPI is loaded. `None`: none that is known.
+    pub fn detect() -> Option<Self> {
+        if next::data(c"ompi_mpi_comm_world").is_some() {
+            return Self::open_mpi();
+        }
+        Some(if answers_as_mpi5() { Self::MPI5 } else { Self::MPICH })
+    }
+
+    fn open_mpi() -> Option<Self> {
+        let address = |name: &CStr| next::data(name).map(|object| object.as_ptr().addr());
+        Some(Abi {
+            family: Family::OpenMpi,
+            comm_world: address(c"ompi_mpi_comm_world")?,
+            comm_self: address(c"ompi_mpi_comm_self")?,
+            comm_null: address(c"ompi_mpi_comm_null")?,
+            byte: address(c"ompi_mpi_byte")?,
+            long_long: address(c"ompi_mpi_long_long_int")?,
+            sum: address(c"ompi_mpi_op_sum")?,
+            min: address(c"ompi_mpi_op_min")?,
+            request_null: address(c"ompi_request_null")? as u64,
+            request_size: 8,
+            status_ignore: 0,
+            status_size: 24,
+            status_error: 8,
+        })
+    }
+
+    const MPICH: Abi = Abi {
+        family: Family::Mpich,
+        comm_world: 0x4400_0000,
+        comm_self: 0x4400_0001,
+        comm_null: 0x0400_0000,
+        byte: 0x4c00_010d,
+        long_long: 0x4c00_0809,
+        sum: 0x5800_0003,
+        min: 0x5800_0002,
+        request_null: 0x2c00_0000,
+        request_size: 4,
+        status_ignore: 1,
+        status_size: 20,
+        status_error: 16,
+    };
+
+    const MPI5: Abi = Abi {
+        family: Family::Mpi5,
+        comm_world: 0x101,
+        comm_self: 0x102,
+        comm_null: 0x100,
+        byte: 0x247,
+        long_long: 0x20b,
+        sum: 0x21,
+        min: 0x22,
+        request_null: 0x180,
+        request_size: 8,
+        status_ignore: 0,
+        status_size: 32,
+        status_error: 8,
+    };
+
+    /// Reads a request handle.
+    ///
+    /// # Safety
+    ///
+    /// `requests` points to at least `index + 1` handles of this family.
+    #[inline]
+    pub unsafe fn request(&self, requests: *const c_void, index: usize) -> u64 {
+        // SAFETY: as the caller promises. Handles of four bytes have no meaning beyond them.
+        unsafe {
+            if self.request_size == 4 {
+                u64::from(requests.cast::<u32>().add(index).read_unaligned())
+            } else {
+                requests.cast::<u64>().add(index).read_unaligned()
+            }
+        }
+    }
+
+    /// The status at `index` of an array.
+    #[inline]
+    pub fn status(&self, statuses: *mut c_void, index: usize) -> *mut c_void {
+        statuses.wrapping_byte_add(index * self.status_size)
+    }
+
+    /// The error that a status reports.
+    ///
+    /// # Safety
+    ///
+    /// `status` points to a status of this family.
+    pub unsafe fn error(&self, status: *const c_void) -> c_int {
+        // SAFETY: the field lies inside the status.
+        unsafe { status.byte_add(self.status_error).cast::<c_int>().read_unaligned() }
+    }
+}
+
+/// The function exists in MPICH 5 and Intel MPI also where they speak MPICH's own interface; it
+/// then answers −1.
+fn answers_as_mpi5() -> bool {
+    let Some(function) = next::function(c"PMPI_Abi_get_version") else { return false };
+    // SAFETY: the function of this name has this signature (MPI 5.0, section 20.2).
+    let get_version: unsafe extern "C-unwind" fn(*mut c_int, *mut c_int) -> c_int =
+        unsafe { std::mem::transmute(function.as_ptr()) };
+    let (mut major, mut minor) = (-1, -1);
+    // SAFETY: both places are valid; the function may be called at any time.
+    let answer = unsafe { get_version(&mut major, &mut minor) };
+    answer == 0 && major >= 1
+}
+
+/// How the number of bytes is found in a status without asking MPI: found out by trying, see
+/// [`StatusReader::probe`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatusReader {
+    /// A 64-bit count at this offset.
+    Wide(usize),
+    /// The low 32 bits at this offset, then the high ones shifted left by one (the lowest bit says
+    /// "cancelled").
+    Split(usize),
+    /// `MPI_Get_elements_x` has to be asked.
+    Ask,
+}
+
+impl StatusReader {
+    /// Finds the layout by which statuses made with `set_elements` can be read; the layouts of the
+    /// known MPIs are tried, and none is believed that does not give back what was put in.
+    pub fn probe(set_elements: impl Fn(*mut c_void, i64) -> bool) -> Self {
+        let agrees = |reader: Self| {
+            [0i64, 7, 0x7fff_ffff, 0x12_3456_789a, 0x7_0000_0001].into_iter().all(|count| {
+                let mut status = StatusBuffer::new();
+                // SAFETY: the buffer is a status that was just set.
+                set_elements(status.pointer(), count)
+                    && unsafe { reader.read(status.pointer()) } == Some(count as u64)
+            })
+        };
+        let known = [Self::Wide(16), Self::Split(0), Self::Split(12), Self::Wide(24), Self::Wide(12)];
+        known.into_iter().find(|&reader| agrees(reader)).unwrap_or(Self::Ask)
+    }
+
+    /// The number of bytes; `None`: ask MPI.
+    ///
+    /// # Safety
+    ///
+    /// `status` points to a status that MPI has filled in.
+    #[inline]
+    pub unsafe fn read(self, status: *const c_void) -> Option<u64> {
+        // SAFETY: all offsets lie inside the statuses for which they were found.
+        unsafe {
+            match self {
+                Self::Wide(offset) => Some(status.byte_add(offset).cast::<u64>().read_unaligned()),
+                Self::Split(offset) => {
+                    let low = status.byte_add(offset).cast::<u32>().read_unaligned();
+                    let high = status.byte_add(offset + 4).cast::<u32>().read_unaligned();
+                    Some(u64::from(low) | u64::from(high >> 1) << 32)
+                }
+                Self::Ask => None,
+            }
+        }
+    }
+}
+
+/// Room for a status of any MPI, for when the application does not want it.
+#[derive(Debug)]
+#[repr(align(16))]
+pub struct StatusBuffer([u8; 64]);
+
+impl StatusBuffer {
+    #[inline]
+    pub fn new() -> Self {
+        Self([0; 64])
+    }
+
+    #[inline]
+    pub fn pointer(&mut self) -> *mut c_void {
+        (&raw mut self.0).cast()
+    }
+}
+
+impl Default for StatusBuffer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_is_believed_only_if_it_gives_back_what_was_put_in() {
+        let wide = |status: *mut c_void, count: i64| {
+            // SAFETY: the buffer has 64 bytes.
+            unsafe { status.byte_add(16).cast::<i64>().write_unaligned(count) };
+            true
+        };
+        assert_eq!(StatusReader::probe(wide), StatusReader::Wide(16));
+        let split = |status: *mut c_void, count: i64| {
+            // SAFETY: the buffer has 64 bytes.
+            unsafe {
+                status.cast::<u32>().write_unaligned(count as u32);
+                status.byte_add(4).cast::<u32>().write_unaligned(((count >> 32) << 1) as u32);
+            }
+            true
+        };
+        assert_eq!(StatusReader::probe(split), StatusReader::Split(0));
+        assert_eq!(StatusReader::probe(|_, _| true), StatusReader::Ask);
+    }
+}

@@ -1,0 +1,335 @@
+//! The functions that complete requests: eight of the Wait and Test families, and what frees or
+//! cancels a request.
+//!
+//! While no file operation is under way, each costs one relaxed load and the call. Otherwise the
+//! operations among the given requests are taken out of the table before the call, and recorded or
+//! put back after it. A request is complete when MPI has set its handle to `MPI_REQUEST_NULL` (MPI
+//! 4.1, section 3.7.3). tmio never asks MPI about a request on its own.
+
+use crate::abi::StatusBuffer;
+use crate::next::exported;
+use crate::requests::{self, Pending};
+use crate::tracer::{self, Tracer};
+use std::ffi::{c_int, c_void};
+use tmio_api::c_abi::shield;
+use tmio_api::{Record, clock};
+use tmio_trace::Flags;
+
+type Requests = *mut c_void;
+type Statuses = *mut c_void;
+
+exported! {
+    MPI_Wait PMPI_Wait (request: Requests, status: Statuses)
+        |next| single(request, status, Family::Wait, |status| next(request, status));
+    MPI_Test PMPI_Test (request: Requests, flag: *mut c_int, status: Statuses)
+        |next| single(request, status, Family::Test { tells_each: true }, |status| next(request, flag, status));
+    MPI_Waitall PMPI_Waitall (count: c_int, requests: Requests, statuses: Statuses)
+        |next| all((count, requests, statuses), Family::Wait, |statuses| next(count, requests, statuses));
+    // That not all are complete does not tell which are not.
+    MPI_Testall PMPI_Testall (count: c_int, requests: Requests, flag: *mut c_int, statuses: Statuses)
+        |next| all((count, requests, statuses), Family::Test { tells_each: false }, |statuses| {
+            next(count, requests, flag, statuses)
+        });
+    MPI_Waitany PMPI_Waitany (count: c_int, requests: Requests, index: *mut c_int, status: Statuses)
+        |next| any((count, requests, status), index, None, |status| next(count, requests, index, status));
+    MPI_Testany PMPI_Testany (count: c_int, requests: Requests, index: *mut c_int, flag: *mut c_int, status: Statuses)
+        |next| any((count, requests, status), index, Some(flag), |status| next(count, requests, index, flag, status));
+    MPI_Waitsome PMPI_Waitsome (count: c_int, requests: Requests, done: *mut c_int, indices: *mut c_int, statuses: Statuses)
+        |next| some((count, requests, statuses), (done, indices), Family::Wait, |statuses| {
+            next(count, requests, done, indices, statuses)
+        });
+    MPI_Testsome PMPI_Testsome (count: c_int, requests: Requests, done: *mut c_int, indices: *mut c_int, statuses: Statuses)
+        |next| some((count, requests, statuses), (done, indices), Family::Test { tells_each: true }, |statuses| {
+            next(count, requests, done, indices, statuses)
+        });
+    MPI_Request_free PMPI_Request_free (request: Requests)
+        |next| free(request, || next(request));
+    MPI_Cancel PMPI_Cancel (request: Requests)
+        |next| cancel(request, || next(request));
+}
+
+/// The tracer, if any file operation is under way.
+#[inline]
+fn busy_tracer() -> Option<&'static Tracer> {
+    if requests::any() { tracer::get() } else { None }
+}
+
+/// Records a nonblocking operation that is over.
+pub(crate) fn record(pending: &Pending, flags: Flags, bytes: u64, deadline: u64, end: u64) {
+    let cancelled = if pending.cancelled { Flags::CANCELLED } else { Flags::default() };
+    tmio_api::record(&Record {
+        kind: pending.kind(),
+        flags: flags.with(cancelled),
+        file: pending.file,
+        offset: pending.offset,
+        bytes,
+        start: pending.start,
+        end,
+        nonblocking: [pending.issued, deadline, pending.pending_until, pending.test_time],
+    });
+}
+
+/// The operations among the requests of one call, and where MPI puts their statuses.
+struct Taken {
+    tracer: &'static Tracer,
+    requests: Requests,
+    operations: Vec<(usize, u64, Pending)>,
+    statuses: Statuses,
+    /// Behind `statuses`, if the application did not want them.
+    _own: Vec<StatusBuffer>,
+    entered: u64,
+}
+
+impl Taken {
+    /// Takes out what is ours among `count` requests; `None` if nothing is. `places` is the number
+    /// of statuses that the call writes.
+    ///
+    /// # Safety
+    ///
+    /// There are `count` handles at `requests`, and `places` statuses at `statuses` unless they are ignored.
+    unsafe fn new(requests: Requests, count: c_int, statuses: Statuses, places: c_int) -> Option<Self> {
+        let tracer = busy_tracer()?;
+        let count = usize::try_from(count).ok()?;
+        // SAFETY: as the caller promises.
+        let handles = (0..count).map(|index| unsafe { tracer.abi.request(requests, index) });
+        let operations = shield(|| requests::take_all(handles)).filter(|taken| !taken.is_empty())?;
+        let mut own = Vec::new();
+        let mut statuses = statuses;
+        if statuses.addr() == tracer.abi.status_ignore {
+            // A buffer is larger than a status, so as many of them have room for all.
+            let places = usize::try_from(places).ok()?;
+            if own.try_reserve_exact(places).is_ok() {
+                own.resize_with(places, StatusBuffer::new);
+                statuses = own.as_mut_ptr().cast();
+            }
+        }
+        Some(Self { tracer, requests, operations, statuses, _own: own, entered: clock::now() })
+    }
+
+    fn has_statuses(&self) -> bool {
+        self.statuses.addr() != self.tracer.abi.status_ignore
+    }
+
+    /// Records what is complete and puts the rest back. `status_of` gives the index of the status of
+    /// the request at a position, `None` if the call did not return it.
+    fn settle(self, result: c_int, family: Family, status_of: impl Fn(usize) -> Option<usize>) {
+        let end = clock::now();
+        let spent = (end - self.entered) / self.operations.len().max(1) as u64;
+        shield(|| {
+            for &(position, handle, mut pending) in &self.operations {
+                // SAFETY: there are at least as many handles as were given.
+                let now = unsafe { self.tracer.abi.request(self.requests, position) };
+                if now == self.tracer.abi.request_null {
+                    self.complete(&pending, result, family, status_of(position), end);
+                    continue;
+                }
+                if let Family::Test { tells_each } = family {
+                    pending.test_time += spent;
+                    if tells_each || self.operations.len() == 1 {
+                        pending.pending_until = end;
+                    }
+                }
+                requests::insert(handle, pending);
+            }
+        });
+    }
+
+    fn complete(&self, pending: &Pending, result: c_int, family: Family, status: Option<usize>, end: u64) {
+        let mut flags = family.flags();
+        let mut bytes = pending.requested;
+        match status {
+            Some(index) if self.has_statuses() => {
+                let status = self.tracer.abi.status(self.statuses, index);
+                // SAFETY: MPI has filled in the status of every request that it returned.
+                let failed = result != 0 && unsafe { self.tracer.abi.error(status) } != 0;
+                if failed {
+                    flags = flags.with(Flags::FAILED);
+                    bytes = 0;
+                } else {
+                    // SAFETY: as above.
+                    bytes = unsafe { self.tracer.bytes(status) };
+                }
+            }
+            _ => flags = flags.with(Flags::REQUESTED_BYTES),
+        }
+        record(pending, flags, bytes, self.entered, end);
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Family {
+    /// The call blocked until something was complete.
+    Wait,
+    /// The call returned at once; `tells_each`: what it did not return is known to be unfinished.
+    Test { tells_each: bool },
+}
+
+impl Family {
+    fn flags(self) -> Flags {
+        match self {
+            Family::Wait => Flags::default(),
+            Family::Test { .. } => Flags::TESTED,
+        }
+    }
+}
+
+/// Count, requests and statuses of a call on several requests.
+type Arrays = (c_int, Requests, Statuses);
+
+/// `MPI_Wait` and `MPI_Test`.
+///
+/// # Safety
+///
+/// There is a handle at `request`, and room for a status at `status` unless it is ignored.
+#[inline(always)]
+unsafe fn single(
+    request: Requests,
+    status: Statuses,
+    family: Family,
+    call: impl FnOnce(Statuses) -> c_int,
+) -> c_int {
+    let Some(tracer) = busy_tracer() else { return call(status) };
+    // SAFETY: as the caller promises.
+    let handle = unsafe { tracer.abi.request(request, 0) };
+    let Some(mut pending) = shield(|| requests::take(handle)).flatten() else { return call(status) };
+    let mut own = StatusBuffer::new();
+    let status = if status.addr() == tracer.abi.status_ignore { own.pointer() } else { status };
+    let entered = clock::now();
+    let result = call(status);
+    let end = clock::now();
+    shield(|| {
+        // SAFETY: as the caller promises.
+        if unsafe { tracer.abi.request(request, 0) } == tracer.abi.request_null {
+            let (flags, bytes) = if result == 0 {
+                // SAFETY: MPI has filled in the status.
+                (family.flags(), unsafe { tracer.bytes(status) })
+            } else {
+                (family.flags().with(Flags::FAILED), 0)
+            };
+            record(&pending, flags, bytes, entered, end);
+        } else {
+            if matches!(family, Family::Test { .. }) {
+                pending.test_time += end - entered;
+                pending.pending_until = end;
+            }
+            requests::insert(handle, pending);
+        }
+    });
+    result
+}
+
+/// `MPI_Waitall` and `MPI_Testall`: the statuses are in the order of the requests.
+///
+/// # Safety
+///
+/// The arrays are those of the call.
+unsafe fn all(
+    (count, requests, statuses): Arrays,
+    family: Family,
+    call: impl FnOnce(Statuses) -> c_int,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let Some(taken) = (unsafe { Taken::new(requests, count, statuses, count) }) else {
+        return call(statuses);
+    };
+    let result = call(taken.statuses);
+    taken.settle(result, family, Some);
+    result
+}
+
+/// `MPI_Waitany` and, with a flag, `MPI_Testany`: one status.
+///
+/// # Safety
+///
+/// The arrays and places are those of the call.
+unsafe fn any(
+    (count, requests, status): Arrays,
+    index: *mut c_int,
+    flag: Option<*mut c_int>,
+    call: impl FnOnce(Statuses) -> c_int,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let Some(taken) = (unsafe { Taken::new(requests, count, status, 1) }) else { return call(status) };
+    let result = call(taken.statuses);
+    // SAFETY: MPI has stored the index and, in a test, the flag.
+    let (returned, found) =
+        unsafe { (usize::try_from(index.read()).ok(), flag.map(|flag| flag.read() != 0)) };
+    let family = match found {
+        None => Family::Wait,
+        // Only when none is complete does the call tell about all.
+        Some(found) => Family::Test { tells_each: result == 0 && !found },
+    };
+    taken.settle(result, family, |position| (Some(position) == returned).then_some(0));
+    result
+}
+
+/// `MPI_Waitsome` and `MPI_Testsome`: the statuses are those of the indices, in their order.
+///
+/// # Safety
+///
+/// The arrays and places are those of the call.
+unsafe fn some(
+    (count, requests, statuses): Arrays,
+    (done, indices): (*mut c_int, *mut c_int),
+    family: Family,
+    call: impl FnOnce(Statuses) -> c_int,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let Some(taken) = (unsafe { Taken::new(requests, count, statuses, count) }) else {
+        return call(statuses);
+    };
+    let result = call(taken.statuses);
+    // SAFETY: MPI has stored the number of indices (negative: none) and so many of them.
+    let returned = unsafe {
+        let number = usize::try_from(done.read()).unwrap_or(0).min(usize::try_from(count).unwrap_or(0));
+        std::slice::from_raw_parts(indices, number)
+    };
+    // With many requests a sorted table is better than a search for each.
+    let mut order: Vec<(c_int, usize)> = Vec::new();
+    if order.try_reserve_exact(returned.len()).is_ok() {
+        order.extend(returned.iter().copied().zip(0..));
+        order.sort_unstable();
+    }
+    taken.settle(result, family, |position| {
+        let found = order.binary_search_by_key(&(position as c_int), |&(index, _)| index).ok()?;
+        order.get(found).map(|&(_, status)| status)
+    });
+    result
+}
+
+/// A freed request completes unseen; what is known is when the application stopped caring.
+///
+/// # Safety
+///
+/// There is a handle at `request`.
+unsafe fn free(request: Requests, call: impl FnOnce() -> c_int) -> c_int {
+    let Some(tracer) = busy_tracer() else { return call() };
+    // SAFETY: as the caller promises.
+    let handle = unsafe { tracer.abi.request(request, 0) };
+    let Some(pending) = shield(|| requests::take(handle)).flatten() else { return call() };
+    let entered = clock::now();
+    let result = call();
+    shield(|| {
+        if result == 0 {
+            let flags = Flags::FREED.with(Flags::REQUESTED_BYTES);
+            record(&pending, flags, pending.requested, entered, clock::now());
+        } else {
+            requests::insert(handle, pending);
+        }
+    });
+    result
+}
+
+/// # Safety
+///
+/// There is a handle at `request`.
+unsafe fn cancel(request: Requests, call: impl FnOnce() -> c_int) -> c_int {
+    let Some(tracer) = busy_tracer() else { return call() };
+    // SAFETY: as the caller promises.
+    let handle = unsafe { tracer.abi.request(request, 0) };
+    let result = call();
+    if result == 0 {
+        shield(|| requests::update(handle, |pending| pending.cancelled = true));
+    }
+    result
+}
