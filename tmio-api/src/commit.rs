@@ -98,7 +98,8 @@ fn try_commit(recorder: &Recorder, world: &dyn World, temporary: &Path, began: i
     let total = world.sum(length as i64).ok_or(NO_MPI)? as u64;
     let operations = world.sum(operations as i64).ok_or(NO_MPI)?;
 
-    let failed = |error: io::Error| format!("cannot write {}: {error}", temporary.display());
+    let failed =
+        |error: io::Error| format!("cannot write {}: {}", temporary.display(), message::plain(&error));
     let made = if recorder.rank == 0 { open(temporary, true).map(drop) } else { Ok(()) };
     agree(world, made.map_err(failed))?;
     let written = open(temporary, false).and_then(|file| {
@@ -124,8 +125,9 @@ fn try_commit(recorder: &Recorder, world: &dyn World, temporary: &Path, began: i
                     .map_err(failed)
             })
             .and_then(|()| {
-                fs::rename(temporary, &recorder.output)
-                    .map_err(|error| format!("cannot rename {}: {error}", temporary.display()))
+                fs::rename(temporary, &recorder.output).map_err(|error| {
+                    format!("cannot rename {}: {}", temporary.display(), message::plain(&error))
+                })
             })
     } else {
         Ok(())

@@ -53,6 +53,15 @@ pub fn debug(text: impl Display) {
     }
 }
 
+/// An error of the operating system as people know it, without Rust's number behind it.
+pub fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text.get(..end).unwrap_or(&text).to_owned(),
+        None => text,
+    }
+}
+
 /// One line in one write, so that lines of several ranks do not mix; errors are nobody's concern.
 fn say(text: &dyn Display) {
     let line = format!("tmio: {text}\n");

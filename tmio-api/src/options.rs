@@ -1,6 +1,6 @@
 //! The `TMIO_*` options: one table makes parser, dump and documentation.
 
-use crate::message::Level;
+use crate::message::{self, Level};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -235,7 +235,9 @@ fn parse(environment: &dyn Fn(&str) -> Option<String>, config: Option<&str>) -> 
     if let Some(path) = config {
         match std::fs::read_to_string(path) {
             Ok(text) => problem = apply_file(&mut options, path, &text).err(),
-            Err(error) => problem = Some(format!("cannot read TMIO_CONFIG={path}: {error}")),
+            Err(error) => {
+                problem = Some(format!("cannot read TMIO_CONFIG={path}: {}", message::plain(&error)))
+            }
         }
     }
     for entry in TABLE {

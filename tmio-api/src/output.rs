@@ -1,7 +1,7 @@
 //! Where the trace goes: the pattern of `TMIO_OUTPUT`, and what is there already.
 
 use crate::options::DEFAULT_OUTPUT;
-use crate::{clock, system};
+use crate::{clock, message, system};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,8 @@ fn expand(pattern: &str, values: &Values) -> Result<String, String> {
 /// Rank 0: decides where the trace goes and makes the directory of its parts.
 pub(crate) fn prepare(pattern: Option<&str>, values: &Values) -> Result<PathBuf, String> {
     let expanded = expand(pattern.unwrap_or(DEFAULT_OUTPUT), values)?;
-    let here = std::env::current_dir().map_err(|error| format!("the current directory: {error}"))?;
+    let here = std::env::current_dir()
+        .map_err(|error| format!("the current directory: {}", message::plain(&error)))?;
     let wanted = here.join(expanded);
     if wanted.is_dir() {
         return Err(format!("{} is a directory", wanted.display()));
@@ -61,7 +62,8 @@ pub(crate) fn prepare(pattern: Option<&str>, values: &Values) -> Result<PathBuf,
         let taken = if pattern.is_some() { is_live(&parts) } else { output.exists() || parts.exists() };
         if !taken {
             clear(&output, &parts)?;
-            fs::create_dir(&parts).map_err(|error| format!("cannot create {}: {error}", parts.display()))?;
+            fs::create_dir(&parts)
+                .map_err(|error| format!("cannot create {}: {}", parts.display(), message::plain(&error)))?;
             return Ok(output);
         }
         output = with_number(&wanted, number);
@@ -85,7 +87,8 @@ fn clear(output: &Path, parts: &Path) -> Result<(), String> {
         if !begins_like_a_trace(output) {
             return Err(format!("{} exists and is not a tmio trace", output.display()));
         }
-        fs::remove_file(output).map_err(|error| format!("cannot replace {}: {error}", output.display()))?;
+        fs::remove_file(output)
+            .map_err(|error| format!("cannot replace {}: {}", output.display(), message::plain(&error)))?;
     }
     if parts.exists() {
         remove_parts(parts);

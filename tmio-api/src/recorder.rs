@@ -279,7 +279,9 @@ impl Recorder {
                 commit::agree(world, Ok(()))?;
                 (clocks, spool)
             }
-            (_, Err(error)) => return Err(commit::fail(world, format!("no memory for records: {error}"))),
+            (_, Err(error)) => {
+                return Err(commit::fail(world, format!("no memory for records: {}", message::plain(&error))));
+            }
             (None, _) => {
                 return Err(commit::fail(world, "the clocks of the nodes could not be compared".into()));
             }
@@ -344,7 +346,9 @@ impl Recorder {
         }
         frames.extend(frame::encode(FrameKind::Rank, &self.info).map_err(|error| error.to_string())?);
         let written = self.part.append(&frames);
-        written.map(|_| ()).map_err(|error| format!("cannot write {}: {error}", self.part.path().display()))
+        written.map(|_| ()).map_err(|error| {
+            format!("cannot write {}: {}", self.part.path().display(), message::plain(&error))
+        })
     }
 
     /// Makes the name of a new file known to whoever finds the spool of a killed process. Called
@@ -510,10 +514,9 @@ impl Recorder {
         let sequence = self.sequence.fetch_add(1, Relaxed);
         let result = self.encode(writer, slots, sequence, covered).and_then(|count| {
             let frame = writer.encoder.frame();
-            let extent = self
-                .part
-                .append(frame)
-                .map_err(|error| format!("cannot write {}: {error}", self.part.path().display()))?;
+            let extent = self.part.append(frame).map_err(|error| {
+                format!("cannot write {}: {}", self.part.path().display(), message::plain(&error))
+            })?;
             self.own_bytes.fetch_add(frame.len(), Relaxed);
             note_extent(&mut writer.extents, extent);
             writer.operations += count;
