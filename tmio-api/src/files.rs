@@ -1,7 +1,7 @@
 //! Which file a handle stands for.
 
 use crate::options;
-use crate::thread;
+use crate::thread::ThreadState;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -85,17 +85,15 @@ impl Files {
 
     /// The file of a handle. A thread that stays with one file pays for a comparison.
     #[inline]
-    pub(crate) fn lookup(&self, handle: usize) -> u32 {
-        thread::with(|thread| {
-            let (last, state, number) = thread.last_file.get();
-            let now = self.state.load(Acquire);
-            if last == handle && state == now {
-                return number;
-            }
-            let number = self.table.lock().handles.get(&handle).copied().unwrap_or(UNKNOWN);
-            thread.last_file.set((handle, now, number));
-            number
-        })
+    pub(crate) fn lookup(&self, thread: &ThreadState, handle: usize) -> u32 {
+        let (last, state, number) = thread.last_file.get();
+        let now = self.state.load(Acquire);
+        if last == handle && state == now {
+            return number;
+        }
+        let number = self.table.lock().handles.get(&handle).copied().unwrap_or(UNKNOWN);
+        thread.last_file.set((handle, now, number));
+        number
     }
 
     /// Names of some files.
@@ -113,14 +111,15 @@ mod tests {
     #[test]
     fn a_reused_handle_is_the_file_that_it_was_opened_as_last() {
         let files = Files::new(vec!["*.dat".to_owned()]);
+        let lookup = |handle| crate::thread::with(|thread| files.lookup(thread, handle));
         let mut announced = Vec::new();
         let a = files.open(0x10, "a.dat", |n| announced.push(n));
-        assert_eq!(files.lookup(0x10), a);
+        assert_eq!(lookup(0x10), a);
         files.close(0x10);
-        assert_eq!(files.lookup(0x10), UNKNOWN);
+        assert_eq!(lookup(0x10), UNKNOWN);
         let b = files.open(0x10, "b.dat", |n| announced.push(n));
         assert_ne!(a, b);
-        assert_eq!(files.lookup(0x10), b);
+        assert_eq!(lookup(0x10), b);
         assert_eq!(files.open(0x20, "a.dat", |n| announced.push(n)), a, "the same name is the same file");
         assert_eq!(files.open(0x30, "c.txt", |n| announced.push(n)), IGNORED);
         assert_eq!(announced, [a, b]);

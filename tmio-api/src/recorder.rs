@@ -8,6 +8,7 @@ use crate::output::{self, Values};
 use crate::parts::{Extent, Part};
 use crate::slot::Slot;
 use crate::spool::Spool;
+use crate::thread::ThreadState;
 use crate::world::{JobInfo, World};
 use crate::{clock, message, system, thread};
 use parking_lot::Mutex;
@@ -135,37 +136,17 @@ extern "C" fn off_in_child() {
     ENDED.store(true, Relaxed);
 }
 
-/// Records one operation, if tracing is on.
+/// Records one operation of the calling thread, if tracing is on.
 #[inline]
-pub fn record(record: &Record) {
+pub fn record(thread: &ThreadState, record: &Record) {
     if !is_on() {
         return;
     }
     let Some(recorder) = RECORDER.get() else { return };
-    let file = recorder.files.lookup(record.file);
+    let file = recorder.files.lookup(thread, record.file);
     if file != IGNORED {
-        recorder.store(record, file);
+        recorder.store(thread, record, file);
     }
-}
-
-/// Notes that this thread is inside an operation since `ticks`, until [`record`] or [`leave`].
-#[inline]
-pub fn begin(ticks: u64) {
-    thread::with(|thread| {
-        if let Some(slot) = thread.slot.get() {
-            slot.begin(ticks);
-        }
-    });
-}
-
-/// The operation that [`begin`] announced is over and recorded, or will not be.
-#[inline]
-pub fn leave() {
-    thread::with(|thread| {
-        if let Some(slot) = thread.slot.get() {
-            slot.end();
-        }
-    });
 }
 
 /// A file was opened between `start` and `end`.
@@ -173,21 +154,32 @@ pub fn open_file(handle: usize, name: &str, start: u64, end: u64) {
     let Some(recorder) = RECORDER.get().filter(|_| STATE.load(Relaxed) != OVER) else { return };
     let number = recorder.files.open(handle, name, |number| recorder.announce(number, name));
     if is_on() && number != IGNORED {
-        recorder.store(&Record::metadata(Metadata::Open, handle, start, end), number);
+        recorder.store_here(&Record::metadata(Metadata::Open, handle, start, end), number);
     }
 }
 
 /// A file was closed between `start` and `end`.
 pub fn close_file(handle: usize, start: u64, end: u64) {
     let Some(recorder) = RECORDER.get().filter(|_| STATE.load(Relaxed) != OVER) else { return };
-    let number = recorder.files.lookup(handle);
+    let number = thread::with(|thread| recorder.files.lookup(thread, handle));
     recorder.files.close(handle);
     if is_on() && number != IGNORED {
-        recorder.store(&Record::metadata(Metadata::Close, handle, start, end), number);
+        recorder.store_here(&Record::metadata(Metadata::Close, handle, start, end), number);
     }
     if recorder.options.flush == Flush::Close {
         flush();
     }
+}
+
+/// A file was deleted, or was not to be, between `start` and `end`.
+pub fn delete_file(name: &str, deleted: bool, start: u64, end: u64) {
+    let Some(recorder) = RECORDER.get().filter(|_| is_on()) else { return };
+    if !options::wants_file(&recorder.options.files, name) {
+        return;
+    }
+    let number = recorder.files.intern(name, |number| recorder.announce(number, name));
+    let flags = if deleted { Flags::default() } else { Flags::FAILED };
+    recorder.store_here(&Record { flags, ..Record::metadata(Metadata::Delete, 0, start, end) }, number);
 }
 
 /// Records a mark with a text of the program's own.
@@ -195,7 +187,7 @@ pub fn mark(text: &str) {
     let Some(recorder) = RECORDER.get().filter(|_| is_on()) else { return };
     let number = recorder.files.intern(text, |number| recorder.announce(number, text));
     let now = clock::now();
-    recorder.store(&Record::metadata(Metadata::Mark, 0, now, now), number);
+    recorder.store_here(&Record::metadata(Metadata::Mark, 0, now, now), number);
 }
 
 /// Writes out what this rank has recorded since the last time. Waits for nobody.
@@ -280,7 +272,10 @@ impl Recorder {
                 (clocks, spool)
             }
             (_, Err(error)) => {
-                return Err(commit::fail(world, format!("no memory for records: {}", message::plain(&error))));
+                return Err(commit::fail(
+                    world,
+                    format!("no memory for records: {}", message::plain(&error)),
+                ));
             }
             (None, _) => {
                 return Err(commit::fail(world, "the clocks of the nodes could not be compared".into()));
@@ -357,23 +352,25 @@ impl Recorder {
         self.spool.add_name(number, name);
     }
 
-    #[inline]
-    fn store(&self, record: &Record, file: u32) {
-        thread::with(|thread| {
-            let identity = pack_identity(file, record.kind, record.flags, thread.number());
-            let common = [record.start, record.end, record.offset as u64, record.bytes, identity];
-            if record.kind.is_nonblocking() {
-                let [a, b, c, d, e] = common;
-                let [f, g, h, i] = record.nonblocking;
-                self.push(thread, [a, b, c, d, e, f, g, h, i]);
-            } else {
-                self.push(thread, common);
-            }
-        });
+    fn store_here(&self, record: &Record, file: u32) {
+        thread::with(|thread| self.store(thread, record, file));
     }
 
     #[inline]
-    fn push<const N: usize>(&self, thread: &thread::ThreadState, words: [u64; N]) {
+    fn store(&self, thread: &ThreadState, record: &Record, file: u32) {
+        let identity = pack_identity(file, record.kind, record.flags, thread.number());
+        let common = [record.start, record.end, record.offset as u64, record.bytes, identity];
+        if record.kind.is_nonblocking() {
+            let [a, b, c, d, e] = common;
+            let [f, g, h, i] = record.nonblocking;
+            self.push(thread, [a, b, c, d, e, f, g, h, i]);
+        } else {
+            self.push(thread, common);
+        }
+    }
+
+    #[inline]
+    fn push<const N: usize>(&self, thread: &ThreadState, words: [u64; N]) {
         match thread.slot.get() {
             Some(slot) if slot.push(words) => {}
             _ => self.push_slowly(thread, words),
@@ -381,7 +378,7 @@ impl Recorder {
     }
 
     #[cold]
-    fn push_slowly<const N: usize>(&self, thread: &thread::ThreadState, words: [u64; N]) {
+    fn push_slowly<const N: usize>(&self, thread: &ThreadState, words: [u64; N]) {
         // Keeps the application's allocator and error number out of it as far as possible.
         let errno = Errno::save();
         if let Some(slot) = self.slot_with_room(thread) {
@@ -396,7 +393,7 @@ impl Recorder {
     }
 
     /// The calling thread's slot, emptied, or a new one. `None`: there are more threads than slots.
-    fn slot_with_room(&self, thread: &thread::ThreadState) -> Option<&'static Slot> {
+    fn slot_with_room(&self, thread: &ThreadState) -> Option<&'static Slot> {
         let id = system::thread_id();
         if let Some(full) = thread.slot.get() {
             if full.try_lock() {

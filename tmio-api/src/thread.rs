@@ -6,7 +6,9 @@ use crate::slot::Slot;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
-pub(crate) struct ThreadState {
+/// What one thread remembers. Fetching it costs a call, so wrappers do it once.
+#[derive(Debug)]
+pub struct ThreadState {
     /// Address of the marker in the frame of the outermost wrapper; 0 outside.
     outermost: Cell<usize>,
     pub(crate) slot: Cell<Option<&'static Slot>>,
@@ -28,12 +30,43 @@ thread_local! {
 
 static THREADS: AtomicU16 = AtomicU16::new(0);
 
+/// Runs `body` with what the calling thread remembers.
 #[inline]
-pub(crate) fn with<T>(body: impl FnOnce(&ThreadState) -> T) -> T {
+pub fn with<T>(body: impl FnOnce(&ThreadState) -> T) -> T {
     STATE.with(body)
 }
 
 impl ThreadState {
+    /// Enters the outermost wrapper of this thread; `None` inside another one. `marker` lies in the
+    /// wrapper's own frame.
+    #[inline(always)]
+    pub fn enter<'a>(&'a self, marker: &'a Cell<usize>) -> Option<Entered<'a>> {
+        let here = std::ptr::from_ref(marker).addr();
+        let outer = self.outermost.get();
+        if outer != 0 && here < outer && is_live(outer) {
+            return None;
+        }
+        marker.set(here ^ LIVE);
+        self.outermost.set(here);
+        Some(Entered { marker, outermost: &self.outermost })
+    }
+
+    /// Notes that this thread is inside an operation since `ticks`, until [`leave`](Self::leave).
+    #[inline]
+    pub fn begin(&self, ticks: u64) {
+        if let Some(slot) = self.slot.get() {
+            slot.begin(ticks);
+        }
+    }
+
+    /// The operation that [`begin`](Self::begin) announced is recorded, or will not be.
+    #[inline]
+    pub fn leave(&self) {
+        if let Some(slot) = self.slot.get() {
+            slot.end();
+        }
+    }
+
     /// Number of the thread within its process, given out at its first record.
     #[inline]
     pub(crate) fn number(&self) -> u16 {
@@ -57,6 +90,7 @@ impl ThreadState {
 #[derive(Debug)]
 pub struct Entered<'a> {
     marker: &'a Cell<usize>,
+    outermost: &'a Cell<usize>,
 }
 
 /// What a live marker holds, combined with its own address.
@@ -65,21 +99,6 @@ const LIVE: usize = 0x746d_696f_5f6c_6976;
 /// A place for the mark in the caller's frame.
 pub const fn marker() -> Cell<usize> {
     Cell::new(0)
-}
-
-/// Enters the outermost wrapper of this thread; `None` inside another one.
-#[inline(always)]
-pub fn enter(marker: &Cell<usize>) -> Option<Entered<'_>> {
-    let here = std::ptr::from_ref(marker).addr();
-    with(|state| {
-        let outer = state.outermost.get();
-        if outer != 0 && here < outer && is_live(outer) {
-            return None;
-        }
-        marker.set(here ^ LIVE);
-        state.outermost.set(here);
-        Some(Entered { marker })
-    })
 }
 
 #[cold]
@@ -94,7 +113,7 @@ impl Drop for Entered<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         self.marker.set(0);
-        with(|state| state.outermost.set(0));
+        self.outermost.set(0);
     }
 }
 
@@ -105,17 +124,19 @@ mod tests {
     #[inline(never)]
     fn nested() -> bool {
         let marker = marker();
-        enter(&marker).is_none()
+        with(|thread| thread.enter(&marker).is_none())
     }
 
     #[test]
     fn only_the_outermost_wrapper_counts() {
         let outer = marker();
-        let entered = enter(&outer);
-        assert!(entered.is_some());
-        assert!(nested());
-        drop(entered);
-        assert!(!nested());
+        with(|thread| {
+            let entered = thread.enter(&outer);
+            assert!(entered.is_some());
+            assert!(nested());
+            drop(entered);
+            assert!(!nested());
+        });
     }
 
     #[test]
@@ -126,7 +147,7 @@ mod tests {
                 return std::hint::black_box(leave_without_notice(depth - 1)) + 1;
             }
             let marker = marker();
-            std::mem::forget(enter(&marker));
+            with(|thread| std::mem::forget(thread.enter(&marker)));
             0
         }
         leave_without_notice(3);

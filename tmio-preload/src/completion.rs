@@ -1,5 +1,5 @@
-//! The functions that complete requests: eight of the Wait and Test families, and what frees or
-//! cancels a request.
+//! The functions that complete requests: eight of the Wait and Test families, and those that look
+//! at, free or cancel a request.
 //!
 //! While no file operation is under way, each costs one relaxed load and the call. Otherwise the
 //! operations among the given requests are taken out of the table before the call, and recorded or
@@ -12,7 +12,7 @@ use crate::requests::{self, Pending};
 use crate::tracer::{self, Tracer};
 use std::ffi::{c_int, c_void};
 use tmio_api::c_abi::shield;
-use tmio_api::{Record, clock};
+use tmio_api::{Record, clock, thread};
 use tmio_trace::Flags;
 
 type Requests = *mut c_void;
@@ -42,6 +42,8 @@ exported! {
         |next| some((count, requests, statuses), (done, indices), Family::Test { tells_each: true }, |statuses| {
             next(count, requests, done, indices, statuses)
         });
+    MPI_Request_get_status PMPI_Request_get_status (request: u64, flag: *mut c_int, status: Statuses)
+        |next| look(request, flag, status, |status| next(request, flag, status));
     MPI_Request_free PMPI_Request_free (request: Requests)
         |next| free(request, || next(request));
     MPI_Cancel PMPI_Cancel (request: Requests)
@@ -57,7 +59,7 @@ fn busy_tracer() -> Option<&'static Tracer> {
 /// Records a nonblocking operation that is over.
 pub(crate) fn record(pending: &Pending, flags: Flags, bytes: u64, deadline: u64, end: u64) {
     let cancelled = if pending.cancelled { Flags::CANCELLED } else { Flags::default() };
-    tmio_api::record(&Record {
+    let record = Record {
         kind: pending.kind(),
         flags: flags.with(cancelled),
         file: pending.file,
@@ -66,7 +68,8 @@ pub(crate) fn record(pending: &Pending, flags: Flags, bytes: u64, deadline: u64,
         start: pending.start,
         end,
         nonblocking: [pending.issued, deadline, pending.pending_until, pending.test_time],
-    });
+    };
+    thread::with(|thread| tmio_api::record(thread, &record));
 }
 
 /// The operations among the requests of one call, and where MPI puts their statuses.
@@ -293,6 +296,41 @@ unsafe fn some(
     taken.settle(result, family, |position| {
         let found = order.binary_search_by_key(&(position as c_int), |&(index, _)| index).ok()?;
         order.get(found).map(|&(_, status)| status)
+    });
+    result
+}
+
+/// `MPI_Request_get_status`: tells whether a request is complete and leaves it as it is. That it is
+/// complete is all there is to know, so it is recorded then; the call that frees it later finds
+/// nothing of ours.
+///
+/// # Safety
+///
+/// `flag` and `status` are the places of the call. A handle of four bytes comes in the low half of
+/// the word.
+unsafe fn look(
+    request: u64,
+    flag: *mut c_int,
+    status: Statuses,
+    call: impl FnOnce(Statuses) -> c_int,
+) -> c_int {
+    let Some(tracer) = busy_tracer() else { return call(status) };
+    let handle = if tracer.abi.request_size == 4 { request & 0xffff_ffff } else { request };
+    let Some(mut pending) = shield(|| requests::take(handle)).flatten() else { return call(status) };
+    let mut own = StatusBuffer::new();
+    let status = if status.addr() == tracer.abi.status_ignore { own.pointer() } else { status };
+    let entered = clock::now();
+    let result = call(status);
+    let end = clock::now();
+    // SAFETY: MPI has stored the flag and, if it is set, the status.
+    let bytes = unsafe { (result == 0 && flag.read() != 0).then(|| tracer.bytes(status)) };
+    shield(|| match bytes {
+        Some(bytes) => record(&pending, Flags::TESTED, bytes, entered, end),
+        None => {
+            pending.test_time += end - entered;
+            pending.pending_until = end;
+            requests::insert(handle, pending);
+        }
     });
     result
 }

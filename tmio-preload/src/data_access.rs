@@ -189,30 +189,43 @@ unsafe fn blocking(
         return call(status);
     }
     let marker = thread::marker();
-    let (Some(tracer), Some(entered)) = (tracer::get(), thread::enter(&marker)) else { return call(status) };
-    let mut own = StatusBuffer::new();
-    let status = if status.addr() == tracer.abi.status_ignore { own.pointer() } else { status };
-    let start = clock::now();
-    tmio_api::begin(start);
-    let result = call(status);
-    let end = clock::now();
-    drop(entered);
-    // SAFETY: MPI has filled in the status of a call that succeeded.
-    let bytes = if result == 0 { unsafe { tracer.bytes(status) } } else { 0 };
-    shield(|| {
-        tmio_api::record(&Record {
-            kind,
-            flags: if result == 0 { Flags::default() } else { Flags::FAILED },
-            file,
-            offset,
-            bytes,
-            start,
-            end,
-            nonblocking: [0; 4],
+    thread::with(|thread| {
+        let (Some(tracer), Some(entered)) = (tracer::get(), thread.enter(&marker)) else {
+            return call(status);
+        };
+        let mut own = StatusBuffer::new();
+        let status = if status.addr() == tracer.abi.status_ignore { own.pointer() } else { status };
+        let start = clock::now();
+        thread.begin(start);
+        let result = call(status);
+        let end = clock::now();
+        drop(entered);
+        // SAFETY: MPI has filled in the status of a call that succeeded.
+        let bytes = if result == 0 { unsafe { tracer.bytes(status) } } else { 0 };
+        let flags = if result == 0 { Flags::default() } else { Flags::FAILED };
+        shield(|| {
+            tmio_api::record(
+                thread,
+                &Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] },
+            );
         });
-    });
-    tmio_api::leave();
-    result
+        thread.leave();
+        result
+    })
+}
+
+/// Makes a call if no wrapper is around this one, and gives its result, start and end.
+#[inline(always)]
+fn outermost(call: impl FnOnce() -> c_int) -> Option<(c_int, u64, u64)> {
+    let marker = thread::marker();
+    thread::with(|thread| {
+        let entered = thread.enter(&marker)?;
+        let start = clock::now();
+        let result = call();
+        let end = clock::now();
+        drop(entered);
+        Some((result, start, end))
+    })
 }
 
 /// A call that begins an operation and gives a request for it.
@@ -227,17 +240,13 @@ unsafe fn nonblocking(
     offset: i64,
     (count, datatype): (i64, Datatype),
     request: RequestPlace,
-    call: impl FnOnce() -> c_int,
+    mut call: impl FnMut() -> c_int,
 ) -> c_int {
     if !tmio_api::is_on() {
         return call();
     }
-    let marker = thread::marker();
-    let (Some(tracer), Some(entered)) = (tracer::get(), thread::enter(&marker)) else { return call() };
-    let start = clock::now();
-    let result = call();
-    let issued = clock::now();
-    drop(entered);
+    let Some(tracer) = tracer::get() else { return call() };
+    let Some((result, start, issued)) = outermost(&mut call) else { return call() };
     shield(|| {
         let pending = Pending {
             kind: kind.0,
@@ -269,15 +278,11 @@ static BEGUN: Mutex<Vec<(File, i64, u64)>> = Mutex::new(Vec::new());
 
 /// The first half of a split collective. There is at most one under way per file handle.
 #[inline(always)]
-fn begin(_kind: OpKind, file: File, offset: i64, call: impl FnOnce() -> c_int) -> c_int {
+fn begin(_kind: OpKind, file: File, offset: i64, mut call: impl FnMut() -> c_int) -> c_int {
     if !tmio_api::is_on() {
         return call();
     }
-    let marker = thread::marker();
-    let Some(entered) = thread::enter(&marker) else { return call() };
-    let start = clock::now();
-    let result = call();
-    drop(entered);
+    let Some((result, start, _)) = outermost(&mut call) else { return call() };
     if result == 0 {
         shield(|| {
             let mut begun = BEGUN.lock();
@@ -296,17 +301,15 @@ fn begin(_kind: OpKind, file: File, offset: i64, call: impl FnOnce() -> c_int) -
 ///
 /// `status` is what the application gave as the place for the status of the call.
 #[inline(always)]
-unsafe fn end(kind: OpKind, file: File, status: Status, call: impl FnOnce(Status) -> c_int) -> c_int {
+unsafe fn end(kind: OpKind, file: File, status: Status, mut call: impl FnMut(Status) -> c_int) -> c_int {
     if !tmio_api::is_on() {
         return call(status);
     }
-    let marker = thread::marker();
-    let (Some(tracer), Some(entered)) = (tracer::get(), thread::enter(&marker)) else { return call(status) };
+    let Some(tracer) = tracer::get() else { return call(status) };
     let mut own = StatusBuffer::new();
-    let status = if status.addr() == tracer.abi.status_ignore { own.pointer() } else { status };
-    let result = call(status);
-    let end = clock::now();
-    drop(entered);
+    let place = if status.addr() == tracer.abi.status_ignore { own.pointer() } else { status };
+    let Some((result, _, end)) = outermost(|| call(place)) else { return call(status) };
+    let status = place;
     shield(|| {
         let mut begun = BEGUN.lock();
         let Some(place) = begun.iter().position(|&(other, ..)| other == file) else { return };
@@ -315,7 +318,12 @@ unsafe fn end(kind: OpKind, file: File, status: Status, call: impl FnOnce(Status
         // SAFETY: MPI has filled in the status of a call that succeeded.
         let bytes = if result == 0 { unsafe { tracer.bytes(status) } } else { 0 };
         let flags = if result == 0 { Flags::default() } else { Flags::FAILED };
-        tmio_api::record(&Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] });
+        thread::with(|thread| {
+            tmio_api::record(
+                thread,
+                &Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] },
+            );
+        });
     });
     result
 }

@@ -20,6 +20,23 @@ exported! {
         |next| initialise(|| next(argc, argv));
     MPI_Init_thread PMPI_Init_thread (argc: *mut c_int, argv: ArgumentVector, required: c_int, provided: *mut c_int)
         |next| initialise(|| next(argc, argv, required, provided));
+    MPI_Abort PMPI_Abort (comm: usize, code: c_int)
+        |next| abort(|| next(comm, code));
+    // Variadic: whatever arguments there may be are passed on in their registers.
+    MPI_Pcontrol PMPI_Pcontrol (level: c_int, a: usize, b: usize, c: usize, d: usize, e: usize)
+        |next| control(level, || next(level, a, b, c, d, e));
+}
+
+/// What was recorded is written out before MPI ends the job.
+fn abort(call: impl FnOnce() -> c_int) -> c_int {
+    shield(tmio_api::finish_without_mpi);
+    call()
+}
+
+/// Level 0 turns profiling off, any other on (MPI 4.1, section 15.2.4).
+fn control(level: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    shield(if level == 0 { tmio_api::pause } else { tmio_api::resume });
+    call()
 }
 
 fn initialise(call: impl FnOnce() -> c_int) -> c_int {
