@@ -178,29 +178,35 @@ pub struct BlockEncoder {
     tested: ColumnWriter,
     files: Vec<u32>,
     before: Before,
+    /// Operations since the last one whose identity differed from that of the one before.
+    alike: u64,
     count: u32,
     t_min: i64,
     t_max: i64,
     frame: Vec<u8>,
 }
 
-#[derive(Debug, Default)]
+/// Kind, flags, thread, file, bytes, and the distance from the offset before.
+type Identity = (OpKind, Flags, u16, u32, u64, i64);
+
+#[derive(Debug)]
 struct Before {
-    kind: i64,
-    flags: i64,
-    thread: i64,
-    file: i64,
-    bytes: i64,
+    identity: Identity,
     offset: i64,
-    stride: i64,
     end: i64,
+}
+
+impl Default for Before {
+    fn default() -> Self {
+        Before { identity: (OpKind(0), Flags(0), 0, 0, 0, 0), offset: 0, end: 0 }
+    }
 }
 
 impl BlockEncoder {
     /// Begins a block of at most `count` operations. `false`: there is no memory for it.
     pub fn restart(&mut self, count: usize) -> bool {
         self.before = Before::default();
-        self.count = 0;
+        (self.count, self.alike) = (0, 0);
         (self.t_min, self.t_max) = (i64::MAX, i64::MIN);
         self.files.clear();
         let columns = [
@@ -222,27 +228,21 @@ impl BlockEncoder {
     }
 
     /// Appends an operation; its times are on the rank's clock.
+    #[inline]
     pub fn push(&mut self, op: &Operation) {
         let before = &mut self.before;
-        let difference = |column: &mut ColumnWriter, old: &mut i64, new: i64| {
-            column.push(new.wrapping_sub(*old));
-            *old = new;
-        };
-        difference(&mut self.kind, &mut before.kind, i64::from(op.kind.0));
-        difference(&mut self.flags, &mut before.flags, i64::from(op.flags.0));
-        difference(&mut self.thread, &mut before.thread, i64::from(op.thread));
-        difference(&mut self.bytes, &mut before.bytes, op.bytes as i64);
-        let other_file = i64::from(op.file) != before.file || self.count == 0;
-        if other_file && let Err(place) = self.files.binary_search(&op.file) {
-            self.files.insert(place, op.file);
-        }
-        difference(&mut self.file, &mut before.file, i64::from(op.file));
         let stride = op.offset.wrapping_sub(before.offset);
+        let identity = (op.kind, op.flags, op.thread, op.file, op.bytes, stride);
         before.offset = op.offset;
-        difference(&mut self.offset, &mut before.stride, stride);
-        self.start.push(op.start.wrapping_sub(before.end));
+        // Regular access differs from the operation before in nothing but its times.
+        if identity == before.identity && self.count > 0 {
+            self.alike += 1;
+        } else {
+            self.push_identity(identity);
+        }
+        self.start.push(op.start.wrapping_sub(self.before.end));
         self.duration.push(op.end.wrapping_sub(op.start));
-        before.end = op.end;
+        self.before.end = op.end;
         if op.kind.is_nonblocking() {
             let times = op.nonblocking.unwrap_or_default();
             self.issued.push(times.issued.wrapping_sub(op.start));
@@ -253,6 +253,37 @@ impl BlockEncoder {
         self.t_min = self.t_min.min(op.start);
         self.t_max = self.t_max.max(op.end);
         self.count += 1;
+    }
+
+    fn push_identity(&mut self, identity: Identity) {
+        self.end_alike();
+        let (kind, flags, thread, file, bytes, stride) = identity;
+        let (old_kind, old_flags, old_thread, old_file, old_bytes, old_stride) = self.before.identity;
+        self.kind.push(i64::from(kind.0) - i64::from(old_kind.0));
+        self.flags.push(i64::from(flags.0) - i64::from(old_flags.0));
+        self.thread.push(i64::from(thread) - i64::from(old_thread));
+        self.file.push(i64::from(file) - i64::from(old_file));
+        self.bytes.push(bytes.wrapping_sub(old_bytes) as i64);
+        self.offset.push(stride.wrapping_sub(old_stride));
+        self.before.identity = identity;
+        let other_file = file != old_file || self.count == 0;
+        if other_file && let Err(place) = self.files.binary_search(&file) {
+            self.files.insert(place, file);
+        }
+    }
+
+    fn end_alike(&mut self) {
+        let alike = std::mem::take(&mut self.alike);
+        for column in [
+            &mut self.kind,
+            &mut self.flags,
+            &mut self.thread,
+            &mut self.file,
+            &mut self.bytes,
+            &mut self.offset,
+        ] {
+            column.push_zeros(alike);
+        }
     }
 
     /// Numbers of the files that the block's operations refer to, ascending.
@@ -268,6 +299,7 @@ impl BlockEncoder {
         covered_until: i64,
         names: Vec<(u32, &str)>,
     ) -> Result<&[u8], frame::EncodeError> {
+        self.end_alike();
         let (t_min, t_max) = if self.count == 0 { (0, 0) } else { (self.t_min, self.t_max) };
         let name_bytes: usize = names.iter().map(|(_, name)| name.len() + 16).sum();
         let block = Block {

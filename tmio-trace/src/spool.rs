@@ -89,17 +89,37 @@ impl TickScale {
     /// Nanoseconds for a reading of the clock.
     #[inline]
     pub fn to_ns(&self, ticks: u64) -> i64 {
-        let elapsed = ticks.wrapping_sub(self.ticks) as i64;
-        if self.rate == 1.0 {
-            return self.ns.wrapping_add(elapsed);
-        }
-        self.ns.wrapping_add((elapsed as f64 * self.rate).round() as i64)
+        Converter::new(*self).to_ns(ticks)
+    }
+}
+
+/// A scale made ready for many readings: the rate is a fixed-point number, whose error over a day
+/// is below a microsecond.
+#[derive(Clone, Copy, Debug)]
+struct Converter {
+    ticks: u64,
+    ns: i64,
+    rate: i64,
+}
+
+impl Converter {
+    const FRACTION: u32 = 40;
+
+    fn new(scale: TickScale) -> Self {
+        // Out of range only in a damaged spool; the conversion saturates then.
+        let rate = (scale.rate * (1u64 << Self::FRACTION) as f64).round() as i64;
+        Self { ticks: scale.ticks, ns: scale.ns, rate }
     }
 
-    /// Nanoseconds for a number of ticks.
     #[inline]
-    pub fn span_to_ns(&self, ticks: u64) -> i64 {
-        if self.rate == 1.0 { ticks as i64 } else { (ticks as f64 * self.rate).round() as i64 }
+    fn to_ns(self, ticks: u64) -> i64 {
+        self.ns.wrapping_add(self.span(ticks.wrapping_sub(self.ticks) as i64))
+    }
+
+    #[inline]
+    fn span(self, ticks: i64) -> i64 {
+        const HALF: i128 = 1 << (Converter::FRACTION - 1);
+        ((i128::from(ticks) * i128::from(self.rate) + HALF) >> Self::FRACTION) as i64
     }
 }
 
@@ -107,13 +127,13 @@ impl TickScale {
 #[derive(Clone, Debug)]
 pub struct RawRecords<'a> {
     words: &'a [u64],
-    scale: TickScale,
+    scale: Converter,
 }
 
 impl<'a> RawRecords<'a> {
     /// `words` begins with a record and ends after one.
     pub fn new(words: &'a [u64], scale: TickScale) -> Self {
-        Self { words, scale }
+        Self { words, scale: Converter::new(scale) }
     }
 
     /// There are at most so many records.
@@ -136,7 +156,7 @@ impl Iterator for RawRecords<'_> {
                 issued: self.scale.to_ns(issued),
                 deadline: self.scale.to_ns(deadline),
                 pending_until: self.scale.to_ns(pending_until),
-                test_time: self.scale.span_to_ns(test_time),
+                test_time: self.scale.span(test_time as i64),
             };
             (Some(times), rest)
         } else {
@@ -307,6 +327,17 @@ mod tests {
         assert_eq!((spool.rank, spool.pid), (3, 99));
         assert_eq!((op.start, op.end, op.offset, op.bytes), (1050, 1060, 64, 8));
         assert_eq!((op.file, op.thread, op.kind.to_string().as_str()), (5, 2, "write_at"));
+    }
+
+    #[test]
+    fn ticks_become_nanoseconds_to_the_nearest() {
+        let scale = TickScale { ticks: 1000, ns: 5_000_000, rate: 0.4 };
+        assert_eq!(scale.to_ns(1000), 5_000_000);
+        assert_eq!(scale.to_ns(1005), 5_000_002);
+        assert_eq!(scale.to_ns(996), 4_999_998);
+        let day = 86_400_000_000_000u64;
+        assert!((scale.to_ns(1000 + day * 5 / 2) - 5_000_000 - day as i64).abs() < 1000);
+        assert_eq!(TickScale::NANOSECONDS.to_ns(u64::MAX >> 1), i64::MAX);
     }
 
     proptest! {
