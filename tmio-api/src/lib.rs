@@ -43,7 +43,7 @@ pub mod thread;
 mod world;
 
 pub use recorder::{
-    Record, close_file, delete_file, finish, finish_without_mpi, flush, is_on, mark, open_file, pause,
-    record, resume, start,
+    Record, close_file, delete_file, finish, finish_without_mpi, flush, has_started, is_on, mark, open_file,
+    pause, record, resume, start,
 };
 pub use world::{JobInfo, World};

@@ -3,7 +3,7 @@
 use crate::options::DEFAULT_OUTPUT;
 use crate::{clock, message, system};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use tmio_trace::reader::{is_trace_start, parts_path};
 

@@ -38,6 +38,11 @@ pub fn is_on() -> bool {
     STATE.load(Relaxed) == ON
 }
 
+/// Whether [`start`] was successful in this process.
+pub fn has_started() -> bool {
+    RECORDER.get().is_some()
+}
+
 /// One operation, with its times in ticks of [`clock::now`].
 #[derive(Clone, Copy, Debug)]
 pub struct Record {

@@ -4,6 +4,7 @@
 //! here, and its I/O there is its own.
 
 use crate::next::exported;
+use crate::sessions;
 use std::ffi::{CStr, c_char, c_int};
 use tmio_api::c_abi::shield;
 use tmio_api::{Record, clock, is_on, thread};
@@ -72,6 +73,7 @@ unsafe fn delete(name: *const c_char, call: impl FnOnce() -> c_int) -> c_int {
 ///
 /// `name` and `file` are the arguments of `MPI_File_open`.
 unsafe fn open(name: *const c_char, file: FilePlace, call: impl FnOnce() -> c_int) -> c_int {
+    shield(sessions::start_if_alone);
     let start = clock::now();
     let result = call();
     if result == 0 && !name.is_null() && !file.is_null() {

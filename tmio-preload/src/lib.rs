@@ -27,6 +27,7 @@ pub mod file_management;
 pub mod lifecycle;
 pub mod next;
 mod requests;
+pub mod sessions;
 mod tracer;
 mod world;
 

@@ -9,7 +9,7 @@ use crate::tracer::{self, Tracer};
 use crate::world::MpiWorld;
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::atomic::{AtomicBool, Ordering::AcqRel};
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed};
 use tmio_api::c_abi::shield;
 use tmio_api::{JobInfo, clock, message, options};
 
@@ -51,9 +51,15 @@ fn initialise(call: impl FnOnce() -> c_int) -> c_int {
 /// The communicator of the trace, from `MPI_Init` to `MPI_Finalize`.
 static WORLD: Mutex<Option<MpiWorld>> = Mutex::new(None);
 
+/// `MPI_Init` has returned.
+static INITIALISED: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn is_initialised() -> bool {
+    INITIALISED.load(Relaxed)
+}
+
 fn after_init() {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if DONE.swap(true, AcqRel) {
+    if INITIALISED.swap(true, AcqRel) || tmio_api::has_started() {
         return;
     }
     let parsed = options::from_environment();

@@ -18,17 +18,14 @@ def column(data, count):
 for tag, frame_kind, crc, body in msgpack.Unpacker(open(sys.argv[1], "rb"), max_buffer_size=0):
     assert tag == "tmio1" and zlib.crc32(body) == crc
     if frame_kind != 2: continue
-    block = msgpack.unpackb(body)
-    asynchronous = ("issued", "deadline", "pending", "tested")
-    col = {name: column(data, block["count"]) for name, data in block["columns"].items() if name not in asynchronous}
+    block, rows = msgpack.unpackb(body), []
+    c = {name: column(data, block["count"]) for name, data in block["columns"].items() if name not in ("issued", "deadline", "pending", "tested")}
     kind = flags = thread = file = size = stride = offset = end = 0
-    rows = []
     for _ in range(block["count"]):
-        kind += next(col["kind"]); flags += next(col["flags"]); thread += next(col["thread"]); file += next(col["file"])
-        size += next(col["bytes"]); stride += next(col["offset"]); offset += stride
-        start = end + next(col["start"]); end = start + next(col["duration"])
-        rows.append([block["rank"], kind, flags, thread, dict(block["files"]).get(file), offset, size, start, end])
+        kind += next(c["kind"]); flags += next(c["flags"]); thread += next(c["thread"]); file += next(c["file"]); size += next(c["bytes"])
+        stride += next(c["offset"]); offset += stride; start = end + next(c["start"]); end = start + next(c["duration"])
+        rows.append([block["rank"], kind, flags, thread, dict(block["files"])[file], offset, size, start, end])
     late = [row for row in rows if row[1] & 0x82 == 2]
-    for row, issued, deadline, pending, tested in zip(late, *(column(block["columns"].get(name, b""), len(late)) for name in asynchronous)):
-        row += [row[7] + issued, row[8] - deadline, row[7] + issued + pending, tested]
+    for row, *t in zip(late, *(column(block["columns"].get(name, b""), len(late)) for name in ("issued", "deadline", "pending", "tested"))):
+        row += [row[7] + t[0], row[8] - t[1], row[7] + t[0] + t[2], t[3]]
     for row in rows: print(json.dumps(row))
