@@ -5,6 +5,7 @@ use crate::{clock, message, system};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tmio_trace::reader::{is_trace_start, parts_path};
 
 /// What stands behind the letters of a pattern.
@@ -62,9 +63,14 @@ pub(crate) fn prepare(pattern: Option<&str>, values: &Values) -> Result<PathBuf,
         let taken = if pattern.is_some() { is_live(&parts) } else { output.exists() || parts.exists() };
         if !taken {
             clear(&output, &parts)?;
-            fs::create_dir(&parts)
-                .map_err(|error| format!("cannot create {}: {}", parts.display(), message::plain(&error)))?;
-            return Ok(output);
+            match fs::create_dir(&parts) {
+                Ok(()) => return Ok(output),
+                // Another job was faster.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    return Err(format!("cannot create {}: {}", parts.display(), message::plain(&error)));
+                }
+            }
         }
         output = with_number(&wanted, number);
     }
@@ -113,14 +119,20 @@ pub(crate) fn remove_parts(parts: &Path) {
     let _ = fs::remove_dir(parts);
 }
 
-/// Whether a process that wrote to these parts is still there.
+/// Whether a process that writes to these parts is still there, as far as can be seen from here.
 fn is_live(parts: &Path) -> bool {
-    let Ok(trace) = tmio_trace::Trace::open(parts) else { return false };
+    let Ok(trace) = tmio_trace::Trace::open(parts) else {
+        // Made by a job that has not come to write to it yet?
+        let age =
+            fs::metadata(parts).and_then(|meta| meta.modified()).ok().and_then(|made| made.elapsed().ok());
+        return age.is_some_and(|age| age < Duration::from_secs(10));
+    };
     let boot_id = system::boot_id();
     let mut live = false;
     let _ = trace.read(|event| {
         if let tmio_trace::Event::Rank(rank) = event {
-            live |= rank.boot_id == boot_id && Path::new(&rank.spool).exists() && process_exists(rank.pid);
+            let spool_is_there = rank.spool.is_empty() || Path::new(&rank.spool).exists();
+            live |= rank.boot_id == boot_id && spool_is_there && process_exists(rank.pid);
         }
     });
     live
