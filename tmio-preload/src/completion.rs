@@ -1,5 +1,5 @@
-//! The functions that complete requests: eight of the Wait and Test families, and those that look
-//! at, free or cancel a request.
+//! The functions that complete requests: eight of the Wait and Test families, and those that free
+//! or cancel a request.
 //!
 //! While no file operation is under way, each costs one relaxed load and the call. Otherwise the
 //! operations among the given requests are taken out of the table before the call, and recorded or
@@ -15,8 +15,8 @@ use tmio_api::c_abi::shield;
 use tmio_api::{Record, clock, thread};
 use tmio_trace::Flags;
 
-type Requests = *mut c_void;
-type Statuses = *mut c_void;
+pub(crate) type Requests = *mut c_void;
+pub(crate) type Statuses = *mut c_void;
 
 exported! {
     MPI_Wait PMPI_Wait (request: Requests, status: Statuses)
@@ -42,8 +42,6 @@ exported! {
         |next| some((count, requests, statuses), (done, indices), Family::Test { tells_each: true }, |statuses| {
             next(count, requests, done, indices, statuses)
         });
-    MPI_Request_get_status PMPI_Request_get_status (request: u64, flag: *mut c_int, status: Statuses)
-        |next| look(request, flag, status, |status| next(request, flag, status));
     MPI_Request_free PMPI_Request_free (request: Requests)
         |next| free(request, || next(request));
     MPI_Cancel PMPI_Cancel (request: Requests)
@@ -52,7 +50,7 @@ exported! {
 
 /// The tracer, if any file operation is under way.
 #[inline]
-fn busy_tracer() -> Option<&'static Tracer> {
+pub(crate) fn busy_tracer() -> Option<&'static Tracer> {
     if requests::any() { tracer::get() } else { None }
 }
 
@@ -73,11 +71,11 @@ pub(crate) fn record(pending: &Pending, flags: Flags, bytes: u64, deadline: u64,
 }
 
 /// The operations among the requests of one call, and where MPI puts their statuses.
-struct Taken {
+pub(crate) struct Taken {
     tracer: &'static Tracer,
     requests: Requests,
     operations: Vec<(usize, u64, Pending)>,
-    statuses: Statuses,
+    pub(crate) statuses: Statuses,
     /// Behind `statuses`, if the application did not want them.
     _own: Vec<StatusBuffer>,
     entered: u64,
@@ -90,7 +88,12 @@ impl Taken {
     /// # Safety
     ///
     /// There are `count` handles at `requests`, and `places` statuses at `statuses` unless they are ignored.
-    unsafe fn new(requests: Requests, count: c_int, statuses: Statuses, places: c_int) -> Option<Self> {
+    pub(crate) unsafe fn new(
+        requests: Requests,
+        count: c_int,
+        statuses: Statuses,
+        places: c_int,
+    ) -> Option<Self> {
         let tracer = busy_tracer()?;
         let count = usize::try_from(count).ok()?;
         // SAFETY: as the caller promises.
@@ -100,7 +103,7 @@ impl Taken {
         let mut statuses = statuses;
         if statuses.addr() == tracer.abi.status_ignore {
             // A buffer is larger than a status, so as many of them have room for all.
-            let places = usize::try_from(places).ok()?;
+            let places = usize::try_from(places).unwrap_or(0);
             if own.try_reserve_exact(places).is_ok() {
                 own.resize_with(places, StatusBuffer::new);
                 statuses = own.as_mut_ptr().cast();
@@ -115,18 +118,24 @@ impl Taken {
 
     /// Records what is complete and puts the rest back. `status_of` gives the index of the status of
     /// the request at a position, `None` if the call did not return it.
-    fn settle(self, result: c_int, family: Family, status_of: impl Fn(usize) -> Option<usize>) {
+    pub(crate) fn settle(self, result: c_int, family: Family, status_of: impl Fn(usize) -> Option<usize>) {
         let end = clock::now();
         let spent = (end - self.entered) / self.operations.len().max(1) as u64;
         shield(|| {
             for &(position, handle, mut pending) in &self.operations {
-                // SAFETY: there are at least as many handles as were given.
-                let now = unsafe { self.tracer.abi.request(self.requests, position) };
-                if now == self.tracer.abi.request_null {
-                    self.complete(&pending, result, family, status_of(position), end);
+                let status = status_of(position);
+                let complete = match family {
+                    Family::Look { .. } => status.is_some(),
+                    // SAFETY: there are at least as many handles as were given.
+                    _ => unsafe {
+                        self.tracer.abi.request(self.requests, position) == self.tracer.abi.request_null
+                    },
+                };
+                if complete {
+                    self.complete(&pending, result, family, status, end);
                     continue;
                 }
-                if let Family::Test { tells_each } = family {
+                if let Family::Test { tells_each } | Family::Look { tells_each } = family {
                     pending.test_time += spent;
                     if tells_each || self.operations.len() == 1 {
                         pending.pending_until = end;
@@ -159,25 +168,28 @@ impl Taken {
     }
 }
 
+/// How a call deals with its requests.
 #[derive(Clone, Copy)]
-enum Family {
+pub(crate) enum Family {
     /// The call blocked until something was complete.
     Wait,
     /// The call returned at once; `tells_each`: what it did not return is known to be unfinished.
     Test { tells_each: bool },
+    /// As a test, but the requests stay as they are: complete is what the call says is.
+    Look { tells_each: bool },
 }
 
 impl Family {
     fn flags(self) -> Flags {
         match self {
             Family::Wait => Flags::default(),
-            Family::Test { .. } => Flags::TESTED,
+            Family::Test { .. } | Family::Look { .. } => Flags::TESTED,
         }
     }
 }
 
 /// Count, requests and statuses of a call on several requests.
-type Arrays = (c_int, Requests, Statuses);
+pub(crate) type Arrays = (c_int, Requests, Statuses);
 
 /// `MPI_Wait` and `MPI_Test`.
 ///
@@ -271,7 +283,7 @@ unsafe fn any(
 /// # Safety
 ///
 /// The arrays and places are those of the call.
-unsafe fn some(
+pub(crate) unsafe fn some(
     (count, requests, statuses): Arrays,
     (done, indices): (*mut c_int, *mut c_int),
     family: Family,
@@ -296,41 +308,6 @@ unsafe fn some(
     taken.settle(result, family, |position| {
         let found = order.binary_search_by_key(&(position as c_int), |&(index, _)| index).ok()?;
         order.get(found).map(|&(_, status)| status)
-    });
-    result
-}
-
-/// `MPI_Request_get_status`: tells whether a request is complete and leaves it as it is. That it is
-/// complete is all there is to know, so it is recorded then; the call that frees it later finds
-/// nothing of ours.
-///
-/// # Safety
-///
-/// `flag` and `status` are the places of the call. A handle of four bytes comes in the low half of
-/// the word.
-unsafe fn look(
-    request: u64,
-    flag: *mut c_int,
-    status: Statuses,
-    call: impl FnOnce(Statuses) -> c_int,
-) -> c_int {
-    let Some(tracer) = busy_tracer() else { return call(status) };
-    let handle = if tracer.abi.request_size == 4 { request & 0xffff_ffff } else { request };
-    let Some(mut pending) = shield(|| requests::take(handle)).flatten() else { return call(status) };
-    let mut own = StatusBuffer::new();
-    let status = if status.addr() == tracer.abi.status_ignore { own.pointer() } else { status };
-    let entered = clock::now();
-    let result = call(status);
-    let end = clock::now();
-    // SAFETY: MPI has stored the flag and, if it is set, the status.
-    let bytes = unsafe { (result == 0 && flag.read() != 0).then(|| tracer.bytes(status)) };
-    shield(|| match bytes {
-        Some(bytes) => record(&pending, Flags::TESTED, bytes, entered, end),
-        None => {
-            pending.test_time += end - entered;
-            pending.pending_until = end;
-            requests::insert(handle, pending);
-        }
     });
     result
 }

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | a data access function | one row in [`data_access`] |
 //! | a function that completes requests | [`completion`] |
+//! | a function that only looks at requests | [`status_queries`] |
 //! | a function on files that moves no data | [`file_management`] |
 //! | another family of MPI libraries | [`abi`] |
 //!
@@ -28,6 +29,7 @@ pub mod lifecycle;
 pub mod next;
 mod requests;
 pub mod sessions;
+pub mod status_queries;
 mod tracer;
 mod world;
 

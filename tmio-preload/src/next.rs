@@ -41,23 +41,30 @@ impl Next {
 }
 
 /// Exports functions under their `MPI_` and `PMPI_` names; each finds the next one of its own name
-/// and runs the body with it.
+/// and runs the body with it. An MPI that lacks the function gives an error, or what follows `else`:
+/// programs that ask at run time which functions there are must not be disappointed by ours.
 ///
 /// Premises of the unsafe code in it: the function of a name has the signature that the MPI
 /// standard gives it, and the arguments that it is called with are the application's own.
 macro_rules! exported {
-    ($($mpi:ident $pmpi:ident ($($argument:ident : $kind:ty),*) |$next:ident| $body:expr;)*) => {
+    ($($mpi:ident $pmpi:ident ($($argument:ident : $kind:ty),*) |$next:ident| $body:expr $(, else $absent:expr)?;)*) => {
         $(
-            exported! { @one $mpi ($($argument : $kind),*) |$next| $body }
-            exported! { @one $pmpi ($($argument : $kind),*) |$next| $body }
+            exported! { @one $mpi ($($argument : $kind),*) |$next| $body $(, else $absent)? }
+            exported! { @one $pmpi ($($argument : $kind),*) |$next| $body $(, else $absent)? }
         )*
     };
     (@one $name:ident ($($argument:ident : $kind:ty),*) |$next:ident| $body:expr) => {
+        exported! { @one $name ($($argument : $kind),*) |$next| $body, else $crate::next::NO_MPI }
+    };
+    (@one $name:ident ($($argument:ident : $kind:ty),*) |$next:ident| $body:expr, else $absent:expr) => {
         #[unsafe(no_mangle)]
         #[allow(clippy::undocumented_unsafe_blocks)] // see above
         pub unsafe extern "C-unwind" fn $name($($argument: $kind),*) -> std::ffi::c_int {
             static NEXT: $crate::next::Next = $crate::next::Next::new(concat!(stringify!($name), "\0"));
-            let Some(function) = NEXT.get() else { return $crate::next::NO_MPI };
+            let Some(function) = NEXT.get() else {
+                #[allow(unused_unsafe)]
+                return unsafe { $absent };
+            };
             let $next: unsafe extern "C-unwind" fn($($kind),*) -> std::ffi::c_int =
                 unsafe { std::mem::transmute(function.as_ptr()) };
             unsafe { $body }
