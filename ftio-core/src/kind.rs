@@ -1,0 +1,99 @@
+//! What kind of signal it is, in a word, and why, in sentences.
+
+use crate::candidates::{Reason, Verdict};
+use crate::outlier::Outliers;
+use crate::signal::Signal;
+use crate::spectrum::Spectrum;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Below this coefficient of variation (σ/mean) a bandwidth counts as constant.
+pub const CONSTANT_VARIATION: f64 = 0.01;
+
+/// From this Z-score on a component is an outlier (paper, II-B 2).
+const OUTLIER: f64 = 3.0;
+
+/// The kind of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignalKind {
+    /// No bytes were transferred.
+    Empty,
+    /// The same bandwidth all the time.
+    Constant,
+    /// Periodic, with harmonics: short phases of I/O between pauses.
+    Bursts,
+    /// Periodic without harmonics: the bandwidth swells and falls like a cosine.
+    Wave,
+    /// None of these: no period was found.
+    Irregular,
+}
+
+impl fmt::Display for SignalKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            SignalKind::Empty => "empty",
+            SignalKind::Constant => "constant",
+            SignalKind::Bursts => "bursts",
+            SignalKind::Wave => "wave",
+            SignalKind::Irregular => "irregular",
+        })
+    }
+}
+
+/// σ/mean of the samples; 0 if there are none.
+pub fn variation(signal: &Signal) -> f64 {
+    let mean = signal.mean();
+    if mean <= 0.0 {
+        return 0.0;
+    }
+    let square = |x: &f64| (x - mean).powi(2);
+    (signal.samples.iter().map(square).sum::<f64>() / signal.samples.len() as f64).sqrt() / mean
+}
+
+/// Name the kind of a signal and give the reasons.
+pub fn kind(
+    signal: &Signal,
+    spectrum: &Spectrum,
+    outliers: &Outliers,
+    verdict: &Verdict,
+) -> (SignalKind, Vec<String>) {
+    if signal.mean() <= 0.0 {
+        return (SignalKind::Empty, vec!["no bytes were transferred".into()]);
+    }
+    let variation = variation(signal);
+    if variation < CONSTANT_VARIATION {
+        let reason = format!("the bandwidth varies by {:.2} % of its mean", 100.0 * variation);
+        return (SignalKind::Constant, vec![reason]);
+    }
+    let mut reasons = vec![why(verdict)];
+    let Some(dominant) = verdict.dominant else {
+        return (SignalKind::Irregular, reasons);
+    };
+    // Harmonics may be weaker than the candidates and still stand out: look for them one by one.
+    let position = spectrum.peak_position(dominant);
+    let stands_out = |multiple: usize| {
+        let k = (multiple as f64 * position).round() as usize;
+        (k - 1..=k + 1).any(|k| outliers.score(k) >= OUTLIER)
+    };
+    let harmonics: Vec<String> =
+        (2..=8).filter(|&multiple| stands_out(multiple)).map(|multiple| multiple.to_string()).collect();
+    if harmonics.is_empty() {
+        reasons.push("no multiple of it stands out: the shape of a cosine".into());
+        return (SignalKind::Wave, reasons);
+    }
+    reasons.push(format!("its multiples {} stand out as well: short bursts", harmonics.join(", ")));
+    (SignalKind::Bursts, reasons)
+}
+
+fn why(verdict: &Verdict) -> String {
+    match verdict.reason {
+        Reason::Single => "one frequency stands out".into(),
+        Reason::StrongerOfTwo => "two frequencies stand out; the stronger one is taken".into(),
+        Reason::NoCandidate => "no frequency stands out".into(),
+        Reason::TooMany => format!("{} frequencies stand out, none of them dominant", verdict.kept.len()),
+        Reason::TooFewPeriods => {
+            "the frequency that stands out fits only once or twice into the window".into()
+        }
+    }
+}
