@@ -10,6 +10,9 @@ use crate::spectrum::Spectrum;
 /// Fewer periods than this, or just as many, are no evidence of a period: the window of two bursts always has one.
 pub const MIN_PERIODS: f64 = 2.0;
 
+/// How high a multiple of the fundamental the strongest peak may be, for the fundamental to be looked for.
+const MAX_TEETH: usize = 12;
+
 /// When a higher candidate is a harmonic of a lower one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum HarmonicRule {
@@ -32,6 +35,8 @@ pub struct Verdict {
     pub kept: Vec<usize>,
     /// Candidates set aside as harmonics, ascending.
     pub harmonics: Vec<usize>,
+    /// The candidate that contributes most, dominant or not.
+    pub strongest: Option<usize>,
     /// The dominant frequency, if there is one.
     pub dominant: Option<usize>,
     /// Why there is, or is not, a dominant frequency.
@@ -48,6 +53,8 @@ pub enum Reason {
     /// No frequency stands out.
     #[default]
     NoCandidate,
+    /// All candidates are multiples of one frequency, which stands out as well.
+    Comb,
     /// More than two frequencies stand out.
     TooMany,
     /// The frequency that stands out does not repeat often enough in the window.
@@ -116,7 +123,48 @@ impl Verdict {
             2 => (strongest, Reason::StrongerOfTwo),
             _ => (None, Reason::TooMany),
         };
-        Verdict { kept, harmonics, dominant, reason }
+        Verdict { kept, harmonics, strongest, dominant, reason }
+    }
+
+    /// Look for a fundamental below the candidates, if they are the teeth of a comb.
+    ///
+    /// The spectrum of short bursts is a comb: nearly equal peaks at all multiples of their frequency. Which of them is the
+    /// strongest is then a matter of chance, and the first may not even be a candidate. If the strongest candidate is the m-th
+    /// multiple of some frequency, all multiples of which up to the (m+1)-th are outliers (score at least `threshold`), and all candidates
+    /// are multiples of it, then that frequency is the dominant one. It cannot be a subharmonic of the true one, whose odd multiples
+    /// would not stand out. Not in the paper.
+    pub fn with_fundamental(mut self, outliers: &Outliers, spectrum: &Spectrum, threshold: f64) -> Self {
+        let Some(strongest) = self.strongest else { return self };
+        let position = spectrum.peak_position(strongest);
+        let stands_out = |place: f64| {
+            let nearest = place.round() as usize;
+            let near = nearest.saturating_sub(1)..=nearest + 1;
+            let mut bins = near.filter(|&k| (k as f64 - place).abs() <= 1.0);
+            bins.any(|k| outliers.score(k) >= threshold)
+        };
+        let is_comb = |teeth: usize| {
+            let base = position / teeth as f64;
+            let fits = |&k: &usize| {
+                let multiple = (spectrum.peak_position(k) / base).round();
+                multiple >= 1.0 && (spectrum.peak_position(k) - multiple * base).abs() <= 0.6
+            };
+            base > MIN_PERIODS
+                && (1..=teeth + 1).all(|tooth| stands_out(tooth as f64 * base))
+                && outliers.candidates.iter().all(fits)
+        };
+        let first = if self.dominant.is_some() { 2 } else { 1 };
+        if let Some(teeth) = (first..=MAX_TEETH).rev().find(|&teeth| is_comb(teeth)) {
+            let base = (position / teeth as f64).round() as usize;
+            // The bin next to it may hold the peak.
+            let best = (base.saturating_sub(1).max(1)..=base + 1)
+                .filter(|&k| (k as f64 - position / teeth as f64).abs() <= 1.0)
+                .max_by(|&a, &b| outliers.score(a).total_cmp(&outliers.score(b)));
+            self.dominant = best;
+            self.kept = best.into_iter().collect();
+            self.harmonics = outliers.candidates.iter().copied().filter(|&k| Some(k) != best).collect();
+            self.reason = Reason::Comb;
+        }
+        self
     }
 
     /// Withdraw a dominant frequency that has not more than [`MIN_PERIODS`] periods in the window.

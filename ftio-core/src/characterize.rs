@@ -13,8 +13,9 @@
 //!
 //! The paper divides the trace into pieces of one period from its beginning. If bursts happen to lie on the cuts, a little
 //! jitter moves them from one piece to the next, and a regular signal looks irregular. We cut half a period away from the
-//! crests of the dominant wave instead, where the application is most quiet, and take one piece for each crest inside the window. A
-//! first or last piece may reach over the edge of the window; there is no I/O beyond it.
+//! crests of the dominant wave instead, where the application is most quiet, and take one piece for each crest that lies in the
+//! window with at least three quarters of the phase expected around it. So a first or last piece may reach over the edge of the
+//! window, but not if its phase is cut off.
 
 use crate::signal::Signal;
 use crate::spectrum::Wave;
@@ -52,11 +53,17 @@ pub fn pieces(signal: &Signal, wave: &Wave) -> Vec<Piece> {
     if !period.is_finite() || period <= 0.0 || duration / period > signal.samples.len() as f64 {
         return Vec::new();
     }
+    let totals = Totals::of(signal);
+    let busy = totals.busy.last().copied().unwrap_or(0.0) / duration;
+    let quarter_phase = busy * period / 4.0;
     // Crests are where the phase 2πft + φ is a multiple of 2π.
     let first_crest = (-wave.phase / TAU).rem_euclid(1.0) * period;
-    let crests = (0..).map(|i| first_crest + f64::from(i) * period).take_while(|crest| *crest < duration);
-    let totals = Totals::of(signal);
-    crests.map(|crest| totals.piece(crest - period / 2.0, crest + period / 2.0)).collect()
+    let crests = (0..).map(|i| first_crest + f64::from(i) * period);
+    crests
+        .take_while(|crest| crest + quarter_phase <= duration)
+        .filter(|crest| crest - quarter_phase >= 0.0)
+        .map(|crest| totals.piece(crest - period / 2.0, crest + period / 2.0))
+        .collect()
 }
 
 /// Running totals of volume and busy time, to cut anywhere in constant time.
@@ -231,12 +238,13 @@ mod tests {
 
     #[test]
     fn pieces_at_the_edges() {
-        // Crests at 0, 10, 20, 30: the first piece is half outside.
-        let shifted = Wave { phase: 0.0, ..WAVE };
+        // Crests at 1, 11, 21, 31: the first piece reaches over the edge, but three quarters of its phase would be inside.
+        let shifted = Wave { phase: -TAU / 10.0, ..WAVE };
         let cut = pieces(&signal([&[100.0, 100.0]; 4]), &shifted);
         assert_eq!(cut.len(), 4);
-        assert_eq!(cut[0].start, -5.0);
-        assert_eq!(cut[0].volume, 100.0);
-        assert_eq!(cut[1].volume, 200.0);
+        assert!((cut[0].start + 4.0).abs() < 1e-9 && (cut[0].volume - 200.0).abs() < 1e-9, "{cut:?}");
+        // Crests at 0, 10, 20, 30: of the first phase only half would be.
+        let cut = pieces(&signal([&[100.0, 100.0]; 4]), &Wave { phase: 0.0, ..WAVE });
+        assert_eq!(cut.len(), 3);
     }
 }

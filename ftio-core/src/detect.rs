@@ -109,7 +109,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     complain(&collected, &mut notes);
 
     let spectrum = Spectrum::of(&signal.samples, signal.duration());
-    let contributions = spectrum.contributions(options.measure);
+    let contributions = spectrum.whole_peaks(options.measure);
     let method = match options.outlier {
         Outlier::ZScore => ZScore { tolerance: options.tolerance, ..ZScore::default() },
     };
@@ -118,8 +118,9 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     } else {
         method.find(&contributions)
     };
-    let verdict =
-        Verdict::of(&outliers, &contributions, &spectrum, HarmonicRule::ByIndex).with_enough_periods();
+    let verdict = Verdict::of(&outliers, &contributions, &spectrum, HarmonicRule::ByIndex)
+        .with_fundamental(&outliers, &spectrum, method.threshold)
+        .with_enough_periods();
     let confidence = |k: usize| method.confidence(&outliers, k, &verdict.harmonics);
 
     let frequency = verdict.dominant.map(|k| refine(&signal, k));
@@ -134,7 +135,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         ),
     };
     let acf = if options.autocorrelation { correlate(&signal, verdict.dominant) } else { None };
-    let (signal_kind, reasons) = kind(&signal, &spectrum, &outliers, &verdict);
+    let (signal_kind, reasons) = kind(&signal, &spectrum, &contributions, &verdict);
     let c_d = verdict.dominant.map_or(0.0, confidence);
     let frequencies = |ks: &[usize]| ks.iter().map(|&k| spectrum.frequency(k)).collect();
 

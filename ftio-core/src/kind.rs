@@ -1,17 +1,18 @@
 //! What kind of signal it is, in a word, and why, in sentences.
 
 use crate::candidates::{Reason, Verdict};
-use crate::outlier::Outliers;
 use crate::signal::Signal;
 use crate::spectrum::Spectrum;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Below this coefficient of variation (σ/mean) a bandwidth counts as constant.
-pub const CONSTANT_VARIATION: f64 = 0.01;
+///
+/// One bin in a thousand that is only half inside the window already makes 0.016.
+pub const CONSTANT_VARIATION: f64 = 0.05;
 
-/// From this Z-score on a component is an outlier (paper, II-B 2).
-const OUTLIER: f64 = 3.0;
+/// A multiple of the dominant frequency is a harmonic if it has this share of its contribution, and is no noise.
+const HARMONIC_SHARE: f64 = 0.05;
 
 /// The kind of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +56,7 @@ pub fn variation(signal: &Signal) -> f64 {
 pub fn kind(
     signal: &Signal,
     spectrum: &Spectrum,
-    outliers: &Outliers,
+    contributions: &[f64],
     verdict: &Verdict,
 ) -> (SignalKind, Vec<String>) {
     if signal.mean() <= 0.0 {
@@ -70,11 +71,14 @@ pub fn kind(
     let Some(dominant) = verdict.dominant else {
         return (SignalKind::Irregular, reasons);
     };
-    // Harmonics may be weaker than the candidates and still stand out: look for them one by one.
+    // Harmonics may be much weaker than candidates must be: look for them one by one.
     let position = spectrum.peak_position(dominant);
+    let mean = 1.0 / contributions.len() as f64;
+    let contribution = |k: usize| contributions.get(k - 1).copied().unwrap_or(0.0);
+    let enough = (HARMONIC_SHARE * contribution(dominant)).max(3.0 * mean);
     let stands_out = |multiple: usize| {
         let k = (multiple as f64 * position).round() as usize;
-        (k - 1..=k + 1).any(|k| outliers.score(k) >= OUTLIER)
+        (k - 1..=k + 1).any(|k| contribution(k) >= enough)
     };
     let harmonics: Vec<String> =
         (2..=8).filter(|&multiple| stands_out(multiple)).map(|multiple| multiple.to_string()).collect();
@@ -90,6 +94,7 @@ fn why(verdict: &Verdict) -> String {
     match verdict.reason {
         Reason::Single => "one frequency stands out".into(),
         Reason::StrongerOfTwo => "two frequencies stand out; the stronger one is taken".into(),
+        Reason::Comb => "the frequencies that stand out are all multiples of one".into(),
         Reason::NoCandidate => "no frequency stands out".into(),
         Reason::TooMany => format!("{} frequencies stand out, none of them dominant", verdict.kept.len()),
         Reason::TooFewPeriods => {
