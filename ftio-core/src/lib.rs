@@ -52,4 +52,5 @@ pub mod signal;
 pub mod source;
 pub mod spectrum;
 pub mod step;
+pub mod summary;
 pub mod volume;

@@ -65,10 +65,10 @@ impl Spectrum {
     /// always among the largest and says nothing about periods. For even N the component k = N/2 exists once and counts once.
     pub fn contributions(&self, measure: Measure) -> Vec<f64> {
         let mut out: Vec<f64> = (1..=self.last()).map(|k| 2.0 * self.raw(k, measure)).collect();
-        if self.samples.is_multiple_of(2) {
-            if let Some(nyquist) = out.last_mut() {
-                *nyquist /= 2.0;
-            }
+        if self.samples.is_multiple_of(2)
+            && let Some(nyquist) = out.last_mut()
+        {
+            *nyquist /= 2.0;
         }
         normalise(&mut out);
         out

@@ -290,10 +290,8 @@ impl VolumeBins {
     fn make_room(&mut self, from: i64, last: i64) -> (i64, i64) {
         loop {
             let (a, b) = (self.index(from), self.index(last));
-            if let Some((lo, hi)) = self.touched {
-                if a >= lo && b <= hi {
-                    return (a, b);
-                }
+            if self.touched.is_some_and(|(lo, hi)| a >= lo && b <= hi) {
+                return (a, b);
             }
             let (lo, hi) = self.touched.map_or((a, b), |(lo, hi)| (lo.min(a), hi.max(b)));
             let doublings = self.doublings_for(lo, hi);
