@@ -23,14 +23,11 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    if let (Some(from), Some(to)) = (args.ts, args.te) {
-        if from >= to {
-            complain(
-                "",
-                &format!("the window must end after it starts: --ts {from} is not before --te {to}"),
-            );
-            return Ok(Exit::Usage);
-        }
+    if let (Some(from), Some(to)) = (args.ts, args.te)
+        && from >= to
+    {
+        complain("", &format!("the window must end after it starts: --ts {from} is not before --te {to}"));
+        return Ok(Exit::Usage);
     }
     let options = args.options();
     let style = Style::for_stdout();

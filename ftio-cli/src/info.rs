@@ -96,7 +96,7 @@ fn class_line(class: &ClassSummary) -> String {
     if class.ops == 0 {
         return "none".into();
     }
-    let bandwidth = class.bandwidth.map(|b| format!(", {} per rank", si(b, "B/s"))).unwrap_or_default();
+    let bandwidth = class.bandwidth.map(|b| format!(", {} on average", si(b, "B/s"))).unwrap_or_default();
     format!(
         "{} of {}, {} in {}{bandwidth}",
         counted(class.ops, "operation"),

@@ -16,12 +16,6 @@ impl Style {
         Style { colours: std::io::stdout().is_terminal() && !forbidden && !dumb }
     }
 
-    /// Without any.
-    #[cfg(test)]
-    pub fn plain() -> Self {
-        Style { colours: false }
-    }
-
     pub fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }

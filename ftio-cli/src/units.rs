@@ -69,7 +69,7 @@ pub fn grouped(value: u64) -> String {
     let text = value.to_string();
     let mut out = String::new();
     for (i, digit) in text.chars().enumerate() {
-        if i > 0 && (text.len() - i) % 3 == 0 {
+        if i > 0 && (text.len() - i).is_multiple_of(3) {
             out.push('\u{202f}');
         }
         out.push(digit);
