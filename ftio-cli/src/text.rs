@@ -7,7 +7,11 @@ pub fn printable(name: &str) -> Cow<'_, str> {
     if !name.chars().any(is_unsafe) {
         return Cow::Borrowed(name);
     }
-    let escape = |c: char| if is_unsafe(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    let escape = |c: char| match c {
+        '\t' => " ".to_owned(),
+        c if is_unsafe(c) => c.escape_unicode().to_string(),
+        c => c.to_string(),
+    };
     Cow::Owned(name.chars().map(escape).collect())
 }
 
@@ -31,6 +35,7 @@ mod tests {
     fn control_characters_become_visible() {
         assert_eq!(printable("plain ü.msgpack"), "plain ü.msgpack");
         assert_eq!(printable("a\x1b[31mb\n"), "a\\u{1b}[31mb\\u{a}");
+        assert_eq!(printable("a\tb"), "a b");
         assert_eq!(printable("x\u{202e}y"), "x\\u{202e}y");
     }
 }

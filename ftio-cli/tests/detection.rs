@@ -111,7 +111,7 @@ fn json_is_one_object_per_line_with_the_schema_first() {
         assert!((found.frequency.unwrap() - 0.1).abs() < 0.001);
         assert!(found.confidence > 0.5 && found.refined_confidence.unwrap() > found.confidence);
         assert_eq!((found.t_start, found.t_end), (0.0, f64::from(count) * 10.0));
-        assert_eq!(found.total_bytes, u64::from(ranks) * u64::from(count as u32) << 20);
+        assert_eq!(found.total_bytes, (u64::from(ranks) * u64::from(count as u32)) << 20);
         assert_eq!((found.abstraction_error, found.top_frequencies.len()), (0.0, 3));
         let next = found.next_phase.as_ref().unwrap();
         assert!((next.start - found.t_end - 4.0).abs() < 0.2 && (next.end - next.start - 2.0).abs() < 0.2);

@@ -101,6 +101,7 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
 /// Analyse what was collected.
 pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Options) -> Analysis {
     let mut notes = job.warnings.clone();
+    notes.extend(job.notes.iter().cloned());
     let window = window(&mut collected, job, options);
     let signal = match window {
         Some((from, to)) => sample(&mut collected, from, to, options, &mut notes),

@@ -23,7 +23,7 @@
 //!     class: Class::WriteSync,
 //! };
 //! let requests: Vec<Request> = (0..12).map(burst).collect();
-//! let job = Job { ranks: 1, start: Some(0), end: Some(120 * second), complete: true, warnings: vec![] };
+//! let job = Job { ranks: 1, start: Some(0), end: Some(120 * second), complete: true, ..Job::default() };
 //!
 //! let found = detect("example", InMemory { requests: &requests, job }, &Options::default())?.detection;
 //! assert!((found.period.unwrap() - 10.0).abs() < 0.01);
@@ -41,6 +41,7 @@ pub mod autocorrelation;
 pub mod candidates;
 pub mod characterize;
 pub mod collect;
+pub mod coverage;
 pub mod detect;
 pub mod detection;
 pub mod kind;

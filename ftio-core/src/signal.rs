@@ -22,7 +22,7 @@ use crate::volume::VolumeBins;
 pub const AUTO_MIN_SAMPLES: usize = 1 << 10;
 
 /// The automatic choice never has more samples.
-pub const AUTO_MAX_SAMPLES: usize = 1 << 18;
+pub const AUTO_MAX_SAMPLES: usize = 1 << 17;
 
 /// Most samples for a sampling frequency the user asked for (32 MiB as floating-point numbers).
 pub const MAX_SAMPLES: usize = 1 << 22;
@@ -56,8 +56,7 @@ impl Signal {
 
     /// The bandwidth that `bins` hold over `[from, to)` at a width chosen as the [module](self) describes.
     pub fn automatic(bins: &VolumeBins, from: i64, to: i64) -> Self {
-        let fine = Signal::from_bins(bins, from, to);
-        let mut chosen = fine.clone();
+        let mut chosen = Signal::from_bins(bins, from, to);
         let mut finer = Vec::new();
         while chosen.samples.len() / 2 >= AUTO_MIN_SAMPLES {
             let coarser = chosen.halved(bins);

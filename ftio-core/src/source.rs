@@ -3,6 +3,7 @@
 //! A [`Source`] hands out requests in batches, in any order, and says at the end what it learned about the job. The analysis
 //! knows nothing else about formats: a new one is a new implementation of this trait.
 
+use crate::coverage::CoverageTally;
 use crate::request::Request;
 use std::path::{Path, PathBuf};
 use tmio_trace::{Event, Trace};
@@ -19,6 +20,8 @@ pub struct Job {
     pub complete: bool,
     /// What could not be used, in words.
     pub warnings: Vec<String>,
+    /// What else somebody should know who reads the result.
+    pub notes: Vec<String>,
 }
 
 /// Something that requests can be read from, once.
@@ -48,9 +51,13 @@ impl Source for TmioTrace {
     fn read(self, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
         let mut batch = Vec::new();
         let mut highest_rank = None;
+        let mut coverage = CoverageTally::default();
         let outcome = Trace::open(&self.path)?.read(|event| match event {
             Event::Header(_) => {}
-            Event::Rank(info) => highest_rank = highest_rank.max(Some(info.rank)),
+            Event::Rank(info) => {
+                highest_rank = highest_rank.max(Some(info.rank));
+                coverage.rank(info);
+            }
             Event::Block(block) => {
                 highest_rank = highest_rank.max(Some(block.rank));
                 batch.clear();
@@ -58,6 +65,7 @@ impl Source for TmioTrace {
                     let class = op.kind.class()?;
                     Some(Request { start: op.start, end: op.end, bytes: op.bytes, class })
                 }));
+                coverage.transferred(batch.iter().map(|request| request.bytes));
                 visit(&batch);
             }
         })?;
@@ -68,6 +76,7 @@ impl Source for TmioTrace {
             end: outcome.end.as_ref().map(|end| end.end),
             complete: outcome.complete,
             warnings: outcome.warnings,
+            notes: coverage.hint().into_iter().collect(),
         })
     }
 }

@@ -3,6 +3,7 @@
 //! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in bytes per second.
 //! A number that is not known, or would be a division by zero, is `None`.
 
+use crate::coverage::{Coverage, CoverageTally};
 use crate::source::SourceError;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,14 +98,6 @@ pub struct Overhead {
 pub struct Clock {
     pub nodes: usize,
     pub max_error: Option<f64>,
-}
-
-/// How much of what the processes transferred went through MPI-IO.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Coverage {
-    pub mpi_io_bytes: u64,
-    /// As the kernel counts them for the processes, with everything else they read and wrote.
-    pub process_bytes: Option<u64>,
 }
 
 /// Operations that move no data.
@@ -217,13 +210,10 @@ impl Tally {
     fn finish(self, name: &str, outcome: Outcome) -> Summary {
         let mut notes = outcome.warnings;
         let finished: Vec<&RankInfo> = self.ranks.values().filter(|rank| rank.finished).collect();
-        let mpi_io_bytes = bytes(self.classes.iter().map(|class| class.bytes).sum());
-        let process_bytes = finished.iter().fold(0u64, |sum, rank| {
-            sum.saturating_add(rank.process_read).saturating_add(rank.process_written)
-        });
-        let coverage =
-            Coverage { mpi_io_bytes, process_bytes: (!finished.is_empty()).then_some(process_bytes) };
-        notes.extend(hint(&coverage, finished.len() as u64));
+        let mut coverage = CoverageTally::default();
+        self.ranks.values().for_each(|rank| coverage.rank(rank));
+        coverage.transferred(self.classes.iter().map(|class| bytes(class.bytes)));
+        notes.extend(coverage.hint());
         let lost = self.ranks.values().map(|rank| rank.lost).sum();
         if lost > 0 {
             notes.push(format!("{lost} operations could not be kept"));
@@ -254,7 +244,7 @@ impl Tally {
                     .then(|| finished.iter().map(per_op).sum::<f64>() / operations as f64),
             },
             clock: Clock { nodes: nodes.len(), max_error: clock_errors.max().map(|ns| seconds(ns.into())) },
-            coverage,
+            coverage: coverage.coverage(),
             metadata: Metadata { ops: self.metadata_ops, time: seconds(self.metadata_time) },
             failed: self.failed,
             lost,
@@ -305,21 +295,6 @@ impl ClassTally {
             lost_time: seconds(self.lost),
         }
     }
-}
-
-/// Tell somebody whose program does its I/O elsewhere.
-fn hint(coverage: &Coverage, ranks: u64) -> Option<String> {
-    let beside = coverage.process_bytes?.saturating_sub(coverage.mpi_io_bytes);
-    // Loading a program and starting MPI reads and writes something, too.
-    let (least, share) =
-        if coverage.mpi_io_bytes == 0 { (256 << 10, 0) } else { (4 << 20, coverage.mpi_io_bytes) };
-    (beside > ranks.saturating_mul(least) && beside > share).then(|| {
-        format!(
-            "the processes read and wrote {beside} bytes beside the {} bytes of MPI-IO, and only MPI-IO is traced: \
-             a program that uses POSIX or STDIO must be switched to its MPI-IO mode (for IOR: -a MPIIO)",
-            coverage.mpi_io_bytes
-        )
-    })
 }
 
 fn duration(start: i64, end: i64) -> i128 {

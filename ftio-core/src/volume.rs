@@ -119,6 +119,11 @@ impl VolumeBins {
             let (lo, hi) =
                 self.touched.map_or((from, to), |(lo, hi)| (from.min(self.edge(lo)), to.max(self.edge(hi))));
             self.fit(lo, hi);
+            if self.touched.is_none() {
+                let (lo, hi) = (self.index(from), self.index(to - 1));
+                self.touched = Some((lo, hi));
+                self.store(lo, hi);
+            }
         }
     }
 
@@ -308,7 +313,10 @@ impl VolumeBins {
     /// Make the arrays cover the bins `lo ..= hi`, with room to grow on the left if that is where they grow.
     fn store(&mut self, lo: i64, hi: i64) {
         if self.direct.is_empty() {
-            self.base = lo;
+            // Fresh memory is zero already: the system hands out its pages only as they are used.
+            let len = (hi - lo + 1) as usize;
+            (self.base, self.direct, self.slope) = (lo, vec![0; len], vec![0; len + 1]);
+            return;
         }
         if lo < self.base {
             let spare = (self.direct.len() as i64 / 2).min(self.max_bins as i64 - (hi - lo + 1));

@@ -17,8 +17,7 @@ fn request(start: f64, length: f64, bytes: u64) -> Request {
 }
 
 fn analyse(requests: &[Request], seconds: i64, options: &Options) -> Analysis {
-    let job =
-        Job { ranks: 4, start: Some(0), end: Some(seconds * SECOND), complete: true, warnings: Vec::new() };
+    let job = Job { ranks: 4, start: Some(0), end: Some(seconds * SECOND), complete: true, ..Job::default() };
     detect("test", InMemory { requests, job }, options).unwrap()
 }
 
@@ -130,7 +129,7 @@ fn constant_bandwidth_is_not_periodic() {
 #[test]
 fn noise_is_never_trusted() {
     // The published confidence of a single candidate is at least one half; noise must stay close to that.
-    for seed in 0..40 {
+    for seed in 0..8 {
         let mut random = random(seed);
         let noise: Vec<f64> = (0..6000).map(|_| random()).collect();
         let white = shaped(60, |t| 1e9 * noise[(t * 100.0) as usize]);
@@ -147,7 +146,7 @@ fn noise_is_never_trusted() {
 fn any_number_of_periods_in_the_window() {
     // Also half-integer ones, where the fundamental falls between two bins and its second harmonic on one.
     for duty in [0.02, 0.05, 0.2, 0.5] {
-        for tenths in (40..160).step_by(5) {
+        for tenths in (40..160).step_by(15) {
             let seconds = tenths;
             let requests: Vec<Request> =
                 (0..=tenths / 10).map(|i| request(10.0 * i as f64 + 0.3, 10.0 * duty, 1 << 30)).collect();
@@ -224,7 +223,7 @@ fn autocorrelation_agrees_on_regular_bursts() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_requests_give_a_sound_answer(
@@ -239,12 +238,12 @@ proptest! {
                 .chain(tame)
                 .map(|(start, end, bytes)| Request { start, end, bytes, class: Class::ReadSync })
                 .collect();
-            let job = Job { ranks: 1, start: Some(0), end, complete: false, warnings: Vec::new() };
+            let job = Job { ranks: 1, start: Some(0), end, complete: false, ..Job::default() };
             let options = Options { autocorrelation: true, top: 3, ..Options::default() };
             let found = detect("wild", InMemory { requests: &requests, job }, &options).unwrap().detection;
             prop_assert!((0.0..=1.0).contains(&found.confidence));
             prop_assert!(found.period.is_none_or(|period| period > 0.0 && period.is_finite()));
-            prop_assert!(found.n_samples <= 1 << 18, "{}", found.n_samples);
+            prop_assert!(found.n_samples <= 1 << 17, "{}", found.n_samples);
         }
     }
 
