@@ -1,1 +1,57 @@
-//! See the crate description.
+//! From the I/O requests of a parallel application to the period of its I/O phases.
+//!
+//! Many applications compute, write, and compute again. [`detect`](detect::detect) takes the requests of all ranks and
+//! answers: does the I/O come back periodically, with which period, how sure is that, how much is transferred each time, and
+//! when does the next phase begin?
+//!
+//! The method is that of *Capturing Periodic I/O Using Frequency Techniques* (Tarraf et al., IPDPS 2024), called
+//! "the paper" throughout. In short: the bandwidth of the application over time is a signal; its discrete Fourier transform tells
+//! how much each frequency contributes to it; if one frequency stands out clearly, its inverse is the period. Modules follow the
+//! steps, see [`detect`] for their order. Where we depart from the paper, the module says so and why.
+//!
+//! ```
+//! use ftio_core::detect::{Options, detect};
+//! use ftio_core::request::{Class, Request};
+//! use ftio_core::source::{InMemory, Job};
+//!
+//! // Every 10 s, 2 s of writing.
+//! let second = 1_000_000_000;
+//! let burst = |i: i64| Request {
+//!     start: 10 * i * second,
+//!     end: (10 * i + 2) * second,
+//!     bytes: 1 << 30,
+//!     class: Class::WriteSync,
+//! };
+//! let requests: Vec<Request> = (0..12).map(burst).collect();
+//! let job = Job { ranks: 1, start: Some(0), end: Some(120 * second), complete: true, ..Job::default() };
+//!
+//! let found = detect("example", InMemory { requests: &requests, job }, &Options::default())?.detection;
+//! assert!((found.period.unwrap() - 10.0).abs() < 0.01);
+//! # Ok::<(), ftio_core::source::SourceError>(())
+//! ```
+//!
+//! # Numbers
+//!
+//! Times inside are integers, nanoseconds of job time; results are in seconds, Hz, bytes and bytes per second. The same input gives the
+//! same answer, whatever the order of the requests.
+
+#![forbid(unsafe_code)]
+
+pub mod autocorrelation;
+pub mod candidates;
+pub mod characterize;
+pub mod collect;
+pub mod coverage;
+pub mod detect;
+pub mod detection;
+pub mod kind;
+pub mod next_phase;
+pub mod outlier;
+pub mod refine;
+pub mod request;
+pub mod signal;
+pub mod source;
+pub mod spectrum;
+pub mod step;
+pub mod summary;
+pub mod volume;

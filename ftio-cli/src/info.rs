@@ -1,0 +1,118 @@
+//! `ftio info TRACE…`: what a trace holds.
+
+use crate::args::InfoArgs;
+use crate::exit::Exit;
+use crate::style::Style;
+use crate::text::{complain, printable};
+use crate::units::{bytes, counted, seconds, si};
+use ftio_core::summary::{AsyncSummary, ClassSummary, Summary, summarize};
+use std::fmt::Write as _;
+use std::io::Write;
+
+/// How many files are listed.
+const MAX_FILES: usize = 20;
+
+/// Sum up every trace; one that cannot be read does not stop the others.
+pub fn run(args: &InfoArgs) -> anyhow::Result<Exit> {
+    let style = Style::for_stdout();
+    let mut out = std::io::stdout().lock();
+    let mut exit = Exit::Done;
+    for (number, path) in args.traces.iter().enumerate() {
+        let summary = match summarize(&path.to_string_lossy(), path) {
+            Ok(summary) => summary,
+            Err(error) => {
+                complain("", &error.to_string());
+                exit = Exit::Failed;
+                continue;
+            }
+        };
+        if !summary.complete {
+            summary.notes.iter().for_each(|note| complain("warning", note));
+        }
+        if args.json {
+            serde_json::to_writer(&mut out, &summary).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            let gap = if number > 0 { "\n" } else { "" };
+            write!(out, "{gap}{}", table(&summary, style))?;
+        }
+        out.flush()?;
+    }
+    Ok(exit)
+}
+
+fn table(summary: &Summary, style: Style) -> String {
+    let mut out = format!("{}\n", style.bold(&printable(&summary.source)));
+    let mut line = |label: &str, text: String| {
+        let _ = writeln!(out, "  {} {text}", style.dim(&format!("{label:<12}")));
+    };
+    if let Some(job) = &summary.job {
+        line("Program", printable(&job.executable).into_owned());
+        line("MPI", printable(&job.mpi).into_owned());
+    }
+    let state = if summary.complete { "complete" } else { "incomplete" };
+    line("Job", format!("{}, {}, {state}", counted(summary.ranks.into(), "rank"), seconds(summary.t_end)));
+    for (name, class) in [("write_sync", &summary.write_sync), ("read_sync", &summary.read_sync)] {
+        line(name, class_line(class));
+    }
+    for (name, class) in [("write_async", &summary.write_async), ("read_async", &summary.read_async)] {
+        line(name, class_line(&class.class));
+        if class.class.ops > 0 {
+            line("", async_line(class));
+        }
+    }
+    for file in summary.files.iter().take(MAX_FILES) {
+        let text = format!(
+            "{}  {}, {} written, {} read",
+            printable(&file.name),
+            counted(file.ops, "operation"),
+            bytes(file.bytes_written as f64),
+            bytes(file.bytes_read as f64)
+        );
+        line("File", text);
+    }
+    if summary.files.len() > MAX_FILES {
+        line("", format!("and {} more", counted((summary.files.len() - MAX_FILES) as u64, "file")));
+    }
+    if let (Some(time), per_op) = (summary.overhead.time, summary.overhead.per_op) {
+        let each = per_op.map(|each| format!(", {} per operation", seconds(each))).unwrap_or_default();
+        line("Overhead", format!("{} over all ranks{each}", seconds(time)));
+    }
+    if let Some(error) = summary.clock.max_error {
+        let nodes = counted(summary.clock.nodes as u64, "node");
+        line("Clocks", format!("{nodes}, at most {} apart", seconds(error)));
+    }
+    if let Some(all) = summary.coverage.process_bytes {
+        let through = bytes(summary.coverage.mpi_io_bytes as f64);
+        line("Coverage", format!("{through} by MPI-IO, {} by the processes in all", bytes(all as f64)));
+    }
+    for note in &summary.notes {
+        line("Note", style.warn(&printable(note)));
+    }
+    out
+}
+
+fn class_line(class: &ClassSummary) -> String {
+    if class.ops == 0 {
+        return "none".into();
+    }
+    let bandwidth = class.bandwidth.map(|b| format!(", {} on average", si(b, "B/s"))).unwrap_or_default();
+    format!(
+        "{} of {}, {} in {}{bandwidth}",
+        counted(class.ops, "operation"),
+        counted(class.ranks.into(), "rank"),
+        bytes(class.bytes as f64),
+        seconds(class.time),
+    )
+}
+
+fn async_line(class: &AsyncSummary) -> String {
+    let rate = |value: Option<f64>| value.map_or("unknown".into(), |value| si(value, "B/s"));
+    let upper = class.actual_upper.map(|value| format!(" to {}", si(value, "B/s"))).unwrap_or_default();
+    format!(
+        "required {}, actual {}{upper}, lost {}",
+        rate(class.required_bandwidth),
+        rate(class.actual_bandwidth),
+        seconds(class.lost_time)
+    )
+}

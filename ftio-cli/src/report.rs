@@ -1,0 +1,129 @@
+//! A result as a compact block of text.
+
+use crate::sparkline::sparkline;
+use crate::style::Style;
+use crate::text::printable;
+use crate::units::{bytes, counted, percent, seconds, si};
+use ftio_core::detect::Analysis;
+use ftio_core::detection::Detection;
+use std::fmt::Write;
+
+/// How wide the sparkline is.
+const WIDTH: usize = 64;
+
+/// The result of one trace.
+pub fn detection(analysis: &Analysis, style: Style) -> String {
+    let found = &analysis.detection;
+    let mut block = Block { out: format!("{}\n", style.bold(&printable(&found.source))), style };
+    block.line("Analysed", &analysed(found));
+    if found.n_samples > 0 {
+        block.line("Window", &window(found));
+        let highest = analysis.signal.samples.iter().copied().fold(0.0, f64::max);
+        let line = format!("{}  max {}", sparkline(&analysis.signal.samples, WIDTH), si(highest, "B/s"));
+        block.line("Bandwidth", &line);
+    }
+    match found.period {
+        Some(period) => {
+            let hertz = si(found.frequency.unwrap_or_default(), "Hz");
+            block.line("Period", &format!("{}  {}", style.bold(&seconds(period)), style.dim(&hertz)));
+            block.line("Confidence", &confidence(found, style));
+        }
+        None => block.line("Period", &style.warn("none found")),
+    }
+    block.line("Signal", &format!("{}: {}", found.signal, found.reasons.join("; ")));
+    candidates(found, &mut block);
+    if let Some(text) = behaviour(found) {
+        block.line("I/O phases", &text);
+    }
+    if let Some(next) = found.next_phase {
+        let text = format!("{} to {}, {}", seconds(next.start), seconds(next.end), bytes(next.bytes as f64));
+        block.line("Next phase", &text);
+    }
+    for wave in &found.top_frequencies {
+        let text = format!(
+            "{}  {}  amplitude {}, {} of the power",
+            si(wave.frequency, "Hz"),
+            seconds(1.0 / wave.frequency),
+            si(wave.amplitude, "B/s"),
+            percent(wave.power)
+        );
+        block.line("Wave", &text);
+    }
+    for note in &found.notes {
+        block.line("Note", &style.warn(&printable(note)));
+    }
+    block.out
+}
+
+struct Block {
+    out: String,
+    style: Style,
+}
+
+impl Block {
+    fn line(&mut self, label: &str, text: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.out, "  {} {text}", self.style.dim(&format!("{label:<11}")));
+    }
+}
+
+fn analysed(found: &Detection) -> String {
+    format!(
+        "{}: {} in {} of {}",
+        found.mode,
+        bytes(found.total_bytes as f64),
+        counted(found.requests, "request"),
+        counted(found.ranks.into(), "rank"),
+    )
+}
+
+fn window(found: &Detection) -> String {
+    format!(
+        "{} to {}, {} at {}",
+        seconds(found.t_start),
+        seconds(found.t_end),
+        counted(found.n_samples as u64, "sample"),
+        si(found.sampling_frequency, "Hz")
+    )
+}
+
+fn confidence(found: &Detection, style: Style) -> String {
+    let mut text = style.confidence(found.confidence, &percent(found.confidence));
+    if let Some(refined) = found.refined_confidence {
+        let refined = style.confidence(refined, &percent(refined));
+        text = format!("{text}, refined {refined}");
+    }
+    if let Some(acf) = found.autocorrelation {
+        let _ = write!(text, " (autocorrelation: {} at {})", seconds(acf.period), percent(acf.confidence));
+    }
+    text
+}
+
+fn candidates(found: &Detection, block: &mut Block) {
+    // A single one is the period itself.
+    if found.candidates.len() < 2 && found.periodic {
+        return;
+    }
+    for candidate in found.candidates.iter().take(5) {
+        let text = format!(
+            "{}  {}, {} of the power, z = {:.1}",
+            si(candidate.frequency, "Hz"),
+            seconds(1.0 / candidate.frequency),
+            percent(candidate.power),
+            candidate.z
+        );
+        block.line("Candidate", &text);
+    }
+}
+
+fn behaviour(found: &Detection) -> Option<String> {
+    let c = &found.characterization;
+    let mut text = format!("{} of the time at {}", percent(c.r_io?), si(c.b_io?, "B/s"));
+    if let Some(volume) = c.bytes_per_period {
+        let _ = write!(text, ", {} per period", bytes(volume));
+    }
+    if let Some(score) = c.periodicity_score {
+        let _ = write!(text, "; periodicity score {}", percent(score));
+    }
+    Some(text)
+}

@@ -1,0 +1,243 @@
+//! From candidates to a verdict: which are harmonics of others, and is there one dominant frequency?
+//!
+//! Short bursts do not look like a cosine, so their spectrum has peaks at the frequency of the bursts and at multiples of it:
+//! *harmonics*. Those describe the shape of a burst, not another period, and are set aside before candidates are counted
+//! (paper, II-B 2): one or two left, the signal is periodic with the stronger of them; none or more than two, it is not.
+
+use crate::outlier::Outliers;
+use crate::spectrum::Spectrum;
+
+/// Fewer periods than this, or just as many, are no evidence of a period: the window of two bursts always has one.
+pub const MIN_PERIODS: f64 = 2.0;
+
+/// How high a multiple of the fundamental the strongest peak may be, for the fundamental to be looked for.
+const MAX_TEETH: usize = 12;
+
+/// When a higher candidate is a harmonic of a lower one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum HarmonicRule {
+    /// By bin index. The multiples two, four, eight … of a lower candidate, as the paper has it. Other multiples only at the
+    /// end of an unbroken series: 3 if 2 is there, 5 if 2, 3 and 4 are. Very short bursts have such a series of nearly equal
+    /// peaks, and without this they would count as three and more frequencies, that is, as not periodic.
+    ///
+    /// A true frequency rarely falls on a bin. So the lower candidate's position is first [located between the
+    /// bins](Spectrum::peak_position), and a multiple of it may be one bin off.
+    #[default]
+    ByIndex,
+    /// Any integer multiple, as far as floating-point remainders of frequencies notice: the published tool's rule.
+    AsPublished,
+}
+
+/// Candidates without harmonics, and what follows from them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// Candidates that are no harmonics, ascending.
+    pub kept: Vec<usize>,
+    /// Candidates set aside as harmonics, ascending.
+    pub harmonics: Vec<usize>,
+    /// The candidate that contributes most, dominant or not.
+    pub strongest: Option<usize>,
+    /// The dominant frequency, if there is one.
+    pub dominant: Option<usize>,
+    /// Why there is, or is not, a dominant frequency.
+    pub reason: Reason,
+}
+
+/// The reason of a [`Verdict`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reason {
+    /// One candidate.
+    Single,
+    /// Two candidates; the stronger one was taken.
+    StrongerOfTwo,
+    /// No frequency stands out.
+    #[default]
+    NoCandidate,
+    /// All candidates are multiples of one frequency, which stands out as well.
+    Comb,
+    /// More than two frequencies stand out.
+    TooMany,
+    /// The frequency that stands out does not repeat often enough in the window.
+    TooFewPeriods,
+}
+
+impl HarmonicRule {
+    /// Split candidates into those kept and those that are harmonics of a kept lower one.
+    pub fn split(self, candidates: &[usize], spectrum: &Spectrum) -> (Vec<usize>, Vec<usize>) {
+        match self {
+            HarmonicRule::ByIndex => split_by_index(candidates, spectrum),
+            HarmonicRule::AsPublished => split_as_published(candidates, spectrum),
+        }
+    }
+}
+
+fn split_by_index(candidates: &[usize], spectrum: &Spectrum) -> (Vec<usize>, Vec<usize>) {
+    let (mut kept, mut harmonics) = (Vec::new(), Vec::new());
+    for &k in candidates {
+        if kept.iter().any(|&low| is_multiple(k, low, candidates, spectrum)) {
+            harmonics.push(k);
+        } else {
+            kept.push(k);
+        }
+    }
+    (kept, harmonics)
+}
+
+/// Is k a multiple of the candidate `low` that the rule [by index](HarmonicRule::ByIndex) accepts?
+fn is_multiple(k: usize, low: usize, candidates: &[usize], spectrum: &Spectrum) -> bool {
+    let position = spectrum.peak_position(low);
+    let near = |k: usize, multiple: usize| (k as f64 - multiple as f64 * position).abs() <= 1.0;
+    let multiple = (k as f64 / position).round() as usize;
+    if multiple < 2 || !near(k, multiple) {
+        return false;
+    }
+    let present = |m: usize| candidates.iter().any(|&other| near(other, m));
+    multiple.is_power_of_two() || (2..multiple).all(present)
+}
+
+fn split_as_published(candidates: &[usize], spectrum: &Spectrum) -> (Vec<usize>, Vec<usize>) {
+    let frequency =
+        |k: usize| spectrum.samples as f64 / spectrum.duration * k as f64 / spectrum.samples as f64;
+    let (mut kept, mut harmonics): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for &k in candidates {
+        if kept.iter().any(|&low| frequency(k) % frequency(low) < 1e-5) {
+            harmonics.push(k);
+        } else {
+            kept.push(k);
+        }
+    }
+    (kept, harmonics)
+}
+
+impl Verdict {
+    /// Judge the outliers of a spectrum.
+    pub fn of(outliers: &Outliers, contributions: &[f64], spectrum: &Spectrum, rule: HarmonicRule) -> Self {
+        let (kept, harmonics) = rule.split(&outliers.candidates, spectrum);
+        let contribution = |k: usize| contributions.get(k - 1).copied().unwrap_or(0.0);
+        // Of equals, the first: the longer period.
+        let strongest =
+            kept.iter().copied().rev().max_by(|&a, &b| contribution(a).total_cmp(&contribution(b)));
+        let (dominant, reason) = match kept.len() {
+            0 => (None, Reason::NoCandidate),
+            1 => (strongest, Reason::Single),
+            2 => (strongest, Reason::StrongerOfTwo),
+            _ => (None, Reason::TooMany),
+        };
+        Verdict { kept, harmonics, strongest, dominant, reason }
+    }
+
+    /// Look for a fundamental below the candidates, if they are the teeth of a comb.
+    ///
+    /// The spectrum of short bursts is a comb: nearly equal peaks at all multiples of their frequency. Which of them is the
+    /// strongest is then a matter of chance, and the first may not even be a candidate. If the strongest candidate is the m-th
+    /// multiple of some frequency, all multiples of which up to the (m+1)-th are outliers (score at least `threshold`), and all candidates
+    /// are multiples of it, then that frequency is the dominant one. It cannot be a subharmonic of the true one, whose odd multiples
+    /// would not stand out. Not in the paper.
+    pub fn with_fundamental(mut self, outliers: &Outliers, spectrum: &Spectrum, threshold: f64) -> Self {
+        let Some(strongest) = self.strongest else { return self };
+        let position = spectrum.peak_position(strongest);
+        let stands_out = |place: f64| {
+            let nearest = place.round() as usize;
+            let near = nearest.saturating_sub(1)..=nearest + 1;
+            let mut bins = near.filter(|&k| (k as f64 - place).abs() <= 1.0);
+            bins.any(|k| outliers.score(k) >= threshold)
+        };
+        let is_comb = |teeth: usize| {
+            let base = position / teeth as f64;
+            let fits = |&k: &usize| {
+                let multiple = (spectrum.peak_position(k) / base).round();
+                multiple >= 1.0 && (spectrum.peak_position(k) - multiple * base).abs() <= 0.6
+            };
+            base > MIN_PERIODS
+                && (1..=teeth + 1).all(|tooth| stands_out(tooth as f64 * base))
+                && outliers.candidates.iter().all(fits)
+        };
+        let first = if self.dominant.is_some() { 2 } else { 1 };
+        if let Some(teeth) = (first..=MAX_TEETH).rev().find(|&teeth| is_comb(teeth)) {
+            let base = (position / teeth as f64).round() as usize;
+            // The bin next to it may hold the peak.
+            let best = (base.saturating_sub(1).max(1)..=base + 1)
+                .filter(|&k| (k as f64 - position / teeth as f64).abs() <= 1.0)
+                .max_by(|&a, &b| outliers.score(a).total_cmp(&outliers.score(b)));
+            self.dominant = best;
+            self.kept = best.into_iter().collect();
+            self.harmonics = outliers.candidates.iter().copied().filter(|&k| Some(k) != best).collect();
+            self.reason = Reason::Comb;
+        }
+        self
+    }
+
+    /// Withdraw a dominant frequency that has not more than [`MIN_PERIODS`] periods in the window.
+    ///
+    /// The published tool has no such rule: it can call one burst in a window periodic, with full confidence.
+    pub fn with_enough_periods(mut self) -> Self {
+        if self.dominant.is_some_and(|k| k as f64 <= MIN_PERIODS) {
+            self.dominant = None;
+            self.reason = Reason::TooFewPeriods;
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::TAU;
+
+    /// A sum of cosines at the given (possibly fractional) k, N = 512.
+    fn spectrum(waves: &[(f64, f64)]) -> Spectrum {
+        let wave = |n: f64| waves.iter().map(|(k, a)| a * (TAU * k * n / 512.0).cos()).sum();
+        let samples: Vec<f64> = (0..512).map(|n| wave(f64::from(n))).collect();
+        Spectrum::of(&samples, 512.0)
+    }
+
+    fn judge(candidates: &[usize], spectrum: &Spectrum) -> Verdict {
+        let outliers = Outliers { scores: vec![], candidates: candidates.to_vec() };
+        let contributions = spectrum.contributions(Default::default());
+        Verdict::of(&outliers, &contributions, spectrum, HarmonicRule::ByIndex).with_enough_periods()
+    }
+
+    #[test]
+    fn one_two_none_many() {
+        let s = spectrum(&[(10.0, 2.0), (17.0, 3.0), (23.0, 1.0)]);
+        assert_eq!(judge(&[], &s).reason, Reason::NoCandidate);
+        assert_eq!(judge(&[10], &s).dominant, Some(10));
+        let two = judge(&[10, 17], &s);
+        assert_eq!((two.dominant, two.reason), (Some(17), Reason::StrongerOfTwo));
+        let three = judge(&[10, 17, 23], &s);
+        assert_eq!((three.dominant, three.reason), (None, Reason::TooMany));
+    }
+
+    #[test]
+    fn powers_of_two_are_harmonics_and_three_alone_is_not() {
+        let s = spectrum(&[(10.0, 1.0), (20.0, 1.0), (30.0, 1.0), (40.0, 1.0)]);
+        assert_eq!(judge(&[10, 20, 40], &s).kept, [10]);
+        assert_eq!(judge(&[10, 30], &s).kept, [10, 30]);
+        // A whole series is one short burst.
+        assert_eq!(judge(&[10, 20, 30, 40], &s).kept, [10]);
+        assert_eq!(judge(&[10, 20, 30, 40, 50], &s).harmonics, [20, 30, 40, 50]);
+        assert_eq!(judge(&[10, 20, 50], &s).kept, [10, 50]);
+    }
+
+    #[test]
+    fn harmonics_of_a_frequency_between_bins() {
+        // 10.4 peaks at 10, its second harmonic 20.8 at 21, its fourth 41.6 at 42.
+        let s = spectrum(&[(10.4, 1.0), (20.8, 1.0), (41.6, 1.0)]);
+        assert_eq!(judge(&[10, 21, 42], &s).kept, [10]);
+    }
+
+    #[test]
+    fn two_periods_are_not_enough() {
+        let s = spectrum(&[(2.0, 1.0)]);
+        let verdict = judge(&[2], &s);
+        assert_eq!((verdict.dominant, verdict.reason), (None, Reason::TooFewPeriods));
+        assert_eq!(judge(&[3], &spectrum(&[(3.0, 1.0)])).dominant, Some(3));
+    }
+
+    #[test]
+    fn the_published_rule_takes_any_multiple() {
+        let s = spectrum(&[(8.0, 1.0)]);
+        let (kept, harmonics) = HarmonicRule::AsPublished.split(&[8, 24, 25], &s);
+        assert_eq!((kept, harmonics), (vec![8, 25], vec![24]));
+    }
+}

@@ -1,0 +1,281 @@
+//! The whole way from requests to a verdict.
+//!
+//! 1. [collect](crate::collect) the requests of the mode into bins, in one pass;
+//! 2. take the bandwidth [signal](crate::signal) of the window from the bins;
+//! 3. transform it, and take the contribution of each frequency ([spectrum](crate::spectrum));
+//! 4. find the frequencies that stand out ([outlier](crate::outlier)), set harmonics aside, and judge
+//!    ([candidates](crate::candidates));
+//! 5. locate the dominant frequency between the bins ([refine](crate::refine)), ask the
+//!    [autocorrelation](crate::autocorrelation) for a second opinion, and say how the I/O
+//!    [behaves](crate::characterize) and when it comes [next](crate::next_phase).
+
+use crate::autocorrelation::Autocorrelation;
+use crate::candidates::{HarmonicRule, Reason, Verdict};
+use crate::characterize::{characterize, pieces};
+use crate::collect::{Collected, Collector};
+use crate::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
+use crate::kind::{CONSTANT_VARIATION, kind, variation};
+use crate::next_phase::next_phase;
+use crate::outlier::{OutlierMethod, Outliers, ZScore};
+use crate::refine::refine;
+use crate::request::Mode;
+use crate::signal::{MAX_SAMPLES, Signal};
+use crate::source::{Job, Source, SourceError};
+use crate::spectrum::{Measure, Spectrum, Wave};
+use crate::step::Stretch;
+
+/// More candidates than this are not listed.
+const MAX_LISTED: usize = 32;
+
+/// How the outliers of the spectrum are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outlier {
+    #[default]
+    ZScore,
+}
+
+/// What to analyse, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// `None`: writes, or reads if nothing was written.
+    pub mode: Option<Mode>,
+    /// Sampling frequency in Hz; `None`: chosen from the data (see [`signal`](crate::signal)).
+    pub frequency: Option<f64>,
+    /// Start of the window in seconds of job time.
+    pub from: Option<f64>,
+    /// End of the window in seconds of job time.
+    pub to: Option<f64>,
+    pub outlier: Outlier,
+    /// How close to the strongest frequency a candidate must come, 0 … 1.
+    pub tolerance: f64,
+    pub measure: Measure,
+    /// Ask for a second opinion.
+    pub autocorrelation: bool,
+    pub skip_first_phase: bool,
+    /// How many of the strongest waves to list.
+    pub top: usize,
+    /// Keep what is needed to draw the exact bandwidth.
+    pub keep_requests: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            mode: None,
+            frequency: None,
+            from: None,
+            to: None,
+            outlier: Outlier::ZScore,
+            tolerance: 0.8,
+            measure: Measure::Power,
+            autocorrelation: false,
+            skip_first_phase: false,
+            top: 0,
+            keep_requests: false,
+        }
+    }
+}
+
+/// A result, with what it was derived from.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    pub detection: Detection,
+    /// The sampled bandwidth; no samples if the mode is empty.
+    pub signal: Signal,
+    /// Contribution of the frequencies k = 1, 2, …
+    pub contributions: Vec<f64>,
+    /// The dominant wave, if there is one.
+    pub wave: Option<Wave>,
+    /// The requests, if they were to be kept and are not too many.
+    pub stretches: Option<Vec<Stretch>>,
+}
+
+/// Read a source and analyse it. `name` is what results call it.
+pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Analysis, SourceError> {
+    let window = (options.from.map(nanoseconds), options.to.map(nanoseconds));
+    let mut collector = Collector::new(options.mode, window, options.frequency, options.keep_requests);
+    let job = source.read(&mut |requests| collector.add(requests))?;
+    Ok(analyse(name, collector.finish(), &job, options))
+}
+
+/// Analyse what was collected.
+pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Options) -> Analysis {
+    let mut notes = job.warnings.clone();
+    notes.extend(job.notes.iter().cloned());
+    let window = window(&mut collected, job, options);
+    let signal = match window {
+        Some((from, to)) => sample(&mut collected, from, to, options, &mut notes),
+        None => Signal { start: 0, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
+    };
+    complain(&collected, &mut notes);
+
+    let spectrum = Spectrum::of(&signal.samples, signal.duration());
+    let contributions = spectrum.whole_peaks(options.measure);
+    let method = match options.outlier {
+        Outlier::ZScore => ZScore { tolerance: options.tolerance, ..ZScore::default() },
+    };
+    let outliers = if variation(&signal) < CONSTANT_VARIATION {
+        Outliers::default()
+    } else {
+        method.find(&contributions)
+    };
+    let verdict = Verdict::of(&outliers, &contributions, &spectrum, HarmonicRule::ByIndex)
+        .with_fundamental(&outliers, &spectrum, method.threshold)
+        .with_enough_periods();
+    let confidence = |k: usize| method.confidence(&outliers, k, &verdict.harmonics);
+
+    let frequency = verdict.dominant.map(|k| refine(&signal, k));
+    let wave = frequency.map(|frequency| Wave::in_samples(&signal.samples, signal.step(), frequency));
+    let cut = wave.as_ref().map(|wave| pieces(&signal, wave)).unwrap_or_default();
+    let period = frequency.map(|frequency| 1.0 / frequency);
+    let (t_start, t_end) = match (signal.samples.is_empty(), window) {
+        (false, Some((_, to))) => (signal.start_seconds(), seconds(to).max(signal.start_seconds())),
+        _ => (
+            options.from.or(job.start.map(seconds)).unwrap_or(0.0),
+            options.to.or(job.end.map(seconds)).unwrap_or(0.0),
+        ),
+    };
+    let acf = if options.autocorrelation { correlate(&signal, verdict.dominant) } else { None };
+    let (signal_kind, reasons) = kind(&signal, &spectrum, &contributions, &verdict);
+    let c_d = verdict.dominant.map_or(0.0, confidence);
+    let frequencies = |ks: &[usize]| ks.iter().map(|&k| spectrum.frequency(k)).collect();
+
+    let detection = Detection {
+        schema: SCHEMA,
+        source: name.to_owned(),
+        mode: collected.mode,
+        ranks: job.ranks,
+        total_bytes: if options.skip_first_phase { volume(&signal) } else { collected.bins.total_bytes() },
+        t_start,
+        t_end,
+        sampling_frequency: if signal.samples.is_empty() { 0.0 } else { signal.sampling_frequency() },
+        n_samples: signal.samples.len(),
+        abstraction_error: signal.abstraction_error,
+        periodic: period.is_some(),
+        period,
+        frequency,
+        confidence: c_d,
+        refined_confidence: period.and_then(|period| Some(acf.as_ref()?.refined_confidence(period, c_d))),
+        candidates: listed(&verdict, &contributions, |k, power| Candidate {
+            frequency: spectrum.frequency(k),
+            confidence: if verdict.reason == Reason::TooMany { 0.0 } else { confidence(k) },
+            power,
+            z: outliers.score(k),
+        }),
+        signal: signal_kind,
+        characterization: characterize(&signal, frequency, &cut),
+        next_phase: period.and_then(|period| next_phase(&cut, period, signal.start_seconds(), t_end)),
+        complete: job.complete,
+        requests: collected.bins.requests(),
+        frequency_resolution: if signal.samples.is_empty() { 0.0 } else { 1.0 / signal.duration() },
+        harmonics: frequencies(&verdict.harmonics),
+        autocorrelation: acf.as_ref().map(|acf| AutocorrelationResult {
+            period: acf.period,
+            confidence: acf.confidence,
+            similarity: period.map(|period| acf.similarity(period)),
+        }),
+        top_frequencies: strongest(&spectrum, &contributions, options.top),
+        reasons,
+        notes,
+    };
+    Analysis { detection, signal, contributions, wave, stretches: collected.stretches }
+}
+
+/// The window in nanoseconds: as asked for, else the whole job, else from the first request to the last.
+/// `None` if there is nothing in it.
+fn window(collected: &mut Collected, job: &Job, options: &Options) -> Option<(i64, i64)> {
+    let (first, last) = collected.bins.extent().filter(|_| collected.bins.total_bytes() > 0)?;
+    let from = options.from.map(nanoseconds).unwrap_or(job.start.map_or(first, |start| start.min(first)));
+    let to = options.to.map(nanoseconds).unwrap_or(job.end.map_or(last, |end| end.max(last)));
+    // A window that ends long after the last thing known of the job would only add silence.
+    let to = if options.to.is_some() { to.min(job.end.unwrap_or(last).max(last)) } else { to };
+    (from < to).then_some((from, to)).or(Some((from, from + 1)))
+}
+
+fn sample(
+    collected: &mut Collected,
+    from: i64,
+    to: i64,
+    options: &Options,
+    notes: &mut Vec<String>,
+) -> Signal {
+    collected.bins.fit(from, to);
+    let signal = match options.frequency {
+        None => Signal::automatic(&collected.bins, from, to),
+        Some(hz) => {
+            let signal = Signal::from_bins(&collected.bins, from, to);
+            if signal.sampling_frequency() < 0.75 * hz {
+                notes.push(format!(
+                    "{hz} Hz would give more than {MAX_SAMPLES} samples; {} Hz was used",
+                    signal.sampling_frequency()
+                ));
+            }
+            signal
+        }
+    };
+    if !options.skip_first_phase {
+        return signal;
+    }
+    signal.without_first_phase().unwrap_or_else(|| {
+        notes.push("there is no phase after the first one to analyse".into());
+        signal
+    })
+}
+
+/// The autocorrelation of the signal, thinned out to some samples per period if one is known: the ripples of single
+/// requests in a phase would be peaks as well.
+fn correlate(signal: &Signal, dominant: Option<usize>) -> Option<Autocorrelation> {
+    const SAMPLES_PER_PERIOD: usize = 64;
+    let factor = dominant.map_or(1, |k| signal.samples.len() / (k * SAMPLES_PER_PERIOD));
+    let thin = signal.merged(factor);
+    Autocorrelation::of(&thin.samples, thin.step())
+}
+
+fn complain(collected: &Collected, notes: &mut Vec<String>) {
+    if collected.bins.total_bytes() == 0 {
+        notes.push(format!("no bytes were transferred in mode {}", collected.mode));
+    }
+    if collected.bins.inverted() > 0 {
+        notes.push(format!(
+            "{} requests end before they start; they were counted at their start",
+            collected.bins.inverted()
+        ));
+    }
+    if collected.bins.rejected() > 0 {
+        notes.push(format!("{} requests with impossible times were left out", collected.bins.rejected()));
+    }
+}
+
+fn listed<T>(verdict: &Verdict, contributions: &[f64], describe: impl Fn(usize, f64) -> T) -> Vec<T> {
+    let power = |k: usize| contributions.get(k - 1).copied().unwrap_or(0.0);
+    let mut kept = verdict.kept.clone();
+    kept.sort_by(|&a, &b| power(b).total_cmp(&power(a)));
+    kept.into_iter().take(MAX_LISTED).map(|k| describe(k, power(k))).collect()
+}
+
+fn strongest(spectrum: &Spectrum, contributions: &[f64], count: usize) -> Vec<TopFrequency> {
+    let mut order: Vec<usize> = (1..=contributions.len()).collect();
+    order.sort_by(|&a, &b| contributions[b - 1].total_cmp(&contributions[a - 1]));
+    let describe = |k: usize| {
+        let wave = spectrum.wave(k);
+        TopFrequency {
+            frequency: wave.frequency,
+            amplitude: wave.amplitude,
+            phase: wave.phase,
+            power: contributions[k - 1],
+        }
+    };
+    order.into_iter().take(count).map(describe).collect()
+}
+
+fn volume(signal: &Signal) -> u64 {
+    (signal.samples.iter().sum::<f64>() * signal.step()).round() as u64
+}
+
+fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
+}
+
+fn seconds(nanoseconds: i64) -> f64 {
+    nanoseconds as f64 * 1e-9
+}

@@ -1,0 +1,104 @@
+//! What kind of signal it is, in a word, and why, in sentences.
+
+use crate::candidates::{Reason, Verdict};
+use crate::signal::Signal;
+use crate::spectrum::Spectrum;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Below this coefficient of variation (σ/mean) a bandwidth counts as constant.
+///
+/// One bin in a thousand that is only half inside the window already makes 0.016.
+pub const CONSTANT_VARIATION: f64 = 0.05;
+
+/// A multiple of the dominant frequency is a harmonic if it has this share of its contribution, and is no noise.
+const HARMONIC_SHARE: f64 = 0.05;
+
+/// The kind of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignalKind {
+    /// No bytes were transferred.
+    Empty,
+    /// The same bandwidth all the time.
+    Constant,
+    /// Periodic, with harmonics: short phases of I/O between pauses.
+    Bursts,
+    /// Periodic without harmonics: the bandwidth swells and falls like a cosine.
+    Wave,
+    /// None of these: no period was found.
+    Irregular,
+}
+
+impl fmt::Display for SignalKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            SignalKind::Empty => "empty",
+            SignalKind::Constant => "constant",
+            SignalKind::Bursts => "bursts",
+            SignalKind::Wave => "wave",
+            SignalKind::Irregular => "irregular",
+        })
+    }
+}
+
+/// σ/mean of the samples; 0 if there are none.
+pub fn variation(signal: &Signal) -> f64 {
+    let mean = signal.mean();
+    if mean <= 0.0 {
+        return 0.0;
+    }
+    let square = |x: &f64| (x - mean).powi(2);
+    (signal.samples.iter().map(square).sum::<f64>() / signal.samples.len() as f64).sqrt() / mean
+}
+
+/// Name the kind of a signal and give the reasons.
+pub fn kind(
+    signal: &Signal,
+    spectrum: &Spectrum,
+    contributions: &[f64],
+    verdict: &Verdict,
+) -> (SignalKind, Vec<String>) {
+    if signal.mean() <= 0.0 {
+        return (SignalKind::Empty, vec!["no bytes were transferred".into()]);
+    }
+    let variation = variation(signal);
+    if variation < CONSTANT_VARIATION {
+        let reason = format!("the bandwidth varies by {:.2} % of its mean", 100.0 * variation);
+        return (SignalKind::Constant, vec![reason]);
+    }
+    let mut reasons = vec![why(verdict)];
+    let Some(dominant) = verdict.dominant else {
+        return (SignalKind::Irregular, reasons);
+    };
+    // Harmonics may be much weaker than candidates must be: look for them one by one.
+    let position = spectrum.peak_position(dominant);
+    let mean = 1.0 / contributions.len() as f64;
+    let contribution = |k: usize| contributions.get(k - 1).copied().unwrap_or(0.0);
+    let enough = (HARMONIC_SHARE * contribution(dominant)).max(3.0 * mean);
+    let stands_out = |multiple: usize| {
+        let k = (multiple as f64 * position).round() as usize;
+        (k - 1..=k + 1).any(|k| contribution(k) >= enough)
+    };
+    let harmonics: Vec<String> =
+        (2..=8).filter(|&multiple| stands_out(multiple)).map(|multiple| multiple.to_string()).collect();
+    if harmonics.is_empty() {
+        reasons.push("no multiple of it stands out: the shape of a cosine".into());
+        return (SignalKind::Wave, reasons);
+    }
+    reasons.push(format!("its multiples {} stand out as well: short bursts", harmonics.join(", ")));
+    (SignalKind::Bursts, reasons)
+}
+
+fn why(verdict: &Verdict) -> String {
+    match verdict.reason {
+        Reason::Single => "one frequency stands out".into(),
+        Reason::StrongerOfTwo => "two frequencies stand out; the stronger one is taken".into(),
+        Reason::Comb => "the frequencies that stand out are all multiples of one".into(),
+        Reason::NoCandidate => "no frequency stands out".into(),
+        Reason::TooMany => format!("{} frequencies stand out, none of them dominant", verdict.kept.len()),
+        Reason::TooFewPeriods => {
+            "the frequency that stands out fits only once or twice into the window".into()
+        }
+    }
+}

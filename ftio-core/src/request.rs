@@ -1,0 +1,126 @@
+//! What the analysis needs to know of one I/O request, and which requests a *mode* selects.
+//!
+//! Times are nanoseconds of job time: 0 is the start of the job (its first `MPI_Init`), and all ranks share the
+//! scale. They are signed because a reader that lines up clocks may place an early rank a little before 0.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+pub use tmio_trace::Class;
+
+/// One request: `bytes` moved evenly between `start` and `end`.
+///
+/// For a nonblocking operation `start` is the entry of the call that issued it and `end` the return of the call
+/// that completed it, so that `bytes / (end - start)` is its actual bandwidth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// When the request began, in nanoseconds of job time.
+    pub start: i64,
+    /// When it was done. Equal to `start` for a request too short to measure.
+    pub end: i64,
+    /// Bytes transferred (not bytes asked for).
+    pub bytes: u64,
+    /// Direction and kind.
+    pub class: Class,
+}
+
+/// Which requests are analysed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    WriteSync,
+    ReadSync,
+    WriteAsync,
+    ReadAsync,
+    /// Everything that writes.
+    Write,
+    /// Everything that reads.
+    Read,
+    /// All traffic, whatever its direction.
+    All,
+}
+
+impl Mode {
+    /// Every mode, in the order in which help texts list them.
+    pub const ALL: [Mode; 7] = [
+        Mode::WriteSync,
+        Mode::ReadSync,
+        Mode::WriteAsync,
+        Mode::ReadAsync,
+        Mode::Write,
+        Mode::Read,
+        Mode::All,
+    ];
+
+    /// Does this mode look at requests of that class?
+    pub fn selects(self, class: Class) -> bool {
+        match self {
+            Mode::WriteSync => class == Class::WriteSync,
+            Mode::ReadSync => class == Class::ReadSync,
+            Mode::WriteAsync => class == Class::WriteAsync,
+            Mode::ReadAsync => class == Class::ReadAsync,
+            Mode::Write => is_write(class),
+            Mode::Read => !is_write(class),
+            Mode::All => true,
+        }
+    }
+
+    /// The name used on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::WriteSync => "write_sync",
+            Mode::ReadSync => "read_sync",
+            Mode::WriteAsync => "write_async",
+            Mode::ReadAsync => "read_async",
+            Mode::Write => "write",
+            Mode::Read => "read",
+            Mode::All => "all",
+        }
+    }
+}
+
+/// Does the class move bytes from memory to a file?
+pub fn is_write(class: Class) -> bool {
+    matches!(class, Class::WriteSync | Class::WriteAsync)
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Mode::ALL.into_iter().find(|mode| mode.name() == text).ok_or_else(|| {
+            let names: Vec<_> = Mode::ALL.iter().map(|mode| mode.name()).collect();
+            format!("expected one of {}", names.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mode_is_found_by_its_name() {
+        for mode in Mode::ALL {
+            assert_eq!(mode.name().parse(), Ok(mode));
+        }
+        assert!("sync_write".parse::<Mode>().is_err());
+    }
+
+    #[test]
+    fn combined_modes_are_the_union_of_their_classes() {
+        for class in Class::ALL {
+            assert_eq!(Mode::Write.selects(class), is_write(class));
+            assert_eq!(Mode::Read.selects(class), !is_write(class));
+            assert!(Mode::All.selects(class));
+            let single = Mode::ALL[..4].iter().filter(|mode| mode.selects(class)).count();
+            assert_eq!(single, 1, "{class:?} belongs to exactly one single mode");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Where requests come from.
+//!
+//! A [`Source`] hands out requests in batches, in any order, and says at the end what it learned about the job. The analysis
+//! knows nothing else about formats: a new one is a new implementation of this trait.
+
+use crate::coverage::CoverageTally;
+use crate::request::Request;
+use std::path::{Path, PathBuf};
+use tmio_trace::{Event, Trace};
+
+/// What is known about the job after reading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Job {
+    /// Number of ranks of the job.
+    pub ranks: u32,
+    /// When the job began and ended, in nanoseconds of job time, where the trace knows: idle time then counts.
+    pub start: Option<i64>,
+    pub end: Option<i64>,
+    /// Did the job reach its end, and could everything be read?
+    pub complete: bool,
+    /// What could not be used, in words.
+    pub warnings: Vec<String>,
+    /// What else somebody should know who reads the result.
+    pub notes: Vec<String>,
+}
+
+/// Something that requests can be read from, once.
+pub trait Source {
+    /// Hand all requests to `visit`.
+    fn read(self, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError>;
+}
+
+/// Why there are no requests. The message names the file, what was expected and what was found.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct SourceError(#[from] tmio_trace::ReadError);
+
+/// Our own trace: a file, or what a job that has not ended has left of one.
+#[derive(Clone, Debug)]
+pub struct TmioTrace {
+    path: PathBuf,
+}
+
+impl TmioTrace {
+    pub fn new(path: &Path) -> Self {
+        TmioTrace { path: path.to_owned() }
+    }
+}
+
+impl Source for TmioTrace {
+    fn read(self, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
+        let mut batch = Vec::new();
+        let mut highest_rank = None;
+        let mut coverage = CoverageTally::default();
+        let outcome = Trace::open(&self.path)?.read(|event| match event {
+            Event::Header(_) => {}
+            Event::Rank(info) => {
+                highest_rank = highest_rank.max(Some(info.rank));
+                coverage.rank(info);
+            }
+            Event::Block(block) => {
+                highest_rank = highest_rank.max(Some(block.rank));
+                batch.clear();
+                batch.extend(block.operations.iter().filter_map(|op| {
+                    let class = op.kind.class()?;
+                    Some(Request { start: op.start, end: op.end, bytes: op.bytes, class })
+                }));
+                coverage.transferred(batch.iter().map(|request| request.bytes));
+                visit(&batch);
+            }
+        })?;
+        let counted = highest_rank.map_or(0, |rank: u32| rank.saturating_add(1));
+        Ok(Job {
+            ranks: outcome.header.as_ref().map_or(counted, |header| header.ranks),
+            start: Some(0),
+            end: outcome.end.as_ref().map(|end| end.end),
+            complete: outcome.complete,
+            warnings: outcome.warnings,
+            notes: coverage.hint().into_iter().collect(),
+        })
+    }
+}
+
+/// Requests that are in memory already.
+#[derive(Clone, Debug)]
+pub struct InMemory<'a> {
+    pub requests: &'a [Request],
+    pub job: Job,
+}
+
+impl Source for InMemory<'_> {
+    fn read(self, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
+        visit(self.requests);
+        Ok(self.job)
+    }
+}

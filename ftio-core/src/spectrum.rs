@@ -1,0 +1,325 @@
+//! The discrete Fourier transform of the signal, and how much each frequency contributes to it.
+//!
+//! With N samples over Δt seconds the DFT (paper, II-B)
+//!
+//! > X_k = Σ_n x_n · e^(−2πi·k·n/N)
+//!
+//! answers for the frequencies f_k = k/Δt. The signal is real, so the half k ≤ N/2 says it all: the *single-sided*
+//! spectrum, in which every component but the constant X_0 and the one at half the sampling frequency stands for two.
+
+use realfft::RealFftPlanner;
+use realfft::num_complex::Complex64;
+use std::f64::consts::TAU;
+
+/// What a spectrum is measured in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// p_k = |X_k|²/N. Strong components stand out more; the default of the paper.
+    #[default]
+    Power,
+    /// |X_k|.
+    Amplitude,
+}
+
+/// The DFT of N real samples.
+#[derive(Clone, Debug)]
+pub struct Spectrum {
+    /// X_k for k = 0 ..= ⌊N/2⌋.
+    pub coefficients: Vec<Complex64>,
+    /// N.
+    pub samples: usize,
+    /// Δt in seconds.
+    pub duration: f64,
+}
+
+impl Spectrum {
+    /// Transform samples that span `duration` seconds.
+    pub fn of(samples: &[f64], duration: f64) -> Self {
+        let n = samples.len();
+        if n == 0 {
+            return Spectrum { coefficients: Vec::new(), samples: 0, duration };
+        }
+        let transform = RealFftPlanner::<f64>::new().plan_fft_forward(n);
+        let mut input = samples.to_vec();
+        let mut coefficients = transform.make_output_vec();
+        // The only error is a wrong length, and both lengths come from the plan.
+        if transform.process(&mut input, &mut coefficients).is_err() {
+            coefficients.fill(Complex64::default());
+        }
+        Spectrum { coefficients, samples: n, duration }
+    }
+
+    /// The frequency f_k = k/Δt in Hz.
+    pub fn frequency(&self, k: usize) -> f64 {
+        k as f64 / self.duration
+    }
+
+    /// The highest k of the single-sided spectrum, ⌊N/2⌋.
+    pub fn last(&self) -> usize {
+        self.samples / 2
+    }
+
+    /// Single-sided contributions for k = 1 ..= ⌊N/2⌋, summing up to 1 (or all 0 for a constant signal).
+    ///
+    /// Element `k − 1` belongs to k. The constant part X_0 is left out: bandwidth is never negative, so that it is
+    /// always among the largest and says nothing about periods. For even N the component k = N/2 exists once and counts once.
+    pub fn contributions(&self, measure: Measure) -> Vec<f64> {
+        let mut out: Vec<f64> = (1..=self.last()).map(|k| 2.0 * self.raw(k, measure)).collect();
+        if self.samples.is_multiple_of(2)
+            && let Some(nyquist) = out.last_mut()
+        {
+            *nyquist /= 2.0;
+        }
+        normalise(&mut out);
+        out
+    }
+
+    /// As [`contributions`](Self::contributions), but with k = N/2 counted twice like the published tool does.
+    pub fn contributions_as_published(&self, measure: Measure) -> Vec<f64> {
+        let mut out: Vec<f64> = (1..=self.last()).map(|k| 2.0 * self.raw(k, measure)).collect();
+        normalise(&mut out);
+        out
+    }
+
+    fn raw(&self, k: usize, measure: Measure) -> f64 {
+        match measure {
+            Measure::Power => self.coefficients[k].norm_sqr() / self.samples as f64,
+            Measure::Amplitude => self.coefficients[k].norm(),
+        }
+    }
+
+    /// The cosine wave that component k adds to the signal (paper, Eq. 1).
+    pub fn wave(&self, k: usize) -> Wave {
+        let twice = k != 0 && 2 * k != self.samples;
+        let x = self.coefficients.get(k).copied().unwrap_or_default();
+        Wave {
+            frequency: self.frequency(k),
+            amplitude: x.norm() * if twice { 2.0 } else { 1.0 } / self.samples.max(1) as f64,
+            phase: x.arg(),
+        }
+    }
+
+    /// The position of the peak at k between the bins, in bins: k + δ with |δ| ≤ ½.
+    ///
+    /// A wave whose frequency is no multiple of 1/Δt leaks into its neighbours. For a single wave between k and k+1 the
+    /// coefficients of the two bins have opposite signs, and the ratio ρ of their amplitudes gives its place: δ = ρ/(1 + ρ)
+    /// (Rife and Vincent, Bell System Technical Journal 49(2), 1970). Neighbours that do not fit this leave the peak on its bin.
+    pub fn peak_position(&self, k: usize) -> f64 {
+        if k < 2 || k >= self.last() {
+            return k as f64;
+        }
+        let (left, middle, right) =
+            (self.coefficients[k - 1], self.coefficients[k], self.coefficients[k + 1]);
+        let (neighbour, sign) = if right.norm_sqr() >= left.norm_sqr() { (right, 1.0) } else { (left, -1.0) };
+        let ratio = neighbour.norm() / middle.norm();
+        if (neighbour * middle.conj()).re >= 0.0 || !ratio.is_finite() {
+            return k as f64;
+        }
+        k as f64 + sign * (ratio / (1.0 + ratio)).min(0.5)
+    }
+
+    /// [Contributions](Self::contributions) as they would be if every peak fell on a bin.
+    ///
+    /// A wave halfway between two bins gives each of them only 40 % of its power, and then its second harmonic, which falls on a
+    /// bin, may look stronger: half the true period would be found. So each peak gets back the power (sin πδ / πδ)⁻² that it lost by
+    /// its distance δ from the bin, and the neighbour that it leaked into gives up its own.
+    pub fn whole_peaks(&self, measure: Measure) -> Vec<f64> {
+        let flat = self.contributions(measure);
+        let mut whole = flat.clone();
+        for k in 2..self.last() {
+            let (left, middle, right) = (flat[k - 2], flat[k - 1], flat[k]);
+            let delta = self.peak_position(k) - k as f64;
+            // Of two equal neighbours the left one is the peak.
+            if delta == 0.0 || middle <= left || middle < right {
+                continue;
+            }
+            let loss = (std::f64::consts::PI * delta).sin() / (std::f64::consts::PI * delta);
+            whole[k - 1] = match measure {
+                Measure::Power => middle / loss.powi(2),
+                Measure::Amplitude => middle / loss,
+            };
+            if delta.abs() > 0.25 {
+                whole[if delta > 0.0 { k } else { k - 2 }] = 0.0;
+            }
+        }
+        normalise(&mut whole);
+        whole
+    }
+}
+
+/// A cosine wave: `amplitude · cos(2π · frequency · t + phase)`, t in seconds from the start of the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wave {
+    pub frequency: f64,
+    pub amplitude: f64,
+    pub phase: f64,
+}
+
+impl Wave {
+    /// The value at `t` seconds after the start of the window.
+    pub fn at(&self, t: f64) -> f64 {
+        self.amplitude * (TAU * self.frequency * t + self.phase).cos()
+    }
+
+    /// The wave of that frequency that the samples contain: its DTFT at an arbitrary frequency.
+    ///
+    /// Each sample is taken at the middle of its bin.
+    pub fn in_samples(samples: &[f64], step: f64, frequency: f64) -> Wave {
+        let x = fourier_at(samples, step * frequency);
+        let shift = Complex64::from_polar(1.0, -TAU * frequency * step / 2.0);
+        let x = x * shift;
+        Wave { frequency, amplitude: 2.0 * x.norm() / samples.len().max(1) as f64, phase: x.arg() }
+    }
+}
+
+/// Σ_n (x_n − mean) · e^(−2πi·ν·n) at ν cycles per sample, by a rotating phasor that is renewed now and then.
+pub fn fourier_at(samples: &[f64], cycles_per_sample: f64) -> Complex64 {
+    let mean = samples.iter().sum::<f64>() / samples.len().max(1) as f64;
+    let turn = Complex64::from_polar(1.0, -TAU * cycles_per_sample);
+    let mut sum = Complex64::default();
+    for (block, chunk) in samples.chunks(256).enumerate() {
+        // The phase of the block's first sample, taken modulo one turn before it is multiplied by 2π.
+        let cycles = (cycles_per_sample * (block * 256) as f64).fract();
+        let mut phasor = Complex64::from_polar(1.0, -TAU * cycles);
+        for &x in chunk {
+            sum += phasor * (x - mean);
+            phasor *= turn;
+        }
+    }
+    sum
+}
+
+fn normalise(values: &mut [f64]) {
+    let sum: f64 = values.iter().sum();
+    if sum > 0.0 && sum.is_finite() {
+        values.iter_mut().for_each(|value| *value /= sum);
+    } else {
+        values.fill(0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    /// The definition, word by word.
+    fn naive_dft(samples: &[f64]) -> Vec<Complex64> {
+        let n = samples.len();
+        (0..=n / 2)
+            .map(|k| {
+                let term =
+                    |(i, x): (usize, &f64)| Complex64::from_polar(*x, -TAU * ((k * i) % n) as f64 / n as f64);
+                samples.iter().enumerate().map(term).sum()
+            })
+            .collect()
+    }
+
+    fn close(a: &[Complex64], b: &[Complex64], scale: f64) -> bool {
+        a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).norm() < 1e-10 * (1.0 + scale))
+    }
+
+    #[test]
+    fn the_definition_on_textbook_pairs() {
+        let one = Complex64::new(1.0, 0.0);
+        // An impulse has all frequencies alike; a constant has none but 0.
+        assert!(close(&naive_dft(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]), &[one; 4], 1.0));
+        let mut flat = [Complex64::default(); 4];
+        flat[0] = one * 6.0;
+        assert!(close(&naive_dft(&[1.0; 6]), &flat, 1.0));
+        // cos(2π·2n/8) is N/2 at k = 2; sin is −i·N/2.
+        let cosine: Vec<_> = (0..8).map(|n| (TAU * 2.0 * f64::from(n) / 8.0).cos()).collect();
+        let sine: Vec<_> = (0..8).map(|n| (TAU * 2.0 * f64::from(n) / 8.0).sin()).collect();
+        let mut pair = [Complex64::default(); 5];
+        pair[2] = one * 4.0;
+        assert!(close(&naive_dft(&cosine), &pair, 1.0));
+        pair[2] = Complex64::new(0.0, -4.0);
+        assert!(close(&naive_dft(&sine), &pair, 1.0));
+        // An impulse at n = 1 turns by −2πk/N.
+        let shifted = naive_dft(&[0.0, 1.0, 0.0, 0.0]);
+        assert!(close(&shifted, &[one, Complex64::new(0.0, -1.0), -one], 1.0));
+    }
+
+    #[test]
+    fn the_fast_transform_agrees_for_all_small_sizes() {
+        for n in 1..200usize {
+            let samples: Vec<f64> = (0..n).map(|i| ((i * i + 7 * i) % 31) as f64 - 3.0).collect();
+            let fast = Spectrum::of(&samples, 1.0).coefficients;
+            assert!(close(&fast, &naive_dft(&samples), 31.0 * n as f64), "N = {n}");
+        }
+    }
+
+    #[test]
+    fn contributions_of_known_signals() {
+        let cosine: Vec<f64> = (0..64).map(|n| 5.0 + (TAU * 4.0 * f64::from(n) / 64.0).cos()).collect();
+        let p = Spectrum::of(&cosine, 1.0).contributions(Measure::Power);
+        assert_eq!(p.len(), 32);
+        assert!((p[3] - 1.0).abs() < 1e-12);
+        assert!(Spectrum::of(&[2.0; 16], 1.0).contributions(Measure::Power).iter().all(|p| p.is_finite()));
+        // Parseval: the power of the alternating part is shared out in full.
+        let samples = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0];
+        let spectrum = Spectrum::of(&samples, 1.0);
+        let mean = samples.iter().sum::<f64>() / 6.0;
+        let energy: f64 = samples.iter().map(|x| (x - mean).powi(2)).sum();
+        let total: f64 =
+            (1..=3).map(|k| spectrum.raw(k, Measure::Power) * if k == 3 { 1.0 } else { 2.0 }).sum();
+        assert!((total - energy).abs() < 1e-12 * energy);
+    }
+
+    #[test]
+    fn waves_add_up_to_the_signal() {
+        for n in [15u32, 16] {
+            let samples: Vec<f64> = (0..n).map(|i| f64::from((i * 5) % 7)).collect();
+            let spectrum = Spectrum::of(&samples, f64::from(n));
+            for (i, x) in samples.iter().enumerate() {
+                let sum: f64 = (0..=spectrum.last()).map(|k| spectrum.wave(k).at(i as f64)).sum();
+                assert!((sum - x).abs() < 1e-12, "N = {n}, sample {i}: {sum} for {x}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_peak_between_two_bins_is_located() {
+        for true_k in [9.6, 10.0, 10.25, 10.49] {
+            let samples: Vec<f64> =
+                (0..400).map(|n| (TAU * true_k * f64::from(n) / 400.0 + 1.0).cos()).collect();
+            let spectrum = Spectrum::of(&samples, 1.0);
+            let found = spectrum.peak_position(10);
+            assert!((found - true_k).abs() < 0.06, "{found} for {true_k}");
+        }
+    }
+
+    #[test]
+    fn a_peak_between_two_bins_is_whole() {
+        // Halfway between 10 and 11, and a weaker wave on a bin: the stronger one must win.
+        let wave = |k: f64, n: i32| (TAU * k * f64::from(n) / 400.0).cos();
+        let samples: Vec<f64> = (0..400).map(|n| wave(10.5, n) + 0.8 * wave(21.0, n)).collect();
+        let spectrum = Spectrum::of(&samples, 1.0);
+        let (flat, whole) = (spectrum.contributions(Measure::Power), spectrum.whole_peaks(Measure::Power));
+        let strongest = |p: &[f64]| (1..=p.len()).max_by(|&a, &b| p[a - 1].total_cmp(&p[b - 1])).unwrap();
+        assert_eq!(strongest(&flat), 21);
+        assert!([10, 11].contains(&strongest(&whole)));
+        assert!((whole[20] / whole[9].max(whole[10]) - 0.64).abs() < 0.1, "{:?}", &whole[8..22]);
+    }
+
+    #[test]
+    fn the_transform_between_bins_agrees_on_the_bins() {
+        let samples: Vec<f64> = (0..1000).map(|i| f64::from((i * 37) % 101)).collect();
+        let spectrum = Spectrum::of(&samples, 1.0);
+        for k in [1, 7, 499] {
+            let x = fourier_at(&samples, k as f64 / 1000.0);
+            assert!((x - spectrum.coefficients[k]).norm() < 1e-7);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_fast_transform_agrees_on_random_input(samples in prop::collection::vec(-1e3f64..1e3, 1..300)) {
+            let fast = Spectrum::of(&samples, 1.0).coefficients;
+            prop_assert!(close(&fast, &naive_dft(&samples), 1e3 * samples.len() as f64));
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! What a trace holds, summed up: `ftio info`.
+//!
+//! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in bytes per second.
+//! A number that is not known, or would be a division by zero, is `None`.
+
+use crate::coverage::{Coverage, CoverageTally};
+use crate::source::SourceError;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use tmio_trace::reader::Operations;
+use tmio_trace::{Class, Event, Flags, Operation, Outcome, RankInfo, Trace};
+
+/// The schema that [`Summary`] follows.
+pub const SCHEMA: &str = "ftio.info/1";
+
+/// A trace, summed up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Always [`SCHEMA`].
+    pub schema: &'static str,
+    /// The trace, as the user named it.
+    pub source: String,
+    /// Ranks of the job.
+    pub ranks: u32,
+    /// Job time from which on, and up to which, the trace knows about the job.
+    pub t_start: f64,
+    pub t_end: f64,
+    /// Did the job reach its end, and could all of the trace be read?
+    pub complete: bool,
+    pub write_sync: ClassSummary,
+    pub read_sync: ClassSummary,
+    pub write_async: AsyncSummary,
+    pub read_async: AsyncSummary,
+    pub files: Vec<FileSummary>,
+    pub overhead: Overhead,
+    pub clock: Clock,
+    pub coverage: Coverage,
+    /// Operations that move no data: open, close, set_view …
+    pub metadata: Metadata,
+    /// Operations whose call returned an error.
+    pub failed: u64,
+    /// Operations that could not be kept.
+    pub lost: u64,
+    /// About the job, where the trace says so.
+    pub job: Option<JobInfo>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// All operations of a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ClassSummary {
+    pub ops: u64,
+    pub bytes: u64,
+    /// Sum of the durations of all operations.
+    pub time: f64,
+    /// Ranks with at least one operation.
+    pub ranks: u32,
+    /// bytes / time.
+    pub bandwidth: Option<f64>,
+}
+
+/// All operations of a nonblocking class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct AsyncSummary {
+    #[serde(flatten)]
+    pub class: ClassSummary,
+    /// Σ bytes / Σ (deadline − issue): what would have hidden the I/O behind computation.
+    pub required_bandwidth: Option<f64>,
+    /// Σ bytes / Σ (done − issue): a lower bound, because completion is only seen when the application asks.
+    pub actual_bandwidth: Option<f64>,
+    /// Σ bytes / Σ (last seen unfinished − issue), over operations that were tested unfinished: an upper bound.
+    pub actual_upper: Option<f64>,
+    /// Time the application lost to these operations all the same.
+    pub lost_time: f64,
+}
+
+/// All operations on a file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FileSummary {
+    pub name: String,
+    pub ops: u64,
+    pub bytes_read: u64,
+    pub bytes_written: u64,
+}
+
+/// What tracing cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Overhead {
+    /// Over all ranks.
+    pub time: Option<f64>,
+    pub per_op: Option<f64>,
+}
+
+/// How well the clocks of the ranks agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Clock {
+    pub nodes: usize,
+    pub max_error: Option<f64>,
+}
+
+/// Operations that move no data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Metadata {
+    pub ops: u64,
+    pub time: f64,
+}
+
+/// About the job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobInfo {
+    pub id: String,
+    pub executable: String,
+    pub mpi: String,
+    pub tmio: String,
+    /// Wall-clock time at job time 0, in seconds since 1970.
+    pub start: f64,
+}
+
+/// Read a trace and sum it up.
+pub fn summarize(name: &str, path: &Path) -> Result<Summary, SourceError> {
+    let mut tally = Tally::default();
+    let outcome = Trace::open(path)?.read(|event| match event {
+        Event::Header(_) => {}
+        Event::Rank(info) => {
+            tally.ranks.insert(info.rank, info.clone());
+        }
+        Event::Block(block) => tally.block(&block),
+    })?;
+    Ok(tally.finish(name, outcome))
+}
+
+#[derive(Default)]
+struct Tally {
+    classes: [ClassTally; 4],
+    ranks: BTreeMap<u32, RankInfo>,
+    files: BTreeMap<String, FileSummary>,
+    metadata_ops: u64,
+    metadata_time: i128,
+    failed: u64,
+    last_end: i64,
+}
+
+/// Sums in nanoseconds and bytes.
+#[derive(Default)]
+struct ClassTally {
+    ops: u64,
+    bytes: u128,
+    time: i128,
+    ranks: BTreeSet<u32>,
+    required_time: i128,
+    pending_bytes: u128,
+    pending_time: i128,
+    lost: i128,
+}
+
+impl Tally {
+    fn block(&mut self, block: &Operations<'_>) {
+        let mut files: BTreeMap<u32, FileSummary> = BTreeMap::new();
+        let mut current: Option<(u32, FileSummary)> = None;
+        let mut seen = [false; 4];
+        for op in block.operations {
+            self.last_end = self.last_end.max(op.end);
+            self.failed += u64::from(op.flags.contains(Flags::FAILED));
+            // Consecutive operations mostly go to the same file.
+            if current.as_ref().is_none_or(|(number, _)| *number != op.file) {
+                if let Some((number, file)) = current.take() {
+                    files.insert(number, file);
+                }
+                current = Some((op.file, files.remove(&op.file).unwrap_or_default()));
+            }
+            let Some((_, file)) = &mut current else { continue };
+            let Some(class) = op.kind.class() else {
+                self.metadata_ops += 1;
+                self.metadata_time += duration(op.start, op.end);
+                continue;
+            };
+            file.ops += 1;
+            match class {
+                Class::WriteSync | Class::WriteAsync => {
+                    file.bytes_written = file.bytes_written.saturating_add(op.bytes)
+                }
+                Class::ReadSync | Class::ReadAsync => {
+                    file.bytes_read = file.bytes_read.saturating_add(op.bytes)
+                }
+            }
+            seen[class as usize] = true;
+            self.classes[class as usize].add(op);
+        }
+        files.extend(current);
+        for (class, _) in self.classes.iter_mut().zip(seen).filter(|(_, seen)| *seen) {
+            class.ranks.insert(block.rank);
+        }
+        for (number, file) in files {
+            let name = block.files.iter().find(|(n, _)| *n == number).map_or("", |(_, name)| *name);
+            let name = if name.is_empty() { "(unknown)" } else { name };
+            if !self.files.contains_key(name) {
+                self.files
+                    .insert(name.to_owned(), FileSummary { name: name.to_owned(), ..Default::default() });
+            }
+            if let Some(total) = self.files.get_mut(name) {
+                total.ops += file.ops;
+                total.bytes_read = total.bytes_read.saturating_add(file.bytes_read);
+                total.bytes_written = total.bytes_written.saturating_add(file.bytes_written);
+            }
+        }
+    }
+
+    fn finish(self, name: &str, outcome: Outcome) -> Summary {
+        let mut notes = outcome.warnings;
+        let finished: Vec<&RankInfo> = self.ranks.values().filter(|rank| rank.finished).collect();
+        let mut coverage = CoverageTally::default();
+        self.ranks.values().for_each(|rank| coverage.rank(rank));
+        coverage.transferred(self.classes.iter().map(|class| bytes(class.bytes)));
+        notes.extend(coverage.hint());
+        let lost = self.ranks.values().map(|rank| rank.lost).sum();
+        if lost > 0 {
+            notes.push(format!("{lost} operations could not be kept"));
+        }
+        let counted = self.ranks.keys().last().map_or(0, |rank| rank.saturating_add(1));
+        let operations: u64 = finished.iter().map(|rank| rank.operations).sum();
+        let per_op = |rank: &&RankInfo| rank.overhead_per_op * rank.operations as f64 * 1e-9;
+        let nodes: BTreeSet<&str> = self.ranks.values().map(|rank| rank.boot_id.as_str()).collect();
+        let clock_errors = self.ranks.values().flat_map(|rank| &rank.clock).map(|sample| sample.error);
+        let [write_sync, read_sync, write_async, read_async] = &self.classes;
+        Summary {
+            schema: SCHEMA,
+            source: name.to_owned(),
+            ranks: outcome.header.as_ref().map_or(counted, |header| header.ranks),
+            t_start: 0.0,
+            t_end: seconds(
+                outcome.end.as_ref().map_or(self.last_end, |end| end.end.max(self.last_end)).into(),
+            ),
+            complete: outcome.complete,
+            write_sync: write_sync.summary(),
+            read_sync: read_sync.summary(),
+            write_async: write_async.async_summary(),
+            read_async: read_async.async_summary(),
+            overhead: Overhead {
+                time: (!finished.is_empty())
+                    .then(|| seconds(finished.iter().map(|rank| i128::from(rank.overhead)).sum())),
+                per_op: (operations > 0)
+                    .then(|| finished.iter().map(per_op).sum::<f64>() / operations as f64),
+            },
+            clock: Clock { nodes: nodes.len(), max_error: clock_errors.max().map(|ns| seconds(ns.into())) },
+            coverage: coverage.coverage(),
+            metadata: Metadata { ops: self.metadata_ops, time: seconds(self.metadata_time) },
+            failed: self.failed,
+            lost,
+            job: outcome.header.map(|header| JobInfo {
+                id: header.job,
+                executable: header.executable,
+                mpi: header.mpi,
+                tmio: header.tmio,
+                start: seconds(header.start.into()),
+            }),
+            files: self.files.into_values().collect(),
+            notes,
+        }
+    }
+}
+
+impl ClassTally {
+    fn add(&mut self, op: &Operation) {
+        self.ops += 1;
+        self.bytes += u128::from(op.bytes);
+        self.time += duration(op.start, op.end);
+        self.lost += i128::from(op.lost_time().max(0));
+        if let Some(times) = op.nonblocking {
+            self.required_time += duration(op.start, times.deadline);
+            if times.pending_until > times.issued {
+                self.pending_bytes += u128::from(op.bytes);
+                self.pending_time += duration(op.start, times.pending_until);
+            }
+        }
+    }
+
+    fn summary(&self) -> ClassSummary {
+        ClassSummary {
+            ops: self.ops,
+            bytes: bytes(self.bytes),
+            time: seconds(self.time),
+            ranks: self.ranks.len() as u32,
+            bandwidth: rate(self.bytes, self.time),
+        }
+    }
+
+    fn async_summary(&self) -> AsyncSummary {
+        AsyncSummary {
+            class: self.summary(),
+            required_bandwidth: rate(self.bytes, self.required_time),
+            actual_bandwidth: rate(self.bytes, self.time),
+            actual_upper: rate(self.pending_bytes, self.pending_time),
+            lost_time: seconds(self.lost),
+        }
+    }
+}
+
+fn duration(start: i64, end: i64) -> i128 {
+    (i128::from(end) - i128::from(start)).max(0)
+}
+
+fn seconds(ns: i128) -> f64 {
+    ns as f64 * 1e-9
+}
+
+fn bytes(sum: u128) -> u64 {
+    u64::try_from(sum).unwrap_or(u64::MAX)
+}
+
+fn rate(bytes: u128, ns: i128) -> Option<f64> {
+    (ns > 0).then(|| bytes as f64 / seconds(ns))
+}

@@ -1,0 +1,499 @@
+//! Bytes per time bin, accumulated from requests in any order in constant time per request.
+//!
+//! This is where requests of all ranks become one signal. A request spreads its bytes evenly over `[start, end)`;
+//! a bin holds exactly the bytes that fall into it. No request is kept, nothing is sorted, and the memory is that
+//! of the bins.
+//!
+//! # How
+//!
+//! A request that covers the bins `a ..= b` adds a part of its bytes to `a`, a part to `b`, and its rate times the
+//! bin width to every bin between. The two ends are added where they belong (`direct`); the middle is only noted
+//! as "+rate from `a + 1`, −rate from `b`" (`slope`). One running sum at the end turns these notes into bytes.
+//!
+//! All of it is integer arithmetic, in units of 2⁻⁴⁰ byte: sums of integers do not depend on their order, so the
+//! ranks' blocks may come in any order (or from several threads) and the bins are the same to the last bit. What a
+//! rate loses when it is rounded down to that unit is added to the request's last nanosecond, hence no byte is lost.
+//!
+//! # How wide
+//!
+//! A bin width is either asked for, or a power of two of nanoseconds. When the time range outgrows the largest
+//! number of bins, neighbours are merged in pairs, which is exact, and the width doubles.
+
+/// Units per byte.
+const UNIT_BITS: u32 = 40;
+const UNITS: f64 = (1u64 << UNIT_BITS) as f64;
+
+/// Times beyond ±2⁶¹ ns (73 years) are no times of a job.
+const TIME_LIMIT: i64 = 1 << 61;
+
+/// How wide the bins are at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinWidth {
+    /// As narrow as the largest number of bins allows; always a power of two of nanoseconds.
+    Finest,
+    /// This many nanoseconds, doubled only if the range would need too many bins.
+    Nanoseconds(i64),
+}
+
+/// The accumulator. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct VolumeBins {
+    /// Bins start at `origin + i * width`.
+    origin: i64,
+    width: i64,
+    /// `Some(s)` while `width == 1 << s`: a shift is several times faster than a division.
+    shift: Option<u32>,
+    /// Requests are cut to this range, if any.
+    window: (i64, i64),
+    max_bins: usize,
+    /// Index of the bin that `direct[0]` stands for.
+    base: i64,
+    /// Units added to each bin.
+    direct: Vec<i128>,
+    /// Change of the rate (units per ns) at the start of each bin; one longer than `direct`.
+    slope: Vec<i128>,
+    /// First and last bin touched.
+    touched: Option<(i64, i64)>,
+    /// Earliest start and latest end seen, cut to the window.
+    extent: Option<(i64, i64)>,
+    /// Units added in all.
+    total: i128,
+    requests: u64,
+    inverted: u64,
+    rejected: u64,
+}
+
+impl VolumeBins {
+    /// Empty bins on a grid through `origin`, never more than `max_bins` of them.
+    ///
+    /// A non-positive width is taken as 1 ns; fewer than two bins as two.
+    pub fn new(origin: i64, width: BinWidth, max_bins: usize) -> Self {
+        let (width, shift) = match width {
+            BinWidth::Finest => (1, Some(0)),
+            BinWidth::Nanoseconds(ns) => {
+                let ns = ns.clamp(1, TIME_LIMIT);
+                (ns, ns.count_ones().eq(&1).then(|| ns.trailing_zeros()))
+            }
+        };
+        VolumeBins {
+            origin: origin.clamp(-TIME_LIMIT, TIME_LIMIT),
+            width,
+            shift,
+            window: (i64::MIN, i64::MAX),
+            max_bins: max_bins.max(2),
+            base: 0,
+            direct: Vec::new(),
+            slope: vec![0],
+            touched: None,
+            extent: None,
+            total: 0,
+            requests: 0,
+            inverted: 0,
+            rejected: 0,
+        }
+    }
+
+    /// Only count what happens in `[from, to)`; a request that crosses an edge counts in proportion.
+    pub fn with_window(mut self, from: Option<i64>, to: Option<i64>) -> Self {
+        self.window = (from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX));
+        self
+    }
+
+    /// Widen the bins until `[from, to)` fits into the largest number of them.
+    ///
+    /// Where the range is known before the requests come, this saves the merging on the way; the result is the same.
+    pub fn fit(&mut self, from: i64, to: i64) {
+        let from = from.clamp(-TIME_LIMIT, TIME_LIMIT);
+        let to = to.clamp(-TIME_LIMIT, TIME_LIMIT).max(from + 1);
+        let doublings = self.doublings_for(self.index(from), self.index(to - 1));
+        if doublings > 0 {
+            self.widen(doublings);
+        }
+    }
+
+    /// Make room for requests between `from` and `to` (or the part of it inside the window) in one step.
+    pub fn make_ready(&mut self, from: i64, to: i64) {
+        let from = from.max(self.window.0).max(-TIME_LIMIT);
+        let to = to.min(self.window.1).min(TIME_LIMIT - 1);
+        if from < to && (from != -TIME_LIMIT && to != TIME_LIMIT - 1) {
+            let (lo, hi) =
+                self.touched.map_or((from, to), |(lo, hi)| (from.min(self.edge(lo)), to.max(self.edge(hi))));
+            self.fit(lo, hi);
+            if self.touched.is_none() {
+                let (lo, hi) = (self.index(from), self.index(to - 1));
+                self.touched = Some((lo, hi));
+                self.store(lo, hi);
+            }
+        }
+    }
+
+    /// Add one request of `bytes` over `[start, end)`.
+    ///
+    /// A request whose end lies before its start counts at its start, and is counted in [`inverted`](Self::inverted).
+    pub fn add(&mut self, start: i64, end: i64, bytes: u64) {
+        if !(-TIME_LIMIT..TIME_LIMIT).contains(&start) || !(-TIME_LIMIT..TIME_LIMIT).contains(&end) {
+            self.rejected += 1;
+            return;
+        }
+        let end = if end < start {
+            self.inverted += 1;
+            start
+        } else {
+            end
+        };
+        let from = start.max(self.window.0);
+        let to = end.min(self.window.1);
+        if from > to || from >= self.window.1 || (from == to && start != end) {
+            return;
+        }
+        self.requests += 1;
+        self.extent = Some(match self.extent {
+            None => (from, to),
+            Some((lo, hi)) => (lo.min(from), hi.max(to)),
+        });
+        let (first, last) = self.make_room(from, to.max(from + 1) - 1);
+        let first_slot = (first - self.base) as usize;
+        let whole = i128::from(bytes) << UNIT_BITS;
+        if first == last && from == start && to == end {
+            add(&mut self.total, whole);
+            add(&mut self.direct[first_slot], whole);
+            return;
+        }
+        let rate = units_per_ns(bytes, end - start);
+        // What rounding left over belongs to the last nanosecond, if that lies inside the window.
+        let rest = if to == end { whole - over(rate, end - start) } else { 0 };
+        add(&mut self.total, over(rate, to - from) + rest);
+        if first == last {
+            add(&mut self.direct[first_slot], over(rate, to - from) + rest);
+            return;
+        }
+        let last_slot = (last - self.base) as usize;
+        let (head, tail) = (self.edge(first + 1) - from, to - self.edge(last));
+        add(&mut self.direct[first_slot], over(rate, head));
+        add(&mut self.direct[last_slot], over(rate, tail) + rest);
+        add(&mut self.slope[first_slot + 1], rate);
+        add(&mut self.slope[last_slot], -rate);
+    }
+
+    /// A bin edge that stays one however often the width doubles.
+    pub fn origin(&self) -> i64 {
+        self.origin
+    }
+
+    /// Nanoseconds per bin, as of now.
+    pub fn width(&self) -> i64 {
+        self.width
+    }
+
+    /// Requests that fell into the window, wholly or in part.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Requests whose end lay before their start.
+    pub fn inverted(&self) -> u64 {
+        self.inverted
+    }
+
+    /// Requests left out because a time was beyond ±73 years.
+    pub fn rejected(&self) -> u64 {
+        self.rejected
+    }
+
+    /// Earliest start and latest end, cut to the window; `None` while there was no request.
+    pub fn extent(&self) -> Option<(i64, i64)> {
+        self.extent
+    }
+
+    /// Bytes counted in all.
+    pub fn total_bytes(&self) -> u64 {
+        u64::try_from((self.total + (1 << (UNIT_BITS - 1))) >> UNIT_BITS).unwrap_or(u64::MAX)
+    }
+
+    /// Merge neighbouring bins, so that each is twice as wide.
+    pub fn double_width(&mut self) {
+        self.widen(1);
+    }
+
+    /// Merge groups of 2^`doublings` bins.
+    fn widen(&mut self, doublings: u32) {
+        let group = 1i64 << doublings;
+        let old_base = self.base;
+        self.base = old_base >> doublings;
+        let slots = match self.direct.len() as i64 {
+            0 => 0,
+            len => (((old_base + len) >> doublings) + 1 - self.base) as usize,
+        };
+        let mut direct = vec![0i128; slots];
+        let mut slope = vec![0i128; slots + 1];
+        for (i, &units) in self.direct.iter().enumerate() {
+            add(&mut direct[(((old_base + i as i64) >> doublings) - self.base) as usize], units);
+        }
+        for (i, &change) in self.slope.iter().enumerate().filter(|(_, change)| **change != 0) {
+            let index = old_base + i as i64;
+            let slot = ((index >> doublings) - self.base) as usize;
+            let into = index & (group - 1);
+            if into == 0 {
+                add(&mut slope[slot], change);
+            } else {
+                // The rate changes inside the wider bin: for the rest of it now, for all of it from the next on.
+                add(&mut direct[slot], over(change, self.width * (group - into)));
+                add(&mut slope[slot + 1], change);
+            }
+        }
+        self.direct = direct;
+        self.slope = slope;
+        self.width *= group;
+        self.shift = self.shift.map(|shift| shift + doublings);
+        self.touched = self.touched.map(|(lo, hi)| (lo >> doublings, hi >> doublings));
+    }
+
+    /// How often the width must double for the bins of `lo ..= hi` to be few enough.
+    fn doublings_for(&self, lo: i64, hi: i64) -> u32 {
+        (0..62).find(|&n| (hi >> n) - (lo >> n) < self.max_bins as i64).unwrap_or(62)
+    }
+
+    /// Bytes per bin for the bins that cover `[from, to)`, with the start of the first one.
+    ///
+    /// The second value is the relative difference between what the bins hold and what was added: the *abstraction
+    /// error* (paper, II-E). It is 0 whenever the range covers all requests.
+    pub fn volumes(&self, from: i64, to: i64) -> (i64, Vec<f64>, f64) {
+        let first = self.index(from);
+        let count = (self.index(to.max(from + 1) - 1) - first + 1).max(0) as usize;
+        let mut out = vec![0.0; count];
+        let mut rate = 0i128;
+        let mut held = 0i128;
+        for (i, &units) in self.direct.iter().enumerate() {
+            add(&mut rate, self.slope[i]);
+            let index = self.base + i as i64;
+            if let Some(slot) = usize::try_from(index - first).ok().filter(|slot| *slot < count) {
+                let units = units.wrapping_add(over(rate, self.width));
+                add(&mut held, units);
+                out[slot] = units.max(0) as f64 / UNITS;
+            }
+        }
+        let error = if self.total == 0 {
+            0.0
+        } else {
+            held.wrapping_sub(self.total).unsigned_abs() as f64 / self.total as f64
+        };
+        (self.edge(first), out, error)
+    }
+
+    fn index(&self, time: i64) -> i64 {
+        match self.shift {
+            Some(shift) => (time - self.origin) >> shift,
+            None => (time - self.origin).div_euclid(self.width),
+        }
+    }
+
+    fn edge(&self, index: i64) -> i64 {
+        self.origin + index * self.width
+    }
+
+    /// The bins of two times, after making sure that they exist.
+    fn make_room(&mut self, from: i64, last: i64) -> (i64, i64) {
+        loop {
+            let (a, b) = (self.index(from), self.index(last));
+            if self.touched.is_some_and(|(lo, hi)| a >= lo && b <= hi) {
+                return (a, b);
+            }
+            let (lo, hi) = self.touched.map_or((a, b), |(lo, hi)| (lo.min(a), hi.max(b)));
+            let doublings = self.doublings_for(lo, hi);
+            if doublings > 0 {
+                self.widen(doublings);
+                continue;
+            }
+            self.touched = Some((lo, hi));
+            self.store(lo, hi);
+            return (a, b);
+        }
+    }
+
+    /// Make the arrays cover the bins `lo ..= hi`, with room to grow on the left if that is where they grow.
+    fn store(&mut self, lo: i64, hi: i64) {
+        if self.direct.is_empty() {
+            // Fresh memory is zero already: the system hands out its pages only as they are used.
+            let len = (hi - lo + 1) as usize;
+            (self.base, self.direct, self.slope) = (lo, vec![0; len], vec![0; len + 1]);
+            return;
+        }
+        if lo < self.base {
+            let spare = (self.direct.len() as i64 / 2).min(self.max_bins as i64 - (hi - lo + 1));
+            let added = (self.base - lo + spare.max(0)) as usize;
+            self.direct.splice(0..0, std::iter::repeat_n(0, added));
+            self.slope.splice(0..0, std::iter::repeat_n(0, added));
+            self.base -= added as i64;
+        }
+        let len = (hi - self.base + 1) as usize;
+        if len > self.direct.len() {
+            self.direct.resize(len, 0);
+            self.slope.resize(len + 1, 0);
+        }
+    }
+}
+
+/// A sum modulo 2¹²⁸. While bins are merged, the rate of a short request is multiplied by the width of a wide bin and soon
+/// subtracted again; that may leave the range of an `i128`, but what remains in the end does not, for fewer than 2⁸⁷ bytes.
+fn add(sum: &mut i128, units: i128) {
+    *sum = sum.wrapping_add(units);
+}
+
+/// Units that a rate amounts to over some nanoseconds, modulo 2¹²⁸.
+fn over(rate: i128, ns: i64) -> i128 {
+    rate.wrapping_mul(i128::from(ns))
+}
+
+/// `bytes / duration` in units per nanosecond, rounded down.
+fn units_per_ns(bytes: u64, duration: i64) -> i128 {
+    let rate = bytes as f64 * UNITS / duration as f64;
+    if rate < 9.0e15 {
+        // Exact enough in one floating division, and it fits 53 bits.
+        return i128::from(rate as i64);
+    }
+    (i128::from(bytes) << UNIT_BITS) / i128::from(duration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    /// The obvious way: every request against every bin, in floating point.
+    fn slowly(requests: &[(i64, i64, u64)], from: i64, width: i64, bins: usize) -> Vec<f64> {
+        let mut out = vec![0.0; bins];
+        for &(start, end, bytes) in requests {
+            for (i, volume) in out.iter_mut().enumerate() {
+                let lo = from + i as i64 * width;
+                let hi = lo + width;
+                if start == end {
+                    if (lo..hi).contains(&start) {
+                        *volume += bytes as f64;
+                    }
+                } else {
+                    let overlap = end.min(hi) - start.max(lo);
+                    *volume += bytes as f64 * overlap.max(0) as f64 / (end - start) as f64;
+                }
+            }
+        }
+        out
+    }
+
+    fn close(a: &[f64], b: &[f64]) -> bool {
+        a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() <= 1e-6 * (1.0 + y.abs()))
+    }
+
+    #[test]
+    fn the_slow_way_is_right_on_an_example() {
+        // 30 bytes over [5, 35): 5 in [0,10), 10, 10, 5; and 7 bytes at an instant.
+        assert_eq!(slowly(&[(5, 35, 30), (20, 20, 7)], 0, 10, 4), [5.0, 10.0, 17.0, 5.0]);
+    }
+
+    #[test]
+    fn one_request_over_several_bins() {
+        let mut bins = VolumeBins::new(0, BinWidth::Nanoseconds(10), 100);
+        bins.add(5, 35, 30);
+        bins.add(20, 20, 7);
+        let (start, volumes, error) = bins.volumes(0, 40);
+        assert_eq!((start, error), (0, 0.0));
+        assert!(close(&volumes, &[5.0, 10.0, 17.0, 5.0]), "{volumes:?}");
+        assert_eq!(bins.total_bytes(), 37);
+        assert_eq!(bins.extent(), Some((5, 35)));
+    }
+
+    #[test]
+    fn a_request_that_ends_on_an_edge_stays_out_of_the_next_bin() {
+        let mut bins = VolumeBins::new(0, BinWidth::Nanoseconds(10), 100);
+        bins.add(10, 20, 4);
+        assert_eq!(bins.volumes(0, 30).1, [0.0, 4.0, 0.0]);
+    }
+
+    #[test]
+    fn a_window_cuts_requests_in_proportion() {
+        let mut bins = VolumeBins::new(10, BinWidth::Nanoseconds(10), 100).with_window(Some(10), Some(30));
+        bins.add(0, 20, 20);
+        bins.add(25, 35, 10);
+        bins.add(30, 30, 99);
+        bins.add(0, 10, 99);
+        assert!(close(&bins.volumes(10, 30).1, &[10.0, 5.0]));
+        assert_eq!((bins.total_bytes(), bins.requests()), (15, 2));
+    }
+
+    #[test]
+    fn strange_times_are_counted_and_do_no_harm() {
+        let mut bins = VolumeBins::new(0, BinWidth::Finest, 16);
+        bins.add(50, 40, 8);
+        bins.add(i64::MIN, i64::MAX, 8);
+        bins.add(0, i64::MAX, 8);
+        bins.add(-(1 << 60), 1 << 60, u64::MAX);
+        assert_eq!((bins.inverted(), bins.rejected()), (1, 2));
+        let (lo, hi) = bins.extent().unwrap();
+        assert_eq!(bins.volumes(lo, hi).2, 0.0);
+    }
+
+    #[test]
+    fn an_empty_one_is_empty() {
+        let mut bins = VolumeBins::new(0, BinWidth::Finest, 16);
+        bins.double_width();
+        assert_eq!((bins.total_bytes(), bins.extent()), (0, None));
+        assert_eq!(bins.volumes(0, 4).1, [0.0, 0.0]);
+    }
+
+    fn requests() -> impl Strategy<Value = Vec<(i64, i64, u64)>> {
+        let request = (-500i64..2000, 0i64..700, 0u64..100_000);
+        prop::collection::vec(
+            request.prop_map(|(start, length, bytes)| (start, start + length, bytes)),
+            1..40,
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn agrees_with_the_slow_way(requests in requests(), width in 1i64..90) {
+            let mut bins = VolumeBins::new(0, BinWidth::Nanoseconds(width), 1 << 20);
+            for &(start, end, bytes) in &requests {
+                bins.add(start, end, bytes);
+            }
+            let (from, volumes, error) = bins.volumes(-600, 3000);
+            prop_assert_eq!(error, 0.0);
+            prop_assert!(close(&volumes, &slowly(&requests, from, width, volumes.len())));
+        }
+
+        #[test]
+        fn order_and_growth_do_not_matter(requests in requests(), max_bins in 2usize..200) {
+            let fill = |bins: &mut VolumeBins, backwards: bool| {
+                let forward = requests.iter();
+                let list: Vec<_> = if backwards { forward.rev().collect() } else { forward.collect() };
+                for &&(start, end, bytes) in &list {
+                    bins.add(start, end, bytes);
+                }
+            };
+            let mut one = VolumeBins::new(0, BinWidth::Finest, max_bins);
+            let mut two = one.clone();
+            let mut known = one.clone();
+            known.fit(-500, 2700);
+            fill(&mut one, false);
+            fill(&mut two, true);
+            fill(&mut known, false);
+            prop_assert_eq!(one.width(), two.width());
+            prop_assert_eq!(one.volumes(-500, 2700), two.volumes(-500, 2700));
+            while one.width() < known.width() {
+                one.double_width();
+            }
+            prop_assert_eq!(one.volumes(-500, 2700), known.volumes(-500, 2700));
+        }
+
+        #[test]
+        fn no_byte_is_lost(requests in requests(), max_bins in 2usize..50) {
+            let mut bins = VolumeBins::new(7, BinWidth::Finest, max_bins);
+            for &(start, end, bytes) in &requests {
+                bins.add(start, end, bytes);
+            }
+            prop_assert_eq!(bins.total_bytes(), requests.iter().map(|r| r.2).sum::<u64>());
+            prop_assert_eq!(bins.volumes(-500, 2700).2, 0.0);
+        }
+    }
+}
