@@ -245,6 +245,8 @@ static bool report(const struct job *job, const char *name, const struct worker 
         int length;
         MPI_Get_library_version(library, &length);
         library[strcspn(library, "\n\r\"\\,")] = 0;
+        for (char *tab; (tab = strchr(library, '\t'));)
+            *tab = ' ';
 
         printf("{\"program\": \"workload\", \"mpi\": \"%s\", \"ranks\": %d, \"iterations\": %d, ", library, job->ranks,
                o->iterations);
