@@ -14,11 +14,18 @@ struct outstanding {
     int *expected;
     enum class class;
     bool complete;
+    double issue_time; /* inside the calls that issued these */
     /* Scratch space of the same length. */
     MPI_Request *copies;
     MPI_Status *statuses;
     int *indices;
 };
+
+static void begin_requests(struct outstanding *o) {
+    o->count = 0;
+    o->complete = false;
+    o->issue_time = 0;
+}
 
 static void check(int rc, const char *what) {
     if (rc != MPI_SUCCESS) {
@@ -127,11 +134,13 @@ static void complete_some(struct account *a, struct outstanding *o, MPI_Request 
 }
 
 static void complete_requests(const struct options *options, struct account *a, struct outstanding *o) {
-    MPI_Request *requests = options->copy_request ? copy_requests(o) : o->requests;
-    bool ignore_status = options->ignore_status;
     if (o->complete || !o->count)
         return;
+    MPI_Request *requests = options->copy_request ? copy_requests(o) : o->requests;
+    bool ignore_status = options->ignore_status;
     o->complete = true;
+    if (options->completion < TEST)
+        a->lost_time[o->class] += o->issue_time;
     switch (options->completion) {
     case WAIT: complete_one_by_one(a, o, requests, true, ignore_status); return;
     case TEST: complete_one_by_one(a, o, requests, false, ignore_status); return;

@@ -131,7 +131,7 @@ static void transfer(struct worker *w, bool write, int q, long long offset, bool
     if (asynchronous) {
         double elapsed = now() - start;
         w->account.issue_time[class] += elapsed;
-        w->account.lost_time[class] += elapsed;
+        out->issue_time += elapsed;
         out->class = class;
         out->expected[out->count++] = expected;
     } else if (!o->ignore_status) {
@@ -158,8 +158,7 @@ static void verify(struct worker *w, int q) {
 static void issue_phase(struct worker *w, bool write) {
     const struct options *o = &w->job->options;
     bool asynchronous = is_asynchronous(o);
-    w->outstanding.count = 0;
-    w->outstanding.complete = false;
+    begin_requests(&w->outstanding);
     for (int q = 0; q < o->requests; q++) {
         if (write) {
             uint64_t number = request_number(w, w->job->rank, w->thread, q);
@@ -205,8 +204,7 @@ static void read_beyond_end(struct worker *w) {
         check(MPI_File_seek(job->files[0], offset, MPI_SEEK_SET), "MPI_File_seek");
     if (!o->posix && o->pointer == SHARED_POINTER)
         check(MPI_File_seek_shared(job->files[0], offset, MPI_SEEK_SET), "MPI_File_seek_shared");
-    w->outstanding.count = 0;
-    w->outstanding.complete = false;
+    begin_requests(&w->outstanding);
     memset(buffer(w, 0), 0, job->buffer_size);
     transfer(w, false, 0, offset, false, expected);
     if (is_asynchronous(o))

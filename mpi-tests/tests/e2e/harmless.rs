@@ -106,14 +106,36 @@ fn switched_off() {
 }
 
 #[test]
-fn an_older_trace_of_the_name_is_replaced() {
+fn an_earlier_trace_of_the_name_is_replaced() {
     for mpi in installed_mpis() {
         let scratch = Scratch::new();
-        fs::write(scratch.trace(), "not a trace").expect("the directory was just made");
+        for requests in [5, 3] {
+            let args = ["--compute", "0", "--iterations", "1", "--requests", &requests.to_string(), "--dir"];
+            let job = mpi.job(2, mpi.program("workload")).args(args).args([scratch.data()]);
+            assert!(traced(job, &scratch).run().success(), "{}", mpi.name);
+            assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 2 * requests, "{}", mpi.name);
+            assert_eq!(scratch.leftovers(), [""; 0], "{}", mpi.name);
+        }
+    }
+}
+
+#[test]
+fn another_file_of_the_name_is_kept() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        fs::write(scratch.trace(), "somebody's results").expect("the directory was just made");
         let job =
-            mpi.job(1, mpi.program("workload")).args(["--compute", "0", "--dir"]).args([scratch.data()]);
-        assert!(traced(job, &scratch).run().success(), "{}", mpi.name);
-        assert_eq!(info(&scratch.trace())["complete"], true, "{}", mpi.name);
+            mpi.job(2, mpi.program("workload")).args(["--compute", "0", "--dir"]).args([scratch.data()]);
+        let outcome = traced(job, &scratch).run();
+        assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}: {outcome:?}", mpi.name);
+        assert!(outcome.stderr.contains("tmio"), "{}: {outcome:?}", mpi.name);
+        assert_eq!(
+            fs::read_to_string(scratch.trace()).unwrap_or_default(),
+            "somebody's results",
+            "{}",
+            mpi.name
+        );
     }
 }
 
