@@ -225,7 +225,8 @@ static bool report(const struct job *job, const char *name, const struct worker 
     const struct options *o = &job->options;
     struct account mine = {0}, total = {0}, *everybody = allocate((size_t)job->ranks, sizeof *everybody);
     uint64_t numbers[2] = {0}, sums[2] = {0};
-    double *first = allocate((size_t)o->iterations, sizeof *first), *last = allocate((size_t)o->iterations, sizeof *last);
+    double *first = allocate((size_t)o->iterations, sizeof *first);
+    double *last = allocate((size_t)o->iterations, sizeof *last);
     for (int t = 0; t < o->threads; t++) {
         add_account(&mine, &workers[t].account);
         numbers[0] += workers[t].numbers_written;

@@ -97,7 +97,8 @@ static void complete_one_by_one(struct account *a, struct outstanding *o, MPI_Re
     }
 }
 
-static void complete_any(struct account *a, struct outstanding *o, MPI_Request *requests, bool wait, bool ignore_status) {
+static void complete_any(struct account *a, struct outstanding *o, MPI_Request *requests, bool wait,
+                         bool ignore_status) {
     for (int left = o->count; left > 0;) {
         MPI_Status *status = ignore_status ? MPI_STATUS_IGNORE : &o->statuses[0];
         int index = MPI_UNDEFINED, flag = 0;
@@ -117,7 +118,8 @@ static void complete_any(struct account *a, struct outstanding *o, MPI_Request *
     }
 }
 
-static void complete_some(struct account *a, struct outstanding *o, MPI_Request *requests, bool wait, bool ignore_status) {
+static void complete_some(struct account *a, struct outstanding *o, MPI_Request *requests, bool wait,
+                          bool ignore_status) {
     for (int left = o->count; left > 0;) {
         MPI_Status *statuses = ignore_status ? MPI_STATUSES_IGNORE : o->statuses;
         int done = 0;

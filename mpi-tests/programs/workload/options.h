@@ -32,7 +32,7 @@ struct options {
     int size;
     int requests, files, threads;
     int access, pointer, completion, datatype, layout;
-    bool copy_request, ignore_status;
+    bool copy_request, ignore_status, large_count;
     bool read, short_read, zero;
     bool posix, flush, keep, corrupt;
 };
@@ -62,6 +62,7 @@ static const char USAGE[] =
     "  --complete C        wait | waitall | waitany | waitsome | test | testall | testany | testsome (waitall)\n"
     "  --copy-request      complete copies of the requests, in reverse order, from other memory\n"
     "  --ignore-status     pass MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE everywhere\n"
+    "  --large-count       use the routines with a count of type MPI_Count, which MPI has since version 4\n"
     "  --read              read every phase back and verify it\n"
     "  --short-read        after every phase one read that reaches beyond the end of the file\n"
     "  --zero              in every phase one more request of zero bytes\n"
@@ -122,6 +123,8 @@ static double seconds(bool speak, const char *option, const char *value) {
 
 static void check_combinations(const struct options *o, bool speak) {
     bool asynchronous = o->access == NONBLOCKING || o->access == NONBLOCKING_COLLECTIVE;
+    if (o->large_count && MPI_VERSION < 4)
+        usage_error(speak, "this MPI has no routines with large counts", NULL);
     if (o->requests % o->files)
         usage_error(speak, "--files must divide --requests", NULL);
     if (o->access == NONBLOCKING_COLLECTIVE && o->pointer == SHARED_POINTER)
@@ -147,15 +150,16 @@ static struct options parse_options(int argc, char **argv, bool speak) {
     struct options o = {.directory = ".", .iterations = 10, .compute = 1, .slices = 1, .seed = 1,
                         .size = 64 << 10, .requests = 4, .files = 1, .threads = 1, .completion = WAITALL};
     enum { ITERATIONS = 256, COMPUTE, BUSY, JITTER, DESYNC, SEED, OVERLAP, SLICES, SIZE, REQUESTS, ACCESS,
-           POINTER, DATATYPE, COMPLETE, COPY_REQUEST, IGNORE_STATUS, READ, SHORT_READ, ZERO, THREADS, DIRECTORY,
-           FILES, LAYOUT, KEEP, POSIX, FLUSH, CORRUPT, HELP };
+           POINTER, DATATYPE, COMPLETE, COPY_REQUEST, IGNORE_STATUS, LARGE_COUNT, READ, SHORT_READ, ZERO,
+           THREADS, DIRECTORY, FILES, LAYOUT, KEEP, POSIX, FLUSH, CORRUPT, HELP };
     static const struct option table[] = {
         {"iterations", 1, 0, ITERATIONS}, {"compute", 1, 0, COMPUTE}, {"busy", 0, 0, BUSY},
         {"jitter", 1, 0, JITTER}, {"desync", 1, 0, DESYNC}, {"seed", 1, 0, SEED},
         {"overlap", 0, 0, OVERLAP}, {"slices", 1, 0, SLICES}, {"size", 1, 0, SIZE},
         {"requests", 1, 0, REQUESTS}, {"access", 1, 0, ACCESS}, {"pointer", 1, 0, POINTER},
         {"datatype", 1, 0, DATATYPE}, {"complete", 1, 0, COMPLETE}, {"copy-request", 0, 0, COPY_REQUEST},
-        {"ignore-status", 0, 0, IGNORE_STATUS}, {"read", 0, 0, READ}, {"short-read", 0, 0, SHORT_READ},
+        {"ignore-status", 0, 0, IGNORE_STATUS}, {"large-count", 0, 0, LARGE_COUNT},
+        {"read", 0, 0, READ}, {"short-read", 0, 0, SHORT_READ},
         {"zero", 0, 0, ZERO}, {"threads", 1, 0, THREADS}, {"dir", 1, 0, DIRECTORY},
         {"files", 1, 0, FILES}, {"layout", 1, 0, LAYOUT}, {"keep", 0, 0, KEEP},
         {"posix", 0, 0, POSIX}, {"flush", 0, 0, FLUSH}, {"corrupt", 0, 0, CORRUPT},
@@ -180,6 +184,7 @@ static struct options parse_options(int argc, char **argv, bool speak) {
         case COMPLETE: o.completion = choice(speak, COMPLETION_NAMES, "--complete", optarg); break;
         case COPY_REQUEST: o.copy_request = true; break;
         case IGNORE_STATUS: o.ignore_status = true; break;
+        case LARGE_COUNT: o.large_count = true; break;
         case READ: o.read = true; break;
         case SHORT_READ: o.short_read = true; break;
         case ZERO: o.zero = true; break;

@@ -100,7 +100,8 @@ static unsigned char *buffer(const struct worker *w, int q) {
 
 static void posix_transfer(struct worker *w, bool write, int q, long long offset, size_t size, size_t expected) {
     int descriptor = w->job->descriptors[q % w->job->options.files];
-    ssize_t bytes = write ? pwrite(descriptor, buffer(w, q), size, offset) : pread(descriptor, buffer(w, q), size, offset);
+    ssize_t bytes = write ? pwrite(descriptor, buffer(w, q), size, offset)
+                          : pread(descriptor, buffer(w, q), size, offset);
     if (bytes != (ssize_t)expected) {
         fprintf(stderr, "workload: %s returned %zd: %s\n", write ? "pwrite" : "pread", bytes, strerror(errno));
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -116,7 +117,8 @@ static void transfer(struct worker *w, bool write, int q, long long offset, bool
         posix_transfer(w, write, q, offset, zero ? 0 : (size_t)o->size, (size_t)expected);
         return;
     }
-    struct transfer t = {w->job->files[q % o->files], write, offset, buffer(w, q), w->job->memory_count, w->job->memory};
+    struct transfer t = {w->job->files[q % o->files], write, offset, buffer(w, q), w->job->memory_count,
+                         w->job->memory};
     if (zero) {
         t.count = 0;
         t.datatype = MPI_BYTE;

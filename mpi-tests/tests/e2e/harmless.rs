@@ -149,6 +149,7 @@ fn files_are_the_same() {
             let job = mpi.job(4, mpi.program("workload")).args(args).args([scratch.data()]);
             let outcome = if is_traced { traced(job, &scratch).run() } else { job.run() };
             assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
+            assert_eq!(scratch.trace().is_file(), is_traced, "{}", mpi.name);
             let [name] = &names(&scratch.data())[..] else { panic!("{}: not one file", mpi.name) };
             fs::read(scratch.data().join(name)).expect("the workload kept it")
         });

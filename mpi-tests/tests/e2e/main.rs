@@ -16,5 +16,6 @@ mod harmless;
 mod interrupted;
 mod other_tools;
 mod rust_workload;
+mod traps;
 mod unwritable;
 mod workload_truth;
