@@ -1,0 +1,27 @@
+/* Another PMPI tool, as a shared library: counts the calls of MPI_File_write_at and at MPI_Finalize writes the
+ * number to $PMPI_TOOL_OUTPUT.RANK. A tracer in the same process must leave it all its calls. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static long writes;
+
+int MPI_File_write_at(MPI_File file, MPI_Offset offset, const void *data, int count, MPI_Datatype type,
+                      MPI_Status *status) {
+    writes++;
+    return PMPI_File_write_at(file, offset, data, count, type, status);
+}
+
+int MPI_Finalize(void) {
+    const char *output = getenv("PMPI_TOOL_OUTPUT");
+    char name[4096];
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    snprintf(name, sizeof name, "%s.%d", output ? output : "pmpi_tool", rank);
+    FILE *file = fopen(name, "w");
+    if (file) {
+        fprintf(file, "%ld\n", writes);
+        fclose(file);
+    }
+    return PMPI_Finalize();
+}

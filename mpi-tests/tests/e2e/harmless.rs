@@ -1,0 +1,169 @@
+//! Where there is nothing to trace, nothing happens; where there is, the program does not notice.
+
+use crate::harness::{Outcome, installed_mpis, libtmio, run_limited};
+use crate::traced::{Scratch, assert_exact, info, names, traced};
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+/// Runs a command that is no MPI job in a fresh directory, with and without the tracer.
+fn with_and_without(mut command: impl FnMut(&Scratch) -> Command) -> [(Outcome, Vec<String>); 2] {
+    [false, true].map(|preloaded| {
+        let scratch = Scratch::new();
+        let mut command = command(&scratch);
+        command.current_dir(scratch.data()).env_remove("LD_PRELOAD");
+        if preloaded {
+            command.env("LD_PRELOAD", libtmio()).env("TMIO_SPOOL", scratch.spool());
+        }
+        let outcome = run_limited(command, Duration::from_secs(30));
+        assert_eq!(scratch.leftovers(), [""; 0]);
+        (outcome, names(&scratch.data()))
+    })
+}
+
+fn assert_same(runs: [(Outcome, Vec<String>); 2], code: i32, stdout: &str) {
+    for (outcome, files) in &runs {
+        assert_eq!(outcome.code, Some(code), "{outcome:?}");
+        assert_eq!(outcome.stdout, stdout, "{outcome:?}");
+        assert_eq!(outcome.stderr, "", "{outcome:?}");
+        assert_eq!(files, &runs[0].1);
+    }
+}
+
+#[test]
+fn in_a_shell() {
+    let runs = with_and_without(|_| {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo one; (exit 4); echo $?; ls / > /dev/null; exit 3"]);
+        command
+    });
+    assert_same(runs, 3, "one\n4\n");
+}
+
+#[test]
+fn in_a_program_without_mpi() {
+    for mpi in installed_mpis() {
+        let runs = with_and_without(|scratch| {
+            let mut command = Command::new(mpi.program("no_mpi"));
+            command.arg(scratch.data());
+            command
+        });
+        assert_same(runs, 7, "no MPI here\n");
+    }
+}
+
+#[test]
+fn in_the_launcher() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let job = mpi.job(2, mpi.program("workload")).args([
+            "--compute",
+            "0",
+            "--iterations",
+            "2",
+            "--requests",
+            "3",
+        ]);
+        let job = job.args(["--dir".into(), scratch.data()]).launcher_env("LD_PRELOAD", libtmio());
+        let job =
+            job.launcher_env("TMIO_OUTPUT", scratch.trace()).launcher_env("TMIO_SPOOL", scratch.spool());
+        let outcome = job.run();
+        assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+        assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 12, "{}", mpi.name);
+        assert_eq!(scratch.traces(), ["trace.msgpack"], "{}", mpi.name);
+        assert_eq!(scratch.leftovers(), [""; 0], "{}", mpi.name);
+    }
+}
+
+#[test]
+fn in_a_program_that_forks() {
+    for mpi in installed_mpis() {
+        for end in ["exit", "_exit", "exec"] {
+            let scratch = Scratch::new();
+            let job = mpi.job(2, mpi.program("forks")).args([scratch.data()]).args([end]);
+            let outcome = traced(job, &scratch).run();
+            assert!(outcome.success(), "{}, {end}: {outcome:?}", mpi.name);
+            assert_eq!(outcome.stdout + &outcome.stderr, "", "{}, {end}", mpi.name);
+            let info = info(&scratch.trace());
+            assert_eq!(info["write_sync"]["ops"], 20, "{}, {end}", mpi.name);
+            assert_eq!(info["complete"], true, "{}, {end}", mpi.name);
+            assert_eq!(scratch.leftovers(), [""; 0], "{}, {end}", mpi.name);
+        }
+    }
+}
+
+#[test]
+fn switched_off() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let job =
+            mpi.job(2, mpi.program("workload")).args(["--compute", "0", "--dir"]).args([scratch.data()]);
+        let outcome = traced(job, &scratch).env("TMIO_DISABLE", "1").run();
+        assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+        assert_eq!(scratch.traces(), [""; 0], "{}", mpi.name);
+        assert_eq!(scratch.leftovers(), [""; 0], "{}", mpi.name);
+    }
+}
+
+#[test]
+fn an_earlier_trace_of_the_name_is_replaced() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        for requests in [5, 3] {
+            let args = ["--compute", "0", "--iterations", "1", "--requests", &requests.to_string(), "--dir"];
+            let job = mpi.job(2, mpi.program("workload")).args(args).args([scratch.data()]);
+            assert!(traced(job, &scratch).run().success(), "{}", mpi.name);
+            assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 2 * requests, "{}", mpi.name);
+            assert_eq!(scratch.leftovers(), [""; 0], "{}", mpi.name);
+        }
+    }
+}
+
+#[test]
+fn another_file_of_the_name_is_kept() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        fs::write(scratch.trace(), "somebody's results").expect("the directory was just made");
+        let job =
+            mpi.job(2, mpi.program("workload")).args(["--compute", "0", "--dir"]).args([scratch.data()]);
+        let outcome = traced(job, &scratch).run();
+        assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}: {outcome:?}", mpi.name);
+        assert!(outcome.stderr.contains("tmio"), "{}: {outcome:?}", mpi.name);
+        assert_eq!(
+            fs::read_to_string(scratch.trace()).unwrap_or_default(),
+            "somebody's results",
+            "{}",
+            mpi.name
+        );
+    }
+}
+
+#[test]
+fn files_are_the_same() {
+    for mpi in installed_mpis() {
+        let [without, with] = [false, true].map(|is_traced| {
+            let scratch = Scratch::new();
+            let args =
+                ["--compute", "0", "--access", "collective", "--datatype", "vector", "--keep", "--dir"];
+            let job = mpi.job(4, mpi.program("workload")).args(args).args([scratch.data()]);
+            let outcome = if is_traced { traced(job, &scratch).run() } else { job.run() };
+            assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
+            assert_eq!(scratch.trace().is_file(), is_traced, "{}", mpi.name);
+            let [name] = &names(&scratch.data())[..] else { panic!("{}: not one file", mpi.name) };
+            fs::read(scratch.data().join(name)).expect("the workload kept it")
+        });
+        assert!(!without.is_empty() && without == with, "{}: the files differ", mpi.name);
+    }
+}
+
+#[test]
+fn flushing_without_a_tracer_does_nothing() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let args = ["--compute", "0", "--flush", "--dir"];
+        let outcome = mpi.job(2, mpi.program("workload")).args(args).args([scratch.data()]).run();
+        assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+    }
+    assert_exact(&["--flush", "--iterations", "10"]);
+}

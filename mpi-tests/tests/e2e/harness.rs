@@ -1,0 +1,289 @@
+//! Compiles the programs in `programs/` with each installed MPI and runs them, always with a time limit.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+/// An MPI under test: how its programs are compiled and launched.
+#[derive(Debug, Clone, Copy)]
+pub struct Mpi {
+    pub name: &'static str,
+    compiler: &'static str,
+    fortran: &'static str,
+    launcher: &'static str,
+    launcher_args: &'static [&'static str],
+    /// Gives a variable to the ranks and not to the launcher.
+    environment: fn(&str, &str) -> Vec<String>,
+}
+
+const KNOWN: [Mpi; 2] = [
+    Mpi {
+        name: "openmpi",
+        compiler: "mpicc.openmpi",
+        fortran: "mpifort.openmpi",
+        launcher: "mpirun.openmpi",
+        launcher_args: &["--oversubscribe"],
+        environment: |name, value| vec!["-x".into(), format!("{name}={value}")],
+    },
+    Mpi {
+        name: "mpich",
+        compiler: "mpicc.mpich",
+        fortran: "mpifort.mpich",
+        launcher: "mpirun.mpich",
+        launcher_args: &[],
+        environment: |name, value| vec!["-env".into(), name.into(), value.into()],
+    },
+];
+
+/// The installed MPIs; of each that is missing a line says so.
+pub fn installed_mpis() -> Vec<Mpi> {
+    let (found, missing): (Vec<Mpi>, Vec<Mpi>) =
+        KNOWN.into_iter().partition(|mpi| in_path(mpi.compiler) && in_path(mpi.launcher));
+    for mpi in missing {
+        skip(&format!("{} is not installed", mpi.name));
+    }
+    found
+}
+
+/// Says visibly that something was not tested. `scripts/test` sets `MPI_TESTS_STRICT`, having installed all that
+/// is needed: there, it is a failure.
+pub fn skip(reason: &str) {
+    assert!(
+        std::env::var_os("MPI_TESTS_STRICT").is_none(),
+        "cannot be skipped under MPI_TESTS_STRICT: {reason}"
+    );
+    say_skipped(reason);
+}
+
+/// Like [`skip`] for what depends on the machine's permissions, which no set-up can change.
+pub fn say_skipped(reason: &str) {
+    let test = thread::current().name().unwrap_or("?").to_string();
+    // Written past the test runner's capture, which would hide it when the test passes.
+    let _ = writeln!(std::io::stderr(), "skipped in {test}: {reason}");
+}
+
+fn in_path(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+}
+
+pub fn target_directory() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp has a parent").to_path_buf()
+}
+
+fn released(name: &str) -> PathBuf {
+    let path = target_directory().join("release").join(name);
+    assert!(
+        path.is_file(),
+        "{} is missing: run scripts/test, or `cargo build --release` first",
+        path.display()
+    );
+    path
+}
+
+pub fn libtmio() -> PathBuf {
+    released("libtmio.so")
+}
+
+pub fn ftio() -> PathBuf {
+    released("ftio")
+}
+
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
+}
+
+fn newest(directory: &Path) -> SystemTime {
+    fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(meta) if meta.is_dir() => newest(&entry.path()),
+            Ok(meta) => meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+            Err(_) => SystemTime::UNIX_EPOCH,
+        })
+        .max()
+        .unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+impl Mpi {
+    /// A program of `programs/`, compiled with this MPI if that was not done since the sources changed.
+    pub fn program(&self, name: &str) -> PathBuf {
+        static COMPILING: Mutex<()> = Mutex::new(());
+        let _one_at_a_time = COMPILING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../c-headers");
+        let directory = target_directory().join("mpi-tests").join(self.name);
+        let shared = name.ends_with("_tool");
+        let binary = directory.join(if shared { format!("lib{name}.so") } else { name.to_string() });
+        let fresh = newest(&programs()).max(newest(&headers));
+        if fs::metadata(&binary).and_then(|meta| meta.modified()).is_ok_and(|built| built > fresh) {
+            return binary;
+        }
+        fs::create_dir_all(&directory).expect("target/ can be written");
+        let fortran = programs().join(format!("{name}.f90"));
+        let mut compile = Command::new(if fortran.is_file() { self.fortran } else { self.compiler });
+        if fortran.is_file() {
+            compile.args(["-O1", "-Wall"]).arg(&fortran);
+            compile.arg("-J").arg(&directory);
+        } else {
+            // MPICH's MPI_STATUSES_IGNORE is an invalid pointer by design, which gcc takes for an overflow.
+            compile
+                .args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-stringop-overflow", "-I"])
+                .arg(&headers);
+            compile.args(if shared { &["-shared", "-fPIC"][..] } else { &[] });
+            compile.arg(programs().join(format!("{name}.c"))).args(["-lm", "-ldl", "-lpthread"]);
+        }
+        // Another process may be running or compiling the old one: the new one takes its place at once.
+        let draft = binary.with_extension(format!("{}.tmp", std::process::id()));
+        let output = compile.arg("-o").arg(&draft).output().expect("the compiler can be run");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{} does not compile {name}:\n{text}", self.name);
+        fs::rename(&draft, &binary).expect("target/ can be written");
+        binary
+    }
+
+    /// `program` on `ranks` ranks, not yet running.
+    pub fn job(&self, ranks: u32, program: impl Into<PathBuf>) -> Job {
+        Job {
+            mpi: *self,
+            ranks,
+            program: program.into(),
+            args: Vec::new(),
+            environment: BTreeMap::new(),
+            launcher_environment: BTreeMap::new(),
+        }
+    }
+
+    pub fn can_compile_fortran(&self) -> bool {
+        in_path(self.fortran)
+    }
+}
+
+/// A launch of an MPI program.
+#[derive(Debug, Clone)]
+pub struct Job {
+    mpi: Mpi,
+    ranks: u32,
+    program: PathBuf,
+    args: Vec<OsString>,
+    environment: BTreeMap<String, String>,
+    launcher_environment: BTreeMap<String, String>,
+}
+
+impl Job {
+    pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// A variable of the ranks' environment.
+    pub fn env(mut self, name: &str, value: impl AsRef<Path>) -> Self {
+        self.environment.insert(name.into(), value.as_ref().to_str().expect("test paths are UTF-8").into());
+        self
+    }
+
+    /// A variable of the launcher's environment, from where it reaches the ranks too.
+    pub fn launcher_env(mut self, name: &str, value: impl AsRef<Path>) -> Self {
+        self.launcher_environment
+            .insert(name.into(), value.as_ref().to_str().expect("test paths are UTF-8").into());
+        self
+    }
+
+    pub fn run(&self) -> Outcome {
+        // Four ranks are more than most machines that run this have cores for; one job at a time.
+        static RUNNING: Mutex<()> = Mutex::new(());
+        let _one_at_a_time = RUNNING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut command = Command::new(self.mpi.launcher);
+        command.args(self.mpi.launcher_args).arg("-n").arg(self.ranks.to_string());
+        for (name, value) in &self.environment {
+            command.args((self.mpi.environment)(name, value));
+        }
+        command.arg(&self.program).args(&self.args);
+        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        command.envs(&self.launcher_environment);
+        run_limited(command, Duration::from_secs(90))
+    }
+}
+
+/// How a process ended and what it said.
+#[derive(Debug)]
+pub struct Outcome {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Outcome {
+    pub fn success(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    /// The one JSON object on standard output.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(self.stdout.trim())
+            .unwrap_or_else(|error| panic!("not one JSON object ({error}): {}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// Runs a command without the tracer's variables of this environment; ends it, and fails, after `limit`.
+pub fn run_limited(mut command: Command, limit: Duration) -> Outcome {
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("TMIO_")) {
+            command.env_remove(name);
+        }
+    }
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
+    let stdout = collect(child.stdout.take().expect("piped"));
+    let stderr = collect(child.stderr.take().expect("piped"));
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("it is our child") {
+            break status;
+        }
+        if start.elapsed() > limit {
+            end_group(child.id());
+            let _ = child.wait();
+            panic!(
+                "still running after {limit:?}: {command:?}\n{}\n{}",
+                stdout.join().unwrap_or_default(),
+                stderr.join().unwrap_or_default()
+            );
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    Outcome {
+        code: status.code().or(status.signal().map(|signal| 128 + signal)),
+        stdout: stdout.join().expect("reader"),
+        stderr: stderr.join().expect("reader"),
+    }
+}
+
+fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// Launchers end their ranks when asked politely; the second request is not polite.
+fn end_group(pid: u32) {
+    for signal in ["-TERM", "-KILL"] {
+        let _ = Command::new("kill").args([signal, "--", &format!("-{pid}")]).status();
+        thread::sleep(Duration::from_secs(3));
+    }
+}

@@ -1,0 +1,21 @@
+//! End-to-end tests: real MPI programs, run under `libtmio.so` with every MPI that is installed, and what `ftio`
+//! then says about them.
+//!
+//! They expect `target/release/libtmio.so` and `target/release/ftio`; `scripts/test` builds these first.
+
+mod harness;
+mod traced;
+
+mod coverage;
+mod damaged_traces;
+mod detection;
+mod every_access;
+mod exact_counts;
+mod fortran;
+mod harmless;
+mod interrupted;
+mod other_tools;
+mod rust_workload;
+mod traps;
+mod unwritable;
+mod workload_truth;

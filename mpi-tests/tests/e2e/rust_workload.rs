@@ -1,0 +1,22 @@
+//! The workload in Rust, which reaches MPI through rsmpi, is counted exactly as well.
+
+use crate::harness::{installed_mpis, skip, target_directory};
+use crate::traced::trace_program;
+
+#[test]
+fn exact() {
+    for mpi in installed_mpis() {
+        let program = target_directory().join("mpi-tests").join(mpi.name).join("workload_rust");
+        if !program.is_file() {
+            skip(&format!("the Rust workload was not built with {}: scripts/test does", mpi.name));
+            continue;
+        }
+        for access in ["blocking", "nonblocking", "collective"] {
+            for ranks in [1, 2, 4] {
+                let run = trace_program(&mpi, ranks, &program, &["--access", access, "--read"]);
+                assert_eq!(run.differences(), [""; 0], "{} on {ranks} ranks, {access}", mpi.name);
+                assert!(run.truth["total"]["write_sync"]["ops"] != run.truth["total"]["write_async"]["ops"]);
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What applications do that a tracer could trip over.
+
+use crate::harness::{Mpi, Outcome, installed_mpis};
+use crate::traced::{Scratch, info, traced};
+use serde_json::Value;
+
+/// Runs a program of `programs/` that takes a directory, traced on two ranks; it must end well and in silence.
+fn trace_quietly(mpi: &Mpi, program: &str) -> (Outcome, Value, Scratch) {
+    let scratch = Scratch::new();
+    let outcome = traced(mpi.job(2, mpi.program(program)).args([scratch.data()]), &scratch).run();
+    assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {program}: {outcome:?}", mpi.name);
+    let info = info(&scratch.trace());
+    assert_eq!(info["complete"], true, "{}: {program}", mpi.name);
+    assert_eq!(scratch.leftovers(), [""; 0], "{}: {program}", mpi.name);
+    (outcome, info, scratch)
+}
+
+#[test]
+fn io_inside_finalize() {
+    for mpi in installed_mpis() {
+        let (_, info, _) = trace_quietly(&mpi, "writes_in_finalize");
+        assert_eq!(info["write_sync"]["ops"], 20, "{}", mpi.name);
+    }
+}
+
+#[test]
+fn jumps_out_of_an_error_handler() {
+    for mpi in installed_mpis() {
+        let (_, info, _) = trace_quietly(&mpi, "jumps_out_of_error_handler");
+        assert_eq!(info["write_sync"]["ops"], 20, "{}", mpi.name);
+        assert_eq!(info["read_sync"]["bytes"], 0, "{}", mpi.name);
+    }
+}
+
+#[test]
+fn no_descriptor_is_kept() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let untraced = mpi.job(2, mpi.program("counts_descriptors")).args([scratch.data()]).run();
+        assert!(untraced.success(), "{}: {untraced:?}", mpi.name);
+        let (traced, info, _) = trace_quietly(&mpi, "counts_descriptors");
+        assert_eq!(info["write_sync"]["ops"], 20, "{}", mpi.name);
+        assert_eq!(traced.stdout, untraced.stdout, "{}: descriptors open", mpi.name);
+    }
+}
+
+#[test]
+fn a_limit_on_the_size_of_files() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let job = mpi.job(2, mpi.program("limits_file_size")).args([scratch.data()]);
+        let outcome = traced(job, &scratch).run();
+        assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
+        assert_eq!(outcome.stdout, "done\ndone\n", "{}", mpi.name);
+        let lines: Vec<&str> = outcome.stderr.lines().collect();
+        assert!(
+            lines.len() <= 1 && lines.iter().all(|line| line.contains("tmio")),
+            "{}: {lines:?}",
+            mpi.name
+        );
+        assert!(!lines.is_empty() || scratch.trace().is_file(), "{}: neither a trace nor a word", mpi.name);
+    }
+}
+
+#[test]
+fn spawned_processes() {
+    // Debian's MPICH 4.0 cannot spawn.
+    for mpi in installed_mpis().into_iter().filter(|mpi| mpi.name != "mpich") {
+        let scratch = Scratch::new();
+        let job = mpi.job(2, mpi.program("spawns")).args([scratch.data()]);
+        let outcome =
+            traced(job, &scratch).env("TMIO_OUTPUT", scratch.path().join("traces/%p.msgpack")).run();
+        assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+        let traces = scratch.traces();
+        let mut ops: Vec<u64> = traces
+            .iter()
+            .filter_map(|name| info(&scratch.path().join("traces").join(name))["write_sync"]["ops"].as_u64())
+            .collect();
+        ops.sort();
+        assert_eq!(ops, [3, 20], "{}: {traces:?}", mpi.name);
+    }
+}
