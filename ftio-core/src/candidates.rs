@@ -227,6 +227,29 @@ mod tests {
     }
 
     #[test]
+    fn the_fundamental_of_a_comb_is_found() {
+        let s = spectrum(&[(7.0, 0.9), (14.0, 1.0), (21.0, 1.1), (28.0, 1.0)]);
+        let contributions = s.contributions(Default::default());
+        let mut scores = vec![0.0; 256];
+        [7, 14, 21, 28].iter().for_each(|k| scores[k - 1] = 10.0);
+        let judge = |candidates: Vec<usize>, scores: Vec<f64>| {
+            let outliers = Outliers { scores, candidates };
+            Verdict::of(&outliers, &contributions, &s, HarmonicRule::ByIndex)
+                .with_fundamental(&outliers, &s, 3.0)
+        };
+        // 7 is no candidate itself, but an outlier, and so are all its multiples.
+        let found = judge(vec![14, 21], scores.clone());
+        assert_eq!((found.dominant, found.reason), (Some(7), Reason::Comb));
+        assert_eq!((found.kept, found.harmonics), (vec![7], vec![14, 21]));
+        // Without an outlier at 7, 21 is a frequency of its own.
+        scores[6] = 0.0;
+        assert_eq!(judge(vec![14, 21], scores.clone()).dominant, Some(21));
+        // A candidate beside the comb breaks it.
+        scores[6] = 10.0;
+        assert_eq!(judge(vec![14, 17, 21], scores).dominant, None);
+    }
+
+    #[test]
     fn two_periods_are_not_enough() {
         let s = spectrum(&[(2.0, 1.0)]);
         let verdict = judge(&[2], &s);

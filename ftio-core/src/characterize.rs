@@ -25,11 +25,17 @@ use std::f64::consts::TAU;
 /// The numbers of the table above. What needs a period is `None` without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Characterization {
+    /// How much the volume differs from period to period, 0 to ½.
     pub sigma_vol: Option<f64>,
+    /// How much the share of I/O time differs from period to period, 0 to ½.
     pub sigma_time: Option<f64>,
+    /// 1 if all periods are alike.
     pub periodicity_score: Option<f64>,
+    /// Share of the time with substantial I/O.
     pub r_io: Option<f64>,
+    /// Bandwidth of the substantial I/O.
     pub b_io: Option<f64>,
+    /// Bytes of substantial I/O in a period.
     pub bytes_per_period: Option<f64>,
 }
 

@@ -28,7 +28,9 @@ struct Track {
 /// What was collected.
 #[derive(Clone, Debug)]
 pub struct Collected {
+    /// The mode asked for, or the one chosen.
     pub mode: Mode,
+    /// Its requests as bytes per bin.
     pub bins: VolumeBins,
     /// The requests themselves, if asked for and not too many.
     pub stretches: Option<Vec<Stretch>>,

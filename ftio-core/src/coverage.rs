@@ -15,6 +15,7 @@ const SIDE_WORK: u64 = 4 << 20;
 /// Bytes by MPI-IO and by the processes in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Coverage {
+    /// Bytes of all operations of the trace.
     pub mpi_io_bytes: u64,
     /// As the kernel counts them; `None` if no rank reached its end.
     pub process_bytes: Option<u64>,

@@ -30,6 +30,7 @@ const MAX_LISTED: usize = 32;
 /// How the outliers of the spectrum are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outlier {
+    /// Standard deviations above the mean, as in the paper.
     #[default]
     ZScore,
 }
@@ -45,12 +46,15 @@ pub struct Options {
     pub from: Option<f64>,
     /// End of the window in seconds of job time.
     pub to: Option<f64>,
+    /// How frequencies that stand out are found.
     pub outlier: Outlier,
     /// How close to the strongest frequency a candidate must come, 0 … 1.
     pub tolerance: f64,
+    /// Power or amplitude.
     pub measure: Measure,
     /// Ask for a second opinion.
     pub autocorrelation: bool,
+    /// Leave out the first phase, which initialisation often prolongs.
     pub skip_first_phase: bool,
     /// How many of the strongest waves to list.
     pub top: usize,
@@ -79,6 +83,7 @@ impl Default for Options {
 /// A result, with what it was derived from.
 #[derive(Clone, Debug)]
 pub struct Analysis {
+    /// The result.
     pub detection: Detection,
     /// The sampled bandwidth; no samples if the mode is empty.
     pub signal: Signal,

@@ -87,6 +87,7 @@ pub struct Candidate {
 /// The period by autocorrelation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AutocorrelationResult {
+    /// The mean distance of its peaks.
     pub period: f64,
     /// c_a.
     pub confidence: f64,
@@ -97,6 +98,7 @@ pub struct AutocorrelationResult {
 /// A wave of the spectrum.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TopFrequency {
+    /// A frequency of the spectrum, k/Δt.
     pub frequency: f64,
     /// Amplitude of the cosine in bytes per second.
     pub amplitude: f64,

@@ -36,6 +36,7 @@
 //! same answer, whatever the order of the requests.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod autocorrelation;
 pub mod candidates;

@@ -28,9 +28,13 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
+    /// Blocking writes.
     WriteSync,
+    /// Blocking reads.
     ReadSync,
+    /// Nonblocking writes, from issue to completion.
     WriteAsync,
+    /// Nonblocking reads, from issue to completion.
     ReadAsync,
     /// Everything that writes.
     Write,

@@ -13,8 +13,9 @@ use tmio_trace::{Event, Trace};
 pub struct Job {
     /// Number of ranks of the job.
     pub ranks: u32,
-    /// When the job began and ended, in nanoseconds of job time, where the trace knows: idle time then counts.
+    /// When the job began, in nanoseconds of job time, where the trace knows: idle time then counts.
     pub start: Option<i64>,
+    /// When the job ended, likewise.
     pub end: Option<i64>,
     /// Did the job reach its end, and could everything be read?
     pub complete: bool,
@@ -42,6 +43,7 @@ pub struct TmioTrace {
 }
 
 impl TmioTrace {
+    /// The trace of that name; it is opened when it is read.
     pub fn new(path: &Path) -> Self {
         TmioTrace { path: path.to_owned() }
     }
@@ -84,7 +86,9 @@ impl Source for TmioTrace {
 /// Requests that are in memory already.
 #[derive(Clone, Debug)]
 pub struct InMemory<'a> {
+    /// The requests, in any order.
     pub requests: &'a [Request],
+    /// What is known about the job.
     pub job: Job,
 }
 

@@ -150,8 +150,11 @@ impl Spectrum {
 /// A cosine wave: `amplitude · cos(2π · frequency · t + phase)`, t in seconds from the start of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wave {
+    /// In Hz.
     pub frequency: f64,
+    /// In the unit of the samples.
     pub amplitude: f64,
+    /// In radians, at the start of the window.
     pub phase: f64,
 }
 

@@ -8,15 +8,20 @@
 /// A stretch of constant bandwidth of one rank, in seconds and bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
+    /// When it begins.
     pub start: f64,
+    /// When it ends.
     pub end: f64,
+    /// Bytes per second in between.
     pub bandwidth: f64,
 }
 
 /// A bandwidth that is constant between instants. `values[i]` holds from `times[i]` to `times[i + 1]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepFunction {
+    /// Ascending; the same time may occur several times.
     pub times: Vec<f64>,
+    /// One value per time.
     pub values: Vec<f64>,
 }
 

@@ -23,18 +23,27 @@ pub struct Summary {
     pub source: String,
     /// Ranks of the job.
     pub ranks: u32,
-    /// Job time from which on, and up to which, the trace knows about the job.
+    /// Job time from which on the trace knows about the job.
     pub t_start: f64,
+    /// Job time up to which the trace knows about the job.
     pub t_end: f64,
     /// Did the job reach its end, and could all of the trace be read?
     pub complete: bool,
+    /// Blocking writes.
     pub write_sync: ClassSummary,
+    /// Blocking reads.
     pub read_sync: ClassSummary,
+    /// Nonblocking writes.
     pub write_async: AsyncSummary,
+    /// Nonblocking reads.
     pub read_async: AsyncSummary,
+    /// One entry per file name.
     pub files: Vec<FileSummary>,
+    /// What tracing cost.
     pub overhead: Overhead,
+    /// How well the clocks agree.
     pub clock: Clock,
+    /// How much of the I/O was seen.
     pub coverage: Coverage,
     /// Operations that move no data: open, close, set_view …
     pub metadata: Metadata,
@@ -51,7 +60,9 @@ pub struct Summary {
 /// All operations of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ClassSummary {
+    /// Number of operations.
     pub ops: u64,
+    /// Bytes transferred.
     pub bytes: u64,
     /// Sum of the durations of all operations.
     pub time: f64,
@@ -64,6 +75,7 @@ pub struct ClassSummary {
 /// All operations of a nonblocking class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct AsyncSummary {
+    /// What every class has.
     #[serde(flatten)]
     pub class: ClassSummary,
     /// Σ bytes / Σ (deadline − issue): what would have hidden the I/O behind computation.
@@ -79,9 +91,13 @@ pub struct AsyncSummary {
 /// All operations on a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FileSummary {
+    /// Name as the application gave it.
     pub name: String,
+    /// Number of operations that move data.
     pub ops: u64,
+    /// Bytes from the file to memory.
     pub bytes_read: u64,
+    /// Bytes from memory to the file.
     pub bytes_written: u64,
 }
 
@@ -90,29 +106,38 @@ pub struct FileSummary {
 pub struct Overhead {
     /// Over all ranks.
     pub time: Option<f64>,
+    /// Per operation, on average.
     pub per_op: Option<f64>,
 }
 
 /// How well the clocks of the ranks agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Clock {
+    /// Nodes, each with a clock of its own.
     pub nodes: usize,
+    /// Largest error of a job time.
     pub max_error: Option<f64>,
 }
 
 /// Operations that move no data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Metadata {
+    /// Number of operations.
     pub ops: u64,
+    /// Sum of their durations.
     pub time: f64,
 }
 
 /// About the job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobInfo {
+    /// Job id and step, or a process id.
     pub id: String,
+    /// Path of the program.
     pub executable: String,
+    /// What the MPI library says about itself.
     pub mpi: String,
+    /// Version of the tracer.
     pub tmio: String,
     /// Wall-clock time at job time 0, in seconds since 1970.
     pub start: f64,

@@ -71,7 +71,7 @@ impl Picture {
             window: [found.t_start, found.t_end.max(found.t_start + step)],
             exact: analysis.stretches.as_deref().map(|stretches| {
                 let steps = StepFunction::overlap(stretches).window(Some(found.t_start), Some(found.t_end));
-                Curve { x: steps.times, y: steps.values }.thinned(points)
+                Curve { x: steps.times, y: without_residue(steps.values) }.thinned(points)
             }),
             sampled: Curve { x: times, y: values }.thinned(points),
             wave: analysis.wave.map(|wave| WaveCurve {
@@ -86,6 +86,13 @@ impl Picture {
             next_phase: found.next_phase.map(|next| [next.start, next.end]),
         }
     }
+}
+
+/// Adding and subtracting bandwidths leaves a little where there is nothing.
+fn without_residue(mut values: Vec<f64>) -> Vec<f64> {
+    let negligible = 1e-9 * values.iter().copied().fold(0.0, f64::max);
+    values.iter_mut().filter(|value| **value < negligible).for_each(|value| *value = 0.0);
+    values
 }
 
 fn subtitle(analysis: &Analysis) -> String {
