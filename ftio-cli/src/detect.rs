@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::plot::{self, Format};
 use crate::report;
 use crate::style::Style;
-use crate::text::{complain, printable};
+use crate::text::{complain, printable, warn_once};
 use anyhow::{Context, bail};
 use ftio_core::detect::{Analysis, detect};
 use ftio_core::source::TmioTrace;
@@ -69,11 +69,7 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
 /// Warnings always; how the answer came about only if asked for.
 fn narrate(analysis: &Analysis, verbose: u8) {
     let found = &analysis.detection;
-    if !found.complete {
-        for note in &found.notes {
-            complain("warning", note);
-        }
-    }
+    warn_once(&found.notes[..analysis.warnings.min(found.notes.len())]);
     if verbose > 0 {
         let name = printable(&found.source);
         eprintln!(

@@ -3,7 +3,7 @@
 use crate::args::InfoArgs;
 use crate::exit::Exit;
 use crate::style::Style;
-use crate::text::{complain, printable};
+use crate::text::{complain, printable, warn_once};
 use crate::units::{bytes, counted, seconds, si};
 use ftio_core::summary::{AsyncSummary, ClassSummary, Summary, summarize};
 use std::fmt::Write as _;
@@ -26,9 +26,7 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<Exit> {
                 continue;
             }
         };
-        if !summary.complete {
-            summary.notes.iter().for_each(|note| complain("warning", note));
-        }
+        warn_once(&summary.notes[..summary.warnings.min(summary.notes.len())]);
         if args.json {
             serde_json::to_writer(&mut out, &summary).map_err(std::io::Error::from)?;
             writeln!(out)?;
@@ -86,7 +84,7 @@ fn table(summary: &Summary, style: Style) -> String {
         let through = bytes(summary.coverage.mpi_io_bytes as f64);
         line("Coverage", format!("{through} by MPI-IO, {} by the processes in all", bytes(all as f64)));
     }
-    for note in &summary.notes {
+    for note in summary.notes.iter().skip(summary.warnings) {
         line("Note", style.warn(&printable(note)));
     }
     out

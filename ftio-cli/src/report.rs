@@ -49,7 +49,7 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         );
         block.line("Wave", &text);
     }
-    for note in &found.notes {
+    for note in found.notes.iter().skip(analysis.warnings) {
         block.line("Note", &style.warn(&printable(note)));
     }
     block.out
@@ -69,11 +69,12 @@ impl Block {
 
 fn analysed(found: &Detection) -> String {
     format!(
-        "{}: {} in {} of {}",
+        "{}: {} in {} of {}{}",
         found.mode,
         bytes(found.total_bytes as f64),
         counted(found.requests, "request"),
         counted(found.ranks.into(), "rank"),
+        if found.complete { "" } else { "; the trace is incomplete" },
     )
 }
 

@@ -27,6 +27,15 @@ pub fn complain(kind: &str, message: &str) {
     eprintln!("ftio: {kind}{}", printable(message));
 }
 
+/// Warnings about a trace: the first one, and how many there are.
+pub fn warn_once(warnings: &[String]) {
+    match warnings {
+        [] => {}
+        [only] => complain("warning", only),
+        [first, rest @ ..] => complain("warning", &format!("{first} (and {} more, see --json)", rest.len())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -85,6 +85,8 @@ impl Default for Options {
 pub struct Analysis {
     /// The result.
     pub detection: Detection,
+    /// How many of the result's notes, from the first on, are warnings about the trace.
+    pub warnings: usize,
     /// The sampled bandwidth; no samples if the mode is empty.
     pub signal: Signal,
     /// Contribution of the frequencies k = 1, 2, …
@@ -183,7 +185,14 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         reasons,
         notes,
     };
-    Analysis { detection, signal, contributions, wave, stretches: collected.stretches }
+    Analysis {
+        detection,
+        warnings: job.warnings.len(),
+        signal,
+        contributions,
+        wave,
+        stretches: collected.stretches,
+    }
 }
 
 /// The window in nanoseconds: as asked for, else the whole job, else from the first request to the last.

@@ -6,7 +6,7 @@
 use crate::coverage::CoverageTally;
 use crate::request::Request;
 use std::path::{Path, PathBuf};
-use tmio_trace::{Event, Trace};
+use tmio_trace::{Event, ReadError, Trace};
 
 /// What is known about the job after reading.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,7 +54,7 @@ impl Source for TmioTrace {
         let mut batch = Vec::new();
         let mut highest_rank = None;
         let mut coverage = CoverageTally::default();
-        let outcome = Trace::open(&self.path)?.read(|event| match event {
+        let outcome = open(&self.path)?.read(|event| match event {
             Event::Header(_) => {}
             Event::Rank(info) => {
                 highest_rank = highest_rank.max(Some(info.rank));
@@ -81,6 +81,15 @@ impl Source for TmioTrace {
             notes: coverage.hint().into_iter().collect(),
         })
     }
+}
+
+/// Open a trace, or the `.parts` of one. Any other directory is none, even if there are traces in it: they would be taken for one job.
+pub(crate) fn open(path: &Path) -> Result<Trace, SourceError> {
+    let is_parts = path.extension().is_some_and(|extension| extension == "parts");
+    if path.is_dir() && !is_parts {
+        return Err(ReadError::Directory { path: path.to_owned() }.into());
+    }
+    Ok(Trace::open(path)?)
 }
 
 /// Requests that are in memory already.

@@ -4,12 +4,12 @@
 //! A number that is not known, or would be a division by zero, is `None`.
 
 use crate::coverage::{Coverage, CoverageTally};
-use crate::source::SourceError;
+use crate::source::{SourceError, open};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use tmio_trace::reader::Operations;
-use tmio_trace::{Class, Event, Flags, Operation, Outcome, RankInfo, Trace};
+use tmio_trace::{Class, Event, Flags, Operation, Outcome, RankInfo};
 
 /// The schema that [`Summary`] follows.
 pub const SCHEMA: &str = "ftio.info/1";
@@ -53,8 +53,11 @@ pub struct Summary {
     pub lost: u64,
     /// About the job, where the trace says so.
     pub job: Option<JobInfo>,
-    /// What the reader should know.
+    /// What the reader should know; first the warnings about the trace.
     pub notes: Vec<String>,
+    /// How many of the notes are warnings.
+    #[serde(skip)]
+    pub warnings: usize,
 }
 
 /// All operations of a class.
@@ -146,7 +149,7 @@ pub struct JobInfo {
 /// Read a trace and sum it up.
 pub fn summarize(name: &str, path: &Path) -> Result<Summary, SourceError> {
     let mut tally = Tally::default();
-    let outcome = Trace::open(path)?.read(|event| match event {
+    let outcome = open(path)?.read(|event| match event {
         Event::Header(_) => {}
         Event::Rank(info) => {
             tally.ranks.insert(info.rank, info.clone());
@@ -234,6 +237,7 @@ impl Tally {
 
     fn finish(self, name: &str, outcome: Outcome) -> Summary {
         let mut notes = outcome.warnings;
+        let warnings = notes.len();
         let finished: Vec<&RankInfo> = self.ranks.values().filter(|rank| rank.finished).collect();
         let mut coverage = CoverageTally::default();
         self.ranks.values().for_each(|rank| coverage.rank(rank));
@@ -282,6 +286,7 @@ impl Tally {
             }),
             files: self.files.into_values().collect(),
             notes,
+            warnings,
         }
     }
 }
