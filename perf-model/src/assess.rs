@@ -106,7 +106,7 @@ fn leave_one_out(points: &Points, function: &Function, kind: NoiseKind) -> Optio
         for ((row, value), (point, _)) in rows.chunks_exact(k).zip(&own.values).zip(own.iter()) {
             const ALL_OF_ITSELF: f64 = 1.0 - 1e-9;
             let leverage = fit.leverage(row);
-            if !(leverage < ALL_OF_ITSELF) {
+            if leverage.is_nan() || leverage >= ALL_OF_ITSELF {
                 return None;
             }
             let residual = formula.evaluate(point) - value;
@@ -157,11 +157,13 @@ fn alternatives(candidates: Vec<Candidate>) -> Vec<Alternative> {
     let best = candidates.iter().map(|candidate| candidate.score).fold(f64::INFINITY, f64::min);
     let weight = |candidate: &Candidate| ((best - candidate.score) / 2.0).exp();
     let total: f64 = candidates.iter().map(weight).sum();
-    candidates
+    let mut alternatives: Vec<Alternative> = candidates
         .into_iter()
         .map(|candidate| Alternative { weight: weight(&candidate) / total, formula: candidate.formula })
         .filter(|alternative| alternative.weight > 1e-3)
-        .collect()
+        .collect();
+    alternatives.shrink_to_fit();
+    alternatives
 }
 
 /// Whether the residuals' variance is more than four times what repetitions explain.

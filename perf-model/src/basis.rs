@@ -32,6 +32,16 @@ impl Basis {
         Basis::new(space.defined(smallest), &coordinates)
     }
 
+    /// The same terms at a range of the points.
+    pub(crate) fn range(&self, range: std::ops::Range<usize>) -> Basis {
+        let columns = self.columns.chunks_exact(self.points.max(1));
+        Basis {
+            exponents: self.exponents.clone(),
+            points: range.len(),
+            columns: columns.flat_map(|column| column[range.clone()].iter().copied()).collect(),
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Exponents, &[f64])> {
         self.exponents.iter().copied().zip(self.columns.chunks_exact(self.points.max(1)))
     }

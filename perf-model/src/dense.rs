@@ -204,12 +204,11 @@ mod tests {
             let pivot =
                 (column..k).max_by(|a, b| system[*a][column].abs().total_cmp(&system[*b][column].abs()));
             system.swap(column, pivot.unwrap());
-            for row in 0..k {
-                if row != column {
-                    let factor = system[row][column] / system[column][column];
-                    for entry in column..=k {
-                        system[row][entry] -= factor * system[column][entry];
-                    }
+            let pivot = system[column].clone();
+            for (_, row) in system.iter_mut().enumerate().filter(|(index, _)| *index != column) {
+                let factor = row[column] / pivot[column];
+                for (entry, from) in row.iter_mut().zip(&pivot) {
+                    *entry -= factor * from;
                 }
             }
         }
@@ -264,9 +263,10 @@ mod tests {
             let norm = minimum_norm(rows, k, &y, 1e-13);
             prop_assert_eq!(norm.rank, k);
             let fit = Fit::new(rows, k, &y).unwrap();
-            for i in 0..k {
-                prop_assert!((norm.coefficients[i] - expected[i]).abs() < 1e-8 * (1.0 + expected[i].abs()));
-                prop_assert!((fit.coefficients[i] - expected[i]).abs() < 1e-8 * (1.0 + expected[i].abs()));
+            for found in [&norm.coefficients, &fit.coefficients] {
+                for (found, expected) in found.iter().zip(&expected) {
+                    prop_assert!((found - expected).abs() < 1e-8 * (1.0 + expected.abs()));
+                }
             }
             // The trace of the hat matrix is the number of columns.
             let trace: f64 = rows.chunks_exact(k).map(|row| fit.leverage(row)).sum();

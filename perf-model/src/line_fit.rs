@@ -4,8 +4,6 @@
 //! a singular value below `ε · max(n, 2)` times the greatest counts as zero. For two columns the singular values have
 //! a closed form, so that no decomposition is needed.
 
-use crate::experiment::mean;
-
 /// Coefficients of `constant + slope · x`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Line {
@@ -142,11 +140,6 @@ impl WeightedLine {
             .sum();
         WeightedLine { line: Line { constant: level - slope * centre, slope }, rss }
     }
-}
-
-/// Mean of a series, as a line of slope zero.
-pub(crate) fn constant(y: &[f64]) -> Line {
-    Line { constant: mean(y), slope: 0.0 }
 }
 
 #[cfg(test)]

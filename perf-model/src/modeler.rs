@@ -229,7 +229,9 @@ fn one(
             let shrinking = options.shrinking();
             let outcome = match (points.dimensions, options.modeler, basis) {
                 (1, Modeler::Segmented, _) => statistical::segmented(points, space, shrinking),
-                (1, _, Some(basis)) => statistical::single_on(points, basis, shrinking, noise::kind(points)),
+                (1, _, Some(basis)) => {
+                    statistical::single_on(points, basis, shrinking, noise::known_kind(points))
+                }
                 (1, ..) => statistical::single(points, space, shrinking),
                 _ => statistical::multi(points, space, shrinking),
             };
@@ -245,8 +247,8 @@ fn points(experiment: &Experiment, set: &MeasurementSet, options: &Options) -> (
     }
     let values = || set.measurements.iter().flat_map(|measurement| &measurement.values);
     // FTIO writes −1 for a value it does not have.
-    let minus_one_is_absent =
-        values().all(|value| *value == -1.0 || !(*value < 0.0)) && values().any(|value| *value == -1.0);
+    let minus_one_is_absent = values().all(|value| *value == -1.0 || *value >= 0.0 || value.is_nan())
+        && values().any(|value| *value == -1.0);
     let present = |value: &f64| value.is_finite() && !(minus_one_is_absent && *value == -1.0);
     if values().all(present) {
         return (Points::of(experiment, set, options.measure), false);

@@ -39,13 +39,13 @@ pub(crate) struct Replicates {
 /// Fewest repetitions that say anything about the kind of noise.
 const FEWEST_DEGREES: usize = 3;
 
-/// Relative noise unless values change sign or vanish, or the repetitions say otherwise: of the two normal
-/// distributions with standard deviation r·|mean| or s, the one that makes the repetitions likelier.
-pub(crate) fn kind(points: &Points) -> NoiseKind {
+/// The kind of noise, if the data say: absolute if values change sign or vanish, and otherwise the one of the two normal
+/// distributions with standard deviation r·|mean| or s that makes the repetitions likelier. `None` with too few repetitions.
+pub(crate) fn known_kind(points: &Points) -> Option<NoiseKind> {
     let positive = points.values.iter().all(|value| *value > 0.0);
     let negative = points.values.iter().all(|value| *value < 0.0);
     if !positive && !negative {
-        return NoiseKind::Absolute;
+        return Some(NoiseKind::Absolute);
     }
     let (mut degrees, mut relative, mut absolute, mut logs) = (0, 0.0, 0.0, 0.0);
     for (value, repetitions) in points.values.iter().zip(&points.repetitions) {
@@ -55,15 +55,17 @@ pub(crate) fn kind(points: &Points) -> NoiseKind {
         absolute += repetitions.squares;
         logs += own as f64 * value.abs().ln();
     }
-    if degrees < FEWEST_DEGREES || !(absolute > 0.0) {
-        return NoiseKind::Relative;
+    if degrees < FEWEST_DEGREES || absolute <= 0.0 {
+        return None;
     }
     let half = degrees as f64 / 2.0;
-    if half * relative.ln() + logs <= half * absolute.ln() {
-        NoiseKind::Relative
-    } else {
-        NoiseKind::Absolute
-    }
+    let relative_is_likelier = half * relative.ln() + logs <= half * absolute.ln();
+    Some(if relative_is_likelier { NoiseKind::Relative } else { NoiseKind::Absolute })
+}
+
+/// The kind of noise, relative if nothing is known: so run times scatter.
+pub(crate) fn kind(points: &Points) -> NoiseKind {
+    known_kind(points).unwrap_or(NoiseKind::Relative)
 }
 
 /// What the repetitions say about a single run, if there are any.

@@ -116,7 +116,7 @@ pub(crate) fn refining(points: &Points, rules: &Rules<'_>) -> Outcome {
         } else {
             acceptance *= ACCEPTANCE;
         }
-        if !(improvement >= TERMINATION) {
+        if improvement.is_nan() || improvement < TERMINATION {
             break;
         }
     }

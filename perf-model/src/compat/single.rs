@@ -84,7 +84,8 @@ pub(super) fn best(
         let cost = rules.cost(&costs);
         if let Some(least) = least {
             let share = contribution(x.iter().zip(values).map(|(x, y)| (line.slope * x, *y)));
-            if line.slope == 0.0 || share < LEAST_CONTRIBUTION || !(cost < least) {
+            let better = cost < least;
+            if line.slope == 0.0 || share < LEAST_CONTRIBUTION || !better {
                 continue;
             }
         }

@@ -5,8 +5,8 @@
 //! * **Weights.** Run times scatter in proportion to their size, so that a plain least-squares fit listens to the largest
 //!   runs only. Each residual is divided by the scale of its point (see [`crate::noise`]).
 //! * **Choice.** All terms have two coefficients, so that the likeliest is the one with the least weighted residuals S. With
-//!   unknown variance, ν repetitions beyond the first and their sum of squares Q, minus twice the log-likelihood is
-//!   `(n + ν) · ln(S + Q)` up to a constant. A small price on unusual exponents breaks near-ties in favour of `p` rather
+//!   unknown variance and coefficients, ν repetitions beyond the first and their sum of squares Q, minus twice the
+//!   log-likelihood is `(n − 2 + ν) · ln(S + Q)` up to a constant. A small price on unusual exponents breaks near-ties in favour of `p` rather
 //!   than `p^(4/5)`.
 //! * **Constant or not** is a test of significance, with the same standard for both: is the term's improvement over the
 //!   constant larger than chance allows?
@@ -103,16 +103,19 @@ impl<'a> Scaled<'a> {
         const LACK_OF_FIT: f64 = 4.0;
         let Replicates { degrees, squares, .. } = self.replicates;
         let freedom = self.points.len().saturating_sub(coefficients) as f64;
-        if !(squares > 0.0) || freedom > 0.0 && least_rss / freedom > LACK_OF_FIT * squares / degrees {
+        let unexplained = freedom > 0.0 && least_rss / freedom > LACK_OF_FIT * squares / degrees;
+        if squares <= 0.0 || unexplained {
             return Replicates::default();
         }
         self.replicates
     }
 
-    /// Minus twice the log-likelihood of weighted residuals.
-    pub(crate) fn deviance(&self, rss: f64, believed: &Replicates) -> f64 {
+    /// Minus twice the log-likelihood of weighted residuals. `fitted` coefficients, if all models compared have as many,
+    /// are integrated out, which leaves that many observations fewer.
+    pub(crate) fn deviance(&self, rss: f64, believed: &Replicates, fitted: usize) -> f64 {
         let n = self.points.len() as f64;
-        (n + believed.degrees) * (rss + believed.squares + n * ROUNDING * ROUNDING).ln()
+        let observations = (n - fitted as f64).max(1.0) + believed.degrees;
+        observations * (rss + believed.squares + n * ROUNDING * ROUNDING).ln()
     }
 }
 
@@ -126,22 +129,14 @@ pub(crate) fn price(exponents: Exponents) -> f64 {
 }
 
 /// Keeps the plausible candidates, best first, with `chosen` in front.
-fn plausible(mut candidates: Vec<Candidate>, chosen: Option<Formula>) -> Vec<Candidate> {
+fn plausible(mut candidates: Vec<Candidate>, chosen: Candidate) -> Vec<Candidate> {
+    candidates.retain(|candidate| !candidate.formula.same_terms(&chosen.formula));
     candidates.sort_by(|a, b| a.score.total_cmp(&b.score));
-    if let Some(chosen) = chosen {
-        let position = candidates.iter().position(|candidate| candidate.formula.same_terms(&chosen));
-        let score = candidates.first().map_or(0.0, |candidate| candidate.score);
-        let front = match position {
-            Some(position) => candidates.remove(position),
-            None => Candidate { formula: chosen, score },
-        };
-        candidates.insert(0, front);
-    }
-    let best = candidates.first().map_or(0.0, |candidate| candidate.score);
     // The runner-up stays whatever its score, so that it can be named.
-    let keep = candidates.iter().skip(2).take_while(|candidate| candidate.score - best < PLAUSIBLE).count();
-    candidates.truncate((2 + keep).min(MOST_ALTERNATIVES));
-    candidates
+    let keep =
+        candidates.iter().skip(1).take_while(|candidate| candidate.score - chosen.score < PLAUSIBLE).count();
+    candidates.truncate((1 + keep).min(MOST_ALTERNATIVES - 1));
+    std::iter::once(chosen).chain(candidates).collect()
 }
 
 /// Whether a quantity that was never negative would be at one of the points.

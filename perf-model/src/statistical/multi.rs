@@ -33,7 +33,7 @@ pub(crate) fn multi(points: &Points, space: &SearchSpace, shrinking: Shrinking) 
     let mut factors = Vec::new();
     for parameter in 0..points.dimensions {
         let series = series(points, parameter);
-        let outcome = single_on(&series, &Basis::defined(space, &series), shrinking, noise::kind(&series));
+        let outcome = single_on(&series, &Basis::defined(space, &series), shrinking, Some(kind));
         if let Some(term) = outcome.function.leading().terms.first() {
             factors.push(Factor { parameter, exponents: term.factors[0].exponents });
         }
@@ -98,9 +98,8 @@ pub(crate) fn multi(points: &Points, space: &SearchSpace, shrinking: Shrinking) 
     }
     candidates.sort_by(|a, b| a.score.total_cmp(&b.score));
     candidates.dedup_by(|a, b| a.formula.same_terms(&b.formula));
-    let chosen = best.candidate.formula;
-    let candidates = plausible(candidates, Some(chosen.clone()));
-    Outcome { function: Function::Formula(chosen), candidates, kind }
+    let function = Function::Formula(best.candidate.formula.clone());
+    Outcome { function, candidates: plausible(candidates, best.candidate), kind }
 }
 
 /// Extra-P's forms, and those it lacks. With fewer factors than parameters, the others were constant.
@@ -159,7 +158,7 @@ fn tried(scaled: &Scaled<'_>, form: Form, factors: &[Factor]) -> Option<Tried> {
         .sum();
     let believed = scaled.believed(rss, k);
     let used: f64 = factors.iter().map(|factor| price(factor.exponents)).sum();
-    let score = scaled.deviance(rss, &believed) + k as f64 * (points.len() as f64).ln() + used;
+    let score = scaled.deviance(rss, &believed, 0) + k as f64 * (points.len() as f64).ln() + used;
     Some(Tried { form, factors: factors.to_vec(), candidate: Candidate { formula, score } })
 }
 

@@ -1,10 +1,11 @@
 //! One parameter: the likeliest term, if it is better than none.
 
-use super::{Candidate, Outcome, SIGNIFICANCE, Scaled, plausible, price};
+use super::{Candidate, MOST_ALTERNATIVES, Outcome, PLAUSIBLE, SIGNIFICANCE, Scaled, price};
 use crate::basis::Basis;
+use crate::experiment::mean;
 use crate::function::{Exponents, Formula, Function};
-use crate::line_fit::{Line, WeightedLine, constant};
-use crate::noise::{self, NoiseKind};
+use crate::line_fit::{Line, WeightedLine};
+use crate::noise::{self, NoiseKind, Replicates};
 use crate::points::Points;
 use crate::search_space::SearchSpace;
 use crate::student;
@@ -28,80 +29,108 @@ struct Tried {
     exponents: Exponents,
     line: Line,
     rss: f64,
+    score: f64,
 }
 
 /// The model of a series of one parameter.
 pub(crate) fn single(points: &Points, space: &SearchSpace, shrinking: Shrinking) -> Outcome {
-    single_on(points, &Basis::defined(space, points), shrinking, noise::kind(points))
+    single_on(points, &Basis::defined(space, points), shrinking, noise::known_kind(points))
 }
 
-/// The same, on terms already evaluated at the points.
-pub(crate) fn single_on(points: &Points, basis: &Basis, shrinking: Shrinking, kind: NoiseKind) -> Outcome {
-    let level = constant(&points.values).constant;
-    let flat =
-        |candidates| Outcome { function: Function::Formula(Formula::constant(level)), candidates, kind };
-    let n = points.len();
-    if n < 2 || points.values.iter().all(|value| *value == points.values[0]) {
-        let level = points.values.first().copied().unwrap_or(f64::NAN);
-        return Outcome {
-            function: Function::Formula(Formula::constant(level)),
-            candidates: Vec::new(),
-            kind,
-        };
-    }
-    let shrinking = match shrinking {
+/// The same, on terms already evaluated at the points, with noise of a known kind or not. If not, it is relative unless the
+/// best model with absolute noise explains the points far better.
+pub(crate) fn single_on(
+    points: &Points,
+    basis: &Basis,
+    shrinking: Shrinking,
+    kind: Option<NoiseKind>,
+) -> Outcome {
+    /// Fewest points that can speak for a kind of noise.
+    const FEWEST: usize = 6;
+    let offered = match shrinking {
         Shrinking::Always => true,
         Shrinking::Never => false,
         Shrinking::WhereFalling => falls(points),
     };
-    let first = Scaled::new(points, kind);
-    let tried = fit_all(&first, basis, shrinking);
-    let Some(best) = least(&tried, &first) else { return flat(Vec::new()) };
-    let (scaled, tried) = match kind {
-        NoiseKind::Absolute => (first, tried),
-        NoiseKind::Relative => {
-            let column = basis.column(best.index);
-            let fitted: Vec<f64> = column.iter().map(|x| best.line.constant + best.line.slope * x).collect();
-            let scaled = first.by(&fitted);
-            let tried = fit_all(&scaled, basis, shrinking);
-            (scaled, tried)
-        }
-    };
-    let Some(best) = least(&tried, &scaled) else { return flat(Vec::new()) };
+    let relative = with_noise(points, basis, offered, kind.unwrap_or(NoiseKind::Relative));
+    if kind.is_some() || points.len() < FEWEST || relative.function.is_constant() {
+        return relative;
+    }
+    let absolute = with_noise(points, basis, offered, NoiseKind::Absolute);
+    let by_far = full_deviance(points, &relative) - full_deviance(points, &absolute) > super::TELLING;
+    if by_far { absolute } else { relative }
+}
 
-    let least_rss = tried.iter().map(|tried| tried.rss).fold(f64::INFINITY, f64::min);
-    let believed = scaled.believed(least_rss, 2);
-    let candidates: Vec<Candidate> = tried
-        .iter()
-        .map(|tried| Candidate {
-            formula: Formula::single(tried.line.constant, tried.line.slope, tried.exponents),
-            score: scaled.deviance(tried.rss, &believed) + tried.price(points),
-        })
-        .collect();
+/// Minus twice the log-likelihood including the scales, without which different kinds of noise cannot be compared.
+fn full_deviance(points: &Points, outcome: &Outcome) -> f64 {
+    let formula = outcome.function.leading();
+    let fitted: Vec<f64> = points.iter().map(|(point, _)| formula.evaluate(point)).collect();
+    let scaled = Scaled::new(points, outcome.kind).by(&fitted);
+    let residuals = fitted.iter().zip(&points.values).zip(&scaled.scale);
+    let rss = residuals.map(|((fitted, value), scale)| ((fitted - value) / scale).powi(2)).sum();
+    let scales: f64 = scaled.scale.iter().map(|scale| scale.ln()).sum();
+    scaled.deviance(rss, &Replicates::default(), 0) + 2.0 * scales
+}
+
+/// The model with noise of one kind.
+fn with_noise(points: &Points, basis: &Basis, shrinking: bool, kind: NoiseKind) -> Outcome {
+    let constant = |level, candidates| Outcome {
+        function: Function::Formula(Formula::constant(level)),
+        candidates,
+        kind,
+    };
+    let n = points.len();
+    // The value itself, and not a mean that may differ from it in the last bit.
+    let first = points.values.first().copied().unwrap_or(f64::NAN);
+    if n < 2 || points.values.iter().all(|value| *value == first) {
+        return constant(first, Vec::new());
+    }
+    let level = mean(&points.values);
+    let mut scaled = Scaled::new(points, kind);
+    let mut tried = fit_all(&scaled, basis, shrinking);
+    if let (NoiseKind::Relative, Some(best)) = (kind, tried.first()) {
+        let column = basis.column(best.index);
+        let fitted: Vec<f64> = column.iter().map(|x| best.line.constant + best.line.slope * x).collect();
+        scaled = scaled.by(&fitted);
+        tried = fit_all(&scaled, basis, shrinking);
+    }
+    let Some(best) = tried.first().copied() else { return constant(level, Vec::new()) };
 
     // F test of the term against the constant, with the repetitions' degrees of freedom: F(1, d) = t².
-    let weights = scaled.weights();
-    let without = WeightedLine::fit(&vec![0.0; n], &points.values, &weights).rss;
+    let without = WeightedLine::fit(&vec![0.0; n], &points.values, &scaled.weights()).rss;
+    let believed = believed(&scaled, &tried);
     let degrees = n as f64 - 2.0 + believed.degrees;
     let significant = degrees <= 0.0 || {
         let t = ((without - best.rss).max(0.0) * degrees / (best.rss + believed.squares)).sqrt();
         student::significance(t, degrees) < SIGNIFICANCE
     };
+    let mut candidates = Vec::new();
     if !significant {
-        let mut candidates = plausible(candidates, None);
         // Terms have a coefficient more to fit with; they count for no more than the constant that was chosen.
-        let most = candidates.first().map_or(f64::INFINITY, |candidate| candidate.score);
-        let score = scaled.deviance(without, &believed).min(most);
-        candidates.insert(0, Candidate { formula: Formula::constant(level), score });
-        candidates.truncate(super::MOST_ALTERNATIVES);
-        return flat(candidates);
+        let score = scaled.deviance(without, &believed, 2).min(best.score);
+        candidates.push(Candidate { formula: Formula::constant(level), score });
     }
-    let formula = Formula::single(best.line.constant, best.line.slope, best.exponents);
-    let candidates = plausible(candidates, Some(formula.clone()));
-    Outcome { function: Function::Formula(formula), candidates, kind }
+    // The runner-up is kept whatever its score, so that it can be named.
+    let room = MOST_ALTERNATIVES - candidates.len();
+    let plausible = tried
+        .iter()
+        .enumerate()
+        .take_while(|(position, tried)| *position < 2 || tried.score - best.score < PLAUSIBLE);
+    candidates.extend(
+        plausible.take(room).map(|(_, tried)| Candidate { formula: tried.formula(), score: tried.score }),
+    );
+    if significant {
+        Outcome { function: Function::Formula(best.formula()), candidates, kind }
+    } else {
+        constant(level, candidates)
+    }
 }
 
 impl Tried {
+    fn formula(&self) -> Formula {
+        Formula::single(self.line.constant, self.line.slope, self.exponents)
+    }
+
     /// The price of the term, and a little for a positive quantity that would turn negative in the end.
     fn price(&self, points: &Points) -> f64 {
         const UNSUSTAINABLE: f64 = 1.0;
@@ -112,7 +141,7 @@ impl Tried {
     }
 }
 
-/// Fits every term that applies.
+/// Fits every term that applies; the best first.
 fn fit_all(scaled: &Scaled<'_>, basis: &Basis, shrinking: bool) -> Vec<Tried> {
     let weights = scaled.weights();
     let values = &scaled.points.values;
@@ -122,22 +151,24 @@ fn fit_all(scaled: &Scaled<'_>, basis: &Basis, shrinking: bool) -> Vec<Tried> {
         if !shrinking && (exponents.power.numerator() < 0 || exponents.log.numerator() < 0) {
             continue;
         }
-        let WeightedLine { line, rss, .. } = WeightedLine::fit(x, values, &weights);
+        let WeightedLine { line, rss } = WeightedLine::fit(x, values, &weights);
         let fitted = || x.iter().map(|x| line.constant + line.slope * x);
         let impossible = positive && fitted().zip(values).any(|(fitted, value)| *value > 0.0 && fitted < 0.0);
         if rss.is_finite() && line.slope != 0.0 && !impossible {
-            tried.push(Tried { index, exponents, line, rss });
+            tried.push(Tried { index, exponents, line, rss, score: 0.0 });
         }
     }
+    let believed = believed(scaled, &tried);
+    for one in &mut tried {
+        one.score = scaled.deviance(one.rss, &believed, 2) + one.price(scaled.points);
+    }
+    tried.sort_by(|a, b| a.score.total_cmp(&b.score));
     tried
 }
 
-/// The best of them.
-fn least(tried: &[Tried], scaled: &Scaled<'_>) -> Option<Tried> {
-    let least_rss = tried.iter().map(|tried| tried.rss).fold(f64::INFINITY, f64::min);
-    let believed = scaled.believed(least_rss, 2);
-    let score = |tried: &Tried| scaled.deviance(tried.rss, &believed) + tried.price(scaled.points);
-    tried.iter().copied().min_by(|a, b| score(a).total_cmp(&score(b)))
+/// The repetitions, if the best fit is good enough for them to matter.
+fn believed(scaled: &Scaled<'_>, tried: &[Tried]) -> Replicates {
+    scaled.believed(tried.iter().map(|tried| tried.rss).fold(f64::INFINITY, f64::min), 2)
 }
 
 /// Whether more pairs of points fall than rise (the sign of Kendall's τ).

@@ -1,7 +1,8 @@
 //! One or two segments: every place to cut is tried, and a cut must pay for the coefficients it adds.
 
-use super::search::{Shrinking, single};
+use super::search::{Shrinking, single_on};
 use super::{Outcome, Scaled};
+use crate::basis::Basis;
 use crate::function::{Formula, Function};
 use crate::noise;
 use crate::points::Points;
@@ -12,13 +13,15 @@ const FEWEST: usize = 4;
 
 /// The model of a series of one parameter, in one or two segments.
 pub(crate) fn segmented(points: &Points, space: &SearchSpace, shrinking: Shrinking) -> Outcome {
-    let whole = single(points, space, shrinking);
     let points = points.select(points.ascending());
+    let basis = Basis::defined(space, &points);
+    let known = noise::known_kind(&points);
+    let whole = single_on(&points, &basis, shrinking, known);
     let n = points.len();
     if n < 2 * FEWEST {
         return whole;
     }
-    let scaled = Scaled::new(&points, noise::kind(&points));
+    let scaled = Scaled::new(&points, whole.kind);
     let rss = |formula: &Formula, range: std::ops::Range<usize>| -> f64 {
         range
             .map(|index| {
@@ -33,11 +36,11 @@ pub(crate) fn segmented(points: &Points, space: &SearchSpace, shrinking: Shrinki
     let mut best = (rss(one, 0..n), one.terms.len() + 1);
     let mut cut = None;
     let believed = scaled.believed(best.0, best.1);
-    let score = |(rss, coefficients): (f64, usize)| scaled.deviance(rss, &believed) + price(coefficients);
+    let score = |(rss, coefficients): (f64, usize)| scaled.deviance(rss, &believed, 0) + price(coefficients);
     for first in FEWEST..=n - FEWEST {
         let [below, above] = [0..first, first..n].map(|range| {
-            let part = points.select(range);
-            single(&part, space, shrinking).function.leading().clone()
+            let part = points.select(range.clone());
+            single_on(&part, &basis.range(range), shrinking, Some(whole.kind)).function.leading().clone()
         });
         let next =
             (rss(&below, 0..first) + rss(&above, first..n), below.terms.len() + above.terms.len() + 2 + 1);
