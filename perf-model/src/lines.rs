@@ -68,7 +68,7 @@ mod tests {
             dimensions: 2,
             coordinates: entries.iter().flat_map(|(x, y, _)| [*x, *y]).collect(),
             values: entries.iter().map(|(_, _, value)| *value).collect(),
-            repetitions: Vec::new(),
+            ..Points::default()
         }
     }
 

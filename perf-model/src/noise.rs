@@ -110,6 +110,7 @@ mod tests {
             coordinates: (1..=sets.len()).map(|p| p as f64).collect(),
             values: sets.iter().map(|values| crate::experiment::mean(values)).collect(),
             repetitions: sets.iter().map(|values| Repetitions::of(values)).collect(),
+            not_means: false,
         }
     }
 

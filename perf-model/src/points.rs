@@ -13,6 +13,8 @@ pub(crate) struct Points {
     pub values: Vec<f64>,
     /// Repetitions of each point; empty if unknown.
     pub repetitions: Vec<Repetitions>,
+    /// The values are not means of the repetitions, so that these say nothing about how far the values scatter.
+    pub not_means: bool,
 }
 
 /// Repetitions of one point.
@@ -25,7 +27,8 @@ pub(crate) struct Repetitions {
 
 impl Points {
     pub(crate) fn of(experiment: &Experiment, set: &MeasurementSet, measure: Measure) -> Self {
-        let mut points = Points { dimensions: experiment.parameters.len(), ..Points::default() };
+        let not_means = measure != Measure::Mean;
+        let mut points = Points { dimensions: experiment.parameters.len(), not_means, ..Points::default() };
         for measurement in &set.measurements {
             points.coordinates.extend_from_slice(&experiment.coordinates[measurement.coordinate]);
             points.values.push(measure.of(&measurement.values));
@@ -40,7 +43,7 @@ impl Points {
             dimensions: 1,
             coordinates: coordinates.to_vec(),
             values: values.to_vec(),
-            repetitions: Vec::new(),
+            ..Points::default()
         }
     }
 
@@ -73,7 +76,8 @@ impl Points {
 
     /// The points with these indices, in this order.
     pub(crate) fn select(&self, indices: impl IntoIterator<Item = usize>) -> Points {
-        let mut points = Points { dimensions: self.dimensions, ..Points::default() };
+        let mut points =
+            Points { dimensions: self.dimensions, not_means: self.not_means, ..Points::default() };
         for index in indices {
             points.coordinates.extend_from_slice(self.point(index));
             points.values.push(self.values[index]);

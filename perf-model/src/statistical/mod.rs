@@ -72,7 +72,7 @@ impl<'a> Scaled<'a> {
                 vec![if greatest > 0.0 { greatest } else { 1.0 }; points.len()]
             }
         };
-        let replicates = noise::replicates(points, &scale);
+        let replicates = replicates(points, &scale);
         Scaled { points, kind, scale, replicates }
     }
 
@@ -89,7 +89,7 @@ impl<'a> Scaled<'a> {
                 .map(|(value, fitted)| fitted.abs().max(value.abs() / 2.0).min(value.abs() * 2.0))
                 .collect(),
         };
-        let replicates = noise::replicates(self.points, &scale);
+        let replicates = replicates(self.points, &scale);
         Scaled { points: self.points, kind: self.kind, scale, replicates }
     }
 
@@ -117,6 +117,11 @@ impl<'a> Scaled<'a> {
         let observations = (n - fitted as f64).max(1.0) + believed.degrees;
         observations * (rss + believed.squares + n * ROUNDING * ROUNDING).ln()
     }
+}
+
+/// What the repetitions say about the scatter of the values: nothing if those are not their means.
+fn replicates(points: &Points, scale: &[f64]) -> Replicates {
+    if points.not_means { Replicates::default() } else { noise::replicates(points, scale) }
 }
 
 /// What an unusual term costs, in units of minus twice the log-likelihood: nothing for `p`, `p²`, `log2 p`; more for
