@@ -22,7 +22,8 @@ pub(crate) fn statistical(
     outcome: statistical::Outcome,
     absent: bool,
 ) -> Model {
-    let statistical::Outcome { function, candidates, kind } = outcome;
+    let statistical::Outcome { mut function, candidates, kind } = outcome;
+    tidy(&mut function, points);
     let mut model = bare(set, points, function, kind);
     model.costs = model.in_sample;
     model.runner_up = runner_up(points, &candidates);
@@ -37,6 +38,38 @@ pub(crate) fn statistical(
         model.notes.push(Note::Ambiguous);
     }
     model
+}
+
+/// Where points lie on the function up to rounding, coefficients are rounded to what they say: 8388608 bytes a process,
+/// and not 3.6e-15 + 8388607.999999999.
+fn tidy(function: &mut Function, points: &Points) {
+    const EXACT: f64 = 1e-11;
+    let Function::Formula(formula) = function else { return };
+    let greatest = points.values.iter().fold(0.0f64, |greatest, value| greatest.max(value.abs()));
+    let exact = |formula: &Formula| {
+        points.iter().all(|(point, value)| {
+            (formula.evaluate(point) - value).abs() <= EXACT * value.abs().max(EXACT * greatest)
+        })
+    };
+    if formula.terms.is_empty() || !exact(formula) {
+        return;
+    }
+    let mut rounded = formula.clone();
+    rounded.constant = round(rounded.constant);
+    if rounded.constant.abs() < EXACT * greatest {
+        rounded.constant = 0.0;
+    }
+    for term in &mut rounded.terms {
+        term.coefficient = round(term.coefficient);
+    }
+    if exact(&rounded) {
+        *formula = rounded;
+    }
+}
+
+/// Twelve significant digits.
+fn round(value: f64) -> f64 {
+    format!("{value:.11e}").parse().unwrap_or(value)
 }
 
 /// A model chosen as Extra-P does.
@@ -204,6 +237,19 @@ mod tests {
         let model = model_series(&coordinates, &values, &Options::compat());
         assert!(model.has(Note::NegativeInRange), "{model:?}");
         assert!(model_series(&coordinates[..3], &values[..3], &Options::default()).has(Note::FewPoints));
+    }
+
+    #[test]
+    fn exact_data_has_exact_coefficients() {
+        let values: Vec<f64> = [1.0, 2.0, 4.0, 8.0].iter().map(|p| 8.0 * 1048576.0 * p).collect();
+        let model = model_series(&[1.0, 2.0, 4.0, 8.0], &values, &Options::default());
+        assert_eq!(
+            crate::output::formula::function(&model.function, &["p"], Default::default()),
+            "8388608.0 * p^(1)"
+        );
+        let values = [3.0, 5.0, 7.0, 9.0].map(|value| value / 3.0);
+        let model = model_series(&[1.0, 2.0, 3.0, 4.0], &values, &Options::default());
+        assert!((model.evaluate(&[3.0]) - 7.0 / 3.0).abs() < 1e-10);
     }
 
     #[test]

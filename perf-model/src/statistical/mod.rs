@@ -124,13 +124,17 @@ fn replicates(points: &Points, scale: &[f64]) -> Replicates {
     if points.not_means { Replicates::default() } else { noise::replicates(points, scale) }
 }
 
-/// What an unusual term costs, in units of minus twice the log-likelihood: nothing for `p`, `p²`, `log2 p`; more for
-/// denominators, for logarithms, and for growing faster than `p²`.
+/// What an unusual term costs, in units of minus twice the log-likelihood: nothing for `p` and `1/p`, little for `p²` and
+/// `log2 p`, more for denominators and for products of a power and a logarithm.
 pub(crate) fn price(exponents: Exponents) -> f64 {
     let (power, log) = exponents.growth();
     let denominator = f64::from(exponents.power.denominator() * exponents.log.denominator());
-    let mixed = if power != 0.0 { 0.5 * log.abs() } else { 0.5 * (log.abs() - 1.0) };
-    denominator.ln() + mixed + 0.5 * (power.abs() - 2.0).max(0.0)
+    let unusual = if power == 0.0 {
+        0.25 + 0.5 * (log.abs() - 1.0)
+    } else {
+        0.25 * (power.abs() - 1.0).abs() + 0.5 * log.abs()
+    };
+    denominator.ln() + unusual
 }
 
 /// Keeps the plausible candidates, best first, with `chosen` in front.

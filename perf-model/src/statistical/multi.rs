@@ -6,7 +6,7 @@ use super::{Candidate, Outcome, Scaled, impossible, plausible, price};
 use crate::basis::Basis;
 use crate::dense::Fit;
 use crate::experiment::mean;
-use crate::forms::{FOUR_MORE, Form, design, forms, formula, set_coefficients};
+use crate::forms::{FOUR_MORE, Form, design, forms, formula, set_coefficients, size};
 use crate::function::{Exponents, Factor, Formula, Function};
 use crate::lines::series;
 use crate::noise;
@@ -16,6 +16,7 @@ use crate::search_space::SearchSpace;
 /// Two factors and both their sum and product, which Extra-P does not try.
 const BOTH: Form = &[&[0], &[1], &[0, 1]];
 const ONE: Form = &[&[0]];
+const NONE: Form = &[];
 /// Rounds of looking at each parameter again; three is already rare.
 const MOST_ROUNDS: usize = 5;
 
@@ -40,7 +41,7 @@ pub(crate) fn multi(points: &Points, space: &SearchSpace, shrinking: Shrinking) 
     }
     let level = Formula::constant(mean(&points.values));
     let constant = |candidates| Outcome { function: Function::Formula(level.clone()), candidates, kind };
-    if factors.is_empty() {
+    if points.values.iter().all(|value| *value == points.values[0]) {
         return constant(Vec::new());
     }
 
@@ -50,6 +51,10 @@ pub(crate) fn multi(points: &Points, space: &SearchSpace, shrinking: Shrinking) 
         keep_better(&mut best, tried(&scaled, form, &factors));
     }
     let Some(mut best) = best else { return constant(Vec::new()) };
+    bring_back(&scaled, space, shrinking, &mut best);
+    if best.factors.is_empty() {
+        return constant(Vec::new());
+    }
 
     let offered: Vec<Vec<Exponents>> = (0..points.dimensions)
         .map(|parameter| {
@@ -82,7 +87,7 @@ pub(crate) fn multi(points: &Points, space: &SearchSpace, shrinking: Shrinking) 
         }
         let improved = improved.unwrap_or(best);
         best = improved;
-        for form in all_forms(factors.len()) {
+        for form in all_forms(best.factors.len()) {
             let next = tried(&scaled, form, &best.factors);
             candidates.extend(next.iter().map(|tried| tried.candidate.clone()));
             let mut slot = Some(best);
@@ -102,10 +107,40 @@ pub(crate) fn multi(points: &Points, space: &SearchSpace, shrinking: Shrinking) 
     Outcome { function, candidates: plausible(candidates, best.candidate), kind }
 }
 
+/// A parameter that matters little beside the others looks constant on its own series, which averages over them. With the
+/// others accounted for it may show: every term of it, in every form, must beat the model without it by more than trying so
+/// many things makes likely.
+fn bring_back(scaled: &Scaled<'_>, space: &SearchSpace, shrinking: Shrinking, best: &mut Tried) {
+    let points = scaled.points;
+    for parameter in 0..points.dimensions {
+        if best.factors.iter().any(|factor| factor.parameter == parameter) {
+            continue;
+        }
+        let smallest = points.parameter(parameter).fold(f64::INFINITY, f64::min);
+        let offered = space.defined(smallest);
+        let price = 2.0 * (offered.len() as f64).ln();
+        let mut improved: Option<Tried> = None;
+        for exponents in offered.into_iter().filter(|e| shrinking != Shrinking::Never || !negative(*e)) {
+            let mut factors = best.factors.clone();
+            factors.push(Factor { parameter, exponents });
+            factors.sort_by_key(|factor| factor.parameter);
+            for form in all_forms(factors.len()) {
+                keep_better(&mut improved, tried(scaled, form, &factors));
+            }
+        }
+        if let Some(improved) =
+            improved.filter(|improved| improved.candidate.score + price < best.candidate.score)
+        {
+            *best = improved;
+        }
+    }
+}
+
 /// Extra-P's forms, and those it lacks. With fewer factors than parameters, the others were constant.
 fn all_forms(factors: usize) -> Vec<Form> {
     let mut all = forms(factors).to_vec();
     match factors {
+        0 => all.push(NONE),
         1 => all.push(ONE),
         2 => all.push(BOTH),
         4 => all.extend(FOUR_MORE),
@@ -129,8 +164,8 @@ fn keep_better(best: &mut Option<Tried>, next: Option<Tried>) {
     }
 }
 
-/// Fits a form with weights. Each coefficient costs ln n (Schwarz's criterion), each exponent its price; forms whose
-/// columns depend on each other at the measured points say nothing more than simpler ones.
+/// Fits a form with weights. Each coefficient costs ln n (Schwarz's criterion), each exponent its price, each factor a little,
+/// so that of two forms that fit equally well the simpler one is taken; forms whose columns depend on each other at the measured points say nothing more than simpler ones.
 fn tried(scaled: &Scaled<'_>, form: Form, factors: &[Factor]) -> Option<Tried> {
     let points = scaled.points;
     let mut formula = formula(form, factors);
@@ -157,7 +192,9 @@ fn tried(scaled: &Scaled<'_>, form: Form, factors: &[Factor]) -> Option<Tried> {
         })
         .sum();
     let believed = scaled.believed(rss, k);
-    let used: f64 = factors.iter().map(|factor| price(factor.exponents)).sum();
+    const FACTOR: f64 = 0.5;
+    let used: f64 =
+        factors.iter().map(|factor| price(factor.exponents)).sum::<f64>() + FACTOR * size(form) as f64;
     let score = scaled.deviance(rss, &believed, 0) + k as f64 * (points.len() as f64).ln() + used;
     Some(Tried { form, factors: factors.to_vec(), candidate: Candidate { formula, score } })
 }
@@ -193,5 +230,25 @@ mod tests {
         assert_eq!(text(&grid(|x, y| 3.0 + 100.0 * y / x)), "x^(-1) y^(1)");
         assert_eq!(text(&grid(|_, y| 3.0 + y.log2())), "log2(y)^(1)");
         assert_eq!(text(&grid(|_, _| 3.0)), "");
+    }
+
+    #[test]
+    fn a_cross_gets_the_simplest_of_equal_forms() {
+        let mut cross = grid(|x, y| 5.0 + 0.5 * x + 0.2 * y * y);
+        let kept: Vec<usize> =
+            (0..cross.len()).filter(|&k| cross.point(k)[0] == 2.0 || cross.point(k)[1] == 10.0).collect();
+        cross = cross.select(kept);
+        let outcome = multi(&cross, &SearchSpace::new(true, true), Shrinking::WhereFalling);
+        assert_eq!(outcome.function.leading().factor_count(), 2);
+        assert_eq!(outcome.function.leading().terms.len(), 2);
+    }
+
+    #[test]
+    fn a_parameter_in_the_shadow_of_another_is_found() {
+        // Along x the series is nearly flat beside what y does to it.
+        let wobble = |x: f64, y: f64| 1.0 + 0.02 * (x * 12.9898 + y * 78.233).sin();
+        let points = grid(|x, y| (5.0 + 0.5 * x + 0.2 * y * y) * wobble(x, y));
+        let outcome = multi(&points, &SearchSpace::new(true, true), Shrinking::WhereFalling);
+        assert!(outcome.function.leading().terms.iter().any(|term| term.factors[0].parameter == 0));
     }
 }
