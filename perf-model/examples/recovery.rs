@@ -6,7 +6,7 @@
 
 use std::env;
 
-use perf_model::{ExperimentBuilder, Exponents, GROWING, Options, Target, model};
+use perf_model::{ExperimentBuilder, Exponents, GROWING, Options, Shrinking, Target, model};
 
 /// SplitMix64 (Steele et al. 2014): a few lines, and the same on every machine.
 struct Random(u64);
@@ -69,7 +69,7 @@ fn shape(kind: &str, random: &mut Random) -> Option<Exponents> {
     match kind {
         "usual" | "usual, same noise everywhere" => Some(USUAL[random.next() as usize % 10]),
         "any of 42" => Some(GROWING[random.next() as usize % GROWING.len()]),
-        "falling 1/p" => Some(USUAL[10]),
+        "falling 1/p" | "falling 1/p, negative exponents on" => Some(USUAL[10]),
         _ => None,
     }
 }
@@ -83,7 +83,14 @@ fn main() {
         "| terms | points | runs each | compat | default | next run in 95 % (c) | (d) | told apart | of these right |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    for kind in ["usual", "any of 42", "usual, same noise everywhere", "falling 1/p", "constant"] {
+    for kind in [
+        "usual",
+        "any of 42",
+        "usual, same noise everywhere",
+        "falling 1/p",
+        "falling 1/p, negative exponents on",
+        "constant",
+    ] {
         for (points, repetitions) in [(5, 1), (5, 5), (8, 5), (12, 1), (20, 1), (39, 1), (39, 5)] {
             let mut random = Random(seed ^ (points as u64) << 32 ^ (repetitions as u64) << 40);
             let tally = run(kind, points, repetitions, trials, &mut random);
@@ -127,7 +134,10 @@ fn run(kind: &str, points: usize, repetitions: usize, trials: usize, random: &mu
         }
         let experiment = builder.build();
         let next_run = truth(next_scale) + scatter(next_scale) * random.normal();
-        for (mode, options) in [Options::compat(), Options::default()].iter().enumerate() {
+        // Extra-P offers negative exponents only when told to.
+        let shrinking = kind.ends_with("exponents on").then_some(Shrinking::Always);
+        let modes = [Options { shrinking, ..Options::compat() }, Options { shrinking, ..Options::default() }];
+        for (mode, options) in modes.iter().enumerate() {
             let models = model(&experiment, options).expect("one parameter and complete");
             let model = &models.models[0];
             let found = model.function.leading().terms.first().map(|term| term.factors[0].exponents);

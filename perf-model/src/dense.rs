@@ -1,6 +1,10 @@
 //! Small dense least squares: Householder QR, and singular values where columns may depend on each other.
 //!
 //! Matrices are row-major slices of `n` rows and `k` columns with `k` a handful (the constant and the terms).
+//!
+//! Two solvers, for two purposes. [`minimum_norm`] answers whatever the matrix, as `numpy.linalg.lstsq` does, and is what the
+//! compatibility mode needs. [`Fit`] scales columns to unit length first (a column of p³ beside one of ones is not
+//! ill-conditioned, only badly scaled), refuses dependent columns, and keeps the triangle for leverages.
 
 /// A least-squares solution.
 #[derive(Debug, Clone)]

@@ -34,6 +34,11 @@ pub struct Measurement {
 }
 
 /// How repetitions become the one value that is modelled.
+///
+/// ```
+/// use perf_model::Measure;
+/// assert_eq!(Measure::Median.of(&[1.0, 1.2, 9.0]), 1.2);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Measure {
     /// Arithmetic mean.
@@ -110,6 +115,18 @@ pub(crate) fn deviation(values: &[f64]) -> f64 {
 }
 
 /// Collects measurements in any order; the same callpath, metric and point again is a repetition.
+///
+/// ```
+/// use perf_model::{ExperimentBuilder, Options, model};
+///
+/// let mut builder = ExperimentBuilder::new(vec!["p".to_owned()]);
+/// for p in [2.0, 4.0, 8.0, 16.0] {
+///     builder.add("write", "bytes", &[p], &[1024.0 * p]);
+/// }
+/// let models = model(&builder.build(), &Options::default())?;
+/// assert_eq!(models.models[0].evaluate(&[32.0]), 32768.0);
+/// # Ok::<(), perf_model::Error>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct ExperimentBuilder {
     experiment: Experiment,

@@ -8,6 +8,15 @@ use crate::noise::{Noise, NoiseKind};
 use crate::points::Points;
 
 /// The model of one metric at one callpath.
+///
+/// ```
+/// use perf_model::{Options, model_series};
+///
+/// let model = model_series(&[2.0, 4.0, 8.0, 16.0, 32.0], &[3.1, 4.9, 9.2, 16.7, 33.5], &Options::default());
+/// let runner_up = model.runner_up.as_ref().expect("something else was tried");
+/// println!("SMAPE {:.1} %, {:.1} % at points left out", model.in_sample.smape, model.leave_one_out.unwrap().smape);
+/// println!("{:.0} times likelier than the next best", runner_up.odds);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Model {
     /// Where.

@@ -128,6 +128,19 @@ const PARALLEL: usize = 64;
 /// By default each set stands on its own points: sets may be ragged, missing values are left out (with a note), and a
 /// set with nothing left is [skipped](Models::skipped).
 ///
+/// ```
+/// use perf_model::{Note, Options, input, model};
+///
+/// let text = "PARAMETER p\nPOINTS 2 4 8 16 32\nREGION write\nMETRIC time\n\
+///             DATA 251 249\nDATA 126 124\nDATA 63 62\nDATA 31 32\nDATA 15.5 15.8\n";
+/// let models = model(&input::parse(text, "runs.txt", None)?, &Options::default())?;
+/// let write = &models.models[0];
+/// assert_eq!(write.function.leading().terms[0].factors[0].exponents.power.to_string(), "-1");
+/// assert!(write.noise.is_some_and(|noise| noise.level < 0.02));
+/// assert!(!write.has(Note::LackOfFit));
+/// # Ok::<(), perf_model::Error>(())
+/// ```
+///
 /// # Errors
 /// The experiment has no parameter or more than four, or more than one and a modeler that takes one; in compatibility
 /// mode also if a set lacks a point that another one has, as Extra-P refuses such files.

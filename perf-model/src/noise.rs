@@ -1,4 +1,8 @@
 //! How much measurements scatter, and whether that grows with the value.
+//!
+//! A point with R repetitions of mean m and squared deviations q has R − 1 degrees of freedom. Pooled over all points, Σ q / Σ
+//! (R − 1) is the variance of a run if noise is the same everywhere, Σ (q/m²) / Σ (R − 1) its relative variance if noise
+//! grows with the value; the mean of R runs has 1/R of it.
 
 use serde::Serialize;
 

@@ -1,4 +1,7 @@
 //! What a modeler sees of one set: points, one value each, and what the repetitions say.
+//!
+//! Coordinates are stored one point after the other, as in the rows of a table: points of one parameter are a plain list of
+//! its values.
 
 use crate::experiment::{Experiment, Measure, MeasurementSet};
 

@@ -38,6 +38,8 @@ pub struct Interval {
 }
 
 /// The value of a model at a point, with what a reader should know.
+///
+/// This is what `--evaluate` shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Prediction {
     /// The point, one value per parameter.
@@ -68,6 +70,18 @@ struct Part {
 }
 
 /// A model prepared for many predictions.
+///
+/// ```
+/// use perf_model::{Options, Target, model_series};
+///
+/// let model = model_series(&[2.0, 4.0, 8.0, 16.0, 32.0], &[2.1, 3.9, 8.2, 15.7, 32.5], &Options::default());
+/// let predictor = model.predictor();
+/// for p in [64.0, 1024.0] {
+///     let run = predictor.interval(&[p], 0.95, Target::Run).expect("more points than coefficients");
+///     let mean = predictor.interval(&[p], 0.95, Target::Mean).expect("the same");
+///     assert!(run.low < mean.low && mean.high < run.high);
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Predictor<'m> {
     model: &'m Model,

@@ -37,6 +37,16 @@ pub const SHRINKING_POWER: [Exponents; 19] = [
 ];
 
 /// The terms to try for one parameter.
+///
+/// ```
+/// use perf_model::{Exponents, Options, SearchSpace, model_series};
+///
+/// // Only what theory allows: p or p · log2 p.
+/// let space = SearchSpace::of(vec![Exponents::new(1, 1, 0), Exponents::new(1, 1, 1)]);
+/// let options = Options { space: Some(space), ..Options::default() };
+/// let model = model_series(&[2.0, 4.0, 8.0, 16.0], &[2.1, 8.3, 23.5, 64.9], &options);
+/// assert_eq!(model.function.leading().terms[0].factors[0].exponents, Exponents::new(1, 1, 1));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchSpace {
     exponents: Vec<Exponents>,

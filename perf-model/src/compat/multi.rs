@@ -1,4 +1,13 @@
 //! Several parameters: a term per parameter from its series, then the best combination on all points.
+//!
+//! 1. Each parameter's [series](crate::lines) gets a single-parameter model; if that is constant, the parameter is out.
+//! 2. With none left, the model is the mean of all points. With one, its series' coefficients compete with new ones from all
+//!    points. With more, the [forms](crate::forms) of their terms compete, all coefficients fitted to all points.
+//! 3. Costs are in-sample. The least SMAPE wins.
+//!
+//! On a cross of points two forms often span the same columns, as `a + b` and `a + ab` do if one factor is constant wherever
+//! the other varies. Both then fit alike, and in Extra-P the rounding of the last digit decides. Here the form with fewer
+//! factors does, and the model is marked as a [tie](crate::Note::Tie).
 
 use super::{LEAST_CONTRIBUTION, Outcome, Rules, constant_costs, contribution, single};
 use crate::cost::{Costs, adjusted_r2, symmetric_error};

@@ -6,6 +6,40 @@
 //! | [`Format::Json`] | `.json` | one document, with points spelled out or with ids |
 //! | [`Format::Text`] | `.txt` | `PARAMETER`, `POINTS`, `REGION`, `METRIC`, `DATA` |
 //! | [`Format::Talpas`] | `.txt` | JSON lines with `;` between the fields |
+//!
+//! # JSON lines
+//!
+//! ```text
+//! {"params":{"Processes":36},"callpath":"write->total","metric":"Size (B)","value":1868271840}
+//! {"params":{"Processes":72},"callpath":"write->total","metric":"Size (B)","value":[1868340384,1868340390]}
+//! ```
+//!
+//! One object a line, blank lines apart. The keys of the first line's `params` are the parameters, in that order; later lines
+//! must have them all and may have more. `callpath` and `metric` may be left out; levels of a callpath are separated by `->`.
+//! `value` is a number or a list of repetitions; the same parameters, callpath and metric on another line are repetitions
+//! too. `null` and Python's `NaN` are values that are missing. New runs are appended.
+//!
+//! # Text
+//!
+//! ```text
+//! # comment
+//! PARAMETER p
+//! POINTS 4 8 16            several parameters: POINTS ( 4 10 ) ( 8 10 )
+//! REGION write->total
+//! METRIC time
+//! DATA 1.1 1.0 1.2         repetitions at the first point
+//! DATA 2.1 2.0 1.9         at the second, and so on
+//! DATA 4.0 4.2 4.1
+//! ```
+//!
+//! # Errors
+//!
+//! A message says where, what was expected there and what was found:
+//!
+//! ```
+//! let error = perf_model::input::parse("PARAMETER p\nPOINTS 1 2 x\n", "runs.txt", None).unwrap_err();
+//! assert_eq!(error.to_string(), "runs.txt:2: expected numbers, found `x`");
+//! ```
 
 mod json;
 mod json_lines;

@@ -13,6 +13,18 @@ use crate::prediction::Prediction;
 pub const SCHEMA: &str = "ftio.model/1";
 
 /// One model. Numbers that are not finite are `null`.
+///
+/// ```
+/// use perf_model::output::json::Record;
+/// use perf_model::{Options, model_series};
+///
+/// let model = model_series(&[1.0, 2.0, 4.0, 8.0, 16.0], &[3.0, 6.0, 12.0, 24.0, 48.0], &Options::default());
+/// let parameters = ["p".to_owned()];
+/// let mut record = Record::new(&model, &parameters);
+/// record.predictions.push(model.predict(&[4096.0], 0.95)?);
+/// assert!(record.line().starts_with(r#"{"schema":"ftio.model/1","callpath":"<root>","#));
+/// # Ok::<(), perf_model::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
 pub struct Record<'a> {
     /// [`SCHEMA`].

@@ -49,7 +49,17 @@ pub fn spaced(low: f64, high: f64, count: usize) -> Vec<f64> {
 }
 
 /// The data of a plot along one parameter, from the least measured value to `to` (or the greatest), the others held at
-/// their greatest measured values.
+/// their greatest measured values. The band about the curve is where the next run should lie with probability `level`.
+///
+/// ```
+/// use perf_model::output::plot::plot;
+/// use perf_model::{Options, model_series};
+///
+/// let model = model_series(&[1.0, 2.0, 4.0, 8.0, 16.0], &[1.1, 2.0, 4.1, 7.9, 16.2], &Options::default());
+/// let data = plot(&model, &["p".to_owned()], 0, Some(1024.0), 100, 0.95)?;
+/// assert_eq!((data.points.len(), data.curve.len()), (5, 100));
+/// # Ok::<(), perf_model::Error>(())
+/// ```
 ///
 /// # Errors
 /// There is no such parameter.

@@ -135,6 +135,17 @@ fn all(experiment: &Experiment, models: &Models, notation: Notation) -> String {
 /// `{median}`, `{std}`, `{min}`, `{max}`); `{point}` is itself a list (of `{coordinate}`, `{parameter}`). Lists take
 /// `sep:'…'; format:'…'`. `{?metric}` and `{?callpath}` are empty where they repeat the line before.
 ///
+/// ```
+/// use perf_model::output::print::template;
+/// use perf_model::{Options, input, model};
+///
+/// let text = "PARAMETER p\nPOINTS 2 4 8\nREGION write\nMETRIC bytes\nDATA 20\nDATA 40\nDATA 80\n";
+/// let experiment = input::parse(text, "runs.txt", None)?;
+/// let models = model(&experiment, &Options::default())?;
+/// assert_eq!(template(&experiment, &models, "{callpath}: {model:python}, {smape:.1f} %")?, "write: 10.0*p**(1), 0.0 %\n");
+/// # Ok::<(), perf_model::Error>(())
+/// ```
+///
 /// # Errors
 /// The format string is malformed, or names something that is not there.
 pub fn template(experiment: &Experiment, models: &Models, text: &str) -> Result<String> {

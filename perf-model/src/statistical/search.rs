@@ -1,4 +1,12 @@
 //! One parameter: the likeliest term, if it is better than none.
+//!
+//! With weights w = 1/scale², a term's weighted residuals are S = Σ w (y − c₀ − c₁x)². If noise is relative, scales start as
+//! the measured values, become the fitted values of the best term, and all terms are fitted once more: the same scales for
+//! all, so that their residuals can be compared.
+//!
+//! A term replaces the constant (with residuals S₀) if t = √((S₀ − S) · d / (S + Q)) is significant at one per cent for d =
+//! n − 2 + ν degrees of freedom, ν and Q being those of the repetitions. Many terms are tried, but they resemble each
+//! other so much that the level holds to within a factor of three (see the example `recovery`).
 
 use super::{Candidate, MOST_ALTERNATIVES, Outcome, PLAUSIBLE, SIGNIFICANCE, Scaled, price};
 use crate::basis::Basis;
