@@ -62,16 +62,18 @@ impl Darshan2Record {
         counters.iter().fold(0u64, |sum, c| sum.saturating_add(u64::try_from(self[*c]).unwrap_or(0)))
     }
 
-    /// Whether the file was used through a layer. A file may be used through MPI-IO and through POSIX or streams;
-    /// it is said to be of streams only if it was never opened by POSIX.
+    /// Whether the file was used through a layer. A file may be used through MPI-IO and through POSIX or streams; it is
+    /// said to be of streams only if POSIX never opened it, and of POSIX if nothing else is known to have opened it. Every
+    /// record so belongs to at least one layer, and never to both POSIX and STDIO.
     pub fn uses(&self, layer: Layer) -> bool {
         use Darshan2Counter as C;
         let posix = self.sum([C::PosixOpens]) > 0;
         let streams = self.sum([C::PosixFopens]) > 0;
+        let mpiio = self.sum([C::IndepOpens, C::CollOpens]) > 0;
         match layer {
-            Layer::MpiIo => self.sum([C::IndepOpens, C::CollOpens]) > 0,
+            Layer::MpiIo => mpiio,
             Layer::Stdio => streams && !posix,
-            Layer::Posix => posix || (!streams && self.sum([C::PosixStats]) > 0),
+            Layer::Posix => posix || (!streams && (!mpiio || self.sum([C::PosixStats]) > 0)),
             Layer::Dfs | Layer::Daos => false,
         }
     }
@@ -240,7 +242,7 @@ mod tests {
         assert_eq!(with(&[C::PosixFopens]), [false, false, true]);
         assert_eq!(with(&[C::PosixFopens, C::PosixOpens]), [false, true, false]);
         assert_eq!(with(&[C::PosixStats]), [false, true, false]);
-        assert_eq!(with(&[]), [false; 3]);
+        assert_eq!(with(&[]), [false, true, false]);
     }
 
     #[test]

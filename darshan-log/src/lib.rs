@@ -55,7 +55,7 @@
 //!
 //! # Making logs
 //!
-//! [`write`] makes logs of every format, byte order and compression, for tests.
+//! [`mod@write`] makes logs of every format, byte order and compression, for tests.
 //!
 //! The format is not documented outside Darshan's own headers (`darshan-log-format.h` and those of its modules,
 //! release 3.5.0; version 2.3.1 for Darshan 2), from which the facts used here were taken.

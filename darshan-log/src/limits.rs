@@ -7,8 +7,8 @@
 /// how much of it may be collected in memory at once. Both are a floor plus a multiple of the compressed length, so
 /// that a log of gigabytes is read and a log of 1 KB cannot take more than a few megabytes.
 ///
-/// zlib cannot exceed a ratio of 1032, so zlib-compressed logs (all that Darshan writes by itself) never meet
-/// these limits at their defaults.
+/// zlib cannot exceed a ratio of 1032, so that logs compressed by zlib, all that Darshan writes by itself, never meet
+/// the limits on bytes at their defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

@@ -263,18 +263,20 @@ impl Log {
         if self.format.major == 2 {
             return self.totals_2();
         }
-        let of = |info: &ModuleInfo| {
-            let (contents, damage) = match info.id {
-                ModuleId::POSIX => totals::counters(self.posix(), PosixRecord::mixes_streams),
-                ModuleId::MPIIO => totals::counters(self.mpiio(), |_| false),
-                ModuleId::STDIO => totals::counters(self.stdio(), |_| false),
-                ModuleId::DXT_POSIX | ModuleId::DXT_MPIIO => totals::segments(self.dxt(info.id)),
-                ModuleId::HEATMAP => totals::heatmaps(self.heatmaps()),
-                _ => (Contents::Unread, None),
-            };
-            ModuleTotals::new(info.clone(), contents, damage)
+        self.modules.iter().map(|info| self.module_totals(info)).collect()
+    }
+
+    /// The totals of one of the [`modules`](Log::modules); no other is decompressed.
+    pub fn module_totals(&self, info: &ModuleInfo) -> ModuleTotals {
+        let (contents, damage) = match info.id {
+            ModuleId::POSIX => totals::counters(self.posix(), PosixRecord::mixes_streams),
+            ModuleId::MPIIO => totals::counters(self.mpiio(), |_| false),
+            ModuleId::STDIO => totals::counters(self.stdio(), |_| false),
+            ModuleId::DXT_POSIX | ModuleId::DXT_MPIIO => totals::segments(self.dxt(info.id)),
+            ModuleId::HEATMAP => totals::heatmaps(self.heatmaps()),
+            _ => (Contents::Unread, None),
         };
-        self.modules.iter().map(of).collect()
+        ModuleTotals::new(info.clone(), contents, damage)
     }
 
     fn totals_2(&self) -> Vec<ModuleTotals> {

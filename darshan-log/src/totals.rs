@@ -97,6 +97,13 @@ pub struct SegmentTotals {
     pub last_end: Option<f64>,
 }
 
+impl SegmentTotals {
+    /// Segments of both directions.
+    pub fn segments(&self) -> u64 {
+        self.reads + self.writes
+    }
+}
+
 /// Sums over the heatmap records of a layer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

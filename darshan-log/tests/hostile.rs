@@ -140,6 +140,19 @@ fn limits_hold_and_can_be_raised() {
     let log = Log::from_bytes_with("raised", bytes, limits).unwrap();
     assert_eq!(log.names().unwrap().get(1), Some(long.as_str()));
     assert_eq!(log.file(), "raised");
+
+    let zeros = vec![0; 4 << 20];
+    let bytes = LogWriter::new(Format::V3_41, Job::default())
+        .compression(Compression::Bzip2)
+        .module(ModuleId::POSIX, 4, &zeros)
+        .to_bytes()
+        .unwrap();
+    let mut limits = Limits::default();
+    (limits.inflated_bytes, limits.inflated_ratio) = (1 << 20, 1);
+    let log = Log::from_bytes_with("lowered", bytes, limits).unwrap();
+    let items: Vec<_> = log.posix().collect();
+    assert!(items.len() >= (1 << 20) / 704 && items.len() < (2 << 20) / 704);
+    assert!(matches!(items.last(), Some(Err(Error::TooLarge { .. }))));
 }
 
 proptest! {

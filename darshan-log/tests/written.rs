@@ -133,6 +133,19 @@ fn every_format_of_darshan_2_is_read() {
 }
 
 #[test]
+fn logs_can_be_read_by_several_threads() {
+    fn shared<T: Send + Sync>(value: T) -> T {
+        value
+    }
+    let log = shared(Log::from_bytes(log_3(Format::V3_41, ORDERS[0], Compression::Zlib, 1, NEWEST)).unwrap());
+    let counts = std::thread::scope(|scope| {
+        let threads = [(); 4].map(|()| scope.spawn(|| log.posix().count()));
+        threads.map(|thread| thread.join().unwrap())
+    });
+    assert_eq!(counts, [3; 4]);
+}
+
+#[test]
 fn a_log_without_records_is_a_log() {
     for format in FORMATS_3 {
         let log = Log::from_bytes(LogWriter::new(format, job(format)).to_bytes().unwrap()).unwrap();
