@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -198,9 +198,7 @@ impl Job {
     }
 
     pub fn run(&self) -> Outcome {
-        // Four ranks are more than most machines that run this have cores for; one job at a time.
-        static RUNNING: Mutex<()> = Mutex::new(());
-        let _one_at_a_time = RUNNING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let _room = Room::take(self.ranks);
         let mut command = Command::new(self.mpi.launcher);
         command.args(self.mpi.launcher_args).arg("-n").arg(self.ranks.to_string());
         for (name, value) in &self.environment {
@@ -210,6 +208,33 @@ impl Job {
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
         command.envs(&self.launcher_environment);
         run_limited(command, Duration::from_secs(90))
+    }
+}
+
+/// Room on the machine for some ranks, given back when dropped. MPI ranks wait by spinning, so that jobs of many
+/// more ranks than there are cores crawl.
+struct Room(u32);
+
+static OCCUPIED: Mutex<u32> = Mutex::new(0);
+static ROOM_MADE: Condvar = Condvar::new();
+
+impl Room {
+    fn take(ranks: u32) -> Self {
+        let limit = 2 * thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        let occupied = OCCUPIED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // A job that would never fit runs alone.
+        let mut occupied = ROOM_MADE
+            .wait_while(occupied, |occupied| *occupied > 0 && *occupied + ranks > limit)
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        *occupied += ranks;
+        Room(ranks)
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        *OCCUPIED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) -= self.0;
+        ROOM_MADE.notify_all();
     }
 }
 
