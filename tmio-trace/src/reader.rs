@@ -111,13 +111,16 @@ pub fn parts_path(path: &Path) -> PathBuf {
 }
 
 impl Trace {
-    /// Finds the trace `path`, or else its parts.
+    /// Finds the trace `path`, or else its parts. A directory is one only if it is named `….parts`.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let io_error = |source| ReadError::Io { path: path.to_owned(), source };
         match fs::metadata(path) {
-            Ok(meta) if meta.is_dir() => Self::from_parts(path, path)
-                .map_err(io_error)?
-                .ok_or_else(|| ReadError::Directory { path: path.to_owned() }),
+            // Of any other directory, the traces in it would be taken for the parts of one job.
+            Ok(meta) if meta.is_dir() => match path.extension() {
+                Some(extension) if extension == "parts" => Self::from_parts(path, path).map_err(io_error)?,
+                _ => None,
+            }
+            .ok_or_else(|| ReadError::Directory { path: path.to_owned() }),
             Ok(_) => {
                 let sources = vec![Source::File(path.to_owned())];
                 Ok(Self { path: path.to_owned(), sources, unfinished: false })
