@@ -1,5 +1,6 @@
 //! Compiles the programs in `programs/` with each installed MPI and runs them, always with a time limit.
 
+pub use crate::mpis::{Lack, Mpi, installed_mpis};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -10,47 +11,6 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
-
-/// An MPI under test: how its programs are compiled and launched.
-#[derive(Debug, Clone, Copy)]
-pub struct Mpi {
-    pub name: &'static str,
-    compiler: &'static str,
-    fortran: &'static str,
-    launcher: &'static str,
-    launcher_args: &'static [&'static str],
-    /// Gives a variable to the ranks and not to the launcher.
-    environment: fn(&str, &str) -> Vec<String>,
-}
-
-const KNOWN: [Mpi; 2] = [
-    Mpi {
-        name: "openmpi",
-        compiler: "mpicc.openmpi",
-        fortran: "mpifort.openmpi",
-        launcher: "mpirun.openmpi",
-        launcher_args: &["--oversubscribe"],
-        environment: |name, value| vec!["-x".into(), format!("{name}={value}")],
-    },
-    Mpi {
-        name: "mpich",
-        compiler: "mpicc.mpich",
-        fortran: "mpifort.mpich",
-        launcher: "mpirun.mpich",
-        launcher_args: &[],
-        environment: |name, value| vec!["-env".into(), name.into(), value.into()],
-    },
-];
-
-/// The installed MPIs; of each that is missing a line says so.
-pub fn installed_mpis() -> Vec<Mpi> {
-    let (found, missing): (Vec<Mpi>, Vec<Mpi>) =
-        KNOWN.into_iter().partition(|mpi| in_path(mpi.compiler) && in_path(mpi.launcher));
-    for mpi in missing {
-        skip(&format!("{} is not installed", mpi.name));
-    }
-    found
-}
 
 /// Says visibly that something was not tested. `scripts/test` sets `MPI_TESTS_STRICT`, having installed all that
 /// is needed: there, it is a failure.
@@ -67,11 +27,6 @@ pub fn say_skipped(reason: &str) {
     let test = thread::current().name().unwrap_or("?").to_string();
     // Written past the test runner's capture, which would hide it when the test passes.
     let _ = writeln!(std::io::stderr(), "skipped in {test}: {reason}");
-}
-
-fn in_path(program: &str) -> bool {
-    std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
 }
 
 pub fn target_directory() -> PathBuf {
@@ -129,8 +84,9 @@ impl Mpi {
         }
         fs::create_dir_all(&directory).expect("target/ can be written");
         let fortran = programs().join(format!("{name}.f90"));
-        let mut compile = Command::new(if fortran.is_file() { self.fortran } else { self.compiler });
+        let (mut compile, libraries) = self.compiler();
         if fortran.is_file() {
+            compile = self.fortran().expect("this MPI has Fortran");
             compile.args(["-O1", "-Wall"]).arg(&fortran);
             compile.arg("-J").arg(&directory);
         } else {
@@ -140,6 +96,7 @@ impl Mpi {
                 .arg(&headers);
             compile.args(if shared { &["-shared", "-fPIC"][..] } else { &[] });
             compile.arg(programs().join(format!("{name}.c"))).args(["-lm", "-ldl", "-lpthread"]);
+            compile.args(libraries);
         }
         // Another process may be running or compiling the old one: the new one takes its place at once.
         let draft = binary.with_extension(format!("{}.tmp", std::process::id()));
@@ -160,10 +117,6 @@ impl Mpi {
             environment: BTreeMap::new(),
             launcher_environment: BTreeMap::new(),
         }
-    }
-
-    pub fn can_compile_fortran(&self) -> bool {
-        in_path(self.fortran)
     }
 }
 
@@ -197,19 +150,23 @@ impl Job {
         self
     }
 
+    /// The launcher's whole command line.
+    pub fn command(&self) -> Command {
+        let mut command = self.mpi.launcher();
+        command.arg("-n").arg(self.ranks.to_string());
+        for (name, value) in &self.environment {
+            command.args(self.mpi.give(name, value));
+        }
+        command.arg(&self.program).args(&self.args);
+        command.envs(&self.launcher_environment);
+        command
+    }
+
     pub fn run(&self) -> Outcome {
         // Four ranks are more than most machines that run this have cores for; one job at a time.
         static RUNNING: Mutex<()> = Mutex::new(());
         let _one_at_a_time = RUNNING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let mut command = Command::new(self.mpi.launcher);
-        command.args(self.mpi.launcher_args).arg("-n").arg(self.ranks.to_string());
-        for (name, value) in &self.environment {
-            command.args((self.mpi.environment)(name, value));
-        }
-        command.arg(&self.program).args(&self.args);
-        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-        command.envs(&self.launcher_environment);
-        run_limited(command, Duration::from_secs(90))
+        run_limited(self.command(), Duration::from_secs(180))
     }
 }
 

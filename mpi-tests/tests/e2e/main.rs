@@ -4,6 +4,7 @@
 //! They expect `target/release/libtmio.so` and `target/release/ftio`; `scripts/test` builds these first.
 
 mod harness;
+mod mpis;
 mod traced;
 
 mod coverage;
@@ -16,6 +17,7 @@ mod harmless;
 mod interrupted;
 mod other_tools;
 mod rust_workload;
+mod symbols;
 mod traps;
 mod unwritable;
 mod workload_truth;

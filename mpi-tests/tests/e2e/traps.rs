@@ -1,6 +1,6 @@
 //! What applications do that a tracer could trip over.
 
-use crate::harness::{Mpi, Outcome, installed_mpis};
+use crate::harness::{Lack, Mpi, Outcome, installed_mpis};
 use crate::traced::{Scratch, info, traced};
 use serde_json::Value;
 
@@ -64,8 +64,7 @@ fn a_limit_on_the_size_of_files() {
 
 #[test]
 fn spawned_processes() {
-    // Debian's MPICH 4.0 cannot spawn.
-    for mpi in installed_mpis().into_iter().filter(|mpi| mpi.name != "mpich") {
+    for mpi in installed_mpis().into_iter().filter(|mpi| !mpi.lacks(Lack::Spawn)) {
         let scratch = Scratch::new();
         let job = mpi.job(2, mpi.program("spawns")).args([scratch.data()]);
         let outcome =
