@@ -7,8 +7,8 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -91,11 +91,15 @@ impl Mpi {
             compile.arg("-J").arg(&directory);
         } else {
             // MPICH's MPI_STATUSES_IGNORE is an invalid pointer by design, which gcc takes for an overflow.
-            compile
-                .args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-stringop-overflow", "-I"])
-                .arg(&headers);
+            compile.args(["-O2", "-Wall", "-Wextra", "-Wno-stringop-overflow", "-I"]).arg(&headers);
             compile.args(if shared { &["-shared", "-fPIC"][..] } else { &[] });
-            compile.arg(programs().join(format!("{name}.c"))).args(["-lm", "-ldl", "-lpthread"]);
+            let cpp = programs().join(format!("{name}.cpp"));
+            if cpp.is_file() {
+                compile.arg(cpp).arg("-lstdc++");
+            } else {
+                compile.arg("-std=gnu11").arg(programs().join(format!("{name}.c")));
+            }
+            compile.args(["-lm", "-ldl", "-lpthread"]);
             compile.args(libraries);
         }
         // Another process may be running or compiling the old one: the new one takes its place at once.
@@ -162,12 +166,24 @@ impl Job {
         command
     }
 
-    pub fn run(&self) -> Outcome {
-        // Four ranks are more than most machines that run this have cores for; one job at a time.
-        static RUNNING: Mutex<()> = Mutex::new(());
-        let _one_at_a_time = RUNNING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        run_limited(self.command(), Duration::from_secs(180))
+    /// Starts it, calls `meanwhile` with the launcher's process id, and waits for its end.
+    pub fn run_with(&self, meanwhile: impl FnOnce(&mut Child)) -> Outcome {
+        let _one_at_a_time = one_at_a_time();
+        run_meanwhile(self.command(), LIMIT, meanwhile)
     }
+
+    pub fn run(&self) -> Outcome {
+        self.run_with(|_| {})
+    }
+}
+
+/// After which a job hangs.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// Four ranks are more than most machines that run this have cores for; one job at a time.
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static RUNNING: Mutex<()> = Mutex::new(());
+    RUNNING.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// How a process ended and what it said.
@@ -191,7 +207,11 @@ impl Outcome {
 }
 
 /// Runs a command without the tracer's variables of this environment; ends it, and fails, after `limit`.
-pub fn run_limited(mut command: Command, limit: Duration) -> Outcome {
+pub fn run_limited(command: Command, limit: Duration) -> Outcome {
+    run_meanwhile(command, limit, |_| {})
+}
+
+fn run_meanwhile(mut command: Command, limit: Duration, meanwhile: impl FnOnce(&mut Child)) -> Outcome {
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("TMIO_")) {
             command.env_remove(name);
@@ -207,6 +227,7 @@ pub fn run_limited(mut command: Command, limit: Duration) -> Outcome {
     let stdout = collect(child.stdout.take().expect("piped"));
     let stderr = collect(child.stderr.take().expect("piped"));
     let start = Instant::now();
+    meanwhile(&mut child);
     let status = loop {
         if let Some(status) = child.try_wait().expect("it is our child") {
             break status;
