@@ -2,7 +2,8 @@
  * blocking and nonblocking reads and writes of any size, also 0; requests completed in any of MPI's ways, in any order,
  * from copies, by another thread than the one that issued them, among point-to-point and null requests; files opened
  * and closed; flushes. Same seed, same steps of each thread.
- * usage: stress DIRECTORY SEED STEPS THREADS [no-testall] */
+ * usage: stress DIRECTORY SEED STEPS THREADS [no-testall] [one-at-a-time]
+ * With the last word no two threads are inside MPI at once, for MPIs that do not stand it. */
 #define _GNU_SOURCE
 #include "tmio.h"
 #include <mpi.h>
@@ -37,7 +38,8 @@ struct worker {
 
 static const char *directory;
 static int rank;
-static bool testall = true;
+static bool testall = true, one_at_a_time = false;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 /* Requests that wait for any thread to complete them. */
 static struct pending pool[POOL];
@@ -228,10 +230,23 @@ static void exchange(struct worker *w) {
     pthread_mutex_unlock(&pool_lock);
 }
 
+static void take_turn(void) {
+    if (one_at_a_time)
+        pthread_mutex_lock(&turn);
+}
+
+static void end_turn(void) {
+    if (one_at_a_time)
+        pthread_mutex_unlock(&turn);
+}
+
 static void *work(void *argument) {
     struct worker *w = argument;
+    take_turn();
     open_file(w);
+    end_turn();
     for (int step = 0; step < w->steps; step++) {
+        take_turn();
         switch (any(w, 16)) {
         case 0: case 1: case 2: blocking(w); break;
         case 3: case 4: case 5: case 6: case 7: issue(w); break;
@@ -245,9 +260,12 @@ static void *work(void *argument) {
             if (w->count)
                 complete(w, 1 + (int)any(w, (uint64_t)w->count), (int)any(w, testall ? 8 : 7));
         }
+        end_turn();
     }
+    take_turn();
     while (w->count)
         complete(w, w->count, 1);
+    end_turn();
     return NULL;
 }
 
@@ -259,7 +277,10 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     directory = argv[1];
-    testall = argc < 6;
+    for (int i = 5; i < argc; i++) {
+        testall &= strcmp(argv[i], "no-testall") != 0;
+        one_at_a_time |= !strcmp(argv[i], "one-at-a-time");
+    }
     int threads = atoi(argv[4]);
     struct worker *workers = calloc((size_t)threads, sizeof *workers);
     pthread_t *ids = calloc((size_t)threads, sizeof *ids);

@@ -39,6 +39,8 @@ pub enum Lack {
     RepeatedTestall,
     /// Nonblocking reads beyond the end of a file.
     NonblockingReadBeyondEnd,
+    /// Nonblocking file operations from several threads at once.
+    RequestsInThreads,
     /// Sessions, or MPI-IO in a program that has only sessions.
     Sessions,
 }
@@ -66,7 +68,7 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["mpirun.openmpi", "--oversubscribe"],
         variables: &[AS_ROOT, AS_ROOT_INDEED],
         give: by_x,
-        lacks: &[Lack::LargeCounts, Lack::NonblockingReadBeyondEnd, Lack::Sessions],
+        lacks: &[Lack::LargeCounts, Lack::NonblockingReadBeyondEnd, Lack::RequestsInThreads, Lack::Sessions],
     },
     Mpi {
         name: "mpich",
@@ -88,7 +90,7 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["{}/bin/mpirun", "--oversubscribe"],
         variables: &[AS_ROOT, AS_ROOT_INDEED],
         give: by_x,
-        lacks: &[Lack::LargeCounts, Lack::Fortran, Lack::NonblockingReadBeyondEnd],
+        lacks: &[Lack::LargeCounts, Lack::Fortran, Lack::NonblockingReadBeyondEnd, Lack::RequestsInThreads],
     },
     Mpi {
         name: "mpich-5",
@@ -121,7 +123,7 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["{}/bin/mpiexec.hydra"],
         variables: INTEL,
         give: by_env,
-        lacks: &[Lack::FortranF08],
+        lacks: &[Lack::FortranF08, Lack::Spawn],
     },
     Mpi {
         name: "intel-abi",
@@ -132,7 +134,7 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["{}/bin/mpiexec.hydra"],
         variables: INTEL,
         give: by_env,
-        lacks: &[Lack::Fortran],
+        lacks: &[Lack::Fortran, Lack::Spawn],
     },
 ];
 

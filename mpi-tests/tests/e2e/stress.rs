@@ -19,6 +19,7 @@ fn exact(mpi: &Mpi, seed: u32, threads: u32, options: &[(&str, &str)]) {
     let (seed, threads) = (seed.to_string(), threads.to_string());
     let job = mpi.job(2, mpi.program("stress")).args([scratch.data()]).args([&seed, &steps, &threads]);
     let job = if mpi.lacks(Lack::RepeatedTestall) { job.args(["no-testall"]) } else { job };
+    let job = if mpi.lacks(Lack::RequestsInThreads) { job.args(["one-at-a-time"]) } else { job };
     let job = options.iter().fold(traced(job, &scratch), |job, (name, value)| job.env(name, value));
     let outcome = job.run();
     assert!(outcome.success() && outcome.stderr.is_empty(), "{label}: {outcome:?}");
