@@ -23,11 +23,17 @@ pub(crate) fn boot_id() -> String {
 
 /// A number that is the same for processes whose monotonic clocks are the same.
 pub(crate) fn node_number(host: &str, boot_id: &str) -> i64 {
-    // FNV-1a; the host name decides only where there is no boot id.
-    let text = if boot_id.is_empty() { host } else { boot_id };
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    // The host name decides only where there is no boot id. Containers of one node may have time
+    // namespaces, in which the monotonic clock has an offset of its own.
+    let node = if boot_id.is_empty() { host } else { boot_id };
+    let namespace = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
+    // FNV-1a.
+    let hash = [node.as_bytes(), namespace.as_os_str().as_encoded_bytes()]
+        .concat()
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325u64, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
     (hash >> 1) as i64
 }
 

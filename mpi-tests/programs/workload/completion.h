@@ -43,15 +43,15 @@ static void compare_status(struct account *a, MPI_Status *status, long long expe
     a->status_mismatches += bytes != expected;
 }
 
-/* One call that completed `completed` of the `pending` requests: a blocking call keeps those it completed
- * waiting, an unsuccessful test all that are still pending. */
-static void count_call(struct account *a, enum class class, bool blocking, double start, int completed, int pending) {
+/* One call that completed `completed` requests. */
+static void count_call(struct account *a, enum class class, bool blocking, double start, int completed) {
     double elapsed = now() - start;
     if (completed)
         a->wait_time[class] += elapsed;
     else
         a->test_time[class] += elapsed;
-    a->lost_time[class] += elapsed * (blocking ? completed : completed ? 0 : pending);
+    if (blocking || !completed)
+        a->lost_time[class] += elapsed;
 }
 
 /* The application's own array is left behind, and the requests are completed from a copy in reverse order. */
@@ -72,7 +72,7 @@ static bool test_all(struct account *a, struct outstanding *o, MPI_Request *requ
     int flag = 0;
     double start = now();
     check(MPI_Testall(o->count, requests, &flag, ignore_status ? MPI_STATUSES_IGNORE : o->statuses), "MPI_Testall");
-    count_call(a, o->class, false, start, flag ? o->count : 0, o->count);
+    count_call(a, o->class, false, start, flag);
     for (int i = 0; flag && !ignore_status && i < o->count; i++)
         compare_status(a, &o->statuses[i], o->expected[i]);
     return flag;
@@ -90,7 +90,7 @@ static void complete_one_by_one(struct account *a, struct outstanding *o, MPI_Re
             } else {
                 check(MPI_Test(&requests[i], &flag, status), "MPI_Test");
             }
-            count_call(a, o->class, wait, start, flag, 1);
+            count_call(a, o->class, wait, start, flag);
         }
         if (!ignore_status)
             compare_status(a, status, o->expected[i]);
@@ -109,7 +109,7 @@ static void complete_any(struct account *a, struct outstanding *o, MPI_Request *
         } else {
             check(MPI_Testany(o->count, requests, &index, &flag, status), "MPI_Testany");
         }
-        count_call(a, o->class, wait, start, flag, left);
+        count_call(a, o->class, wait, start, flag);
         if (flag) {
             left--;
             if (!ignore_status)
@@ -128,7 +128,7 @@ static void complete_some(struct account *a, struct outstanding *o, MPI_Request 
             check(MPI_Waitsome(o->count, requests, &done, o->indices, statuses), "MPI_Waitsome");
         else
             check(MPI_Testsome(o->count, requests, &done, o->indices, statuses), "MPI_Testsome");
-        count_call(a, o->class, wait, start, done, left);
+        count_call(a, o->class, wait, start, done);
         left -= done;
         for (int i = 0; !ignore_status && i < done; i++)
             compare_status(a, &statuses[i], o->expected[o->indices[i]]);
@@ -157,7 +157,7 @@ static void complete_requests(const struct options *options, struct account *a, 
     case WAITALL: {
         double start = now();
         check(MPI_Waitall(o->count, requests, ignore_status ? MPI_STATUSES_IGNORE : o->statuses), "MPI_Waitall");
-        count_call(a, o->class, true, start, o->count, o->count);
+        count_call(a, o->class, true, start, o->count);
         for (int i = 0; !ignore_status && i < o->count; i++)
             compare_status(a, &o->statuses[i], o->expected[i]);
     }

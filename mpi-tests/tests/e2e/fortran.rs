@@ -1,11 +1,14 @@
 //! Fortran programs reach MPI by other symbols than C does; they are counted exactly, once.
 
-use crate::harness::{installed_mpis, skip};
+use crate::harness::{Lack, installed_mpis, skip};
 use crate::traced::{Scratch, info, traced};
 
 fn counted_once(program: &str) {
     for mpi in installed_mpis() {
-        if !mpi.can_compile_fortran() {
+        if mpi.lacks(Lack::Fortran) || (program.ends_with("f08") && mpi.lacks(Lack::FortranF08)) {
+            continue;
+        }
+        if mpi.fortran().is_none() {
             skip(&format!("{} has no Fortran compiler", mpi.name));
             continue;
         }

@@ -1,56 +1,16 @@
 //! Compiles the programs in `programs/` with each installed MPI and runs them, always with a time limit.
 
+pub use crate::mpis::{Lack, Mpi, installed_mpis};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
-
-/// An MPI under test: how its programs are compiled and launched.
-#[derive(Debug, Clone, Copy)]
-pub struct Mpi {
-    pub name: &'static str,
-    compiler: &'static str,
-    fortran: &'static str,
-    launcher: &'static str,
-    launcher_args: &'static [&'static str],
-    /// Gives a variable to the ranks and not to the launcher.
-    environment: fn(&str, &str) -> Vec<String>,
-}
-
-const KNOWN: [Mpi; 2] = [
-    Mpi {
-        name: "openmpi",
-        compiler: "mpicc.openmpi",
-        fortran: "mpifort.openmpi",
-        launcher: "mpirun.openmpi",
-        launcher_args: &["--oversubscribe"],
-        environment: |name, value| vec!["-x".into(), format!("{name}={value}")],
-    },
-    Mpi {
-        name: "mpich",
-        compiler: "mpicc.mpich",
-        fortran: "mpifort.mpich",
-        launcher: "mpirun.mpich",
-        launcher_args: &[],
-        environment: |name, value| vec!["-env".into(), name.into(), value.into()],
-    },
-];
-
-/// The installed MPIs; of each that is missing a line says so.
-pub fn installed_mpis() -> Vec<Mpi> {
-    let (found, missing): (Vec<Mpi>, Vec<Mpi>) =
-        KNOWN.into_iter().partition(|mpi| in_path(mpi.compiler) && in_path(mpi.launcher));
-    for mpi in missing {
-        skip(&format!("{} is not installed", mpi.name));
-    }
-    found
-}
 
 /// Says visibly that something was not tested. `scripts/test` sets `MPI_TESTS_STRICT`, having installed all that
 /// is needed: there, it is a failure.
@@ -67,11 +27,6 @@ pub fn say_skipped(reason: &str) {
     let test = thread::current().name().unwrap_or("?").to_string();
     // Written past the test runner's capture, which would hide it when the test passes.
     let _ = writeln!(std::io::stderr(), "skipped in {test}: {reason}");
-}
-
-fn in_path(program: &str) -> bool {
-    std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
 }
 
 pub fn target_directory() -> PathBuf {
@@ -129,17 +84,23 @@ impl Mpi {
         }
         fs::create_dir_all(&directory).expect("target/ can be written");
         let fortran = programs().join(format!("{name}.f90"));
-        let mut compile = Command::new(if fortran.is_file() { self.fortran } else { self.compiler });
+        let (mut compile, libraries) = self.compiler();
         if fortran.is_file() {
+            compile = self.fortran().expect("this MPI has Fortran");
             compile.args(["-O1", "-Wall"]).arg(&fortran);
             compile.arg("-J").arg(&directory);
         } else {
             // MPICH's MPI_STATUSES_IGNORE is an invalid pointer by design, which gcc takes for an overflow.
-            compile
-                .args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-stringop-overflow", "-I"])
-                .arg(&headers);
+            compile.args(["-O2", "-Wall", "-Wextra", "-Wno-stringop-overflow", "-I"]).arg(&headers);
             compile.args(if shared { &["-shared", "-fPIC"][..] } else { &[] });
-            compile.arg(programs().join(format!("{name}.c"))).args(["-lm", "-ldl", "-lpthread"]);
+            let cpp = programs().join(format!("{name}.cpp"));
+            if cpp.is_file() {
+                compile.arg(cpp).arg("-lstdc++");
+            } else {
+                compile.arg("-std=gnu11").arg(programs().join(format!("{name}.c")));
+            }
+            compile.args(["-lm", "-ldl", "-lpthread"]);
+            compile.args(libraries);
         }
         // Another process may be running or compiling the old one: the new one takes its place at once.
         let draft = binary.with_extension(format!("{}.tmp", std::process::id()));
@@ -160,10 +121,6 @@ impl Mpi {
             environment: BTreeMap::new(),
             launcher_environment: BTreeMap::new(),
         }
-    }
-
-    pub fn can_compile_fortran(&self) -> bool {
-        in_path(self.fortran)
     }
 }
 
@@ -197,19 +154,31 @@ impl Job {
         self
     }
 
-    pub fn run(&self) -> Outcome {
-        let _room = Room::take(self.ranks);
-        let mut command = Command::new(self.mpi.launcher);
-        command.args(self.mpi.launcher_args).arg("-n").arg(self.ranks.to_string());
+    /// The launcher's whole command line.
+    pub fn command(&self) -> Command {
+        let mut command = self.mpi.launcher();
+        command.arg("-n").arg(self.ranks.to_string());
         for (name, value) in &self.environment {
-            command.args((self.mpi.environment)(name, value));
+            command.args(self.mpi.give(name, value));
         }
         command.arg(&self.program).args(&self.args);
-        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
         command.envs(&self.launcher_environment);
-        run_limited(command, Duration::from_secs(90))
+        command
+    }
+
+    /// Starts it, calls `meanwhile` with the launcher's process id, and waits for its end.
+    pub fn run_with(&self, meanwhile: impl FnOnce(&mut Child)) -> Outcome {
+        let _room = Room::take(self.ranks);
+        run_meanwhile(self.command(), LIMIT, meanwhile)
+    }
+
+    pub fn run(&self) -> Outcome {
+        self.run_with(|_| {})
     }
 }
+
+/// After which a job hangs.
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// Room on the machine for some ranks, given back when dropped. MPI ranks wait by spinning, so that jobs of many
 /// more ranks than there are cores crawl.
@@ -259,7 +228,11 @@ impl Outcome {
 }
 
 /// Runs a command without the tracer's variables of this environment; ends it, and fails, after `limit`.
-pub fn run_limited(mut command: Command, limit: Duration) -> Outcome {
+pub fn run_limited(command: Command, limit: Duration) -> Outcome {
+    run_meanwhile(command, limit, |_| {})
+}
+
+fn run_meanwhile(mut command: Command, limit: Duration, meanwhile: impl FnOnce(&mut Child)) -> Outcome {
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("TMIO_")) {
             command.env_remove(name);
@@ -275,6 +248,7 @@ pub fn run_limited(mut command: Command, limit: Duration) -> Outcome {
     let stdout = collect(child.stdout.take().expect("piped"));
     let stderr = collect(child.stderr.take().expect("piped"));
     let start = Instant::now();
+    meanwhile(&mut child);
     let status = loop {
         if let Some(status) = child.try_wait().expect("it is our child") {
             break status;

@@ -3,6 +3,9 @@
 
 use crate::harness::{Mpi, installed_mpis};
 use crate::traced::{Scratch, info, traced};
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// Runs `program`, which does `ops` requests of 1000 bytes on each of `ranks` ranks before it ends badly.
 fn keeps_all(mpi: &Mpi, program: &str, args: &[&str], ranks: u32, ops: u32) {
@@ -11,11 +14,11 @@ fn keeps_all(mpi: &Mpi, program: &str, args: &[&str], ranks: u32, ops: u32) {
     let job = |scratch: &Scratch| {
         mpi.job(ranks, mpi.program(program)).args([scratch.data()]).args(args.iter().copied())
     };
-    let expected = job(&untraced).run().code;
-
     let scratch = Scratch::new();
     let outcome = traced(job(&scratch), &scratch).run();
-    assert_eq!(outcome.code, expected, "{label}: another exit code than untraced: {outcome:?}");
+    // Intel MPI ends with 0 or 255 by chance when all ranks leave without MPI_Finalize.
+    let possible = (0..8).any(|_| job(&untraced).run().code == outcome.code);
+    assert!(possible, "{label}: an exit code that it never has untraced: {outcome:?}");
     assert!(!outcome.stderr.contains("panicked"), "{label}: {outcome:?}");
     let info = info(&scratch.trace());
     assert_eq!(info["write_sync"]["ops"], ops * ranks, "{label}");
@@ -53,5 +56,66 @@ fn ended_without_finalize() {
     for mpi in installed_mpis() {
         keeps_all(&mpi, "exits_without_finalize", &["exit"], 2, 20);
         keeps_all(&mpi, "exits_without_finalize", &["_exit"], 2, 20);
+    }
+}
+
+/// The ranks have done their work and wait; `end` ends the job from outside.
+fn keeps_all_when(end: impl Fn(&mut Child), how: &str) {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let ready = scratch.data().join("ready");
+        let job = mpi.job(4, mpi.program("killed")).args([scratch.data()]).args(["20", "nobody"]);
+        let outcome = traced(job, &scratch).run_with(|launcher| {
+            let start = Instant::now();
+            while !ready.is_file() && start.elapsed() < Duration::from_secs(120) {
+                sleep(Duration::from_millis(10));
+            }
+            end(launcher);
+        });
+        assert!(ready.is_file(), "{}: the ranks never came to wait: {outcome:?}", mpi.name);
+        assert!(!outcome.success(), "{}, {how}: {outcome:?}", mpi.name);
+        let info = info(&scratch.trace());
+        assert_eq!(info["write_sync"]["ops"], 80, "{}, {how}", mpi.name);
+        assert_eq!(info["complete"], false, "{}, {how}", mpi.name);
+    }
+}
+
+/// A batch system's time limit begins with SIGTERM to what it started.
+#[test]
+fn launcher_asked_to_end() {
+    keeps_all_when(
+        |launcher| {
+            let _ = Command::new("kill").args(["-TERM", &launcher.id().to_string()]).status();
+        },
+        "SIGTERM to the launcher",
+    );
+}
+
+#[test]
+fn launcher_killed() {
+    keeps_all_when(
+        |launcher| {
+            let _ = launcher.kill();
+        },
+        "SIGKILL to the launcher",
+    );
+}
+
+#[test]
+fn ranks_asked_to_end() {
+    for mpi in installed_mpis() {
+        keeps_all(&mpi, "killed", &["20", "all", "15"], 2, 20);
+        keeps_all(&mpi, "killed", &["20", "1", "15"], 2, 20);
+    }
+}
+
+/// `ftio recover`-like reading needs the spool, whose name is in the parts: nothing else is left behind.
+#[test]
+fn an_exit_leaves_no_spool() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let job = mpi.job(2, mpi.program("exits_without_finalize")).args([scratch.data()]).args(["exit"]);
+        traced(job, &scratch).run();
+        assert_eq!(scratch.leftovers(), ["trace.msgpack.parts"], "{}", mpi.name);
     }
 }

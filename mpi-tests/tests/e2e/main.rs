@@ -4,8 +4,11 @@
 //! They expect `target/release/libtmio.so` and `target/release/ftio`; `scripts/test` builds these first.
 
 mod harness;
+mod mpis;
 mod traced;
 
+mod asynchronous;
+mod clocks;
 mod coverage;
 mod damaged_traces;
 mod detection;
@@ -14,8 +17,13 @@ mod exact_counts;
 mod fortran;
 mod harmless;
 mod interrupted;
+mod online;
+mod options;
 mod other_tools;
+mod python;
 mod rust_workload;
+mod stress;
+mod symbols;
 mod traps;
 mod unwritable;
 mod workload_truth;

@@ -5,7 +5,8 @@ use crate::traced::trace_program;
 
 #[test]
 fn exact() {
-    for mpi in installed_mpis() {
+    // rsmpi binds to one MPI when it is built; scripts/test builds it with the two that Debian has.
+    for mpi in installed_mpis().into_iter().filter(|mpi| ["openmpi", "mpich"].contains(&mpi.name)) {
         let program = target_directory().join("mpi-tests").join(mpi.name).join("workload_rust");
         if !program.is_file() {
             skip(&format!("the Rust workload was not built with {}: scripts/test does", mpi.name));

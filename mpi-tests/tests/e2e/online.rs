@@ -1,0 +1,144 @@
+//! Traces that are read while the job runs: no half block, no step back, and nothing that appears later than promised.
+
+use crate::harness::{Mpi, installed_mpis};
+use crate::traced::{Scratch, traced};
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+use tmio_trace::reader::parts_path;
+use tmio_trace::{Event, Operation, Trace};
+
+/// What a reader learns from the parts, or from the finished trace.
+#[derive(Debug, Default)]
+struct View {
+    /// Up to which job time each rank's blocking operations are known.
+    covered: BTreeMap<u32, i64>,
+    operations: BTreeMap<u32, Vec<Operation>>,
+    warnings: Vec<String>,
+}
+
+impl View {
+    /// What has been written so far, and not what a reader on the same host can also find in memory.
+    fn of_parts(parts: &Path) -> Option<View> {
+        let mut bytes = Vec::new();
+        for entry in std::fs::read_dir(parts).ok()?.flatten() {
+            bytes.extend(std::fs::read(entry.path()).ok()?);
+        }
+        Self::read(Trace::from_reader(parts, Box::new(Cursor::new(bytes))))
+    }
+
+    fn read(trace: Trace) -> Option<View> {
+        let mut view = View::default();
+        let outcome = trace.read(|event| {
+            if let Event::Block(block) = event {
+                let covered = view.covered.entry(block.rank).or_insert(i64::MIN);
+                *covered = (*covered).max(block.covered_until);
+                view.operations.entry(block.rank).or_default().extend(block.operations);
+            }
+        });
+        view.warnings = outcome.ok()?.warnings;
+        Some(view)
+    }
+
+    /// Blocking operations of a rank that had ended by some time.
+    fn known(&self, rank: u32, until: i64) -> usize {
+        let operations = self.operations.get(&rank).map(Vec::as_slice).unwrap_or_default();
+        operations.iter().filter(|op| op.nonblocking.is_none() && op.end <= until).count()
+    }
+}
+
+/// Runs the workload and looks at what it has written every hundredth of a second, and at the trace in the end.
+fn follow(mpi: &Mpi, flush: &str, args: &[&str]) -> (Vec<View>, View) {
+    let scratch = Scratch::new();
+    let job = mpi.job(2, mpi.program("workload")).args(args.iter().copied());
+    let job = job.args(["--dir".into(), scratch.data()]);
+    let parts = parts_path(&scratch.trace());
+    let mut views = Vec::new();
+    let outcome = traced(job, &scratch).env("TMIO_FLUSH", flush).run_with(|launcher| {
+        while launcher.try_wait().is_ok_and(|ended| ended.is_none()) {
+            views.extend(View::of_parts(&parts));
+            sleep(Duration::from_millis(10));
+        }
+    });
+    assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+    assert_eq!(scratch.leftovers(), [""; 0], "{}", mpi.name);
+    (views, {
+        let trace = Trace::open(&scratch.trace()).expect("the job ended well");
+        View::read(trace).expect("the job ended well")
+    })
+}
+
+fn assert_true_to_the_end(mpi: &Mpi, views: &[View], end: &View, least: usize) {
+    assert!(views.len() >= least, "{}: only {} views while the job ran", mpi.name, views.len());
+    let mut covered: BTreeMap<u32, i64> = BTreeMap::new();
+    let mut seen_early = 0;
+    for view in views {
+        for warning in &view.warnings {
+            assert!(warning.contains("the end of the trace is missing"), "{}: {warning}", mpi.name);
+        }
+        for (&rank, &until) in &view.covered {
+            let before = covered.insert(rank, until).unwrap_or(i64::MIN);
+            assert!(before <= until, "{}: rank {rank} covered {before}, then {until}", mpi.name);
+            let (then, now) = (view.known(rank, until), end.known(rank, until));
+            assert_eq!(then, now, "{}: rank {rank} up to {until}: known then and in the end", mpi.name);
+            seen_early += then;
+        }
+    }
+    assert!(seen_early > 0, "{}: nothing was seen before the end", mpi.name);
+}
+
+#[test]
+fn every_tenth_of_a_second() {
+    for mpi in installed_mpis() {
+        let args = ["--compute", "0.05", "--iterations", "20", "--requests", "200", "--size", "64", "--read"];
+        let (views, end) = follow(&mpi, "interval:0.1", &args);
+        assert_true_to_the_end(&mpi, &views, &end, 5);
+    }
+}
+
+#[test]
+fn with_many_threads() {
+    for mpi in installed_mpis() {
+        let args =
+            ["--compute", "0.02", "--iterations", "20", "--requests", "40", "--size", "64", "--threads", "4"];
+        let (views, end) = follow(&mpi, "interval:0.05", &args);
+        assert_true_to_the_end(&mpi, &views, &end, 5);
+    }
+}
+
+/// An idle program still tells how far the trace reaches.
+#[test]
+fn while_idle() {
+    for mpi in installed_mpis() {
+        let (views, _) =
+            follow(&mpi, "interval:0.05", &["--compute", "0.8", "--iterations", "2", "--size", "64"]);
+        let covered: Vec<i64> = views.iter().filter_map(|view| view.covered.get(&0).copied()).collect();
+        let mut steps = covered.clone();
+        steps.dedup();
+        assert!(steps.len() >= 5, "{}: two phases, but time did not go on in between: {covered:?}", mpi.name);
+    }
+}
+
+#[test]
+fn at_every_close() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let ready = scratch.data().join("ready");
+        let job = mpi.job(2, mpi.program("closes_then_waits")).args([scratch.data()]);
+        let mut seen = None;
+        let outcome = traced(job, &scratch).env("TMIO_FLUSH", "close").run_with(|launcher| {
+            while !ready.is_file() && launcher.try_wait().is_ok_and(|ended| ended.is_none()) {
+                sleep(Duration::from_millis(10));
+            }
+            seen = View::of_parts(&parts_path(&scratch.trace()));
+            let _ = std::fs::remove_file(&ready);
+        });
+        assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
+        let seen = seen.unwrap_or_else(|| panic!("{}: nothing was written at the close", mpi.name));
+        for rank in 0..2 {
+            assert_eq!(seen.known(rank, i64::MAX), 12, "{}: 10 writes, open, close of rank {rank}", mpi.name);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The names under which the library stands in for MPI: a list that can be read, and that leaves nothing out.
+
+use crate::harness::{installed_mpis, libtmio, run_limited};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+fn listed() -> BTreeSet<String> {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tmio-preload/exported-symbols.txt");
+    fs::read_to_string(list).expect("the list is there").lines().map(str::to_owned).collect()
+}
+
+fn exported() -> BTreeSet<String> {
+    let mut nm = Command::new("nm");
+    nm.args(["-D", "--defined-only", "--format=posix"]).arg(libtmio());
+    let outcome = run_limited(nm, Duration::from_secs(30));
+    assert!(outcome.success(), "{outcome:?}");
+    outcome.stdout.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn exactly_those_listed_are_exported() {
+    let (listed, exported) = (listed(), exported());
+    let missing: Vec<_> = listed.difference(&exported).collect();
+    let surplus: Vec<_> = exported.difference(&listed).collect();
+    assert!(missing.is_empty() && surplus.is_empty(), "not exported: {missing:?}; not listed: {surplus:?}");
+    assert!(exported.len() > 100, "nm found only {exported:?}");
+}
+
+#[test]
+fn each_mpi_function_has_both_names() {
+    for name in listed().iter().filter(|name| !name.starts_with("iotrace_")) {
+        let twin = name.strip_prefix('P').map_or(format!("P{name}"), str::to_owned);
+        assert!(name.starts_with("MPI_") || name.starts_with("PMPI_"), "{name}");
+        assert!(listed().contains(&twin), "{name} without {twin}");
+    }
+}
+
+/// Functions on files that move no data and change nothing that a trace would tell, by the beginning of their names.
+const NOT_RECORDED: [(&str, &str); 10] = [
+    ("MPI_File_get_", "a question about the file"),
+    ("MPI_File_c2f", "converts a handle"),
+    ("MPI_File_f2c", "converts a handle"),
+    ("MPI_File_toint", "converts a handle"),
+    ("MPI_File_fromint", "converts a handle"),
+    ("MPI_File_create_errhandler", "error handlers stay the application's own"),
+    ("MPIX_File_create_errhandler_x", "error handlers stay the application's own"),
+    ("MPI_File_set_errhandler", "error handlers stay the application's own"),
+    ("MPI_File_call_errhandler", "error handlers stay the application's own"),
+    ("MPI_File_errhandler_", "error handlers stay the application's own"),
+];
+
+/// Names of the form `MPI_File_…` or `MPIX_File_…` that a header declares as functions.
+fn file_functions(header: &str) -> BTreeSet<String> {
+    let words = |line: &str| -> Vec<String> {
+        let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        line.match_indices('(')
+            .map(|(end, _)| {
+                let front = line[..end].trim_end();
+                let start = front.rfind(|c| !name(c)).map_or(0, |at| at + 1);
+                front[start..].to_owned()
+            })
+            .collect()
+    };
+    header
+        .lines()
+        .flat_map(words)
+        .filter(|name| name.starts_with("MPI_File_") || name.starts_with("MPIX_File_"))
+        // A type of callbacks.
+        .filter(|name| !name.ends_with("_function") && !name.ends_with("_fn"))
+        .collect()
+}
+
+#[test]
+fn every_file_function_of_every_header_is_wrapped_or_has_a_reason_not_to_be() {
+    let exported = exported();
+    for mpi in installed_mpis() {
+        let declared = file_functions(&mpi.preprocessed_header());
+        assert!(declared.len() >= 58, "{}: found only {declared:?}", mpi.name);
+        let forgotten: Vec<_> = declared
+            .iter()
+            .filter(|name| !exported.contains(*name))
+            .filter(|name| !NOT_RECORDED.iter().any(|(start, _)| name.starts_with(start)))
+            .collect();
+        assert!(forgotten.is_empty(), "{}: neither wrapped nor listed here: {forgotten:?}", mpi.name);
+    }
+}
