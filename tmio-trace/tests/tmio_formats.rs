@@ -210,7 +210,10 @@ fn a_conversion_that_needs_too_much_memory_is_refused() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version-1.msgpack");
     let trace = Trace::open(&path).unwrap();
     let error = tmio::convert(trace, Format::Msgpack, Some(1000), &mut Vec::new()).unwrap_err();
-    assert_eq!(error.to_string(), "converting the trace needs more than 1000 bytes of memory");
+    assert_eq!(
+        error.to_string(),
+        "converting the trace needs more than the 1000 bytes of memory that it may use"
+    );
 }
 
 /// A trace that is not part of the project; `None`, with a message, where it is absent.
