@@ -18,8 +18,12 @@ Examples:
       ftio --json run.msgpack | jq .period
   A picture of the bandwidth, its period and its spectrum, to open in a browser:
       ftio --plot run.html run.msgpack
+  Several runs side by side:
+      ftio plot -o runs.html run-1.msgpack run-2.msgpack
   What is in the trace, without any analysis:
       ftio info run.msgpack
+  After a job was killed: what it had done until then, as an ordinary trace:
+      ftio recover run.msgpack
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -35,12 +39,27 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub detect: DetectArgs,
+    /// Colours in text for people; "auto": on a terminal, unless NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true
+    )]
+    pub color: Colour,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Info(InfoArgs),
+    Plot(PlotArgs),
+    Convert(ConvertArgs),
+    Recover(RecoverArgs),
     Trace(TraceArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 /// Find the period.
@@ -96,7 +115,8 @@ pub struct DetectArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
     pub top: usize,
 
-    /// Draw signal and spectrum; the ending of the name decides: .html (zoom and hover) or .svg
+    /// Draw bandwidth, spectrum, autocorrelation and ranks; the ending of the name decides: .html (zoom and hover; needs no
+    /// network), .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 
@@ -111,6 +131,10 @@ pub struct DetectArgs {
     /// Say more about how the answer was found
     #[arg(short, long, action = ArgAction::Count)]
     pub verbose: u8,
+
+    /// One line per trace, no warnings
+    #[arg(short, long, conflicts_with_all = ["verbose", "json"])]
+    pub quiet: bool,
 }
 
 /// Show what a trace holds: operations and bytes by class, files, cost of tracing
@@ -126,6 +150,123 @@ pub struct InfoArgs {
     /// Print one JSON object per trace and line
     #[arg(long)]
     pub json: bool,
+}
+
+/// Draw several traces side by side in one picture
+///
+/// Each trace gets its charts: bandwidth with phases and dominant wave, spectrum, autocorrelation, ranks over time, and for
+/// nonblocking operations the bandwidth they needed and got. Also called as `ioplot`.
+#[derive(Debug, Args)]
+pub struct PlotArgs {
+    /// Traces, of any format that ftio reads, or folders of them
+    #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    pub traces: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The picture; the ending decides: .html (zoom and hover; needs no network), .svg or .png
+    #[arg(short, long, value_name = "FILE", default_value = "ftio.html", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+
+    /// What to draw: write_sync, read_sync, write_async, read_async, write, read or all [default: write, or read if
+    /// nothing was written]
+    #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
+    pub mode: Option<Mode>,
+
+    /// Sampling frequency in Hz, or "auto" [default: auto]
+    #[arg(short, long, value_name = "HZ", value_parser = frequency, allow_hyphen_values = true)]
+    pub freq: Option<Sampling>,
+
+    /// Start of the window, in seconds of job time
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
+    pub ts: Option<f64>,
+
+    /// End of the window, in seconds of job time
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
+    pub te: Option<f64>,
+}
+
+/// Write a trace in another format
+///
+/// Formats: csv (one line per operation: rank,start,end,bytes,kind,file,offset); chrome (JSON that Perfetto and chrome://tracing
+/// open: a process per rank); tmio-json, tmio-jsonl and tmio-msgpack (what the C++ TMIO writes and the Python FTIO reads);
+/// msgpack (ours, written anew).
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// A trace of tmio
+    #[arg(value_name = "IN", value_hint = ValueHint::AnyPath)]
+    pub input: PathBuf,
+
+    /// Where it goes; "-" is stdout
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+
+    /// The format: csv, chrome, tmio-json, tmio-jsonl, tmio-msgpack or msgpack [default: by the ending of OUT, if it is .csv or
+    /// .jsonl]
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
+    pub to: Option<Target>,
+}
+
+/// `--to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    Csv,
+    Chrome,
+    TmioJson,
+    TmioJsonl,
+    TmioMsgpack,
+    Msgpack,
+}
+
+/// Make one trace of what a killed job has left
+///
+/// A job that was killed leaves OUT.parts/ and, on its hosts, a spool per rank. All other subcommands read these as well; this
+/// one makes an ordinary file of them, to be kept or taken elsewhere. Run it where the job ran: a spool can only be read
+/// there.
+#[derive(Debug, Args)]
+pub struct RecoverArgs {
+    /// The trace that was to be, its .parts, or a damaged trace
+    #[arg(value_name = "OUT", value_hint = ValueHint::AnyPath)]
+    pub trace: PathBuf,
+
+    /// Where the trace goes [default: where the job would have put it]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// Afterwards remove parts and spools, if the job is gone
+    #[arg(long)]
+    pub clean: bool,
+
+    /// With --clean: also if ranks ran on other hosts
+    #[arg(long, requires = "clean")]
+    pub force: bool,
+}
+
+/// Print a completion script: bash, elvish, fish, powershell or zsh
+///
+/// For example: ftio completions bash > ~/.local/share/bash-completion/completions/ftio
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    #[arg(value_name = "SHELL", value_enum, hide_possible_values = true)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Print the manual page, or that of a subcommand: ftio man | man -l -
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// A subcommand
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+}
+
+/// `--color`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    #[default]
+    Auto,
+    Always,
+    Never,
 }
 
 /// Run a program with libtmio.so preloaded
@@ -176,10 +317,7 @@ impl DetectArgs {
     pub fn options(&self) -> Options {
         Options {
             mode: self.mode,
-            frequency: match self.freq {
-                Some(Sampling::Hertz(hz)) => Some(hz),
-                Some(Sampling::Auto) | None => None,
-            },
+            frequency: self.freq.and_then(Sampling::hertz),
             from: self.ts,
             to: self.te,
             outlier: match self.outlier {
@@ -191,6 +329,29 @@ impl DetectArgs {
             skip_first_phase: self.skip_first_phase,
             top: self.top,
             keep_requests: self.plot.is_some(),
+        }
+    }
+}
+
+impl PlotArgs {
+    /// For the analysis.
+    pub fn options(&self) -> Options {
+        Options {
+            mode: self.mode,
+            frequency: self.freq.and_then(Sampling::hertz),
+            from: self.ts,
+            to: self.te,
+            keep_requests: true,
+            ..Options::default()
+        }
+    }
+}
+
+impl Sampling {
+    fn hertz(self) -> Option<f64> {
+        match self {
+            Sampling::Hertz(hz) => Some(hz),
+            Sampling::Auto => None,
         }
     }
 }

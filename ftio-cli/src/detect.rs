@@ -9,6 +9,7 @@ use crate::style::Style;
 use crate::text::{complain, printable, warn_once};
 use anyhow::{Context, bail};
 use ftio_core::detect::{Analysis, detect};
+use ftio_core::source::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -23,10 +24,7 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    if let (Some(from), Some(to)) = (args.ts, args.te)
-        && from >= to
-    {
-        complain("", &format!("the window must end after it starts: --ts {from} is not before --te {to}"));
+    if !in_order(args.ts, args.te) {
         return Ok(Exit::Usage);
     }
     let options = args.options();
@@ -47,10 +45,14 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
                 continue;
             }
         };
-        narrate(&analysis, args.verbose);
+        if !args.quiet {
+            narrate(&analysis, args.verbose);
+        }
         if args.json {
             serde_json::to_writer(&mut out, &analysis.detection).map_err(std::io::Error::from)?;
             writeln!(out)?;
+        } else if args.quiet {
+            write!(out, "{}", report::line(&analysis, style))?;
         } else {
             let gap = if number > 1 { "\n" } else { "" };
             write!(out, "{gap}{}", report::detection(&analysis, style))?;
@@ -58,7 +60,7 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
         out.flush()?;
         if let Some((file, format)) = picture {
             let file = numbered(file, several.then_some(number));
-            if let Err(problem) = draw(&analysis, &file, format) {
+            if let Err(problem) = draw(&analysis, &reading, &file, format) {
                 complain("", &format!("{problem:#}"));
                 exit = Exit::Failed;
             }
@@ -96,11 +98,24 @@ fn narrate(analysis: &Analysis, verbose: u8) {
     }
 }
 
-fn draw(analysis: &Analysis, file: &Path, format: Format) -> anyhow::Result<()> {
+/// Does the window end after it starts? If not, say so.
+pub fn in_order(from: Option<f64>, to: Option<f64>) -> bool {
+    if let (Some(from), Some(to)) = (from, to)
+        && from >= to
+    {
+        complain("", &format!("the window must end after it starts: --ts {from} is not before --te {to}"));
+        return false;
+    }
+    true
+}
+
+fn draw(analysis: &Analysis, reading: &OpenOptions, file: &Path, format: Format) -> anyhow::Result<()> {
     if analysis.signal.samples.is_empty() {
         bail!("{}: not drawn, there is no signal in {}", file.display(), analysis.detection.source);
     }
-    std::fs::write(file, plot::draw(analysis, format)).with_context(|| file.display().to_string())
+    let picture = plot::picture(analysis, reading, format);
+    let drawn = plot::draw(&[picture], format).with_context(|| file.display().to_string())?;
+    std::fs::write(file, drawn).with_context(|| file.display().to_string())
 }
 
 /// `plot.html` for one trace; `plot-1.html`, `plot-2.html` … for several.

@@ -1,6 +1,7 @@
 //! A result as a compact block of text.
 
-use crate::sparkline::sparkline;
+use crate::plot::phases;
+use crate::sparkline::{marks, sparkline};
 use crate::style::Style;
 use crate::text::printable;
 use crate::units::{bytes, counted, percent, seconds, si};
@@ -21,6 +22,14 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         let highest = analysis.signal.samples.iter().copied().fold(0.0, f64::max);
         let line = format!("{}  max {}", sparkline(&analysis.signal.samples, WIDTH), si(highest, "B/s"));
         block.line("Bandwidth", &line);
+        let phases = phases(&analysis.signal, found.period);
+        if !phases.is_empty() {
+            let window = [analysis.signal.start_seconds(), analysis.signal.end_seconds()];
+            let columns = WIDTH.min(found.n_samples);
+            let line =
+                format!("{}  {}", marks(&phases, window, columns), counted(phases.len() as u64, "phase"));
+            block.line("", &style.dim(&line));
+        }
     }
     match found.period {
         Some(period) => {
@@ -53,6 +62,20 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         block.line("Note", &style.warn(&printable(note)));
     }
     block.out
+}
+
+/// The result of one trace in one line.
+pub fn line(analysis: &Analysis, style: Style) -> String {
+    let found = &analysis.detection;
+    let name = printable(&found.source);
+    match found.period {
+        Some(period) => {
+            let confidence = found.refined_confidence.unwrap_or(found.confidence);
+            let sure = style.confidence(confidence, &percent(confidence));
+            format!("{name}: {} ({sure})\n", style.bold(&seconds(period)))
+        }
+        None => format!("{name}: {}\n", style.warn("no period")),
+    }
 }
 
 struct Block {

@@ -332,10 +332,16 @@ impl Reading {
         let ranks_agree = self.outcome.end.as_ref().is_some_and(|end| {
             end.ranks as usize == self.ranks.len() && end.operations == self.outcome.operations
         });
-        self.outcome.complete = self.end_is_last && ranks_agree && !self.damaged && !unfinished;
+        let finished = self.ranks.values().all(|rank| rank.finished);
+        self.outcome.complete = self.end_is_last && ranks_agree && finished && !self.damaged && !unfinished;
         if unfinished {
             self.outcome.warnings.push(format!(
                 "{}: the job has not reached MPI_Finalize; this is what it had written so far",
+                path.display()
+            ));
+        } else if self.end_is_last && ranks_agree && !finished && self.outcome.warnings.is_empty() {
+            self.outcome.warnings.push(format!(
+                "{}: the job did not reach MPI_Finalize; this is what was recovered of it",
                 path.display()
             ));
         } else if !self.outcome.complete && self.outcome.warnings.is_empty() {
