@@ -10,30 +10,24 @@
 //!    [behaves](crate::characterize) and when it comes [next](crate::next_phase).
 
 use crate::autocorrelation::Autocorrelation;
-use crate::candidates::{HarmonicRule, Reason, Verdict};
+use crate::candidates::{Reason, Verdict};
 use crate::characterize::{characterize, pieces};
 use crate::collect::{Collected, Collector};
 use crate::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
-use crate::kind::{CONSTANT_VARIATION, kind, variation};
+use crate::judgement::{Judge, Judgement};
+use crate::kind::kind;
 use crate::next_phase::next_phase;
-use crate::outlier::{OutlierMethod, Outliers, ZScore};
-use crate::refine::refine;
+use crate::outlier::ZScore;
 use crate::request::Mode;
 use crate::signal::{MAX_SAMPLES, Signal};
 use crate::source::{Job, Source, SourceError};
 use crate::spectrum::{Measure, Spectrum, Wave};
 use crate::step::Stretch;
 
+pub use crate::judgement::Outlier;
+
 /// More candidates than this are not listed.
 const MAX_LISTED: usize = 32;
-
-/// How the outliers of the spectrum are found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outlier {
-    /// Standard deviations above the mean, as in the paper.
-    #[default]
-    ZScore,
-}
 
 /// What to analyse, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +42,8 @@ pub struct Options {
     pub to: Option<f64>,
     /// How frequencies that stand out are found.
     pub outlier: Outlier,
+    /// A second method that must agree with the first.
+    pub second_outlier: Option<Outlier>,
     /// How close to the strongest frequency a candidate must come, 0 … 1.
     pub tolerance: f64,
     /// Power or amplitude.
@@ -70,12 +66,25 @@ impl Default for Options {
             from: None,
             to: None,
             outlier: Outlier::ZScore,
+            second_outlier: None,
             tolerance: 0.8,
             measure: Measure::Power,
             autocorrelation: false,
             skip_first_phase: false,
             top: 0,
             keep_requests: false,
+        }
+    }
+}
+
+impl Options {
+    /// How a signal is judged.
+    pub fn judge(&self) -> Judge {
+        Judge {
+            outlier: self.outlier,
+            second: self.second_outlier,
+            tolerance: self.tolerance,
+            measure: self.measure,
         }
     }
 }
@@ -116,22 +125,12 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     };
     complain(&collected, &mut notes);
 
-    let spectrum = Spectrum::of(&signal.samples, signal.duration());
-    let contributions = spectrum.whole_peaks(options.measure);
-    let method = match options.outlier {
-        Outlier::ZScore => ZScore { tolerance: options.tolerance, ..ZScore::default() },
-    };
-    let outliers = if variation(&signal) < CONSTANT_VARIATION {
-        Outliers::default()
-    } else {
-        method.find(&contributions)
-    };
-    let verdict = Verdict::of(&outliers, &contributions, &spectrum, HarmonicRule::ByIndex)
-        .with_fundamental(&outliers, &spectrum, method.threshold)
-        .with_enough_periods();
-    let confidence = |k: usize| method.confidence(&outliers, k, &verdict.harmonics);
+    let judgement = options.judge().judge(&signal);
+    let c_d = judgement.confidence();
+    let Judgement { spectrum, contributions, outliers, verdict, frequency } = judgement;
+    let confidence = |k: usize| verdict.confidence(&outliers, k);
+    let z = ZScore::default().scores(&contributions);
 
-    let frequency = verdict.dominant.map(|k| refine(&signal, k));
     let wave = frequency.map(|frequency| Wave::in_samples(&signal.samples, signal.step(), frequency));
     let cut = wave.as_ref().map(|wave| pieces(&signal, wave)).unwrap_or_default();
     let period = frequency.map(|frequency| 1.0 / frequency);
@@ -144,7 +143,6 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     };
     let acf = if options.autocorrelation { correlate(&signal, verdict.dominant) } else { None };
     let (signal_kind, reasons) = kind(&signal, &spectrum, &contributions, &verdict);
-    let c_d = verdict.dominant.map_or(0.0, confidence);
     let frequencies = |ks: &[usize]| ks.iter().map(|&k| spectrum.frequency(k)).collect();
 
     let detection = Detection {
@@ -167,7 +165,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
             frequency: spectrum.frequency(k),
             confidence: if verdict.reason == Reason::TooMany { 0.0 } else { confidence(k) },
             power,
-            z: outliers.score(k),
+            z: z.get(k - 1).copied().unwrap_or(0.0),
         }),
         signal: signal_kind,
         characterization: characterize(&signal, frequency, &cut),
