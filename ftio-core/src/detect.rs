@@ -13,16 +13,20 @@ use crate::autocorrelation::Autocorrelation;
 use crate::candidates::{Reason, Verdict};
 use crate::characterize::{characterize, pieces};
 use crate::collect::{Collected, Collector};
+use crate::compat;
 use crate::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
 use crate::judgement::{Judge, Judgement};
 use crate::kind::kind;
 use crate::next_phase::next_phase;
 use crate::outlier::ZScore;
-use crate::request::Mode;
+use crate::over_time::over_time;
+use crate::reconstruct::reconstruct;
+use crate::request::{Mode, Request};
 use crate::signal::{MAX_SAMPLES, Signal};
 use crate::source::{Job, Source, SourceError};
 use crate::spectrum::{Measure, Spectrum, Wave};
 use crate::step::Stretch;
+use crate::wavelet::Scalogram;
 
 pub use crate::judgement::Outlier;
 
@@ -56,6 +60,14 @@ pub struct Options {
     pub top: usize,
     /// Keep what is needed to draw the exact bandwidth.
     pub keep_requests: bool,
+    /// Add up the mean and this many of the strongest waves.
+    pub reconstruct: Option<usize>,
+    /// Look for when which period holds.
+    pub over_time: bool,
+    /// Analyse as the Python FTIO 0.0.9 does (see [`compat`]).
+    pub compat: bool,
+    /// With [`compat`](Self::compat): sample at the rate of the fastest change, rather than at 10 Hz.
+    pub automatic_frequency: bool,
 }
 
 impl Default for Options {
@@ -73,11 +85,21 @@ impl Default for Options {
             skip_first_phase: false,
             top: 0,
             keep_requests: false,
+            reconstruct: None,
+            over_time: false,
+            compat: false,
+            automatic_frequency: false,
         }
     }
 }
 
 impl Options {
+    /// For the requests that these options select.
+    pub fn collector(&self) -> Collector {
+        let window = (self.from.map(nanoseconds), self.to.map(nanoseconds));
+        Collector::new(self.mode, window, self.frequency, self.keep_requests)
+    }
+
     /// How a signal is judged.
     pub fn judge(&self) -> Judge {
         Judge {
@@ -104,14 +126,67 @@ pub struct Analysis {
     pub wave: Option<Wave>,
     /// The requests, if they were to be kept and are not too many.
     pub stretches: Option<Vec<Stretch>>,
+    /// How strong which period was when, if asked for.
+    pub scalogram: Option<Scalogram>,
+}
+
+impl Analysis {
+    /// A result and what it was derived from, without pictures over time.
+    pub fn new(
+        detection: Detection,
+        warnings: usize,
+        signal: Signal,
+        contributions: Vec<f64>,
+        wave: Option<Wave>,
+        stretches: Option<Vec<Stretch>>,
+    ) -> Self {
+        Analysis { detection, warnings, signal, contributions, wave, stretches, scalogram: None }
+    }
+
+    /// With the signal made of its strongest waves, if so many are asked for.
+    pub fn reconstructed(mut self, spectrum: &Spectrum, count: Option<usize>) -> Self {
+        self.detection.reconstruction = count.map(|count| reconstruct(spectrum, count));
+        self
+    }
+
+    /// With what holds when.
+    fn over_time(mut self, judge: &Judge) -> Self {
+        let (over_time, scalogram) = over_time(&self.signal, judge);
+        self.detection.over_time = Some(over_time);
+        self.scalogram = scalogram;
+        self
+    }
 }
 
 /// Read a source and analyse it. `name` is what results call it.
 pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Analysis, SourceError> {
-    let window = (options.from.map(nanoseconds), options.to.map(nanoseconds));
-    let mut collector = Collector::new(options.mode, window, options.frequency, options.keep_requests);
-    let job = source.read(&mut |requests| collector.add(requests))?;
+    if options.compat {
+        let mode = compat::mode(options.mode);
+        let mut phases = Vec::new();
+        let job = source.read_phases(mode, &mut |some| phases.extend_from_slice(some))?;
+        return Ok(compat::analyse(name, &phases, mode, &job, options));
+    }
+    let mut collector = options.collector();
+    let job = match options.mode.filter(|mode| mode.is_required()) {
+        None => source.read(&mut |requests| collector.add(requests))?,
+        Some(mode) => read_required(source, mode, &mut collector)?,
+    };
     Ok(analyse(name, collector.finish(), &job, options))
+}
+
+/// Collect requests from issue to deadline.
+fn read_required(source: impl Source, mode: Mode, collector: &mut Collector) -> Result<Job, SourceError> {
+    let mut unknown = 0u64;
+    let mut job = source.read_detailed(&mut |batch| {
+        let selected = batch.requests.iter().filter(|detail| mode.selects(detail.request.class));
+        let required: Vec<Request> = selected.clone().filter_map(|detail| detail.required()).collect();
+        unknown += (selected.count() - required.len()) as u64;
+        collector.add(&required);
+    })?;
+    if unknown > 0 {
+        job.notes.push(format!("{unknown} requests whose deadline is not known were left out"));
+    }
+    Ok(job)
 }
 
 /// Analyse what was collected.
@@ -182,15 +257,12 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         top_frequencies: strongest(&spectrum, &contributions, options.top),
         reasons,
         notes,
+        ..Detection::default()
     };
-    Analysis {
-        detection,
-        warnings: job.warnings.len(),
-        signal,
-        contributions,
-        wave,
-        stretches: collected.stretches,
-    }
+    let analysis =
+        Analysis::new(detection, job.warnings.len(), signal, contributions, wave, collected.stretches)
+            .reconstructed(&spectrum, options.reconstruct);
+    if options.over_time { analysis.over_time(&options.judge()) } else { analysis }
 }
 
 /// The window in nanoseconds: as asked for, else the whole job, else from the first request to the last.
@@ -258,7 +330,8 @@ fn complain(collected: &Collected, notes: &mut Vec<String>) {
     }
 }
 
-fn listed<T>(verdict: &Verdict, contributions: &[f64], describe: impl Fn(usize, f64) -> T) -> Vec<T> {
+/// The candidates kept, strongest first.
+pub(crate) fn listed<T>(verdict: &Verdict, contributions: &[f64], describe: impl Fn(usize, f64) -> T) -> Vec<T> {
     let power = |k: usize| contributions.get(k - 1).copied().unwrap_or(0.0);
     let mut kept = verdict.kept.clone();
     kept.sort_by(|&a, &b| power(b).total_cmp(&power(a)));

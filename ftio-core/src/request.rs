@@ -25,7 +25,7 @@ pub struct Request {
 }
 
 /// Which requests are analysed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Blocking writes.
@@ -36,7 +36,12 @@ pub enum Mode {
     WriteAsync,
     /// Nonblocking reads, from issue to completion.
     ReadAsync,
+    /// Nonblocking writes, from issue to deadline: the bandwidth that would have hidden them behind computation.
+    WriteAsyncRequired,
+    /// Nonblocking reads, from issue to deadline.
+    ReadAsyncRequired,
     /// Everything that writes.
+    #[default]
     Write,
     /// Everything that reads.
     Read,
@@ -46,11 +51,13 @@ pub enum Mode {
 
 impl Mode {
     /// Every mode, in the order in which help texts list them.
-    pub const ALL: [Mode; 7] = [
+    pub const ALL: [Mode; 9] = [
         Mode::WriteSync,
         Mode::ReadSync,
         Mode::WriteAsync,
         Mode::ReadAsync,
+        Mode::WriteAsyncRequired,
+        Mode::ReadAsyncRequired,
         Mode::Write,
         Mode::Read,
         Mode::All,
@@ -61,12 +68,17 @@ impl Mode {
         match self {
             Mode::WriteSync => class == Class::WriteSync,
             Mode::ReadSync => class == Class::ReadSync,
-            Mode::WriteAsync => class == Class::WriteAsync,
-            Mode::ReadAsync => class == Class::ReadAsync,
+            Mode::WriteAsync | Mode::WriteAsyncRequired => class == Class::WriteAsync,
+            Mode::ReadAsync | Mode::ReadAsyncRequired => class == Class::ReadAsync,
             Mode::Write => is_write(class),
             Mode::Read => !is_write(class),
             Mode::All => true,
         }
+    }
+
+    /// Does this mode look at the bandwidth required, rather than the actual one?
+    pub fn is_required(self) -> bool {
+        matches!(self, Mode::WriteAsyncRequired | Mode::ReadAsyncRequired)
     }
 
     /// The name used on the command line and in JSON.
@@ -76,6 +88,8 @@ impl Mode {
             Mode::ReadSync => "read_sync",
             Mode::WriteAsync => "write_async",
             Mode::ReadAsync => "read_async",
+            Mode::WriteAsyncRequired => "write_async_required",
+            Mode::ReadAsyncRequired => "read_async_required",
             Mode::Write => "write",
             Mode::Read => "read",
             Mode::All => "all",

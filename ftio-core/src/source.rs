@@ -4,8 +4,11 @@
 //! knows nothing else about formats: a new one is a new implementation of this trait.
 
 use crate::coverage::CoverageTally;
-use crate::request::Request;
+use crate::detail::{self, Batch, Detail};
+use crate::request::{Mode, Request};
+use crate::step::Stretch;
 use std::path::{Path, PathBuf};
+use tmio_trace::reader::Operations;
 use tmio_trace::{Event, ReadError, Trace};
 
 /// What is known about the job after reading.
@@ -29,6 +32,22 @@ pub struct Job {
 pub trait Source {
     /// Hand all requests to `visit`.
     fn read(self, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError>;
+
+    /// Hand all requests to `visit`, together with their rank, file and deadline as far as these are known.
+    fn read_detailed(self, visit: &mut dyn FnMut(Batch<'_>)) -> Result<Job, SourceError>
+    where
+        Self: Sized,
+    {
+        self.read(&mut |requests| detail::visit_plain(requests, visit))
+    }
+
+    /// Hand the bandwidths of a single class to `visit`: phases as the trace has them, else each request as one.
+    fn read_phases(self, mode: Mode, visit: &mut dyn FnMut(&[Stretch])) -> Result<Job, SourceError>
+    where
+        Self: Sized,
+    {
+        self.read(&mut |requests| detail::visit_as_phases(requests, mode, visit))
+    }
 }
 
 /// Why there are no requests. The message names the file, what was expected and what was found.
@@ -52,6 +71,31 @@ impl TmioTrace {
 impl Source for TmioTrace {
     fn read(self, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
         let mut batch = Vec::new();
+        self.read_blocks(|block| {
+            batch.clear();
+            batch.extend(block.operations.iter().filter_map(|op| {
+                let class = op.kind.class()?;
+                Some(Request { start: op.start, end: op.end, bytes: op.bytes, class })
+            }));
+            visit(&batch);
+            batch.iter().map(|request| request.bytes).fold(0, u64::saturating_add)
+        })
+    }
+
+    fn read_detailed(self, visit: &mut dyn FnMut(Batch<'_>)) -> Result<Job, SourceError> {
+        let mut batch = Vec::new();
+        self.read_blocks(|block| {
+            batch.clear();
+            batch.extend(block.operations.iter().filter_map(|op| Detail::of(block.rank, op)));
+            visit(Batch { requests: &batch, files: block.files });
+            batch.iter().map(|detail| detail.request.bytes).fold(0, u64::saturating_add)
+        })
+    }
+}
+
+impl TmioTrace {
+    /// Hand every block to `visit`, which returns how many bytes were transferred in it.
+    fn read_blocks(self, mut visit: impl FnMut(&Operations<'_>) -> u64) -> Result<Job, SourceError> {
         let mut highest_rank = None;
         let mut coverage = CoverageTally::default();
         let outcome = open(&self.path)?.read(|event| match event {
@@ -62,13 +106,7 @@ impl Source for TmioTrace {
             }
             Event::Block(block) => {
                 highest_rank = highest_rank.max(Some(block.rank));
-                batch.clear();
-                batch.extend(block.operations.iter().filter_map(|op| {
-                    let class = op.kind.class()?;
-                    Some(Request { start: op.start, end: op.end, bytes: op.bytes, class })
-                }));
-                coverage.transferred(batch.iter().map(|request| request.bytes));
-                visit(&batch);
+                coverage.transferred(std::iter::once(visit(&block)));
             }
         })?;
         let counted = highest_rank.map_or(0, |rank: u32| rank.saturating_add(1));
