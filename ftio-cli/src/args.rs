@@ -329,6 +329,7 @@ impl DetectArgs {
             skip_first_phase: self.skip_first_phase,
             top: self.top,
             keep_requests: self.plot.is_some(),
+            ..Options::default()
         }
     }
 }

@@ -53,6 +53,14 @@ impl Collector {
         Collector { mode, fallback: mode.is_none().then(|| track.clone()), chosen: track, keep_stretches }
     }
 
+    /// Use at most this many bins, also for what was collected already.
+    pub fn limit_bins(&mut self, max_bins: usize) {
+        self.chosen.bins.limit(max_bins);
+        if let Some(reads) = &mut self.fallback {
+            reads.bins.limit(max_bins);
+        }
+    }
+
     /// Take in a batch.
     pub fn add(&mut self, requests: &[Request]) {
         let mode = self.mode.unwrap_or(Mode::Write);
@@ -100,7 +108,8 @@ impl Track {
     }
 }
 
-fn stretch(request: &Request) -> Stretch {
+/// A request as a stretch of constant bandwidth; it must have a length.
+pub(crate) fn stretch(request: &Request) -> Stretch {
     let (start, end) = (request.start as f64 * 1e-9, request.end as f64 * 1e-9);
     Stretch { start, end, bandwidth: request.bytes as f64 / ((request.end - request.start) as f64 * 1e-9) }
 }

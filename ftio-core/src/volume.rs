@@ -111,6 +111,15 @@ impl VolumeBins {
         }
     }
 
+    /// Use at most this many bins from now on, widening those there are.
+    pub fn limit(&mut self, max_bins: usize) {
+        self.max_bins = max_bins.max(2);
+        let doublings = self.touched.map_or(0, |(lo, hi)| self.doublings_for(lo, hi));
+        if doublings > 0 {
+            self.widen(doublings);
+        }
+    }
+
     /// Make room for requests between `from` and `to` (or the part of it inside the window) in one step.
     pub fn make_ready(&mut self, from: i64, to: i64) {
         let from = from.max(self.window.0).max(-TIME_LIMIT);

@@ -112,10 +112,15 @@ fn run(stretches: &[Stretch], args: &[&str]) -> Found {
     let contributions = spectrum.contributions_as_published(measure);
     let method = ZScore { tolerance: value("-t").unwrap_or(0.8), as_published: true, ..ZScore::default() };
     let outliers = method.find(&contributions);
-    let verdict = Verdict::of(&outliers, &contributions, &spectrum, HarmonicRule::AsPublished);
+    let verdict = Verdict::of(
+        &outliers,
+        &contributions,
+        &spectrum,
+        HarmonicRule::AsPublished { sampling_frequency: fs },
+    );
     Found {
         frequency: verdict.dominant.map(|k| fs * k as f64 / samples.len() as f64),
-        confidence: verdict.dominant.map_or(0.0, |k| method.confidence(&outliers, k, &verdict.harmonics)),
+        confidence: verdict.dominant.map_or(0.0, |k| outliers.confidence(k, &verdict.harmonics)),
         samples: samples.len(),
         abstraction_error,
     }
