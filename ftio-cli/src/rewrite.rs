@@ -19,6 +19,10 @@ pub fn rewrite(trace: Trace, out: &mut impl Write) -> anyhow::Result<Outcome> {
         }
     })?;
     problem?;
+    // A damaged trace whose ranks all finished must not look complete afterwards: it goes without its end.
+    if !outcome.complete && !writer.unfinished {
+        return Ok(outcome);
+    }
     let end = TraceEnd {
         // Of a killed job nothing is known after its last operation.
         end: outcome.end.as_ref().map_or(writer.last, |end| end.end),
@@ -35,6 +39,8 @@ struct Writer {
     /// Blocks written of each rank.
     sequences: BTreeMap<u32, u64>,
     last: i64,
+    /// Some rank did not reach its end.
+    unfinished: bool,
 }
 
 impl Writer {
@@ -43,6 +49,7 @@ impl Writer {
             Event::Header(header) => out.write_all(&frame::encode(FrameKind::Header, header)?)?,
             Event::Rank(info) => {
                 self.sequences.entry(info.rank).or_default();
+                self.unfinished |= !info.finished;
                 out.write_all(&frame::encode(FrameKind::Rank, &in_job_time(info))?)?;
             }
             Event::Block(block) => self.block(block, out)?,
