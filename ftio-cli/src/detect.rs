@@ -1,14 +1,16 @@
 //! `ftio TRACE…`: find the period.
 
 use crate::args::DetectArgs;
+use crate::csv;
 use crate::exit::Exit;
 use crate::plot::{self, Format};
 use crate::report;
 use crate::style::Style;
 use crate::text::{complain, printable, warn_once};
 use anyhow::{Context, bail};
-use ftio_core::detect::{Analysis, detect};
-use ftio_core::source::TmioTrace;
+use ftio_core::detect::{Analysis, Options, detect};
+use ftio_core::group::{Group, detect_each};
+use ftio_core::source::{SourceError, TmioTrace};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -29,41 +31,75 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
         complain("", &format!("the window must end after it starts: --ts {from} is not before --te {to}"));
         return Ok(Exit::Usage);
     }
+    if let [first, second, rest @ ..] = &args.outlier[..]
+        && (first == second || !rest.is_empty() || args.compat)
+    {
+        let problem = if args.compat { "--compat knows only one method" } else { "expected one method, or two different ones" };
+        complain("", &format!("--outlier: {problem}"));
+        return Ok(Exit::Usage);
+    }
     let options = args.options();
     let style = Style::for_stdout();
-    let mut out = std::io::stdout().lock();
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut exit = Exit::Done;
+    if let Some(what) = args.csv {
+        csv::header(&mut out, what)?;
+    }
+    // Pictures of several results are numbered.
+    let (mut drawn, several) = (0, args.traces.len() > 1 || args.group().is_some());
     for (number, path) in args.traces.iter().enumerate() {
         let name = path.to_string_lossy();
-        let analysis = match detect(&name, TmioTrace::new(path), &options) {
-            Ok(analysis) => analysis,
+        let analyses = match analyse(&name, path, args.group(), &options) {
+            Ok(analyses) => analyses,
             Err(error) => {
                 complain("", &error.to_string());
                 exit = Exit::Failed;
                 continue;
             }
         };
-        narrate(&analysis, args.verbose);
-        if args.json {
-            serde_json::to_writer(&mut out, &analysis.detection).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        } else {
-            let gap = if number > 0 { "\n" } else { "" };
-            write!(out, "{gap}{}", report::detection(&analysis, style))?;
+        match analyses.first() {
+            Some(first) => narrate(first, args.verbose),
+            None => complain("note", &format!("{name}: no requests to analyse")),
         }
-        out.flush()?;
-        if let Some((file, format)) = picture {
-            let file = numbered(file, number, args.traces.len());
-            if let Err(problem) = draw(&analysis, &file, format) {
-                complain("", &format!("{problem:#}"));
-                exit = Exit::Failed;
+        if args.csv.is_none() && !args.json {
+            let gap = if number > 0 { "\n" } else { "" };
+            let text = match &analyses[..] {
+                [only] if args.group().is_none() => report::detection(only, style),
+                all => report::groups(&name, all, style),
+            };
+            write!(out, "{gap}{text}")?;
+        }
+        for analysis in &analyses {
+            if let Some(what) = args.csv {
+                csv::rows(&mut out, analysis, what)?;
+            } else if args.json {
+                serde_json::to_writer(&mut out, &analysis.detection).map_err(std::io::Error::from)?;
+                writeln!(out)?;
+            }
+            if let Some((file, format)) = picture {
+                let file = if several { numbered(file, drawn) } else { file.to_owned() };
+                drawn += 1;
+                if let Err(problem) = draw(analysis, &file, format) {
+                    complain("", &format!("{problem:#}"));
+                    exit = Exit::Failed;
+                }
+            }
+            if args.exit_status && !analysis.detection.periodic && exit == Exit::Done {
+                exit = Exit::NotPeriodic;
             }
         }
-        if args.exit_status && !analysis.detection.periodic && exit == Exit::Done {
-            exit = Exit::NotPeriodic;
-        }
+        out.flush()?;
     }
     Ok(exit)
+}
+
+/// One result, or one for each rank or file.
+fn analyse(name: &str, path: &Path, group: Option<Group>, options: &Options) -> Result<Vec<Analysis>, SourceError> {
+    let source = TmioTrace::new(path);
+    match group {
+        Some(group) => detect_each(name, source, group, options),
+        None => Ok(vec![detect(name, source, options)?]),
+    }
 }
 
 /// Warnings always; how the answer came about only if asked for.
@@ -99,11 +135,8 @@ fn draw(analysis: &Analysis, file: &Path, format: Format) -> anyhow::Result<()> 
     std::fs::write(file, plot::draw(analysis, format)).with_context(|| file.display().to_string())
 }
 
-/// `plot.html` for one trace; `plot-1.html`, `plot-2.html` … for several.
-fn numbered(file: &Path, number: usize, count: usize) -> PathBuf {
-    if count == 1 {
-        return file.to_owned();
-    }
+/// `plot-1.html`, `plot-2.html` …
+fn numbered(file: &Path, number: usize) -> PathBuf {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let extension = file.extension().unwrap_or_default().to_string_lossy();
     file.with_file_name(format!("{stem}-{}.{extension}", number + 1))

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod csv;
 mod detect;
 mod exit;
 mod info;
