@@ -304,9 +304,13 @@ mod tests {
             Cli::try_parse_from(["ftio", "trace", "-o", "x", "--", "mpirun", "-n", "2", "./a"]).unwrap();
         let Some(Command::Trace(trace)) = cli.command else { panic!("not trace") };
         assert_eq!(trace.command, ["mpirun", "-n", "2", "./a"]);
-        for wrong in
-            [&["ftio"][..], &["ftio", "a", "-t", "2"], &["ftio", "a", "-o", "sigma"], &["ftio", "a", "-f", "0"], &["ftio", "a", "-m", "x"]]
-        {
+        for wrong in [
+            &["ftio"][..],
+            &["ftio", "a", "-t", "2"],
+            &["ftio", "a", "-o", "sigma"],
+            &["ftio", "a", "-f", "0"],
+            &["ftio", "a", "-m", "x"],
+        ] {
             assert!(Cli::try_parse_from(wrong).is_err(), "{wrong:?}");
         }
     }

@@ -34,7 +34,11 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
     if let [first, second, rest @ ..] = &args.outlier[..]
         && (first == second || !rest.is_empty() || args.compat)
     {
-        let problem = if args.compat { "--compat knows only one method" } else { "expected one method, or two different ones" };
+        let problem = if args.compat {
+            "--compat knows only one method"
+        } else {
+            "expected one method, or two different ones"
+        };
         complain("", &format!("--outlier: {problem}"));
         return Ok(Exit::Usage);
     }
@@ -94,7 +98,12 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
 }
 
 /// One result, or one for each rank or file.
-fn analyse(name: &str, path: &Path, group: Option<Group>, options: &Options) -> Result<Vec<Analysis>, SourceError> {
+fn analyse(
+    name: &str,
+    path: &Path,
+    group: Option<Group>,
+    options: &Options,
+) -> Result<Vec<Analysis>, SourceError> {
     let source = TmioTrace::new(path);
     match group {
         Some(group) => detect_each(name, source, group, options),

@@ -34,7 +34,9 @@ fn every_outlier_method_alone_and_together() {
         assert!((period(found) - 10.0).abs() < 0.05, "{method}: {found}");
         assert!(found["confidence"].as_f64().unwrap() > 0.3, "{method}: {found}");
     }
-    for wrong in [&["-o", "zscore,zscore"][..], &["-o", "zscore,lof,peaks"], &["--compat", "-o", "zscore,lof"]] {
+    for wrong in
+        [&["-o", "zscore,zscore"][..], &["-o", "zscore,lof,peaks"], &["--compat", "-o", "zscore,lof"]]
+    {
         assert_eq!(ftio(dir.path(), &[wrong, &["t"]].concat()).status.code(), Some(2), "{wrong:?}");
     }
 }
@@ -76,7 +78,18 @@ fn windows_waves_and_segments_together() {
     assert_eq!(periods, [5.0, 8.0], "{segments:?}");
     let border = segments[0]["end"].as_f64().unwrap();
     assert!((border - 200.0).abs() < 10.0, "{border}");
-    let args = ["--json", "--over-time", "--te", "180", "--reconstruct", "100000", "-n", "3", "--skip-first-phase", "t"];
+    let args = [
+        "--json",
+        "--over-time",
+        "--te",
+        "180",
+        "--reconstruct",
+        "100000",
+        "-n",
+        "3",
+        "--skip-first-phase",
+        "t",
+    ];
     let found = &lines(dir.path(), &args)[0];
     assert_eq!(found["over_time"]["segments"].as_array().unwrap().len(), 1);
     let rebuilt = &found["reconstruction"];
@@ -113,14 +126,18 @@ fn required_bandwidth_and_what_was_hidden() {
     // Two writes every 10 s, issued together and completed by one wait of 2 s, 4 s later.
     let write = |i: i64| {
         let start = 10 * i * SECOND;
-        let times = AsyncTimes { issued: start, deadline: start + 4 * SECOND, pending_until: start, test_time: 0 };
+        let times =
+            AsyncTimes { issued: start, deadline: start + 4 * SECOND, pending_until: start, test_time: 0 };
         nonblocking(start, start + 6 * SECOND, 4000, times)
     };
     script.blocks[0].1 = (0..24).map(|i| write(i / 2)).collect();
     script.write(&dir.path().join("t"));
     let args = ["--json", "-m", "write_async_required", "-f", "1", "t"];
     let required = &lines(dir.path(), &args)[0];
-    assert_eq!((required["mode"].as_str(), required["total_bytes"].as_u64()), (Some("write_async_required"), Some(96_000)));
+    assert_eq!(
+        (required["mode"].as_str(), required["total_bytes"].as_u64()),
+        (Some("write_async_required"), Some(96_000))
+    );
     assert!((period(required) - 10.0).abs() < 0.05);
     let b_io = |value: &Value| value["characterization"]["b_io"].as_f64().unwrap();
     assert!((b_io(required) - 2000.0).abs() < 1.0, "{required}");
@@ -142,7 +159,10 @@ fn compat_has_its_own_defaults() {
     script.blocks.push((0, reads.collect()));
     script.write(&dir.path().join("t"));
     let found = &lines(dir.path(), &["--json", "--compat", "t"])[0];
-    assert_eq!((found["mode"].as_str(), found["sampling_frequency"].as_f64()), (Some("write_sync"), Some(10.0)));
+    assert_eq!(
+        (found["mode"].as_str(), found["sampling_frequency"].as_f64()),
+        (Some("write_sync"), Some(10.0))
+    );
     // From the first event at 4 s to the last at 116 s, on the grid of the DFT: 11.2 periods, of which it sees 11.
     assert_eq!((found["t_start"].as_f64(), found["n_samples"].as_u64()), (Some(4.0), Some(1120)));
     assert_eq!(found["frequency"].as_f64(), Some(10.0 * 11.0 / 1120.0));

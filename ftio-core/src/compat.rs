@@ -101,10 +101,7 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
     let Found { spectrum, contributions, verdict, outliers } =
         judge(&signal.samples, sampled.frequency, options);
     let confidence_of = |k: usize| outliers.confidence(k, &verdict.harmonics);
-    let acf = options
-        .autocorrelation
-        .then(|| autocorrelation(&signal.samples, sampled.frequency))
-        .flatten();
+    let acf = options.autocorrelation.then(|| autocorrelation(&signal.samples, sampled.frequency)).flatten();
 
     let mut frequency = verdict.dominant.map(on_grid);
     let mut c_d = verdict.dominant.map_or(0.0, confidence_of);

@@ -331,7 +331,11 @@ fn complain(collected: &Collected, notes: &mut Vec<String>) {
 }
 
 /// The candidates kept, strongest first.
-pub(crate) fn listed<T>(verdict: &Verdict, contributions: &[f64], describe: impl Fn(usize, f64) -> T) -> Vec<T> {
+pub(crate) fn listed<T>(
+    verdict: &Verdict,
+    contributions: &[f64],
+    describe: impl Fn(usize, f64) -> T,
+) -> Vec<T> {
     let power = |k: usize| contributions.get(k - 1).copied().unwrap_or(0.0);
     let mut kept = verdict.kept.clone();
     kept.sort_by(|&a, &b| power(b).total_cmp(&power(a)));

@@ -89,9 +89,8 @@ fn split(batch: &Batch<'_>, group: Group, options: &Options, unknown: &mut u64) 
         Group::File => detail.file,
     };
     let required = options.mode.is_some_and(|mode| mode.is_required()) && !options.compat;
-    let selected = |detail: &&Detail| {
-        !options.compat || compat::mode(options.mode).selects(detail.request.class)
-    };
+    let selected =
+        |detail: &&Detail| !options.compat || compat::mode(options.mode).selects(detail.request.class);
     let mut parts: BTreeMap<u32, Vec<Request>> = BTreeMap::new();
     for detail in batch.requests.iter().filter(selected) {
         let request = if required { detail.required() } else { Some(detail.request) };
@@ -126,9 +125,9 @@ impl Gathered {
     fn add(&mut self, requests: &[Request]) {
         match self {
             Gathered::Bins(collector) => collector.add(requests),
-            Gathered::Phases(phases) => phases.extend(
-                requests.iter().filter(|request| request.end > request.start).map(stretch),
-            ),
+            Gathered::Phases(phases) => {
+                phases.extend(requests.iter().filter(|request| request.end > request.start).map(stretch))
+            }
         }
     }
 

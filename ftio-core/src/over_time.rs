@@ -151,7 +151,7 @@ fn joined(a: &Part, b: &Part, judged: &dyn Fn(usize, usize) -> Part) -> Option<P
         (None, None) => true,
         (Some(_), Some(_)) => alike(a) && alike(b),
         // A part without a period may be too short to show that of its neighbour.
-        (Some(_), None) => alike(a) && b.is_shorter_than_three(a.period) ,
+        (Some(_), None) => alike(a) && b.is_shorter_than_three(a.period),
         (None, Some(_)) => alike(b) && a.is_shorter_than_three(b.period),
     };
     same.then_some(whole)

@@ -313,7 +313,8 @@ impl ClassTally {
         if let Some(times) = op.nonblocking {
             self.waiting.add(rank, op);
             self.busy.add(rank, op);
-            let bins = self.required.get_or_insert_with(|| VolumeBins::new(0, BinWidth::Finest, REQUIRED_BINS));
+            let bins =
+                self.required.get_or_insert_with(|| VolumeBins::new(0, BinWidth::Finest, REQUIRED_BINS));
             bins.add(op.start, times.deadline.max(op.start), op.bytes);
             self.required_time += duration(op.start, times.deadline);
             if times.pending_until > times.issued {
@@ -340,9 +341,8 @@ impl ClassTally {
             actual_bandwidth: rate(self.bytes, self.time),
             actual_upper: rate(self.pending_bytes, self.pending_time),
             lost_time: seconds(self.waiting.lost()),
-            hidden: (self.busy.total > 0).then(|| {
-                (1.0 - self.waiting.lost() as f64 / self.busy.total as f64).clamp(0.0, 1.0)
-            }),
+            hidden: (self.busy.total > 0)
+                .then(|| (1.0 - self.waiting.lost() as f64 / self.busy.total as f64).clamp(0.0, 1.0)),
             hiding_bandwidth: self.required.as_ref().and_then(peak),
         }
     }

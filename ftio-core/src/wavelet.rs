@@ -13,7 +13,6 @@ use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
 use std::f64::consts::{PI, TAU};
 
-
 /// ω₀ of the wavelet.
 const OMEGA: f64 = 6.0;
 
@@ -41,9 +40,8 @@ impl Scalogram {
             periods.push(period);
             period *= 2f64.powf(1.0 / PER_OCTAVE as f64);
         }
-        let power = Mirrored::of(samples).map_or_else(Vec::new, |signal| {
-            periods.iter().map(|&period| signal.power(period)).collect()
-        });
+        let power = Mirrored::of(samples)
+            .map_or_else(Vec::new, |signal| periods.iter().map(|&period| signal.power(period)).collect());
         Scalogram { step, periods: periods.iter().map(|period| period * step).collect(), power }
     }
 
@@ -51,7 +49,10 @@ impl Scalogram {
     pub fn ridge(&self) -> Vec<usize> {
         let columns = self.power.first().map_or(0, Vec::len);
         let strongest = |i: usize| {
-            (0..self.power.len()).rev().max_by(|&a, &b| self.power[a][i].total_cmp(&self.power[b][i])).unwrap_or(0)
+            (0..self.power.len())
+                .rev()
+                .max_by(|&a, &b| self.power[a][i].total_cmp(&self.power[b][i]))
+                .unwrap_or(0)
         };
         (0..columns).map(strongest).collect()
     }
@@ -100,8 +101,12 @@ impl Mirrored {
             let omega = TAU * k as f64 / length as f64;
             PI.powf(-0.25) * (TAU * scale).sqrt() * (-(scale * omega - OMEGA).powi(2) / 2.0).exp()
         };
-        let weighted: Vec<Complex64> =
-            self.spectrum.iter().enumerate().map(|(k, x)| if k == 0 { Complex64::default() } else { x * weight(k) }).collect();
+        let weighted: Vec<Complex64> = self
+            .spectrum
+            .iter()
+            .enumerate()
+            .map(|(k, x)| if k == 0 { Complex64::default() } else { x * weight(k) })
+            .collect();
         analytic(&weighted, length).into_iter().take(self.count).map(|w| w.norm_sqr()).collect()
     }
 }

@@ -10,13 +10,8 @@ use ftio_core::step::Stretch;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-const METHODS: [Outlier; 5] = [
-    Outlier::ZScore,
-    Outlier::Dbscan,
-    Outlier::IsolationForest,
-    Outlier::LocalOutlierFactor,
-    Outlier::Peaks,
-];
+const METHODS: [Outlier; 5] =
+    [Outlier::ZScore, Outlier::Dbscan, Outlier::IsolationForest, Outlier::LocalOutlierFactor, Outlier::Peaks];
 
 fn assert_sound(analysis: &Analysis) {
     let found = &analysis.detection;
@@ -143,7 +138,12 @@ fn ranks_that_are_not_known_are_said_so() {
 fn many_groups_share_the_bins() {
     // 3000 ranks with three requests each, handed over in both orders.
     let detail = |i: i64| Detail {
-        request: Request { start: i * 1_000_003, end: i * 1_000_003 + 500, bytes: 7, class: Class::WriteSync },
+        request: Request {
+            start: i * 1_000_003,
+            end: i * 1_000_003 + 500,
+            bytes: 7,
+            class: Class::WriteSync,
+        },
         rank: Some((i % 3000) as u32),
         file: None,
         deadline: None,

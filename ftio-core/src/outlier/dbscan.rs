@@ -40,7 +40,8 @@ impl Dbscan {
         let epsilon = self.epsilon(contributions);
         // Points are sorted by frequency: neighbours are found by looking left and right until that alone is too far.
         let near = |i: usize| {
-            let within = move |j: &usize, points: &[[f64; 2]]| (points[*j][0] - points[i][0]).abs() <= epsilon;
+            let within =
+                move |j: &usize, points: &[[f64; 2]]| (points[*j][0] - points[i][0]).abs() <= epsilon;
             let points = &points;
             let left = (0..i).rev().take_while(move |j| within(j, points));
             let right = (i + 1..points.len()).take_while(move |j| within(j, points));
