@@ -109,7 +109,7 @@ pub struct DetectArgs {
     pub per_file: bool,
 
     /// Analyse exactly as the Python FTIO 0.0.9 does: write_sync at 10 Hz unless told otherwise
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["over_time", "skip_first_phase"])]
     pub compat: bool,
 
     /// Draw signal and spectrum; the ending of the name decides: .html (zoom and hover) or .svg

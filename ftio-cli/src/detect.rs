@@ -1,6 +1,6 @@
 //! `ftio TRACE…`: find the period.
 
-use crate::args::DetectArgs;
+use crate::args::{CsvChoice, DetectArgs};
 use crate::csv;
 use crate::exit::Exit;
 use crate::plot::{self, Format};
@@ -40,6 +40,10 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
             "expected one method, or two different ones"
         };
         complain("", &format!("--outlier: {problem}"));
+        return Ok(Exit::Usage);
+    }
+    if args.compat && args.csv == Some(CsvChoice::Segments) {
+        complain("", "--compat has no segments");
         return Ok(Exit::Usage);
     }
     let options = args.options();
