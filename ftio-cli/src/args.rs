@@ -3,6 +3,7 @@
 use crate::inputs::InputArgs;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use ftio_core::detect::{Options, Outlier};
+use ftio_core::group::Group;
 use ftio_core::request::Mode;
 use ftio_core::spectrum::Measure;
 use std::path::PathBuf;
@@ -91,9 +92,10 @@ pub struct DetectArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub te: Option<f64>,
 
-    /// How frequencies that stand out are found
-    #[arg(short, long, value_name = "METHOD", value_enum, default_value_t)]
-    pub outlier: OutlierChoice,
+    /// How frequencies that stand out are found; two methods, as in zscore,dbscan, must agree
+    #[arg(short, long, value_name = "METHOD", value_enum, value_delimiter = ',', num_args = 1)]
+    #[arg(default_value = "zscore")]
+    pub outlier: Vec<OutlierChoice>,
 
     /// How close to the strongest frequency another one must come to be a candidate as well, 0 to 1
     #[arg(short, long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
@@ -115,6 +117,26 @@ pub struct DetectArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
     pub top: usize,
 
+    /// Add up the mean and the N strongest waves, for --json, --csv=signal and --plot
+    #[arg(long, value_name = "N")]
+    pub reconstruct: Option<usize>,
+
+    /// Also say when which period holds, and where the behaviour changes
+    #[arg(long)]
+    pub over_time: bool,
+
+    /// One result for each rank
+    #[arg(long, conflicts_with = "per_file")]
+    pub per_rank: bool,
+
+    /// One result for each file
+    #[arg(long)]
+    pub per_file: bool,
+
+    /// Analyse exactly as the Python FTIO 0.0.9 does: write_sync at 10 Hz unless told otherwise
+    #[arg(long, conflicts_with_all = ["over_time", "skip_first_phase"])]
+    pub compat: bool,
+
     /// Draw bandwidth, spectrum, autocorrelation and ranks; the ending of the name decides: .html (zoom and hover; needs no
     /// network), .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -123,6 +145,11 @@ pub struct DetectArgs {
     /// Print one JSON object per trace and line
     #[arg(long)]
     pub json: bool,
+
+    /// Print comma-separated values: one row per result, sample, frequency or segment
+    #[arg(long, value_name = "WHAT", value_enum, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "results", conflicts_with = "json")]
+    pub csv: Option<CsvChoice>,
 
     /// End with 3 if a trace is not periodic
     #[arg(long)]
@@ -298,11 +325,47 @@ pub struct TraceArgs {
 }
 
 /// `--outlier`.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OutlierChoice {
     /// Standard deviations above the mean, as in the paper
-    #[default]
+    #[value(alias = "z-score")]
     Zscore,
+    /// What belongs to no cluster
+    #[value(alias = "db-scan")]
+    Dbscan,
+    /// What random cuts separate early
+    #[value(alias = "forest")]
+    IsolationForest,
+    /// What lies in emptier surroundings than its neighbours: the local outlier factor
+    Lof,
+    /// Local maxima near the highest
+    #[value(alias = "peak")]
+    Peaks,
+}
+
+impl From<OutlierChoice> for Outlier {
+    fn from(choice: OutlierChoice) -> Self {
+        match choice {
+            OutlierChoice::Zscore => Outlier::ZScore,
+            OutlierChoice::Dbscan => Outlier::Dbscan,
+            OutlierChoice::IsolationForest => Outlier::IsolationForest,
+            OutlierChoice::Lof => Outlier::LocalOutlierFactor,
+            OutlierChoice::Peaks => Outlier::Peaks,
+        }
+    }
+}
+
+/// `--csv`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CsvChoice {
+    /// One row per trace, rank or file
+    Results,
+    /// The sampled bandwidth, one row per sample
+    Signal,
+    /// The share of the power, one row per frequency
+    Spectrum,
+    /// When which period holds, one row per segment
+    Segments,
 }
 
 /// `--freq`.
@@ -320,16 +383,27 @@ impl DetectArgs {
             frequency: self.freq.and_then(Sampling::hertz),
             from: self.ts,
             to: self.te,
-            outlier: match self.outlier {
-                OutlierChoice::Zscore => Outlier::ZScore,
-            },
+            outlier: self.outlier.first().map_or(Outlier::ZScore, |&choice| choice.into()),
+            second_outlier: self.outlier.get(1).map(|&choice| choice.into()),
             tolerance: self.tol,
             measure: if self.no_psd { Measure::Amplitude } else { Measure::Power },
             autocorrelation: self.autocorrelation,
             skip_first_phase: self.skip_first_phase,
             top: self.top,
             keep_requests: self.plot.is_some(),
-            ..Options::default()
+            reconstruct: self.reconstruct,
+            over_time: self.over_time || self.csv == Some(CsvChoice::Segments),
+            compat: self.compat,
+            automatic_frequency: self.freq == Some(Sampling::Auto),
+        }
+    }
+
+    /// What is analysed one by one, if anything is.
+    pub fn group(&self) -> Option<Group> {
+        match (self.per_rank, self.per_file) {
+            (true, _) => Some(Group::Rank),
+            (_, true) => Some(Group::File),
+            _ => None,
         }
     }
 }
@@ -400,9 +474,13 @@ mod tests {
             Cli::try_parse_from(["ftio", "trace", "-o", "x", "--", "mpirun", "-n", "2", "./a"]).unwrap();
         let Some(Command::Trace(trace)) = cli.command else { panic!("not trace") };
         assert_eq!(trace.command, ["mpirun", "-n", "2", "./a"]);
-        for wrong in
-            [&["ftio"][..], &["ftio", "a", "-t", "2"], &["ftio", "a", "-f", "0"], &["ftio", "a", "-m", "x"]]
-        {
+        for wrong in [
+            &["ftio"][..],
+            &["ftio", "a", "-t", "2"],
+            &["ftio", "a", "-o", "sigma"],
+            &["ftio", "a", "-f", "0"],
+            &["ftio", "a", "-m", "x"],
+        ] {
             assert!(Cli::try_parse_from(wrong).is_err(), "{wrong:?}");
         }
     }

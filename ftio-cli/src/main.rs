@@ -4,6 +4,7 @@
 
 mod args;
 mod convert;
+mod csv;
 mod detect;
 mod exit;
 mod info;

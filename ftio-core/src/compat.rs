@@ -38,8 +38,11 @@ use crate::step::{StepFunction, Stretch};
 /// Sampling frequency if none is asked for.
 const SAMPLING_FREQUENCY: f64 = 10.0;
 
-/// Most samples: half a gigabyte, as numbers of eight bytes.
-const MAX_SAMPLES: f64 = 62.5e6;
+/// Most samples at the automatic sampling frequency: half a gigabyte, as numbers of eight bytes.
+const MAX_AUTOMATIC_SAMPLES: f64 = 62.5e6;
+
+/// Most samples otherwise, which is our own limit: 19 days at 10 Hz. More are the sign of a broken time.
+const MAX_SAMPLES: f64 = (1u32 << 24) as f64;
 
 /// A merged confidence below this is no result.
 const MIN_CONFIDENCE: f64 = 0.2;
@@ -69,8 +72,7 @@ struct Found {
     spectrum: Spectrum,
     contributions: Vec<f64>,
     verdict: Verdict,
-    /// One per frequency.
-    confidence: Vec<f64>,
+    outliers: outliers::Published,
 }
 
 /// Analyse phases: bandwidth, start and end of each, in bytes per second and seconds.
@@ -96,9 +98,9 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
     };
     let n = signal.samples.len();
     let on_grid = |k: usize| sampled.frequency * k as f64 / n as f64;
-    let Found { spectrum, contributions, verdict, confidence } =
+    let Found { spectrum, contributions, verdict, outliers } =
         judge(&signal.samples, sampled.frequency, options);
-    let confidence_of = |k: usize| confidence.get(k - 1).copied().unwrap_or(0.0);
+    let confidence_of = |k: usize| outliers.confidence(k, &verdict.harmonics);
     let acf = options.autocorrelation.then(|| autocorrelation(&signal.samples, sampled.frequency)).flatten();
 
     let mut frequency = verdict.dominant.map(on_grid);
@@ -188,11 +190,13 @@ fn sample(phases: &[Stretch], options: &Options, notes: &mut Vec<String>) -> Sam
         None if automatic => shortest_distance(&steps.times).map_or(SAMPLING_FREQUENCY, |d| 2.0 / d),
         None => SAMPLING_FREQUENCY,
     };
-    if ((end - start) * frequency).floor() > MAX_SAMPLES {
-        frequency = MAX_SAMPLES / (end - start);
+    let most = if automatic { MAX_AUTOMATIC_SAMPLES } else { MAX_SAMPLES };
+    if ((end - start) * frequency).floor() > most {
+        let lower = most / (end - start);
         if !automatic {
-            notes.push(format!("more than {MAX_SAMPLES} samples; {frequency} Hz was used"));
+            notes.push(format!("{frequency} Hz would give more than {most} samples; {lower} Hz was used"));
         }
+        frequency = lower;
     }
     let (values, abstraction_error) = steps.sample_and_hold(frequency);
     Sampled { values, frequency, abstraction_error, start, end, bytes: steps.volume() }
@@ -208,8 +212,7 @@ fn judge(samples: &[f64], frequency: f64, options: &Options) -> Found {
     let outliers = outliers::find(options.outlier, &contributions, options.tolerance);
     let rule = HarmonicRule::AsPublished { sampling_frequency: frequency };
     let verdict = Verdict::of(&outliers.found, &contributions, &spectrum, rule);
-    let confidence = outliers.confidence(&verdict.harmonics);
-    Found { spectrum, contributions, verdict, confidence }
+    Found { spectrum, contributions, verdict, outliers }
 }
 
 /// The strongest components, without the constant one.

@@ -86,14 +86,15 @@ impl Outliers {
         self
     }
 
-    /// Confidence in candidate k, where the frequencies in `ignored` are harmonics of others.
+    /// Confidence in candidate k, where the frequencies in `ignored` (ascending) are harmonics of others.
     ///
     /// > c_k = ½ (s_k / Σ_{I₁} s_i + s_k / Σ_{I₂} s_i)
     ///
     /// (paper, II-C, there with the Z-score as s), each sum without the harmonics. With two methods, the mean of both.
     pub fn confidence(&self, k: usize, ignored: &[usize]) -> f64 {
         let share = |set: &[usize]| {
-            let sum: f64 = set.iter().filter(|k| !ignored.contains(k)).map(|&k| self.score(k)).sum();
+            let sum: f64 =
+                set.iter().filter(|k| ignored.binary_search(k).is_err()).map(|&k| self.score(k)).sum();
             if set.binary_search(&k).is_ok() && sum > 0.0 { self.score(k) / sum } else { 0.0 }
         };
         let own = ((share(&self.outliers) + share(&self.near_largest)) / 2.0).clamp(0.0, 1.0);

@@ -10,19 +10,11 @@ pub struct Published {
 }
 
 impl Published {
-    /// The confidence of every frequency, where those in `harmonics` are multiples of others.
-    pub fn confidence(&self, harmonics: &[usize]) -> Vec<f64> {
+    /// The confidence in frequency k, where those in `harmonics` (ascending) are multiples of others.
+    pub fn confidence(&self, k: usize, harmonics: &[usize]) -> f64 {
         match &self.confidence {
-            Some(confidence) => confidence.clone(),
-            None => {
-                let mut all = vec![0.0; self.found.scores.len()];
-                for &k in self.found.outliers.iter().chain(&self.found.near_largest) {
-                    if !harmonics.contains(&k) {
-                        all[k - 1] = self.found.confidence(k, harmonics);
-                    }
-                }
-                all
-            }
+            Some(confidence) => k.checked_sub(1).and_then(|i| confidence.get(i)).copied().unwrap_or(0.0),
+            None => self.found.confidence(k, harmonics),
         }
     }
 }
