@@ -48,6 +48,7 @@ pub mod detection;
 pub mod kind;
 pub mod next_phase;
 pub mod outlier;
+pub mod profile;
 pub mod refine;
 pub mod request;
 pub mod signal;
