@@ -19,6 +19,8 @@ Examples:
       ftio --plot run.html run.msgpack
   What is in the trace, without any analysis:
       ftio info run.msgpack
+  How bytes, times and bandwidths grow with the number of processes, from runs at several scales:
+      ftio scale runs/*.msgpack | ftio model -
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -40,6 +42,8 @@ pub struct Cli {
 pub enum Command {
     Info(InfoArgs),
     Trace(TraceArgs),
+    Scale(crate::scale::Args),
+    Model(crate::model::Args),
 }
 
 /// Find the period.

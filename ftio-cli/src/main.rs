@@ -7,8 +7,10 @@ mod detect;
 mod exit;
 mod info;
 mod launcher;
+mod model;
 mod plot;
 mod report;
+mod scale;
 mod sparkline;
 mod spelling;
 mod style;
@@ -34,6 +36,8 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Some(Command::Info(args)) => info::run(&args),
         Some(Command::Trace(args)) => trace::run(&args),
+        Some(Command::Scale(args)) => scale::run(&args),
+        Some(Command::Model(args)) => model::run(&args),
         None => detect::run(&cli.detect),
     };
     exit::report(done).into()
