@@ -16,6 +16,7 @@ mod harmless;
 mod interrupted;
 mod other_tools;
 mod rust_workload;
+mod scaling;
 mod traps;
 mod unwritable;
 mod workload_truth;
