@@ -56,7 +56,7 @@ pub fn number(value: f64) -> String {
     let size = value.abs();
     let text = if !value.is_finite() {
         return "?".into();
-    } else if (size - size.round()).abs() <= 1e-9 * size && size < 1e15 {
+    } else if (size - size.round()).abs() <= (1e-9 * size).min(0.01) && size < 1e15 {
         format!("{size:.0}")
     } else if (1e-3..1e6).contains(&size) {
         let before = size.log10().floor() as i32;
@@ -99,11 +99,11 @@ mod tests {
         };
         assert_eq!(single(0.0, 4_294_967_296.0, Exponents::new(1, 1, 0)), "4294967296 · Processes");
         assert_eq!(
-            single(-2.5, -0.012345, Exponents::new(3, 4, 2)),
-            "−2.500 − 0.01234 · Processes^(3/4) · log2(Processes)^2"
+            single(-2.5, -0.012346, Exponents::new(3, 4, 2)),
+            "−2.500 − 0.01235 · Processes^(3/4) · log2(Processes)^2"
         );
         assert_eq!(single(1e-20, 1.0, Exponents::new(0, 1, 1)), "log2(Processes)");
-        assert_eq!(single(1.0, -3e9 - 0.5, Exponents::new(-1, 1, 0)), "1 − 3.000e9 · Processes^(-1)");
+        assert_eq!(single(1.0, -3e9 / 7.0, Exponents::new(-1, 1, 0)), "1 − 4.286e8 · Processes^(-1)");
         assert_eq!(formula(&Formula::constant(0.0), &p), "0");
         let factors = [(0, Exponents::new(2, 1, 0)), (1, Exponents::new(1, 1, 0))]
             .map(|(parameter, exponents)| Factor { parameter, exponents });

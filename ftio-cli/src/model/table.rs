@@ -117,7 +117,8 @@ fn foot(listed: &[&Model], zero: usize, style: Style, text: &mut String) {
         lines.push(format!("{which} from fewer than five scales: the exponents mean little."));
     }
     if zero > 0 {
-        lines.push(format!("{} that are 0 at every scale: see --all.", counted(zero as u64, "more metric")));
+        let are = if zero == 1 { "is" } else { "are" };
+        lines.push(format!("{} {are} 0 at every scale: see --all.", counted(zero as u64, "more metric")));
     }
     if !lines.is_empty() {
         let _ = writeln!(text, "\n{}", style.dim(&lines.join("\n")));

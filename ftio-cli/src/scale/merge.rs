@@ -185,7 +185,7 @@ mod tests {
     fn numbers_keep_their_digits() {
         assert_eq!(number(4_294_967_296.0), "4294967296");
         assert_eq!(number(0.1), "0.1");
-        assert_eq!(number(1e300), "1e300");
+        assert_eq!(number(1e300).parse(), Ok(1e300));
         assert_eq!(number(-0.0), "-0");
     }
 }

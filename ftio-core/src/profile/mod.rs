@@ -206,7 +206,7 @@ impl Profiler {
     pub fn finish(self) -> Profile {
         let mut profile = Profile::default();
         let name = |(kind, tally): (OpKind, FunctionTally)| {
-            let time = tally.time as f64 * 1e-9;
+            let time = tally.time as f64 / 1e9;
             (kind.to_string(), FunctionProfile { calls: tally.calls, bytes: tally.bytes, time })
         };
         for (name, function) in self.functions.into_iter().map(name) {
@@ -241,7 +241,7 @@ impl ClassTally {
         let most = |of: fn(&RankTally) -> u64| self.ranks.values().map(of).max().unwrap_or(0);
         let required = series.is_required();
         let seconds = |of: fn(&Phase) -> i64| {
-            phases.map(|all| all.iter().map(|phase| i128::from(of(phase))).sum::<i128>() as f64 * 1e-9)
+            phases.map(|all| all.iter().map(|phase| i128::from(of(phase))).sum::<i128>() as f64 / 1e9)
         };
         let largest = |of: fn(&Phase) -> u64| phases.map(|all| all.iter().map(of).max().unwrap_or(0));
         ModeProfile {

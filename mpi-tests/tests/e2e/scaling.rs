@@ -86,7 +86,8 @@ fn eight_writes_and_seven_reads() {
         let traces = runs(&mpi, &link, &[], &scratch);
 
         // One run after the other, each refining the file.
-        let script = "out=\"$1.jsonl\"; for t; do \"$0\" scale -o \"$out\" \"$t\"; done; \"$0\" model --json \"$out\"";
+        let script =
+            "out=\"$1.jsonl\"; for t; do \"$0\" scale -o \"$out\" \"$t\"; done; \"$0\" model --json \"$out\"";
         let models = json_lines(&shell(script, &traces));
         assert_proportional(&models, "write_sync->total_bytes", "Size (B)", 8.0 * SIZE);
         assert_proportional(&models, "read_sync->total_bytes", "Size (B)", 7.0 * SIZE);
@@ -102,13 +103,15 @@ fn eight_writes_and_seven_reads() {
 fn required_and_actual_bandwidth_against_ranks() {
     for mpi in installed_mpis() {
         let scratch = Scratch::new();
-        let args = ["--access", "nonblocking", "--overlap", "--compute", "0.03", "--iterations", "4", "--read"];
+        let args =
+            ["--access", "nonblocking", "--overlap", "--compute", "0.03", "--iterations", "4", "--read"];
         let traces = runs(&mpi, &mpi.program("workload"), &args, &scratch);
         let measured = json_lines(&shell("\"$0\" scale \"$@\"", &traces));
         for direction in ["write", "read"] {
             let figures = ["required_bandwidth", "actual_bandwidth", "lost_time"];
             for callpath in figures.map(|figure| format!("{direction}_async->{figure}")) {
-                let values: Vec<&Value> = measured.iter().filter(|line| line["callpath"] == callpath.as_str()).collect();
+                let values: Vec<&Value> =
+                    measured.iter().filter(|line| line["callpath"] == callpath.as_str()).collect();
                 let ranks: Vec<u64> =
                     values.iter().filter_map(|line| line["params"]["Processes"].as_u64()).collect();
                 assert_eq!(ranks, [1, 2, 4, 8], "{}, {callpath}", mpi.name);
@@ -119,7 +122,8 @@ fn required_and_actual_bandwidth_against_ranks() {
                 );
             }
         }
-        let models = json_lines(&shell("\"$0\" scale \"$@\" | \"$0\" model - --json --evaluate p=64", &traces));
+        let models =
+            json_lines(&shell("\"$0\" scale \"$@\" | \"$0\" model - --json --evaluate p=64", &traces));
         for mode in ["write_async_b->B_A", "write_async_t->T_A", "read_async_b->B_A", "read_async_t->T_A"] {
             let model = find(&models, mode, "Bandwidth (B/s)");
             assert_eq!(model["points"], 4, "{model}");
