@@ -106,21 +106,21 @@ impl Axis {
         along.clamp(-0.5, 1.5)
     }
 
-    /// Round values with their labels.
-    pub fn ticks(self, count: usize, base: f64) -> Vec<(f64, String)> {
+    /// Round values with their labels, `unit` in them.
+    pub fn ticks(self, count: usize, base: f64, unit: &str) -> Vec<(f64, String)> {
         let values = if self.logarithmic { self.powers(count, base) } else { self.steps(count) };
         let largest = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
-        let (factor, letter) = if base == 2.0 { (1.0, "") } else { prefix(largest) };
-        values
-            .into_iter()
-            .map(|value| {
-                if self.logarithmic && base != 2.0 {
-                    let (factor, letter) = prefix(value);
-                    return (value, format!("{}{letter}", number(value / factor)));
-                }
-                (value, format!("{}{letter}", number(value / factor)))
-            })
-            .collect()
+        let label = |value: f64| {
+            // Along a linear axis all labels have one prefix; counts and scales have none.
+            let (factor, letter) = match (base == 2.0 || unit.is_empty(), self.logarithmic) {
+                (true, _) => (1.0, ""),
+                (false, true) => prefix(value),
+                (false, false) => prefix(largest),
+            };
+            let digits = shortest(value / factor);
+            if value == 0.0 { digits } else { format!("{digits} {letter}{unit}").trim_end().to_owned() }
+        };
+        values.into_iter().map(|value| (value, label(value))).collect()
     }
 
     fn powers(self, count: usize, base: f64) -> Vec<f64> {
@@ -149,6 +149,15 @@ impl Axis {
     }
 }
 
+/// Without zeros that say nothing.
+fn shortest(value: f64) -> String {
+    let text = number(value);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
 impl Chart {
     /// The unit of the values, if the metric names one.
     pub fn unit(&self) -> &str {
@@ -163,13 +172,14 @@ mod tests {
     #[test]
     fn powers_of_two_and_ten() {
         let ranks = Axis { low: 1.0, high: 16.0, logarithmic: true };
-        let labels: Vec<String> = ranks.ticks(6, 2.0).into_iter().map(|(_, label)| label).collect();
+        let labels: Vec<String> = ranks.ticks(6, 2.0, "").into_iter().map(|(_, label)| label).collect();
         assert_eq!(labels, ["1", "2", "4", "8", "16"]);
         let bytes = Axis { low: 2e6, high: 5e7, logarithmic: true };
-        let labels: Vec<String> = bytes.ticks(5, 10.0).into_iter().map(|(_, label)| label).collect();
-        assert_eq!(labels, ["2M", "5M", "10M", "20M", "50M"]);
+        let labels: Vec<String> = bytes.ticks(5, 10.0, "B").into_iter().map(|(_, label)| label).collect();
+        assert_eq!(labels, ["2 MB", "5 MB", "10 MB", "20 MB", "50 MB"]);
         let plain = Axis { low: 0.0, high: 1.0, logarithmic: false };
-        assert_eq!(plain.ticks(5, 10.0).len(), 6);
+        let labels: Vec<String> = plain.ticks(2, 10.0, "s").into_iter().map(|(_, label)| label).collect();
+        assert_eq!(labels, ["0", "0.5 s", "1 s"]);
     }
 
     #[test]

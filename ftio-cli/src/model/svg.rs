@@ -98,19 +98,19 @@ fn axes(chart: &Chart, out: &mut String) {
             bottom - TOP
         );
     }
-    for (value, label) in chart.y.ticks(5, 10.0) {
+    for (value, label) in chart.y.ticks(5, 10.0, chart.unit()) {
         let at = y(chart, value);
         let _ = writeln!(
             out,
             "<line class=\"grid\" x1=\"{LEFT}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\"/>\
-             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}{}</text>",
+             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             LEFT - 6.0,
             at + 4.0,
-            escaped(chart.unit())
+            escaped(&label)
         );
     }
     let base = if chart.x.logarithmic { 2.0 } else { 10.0 };
-    for (value, label) in chart.x.ticks(8, base) {
+    for (value, label) in chart.x.ticks(8, base, "") {
         let at = x(chart, value);
         let _ = writeln!(
             out,
