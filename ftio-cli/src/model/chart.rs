@@ -4,7 +4,7 @@ use super::formula::{function, number, unit};
 use super::table::is_zero;
 use crate::units::prefix;
 use perf_model::output::plot::{Plot, plot};
-use perf_model::{Models, Result};
+use perf_model::{Models, Note, Result};
 
 /// Points along the curve.
 const POINTS: usize = 160;
@@ -46,7 +46,8 @@ pub fn charts(models: &Models, points: &[Vec<f64>], level: f64, all: bool) -> Re
             if let Some(costs) = model.leave_one_out {
                 remark.push(format!("leave-one-out error {:.1} %", costs.smape));
             }
-            remark.extend(model.notes.iter().map(|note| note.explanation().to_owned()));
+            let special = model.notes.iter().filter(|note| **note != Note::FewPoints);
+            remark.extend(special.map(|note| note.explanation().to_owned()));
             let formula = function(&model.function, &models.parameters);
             let (x, y) = axes(&data);
             Ok(Chart { data, formula, remark: remark.join(", "), measured_to, x, y })
@@ -76,7 +77,11 @@ fn axes(data: &Plot) -> (Axis, Axis) {
     let y = if wide && low > 0.0 && high > 3.0 * low {
         Axis { low: low / 1.6, high: reach.max(1.3 * high), logarithmic: true }
     } else {
-        Axis { low: low.min(0.0), high: if reach > 0.0 { 1.08 * reach } else { 1.0 }, logarithmic: false }
+        // A model that plunges below 0 beyond the points is cut as well.
+        let measured = data.points.iter().map(|point| point[1]);
+        let (least, most) = range(&mut measured.clone());
+        let floor = if least >= 0.0 { low.max(-0.25 * most) } else { low };
+        Axis { low: floor.min(0.0), high: if reach > 0.0 { 1.08 * reach } else { 1.0 }, logarithmic: false }
     };
     (x, y.widened())
 }

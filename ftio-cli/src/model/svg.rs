@@ -71,18 +71,14 @@ fn y(chart: &Chart, value: f64) -> f64 {
 }
 
 fn heading(chart: &Chart, out: &mut String) {
+    let name = format!("{} · {}", chart.data.callpath, chart.data.metric);
     let lines = [
-        ("title", 20.0, format!("{} · {}", chart.data.callpath, chart.data.metric), 58),
-        ("formula", 37.0, chart.formula.clone(), 66),
-        ("soft", 53.0, chart.remark.clone(), 78),
+        ("title", 20.0, without_beginning(&printable(&name), 52)),
+        ("formula", 37.0, without_end(&chart.formula, 64)),
+        ("soft", 53.0, without_end(&chart.remark, 72)),
     ];
-    for (class, y, text, longest) in lines {
-        let _ = writeln!(
-            out,
-            "<text class=\"{class}\" x=\"{}\" y=\"{y}\">{}</text>",
-            RIGHT,
-            escaped(&shortened(&printable(&text), longest))
-        );
+    for (class, y, text) in lines {
+        let _ = writeln!(out, "<text class=\"{class}\" x=\"{RIGHT}\" y=\"{y}\">{}</text>", escaped(&text));
     }
 }
 
@@ -169,11 +165,20 @@ fn points(chart: &Chart, out: &mut String) {
     }
 }
 
-fn shortened(text: &str, longest: usize) -> String {
+fn without_end(text: &str, longest: usize) -> String {
     if text.chars().count() <= longest {
         return text.to_owned();
     }
     text.chars().take(longest - 1).chain(['…']).collect()
+}
+
+/// The last levels of a callpath say most.
+fn without_beginning(text: &str, longest: usize) -> String {
+    let count = text.chars().count();
+    if count <= longest {
+        return text.to_owned();
+    }
+    std::iter::once('…').chain(text.chars().skip(count - longest + 1)).collect()
 }
 
 /// Text for XML and HTML.
