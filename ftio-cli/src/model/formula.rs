@@ -56,7 +56,7 @@ pub fn number(value: f64) -> String {
     let size = value.abs();
     let text = if !value.is_finite() {
         return "?".into();
-    } else if (size - size.round()).abs() <= (1e-9 * size).min(0.01) && size < 1e15 {
+    } else if (size - size.round()).abs() <= (1e-9 * size).min(1e-4) && size < 1e15 {
         format!("{size:.0}")
     } else if (1e-3..1e6).contains(&size) {
         let before = size.log10().floor() as i32;
