@@ -25,6 +25,8 @@ Examples:
       ftio info run.msgpack
   After a job was killed: what it had done until then, as an ordinary trace:
       ftio recover run.msgpack
+  How bytes, times and bandwidths grow with the number of processes, from runs at several scales:
+      ftio scale runs/*.msgpack | ftio model -
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -61,6 +63,8 @@ pub enum Command {
     Trace(TraceArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
+    Scale(crate::scale::Args),
+    Model(crate::model::Args),
 }
 
 /// Find the period.

@@ -11,12 +11,14 @@ mod info;
 mod inputs;
 mod launcher;
 mod manual;
+mod model;
 mod names;
 mod pictures;
 mod plot;
 mod recover;
 mod report;
 mod rewrite;
+mod scale;
 mod sparkline;
 mod spelling;
 mod style;
@@ -56,6 +58,8 @@ fn main() -> ExitCode {
         Some(Command::Completions(args)) => manual::completions(&args),
         Some(Command::Man(args)) => manual::man(&args),
         Some(Command::Trace(args)) => trace::run(&args),
+        Some(Command::Scale(args)) => scale::run(&args),
+        Some(Command::Model(args)) => model::run(&args),
         None => detect::run(&cli.detect),
     };
     exit::report(done).into()

@@ -362,5 +362,5 @@ fn nanoseconds(seconds: f64) -> i64 {
 }
 
 fn seconds(nanoseconds: i64) -> f64 {
-    nanoseconds as f64 * 1e-9
+    nanoseconds as f64 / 1e9
 }

@@ -420,7 +420,7 @@ fn duration(start: i64, end: i64) -> i128 {
 }
 
 fn seconds(ns: i128) -> f64 {
-    ns as f64 * 1e-9
+    ns as f64 / 1e9
 }
 
 fn bytes(sum: u128) -> u64 {

@@ -22,6 +22,7 @@ mod options;
 mod other_tools;
 mod python;
 mod rust_workload;
+mod scaling;
 mod stress;
 mod symbols;
 mod traps;
