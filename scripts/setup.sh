@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 heading() {
-    printf '\n== %s\n' "$*" >&2
+    printf '\n== %s (%d s)\n' "$*" "$SECONDS" >&2
 }
 
 # Arguments are PROGRAM=PACKAGE, or FILE=PACKAGE with an absolute path that may hold wildcards; prints the packages of
@@ -50,6 +50,18 @@ find_cargo() {
         echo "install a Rust toolchain first: no cargo in PATH or ~/.cargo/bin" >&2
         exit 2
     fi
+}
+
+# Components of the Rust toolchain that a minimal installation lacks.
+install_components() {
+    local component
+    for component in "$@"; do
+        local command=${component#rust}
+        if ! cargo "$command" --version > /dev/null 2>&1 && ! rustup component add "$component"; then
+            echo "install $component for this Rust toolchain first" >&2
+            exit 2
+        fi
+    done
 }
 
 # What every MPI's launcher needs to be told, here and in containers.

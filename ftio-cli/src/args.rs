@@ -1,5 +1,6 @@
 //! The arguments.
 
+use crate::inputs::InputArgs;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use ftio_core::detect::{Options, Outlier};
 use ftio_core::request::Mode;
@@ -45,12 +46,17 @@ pub enum Command {
 /// Find the period.
 #[derive(Debug, Args)]
 pub struct DetectArgs {
-    /// Traces of tmio: finished ones, or the .parts of a job that runs still or was killed
+    /// Traces of tmio (finished, or the .parts of a job that runs still or was killed), of TMIO, Darshan, GekkoFS or the
+    /// metric proxy, or tables; gzip-compressed or not; - for standard input; or folders of them
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
 
-    /// What to analyse: write_sync, read_sync, write_async, read_async, write, read or all [default: write, or read if
-    /// nothing was written]
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// What to analyse: write_sync, read_sync, write_async, read_async, write, read or all; write_async_required or
+    /// read_async_required for the bandwidth that would have hidden the I/O [default: write, or read if nothing was
+    /// written]
     #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
     pub mode: Option<Mode>,
 
@@ -110,9 +116,12 @@ pub struct DetectArgs {
 /// Show what a trace holds: operations and bytes by class, files, cost of tracing
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// Traces of tmio
+    /// Traces, of any format that ftio reads, or folders of them
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub input: InputArgs,
 
     /// Print one JSON object per trace and line
     #[arg(long)]

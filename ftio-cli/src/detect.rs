@@ -2,13 +2,13 @@
 
 use crate::args::DetectArgs;
 use crate::exit::Exit;
+use crate::inputs;
 use crate::plot::{self, Format};
 use crate::report;
 use crate::style::Style;
 use crate::text::{complain, printable, warn_once};
 use anyhow::{Context, bail};
 use ftio_core::detect::{Analysis, detect};
-use ftio_core::source::TmioTrace;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -33,9 +33,13 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
     let style = Style::for_stdout();
     let mut out = std::io::stdout().lock();
     let mut exit = Exit::Done;
-    for (number, path) in args.traces.iter().enumerate() {
-        let name = path.to_string_lossy();
-        let analysis = match detect(&name, TmioTrace::new(path), &options) {
+    let reading = args.input.options()?;
+    let mut sources = inputs::sources(&args.traces, args.input.merge, &reading).peekable();
+    let mut number = 0;
+    while let Some(opened) = sources.next() {
+        let several = number > 0 || sources.peek().is_some();
+        number += 1;
+        let analysis = match opened.and_then(|opened| detect(&opened.name, opened.source, &options)) {
             Ok(analysis) => analysis,
             Err(error) => {
                 complain("", &error.to_string());
@@ -48,12 +52,12 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
             serde_json::to_writer(&mut out, &analysis.detection).map_err(std::io::Error::from)?;
             writeln!(out)?;
         } else {
-            let gap = if number > 0 { "\n" } else { "" };
+            let gap = if number > 1 { "\n" } else { "" };
             write!(out, "{gap}{}", report::detection(&analysis, style))?;
         }
         out.flush()?;
         if let Some((file, format)) = picture {
-            let file = numbered(file, number, args.traces.len());
+            let file = numbered(file, several.then_some(number));
             if let Err(problem) = draw(&analysis, &file, format) {
                 complain("", &format!("{problem:#}"));
                 exit = Exit::Failed;
@@ -100,11 +104,9 @@ fn draw(analysis: &Analysis, file: &Path, format: Format) -> anyhow::Result<()> 
 }
 
 /// `plot.html` for one trace; `plot-1.html`, `plot-2.html` … for several.
-fn numbered(file: &Path, number: usize, count: usize) -> PathBuf {
-    if count == 1 {
-        return file.to_owned();
-    }
+fn numbered(file: &Path, number: Option<usize>) -> PathBuf {
+    let Some(number) = number else { return file.to_owned() };
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let extension = file.extension().unwrap_or_default().to_string_lossy();
-    file.with_file_name(format!("{stem}-{}.{extension}", number + 1))
+    file.with_file_name(format!("{stem}-{number}.{extension}"))
 }

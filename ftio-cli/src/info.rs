@@ -2,10 +2,11 @@
 
 use crate::args::InfoArgs;
 use crate::exit::Exit;
+use crate::inputs::expand;
 use crate::style::Style;
 use crate::text::{complain, printable, warn_once};
 use crate::units::{bytes, counted, seconds, si};
-use ftio_core::summary::{AsyncSummary, ClassSummary, Summary, summarize};
+use ftio_core::summary::{AsyncSummary, ClassSummary, Summary, summarize_input};
 use std::fmt::Write as _;
 use std::io::Write;
 
@@ -17,8 +18,15 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<Exit> {
     let style = Style::for_stdout();
     let mut out = std::io::stdout().lock();
     let mut exit = Exit::Done;
-    for (number, path) in args.traces.iter().enumerate() {
-        let summary = match summarize(&path.to_string_lossy(), path) {
+    let reading = args.input.options()?;
+    let each = expand(&args.traces).into_iter().flat_map(|input| {
+        match input.and_then(|input| summarize_input(&input, &reading)) {
+            Ok(summaries) => summaries.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        }
+    });
+    for (number, summary) in each.enumerate() {
+        let summary = match summary {
             Ok(summary) => summary,
             Err(error) => {
                 complain("", &error.to_string());

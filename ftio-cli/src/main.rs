@@ -6,6 +6,7 @@ mod args;
 mod detect;
 mod exit;
 mod info;
+mod inputs;
 mod launcher;
 mod plot;
 mod report;

@@ -111,7 +111,7 @@ mod tests {
     use crate::request::Class;
 
     fn request(class: Class, bytes: u64) -> Request {
-        Request { start: 0, end: 10, bytes, class }
+        Request::new(0, 10, bytes, class)
     }
 
     fn collect(mode: Option<Mode>, requests: &[Request]) -> (Mode, u64) {

@@ -20,7 +20,7 @@ use crate::outlier::{OutlierMethod, Outliers, ZScore};
 use crate::refine::refine;
 use crate::request::Mode;
 use crate::signal::{MAX_SAMPLES, Signal};
-use crate::source::{Job, Source, SourceError};
+use crate::source::{Job, Source, SourceError, Span};
 use crate::spectrum::{Measure, Spectrum, Wave};
 use crate::step::Stretch;
 
@@ -100,8 +100,14 @@ pub struct Analysis {
 /// Read a source and analyse it. `name` is what results call it.
 pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Analysis, SourceError> {
     let window = (options.from.map(nanoseconds), options.to.map(nanoseconds));
+    // What has been in bins before is sampled at exactly their width.
+    let options = &Options {
+        frequency: options.frequency.or(source.bin().map(|ns| 1e9 / ns as f64)),
+        ..options.clone()
+    };
     let mut collector = Collector::new(options.mode, window, options.frequency, options.keep_requests);
-    let job = source.read(&mut |requests| collector.add(requests))?;
+    let span = options.mode.map_or(Span::Actual, Mode::span);
+    let job = Box::new(source).read(span, &mut |requests| collector.add(requests))?;
     Ok(analyse(name, collector.finish(), &job, options))
 }
 
@@ -110,11 +116,13 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     let mut notes = job.warnings.clone();
     notes.extend(job.notes.iter().cloned());
     let window = window(&mut collected, job, options);
-    let signal = match window {
+    let mut signal = match window {
         Some((from, to)) => sample(&mut collected, from, to, options, &mut notes),
         None => Signal { start: 0, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
     };
     complain(&collected, &mut notes);
+    let per_unit = job.per_unit.unwrap_or(1.0);
+    signal.samples.iter_mut().for_each(|sample| *sample /= per_unit);
 
     let spectrum = Spectrum::of(&signal.samples, signal.duration());
     let contributions = spectrum.whole_peaks(options.measure);
@@ -152,7 +160,11 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         source: name.to_owned(),
         mode: collected.mode,
         ranks: job.ranks,
-        total_bytes: if options.skip_first_phase { volume(&signal) } else { collected.bins.total_bytes() },
+        total_bytes: if options.skip_first_phase || job.per_unit.is_some() {
+            volume(&signal)
+        } else {
+            collected.bins.total_bytes()
+        },
         t_start,
         t_end,
         sampling_frequency: if signal.samples.is_empty() { 0.0 } else { signal.sampling_frequency() },

@@ -16,11 +16,8 @@
 //!
 //! // Every 10 s, 2 s of writing.
 //! let second = 1_000_000_000;
-//! let burst = |i: i64| Request {
-//!     start: 10 * i * second,
-//!     end: (10 * i + 2) * second,
-//!     bytes: 1 << 30,
-//!     class: Class::WriteSync,
+//! let burst = |i: i64| {
+//!     Request::new(10 * i * second, (10 * i + 2) * second, 1 << 30, Class::WriteSync)
 //! };
 //! let requests: Vec<Request> = (0..12).map(burst).collect();
 //! let job = Job { ranks: 1, start: Some(0), end: Some(120 * second), complete: true, ..Job::default() };

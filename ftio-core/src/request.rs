@@ -3,6 +3,7 @@
 //! Times are nanoseconds of job time: 0 is the start of the job (its first `MPI_Init`), and all ranks share the
 //! scale. They are signed because a reader that lines up clocks may place an early rank a little before 0.
 
+use crate::source::Span;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -22,6 +23,15 @@ pub struct Request {
     pub bytes: u64,
     /// Direction and kind.
     pub class: Class,
+    /// Who made it, where the input knows.
+    pub rank: Option<u32>,
+}
+
+impl Request {
+    /// A request of nobody in particular.
+    pub fn new(start: i64, end: i64, bytes: u64, class: Class) -> Self {
+        Request { start, end, bytes, class, rank: None }
+    }
 }
 
 /// Which requests are analysed.
@@ -42,11 +52,15 @@ pub enum Mode {
     Read,
     /// All traffic, whatever its direction.
     All,
+    /// Nonblocking writes, from issue until they had to be complete.
+    WriteAsyncRequired,
+    /// Nonblocking reads, from issue until they had to be complete.
+    ReadAsyncRequired,
 }
 
 impl Mode {
     /// Every mode, in the order in which help texts list them.
-    pub const ALL: [Mode; 7] = [
+    pub const ALL: [Mode; 9] = [
         Mode::WriteSync,
         Mode::ReadSync,
         Mode::WriteAsync,
@@ -54,15 +68,25 @@ impl Mode {
         Mode::Write,
         Mode::Read,
         Mode::All,
+        Mode::WriteAsyncRequired,
+        Mode::ReadAsyncRequired,
     ];
+
+    /// Which time of nonblocking requests this mode is about.
+    pub fn span(self) -> Span {
+        match self {
+            Mode::WriteAsyncRequired | Mode::ReadAsyncRequired => Span::Required,
+            _ => Span::Actual,
+        }
+    }
 
     /// Does this mode look at requests of that class?
     pub fn selects(self, class: Class) -> bool {
         match self {
             Mode::WriteSync => class == Class::WriteSync,
             Mode::ReadSync => class == Class::ReadSync,
-            Mode::WriteAsync => class == Class::WriteAsync,
-            Mode::ReadAsync => class == Class::ReadAsync,
+            Mode::WriteAsync | Mode::WriteAsyncRequired => class == Class::WriteAsync,
+            Mode::ReadAsync | Mode::ReadAsyncRequired => class == Class::ReadAsync,
             Mode::Write => is_write(class),
             Mode::Read => !is_write(class),
             Mode::All => true,
@@ -79,6 +103,8 @@ impl Mode {
             Mode::Write => "write",
             Mode::Read => "read",
             Mode::All => "all",
+            Mode::WriteAsyncRequired => "write_async_required",
+            Mode::ReadAsyncRequired => "read_async_required",
         }
     }
 }

@@ -4,10 +4,9 @@
 //! A number that is not known, or would be a division by zero, is `None`.
 
 use crate::coverage::{Coverage, CoverageTally};
-use crate::source::{SourceError, open};
+use crate::source::{Input, OpenOptions, Source, SourceError, Span, TmioTrace, open, our_trace};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use tmio_trace::reader::Operations;
 use tmio_trace::{Class, Event, Flags, Operation, Outcome, RankInfo};
 
@@ -146,10 +145,49 @@ pub struct JobInfo {
     pub start: f64,
 }
 
-/// Read a trace and sum it up.
-pub fn summarize(name: &str, path: &Path) -> Result<Summary, SourceError> {
+/// Read an input of any format and sum up what it holds; several, if it holds several metrics.
+pub fn summarize_input(input: &Input, options: &OpenOptions) -> Result<Vec<Summary>, SourceError> {
+    if let Some(trace) = our_trace::recognised(input, options)? {
+        return Ok(vec![summarize(&input.name(), trace)?]);
+    }
+    open(input, options)?.into_iter().map(|opened| summarize_source(&opened.name, opened.source)).collect()
+}
+
+/// Sum up requests. What only our own trace knows is left out.
+pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, SourceError> {
     let mut tally = Tally::default();
-    let outcome = open(path)?.read(|event| match event {
+    let mut first = None;
+    let job = source.read(Span::Actual, &mut |requests| {
+        for request in requests {
+            let class = &mut tally.classes[request.class as usize];
+            class.ops += 1;
+            class.bytes += u128::from(request.bytes);
+            class.time += duration(request.start, request.end);
+            class.ranks.extend(request.rank);
+            tally.last_end = tally.last_end.max(request.end);
+            first = Some(first.unwrap_or(request.start).min(request.start));
+        }
+    })?;
+    if job.per_unit.is_some() {
+        tally.classes = Default::default();
+    }
+    let outcome = Outcome { complete: job.complete, warnings: job.warnings, ..Outcome::default() };
+    let mut summary = tally.finish(name, outcome);
+    summary.ranks = job.ranks;
+    summary.t_start = seconds(job.start.or(first).unwrap_or(0).into());
+    summary.t_end = summary.t_end.max(seconds(job.end.unwrap_or(0).into()));
+    summary.coverage = Coverage::default();
+    summary.notes.extend(job.notes);
+    for class in [&mut summary.write_async, &mut summary.read_async] {
+        class.required_bandwidth = None;
+    }
+    Ok(summary)
+}
+
+/// Read one of our own traces and sum it up.
+pub fn summarize(name: &str, trace: TmioTrace) -> Result<Summary, SourceError> {
+    let mut tally = Tally::default();
+    let outcome = trace.open()?.read(|event| match event {
         Event::Header(_) => {}
         Event::Rank(info) => {
             tally.ranks.insert(info.rank, info.clone());

@@ -13,7 +13,7 @@ const SECOND: i64 = 1_000_000_000;
 
 fn request(start: f64, length: f64, bytes: u64) -> Request {
     let start = (start * 1e9) as i64;
-    Request { start, end: start + (length * 1e9) as i64, bytes, class: Class::WriteSync }
+    Request::new(start, start + (length * 1e9) as i64, bytes, Class::WriteSync)
 }
 
 fn analyse(requests: &[Request], seconds: i64, options: &Options) -> Analysis {
@@ -236,7 +236,7 @@ proptest! {
             let tame = small.iter().map(|&(s, d, b)| (s, s + d, b));
             let requests: Vec<Request> = wild
                 .chain(tame)
-                .map(|(start, end, bytes)| Request { start, end, bytes, class: Class::ReadSync })
+                .map(|(start, end, bytes)| Request::new(start, end, bytes, Class::ReadSync))
                 .collect();
             let job = Job { ranks: 1, start: Some(0), end, complete: false, ..Job::default() };
             let options = Options { autocorrelation: true, top: 3, ..Options::default() };
@@ -252,7 +252,7 @@ proptest! {
         let run = |list: &[(i64, i64, u64)]| {
             let requests: Vec<Request> = list
                 .iter()
-                .map(|&(s, d, b)| Request { start: s * 1000, end: (s + d) * 1000, bytes: b, class: Class::WriteSync })
+                .map(|&(s, d, b)| Request::new(s * 1000, (s + d) * 1000, b, Class::WriteSync))
                 .collect();
             let job = Job { ranks: 1, ..Job::default() };
             detect("order", InMemory { requests: &requests, job }, &Options::default()).unwrap().detection

@@ -206,3 +206,77 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.push(suffix);
     PathBuf::from(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parking_lot::Mutex;
+    use std::sync::Barrier;
+
+    /// Ranks that are threads of this test.
+    struct Threads<'a> {
+        rank: u32,
+        size: u32,
+        barrier: &'a Barrier,
+        values: &'a Mutex<Vec<i64>>,
+        letter: &'a Mutex<Vec<u8>>,
+    }
+
+    impl World for Threads<'_> {
+        fn rank(&self) -> u32 {
+            self.rank
+        }
+        fn size(&self) -> u32 {
+            self.size
+        }
+        fn broadcast(&self, root: u32, bytes: &mut [u8]) -> bool {
+            if self.rank == root {
+                *self.letter.lock() = bytes.to_vec();
+            }
+            self.barrier.wait();
+            bytes.copy_from_slice(&self.letter.lock());
+            self.barrier.wait();
+            true
+        }
+        fn minimum(&self, value: i64) -> Option<i64> {
+            self.values.lock()[self.rank as usize] = value;
+            self.barrier.wait();
+            let smallest = self.values.lock().iter().copied().min();
+            self.barrier.wait();
+            smallest
+        }
+        fn sum_before(&self, _value: i64) -> Option<i64> {
+            None
+        }
+        fn sum(&self, _value: i64) -> Option<i64> {
+            None
+        }
+        fn clock_offset(&self, _node: i64, _clock: &dyn Fn() -> i64) -> Option<(i64, i64)> {
+            None
+        }
+    }
+
+    /// What each of four ranks gets when those in `failing` fail.
+    fn outcome(failing: &[u32]) -> Vec<Result<(), String>> {
+        let (barrier, values, letter) = (Barrier::new(4), Mutex::new(vec![0; 4]), Mutex::new(Vec::new()));
+        std::thread::scope(|scope| {
+            let ranks: Vec<_> = (0..4)
+                .map(|rank| {
+                    let world =
+                        Threads { rank, size: 4, barrier: &barrier, values: &values, letter: &letter };
+                    let mine =
+                        if failing.contains(&rank) { Err(format!("reason of {rank}")) } else { Ok(()) };
+                    scope.spawn(move || agree(&world, mine))
+                })
+                .collect();
+            ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+        })
+    }
+
+    #[test]
+    fn all_ranks_get_the_same_verdict_and_the_reason_of_the_lowest_that_failed() {
+        assert!(outcome(&[]).iter().all(Result::is_ok));
+        assert!(outcome(&[2, 3]).iter().all(|r| r.as_ref().unwrap_err() == "rank 2: reason of 2"));
+        assert!(outcome(&[0, 1, 2, 3]).iter().all(|r| r.as_ref().unwrap_err() == "reason of 0"));
+    }
+}

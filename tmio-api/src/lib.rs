@@ -26,6 +26,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
 
+mod blocks;
 pub mod c_abi;
 pub mod clock;
 mod commit;
@@ -35,9 +36,11 @@ pub mod message;
 pub mod options;
 mod output;
 mod parts;
+mod plan;
 mod recorder;
 mod slot;
 mod spool;
+mod storing;
 mod system;
 pub mod thread;
 mod world;

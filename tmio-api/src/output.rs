@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tmio_trace::RankInfo;
+use tmio_trace::frame::{FrameKind, FrameReader};
 use tmio_trace::reader::{is_trace_start, parts_path};
 
 /// What stands behind the letters of a pattern.
@@ -64,7 +66,15 @@ pub(crate) fn prepare(pattern: Option<&str>, values: &Values) -> Result<PathBuf,
         if !taken {
             clear(&output, &parts)?;
             match fs::create_dir(&parts) {
-                Ok(()) => return Ok(output),
+                Ok(()) => {
+                    if pattern.is_some() && output != wanted {
+                        let (wanted, output) = (wanted.display(), output.display());
+                        message::warn(format_args!(
+                            "{wanted} is being written by another job; this trace is {output}"
+                        ));
+                    }
+                    return Ok(output);
+                }
                 // Another job was faster.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => {
@@ -119,23 +129,41 @@ pub(crate) fn remove_parts(parts: &Path) {
     let _ = fs::remove_dir(parts);
 }
 
-/// Whether a process that writes to these parts is still there, as far as can be seen from here.
+/// Whether a job that writes to these parts is still there, as far as can be seen from here: its
+/// process, if it ran under this kernel, or else that something was written lately.
 fn is_live(parts: &Path) -> bool {
-    let Ok(trace) = tmio_trace::Trace::open(parts) else {
-        // Made by a job that has not come to write to it yet?
-        let age =
-            fs::metadata(parts).and_then(|meta| meta.modified()).ok().and_then(|made| made.elapsed().ok());
-        return age.is_some_and(|age| age < Duration::from_secs(10));
+    let recently = |path: &Path, seconds| {
+        let modified = fs::metadata(path).and_then(|meta| meta.modified()).ok();
+        modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age < Duration::from_secs(seconds))
     };
+    let Ok(entries) = fs::read_dir(parts) else { return false };
+    let files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    if files.is_empty() {
+        // Made by a job that has not come to write to it yet?
+        return recently(parts, 10);
+    }
     let boot_id = system::boot_id();
-    let mut live = false;
-    let _ = trace.read(|event| {
-        if let tmio_trace::Event::Rank(rank) = event {
-            let spool_is_there = rank.spool.is_empty() || Path::new(&rank.spool).exists();
-            live |= rank.boot_id == boot_id && spool_is_there && process_exists(rank.pid);
+    files.iter().any(|file| {
+        first_ranks(file).iter().any(|rank| match rank.boot_id == boot_id {
+            true => (rank.spool.is_empty() || Path::new(&rank.spool).exists()) && process_exists(rank.pid),
+            false => recently(file, 3600),
+        })
+    })
+}
+
+/// The ranks that a part begins with; it may be long, so no more is read than needed.
+fn first_ranks(part: &Path) -> Vec<RankInfo> {
+    let mut ranks = Vec::new();
+    let Ok(file) = File::open(part) else { return ranks };
+    let mut frames = FrameReader::new(file);
+    while let Ok(Some(frame)) = frames.next_frame() {
+        match frame.kind {
+            Some(FrameKind::Rank) => ranks.extend(RankInfo::parse(frame.body)),
+            Some(FrameKind::Header) => {}
+            _ => break,
         }
-    });
-    live
+    }
+    ranks
 }
 
 fn process_exists(pid: u32) -> bool {

@@ -1,24 +1,26 @@
 //! The recorder: one per process, from `MPI_Init` to `MPI_Finalize`.
 
+use crate::blocks::Writer;
 use crate::commit;
 use crate::files::{Files, IGNORED};
 use crate::flush_thread::FlushThread;
 use crate::options::{self, Flush, Options};
-use crate::output::{self, Values};
-use crate::parts::{Extent, Part};
-use crate::slot::Slot;
+use crate::output;
+use crate::parts::Part;
+use crate::plan::Plan;
+use crate::slot::{self, Slot};
 use crate::spool::Spool;
 use crate::thread::ThreadState;
 use crate::world::{JobInfo, World};
 use crate::{clock, message, system, thread};
 use parking_lot::Mutex;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize};
 use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind};
-use tmio_trace::spool::{ASYNC_WORDS, SYNC_WORDS, pack_identity};
+use tmio_trace::spool::{ASYNC_WORDS, SYNC_WORDS};
 use tmio_trace::{ClockSample, FORMAT_VERSION, Flags, Header, Metadata, OpKind, RankInfo};
 
 const OFF: u8 = 0;
@@ -29,6 +31,11 @@ const OVER: u8 = 3;
 
 static STATE: AtomicU8 = AtomicU8::new(OFF);
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
+
+pub(crate) fn recorder() -> Option<&'static Recorder> {
+    RECORDER.get()
+}
+
 /// Whether the end of tracing has begun.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
@@ -76,19 +83,19 @@ pub(crate) struct Recorder {
     pub(crate) epoch: i64,
     pub(crate) part: Part,
     pub(crate) spool: Spool,
-    files: Files,
+    pub(crate) files: Files,
     /// Whether `TMIO_RANKS` has this rank.
     recording: bool,
-    sequence: AtomicU64,
-    covered: AtomicI64,
+    pub(crate) sequence: AtomicU64,
+    pub(crate) covered: AtomicI64,
     /// One for the application's threads, one for the flush thread: neither waits for the other.
-    writers: [Mutex<Writer>; 2],
+    pub(crate) writers: [Mutex<Writer>; 2],
     /// Only one thread claims a slot at a time.
-    claiming: Mutex<()>,
+    pub(crate) claiming: Mutex<()>,
     /// The slot of threads beyond the last slot.
-    shared: Mutex<Option<&'static Slot>>,
+    pub(crate) shared: Mutex<Option<&'static Slot>>,
     pub(crate) lost: AtomicU64,
-    failed: OnceLock<String>,
+    pub(crate) failed: OnceLock<String>,
     pub(crate) io_at_start: (u64, u64),
     /// Bytes and nanoseconds that tmio itself has written and taken.
     pub(crate) own_bytes: AtomicUsize,
@@ -97,14 +104,7 @@ pub(crate) struct Recorder {
     flush_thread: Mutex<Option<FlushThread>>,
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Writer {
-    encoder: BlockEncoder,
-    pub(crate) extents: Vec<Extent>,
-    pub(crate) operations: u64,
-}
-
-const APPLICATION: usize = 0;
+pub(crate) const APPLICATION: usize = 0;
 const FLUSHER: usize = 1;
 
 /// Begins tracing; called once, at the end of `MPI_Init`, by all ranks. Whatever goes wrong, the job goes on without a trace, and rank 0 says why.
@@ -323,7 +323,7 @@ impl Recorder {
             io_at_start: system::process_io(),
             own_bytes: AtomicUsize::new(0),
             own_time: AtomicI64::new(0),
-            time_per_record: measure_record(),
+            time_per_record: slot::measure_record(),
             flush_thread: Mutex::new(None),
         };
         recorder.info.host = host;
@@ -351,233 +351,22 @@ impl Recorder {
         })
     }
 
-    /// Makes the name of a new file known to whoever finds the spool of a killed process. Called
-    /// with the file table locked, so one at a time.
+    /// Makes the name of a new file known to whoever finds the spool of a killed process: in the
+    /// spool, or when that has no more room for names, in the part. Called with the file table
+    /// locked, so one at a time.
     fn announce(&self, number: u32, name: &str) {
-        self.spool.add_name(number, name);
-    }
-
-    fn store_here(&self, record: &Record, file: u32) {
-        thread::with(|thread| self.store(thread, record, file));
-    }
-
-    #[inline]
-    fn store(&self, thread: &ThreadState, record: &Record, file: u32) {
-        let identity = pack_identity(file, record.kind, record.flags, thread.number());
-        let common = [record.start, record.end, record.offset as u64, record.bytes, identity];
-        if record.kind.is_nonblocking() {
-            let [a, b, c, d, e] = common;
-            let [f, g, h, i] = record.nonblocking;
-            self.push(thread, [a, b, c, d, e, f, g, h, i]);
-        } else {
-            self.push(thread, common);
+        if self.spool.add_name(number, name) {
+            return;
         }
-    }
-
-    #[inline]
-    fn push<const N: usize>(&self, thread: &ThreadState, words: [u64; N]) {
-        match thread.slot.get() {
-            Some(slot) if slot.push(words) => {}
-            _ => self.push_slowly(thread, words),
-        }
-    }
-
-    #[cold]
-    fn push_slowly<const N: usize>(&self, thread: &ThreadState, words: [u64; N]) {
-        // Keeps the application's allocator and error number out of it as far as possible.
-        let errno = Errno::save();
-        if let Some(slot) = self.slot_with_room(thread) {
-            thread.slot.set(Some(slot));
-            if !slot.push(words) {
-                self.lost.fetch_add(1, Relaxed);
-            }
-        } else if !self.push_shared(words) {
-            self.lost.fetch_add(1, Relaxed);
-        }
-        drop(errno);
-    }
-
-    /// The calling thread's slot, emptied, or a new one. `None`: there are more threads than slots.
-    fn slot_with_room(&self, thread: &ThreadState) -> Option<&'static Slot> {
-        let id = system::thread_id();
-        if let Some(full) = thread.slot.get() {
-            if full.try_lock() {
-                let emptied = self.empty(full);
-                full.unlock();
-                return emptied.then_some(full);
-            }
-            // The flush thread is at it: leave the slot to it and take another.
-            thread.slot.set(None);
-            full.release();
-        }
-        let _turn = self.claiming.lock();
-        let recorder = RECORDER.get()?;
-        for slot in recorder.spool.slots() {
-            let owner = slot.owner_id();
-            let free = owner == 0 && slot.claim(id);
-            // A thread that is gone cannot have a slot; nor can an earlier one of the same id.
-            let left =
-                owner != 0 && (owner == id || system::thread_is_gone(owner)) && slot.inherit(owner, id);
-            if !(free || left) {
-                continue;
-            }
-            if slot.try_lock() {
-                let emptied = recorder.empty(slot);
-                slot.unlock();
-                if emptied {
-                    return Some(slot);
-                }
-            }
-            slot.release();
-        }
-        let slot = recorder.spool.grow()?;
-        slot.claim(id).then_some(slot)
-    }
-
-    /// Writes a slot's records out and empties it. The caller owns and has locked it.
-    fn empty(&self, slot: &Slot) -> bool {
-        let mut writer = self.writers[APPLICATION].lock();
-        // With one slot in use, all that this rank did so far is in it.
-        let covered = if self.spool.len() == 1 { clock::monotonic() } else { self.covered.load(Relaxed) };
-        let written = !slot.has_records() || self.write_block(&mut writer, &[slot], covered);
-        if written {
-            slot.reset();
-        }
-        written
-    }
-
-    fn push_shared<const N: usize>(&self, words: [u64; N]) -> bool {
-        let mut shared = self.shared.lock();
-        let slot = match *shared {
-            Some(slot) => slot,
-            None => match RECORDER.get().and_then(|recorder| recorder.spool.shared()) {
-                Some(slot) => *shared.insert(slot),
-                None => return false,
-            },
-        };
-        if slot.push(words) {
-            return true;
-        }
-        while !slot.try_lock() {
-            std::thread::yield_now();
-        }
-        let emptied = self.empty(slot);
-        slot.unlock();
-        emptied && slot.push(words)
-    }
-
-    /// Writes out everything that is published, and how far that covers this rank.
-    fn flush(&self, who: usize) {
-        let errno = Errno::save();
-        self.write_out(who, false);
-        drop(errno);
-    }
-
-    /// As [`flush`](Self::flush); `patiently`: also what another thread is writing just now, if it
-    /// ends soon. Returns whether nothing is left.
-    pub(crate) fn write_out(&self, who: usize, patiently: bool) -> bool {
-        let Some(writer) = self.writers.get(who) else { return false };
-        let mut writer = writer.lock();
-        // Clock first, then what threads are in, then what they have published: see `Slot::begin`.
-        let (now, scale) = (clock::monotonic(), clock::scale());
-        let since = self.spool.slots().map(Slot::in_flight_since).filter(|&since| since != 0).min();
-        let covered = since.map_or(now, |ticks| scale.to_ns(ticks).min(now));
-        let mut locked = Vec::new();
-        let mut all = locked.try_reserve(self.spool.len()).is_ok();
-        for slot in self.spool.slots() {
-            let tries = if patiently { 1000 } else { 1 };
-            let got = (0..tries).any(|attempt| {
-                if attempt > 0 {
-                    std::thread::sleep(std::time::Duration::from_micros(100));
-                }
-                slot.try_lock()
-            });
-            if got && locked.len() < locked.capacity() {
-                locked.push(slot);
-            } else {
-                all = false;
-            }
-        }
-        let covered = if all { covered } else { self.covered.load(Relaxed) };
-        let written = self.write_block(&mut writer, &locked, covered);
-        if written {
-            self.covered.fetch_max(covered, Relaxed);
-        }
-        locked.iter().for_each(|slot| slot.unlock());
-        written && all
-    }
-
-    /// Makes a block of the published records of locked slots and appends it to the part.
-    fn write_block(&self, writer: &mut Writer, slots: &[&Slot], covered: i64) -> bool {
-        if self.failed.get().is_some() {
-            return false;
-        }
-        let began = clock::monotonic();
         let sequence = self.sequence.fetch_add(1, Relaxed);
-        let result = self.encode(writer, slots, sequence, covered).and_then(|count| {
-            let frame = writer.encoder.frame();
-            let extent = self.part.append(frame).map_err(|error| {
-                format!("cannot write {}: {}", self.part.path().display(), message::plain(&error))
-            })?;
-            self.own_bytes.fetch_add(frame.len(), Relaxed);
-            note_extent(&mut writer.extents, extent);
-            writer.operations += count;
-            Ok(())
-        });
-        self.own_time.fetch_add(clock::monotonic() - began, Relaxed);
-        match result {
-            Ok(()) => {
-                slots.iter().for_each(|slot| slot.taken());
-                true
-            }
-            Err(reason) => {
-                self.give_up(&reason);
-                false
-            }
+        let mut encoder = BlockEncoder::default();
+        if encoder.restart(0)
+            && let Ok(frame) =
+                encoder.finish(self.rank, sequence, self.covered.load(Relaxed), vec![(number, name)])
+        {
+            // Only a reader of the parts needs it, so neither its place nor its failure is noted.
+            let _ = self.part.append(frame);
         }
-    }
-
-    /// Encodes the published records of locked slots; returns their number.
-    fn encode(
-        &self,
-        writer: &mut Writer,
-        slots: &[&Slot],
-        sequence: u64,
-        covered: i64,
-    ) -> Result<u64, String> {
-        let now = clock::scale();
-        let records: Vec<_> = slots.iter().map(|slot| slot.take(sequence, now)).collect();
-        let most = records.iter().map(|words| words.most()).sum();
-        if !writer.encoder.restart(most) {
-            return Err("no memory for a block".to_owned());
-        }
-        let mut count = 0;
-        for operation in records.into_iter().flatten() {
-            writer.encoder.push(&operation);
-            count += 1;
-        }
-        let names = self.files.names(writer.encoder.files());
-        let names = names.iter().map(|(number, name)| (*number, &**name)).collect();
-        writer.encoder.finish(self.rank, sequence, covered, names).map_err(|error| error.to_string())?;
-        Ok(count)
-    }
-
-    /// Encodes everything that is left, and that nothing more will come, into memory.
-    pub(crate) fn last_block(&self) -> Result<(Vec<u8>, u64), String> {
-        let [application, flusher] = &self.writers;
-        let (mut writer, flusher) = (application.lock(), flusher.lock());
-        let slots: Vec<&Slot> = self.spool.slots().filter(|slot| slot.try_lock()).collect();
-        let sequence = self.sequence.fetch_add(1, Relaxed);
-        let count = self.encode(&mut writer, &slots, sequence, clock::monotonic())?;
-        let total = writer.operations + flusher.operations + count;
-        Ok((writer.encoder.frame().to_vec(), total))
-    }
-
-    /// Where this rank's blocks lie in the part, in order.
-    pub(crate) fn extents(&self) -> Vec<Extent> {
-        let mut extents: Vec<Extent> = self.writers.iter().flat_map(|w| w.lock().extents.clone()).collect();
-        extents.sort_by_key(|extent| extent.start);
-        extents
     }
 
     /// A reading of this rank's clock, for the trace.
@@ -585,15 +374,11 @@ impl Recorder {
         sample(self.epoch, offset, error)
     }
 
-    fn give_up(&self, reason: &str) {
+    /// Stops recording for good; the reason is said once, and told to all in `MPI_Finalize`.
+    pub(crate) fn give_up(&self, reason: &str) {
         let _ = self.failed.set(reason.to_owned());
         let _ = STATE.compare_exchange(ON, OVER, AcqRel, Relaxed);
         message::warn(format_args!("tracing stopped: {reason}"));
-    }
-
-    /// Why this rank's records could not be kept.
-    pub(crate) fn failure(&self) -> Option<&String> {
-        self.failed.get()
     }
 
     fn stop_flush_thread(&self) {
@@ -603,99 +388,7 @@ impl Recorder {
     }
 }
 
-fn note_extent(extents: &mut Vec<Extent>, extent: Extent) {
-    match extents.last_mut() {
-        Some(last) if last.end == extent.start => last.end = extent.end,
-        _ => extents.push(extent),
-    }
-}
-
 fn sample(epoch: i64, offset: i64, error: i64) -> ClockSample {
     let (local, real) = (clock::monotonic(), clock::realtime());
     ClockSample { local, job: local + offset - epoch, real, error }
-}
-
-/// Nanoseconds that stamping and storing a record takes on this machine.
-fn measure_record() -> f64 {
-    const TIMES: usize = 256;
-    let memory = [const { AtomicU64::new(0) }; SYNC_WORDS];
-    let began = clock::monotonic();
-    for _ in 0..TIMES {
-        let words = [clock::now(), clock::now(), 0, 0, 0];
-        for (place, word) in memory.iter().zip(words) {
-            std::hint::black_box(place).store(word, Release);
-        }
-    }
-    (clock::monotonic() - began) as f64 / TIMES as f64
-}
-
-/// What all ranks must know before they begin, decided by rank 0.
-struct Plan {
-    output: PathBuf,
-    job: String,
-    start: i64,
-    epoch: i64,
-}
-
-impl Plan {
-    fn make(job: &JobInfo, ranks: u32, host: &str, pattern: Option<&str>) -> Result<Self, String> {
-        let mut id = system::job_id();
-        if job.spawned {
-            id = format!("{id}.spawn{}", std::process::id());
-        }
-        let values = Values { job: id.clone(), ranks, host: host.to_owned() };
-        let output = output::prepare(pattern, &values)?;
-        Ok(Plan { output, job: id, start: clock::realtime(), epoch: clock::monotonic() })
-    }
-
-    /// Rank 0 makes the plan, the others get it.
-    fn agree(world: &dyn World, make: impl FnOnce() -> Result<Self, String>) -> Result<Self, String> {
-        let mut letter = [0u8; 8192];
-        if world.rank() == 0 {
-            let text = match make() {
-                Ok(plan) => {
-                    let output = plan.output.to_string_lossy();
-                    format!("{}\0{}\0{}\0{output}\0\0", plan.start, plan.epoch, plan.job)
-                }
-                Err(reason) => format!("!{reason}\0"),
-            };
-            let length = text.len().min(letter.len() - 1);
-            for (place, byte) in letter.iter_mut().zip(text.bytes().take(length)) {
-                *place = byte;
-            }
-        }
-        if !world.broadcast(0, &mut letter) {
-            return Err("the ranks could not agree on it".to_owned());
-        }
-        let text = String::from_utf8_lossy(&letter);
-        if let Some(reason) = text.strip_prefix('!') {
-            return Err(reason.trim_end_matches('\0').to_owned());
-        }
-        let mut fields = text.split('\0');
-        let mut field = || fields.next().unwrap_or_default();
-        let (start, epoch, job, output) = (field(), field(), field(), field());
-        match (start.parse(), epoch.parse()) {
-            (Ok(start), Ok(epoch)) if !output.is_empty() => {
-                Ok(Plan { output: Path::new(output).to_owned(), job: job.to_owned(), start, epoch })
-            }
-            _ => Err("its path is too long".to_owned()),
-        }
-    }
-}
-
-/// Keeps the application's `errno` over what tmio does.
-struct Errno(i32);
-
-impl Errno {
-    fn save() -> Self {
-        // SAFETY: the address is that of this thread's errno.
-        Errno(unsafe { *libc::__errno_location() })
-    }
-}
-
-impl Drop for Errno {
-    fn drop(&mut self) {
-        // SAFETY: as above.
-        unsafe { *libc::__errno_location() = self.0 };
-    }
 }

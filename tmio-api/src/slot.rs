@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use tmio_trace::spool::{
     ANCHOR_NS, ANCHOR_TICKS, FLUSH_SEQ, FLUSH_TO, FLUSHED, GENERATION, IN_FLIGHT, LOCK, OWNER, PUBLISHED,
-    RATE, RawRecords, SLOT_WORDS, TickScale,
+    RATE, RawRecords, SLOT_WORDS, SYNC_WORDS, TickScale,
 };
 
 #[derive(Debug)]
@@ -156,6 +156,20 @@ impl Slot {
         self.anchor_ns().store(now.ns as u64, Relaxed);
         self.rate().store(now.rate.to_bits(), Relaxed);
     }
+}
+
+/// Nanoseconds that stamping and storing a record takes on this machine.
+pub(crate) fn measure_record() -> f64 {
+    const TIMES: usize = 256;
+    let memory = [const { AtomicU64::new(0) }; SYNC_WORDS];
+    let began = clock::monotonic();
+    for _ in 0..TIMES {
+        let words = [clock::now(), clock::now(), 0, 0, 0];
+        for (place, word) in memory.iter().zip(words) {
+            std::hint::black_box(place).store(word, Release);
+        }
+    }
+    (clock::monotonic() - began) as f64 / TIMES as f64
 }
 
 #[cfg(test)]

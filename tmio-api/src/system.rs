@@ -104,6 +104,23 @@ pub(crate) fn without_size_signal<T>(write: impl FnOnce() -> std::io::Result<T>)
     }
 }
 
+/// Keeps the application's `errno` over what tmio does.
+pub(crate) struct Errno(i32);
+
+impl Errno {
+    pub(crate) fn save() -> Self {
+        // SAFETY: the address is that of this thread's errno.
+        Errno(unsafe { *libc::__errno_location() })
+    }
+}
+
+impl Drop for Errno {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = self.0 };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

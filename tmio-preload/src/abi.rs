@@ -40,8 +40,12 @@ pub struct Abi {
 }
 
 impl Abi {
-    /// Finds out which MPI is loaded. `None`: none that is known.
+    /// Finds out which MPI is loaded. `None`: none that is known. One whose `int` has 64 bits is not
+    /// known: every count and handle would be read wrongly.
     pub fn detect() -> Option<Self> {
+        if next::loaded_objects().iter().any(|path| path.to_bytes().windows(5).any(|part| part == b"ilp64")) {
+            return None;
+        }
         if next::data(c"ompi_mpi_comm_world").is_some() {
             return Self::open_mpi();
         }

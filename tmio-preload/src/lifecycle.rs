@@ -66,8 +66,10 @@ fn after_init() {
     if parsed.options.disable {
         return;
     }
+    // Until the rank is known from MPI, the launcher's word for it decides who speaks.
+    message::configure(parsed.options.log, launcher_rank() == 0);
     let Some(tracer) = tracer::set_up() else {
-        message::warn("no trace: this MPI lacks functions that tmio needs");
+        message::warn("no trace: this MPI is not known, or lacks functions that tmio needs");
         return;
     };
     let Some(world) = MpiWorld::new(tracer) else { return };
@@ -78,6 +80,14 @@ fn after_init() {
         return;
     }
     *WORLD.lock() = Some(world);
+}
+
+/// The rank as the launcher told this process; 0 where it did not.
+fn launcher_rank() -> u32 {
+    ["PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok()?.parse().ok())
+        .unwrap_or(0)
 }
 
 fn hook_finalize(tracer: &Tracer) -> bool {

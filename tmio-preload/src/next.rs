@@ -121,7 +121,8 @@ fn reopen(path: &CStr) -> Option<*mut c_void> {
     (!handle.is_null()).then_some(handle)
 }
 
-fn loaded_objects() -> Vec<CString> {
+/// Paths of everything that the dynamic linker has loaded.
+pub fn loaded_objects() -> Vec<CString> {
     unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, paths: *mut c_void) -> c_int {
         // SAFETY: the linker gives a valid description, and `paths` is the vector given below.
         let (info, paths) = unsafe { (&*info, &mut *paths.cast::<Vec<CString>>()) };

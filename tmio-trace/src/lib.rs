@@ -30,6 +30,7 @@ mod meta;
 mod operation;
 pub mod reader;
 pub mod spool;
+pub mod tmio;
 
 pub use kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind};
 pub use meta::{ClockSample, Header, RankInfo, TraceEnd};

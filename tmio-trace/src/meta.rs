@@ -79,6 +79,11 @@ pub struct TraceEnd {
 }
 
 impl RankInfo {
+    /// Reads the body of a rank frame.
+    pub fn parse(body: &[u8]) -> Option<Self> {
+        rmp_serde::from_slice(body).ok()
+    }
+
     /// Job time for a reading of this rank's clock.
     ///
     /// Between two samples the difference is interpolated, outside them it is kept.

@@ -111,13 +111,16 @@ pub fn parts_path(path: &Path) -> PathBuf {
 }
 
 impl Trace {
-    /// Finds the trace `path`, or else its parts.
+    /// Finds the trace `path`, or else its parts. A directory is one only if it is named `….parts`.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let io_error = |source| ReadError::Io { path: path.to_owned(), source };
         match fs::metadata(path) {
-            Ok(meta) if meta.is_dir() => Self::from_parts(path, path)
-                .map_err(io_error)?
-                .ok_or_else(|| ReadError::Directory { path: path.to_owned() }),
+            // Of any other directory, the traces in it would be taken for the parts of one job.
+            Ok(meta) if meta.is_dir() => match path.extension() {
+                Some(extension) if extension == "parts" => Self::from_parts(path, path).map_err(io_error)?,
+                _ => None,
+            }
+            .ok_or_else(|| ReadError::Directory { path: path.to_owned() }),
             Ok(_) => {
                 let sources = vec![Source::File(path.to_owned())];
                 Ok(Self { path: path.to_owned(), sources, unfinished: false })
@@ -164,6 +167,7 @@ impl Trace {
         let mut reading = Reading {
             outcome: Outcome::default(),
             ranks: BTreeMap::new(),
+            names: BTreeMap::new(),
             written: HashSet::new(),
             operations: Vec::new(),
             end_is_last: false,
@@ -189,6 +193,8 @@ impl Trace {
 struct Reading {
     outcome: Outcome,
     ranks: BTreeMap<u32, RankInfo>,
+    /// Names of files that ranks had no room for in their spools.
+    names: BTreeMap<u32, Vec<(u32, String)>>,
     /// Rank and number of every block, to recognise a block that is also in a spool, or twice.
     written: HashSet<(u32, u64)>,
     operations: Vec<Operation>,
@@ -243,6 +249,10 @@ impl Reading {
         if !self.written.insert((block.rank, block.seq)) {
             return Err(format!("block {} of rank {} is here twice", block.seq, block.rank));
         }
+        if block.count == 0 && !block.files.is_empty() {
+            let names = block.files.iter().map(|&(number, name)| (number, name.to_owned()));
+            self.names.entry(block.rank).or_default().extend(names);
+        }
         let mut operations = std::mem::take(&mut self.operations);
         let decoded = block.decode_into(&mut operations).map_err(|error| error.to_string());
         if decoded.is_ok() {
@@ -276,7 +286,9 @@ impl Reading {
             if (spool.rank, spool.pid) != (rank.rank, rank.pid) {
                 continue;
             }
-            let names: Vec<(u32, &str)> = spool.names.iter().map(|(n, name)| (*n, name.as_str())).collect();
+            let more = self.names.get(&rank.rank).into_iter().flatten();
+            let names: Vec<(u32, &str)> =
+                spool.names.iter().chain(more).map(|(number, name)| (*number, name.as_str())).collect();
             for slot in &spool.slots {
                 let was_written = |seq| self.written.contains(&(rank.rank, seq));
                 let mut operations: Vec<Operation> = slot.records(was_written).collect();

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -168,7 +168,7 @@ impl Job {
 
     /// Starts it, calls `meanwhile` with the launcher's process id, and waits for its end.
     pub fn run_with(&self, meanwhile: impl FnOnce(&mut Child)) -> Outcome {
-        let _one_at_a_time = one_at_a_time();
+        let _room = Room::take(self.ranks);
         run_meanwhile(self.command(), LIMIT, meanwhile)
     }
 
@@ -180,10 +180,31 @@ impl Job {
 /// After which a job hangs.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// Four ranks are more than most machines that run this have cores for; one job at a time.
-fn one_at_a_time() -> MutexGuard<'static, ()> {
-    static RUNNING: Mutex<()> = Mutex::new(());
-    RUNNING.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+/// Room on the machine for some ranks, given back when dropped. MPI ranks wait by spinning, so that jobs of many
+/// more ranks than there are cores crawl.
+struct Room(u32);
+
+static OCCUPIED: Mutex<u32> = Mutex::new(0);
+static ROOM_MADE: Condvar = Condvar::new();
+
+impl Room {
+    fn take(ranks: u32) -> Self {
+        let limit = 2 * thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        let occupied = OCCUPIED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // A job that would never fit runs alone.
+        let mut occupied = ROOM_MADE
+            .wait_while(occupied, |occupied| *occupied > 0 && *occupied + ranks > limit)
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        *occupied += ranks;
+        Room(ranks)
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        *OCCUPIED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) -= self.0;
+        ROOM_MADE.notify_all();
+    }
 }
 
 /// How a process ended and what it said.

@@ -1,0 +1,211 @@
+//! Which column of a table is what.
+
+use crate::request::Class;
+use crate::source::metrics::Series;
+use crate::source::units;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quantity {
+    Rank,
+    Start,
+    End,
+    Duration,
+    Bytes,
+    Bandwidth,
+    Operation,
+    Time,
+    /// Anything else.
+    Value,
+}
+
+/// What the rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    Requests,
+    Samples,
+}
+
+#[derive(Clone, Debug)]
+struct Column {
+    name: String,
+    quantity: Quantity,
+    /// Seconds, bytes or bytes per second in its unit.
+    unit: f64,
+}
+
+/// The columns of a table.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    separator: char,
+    columns: Vec<Column>,
+}
+
+/// The separator of a row: a tab, else a semicolon, else a comma.
+pub(super) fn separator(row: &str) -> Option<char> {
+    ['\t', ';', ','].into_iter().find(|separator| split(row, *separator).len() > 1)
+}
+
+/// The fields of a row; one in quotes may hold the separator.
+pub(super) fn split(row: &str, separator: char) -> Vec<&str> {
+    let mut quoted = false;
+    let ends = |c: char| {
+        quoted ^= c == '"';
+        c == separator && !quoted
+    };
+    row.split(ends).map(|field| field.trim().trim_matches('"').trim()).collect()
+}
+
+/// A number; with semicolons between columns, a comma may stand for the decimal point.
+pub(super) fn number(field: &str, separator: char) -> Option<f64> {
+    field.parse().ok().or_else(|| {
+        (separator == ';' && field.contains(',')).then(|| field.replace(',', ".").parse().ok()).flatten()
+    })
+}
+
+/// The class that a word names.
+pub(super) fn class(word: &str) -> Option<Class> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "write" | "w" | "write_sync" => Class::WriteSync,
+        "read" | "r" | "read_sync" => Class::ReadSync,
+        "iwrite" | "write_async" => Class::WriteAsync,
+        "iread" | "read_async" => Class::ReadAsync,
+        _ => return None,
+    })
+}
+
+fn quantity(name: &str) -> Quantity {
+    match name.to_ascii_lowercase().as_str() {
+        "rank" | "process" => Quantity::Rank,
+        "start" | "begin" | "t_start" | "start_time" | "ts" | "t_s" | "t_rank_s" => Quantity::Start,
+        "end" | "stop" | "t_end" | "end_time" | "te" | "t_e" | "t_rank_e" => Quantity::End,
+        "duration" | "dur" | "elapsed" => Quantity::Duration,
+        "bytes" | "size" | "length" | "volume" => Quantity::Bytes,
+        "bandwidth" | "throughput" | "b" | "bw" | "b_rank_avr" => Quantity::Bandwidth,
+        "operation" | "op" | "mode" | "class" | "direction" => Quantity::Operation,
+        "time" | "t" | "timestamp" => Quantity::Time,
+        _ => Quantity::Value,
+    }
+}
+
+impl Columns {
+    /// From a row of names. The error says what was expected.
+    pub fn named(row: &str, separator: char) -> Result<Self, String> {
+        let column = |field: &str| {
+            let (name, unit) = units::split(field);
+            let (mut kind, mut unit) = (quantity(name), unit);
+            if quantity(field) != Quantity::Value {
+                (kind, unit) = (quantity(field), None);
+            }
+            let factor = match kind {
+                Quantity::Start | Quantity::End | Quantity::Duration | Quantity::Time => units::time,
+                Quantity::Bytes => units::size,
+                Quantity::Bandwidth => units::rate,
+                _ => |_: &str| Some(1.0),
+            };
+            let name = if field.is_empty() { "value" } else { field };
+            match unit.map_or(Some(1.0), factor) {
+                Some(unit) => Ok(Column { name: name.to_owned(), quantity: kind, unit }),
+                None => Err(format!("a unit of {kind:?} for the column {field}")),
+            }
+        };
+        let columns = split(row, separator).into_iter().map(column).collect::<Result<_, _>>()?;
+        let mut columns = Columns { separator, columns };
+        // A lone start is a time: a table of samples.
+        let has = |quantity| columns.position(quantity).is_some();
+        if !has(Quantity::End)
+            && !has(Quantity::Duration)
+            && !has(Quantity::Time)
+            && let Some(start) = columns.position(Quantity::Start)
+        {
+            columns.columns[start].quantity = Quantity::Time;
+        }
+        columns.check()
+    }
+
+    /// By their number alone.
+    pub fn unnamed(row: &str, separator: char) -> Result<Self, String> {
+        let quantities: &[Quantity] = match split(row, separator).len() {
+            2 => &[Quantity::Time, Quantity::Value],
+            3 => &[Quantity::Start, Quantity::End, Quantity::Bytes],
+            4 => &[Quantity::Rank, Quantity::Start, Quantity::End, Quantity::Bytes],
+            _ => {
+                return Err("2 columns (time, value), 3 (start, end, bytes), 4 (rank, start, end, bytes), or a first \
+                            row that names them"
+                    .into());
+            }
+        };
+        let column = |&quantity| Column { name: "value".into(), quantity, unit: 1.0 };
+        Ok(Columns { separator, columns: quantities.iter().map(column).collect() })
+    }
+
+    fn check(self) -> Result<Self, String> {
+        let has = |quantity| self.position(quantity).is_some();
+        let requests = has(Quantity::Start)
+            && (has(Quantity::End) || has(Quantity::Duration))
+            && (has(Quantity::Bytes) || has(Quantity::Bandwidth));
+        let samples = has(Quantity::Time) && self.columns.len() > 1;
+        if requests || samples {
+            return Ok(self);
+        }
+        Err("columns start, end (or duration) and bytes (or bandwidth); or time and values".into())
+    }
+
+    fn position(&self, quantity: Quantity) -> Option<usize> {
+        self.columns.iter().position(|column| column.quantity == quantity)
+    }
+
+    pub fn table(&self) -> Table {
+        if self.position(Quantity::Start).is_some() { Table::Requests } else { Table::Samples }
+    }
+
+    /// The fields of a row: as many as there are columns.
+    pub fn fields<'a>(&self, row: &'a str) -> Result<Vec<&'a str>, String> {
+        let fields = split(row, self.separator);
+        if fields.len() < self.columns.len() {
+            return Err(format!("expected {} columns, found {}", self.columns.len(), fields.len()));
+        }
+        Ok(fields)
+    }
+
+    /// A number in seconds, bytes or bytes per second; `None` if there is no such column.
+    pub fn value(&self, fields: &[&str], quantity: Quantity) -> Result<Option<f64>, String> {
+        let Some(index) = self.position(quantity) else { return Ok(None) };
+        match number(fields[index], self.separator) {
+            Some(value) => Ok(Some(value * self.columns[index].unit)),
+            None => Err(format!(
+                "expected a number, found \"{}\"",
+                crate::source::error::excerpt(fields[index].as_bytes())
+            )),
+        }
+    }
+
+    /// What kind of operation a row says it is.
+    pub fn operation<'a>(&self, fields: &[&'a str]) -> Option<&'a str> {
+        self.position(Quantity::Operation).map(|index| fields[index])
+    }
+
+    /// The columns that hold samples.
+    pub fn values(&self) -> impl Iterator<Item = usize> {
+        let is_sample = |quantity| !matches!(quantity, Quantity::Time | Quantity::Rank | Quantity::Operation);
+        (0..self.columns.len()).filter(move |index| is_sample(self.columns[*index].quantity))
+    }
+
+    /// A sample; `None` for an empty field. What is no number is NaN, which leaves the sample out.
+    pub fn sample(&self, fields: &[&str], index: usize) -> Option<f64> {
+        let field = fields[index];
+        (!field.is_empty())
+            .then(|| number(field, self.separator).map_or(f64::NAN, |value| value * self.columns[index].unit))
+    }
+
+    /// Empty series for these columns.
+    pub fn series(&self) -> Vec<Series> {
+        let series = |index: usize| Series {
+            name: self.columns[index].name.clone(),
+            samples: Vec::new(),
+            class: Class::WriteSync,
+            is_bandwidth: self.columns[index].quantity == Quantity::Bandwidth,
+        };
+        self.values().map(series).collect()
+    }
+}

@@ -1,0 +1,137 @@
+use super::*;
+use crate::request::Request;
+use proptest::prelude::*;
+
+fn read(text: &str) -> Result<(Vec<Request>, Job), SourceError> {
+    let content = Content::from_bytes("t.csv", text.as_bytes().to_vec())?;
+    let mut opened = open(content, &OpenOptions::default())?;
+    let mut requests = Vec::new();
+    let job = opened.remove(0).source.read(Span::Actual, &mut |batch| requests.extend_from_slice(batch))?;
+    Ok((requests, job))
+}
+
+const SECOND: i64 = 1_000_000_000;
+
+#[test]
+fn requests_in_any_dress() {
+    let expected = [
+        Request { rank: Some(0), ..Request::new(0, SECOND, 100, Class::WriteSync) },
+        Request { rank: Some(3), ..Request::new(SECOND / 2, 2 * SECOND, 50, Class::WriteSync) },
+    ];
+    for text in [
+        "0,0,1,100\n3,0.5,2,50\n",
+        "rank,start,end,bytes\n0,0,1,100\n3,0.5,2,50\n",
+        "# made by hand\n\nbytes;end;start;rank\n100;1;0;0\r\n50;2;0,5;3\r\n",
+        "\u{feff}rank\tstart_ms\tduration [ms]\tsize\n0\t0\t1000\t100\n3\t500\t1500\t50",
+        "\"rank\",\"start\",\"end\",\"bytes\",\"comment\"\n0,0,1,100,\"a, b\"\n3,0.5,2,50,\n",
+        "rank,start,end,bandwidth\n0,0,1,100\n3,0.5,2,33.3333333333\n",
+    ] {
+        assert!(looks_like(text.as_bytes()), "{text}");
+        let (requests, job) = read(text).unwrap();
+        assert_eq!(requests, expected, "{text}");
+        assert_eq!((job.ranks, job.complete), (4, true));
+    }
+}
+
+#[test]
+fn operations_tell_the_class() {
+    let (requests, _) =
+        read("start,end,bytes,op\n0,1,5,read\n1,2,6,W\n2,3,7,write_async\n3,4,8,open\n").unwrap();
+    let classes: Vec<Class> = requests.iter().map(|request| request.class).collect();
+    assert_eq!(classes, [Class::ReadSync, Class::WriteSync, Class::WriteAsync]);
+}
+
+#[test]
+fn samples_hold_until_the_next_one() {
+    let (requests, job) = read("time,value\n0,8\n1,0\n2,8\n3,0\n").unwrap();
+    let per_unit = job.per_unit.unwrap();
+    let spans: Vec<_> = requests.iter().map(|r| (r.start, r.end, r.bytes as f64 / per_unit)).collect();
+    let second = |n: i64| n * SECOND;
+    assert_eq!(
+        spans,
+        [
+            (0, second(1), 8.0),
+            (second(1), second(2), 0.0),
+            (second(2), second(3), 8.0),
+            (second(3), second(4), 0.0)
+        ]
+    );
+}
+
+#[test]
+fn small_and_negative_values_keep_their_digits() {
+    let (requests, job) = read("t;load\n0;-0,25\n1;0,5\n2;0,125\n").unwrap();
+    let per_unit = job.per_unit.unwrap();
+    let values: Vec<f64> = requests.iter().map(|r| r.bytes as f64 / per_unit).collect();
+    assert_eq!(values, [0.0, 0.75, 0.375]);
+    assert!(job.notes.iter().any(|note| note.contains("-0.25")), "{:?}", job.notes);
+}
+
+#[test]
+fn each_column_of_samples_is_a_series() {
+    let content = Content::from_bytes("x", b"time,a,b\n0,1,2\n1,3,4\n2,5,\n".to_vec()).unwrap();
+    let names: Vec<String> =
+        open(content, &OpenOptions::default()).unwrap().into_iter().map(|o| o.name).collect();
+    assert_eq!(names, ["x: a", "x: b"]);
+}
+
+#[test]
+fn rows_that_cannot_be_used_are_counted_and_the_first_is_named() {
+    let (requests, job) =
+        read("0,0,1,10\n0,x,1,10\n0,1\n0,nan,2,10\n0,2,inf,10\n0,2,3,-1\n0,3,4,10\n").unwrap();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(job.warnings, ["t.csv: 5 entries were left out; line 2: expected a number, found \"x\""]);
+    assert!(!job.complete);
+    // An end before the start: the bytes are known, so they count, at the start.
+    assert_eq!(read("0,5,4,10\n").unwrap().0[0].bytes, 10);
+    let error = read("rank,start,end,bandwidth\n0,5,4,10\n").unwrap_err().to_string();
+    assert!(error.starts_with("t.csv: holds nothing usable; line 2: expected finite times"), "{error}");
+}
+
+#[test]
+fn what_is_no_table_is_said() {
+    for (text, expected) in [
+        ("1,2,3,4,5\n", "t.csv: line 1: expected 2 columns (time, value)"),
+        ("a,b\n1,2\n", "t.csv: line 1: expected columns start, end"),
+        ("start_fortnights,end,bytes\n", "t.csv: line 1: expected columns"),
+        ("# nothing\n", "t.csv: holds no row"),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    for text in ["", "word", "Lorem ipsum, dolor sit amet\nconsetetur\n", "{\"a\": [1, 2]}", "key: value\n"] {
+        assert!(!looks_like(text.as_bytes()), "{text}");
+    }
+}
+
+#[test]
+fn times_that_go_backwards_are_put_in_order() {
+    let (requests, job) = read("time,value\n2,5\n0,1\n1,3\n").unwrap();
+    assert!(requests.is_sorted_by_key(|request| request.start));
+    assert_eq!(job.notes.len(), 2, "{:?}", job.notes);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_survived(text in "[0-9a-z.,;\t\n\"# -]{0,120}") {
+        let _ = looks_like(text.as_bytes());
+        let _ = read(&text);
+    }
+
+    #[test]
+    fn every_written_request_is_read(rows in prop::collection::vec((0u32..100, 0i64..1_000_000, 0i64..1_000_000, any::<u32>()), 1..50)) {
+        let text: String = rows
+            .iter()
+            .map(|(rank, start, length, bytes)| format!("{rank},{},{},{bytes}\n", *start as f64 / 1e3, (start + length) as f64 / 1e3))
+            .collect();
+        let (requests, _) = read(&text).unwrap();
+        let expected: Vec<Request> = rows
+            .iter()
+            .map(|&(rank, start, length, bytes)| Request {
+                rank: Some(rank),
+                ..Request::new(start * 1_000_000, (start + length) * 1_000_000, bytes.into(), Class::WriteSync)
+            })
+            .collect();
+        prop_assert_eq!(requests, expected);
+    }
+}

@@ -1,0 +1,78 @@
+//! Sources made of other things in memory: requests, and other sources.
+
+use super::{Job, Phase, Source, SourceError, Span};
+use crate::request::Request;
+
+/// Requests that are in memory already.
+#[derive(Clone, Debug)]
+pub struct InMemory<'a> {
+    /// The requests, in any order.
+    pub requests: &'a [Request],
+    /// What is known about the job.
+    pub job: Job,
+}
+
+impl Source for InMemory<'_> {
+    fn read(self: Box<Self>, _: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
+        visit(self.requests);
+        Ok(self.job)
+    }
+}
+
+/// Several inputs that are parts of one job, such as one file per process.
+#[expect(missing_debug_implementations, reason = "a source need not have one")]
+pub struct Merged(pub Vec<Box<dyn Source>>);
+
+impl Merged {
+    fn all(
+        self,
+        mut read: impl FnMut(Box<dyn Source>, u32) -> Result<Job, SourceError>,
+    ) -> Result<Job, SourceError> {
+        let mut whole = Job { complete: true, ..Job::default() };
+        for source in self.0 {
+            let part = read(source, whole.ranks)?;
+            whole.ranks = whole.ranks.saturating_add(part.ranks.max(1));
+            whole.start = earlier(whole.start, part.start);
+            whole.end = whole.end.max(part.end);
+            whole.complete &= part.complete;
+            whole.warnings.extend(part.warnings);
+            whole.notes.extend(
+                part.notes.into_iter().filter(|note| !whole.notes.contains(note)).collect::<Vec<_>>(),
+            );
+            if part.per_unit.is_some() {
+                let what = "is a sampled quantity, and cannot be one of the parts of a job".into();
+                return Err(SourceError::Nothing { name: "--merge".into(), what });
+            }
+        }
+        Ok(whole)
+    }
+}
+
+fn earlier(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+impl Source for Merged {
+    fn bin(&self) -> Option<i64> {
+        self.0.iter().filter_map(|source| source.bin()).max()
+    }
+
+    fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
+        let mut moved = Vec::new();
+        self.all(|source, first_rank| {
+            source.read(span, &mut |requests| {
+                let rank = |rank: Option<u32>| Some(rank.unwrap_or(0).saturating_add(first_rank));
+                moved.clear();
+                moved.extend(requests.iter().map(|request| Request { rank: rank(request.rank), ..*request }));
+                visit(&moved);
+            })
+        })
+    }
+
+    fn read_phases(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Phase])) -> Result<Job, SourceError> {
+        self.all(|source, _| source.read_phases(span, visit))
+    }
+}

@@ -1,0 +1,165 @@
+//! Samples of any quantity over time, among them exports of the metric proxy.
+//!
+//! A sample is a rate that holds until the next one; the last holds for as long as is usual (the median distance).
+//! Requests are whole bytes, and quantities such as a load between 0 and 1 are not: they are multiplied by a power of
+//! two first, which [`Job::per_unit`] tells.
+
+use super::error::excerpt;
+use super::intake::{Fed, Feed, Intake};
+use super::value::Value;
+use super::{Job, Phase, Source, SourceError, Span};
+use crate::request::Class;
+
+/// Below this total (in the quantity's unit times seconds), rounding to whole numbers could be seen.
+const EXACT_ENOUGH: f64 = (1u64 << 40) as f64;
+
+/// A quantity over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// Times in seconds and values.
+    pub samples: Vec<(f64, f64)>,
+    /// Direction and kind that its requests are given.
+    pub class: Class,
+    /// Is it a bandwidth in bytes per second?
+    pub is_bandwidth: bool,
+}
+
+/// The source of a series; `input` is what messages call its file.
+pub fn source(input: &str, series: Series) -> Box<dyn Source> {
+    Box::new(Fed(input.to_owned(), Sampled { input: input.to_owned(), series }))
+}
+
+/// The series of a metric-proxy export: the message it sends to FTIO (`{"metrics": {"metrics": {NAME: [[t, v], …]}}}`), or
+/// any of the maps inside.
+pub fn from_proxy(input: &str, values: &[Value]) -> Result<Vec<Series>, SourceError> {
+    let mut found = Vec::new();
+    for value in values {
+        let mut map = value;
+        while let Some(inner) = map.get("metrics").filter(|inner| inner.as_map().is_some()) {
+            map = inner;
+        }
+        for (name, value) in map.as_map().unwrap_or_default() {
+            if let Some(samples) = pairs(value) {
+                found.push(Series {
+                    name: name.clone(),
+                    samples,
+                    class: Class::WriteSync,
+                    is_bandwidth: false,
+                });
+            }
+        }
+    }
+    if found.is_empty() {
+        let what = "expected metrics, each a list of [time, value]; found none".into();
+        return Err(SourceError::Nothing { name: input.into(), what });
+    }
+    Ok(found)
+}
+
+fn pairs(value: &Value) -> Option<Vec<(f64, f64)>> {
+    let pair = |value: &Value| match value.as_list()? {
+        [time, value] => Some((time.as_number()?, value.as_number()?)),
+        _ => None,
+    };
+    value.as_list()?.iter().map(pair).collect()
+}
+
+/// Only the series whose name contains `wanted`; without it, all.
+pub fn choose(input: &str, series: Vec<Series>, wanted: Option<&str>) -> Result<Vec<Series>, SourceError> {
+    let Some(wanted) = wanted else { return Ok(series) };
+    let names: Vec<String> = series.iter().map(|series| series.name.clone()).collect();
+    let chosen: Vec<Series> = series.into_iter().filter(|series| series.name.contains(wanted)).collect();
+    if chosen.is_empty() {
+        let what = format!(
+            "expected a metric whose name contains \"{}\", found {}",
+            excerpt(wanted.as_bytes()),
+            names.join(", ")
+        );
+        return Err(SourceError::Nothing { name: input.into(), what });
+    }
+    Ok(chosen)
+}
+
+#[derive(Debug)]
+struct Sampled {
+    input: String,
+    series: Series,
+}
+
+impl Feed for Sampled {
+    fn feed(self, _: Span, intake: &mut Intake<'_>) -> Result<Job, SourceError> {
+        let Series { name, mut samples, class, is_bandwidth } = self.series;
+        let mut job = Job { complete: true, ..Job::default() };
+        samples.retain(|&(time, value)| {
+            let usable = time.is_finite() && value.is_finite();
+            if !usable {
+                intake.leave_out(|| format!("expected a time and a value, found {time} and {value}"));
+            }
+            usable
+        });
+        if !samples.is_sorted_by(|a, b| a.0 <= b.0) {
+            samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+            job.notes.push("the times of the samples go backwards; they were put in order".into());
+        }
+        let least = samples.iter().map(|sample| sample.1).fold(0.0, f64::min);
+        if least < 0.0 {
+            samples.iter_mut().for_each(|sample| sample.1 -= least);
+            job.notes.push(format!("values go down to {least}; that was taken as zero"));
+        }
+        let last = usual_distance(&samples);
+        let ends: Vec<f64> = samples
+            .iter()
+            .skip(1)
+            .map(|sample| sample.0)
+            .chain(samples.last().map(|sample| sample.0 + last))
+            .collect();
+        let total: f64 = samples.iter().zip(&ends).map(|(sample, end)| sample.1 * (end - sample.0)).sum();
+        if total.is_infinite() || samples.len() == 1 {
+            let expected = "at least two samples, of values whose sum is a number".into();
+            let found = format!("{} samples with the sum {total}", samples.len());
+            return Err(SourceError::Malformed { name: self.input, place: name, expected, found });
+        }
+        let scale =
+            if total > 0.0 && total < EXACT_ENOUGH { power_of_two(2.0 * EXACT_ENOUGH / total) } else { 1.0 };
+        for (&(start, value), &end) in samples.iter().zip(&ends) {
+            let bytes = Some((value * (end - start) * scale).round() as u64);
+            let phase = Phase { start, end, bandwidth: value, bytes, rank: None, class };
+            intake.push(phase, || format!("the sample at {start} s"));
+        }
+        if !is_bandwidth {
+            job.notes.push(format!(
+                "the signal is \"{name}\" as sampled; where this says bytes, its unit is meant"
+            ));
+        }
+        job.per_unit = Some(scale);
+        Ok(job)
+    }
+}
+
+/// The power of two below; it changes no digit of a number.
+fn power_of_two(value: f64) -> f64 {
+    2f64.powi(value.log2().floor().clamp(-1000.0, 1000.0) as i32)
+}
+
+/// The median distance of samples in order.
+fn usual_distance(samples: &[(f64, f64)]) -> f64 {
+    let mut distances: Vec<f64> =
+        samples.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(|distance| *distance > 0.0).collect();
+    if distances.is_empty() {
+        return 0.0;
+    }
+    let middle = distances.len() / 2;
+    *distances.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+/// Each series as an input of its own: `FILE`, or `FILE: NAME` where there are several.
+pub(super) fn opened(input: &str, series: Vec<Series>) -> Vec<super::Opened> {
+    let several = series.len() > 1;
+    let open = |series: Series| super::Opened {
+        name: if several { format!("{input}: {}", series.name) } else { input.to_owned() },
+        source: source(input, series),
+    };
+    series.into_iter().map(open).collect()
+}

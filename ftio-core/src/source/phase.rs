@@ -1,0 +1,45 @@
+//! A bandwidth that held for some time: what TMIO calls a phase, and what bandwidth-like inputs consist of.
+
+use crate::request::{Class, Request};
+
+/// Which time of a nonblocking request is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Span {
+    /// From issue until it was complete: gives the bandwidth that was.
+    #[default]
+    Actual,
+    /// From issue until it had to be complete: gives the bandwidth that would have been enough.
+    Required,
+}
+
+/// A bandwidth from `start` to `end`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phase {
+    /// In seconds of job time.
+    pub start: f64,
+    /// In seconds of job time.
+    pub end: f64,
+    /// In bytes per second.
+    pub bandwidth: f64,
+    /// Bytes, where the input knows them besides the bandwidth.
+    pub bytes: Option<u64>,
+    /// The rank, where the input knows it.
+    pub rank: Option<u32>,
+    /// Direction and kind.
+    pub class: Class,
+}
+
+impl Phase {
+    /// The bandwidth of a request; `None` if it took no time.
+    pub fn of(request: &Request) -> Option<Self> {
+        let duration = i128::from(request.end) - i128::from(request.start);
+        (duration > 0).then(|| Phase {
+            start: request.start as f64 * 1e-9,
+            end: request.end as f64 * 1e-9,
+            bandwidth: request.bytes as f64 / (duration as f64 * 1e-9),
+            bytes: Some(request.bytes),
+            rank: request.rank,
+            class: request.class,
+        })
+    }
+}

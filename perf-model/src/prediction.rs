@@ -1,0 +1,317 @@
+//! What to expect at a point, and how sure to be.
+//!
+//! A fit of a formula with k coefficients to n points gives, at a point with row `a` of the design matrix, a Student
+//! distribution with n − k degrees of freedom about the fitted value, of variance σ² · aᵀ(AᵀA)⁻¹a for the model and
+//! more by the variance of a run for the next run. Where several formulas explain the points, the distribution is their
+//! mixture, weighted by plausibility: this is what makes an interval far from the measured points as wide as it
+//! should be.
+
+use serde::Serialize;
+
+use crate::assess::{parts, weighted_fit};
+use crate::dense::Fit;
+use crate::error::{Error, Result};
+use crate::function::Formula;
+use crate::model::Model;
+use crate::noise::NoiseKind;
+use crate::points::Points;
+use crate::statistical::Scaled;
+use crate::student;
+
+/// What an interval is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Target {
+    /// The next run.
+    #[default]
+    Run,
+    /// The mean of many runs.
+    Mean,
+}
+
+/// A range that should contain the target with some probability.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// The value of a model at a point, with what a reader should know.
+///
+/// This is what `--evaluate` shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Prediction {
+    /// The point, one value per parameter.
+    pub point: Vec<f64>,
+    /// Value of the model.
+    pub value: f64,
+    /// Where the next run should lie; `None` where there are no more points than coefficients.
+    pub interval: Option<Interval>,
+    /// The point lies outside of what was measured.
+    pub extrapolated: bool,
+    /// The value is negative though no measured one was.
+    pub negative: bool,
+}
+
+/// One fitted formula.
+#[derive(Debug)]
+struct Part {
+    formula: Formula,
+    weight: f64,
+    fit: Fit,
+    degrees: f64,
+    /// Variance of a point about the formula, in its scale.
+    variance: f64,
+    /// Variance of a run about the formula, in its scale.
+    run: f64,
+    /// Scale of a point: `None` if it is the value.
+    scale: Option<f64>,
+}
+
+/// A model prepared for many predictions.
+///
+/// ```
+/// use perf_model::{Options, Target, model_series};
+///
+/// let model = model_series(&[2.0, 4.0, 8.0, 16.0, 32.0], &[2.1, 3.9, 8.2, 15.7, 32.5], &Options::default());
+/// let predictor = model.predictor();
+/// for p in [64.0, 1024.0] {
+///     let run = predictor.interval(&[p], 0.95, Target::Run).expect("more points than coefficients");
+///     let mean = predictor.interval(&[p], 0.95, Target::Mean).expect("the same");
+///     assert!(run.low < mean.low && mean.high < run.high);
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Predictor<'m> {
+    model: &'m Model,
+    /// Parts of the formula, or of the lower and upper segment.
+    parts: Vec<Vec<Part>>,
+}
+
+impl Model {
+    /// Prepares the model for predictions with intervals.
+    pub fn predictor(&self) -> Predictor<'_> {
+        let segments = parts(&self.data, &self.function);
+        let alone = segments.len() == 1 && !self.alternatives.is_empty();
+        let parts = segments
+            .iter()
+            .map(|(formula, points)| {
+                if alone {
+                    let parts = self.alternatives.iter();
+                    parts
+                        .filter_map(|other| Part::new(&other.formula, other.weight, points, self.kind))
+                        .collect()
+                } else {
+                    Part::new(formula, 1.0, points, self.kind).into_iter().collect()
+                }
+            })
+            .collect();
+        Predictor { model: self, parts }
+    }
+
+    /// The value at a point and where the next run should lie with probability `level`.
+    ///
+    /// # Errors
+    /// The point does not have one value per parameter.
+    pub fn predict(&self, point: &[f64], level: f64) -> Result<Prediction> {
+        self.predictor().predict(point, level)
+    }
+}
+
+impl Predictor<'_> {
+    /// As [`Model::predict`].
+    ///
+    /// # Errors
+    /// The point does not have one value per parameter.
+    pub fn predict(&self, point: &[f64], level: f64) -> Result<Prediction> {
+        let model = self.model;
+        if point.len() != model.data.dimensions {
+            let expected = format!("{} values, one for each parameter", model.data.dimensions);
+            return Err(Error::Point { expected, found: format!("{point:?}") });
+        }
+        let value = model.evaluate(point);
+        Ok(Prediction {
+            point: point.to_vec(),
+            value,
+            interval: self.interval(point, level, Target::Run),
+            extrapolated: model.extrapolates(point),
+            negative: value < 0.0 && model.data.values.iter().all(|value| *value >= 0.0),
+        })
+    }
+
+    /// The central interval of probability `level` (0.95 for 95 %); `None` where there are no more points than
+    /// coefficients, or between two segments.
+    pub fn interval(&self, point: &[f64], level: f64, target: Target) -> Option<Interval> {
+        let formula = self.model.function.formula_at(point)?;
+        let segment = match &self.model.function {
+            crate::Function::Segmented { formulas, .. } if std::ptr::eq(formula, &formulas[1]) => 1,
+            _ => 0,
+        };
+        let components: Vec<Component> =
+            self.parts.get(segment)?.iter().map(|part| part.at(point, target)).collect();
+        if components.is_empty() || components.iter().any(|c| !(c.centre.is_finite() && c.spread.is_finite()))
+        {
+            return None;
+        }
+        let tail = (1.0 - level.clamp(0.0, 1.0 - 1e-9)) / 2.0;
+        Some(Interval { low: quantile(&components, tail), high: quantile(&components, 1.0 - tail) })
+    }
+}
+
+/// A Student distribution with its share of a mixture.
+#[derive(Debug, Clone, Copy)]
+struct Component {
+    weight: f64,
+    centre: f64,
+    spread: f64,
+    degrees: f64,
+}
+
+impl Part {
+    fn new(formula: &Formula, weight: f64, points: &Points, kind: NoiseKind) -> Option<Part> {
+        let kind = if formula.terms.is_empty() { NoiseKind::Absolute } else { kind };
+        let (_, fit) = weighted_fit(formula, points, kind)?;
+        let k = formula.terms.len() + 1;
+        let fitted: Vec<f64> = points.iter().map(|(point, _)| formula.evaluate(point)).collect();
+        let scaled = Scaled::new(points, kind).by(&fitted);
+        let residuals = fitted.iter().zip(&points.values).zip(&scaled.scale);
+        let rss: f64 = residuals.map(|((fitted, value), scale)| ((fitted - value) / scale).powi(2)).sum();
+        let believed = scaled.believed(rss, k);
+        let degrees = points.len() as f64 - k as f64 + believed.degrees;
+        let variance = (rss + believed.squares) / degrees;
+        let run = match scaled.replicates {
+            replicates if replicates.degrees > 0.0 => {
+                // What repetitions do not explain, every run has on top of them.
+                replicates.run + (variance - replicates.squares / replicates.degrees).max(0.0)
+            }
+            _ => variance,
+        };
+        let scale = match kind {
+            NoiseKind::Relative => None,
+            NoiseKind::Absolute => scaled.scale.first().copied(),
+        };
+        Some(Part { formula: formula.clone(), weight, fit, degrees, variance, run, scale })
+    }
+
+    fn at(&self, point: &[f64], target: Target) -> Component {
+        let centre = self.formula.evaluate(point);
+        let mut row = vec![1.0];
+        row.extend(self.formula.terms.iter().map(|term| term.basis(point)));
+        let scale = self.scale.unwrap_or(centre.abs());
+        let mut variance = self.variance * self.fit.leverage(&row);
+        if target == Target::Run {
+            variance += self.run * scale * scale;
+        }
+        Component { weight: self.weight, centre, spread: variance.sqrt(), degrees: self.degrees }
+    }
+}
+
+/// The value below which a mixture lies with probability `tail`, by bisection.
+fn quantile(components: &[Component], tail: f64) -> f64 {
+    const WIDE: f64 = 1e5;
+    const STEPS: usize = 200;
+    let total: f64 = components.iter().map(|c| c.weight).sum();
+    let below = |value: f64| -> f64 {
+        let share = |c: &Component| {
+            let cumulative = if c.spread > 0.0 {
+                student::cumulative((value - c.centre) / c.spread, c.degrees)
+            } else {
+                f64::from(value >= c.centre)
+            };
+            c.weight * cumulative
+        };
+        components.iter().map(share).sum::<f64>() / total
+    };
+    let mut low = components.iter().map(|c| c.centre - WIDE * c.spread).fold(f64::INFINITY, f64::min);
+    let mut high = components.iter().map(|c| c.centre + WIDE * c.spread).fold(f64::NEG_INFINITY, f64::max);
+    for _ in 0..STEPS {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if below(middle) < tail { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// Reads a point such as `p=4096` or `p=64,n=1e6`; each parameter once, in any order.
+///
+/// ```
+/// let parameters = ["p".to_owned(), "n".to_owned()];
+/// assert_eq!(perf_model::parse_point("n=10, p=64", &parameters)?, [64.0, 10.0]);
+/// assert!(perf_model::parse_point("p=64", &parameters).is_err());
+/// # Ok::<(), perf_model::Error>(())
+/// ```
+///
+/// # Errors
+/// A parameter is missing, unknown or not a number.
+pub fn parse_point(text: &str, parameters: &[String]) -> Result<Vec<f64>> {
+    let wrong = |found: &str| {
+        let expected: Vec<String> =
+            parameters.iter().map(|parameter| format!("{parameter}=NUMBER")).collect();
+        Error::Point { expected: expected.join(","), found: crate::error::excerpt(found) }
+    };
+    let mut point = vec![None; parameters.len()];
+    for part in text.split(',') {
+        let (name, value) = part.split_once('=').ok_or_else(|| wrong(text))?;
+        let index =
+            parameters.iter().position(|parameter| parameter == name.trim()).ok_or_else(|| wrong(text))?;
+        let value: f64 =
+            value.trim().parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(|| wrong(text))?;
+        if point[index].replace(value).is_some() {
+            return Err(wrong(text));
+        }
+    }
+    point.into_iter().collect::<Option<Vec<f64>>>().ok_or_else(|| wrong(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, model_series};
+
+    #[test]
+    fn an_exact_line_has_a_narrow_interval() {
+        let model =
+            model_series(&[1.0, 2.0, 4.0, 8.0, 16.0], &[3.0, 5.0, 9.0, 17.0, 33.0], &Options::default());
+        let prediction = model.predict(&[64.0], 0.95).unwrap();
+        let interval = prediction.interval.unwrap();
+        assert!(prediction.extrapolated && !prediction.negative);
+        assert!((interval.low - 129.0).abs() < 1e-3 && (interval.high - 129.0).abs() < 1e-3, "{interval:?}");
+    }
+
+    #[test]
+    fn a_mean_of_few_values_by_the_book() {
+        // Five values with mean 10 and s = 1.581: the next lies in 10 ± 2.776 · s · √(1 + 1/5).
+        let options = Options { space: Some(crate::SearchSpace::of(Vec::new())), ..Options::default() };
+        let model = model_series(&[1.0, 2.0, 3.0, 4.0, 5.0], &[9.0, 12.0, 10.0, 8.0, 11.0], &options);
+        assert!(model.function.is_constant());
+        let interval = model.predictor().interval(&[3.0], 0.95, Target::Run).unwrap();
+        let half = 2.776_445 * 2.5f64.sqrt() * 1.2f64.sqrt();
+        assert!((interval.high - 10.0 - half).abs() < 1e-4, "{interval:?}");
+        assert!((interval.low - 10.0 + half).abs() < 1e-4, "{interval:?}");
+    }
+
+    #[test]
+    fn intervals_widen_away_from_the_points() {
+        let coordinates = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+        let values = [2.1, 3.9, 8.2, 15.7, 32.5, 63.0];
+        for options in [Options::default(), Options::compat()] {
+            let model = model_series(&coordinates, &values, &options);
+            let predictor = model.predictor();
+            let width = |p: f64| {
+                let Interval { low, high } = predictor.interval(&[p], 0.95, Target::Mean).unwrap();
+                (high - low) / model.evaluate(&[p])
+            };
+            assert!(width(4096.0) > width(32.0));
+        }
+    }
+
+    #[test]
+    fn too_few_points_have_none() {
+        let model = model_series(&[2.0, 4.0], &[2.0, 4.0], &Options::default());
+        assert_eq!(model.predict(&[8.0], 0.95).unwrap().interval, None);
+        assert!(model.predict(&[8.0, 1.0], 0.95).is_err());
+    }
+}

@@ -1,0 +1,240 @@
+//! One parameter: the likeliest term, if it is better than none.
+//!
+//! With weights w = 1/scale², a term's weighted residuals are S = Σ w (y − c₀ − c₁x)². If noise is relative, scales start as
+//! the measured values, become the fitted values of the best term, and all terms are fitted once more: the same scales for
+//! all, so that their residuals can be compared.
+//!
+//! A term replaces the constant (with residuals S₀) if t = √((S₀ − S) · d / (S + Q)) is significant at one per cent for d =
+//! n − 2 + ν degrees of freedom, ν and Q being those of the repetitions. Many terms are tried, but they resemble each
+//! other so much that the level holds to within a factor of three (see the example `recovery`).
+
+use super::{Candidate, MOST_ALTERNATIVES, Outcome, PLAUSIBLE, SIGNIFICANCE, Scaled, price};
+use crate::basis::Basis;
+use crate::experiment::mean;
+use crate::function::{Exponents, Formula, Function};
+use crate::line_fit::{Line, WeightedLine};
+use crate::noise::{self, NoiseKind, Replicates};
+use crate::points::Points;
+use crate::search_space::SearchSpace;
+use crate::student;
+
+/// Which shrinking terms to offer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shrinking {
+    /// Those with negative exponents if the series falls more often than it rises.
+    #[default]
+    WhereFalling,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// A term that fits.
+#[derive(Debug, Clone, Copy)]
+struct Tried {
+    index: usize,
+    exponents: Exponents,
+    line: Line,
+    rss: f64,
+    score: f64,
+}
+
+/// The model of a series of one parameter.
+pub(crate) fn single(points: &Points, space: &SearchSpace, shrinking: Shrinking) -> Outcome {
+    single_on(points, &Basis::defined(space, points), shrinking, noise::known_kind(points))
+}
+
+/// The same, on terms already evaluated at the points, with noise of a known kind or not. If not, it is relative unless the
+/// best model with absolute noise explains the points far better.
+pub(crate) fn single_on(
+    points: &Points,
+    basis: &Basis,
+    shrinking: Shrinking,
+    kind: Option<NoiseKind>,
+) -> Outcome {
+    /// Fewest points that can speak for a kind of noise.
+    const FEWEST: usize = 6;
+    let offered = match shrinking {
+        Shrinking::Always => true,
+        Shrinking::Never => false,
+        Shrinking::WhereFalling => falls(points),
+    };
+    let relative = with_noise(points, basis, offered, kind.unwrap_or(NoiseKind::Relative));
+    if kind.is_some() || points.len() < FEWEST || relative.function.is_constant() {
+        return relative;
+    }
+    let absolute = with_noise(points, basis, offered, NoiseKind::Absolute);
+    let by_far = full_deviance(points, &relative) - full_deviance(points, &absolute) > super::TELLING;
+    if by_far { absolute } else { relative }
+}
+
+/// Minus twice the log-likelihood including the scales, without which different kinds of noise cannot be compared.
+fn full_deviance(points: &Points, outcome: &Outcome) -> f64 {
+    let formula = outcome.function.leading();
+    let fitted: Vec<f64> = points.iter().map(|(point, _)| formula.evaluate(point)).collect();
+    let scaled = Scaled::new(points, outcome.kind).by(&fitted);
+    let residuals = fitted.iter().zip(&points.values).zip(&scaled.scale);
+    let rss = residuals.map(|((fitted, value), scale)| ((fitted - value) / scale).powi(2)).sum();
+    let scales: f64 = scaled.scale.iter().map(|scale| scale.ln()).sum();
+    scaled.deviance(rss, &Replicates::default(), 0) + 2.0 * scales
+}
+
+/// The model with noise of one kind.
+fn with_noise(points: &Points, basis: &Basis, shrinking: bool, kind: NoiseKind) -> Outcome {
+    let constant = |level, candidates| Outcome {
+        function: Function::Formula(Formula::constant(level)),
+        candidates,
+        kind,
+    };
+    let n = points.len();
+    // The value itself, and not a mean that may differ from it in the last bit.
+    let first = points.values.first().copied().unwrap_or(f64::NAN);
+    if n < 2 || points.values.iter().all(|value| *value == first) {
+        return constant(first, Vec::new());
+    }
+    let level = mean(&points.values);
+    let mut scaled = Scaled::new(points, kind);
+    let mut tried = fit_all(&scaled, basis, shrinking);
+    if let (NoiseKind::Relative, Some(best)) = (kind, tried.first()) {
+        let column = basis.column(best.index);
+        let fitted: Vec<f64> = column.iter().map(|x| best.line.constant + best.line.slope * x).collect();
+        scaled = scaled.by(&fitted);
+        tried = fit_all(&scaled, basis, shrinking);
+    }
+    let Some(best) = tried.first().copied() else { return constant(level, Vec::new()) };
+
+    // F test of the term against the constant, with the repetitions' degrees of freedom: F(1, d) = t².
+    let without = WeightedLine::fit(&vec![0.0; n], &points.values, &scaled.weights()).rss;
+    let believed = believed(&scaled, &tried);
+    let degrees = n as f64 - 2.0 + believed.degrees;
+    let significant = degrees <= 0.0 || {
+        let t = ((without - best.rss).max(0.0) * degrees / (best.rss + believed.squares)).sqrt();
+        student::significance(t, degrees) < SIGNIFICANCE
+    };
+    let mut candidates = Vec::new();
+    if !significant {
+        // Terms have a coefficient more to fit with; they count for no more than the constant that was chosen.
+        let score = scaled.deviance(without, &believed, 2).min(best.score);
+        candidates.push(Candidate { formula: Formula::constant(level), score });
+    }
+    // The runner-up is kept whatever its score, so that it can be named.
+    let room = MOST_ALTERNATIVES - candidates.len();
+    let plausible = tried
+        .iter()
+        .enumerate()
+        .take_while(|(position, tried)| *position < 2 || tried.score - best.score < PLAUSIBLE);
+    candidates.extend(
+        plausible.take(room).map(|(_, tried)| Candidate { formula: tried.formula(), score: tried.score }),
+    );
+    if significant {
+        Outcome { function: Function::Formula(best.formula()), candidates, kind }
+    } else {
+        constant(level, candidates)
+    }
+}
+
+impl Tried {
+    fn formula(&self) -> Formula {
+        Formula::single(self.line.constant, self.line.slope, self.exponents)
+    }
+
+    /// The price of the term, and a little for a positive quantity that would turn negative in the end.
+    fn price(&self, points: &Points) -> f64 {
+        const UNSUSTAINABLE: f64 = 1.0;
+        let (power, log) = self.exponents.growth();
+        let grows = power > 0.0 || power == 0.0 && log > 0.0;
+        let unsustainable = grows && self.line.slope < 0.0 && points.values.iter().all(|value| *value >= 0.0);
+        price(self.exponents) + if unsustainable { UNSUSTAINABLE } else { 0.0 }
+    }
+}
+
+/// Fits every term that applies; the best first.
+fn fit_all(scaled: &Scaled<'_>, basis: &Basis, shrinking: bool) -> Vec<Tried> {
+    let weights = scaled.weights();
+    let values = &scaled.points.values;
+    let positive = values.iter().all(|value| *value >= 0.0);
+    let mut tried = Vec::new();
+    for (index, (exponents, x)) in basis.iter().enumerate() {
+        if !shrinking && (exponents.power.numerator() < 0 || exponents.log.numerator() < 0) {
+            continue;
+        }
+        let WeightedLine { line, rss } = WeightedLine::fit(x, values, &weights);
+        let fitted = || x.iter().map(|x| line.constant + line.slope * x);
+        let impossible = positive && fitted().zip(values).any(|(fitted, value)| *value > 0.0 && fitted < 0.0);
+        if rss.is_finite() && line.slope != 0.0 && !impossible {
+            tried.push(Tried { index, exponents, line, rss, score: 0.0 });
+        }
+    }
+    let believed = believed(scaled, &tried);
+    for one in &mut tried {
+        one.score = scaled.deviance(one.rss, &believed, 2) + one.price(scaled.points);
+    }
+    tried.sort_by(|a, b| a.score.total_cmp(&b.score));
+    tried
+}
+
+/// The repetitions, if the best fit is good enough for them to matter.
+fn believed(scaled: &Scaled<'_>, tried: &[Tried]) -> Replicates {
+    scaled.believed(tried.iter().map(|tried| tried.rss).fold(f64::INFINITY, f64::min), 2)
+}
+
+/// Whether more pairs of points fall than rise (the sign of Kendall's τ).
+fn falls(points: &Points) -> bool {
+    let mut balance = 0i64;
+    for a in 0..points.len() {
+        for b in 0..a {
+            let along = (points.point(a)[0] - points.point(b)[0]) * (points.values[a] - points.values[b]);
+            balance += i64::from(along > 0.0) - i64::from(along < 0.0);
+        }
+    }
+    balance < 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(coordinates: &[f64], values: &[f64]) -> Outcome {
+        single(&Points::single(coordinates, values), &SearchSpace::new(true, true), Shrinking::WhereFalling)
+    }
+
+    fn exponents(outcome: &Outcome) -> Exponents {
+        outcome.function.leading().terms[0].factors[0].exponents
+    }
+
+    #[test]
+    fn exact_terms_are_found() {
+        let coordinates = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+        let space = SearchSpace::new(true, true);
+        for expected in space.exponents() {
+            let values: Vec<f64> = coordinates.iter().map(|p| 5.0 + 3.0 * expected.evaluate(*p)).collect();
+            assert_eq!(exponents(&model(&coordinates, &values)), *expected);
+        }
+    }
+
+    #[test]
+    fn strong_scaling_needs_no_option() {
+        let coordinates = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+        let values: Vec<f64> = coordinates.iter().map(|p| 2.0 + 500.0 / p).collect();
+        assert_eq!(exponents(&model(&coordinates, &values)), Exponents::new(-1, 1, 0));
+    }
+
+    #[test]
+    fn few_points() {
+        assert!(model(&[4.0], &[1.0]).function.is_constant());
+        assert!(model(&[4.0, 8.0], &[1.0, 1.0]).function.is_constant());
+        assert_eq!(exponents(&model(&[4.0, 8.0], &[8.0, 16.0])), Exponents::new(1, 1, 0));
+        assert_eq!(
+            exponents(&model(&[1.0, 2.0, 4.0, 8.0], &[8.0, 16.0, 32.0, 64.0])),
+            Exponents::new(1, 1, 0)
+        );
+    }
+
+    #[test]
+    fn noise_alone_is_constant() {
+        let outcome = model(&[2.0, 4.0, 8.0, 16.0, 32.0], &[1.02, 0.99, 1.01, 0.98, 1.01]);
+        assert!(outcome.function.is_constant());
+        assert_eq!(outcome.candidates.first().map(|candidate| candidate.formula.terms.len()), Some(0));
+    }
+}
