@@ -31,8 +31,11 @@ impl Recorder {
         let mut writer = writer.lock();
         // Clock first, then what threads are in, then what they have published: see `Slot::begin`.
         let (now, scale) = (clock::monotonic(), clock::scale());
+        let before = self.covered.load(Relaxed);
+        let without_slot = self.without_slot.look();
         let since = self.spool.slots().map(Slot::in_flight_since).filter(|&since| since != 0).min();
-        let covered = since.map_or(now, |ticks| scale.to_ns(ticks).min(now));
+        let covered = since.map_or(now, |ticks| scale.to_ns(ticks).min(now)).max(before);
+        let all_have_slots = self.without_slot.nobody_since(without_slot);
         let mut locked = Vec::new();
         let mut all = locked.try_reserve(self.spool.len()).is_ok();
         for slot in self.spool.slots() {
@@ -49,7 +52,7 @@ impl Recorder {
                 all = false;
             }
         }
-        let covered = if all { covered } else { self.covered.load(Relaxed) };
+        let covered = if all && all_have_slots { covered } else { before };
         let written = self.write_block(&mut writer, &locked, covered);
         if written {
             self.covered.fetch_max(covered, Relaxed);

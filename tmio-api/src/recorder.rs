@@ -10,6 +10,7 @@ use crate::parts::Part;
 use crate::plan::Plan;
 use crate::slot::{self, Slot};
 use crate::spool::Spool;
+use crate::storing::WithoutSlot;
 use crate::thread::ThreadState;
 use crate::world::{JobInfo, World};
 use crate::{clock, message, system, thread};
@@ -88,6 +89,7 @@ pub(crate) struct Recorder {
     recording: bool,
     pub(crate) sequence: AtomicU64,
     pub(crate) covered: AtomicI64,
+    pub(crate) without_slot: WithoutSlot,
     /// One for the application's threads, one for the flush thread: neither waits for the other.
     pub(crate) writers: [Mutex<Writer>; 2],
     /// Only one thread claims a slot at a time.
@@ -315,6 +317,7 @@ impl Recorder {
             options,
             sequence: AtomicU64::new(0),
             covered: AtomicI64::new(0),
+            without_slot: WithoutSlot::default(),
             writers: Default::default(),
             claiming: Mutex::new(()),
             shared: Mutex::new(None),

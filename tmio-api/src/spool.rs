@@ -104,6 +104,11 @@ impl Spool {
         self.slots.iter().filter_map(OnceLock::get)
     }
 
+    /// Those of them that a thread may have for itself: not the last one, which threads share.
+    pub(crate) fn own_slots(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().take(self.slots.len().saturating_sub(1)).filter_map(OnceLock::get)
+    }
+
     /// Number of slots that were made so far.
     pub(crate) fn len(&self) -> usize {
         self.made.load(Relaxed)

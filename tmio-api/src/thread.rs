@@ -2,6 +2,7 @@
 //!
 //! Nothing here has a destructor, so that a thread may end at any time and in any order.
 
+use crate::recorder;
 use crate::slot::Slot;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
@@ -13,6 +14,8 @@ pub struct ThreadState {
     outermost: Cell<usize>,
     pub(crate) slot: Cell<Option<&'static Slot>>,
     number: Cell<u16>,
+    /// Since when it is in an operation without having a slot; 0: it is not.
+    homeless: Cell<u64>,
     /// The file that the thread used last: handle, state of the file table, number.
     pub(crate) last_file: Cell<(usize, u64, u32)>,
 }
@@ -23,6 +26,7 @@ thread_local! {
             outermost: Cell::new(0),
             slot: Cell::new(None),
             number: Cell::new(u16::MAX),
+            homeless: Cell::new(0),
             last_file: Cell::new((0, u64::MAX, 0)),
         }
     };
@@ -54,17 +58,41 @@ impl ThreadState {
     /// Notes that this thread is inside an operation since `ticks`, until [`leave`](Self::leave).
     #[inline]
     pub fn begin(&self, ticks: u64) {
-        if let Some(slot) = self.slot.get() {
-            slot.begin(ticks);
+        match self.slot.get() {
+            Some(slot) => slot.begin(ticks),
+            None => self.begin_without_slot(ticks),
         }
     }
 
     /// The operation that [`begin`](Self::begin) announced is recorded, or will not be.
     #[inline]
     pub fn leave(&self) {
-        if let Some(slot) = self.slot.get() {
-            slot.end();
+        match self.slot.get() {
+            Some(slot) => slot.end(),
+            None => self.leave_without_slot(),
         }
+    }
+
+    #[cold]
+    fn begin_without_slot(&self, ticks: u64) {
+        if let Some(recorder) = recorder::recorder() {
+            recorder.begin_without_slot(self, ticks);
+        }
+    }
+
+    #[cold]
+    fn leave_without_slot(&self) {
+        if let Some(recorder) = recorder::recorder() {
+            recorder.without_slot.leave(self);
+        }
+    }
+
+    pub(crate) fn homeless_since(&self) -> Option<u64> {
+        Some(self.homeless.get()).filter(|&ticks| ticks != 0)
+    }
+
+    pub(crate) fn set_homeless(&self, since: Option<u64>) {
+        self.homeless.set(since.unwrap_or(0));
     }
 
     /// Number of the thread within its process, given out at its first record.

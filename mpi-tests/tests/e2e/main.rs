@@ -16,6 +16,7 @@ mod every_access;
 mod exact_counts;
 mod fortran;
 mod harmless;
+mod installed;
 mod interrupted;
 mod online;
 mod options;

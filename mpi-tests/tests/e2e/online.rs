@@ -42,10 +42,10 @@ impl View {
         Some(view)
     }
 
-    /// Blocking operations of a rank that had ended by some time.
+    /// Blocking reads and writes of a rank that had ended by some time.
     fn known(&self, rank: u32, until: i64) -> usize {
         let operations = self.operations.get(&rank).map(Vec::as_slice).unwrap_or_default();
-        operations.iter().filter(|op| op.nonblocking.is_none() && op.end <= until).count()
+        operations.iter().filter(|op| op.bytes > 0 && op.nonblocking.is_none() && op.end <= until).count()
     }
 }
 
@@ -75,8 +75,12 @@ fn assert_true_to_the_end(mpi: &Mpi, views: &[View], end: &View, least: usize) {
     let mut covered: BTreeMap<u32, i64> = BTreeMap::new();
     let mut seen_early = 0;
     for view in views {
+        // A file system may show the beginning of a write before its end: that block is not counted yet, and nothing
+        // else is missing.
+        let harmless = ["the end of the trace is missing", "expected the rest of a frame at byte"];
         for warning in &view.warnings {
-            assert!(warning.contains("the end of the trace is missing"), "{}: {warning}", mpi.name);
+            let fine = harmless.iter().any(|text| warning.contains(text)) && !warning.contains("more places");
+            assert!(fine, "{}: {warning}", mpi.name);
         }
         for (&rank, &until) in &view.covered {
             let before = covered.insert(rank, until).unwrap_or(i64::MIN);
@@ -138,7 +142,7 @@ fn at_every_close() {
         assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
         let seen = seen.unwrap_or_else(|| panic!("{}: nothing was written at the close", mpi.name));
         for rank in 0..2 {
-            assert_eq!(seen.known(rank, i64::MAX), 12, "{}: 10 writes, open, close of rank {rank}", mpi.name);
+            assert_eq!(seen.known(rank, i64::MAX), 10, "{}: rank {rank}", mpi.name);
         }
     }
 }

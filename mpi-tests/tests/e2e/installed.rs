@@ -1,0 +1,139 @@
+//! Programs built against an installed prefix, with pkg-config, CMake and from Fortran, run with and without the tracer.
+
+use crate::harness::{Mpi, ftio, installed_mpis, run_limited, skip};
+use crate::mpis::in_path;
+use crate::traced::{Scratch, info};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/programs");
+
+fn run(mut command: Command) -> String {
+    command.env_remove("LD_PRELOAD");
+    let label = format!("{command:?}");
+    let outcome = run_limited(command, Duration::from_secs(300));
+    assert!(outcome.success(), "{label}: {outcome:?}");
+    outcome.stdout
+}
+
+/// `scripts/install` below a DESTDIR; everything in the prefix finds its neighbours by relative paths.
+fn install(scratch: &Scratch) -> PathBuf {
+    let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/install"));
+    let built = ftio().parent().expect("target/release").to_path_buf();
+    command
+        .args(["--no-build", "/opt/tmio"])
+        .env("DESTDIR", scratch.path().join("root"))
+        .env("TMIO_BUILD", built);
+    run(command);
+    scratch.path().join("root/opt/tmio")
+}
+
+fn pkg_config(prefix: &Path, package: &str) -> Vec<String> {
+    let mut command = Command::new("pkg-config");
+    command.args(["--cflags", "--libs", package]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+    run(command).split_whitespace().map(str::to_owned).collect()
+}
+
+/// The program on two ranks, with `preload` or without any tracer; gives the recorded writes if there is a trace.
+fn writes(mpi: &Mpi, program: &Path, preload: Option<&Path>) -> Option<u64> {
+    let scratch = Scratch::new();
+    let mut job = mpi.job(2, program).args([scratch.data()]);
+    job = job.env("TMIO_OUTPUT", scratch.trace()).env("TMIO_SPOOL", scratch.spool());
+    if let Some(library) = preload {
+        job = job.env("LD_PRELOAD", library);
+    }
+    let outcome = job.run();
+    assert!(
+        outcome.success() && outcome.stderr.is_empty(),
+        "{}: {}: {outcome:?}",
+        mpi.name,
+        program.display()
+    );
+    scratch.trace().is_file().then(|| info(&scratch.trace())["write_sync"]["ops"].as_u64().expect("a number"))
+}
+
+/// Only Debian's two have compilers for all languages.
+fn mpis() -> Vec<Mpi> {
+    installed_mpis().into_iter().filter(|mpi| ["openmpi", "mpich"].contains(&mpi.name)).collect()
+}
+
+#[test]
+fn by_pkg_config() {
+    if !in_path("pkg-config") {
+        return skip("there is no pkg-config");
+    }
+    let scratch = Scratch::new();
+    let prefix = install(&scratch);
+    for mpi in mpis() {
+        for (package, linked) in [("tmio-header", false), ("tmio", true)] {
+            let program = scratch.path().join(format!("{}-{package}", mpi.name));
+            let (mut compile, _) = mpi.compiler();
+            compile
+                .arg(format!("{SOURCES}/flushes.c"))
+                .args(pkg_config(&prefix, package))
+                .arg("-o")
+                .arg(&program);
+            run(compile);
+            let label = format!("{}: {package}", mpi.name);
+            assert_eq!(writes(&mpi, &program, None), linked.then_some(20), "{label}, not preloaded");
+            if !linked {
+                assert_eq!(writes(&mpi, &program, Some(&prefix.join("lib/libtmio.so"))), Some(20), "{label}");
+            }
+        }
+    }
+}
+
+#[test]
+fn by_cmake_from_c_and_fortran() {
+    if !in_path("cmake") {
+        return skip("there is no cmake");
+    }
+    let scratch = Scratch::new();
+    let prefix = install(&scratch);
+    for mpi in mpis() {
+        let build = scratch.path().join(mpi.name);
+        let mut configure = Command::new("cmake");
+        configure.arg("-S").arg(format!("{SOURCES}/installed")).arg("-B").arg(&build);
+        configure.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display()));
+        configure.arg(format!("-DMPI_C_COMPILER=mpicc.{}", mpi.name));
+        run({
+            configure.arg(format!("-DMPI_Fortran_COMPILER=mpifort.{}", mpi.name));
+            configure
+        });
+        let mut make = Command::new("cmake");
+        make.arg("--build").arg(&build);
+        run(make);
+        for (program, linked) in [("with_header", false), ("linked", true), ("from_fortran", false)] {
+            let label = format!("{}: {program}", mpi.name);
+            let program = build.join(program);
+            assert_eq!(writes(&mpi, &program, None), linked.then_some(20), "{label}, not preloaded");
+            if !linked {
+                assert_eq!(writes(&mpi, &program, Some(&prefix.join("lib/libtmio.so"))), Some(20), "{label}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_installed() {
+    let scratch = Scratch::new();
+    let prefix = install(&scratch);
+    let version = env!("CARGO_PKG_VERSION");
+    let library = format!("lib/libtmio.so.{version}");
+    for name in ["lib/libtmio.so", "lib/libtmio.so.0"] {
+        assert_eq!(
+            prefix.join(name).canonicalize().ok(),
+            prefix.join(&library).canonicalize().ok(),
+            "{name}"
+        );
+    }
+    let mut command = Command::new(prefix.join("bin/ftio"));
+    command.arg("--version");
+    assert!(run(command).contains(version));
+    for name in [format!("share/modulefiles/tmio/{version}"), format!("share/modulefiles/tmio/{version}.lua")]
+    {
+        let text = std::fs::read_to_string(prefix.join(&name)).expect("a module file");
+        assert!(text.contains("/opt/tmio") && !text.contains('@'), "{name}: {text}");
+    }
+}
