@@ -18,7 +18,7 @@ pub fn run(args: &RecoverArgs) -> anyhow::Result<Exit> {
     if trace.is_file() && args.output.is_none() {
         bail!("{}: exists already; give the recovered trace another name with -o", trace.display());
     }
-    let from = if trace.is_file() { &trace } else { &parts };
+    let from = if trace.is_file() && args.trace != parts { &trace } else { &parts };
     let ranks = ranks(from)?;
     report_running(&ranks);
     let unfinished = PathBuf::from(format!("{}.{}.tmp", output.display(), std::process::id()));

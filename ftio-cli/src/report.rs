@@ -26,8 +26,10 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         if !phases.is_empty() {
             let window = [analysis.signal.start_seconds(), analysis.signal.end_seconds()];
             let columns = WIDTH.min(found.n_samples);
-            let line =
-                format!("{}  {}", marks(&phases, window, columns), counted(phases.len() as u64, "phase"));
+            // With one in every other column, marks would be a solid line.
+            let few = 2 * phases.len() <= columns;
+            let below = if few { marks(&phases, window, columns) } else { " ".repeat(columns) };
+            let line = format!("{below}  {}", counted(phases.len() as u64, "phase"));
             block.line("", &style.dim(&line));
         }
     }

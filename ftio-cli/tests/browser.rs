@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use support::{SECOND, Script, ftio, nonblocking};
 use tmio_trace::AsyncTimes;
 
@@ -65,9 +66,23 @@ impl Browser {
         );
         stream.write_all(head.as_bytes()).ok()?;
         stream.write_all(body.as_bytes()).ok()?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).ok()?;
-        serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()
+        stream.set_read_timeout(Some(Duration::from_secs(120))).ok()?;
+        // The driver keeps the connection open; the length tells where its answer ends.
+        let mut answer = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            answer.read_line(&mut line).ok()?;
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().ok()?;
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        answer.read_exact(&mut body).ok()?;
+        serde_json::from_slice(&body).ok()
     }
 
     fn call(&self, method: &str, path: &str, body: &Value) -> Value {

@@ -119,7 +119,7 @@ impl Frame {
         let y = self.place.top - 10.0;
         let mut x = self.right();
         for (ink, name, look) in entries.iter().rev() {
-            x -= 6.3 * name.chars().count() as f64;
+            x -= width(name, 11.0);
             sheet.text((x, y), *name, 11.0, Anchor::Start, Ink::Text);
             match look {
                 Look::Line => sheet.line(vec![(x - 24.0, y - 4.0), (x - 6.0, y - 4.0)], *ink, 2.0),
@@ -128,7 +128,7 @@ impl Frame {
                     sheet.shapes.push(Shape::Dot { at: (x - 11.0, y - 4.0), radius: 4.5, ink: *ink })
                 }
             }
-            x -= 40.0;
+            x -= 37.0;
         }
     }
 
@@ -151,6 +151,17 @@ pub enum Look {
     Line,
     Area,
     Dot,
+}
+
+/// About how wide a text is in the fonts that are used.
+fn width(text: &str, size: f64) -> f64 {
+    let em = |c: char| match c {
+        'i' | 'j' | 'l' | '.' | ',' | '\'' | '|' => 0.3,
+        'f' | 't' | 'r' | ' ' | '/' => 0.38,
+        'm' | 'w' | 'M' | 'W' | '%' => 0.92,
+        _ => 0.63,
+    };
+    size * text.chars().map(em).sum::<f64>()
 }
 
 /// Labels without a prefix: times are best read as plain seconds.

@@ -54,7 +54,11 @@ fn draw(picture: &Picture, left: f64, top: f64, width: f64, sheet: &mut Sheet) -
         .take(2)
         .map(|(name, value)| format!("{} {value}", name.to_lowercase()))
         .collect();
-    let subtitle = shortened(&format!("{} · {}", verdict.join(", "), picture.subtitle), room / 6.2);
+    let mut subtitle = format!("{} · {}", verdict.join(", "), picture.subtitle);
+    if let Some((cut, _)) = subtitle.char_indices().nth((room / 6.4) as usize) {
+        subtitle.truncate(cut);
+        subtitle.push('…');
+    }
     sheet.text((left + LEFT, top + 47.0), subtitle, 12.0, Anchor::Start, Ink::Soft);
     let mut at = top + HEAD;
     let mut place = |height: f64| {
@@ -88,13 +92,18 @@ fn shortened(text: &str, most: f64) -> String {
     format!("{head}…{tail}")
 }
 
+/// The window, up to the end of the phase expected next; the same for all charts over time.
+fn times(picture: &Picture) -> [f64; 2] {
+    let end = picture.next_phase.map_or(picture.window[1], |next| next[1].max(picture.window[1]));
+    [picture.window[0], end]
+}
+
 fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
     let crest = picture.wave.as_ref().map_or(0.0, |wave| wave.mean + wave.amplitude);
     // Single requests may be far above what a bin holds; they must not squeeze the rest.
     let sampled = picture.sampled.highest().max(crest);
     let top = picture.exact.as_ref().map_or(sampled, |exact| exact.highest().min(2.5 * sampled).max(sampled));
-    let end = picture.next_phase.map_or(picture.window[1], |next| next[1].max(picture.window[1]));
-    let frame = Frame { place, x: [picture.window[0], end], y: [0.0, 1.05 * top.max(1e-9)] };
+    let frame = Frame { place, x: times(picture), y: [0.0, 1.05 * top.max(1e-9)] };
     frame.axes(TIME, BANDWIDTH, sheet);
     let mut legend = Vec::new();
     frame.clipped(sheet, |sheet| {
@@ -121,7 +130,7 @@ fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
                 frame.at(t, (wave.mean + wave.amplitude * angle.cos()).max(0.0))
             });
             sheet.line(points.collect(), Ink::Wave, 2.0);
-            legend.push((Ink::Wave, "mean and dominant wave", Look::Line));
+            legend.push((Ink::Wave, "dominant wave", Look::Line));
         }
     });
     frame.heading("Bandwidth", sheet);
@@ -200,9 +209,9 @@ fn correlation(picture: &Picture, acf: &Curve, place: Rectangle, sheet: &mut She
 
 fn ranks(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
     let Some(map) = &picture.ranks else { return };
-    let frame = Frame { place, x: picture.window, y: [0.0, map.ranks as f64] };
+    let frame = Frame { place, x: times(picture), y: [0.0, map.ranks as f64] };
     sheet.shapes.push(Shape::Cells {
-        place,
+        place: Rectangle { width: frame.at_x(picture.window[1]) - place.left, ..place },
         columns: map.columns,
         // Small transfers must not vanish beside large ones.
         values: map.cells.iter().map(|cell| cell.sqrt()).collect(),
@@ -226,7 +235,7 @@ fn ranks(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
 fn overlap(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
     let Some(overlap) = &picture.overlap else { return };
     let highest = overlap.required.highest().max(overlap.actual.highest()).max(1e-9);
-    let frame = Frame { place, x: picture.window, y: [0.0, 1.05 * highest] };
+    let frame = Frame { place, x: times(picture), y: [0.0, 1.05 * highest] };
     frame.axes(TIME, BANDWIDTH, sheet);
     frame.clipped(sheet, |sheet| {
         frame.filled(&overlap.actual, Ink::Actual, 0.25, sheet);
