@@ -60,7 +60,7 @@ fn one_result_per_rank_and_per_file() {
     let compat = lines(dir.path(), &["--json", "--per-rank", "--compat", "t"]);
     assert!((period(&compat[1]) / 4.0 - 1.0).abs() < 0.1, "{}", compat[1]);
     let text = stdout(&ftio(dir.path(), &["--per-rank", "t"]));
-    assert!(text.contains("Rank 0") && text.contains("period 4.000 s"), "{text}");
+    assert!(text.contains("Rank 0") && text.contains("period 4.00"), "{text}");
     assert_eq!(ftio(dir.path(), &["--per-rank", "--per-file", "t"]).status.code(), Some(2));
 }
 
@@ -109,7 +109,7 @@ fn comma_separated_values() {
     let results = table(&["--csv"]);
     assert_eq!(results.len(), 2);
     assert!(results[0].starts_with("source,rank,file,mode,ranks,total_bytes,"));
-    assert!(results[1].starts_with("\"a,b\",,,write,1,12582912,0,120,"), "{}", results[1]);
+    assert!(results[1].starts_with("\"a,b\",,,write,1,12582912,0,120"), "{}", results[1]);
     assert_eq!(results[0].split(',').count() + 1, results[1].split(',').count(), "the name has a comma");
     let signal = table(&["--csv=signal", "-f", "1", "--reconstruct", "4"]);
     assert_eq!((signal.len(), signal[0].as_str()), (121, "source,rank,file,time,bandwidth,reconstruction"));
@@ -165,7 +165,7 @@ fn compat_has_its_own_defaults() {
     );
     // From the first event at 4 s to the last at 116 s, on the grid of the DFT: 11.2 periods, of which it sees 11.
     assert_eq!((found["t_start"].as_f64(), found["n_samples"].as_u64()), (Some(4.0), Some(1120)));
-    assert_eq!(found["frequency"].as_f64(), Some(10.0 * 11.0 / 1120.0));
+    assert!((found["frequency"].as_f64().unwrap() - 10.0 * 11.0 / 1120.0).abs() < 1e-12);
     let refined = &lines(dir.path(), &["--json", "--compat", "-au", "t"])[0];
     assert_eq!(refined["confidence"], refined["refined_confidence"]);
     let read = &lines(dir.path(), &["--json", "--compat", "-m", "read", "-f", "100", "t"])[0];
@@ -183,7 +183,7 @@ fn one_operation_and_none_with_every_option() {
     script.write(&dir.path().join("zero"));
     script.blocks[0].1[0].end = script.blocks[0].1[0].start;
     script.write(&dir.path().join("instant"));
-    script.blocks.clear();
+    script.blocks[0].1.clear();
     script.write(&dir.path().join("none"));
     for trace in ["one", "zero", "instant", "none"] {
         for args in [
