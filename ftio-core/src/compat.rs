@@ -147,7 +147,7 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
         }),
         signal: signal_kind,
         characterization: characterize(&signal, frequency, &cut),
-        next_phase: period.and_then(|period| next_phase(&cut, period, sampled.start, sampled.end)),
+        next_phase: period.and_then(|period| next_phase(&cut, None, period, sampled.start, sampled.end)),
         complete: job.complete,
         requests: phases.len() as u64,
         frequency_resolution: if n == 0 { 0.0 } else { sampled.frequency / n as f64 },

@@ -11,7 +11,7 @@
 
 use crate::autocorrelation::Autocorrelation;
 use crate::candidates::{Reason, Verdict};
-use crate::characterize::{characterize, pieces};
+use crate::characterize::{begun_after, characterize, pieces};
 use crate::collect::{Collected, Collector};
 use crate::compat;
 use crate::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
@@ -240,7 +240,9 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         }),
         signal: signal_kind,
         characterization: characterize(&signal, frequency, &cut),
-        next_phase: period.and_then(|period| next_phase(&cut, period, signal.start_seconds(), t_end)),
+        next_phase: period.and_then(|period| {
+            next_phase(&cut, begun_after(&signal, &cut, period), period, signal.start_seconds(), t_end)
+        }),
         complete: job.complete,
         requests: collected.bins.requests(),
         frequency_resolution: if signal.samples.is_empty() { 0.0 } else { 1.0 / signal.duration() },
