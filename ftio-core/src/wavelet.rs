@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn the_ridge_follows_a_cosine() {
         let samples: Vec<f64> = (0..1000)
-            .map(|i| f64::from(i))
+            .map(f64::from)
             .map(|t| if t < 500.0 { (TAU * t / 20.0).cos() } else { (TAU * t / 50.0).cos() })
             .collect();
         let scalogram = Scalogram::of(&samples, 0.5);
