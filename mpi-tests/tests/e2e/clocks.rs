@@ -24,17 +24,15 @@ fn may_shift_clocks() -> bool {
 
 /// Nanoseconds by which each rank's operations lie beside the truth: the nearest of 50, because between the
 /// program's reading of the clock and the tracer's the machine may do something else.
-fn errors(mpi: &Mpi, ranks: u32) -> BTreeMap<u32, i64> {
+/// Also the largest error that the trace itself admits, in nanoseconds.
+fn errors(mpi: &Mpi, ranks: u32) -> (BTreeMap<u32, i64>, i64) {
     let scratch = Scratch::new();
     let program = mpi.program("stamps").to_str().expect("UTF-8").to_owned();
     let job = mpi.job(ranks, "/bin/sh").args(["-c", IN_A_NAMESPACE, "sh", &program]).args([scratch.data()]);
     let outcome = traced(job, &scratch).run();
     assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
-    assert!(
-        info(&scratch.trace())["clock"]["max_error"].as_f64() > Some(0.0),
-        "{}: no clocks compared",
-        mpi.name
-    );
+    let admitted = info(&scratch.trace())["clock"]["max_error"].as_f64().expect("a number");
+    assert!(admitted > 0.0, "{}: no clocks compared", mpi.name);
 
     let mut truth: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
     for line in outcome.stdout.lines() {
@@ -54,7 +52,7 @@ fn errors(mpi: &Mpi, ranks: u32) -> BTreeMap<u32, i64> {
         assert_eq!((truth.len(), traced.len()), (50, 50), "{}", mpi.name);
         truth.iter().zip(traced).map(|(stamp, time)| (start + time - stamp).abs()).min().unwrap_or(i64::MAX)
     };
-    (0..ranks).map(|rank| (rank, error(rank))).collect()
+    ((0..ranks).map(|rank| (rank, error(rank))).collect(), (admitted * 1e9) as i64)
 }
 
 #[test]
@@ -63,7 +61,13 @@ fn operations_of_all_ranks_align() {
         return;
     }
     for mpi in installed_mpis() {
-        let errors = errors(&mpi, 3);
-        assert!(errors.values().all(|&error| error < 1_000_000), "{}: {errors:?} ns beside", mpi.name);
+        // Where ranks share a core, a round trip between them takes as long as the scheduler likes, and the trace says so.
+        let (errors, admitted) = errors(&mpi, 3);
+        let most = admitted.max(1_000_000);
+        assert!(
+            errors.values().all(|&e| e < most),
+            "{}: {errors:?} ns beside, {admitted} admitted",
+            mpi.name
+        );
     }
 }
