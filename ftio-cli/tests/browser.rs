@@ -22,7 +22,7 @@ impl Browser {
     /// `None` where there is no ChromeDriver or no Chromium.
     fn start() -> Option<Self> {
         let mut driver = Command::new("chromedriver")
-            .args(["--port=0", "--log-level=OFF"])
+            .arg("--port=0")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
