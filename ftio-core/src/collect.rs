@@ -87,16 +87,7 @@ impl Collector {
 
 impl Track {
     fn add<'a>(&mut self, requests: impl Iterator<Item = &'a Request> + Clone) {
-        // Widening once for the whole batch is cheaper than on the way.
-        let range = requests.clone().fold(None, |range: Option<(i64, i64)>, request| {
-            let (lo, hi) = range.unwrap_or((request.start, request.end));
-            Some((lo.min(request.start), hi.max(request.end)))
-        });
-        let Some((lo, hi)) = range else { return };
-        self.bins.make_ready(lo, hi);
-        for request in requests.clone() {
-            self.bins.add(request.start, request.end, request.bytes);
-        }
+        self.bins.add_all(requests.clone().map(|request| (request.start, request.end, request.bytes)));
         if let Some(stretches) = &mut self.stretches {
             stretches.extend(
                 requests.filter(|request| request.bytes > 0 && request.end > request.start).map(stretch),

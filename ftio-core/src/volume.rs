@@ -19,6 +19,8 @@
 //! A bin width is either asked for, or a power of two of nanoseconds. When the time range outgrows the largest
 //! number of bins, neighbours are merged in pairs, which is exact, and the width doubles.
 
+mod batch;
+
 /// Units per byte.
 const UNIT_BITS: u32 = 40;
 const UNITS: f64 = (1u64 << UNIT_BITS) as f64;

@@ -113,7 +113,7 @@ impl<'a> ColumnReader<'a> {
     }
 
     /// The next number.
-    #[inline]
+    #[inline(always)]
     pub fn next_value(&mut self) -> Option<i64> {
         if self.zeros > 0 {
             self.zeros -= 1;
@@ -148,7 +148,7 @@ impl<'a> ColumnReader<'a> {
         self.zeros = self.zeros.saturating_sub(count);
     }
 
-    #[inline]
+    #[inline(always)]
     fn varint(&mut self) -> Option<u64> {
         let (&first, rest) = self.bytes.split_first()?;
         if first < 0x80 {

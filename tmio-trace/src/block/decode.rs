@@ -25,12 +25,9 @@ impl Block<'_> {
             left -= 1;
             // What differs from this one only in its times needs only these.
             let alike = if op.nonblocking.is_none() { columns.alike().min(left) } else { 0 };
-            for _ in 0..alike {
-                state.offset = state.offset.wrapping_add(state.stride);
-                let (start, end) = columns.times(&mut state)?;
-                operations.push(Operation { offset: state.offset, start, end, ..op });
+            if alike > 0 {
+                columns.repeat(&op, alike, &mut state, operations)?;
             }
-            columns.skip(alike);
             left -= alike;
         }
         Ok(())
@@ -97,6 +94,29 @@ impl<'a> Readers<'a> {
             .min(self.offset.zeros_ahead())
     }
 
+    /// Reads `count` operations that are like `op` but for their times, and for their offset, which goes on as before.
+    fn repeat(
+        &mut self,
+        op: &Operation,
+        count: u64,
+        state: &mut State,
+        operations: &mut Vec<Operation>,
+    ) -> Result<(), BlockError> {
+        // Copies, so that they stay in registers.
+        let (mut starts, mut durations) = (self.start.clone(), self.duration.clone());
+        let (mut offset, mut end) = (state.offset, state.end);
+        for _ in 0..count {
+            offset = offset.wrapping_add(state.stride);
+            let start = end.wrapping_add(next(&mut starts, "start")?);
+            end = start.wrapping_add(next(&mut durations, "duration")?);
+            operations.push(Operation { offset, start, end, ..*op });
+        }
+        (self.start, self.duration) = (starts, durations);
+        (state.offset, state.end) = (offset, end);
+        self.skip(count);
+        Ok(())
+    }
+
     /// Passes over `count` operations in all columns but those of times.
     fn skip(&mut self, count: u64) {
         let identity = [
@@ -150,7 +170,7 @@ impl<'a> Readers<'a> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn next(column: &mut ColumnReader<'_>, name: &'static str) -> Result<i64, BlockError> {
     column.next_value().ok_or(BlockError::Short(name))
 }
