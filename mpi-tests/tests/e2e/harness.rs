@@ -43,8 +43,12 @@ fn released(name: &str) -> PathBuf {
     path
 }
 
+/// The library under test; `MPI_TESTS_LIBRARY` names another one, such as that of `scripts/release`.
 pub fn libtmio() -> PathBuf {
-    released("libtmio.so")
+    match std::env::var_os("MPI_TESTS_LIBRARY") {
+        Some(path) => fs::canonicalize(path).expect("MPI_TESTS_LIBRARY is a file"),
+        None => released("libtmio.so"),
+    }
 }
 
 pub fn ftio() -> PathBuf {

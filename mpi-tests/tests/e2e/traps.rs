@@ -98,7 +98,8 @@ fn a_limit_on_the_size_of_files() {
         let job = mpi.job(2, mpi.program("limits_file_size")).args([scratch.data()]);
         let outcome = traced(job, &scratch).run();
         assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
-        assert_eq!(outcome.stdout, "done\ndone\n", "{}", mpi.name);
+        // Lines of two ranks may run into each other.
+        assert_eq!(outcome.stdout.matches("done").count(), 2, "{}: {outcome:?}", mpi.name);
         let lines: Vec<&str> = outcome.stderr.lines().collect();
         assert!(
             lines.len() <= 1 && lines.iter().all(|line| line.contains("tmio")),
