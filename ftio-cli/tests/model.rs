@@ -269,12 +269,18 @@ fn pictures() {
     let svg = drawn(directory.path(), "models.svg", &["-e", "1024"]);
     assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"));
     // Three models that are not 0 everywhere, six points each.
-    assert_eq!((svg.matches("class=\"curve\"").count(), svg.matches("<circle").count()), (3, 18));
-    assert_eq!(svg.matches("class=\"band\"").count(), 3);
+    assert_eq!((svg.matches("stroke-width=\"2\"").count(), svg.matches("<circle").count()), (3, 18));
+    assert_eq!(svg.matches("fill-opacity=\"0.14\"").count(), 3);
     assert!(!svg.contains("NaN") && !svg.contains("inf"));
     let html = drawn(directory.path(), "models.html", &[]);
     assert_eq!(html.matches("<figure").count(), 3);
-    assert!(!html.contains("{{") && !html.contains("://"), "a page that needs no network");
+    assert_eq!(html.matches("class=\"hint\"").count(), 18);
+    let addresses =
+        html.matches("://").count() - html.matches("xmlns=\"http://www.w3.org/2000/svg\"").count();
+    assert!(!html.contains("{{") && addresses == 0, "a page that needs no network");
+    let output = ftio(directory.path(), &["model", "scale.jsonl", "--plot", "models.png"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(std::fs::read(directory.path().join("models.png")).unwrap().starts_with(b"\x89PNG"));
     let output = ftio(directory.path(), &["model", "scale.jsonl", "--plot", "models.pdf"]);
     assert_eq!(output.status.code(), Some(2));
 }

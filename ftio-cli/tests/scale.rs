@@ -2,6 +2,8 @@
 
 mod support;
 
+use darshan_log::write::LogWriter;
+use darshan_log::{Format, Job, PosixCounter, PosixRecord};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -162,4 +164,65 @@ fn one_bad_trace_does_not_stop_the_others() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("bad.msgpack"), "{}", stderr(&output));
     assert!(value(&lines(&stdout(&output)), 2.0, "write_sync->total_bytes", "Size (B)").is_some());
+}
+
+#[test]
+fn files_of_tmio_give_what_our_trace_gives() {
+    let directory = tempdir().unwrap();
+    mixed(4).write(&directory.path().join("ours.msgpack"));
+    let ours = lines(&stdout(&ftio(directory.path(), &["scale", "ours.msgpack"])));
+    for (format, digits) in [("tmio-msgpack", 1e-9), ("tmio-json", 6e-3)] {
+        let name = format!("4.{format}");
+        let output = ftio(directory.path(), &["convert", "ours.msgpack", "--to", format, "-o", &name]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let output = ftio(directory.path(), &["scale", &name]);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+        let theirs = lines(&stdout(&output));
+        let common =
+            theirs.iter().filter(|line| !line.callpath.starts_with("io_") && line.callpath != "main");
+        for line in common {
+            let expected = value(&ours, 4.0, &line.callpath, &line.metric);
+            let near = |expected: f64| (line.value - expected).abs() <= digits * expected.abs();
+            assert!(expected.is_some_and(near), "{format}: {line:?}, expected {expected:?}");
+        }
+        let period = value(&theirs, 4.0, "main", "Period (s)").unwrap();
+        assert!((period - 10.0).abs() < 0.1, "{period}");
+        assert!(value(&theirs, 4.0, "io_time->total_time", "Time (s)").is_some());
+    }
+}
+
+#[test]
+fn logs_of_darshan_give_their_counters() {
+    let directory = tempdir().unwrap();
+    for ranks in [2, 4, 8] {
+        let record = |rank: i64| {
+            let mut record = PosixRecord::new(7, rank);
+            record[PosixCounter::Opens] = 1;
+            record[PosixCounter::Writes] = 3;
+            record[PosixCounter::BytesWritten] = 3000;
+            record
+        };
+        let records: Vec<PosixRecord> = (0..ranks).map(record).collect();
+        let log = LogWriter::new(Format::V3_21, Job { nprocs: ranks, ..Job::default() })
+            .name(7, "/scratch/out.12.dat")
+            .records(4, &records)
+            .to_bytes()
+            .unwrap();
+        std::fs::write(
+            directory.path().join(format!("{}.darshan", ["", "a", "b", "", "c"][ranks as usize / 2])),
+            log,
+        )
+        .unwrap();
+    }
+    let output = ftio(directory.path(), &["scale", "."]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("does not tell when its I/O took place"), "{}", stderr(&output));
+    let found = lines(&stdout(&output));
+    for ranks in [2.0, 4.0, 8.0] {
+        assert_eq!(value(&found, ranks, "write_sync->total_bytes", "Size (B)"), Some(3000.0 * ranks));
+        assert_eq!(value(&found, ranks, "write_sync->max_io_ops_per_rank", "Hits"), Some(3.0));
+        assert_eq!(value(&found, ranks, "function->open", "Hits"), Some(ranks));
+        assert_eq!(value(&found, ranks, "file->out.#.dat->written", "Size (B)"), Some(3000.0 * ranks));
+        assert_eq!(value(&found, ranks, "write_sync->T_E", "Bandwidth (B/s)"), None);
+    }
 }

@@ -1,13 +1,14 @@
 //! `ftio model FILE`: measurements at several scales become formulas.
 
 mod chart;
+mod drawing;
 mod formula;
 mod page;
 mod point;
-mod svg;
 mod table;
 
 use crate::exit::Exit;
+use crate::plot::{Format, draw_sheet};
 use crate::style::Style;
 use crate::text::{complain, printable};
 use anyhow::{Context, bail};
@@ -82,7 +83,7 @@ pub struct Args {
     #[arg(long, value_name = "POINT", num_args = 0..=1, default_missing_value = "")]
     pub rank: Option<String>,
 
-    /// Draw points, models and intervals; the ending of the name decides: .html or .svg
+    /// Draw points, models and intervals; the ending of the name decides: .html, .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 
@@ -153,7 +154,7 @@ impl Args {
 
 /// Read, model, print.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let picture = args.plot.as_deref().map(|path| Kind::of(path).map(|kind| (path, kind))).transpose();
+    let picture = args.plot.as_deref().map(|path| Format::of(path).map(|format| (path, format))).transpose();
     let (picture, Some((file, rank))) = (
         match picture {
             Ok(picture) => picture,
@@ -213,8 +214,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         out.write_all(table::table(&experiment, &models, &shown, Style::for_stdout()).as_bytes())?;
     }
     out.flush()?;
-    if let Some((path, kind)) = picture {
-        draw(&models, &points, path, kind, args.all)?;
+    if let Some((path, format)) = picture {
+        draw(&models, &points, path, format, args.all)?;
     }
     Ok(Exit::Done)
 }
@@ -270,40 +271,22 @@ fn ranking(models: &Models, place: &[f64], args: &Args, out: &mut impl Write) ->
     Ok(())
 }
 
-/// What a picture is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Svg,
-    Html,
-}
-
-impl Kind {
-    fn of(path: &Path) -> anyhow::Result<Self> {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("svg") => Ok(Kind::Svg),
-            Some("html" | "htm") => Ok(Kind::Html),
-            _ => bail!("{}: expected a name that ends in .html or .svg", path.display()),
-        }
-    }
-}
-
-fn draw(models: &Models, points: &[Vec<f64>], path: &Path, kind: Kind, all: bool) -> anyhow::Result<()> {
+fn draw(models: &Models, points: &[Vec<f64>], path: &Path, format: Format, all: bool) -> anyhow::Result<()> {
     let charts = chart::charts(models, points, LEVEL, all)?;
-    let text = match kind {
-        Kind::Html => page::draw(&charts),
-        Kind::Svg => {
-            if charts.len() > svg::MOST {
-                let name = path.display();
-                let (most, count) = (svg::MOST, charts.len());
-                complain(
-                    "note",
-                    &format!(
-                        "{name}: the first {most} of {count} models; narrow with --callpath and --metric, or use .html"
-                    ),
-                );
-            }
-            svg::sheet(&charts[..charts.len().min(svg::MOST)])
+    let picture = if format == Format::Html {
+        page::draw(&charts)?.into_bytes()
+    } else {
+        let (most, count) = (drawing::MOST, charts.len());
+        if count > most {
+            let name = path.display();
+            complain(
+                "note",
+                &format!(
+                    "{name}: the first {most} of {count} models; narrow with --callpath and --metric, or use .html"
+                ),
+            );
         }
+        draw_sheet(&drawing::sheet(&charts[..count.min(most)]), format)?
     };
-    std::fs::write(path, text).with_context(|| path.display().to_string())
+    std::fs::write(path, picture).with_context(|| path.display().to_string())
 }

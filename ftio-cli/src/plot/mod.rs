@@ -10,7 +10,7 @@ mod picture;
 #[cfg(feature = "png")]
 mod png;
 mod scene;
-mod sheet;
+pub mod sheet;
 mod svg;
 mod timeline;
 
@@ -73,8 +73,19 @@ pub fn draw(pictures: &[Picture], format: Format) -> anyhow::Result<Vec<u8>> {
     })
 }
 
+/// Draw any sheet; as part of a page, in SVG.
+pub fn draw_sheet(sheet: &sheet::Sheet, format: Format) -> anyhow::Result<Vec<u8>> {
+    Ok(match format {
+        Format::Html | Format::Svg => svg::draw(sheet).into_bytes(),
+        #[cfg(feature = "png")]
+        Format::Png => png::draw(sheet)?,
+        #[cfg(not(feature = "png"))]
+        Format::Png => bail!("this ftio was built without PNG"),
+    })
+}
+
 /// Text for XML and HTML.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -2,7 +2,7 @@
 
 use ftio_core::detection::Detection;
 use ftio_core::profile::{Profile, Series};
-use ftio_core::summary::{AsyncSummary, Summary};
+use ftio_core::summary::{AsyncSummary, FileSummary};
 use std::collections::BTreeMap;
 
 const SIZE: &str = "Size (B)";
@@ -22,9 +22,9 @@ pub struct Measurement {
 /// What is known of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
-    pub summary: &'a Summary,
     pub profile: &'a Profile,
-    pub detection: &'a Detection,
+    /// `None`: the input does not tell when its I/O took place.
+    pub detection: Option<&'a Detection>,
 }
 
 /// Sums over a function or a file: a run that does not have them has none of it, that is, 0.
@@ -39,12 +39,12 @@ pub fn measurements(evidence: &Evidence<'_>) -> Vec<Measurement> {
         mode(evidence.profile, series, &mut list);
     }
     times(evidence, &mut list);
-    asynchronous("write_async", &evidence.summary.write_async, &mut list);
-    asynchronous("read_async", &evidence.summary.read_async, &mut list);
+    asynchronous("write_async", evidence.profile.write_async.as_ref(), &mut list);
+    asynchronous("read_async", evidence.profile.read_async.as_ref(), &mut list);
     functions(evidence.profile, &mut list);
-    files(evidence.summary, &mut list);
-    list.push("main", "Frequency (Hz)", evidence.detection.frequency);
-    list.push("main", "Period (s)", evidence.detection.period);
+    files(&evidence.profile.files, &mut list);
+    list.push("main", "Frequency (Hz)", evidence.detection.and_then(|found| found.frequency));
+    list.push("main", "Period (s)", evidence.detection.and_then(|found| found.period));
     list.0
 }
 
@@ -66,15 +66,15 @@ impl List {
 
 fn mode(profile: &Profile, series: Series, list: &mut List) {
     let (name, mode) = (series.name(), profile.mode(series));
-    list.count(&format!("{name}->total_bytes"), SIZE, mode.total_bytes);
-    list.count(&format!("{name}->max_bytes_per_rank"), SIZE, mode.max_bytes_per_rank);
-    list.count(&format!("{name}->max_bytes_per_phase"), SIZE, mode.max_bytes_per_phase);
-    list.count(&format!("{name}->max_io_phases_per_rank"), HITS, mode.max_io_phases_per_rank);
-    list.count(&format!("{name}->total_io_phases"), HITS, mode.total_io_phases);
-    list.count(&format!("{name}->max_io_ops_in_phase"), HITS, mode.max_io_ops_in_phase);
-    list.count(&format!("{name}->max_io_ops_per_rank"), HITS, mode.max_io_ops_per_rank);
-    list.count(&format!("{name}->total_io_ops"), HITS, mode.total_io_ops);
-    list.count(&format!("{name}->number_of_ranks"), HITS, mode.number_of_ranks);
+    list.push(&format!("{name}->total_bytes"), SIZE, mode.total_bytes);
+    list.push(&format!("{name}->max_bytes_per_rank"), SIZE, mode.max_bytes_per_rank);
+    list.push(&format!("{name}->max_bytes_per_phase"), SIZE, mode.max_bytes_per_phase);
+    list.push(&format!("{name}->max_io_phases_per_rank"), HITS, mode.max_io_phases_per_rank);
+    list.push(&format!("{name}->total_io_phases"), HITS, mode.total_io_phases);
+    list.push(&format!("{name}->max_io_ops_in_phase"), HITS, mode.max_io_ops_in_phase);
+    list.push(&format!("{name}->max_io_ops_per_rank"), HITS, mode.max_io_ops_per_rank);
+    list.push(&format!("{name}->total_io_ops"), HITS, mode.total_io_ops);
+    list.push(&format!("{name}->number_of_ranks"), HITS, mode.number_of_ranks);
     let Some(bandwidth) = mode.bandwidth else { return };
     let letter = if series.is_required() { 'B' } else { 'T' };
     list.push(&format!("{name}->{letter}_E"), BANDWIDTH, bandwidth.exact);
@@ -100,12 +100,9 @@ struct Times {
 
 impl Times {
     fn of(evidence: &Evidence<'_>) -> Option<Self> {
-        let Evidence { summary, profile, .. } = evidence;
-        let total = f64::from(summary.ranks) * (summary.t_end - summary.t_start);
-        if total <= 0.0 {
-            return None;
-        }
-        let overhead = summary.overhead.time;
+        let profile = evidence.profile;
+        let total = profile.total_time?;
+        let overhead = profile.overhead;
         let application = (total - overhead.unwrap_or(0.0)).max(0.0);
         // Blocking operations keep a rank for as long as they take, others from the moment they had to be complete.
         let part = |series: Series| {
@@ -186,7 +183,8 @@ fn times(evidence: &Evidence<'_>, list: &mut List) {
 }
 
 /// The bandwidth that would have hidden the I/O, the one that was, and what the difference cost, as in `ftio info`.
-fn asynchronous(name: &str, summary: &AsyncSummary, list: &mut List) {
+fn asynchronous(name: &str, summary: Option<&AsyncSummary>, list: &mut List) {
+    let Some(summary) = summary else { return };
     list.push(&format!("{name}->required_bandwidth"), BANDWIDTH, summary.required_bandwidth);
     list.push(&format!("{name}->actual_bandwidth"), BANDWIDTH, summary.actual_bandwidth);
     list.push(&format!("{name}->lost_time"), TIME, summary.lost_time);
@@ -205,7 +203,7 @@ fn functions(profile: &Profile, list: &mut List) {
 
 /// By name without its directory, numbers in it replaced by `#`: that makes one of `out.0`, `out.1` … of many ranks, and
 /// lets files of different runs be compared.
-fn files(summary: &Summary, list: &mut List) {
+fn files(files: &[FileSummary], list: &mut List) {
     #[derive(Default)]
     struct Sum {
         files: u64,
@@ -214,7 +212,7 @@ fn files(summary: &Summary, list: &mut List) {
         written: u64,
     }
     let mut groups: BTreeMap<String, Sum> = BTreeMap::new();
-    for file in &summary.files {
+    for file in files {
         let sum = groups.entry(group(&file.name)).or_default();
         sum.files += 1;
         sum.operations += file.ops;

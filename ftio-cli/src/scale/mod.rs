@@ -5,6 +5,7 @@ mod merge;
 mod parameters;
 
 use crate::exit::Exit;
+use crate::inputs::{InputArgs, expand};
 use crate::text::{complain, printable, warn_once};
 use crate::units::counted;
 use anyhow::Context;
@@ -12,14 +13,12 @@ use clap::ValueHint;
 use ftio_core::detect::{self, detect};
 use ftio_core::profile::profile;
 use ftio_core::request::Mode;
-use ftio_core::source::TmioTrace;
-use ftio_core::summary::summarize;
+use ftio_core::source::{Input, OpenOptions, open};
 use measurements::{Evidence, measurements};
 use merge::{Merged, Run, merge};
 use parameters::{Parameter, point};
 use perf_model::Experiment;
 use perf_model::input::{self, Format};
-use std::fs::OpenOptions;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -48,7 +47,7 @@ metrics are left out, and a line says so, unless --ragged is given.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Traces of tmio, each one run
+    /// Traces, each one run: of tmio, of TMIO, Darshan logs, and whatever else ftio reads
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
 
@@ -69,6 +68,9 @@ pub struct Args {
     /// Keep metrics that not every run has: ftio model reads them, Extra-P refuses the file
     #[arg(long)]
     pub ragged: bool,
+
+    #[command(flatten)]
+    pub input: InputArgs,
 }
 
 /// Measure every run; one that cannot be read does not stop the others.
@@ -92,8 +94,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let mut exit = Exit::Done;
     let mut runs = Vec::new();
-    for path in &args.traces {
-        match measure(path, args) {
+    let reading = args.input.options()?;
+    for input in expand(&args.traces) {
+        match input.map_err(Into::into).and_then(|input| measure(&input, args, &reading)) {
             Ok(run) => runs.push(run),
             Err(problem) => {
                 complain("", &format!("{problem:#}"));
@@ -108,17 +111,24 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 /// One run: where it stands, and what was measured there.
-fn measure(path: &Path, args: &Args) -> anyhow::Result<Run> {
-    let name = path.to_string_lossy();
-    let summary = summarize(&name, TmioTrace::new(path))?;
-    warn_once(&summary.notes[..summary.warnings.min(summary.notes.len())]);
-    let profile = profile(path)?;
-    warn_once(&profile.notes);
+fn measure(input: &Input, args: &Args, reading: &OpenOptions) -> anyhow::Result<Run> {
+    let Input::Path(path) = input else {
+        anyhow::bail!("{}: expected a file, because it is read more than once", input.name());
+    };
+    let profile = profile(input, reading)?;
+    warn_once(&profile.warnings);
     let options = detect::Options { mode: args.mode, ..detect::Options::default() };
-    let detection = detect(&name, TmioTrace::new(path), &options)?.detection;
-    let point = point(path, summary.ranks, &args.parameters).map_err(anyhow::Error::msg)?;
-    let evidence = Evidence { summary: &summary, profile: &profile, detection: &detection };
-    Ok(Run { point, measurements: measurements(&evidence) })
+    // A log of counters alone has no period, and is of use all the same.
+    let analysis = open(input, reading).and_then(|opened| {
+        opened.into_iter().next().map(|one| detect(&one.name, one.source, &options)).transpose()
+    });
+    let analysis = analysis.unwrap_or_else(|problem| {
+        complain("note", &format!("no period: {problem}"));
+        None
+    });
+    let point = point(path, profile.ranks, &args.parameters).map_err(anyhow::Error::msg)?;
+    let detection = analysis.as_ref().map(|analysis| &analysis.detection);
+    Ok(Run { point, measurements: measurements(&Evidence { profile: &profile, detection }) })
 }
 
 /// What somebody should know who goes on to Extra-P.
@@ -167,7 +177,7 @@ impl Target {
             None => Ok(Target::Stdout),
             Some(path) if path.as_os_str() == "-" => Ok(Target::Stdout),
             Some(path) => {
-                let file = OpenOptions::new().read(true).append(true).create(true).open(path);
+                let file = std::fs::OpenOptions::new().read(true).append(true).create(true).open(path);
                 let file = file.with_context(|| path.display().to_string())?;
                 Ok(Target::File { path: path.to_owned(), file })
             }

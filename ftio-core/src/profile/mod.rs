@@ -3,20 +3,31 @@
 //! The figures of a [`ModeProfile`] are those that TMIO writes and FTIO's `ioparse` hands to Extra-P, under the same names and
 //! in bytes, seconds and bytes per second. See [`phase`] for what a phase is, and [`bandwidth`] for how phases become the
 //! bandwidth of an application.
+//!
+//! | input | where the figures come from |
+//! |---|---|
+//! | our trace | every operation |
+//! | a TMIO file | as the file has them, the bandwidth of the application from its phases |
+//! | a Darshan log | its counters; phases and bandwidths from DXT where there is some |
+//! | anything else | its requests |
 
 pub mod bandwidth;
+mod darshan;
 pub mod phase;
+mod tally;
+mod tmio;
 
-use crate::source::{SourceError, TmioTrace};
-use bandwidth::{Bandwidth, Stretch, peak};
-use phase::{Access, Phase, phases};
+use crate::source::recognise::Format;
+use crate::source::{
+    Input, OpenOptions, Source, SourceError, Span, TmioTrace, content, open, open_content, our_trace,
+};
+use crate::summary::{AsyncSummary, FileSummary, summarize};
+use bandwidth::Bandwidth;
+use phase::Access;
 use std::collections::BTreeMap;
 use std::path::Path;
-use tmio_trace::{Class, Event, OpKind, Operation};
-
-/// Above this many operations of a class they are counted but no longer kept, so that memory stays bounded; figures
-/// that need all of them are then `None`.
-const MAX_KEPT: usize = 1 << 22;
+pub use tally::Profiler;
+use tmio_trace::{Class, Event};
 
 /// The requests of a class, seen in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,23 +89,23 @@ impl Series {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModeProfile {
     /// Bytes of all ranks.
-    pub total_bytes: u64,
+    pub total_bytes: Option<f64>,
     /// Bytes of the rank with most.
-    pub max_bytes_per_rank: u64,
+    pub max_bytes_per_rank: Option<f64>,
     /// Bytes of the largest phase.
-    pub max_bytes_per_phase: Option<u64>,
+    pub max_bytes_per_phase: Option<f64>,
     /// Phases of the rank with most.
-    pub max_io_phases_per_rank: Option<u64>,
+    pub max_io_phases_per_rank: Option<f64>,
     /// Phases of all ranks.
-    pub total_io_phases: Option<u64>,
+    pub total_io_phases: Option<f64>,
     /// Operations of the phase with most.
-    pub max_io_ops_in_phase: Option<u64>,
+    pub max_io_ops_in_phase: Option<f64>,
     /// Operations of the rank with most.
-    pub max_io_ops_per_rank: u64,
+    pub max_io_ops_per_rank: Option<f64>,
     /// Operations of all ranks.
-    pub total_io_ops: u64,
+    pub total_io_ops: Option<f64>,
     /// Ranks with at least one operation.
-    pub number_of_ranks: u64,
+    pub number_of_ranks: Option<f64>,
     /// Sum of the durations of all phases, in seconds.
     pub time: Option<f64>,
     /// Sum of what a phase went on beyond the moment it had to be complete, in seconds.
@@ -103,7 +114,7 @@ pub struct ModeProfile {
     pub bandwidth: Option<Bandwidth>,
 }
 
-/// All calls of one MPI function.
+/// All calls of one function.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FunctionProfile {
     /// Calls.
@@ -117,12 +128,24 @@ pub struct FunctionProfile {
 /// How one run looked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
+    /// Ranks of the job; 0 where the input does not tell.
+    pub ranks: u32,
+    /// Time of the job, summed over its ranks, with what tracing took of it, in seconds.
+    pub total_time: Option<f64>,
+    /// What tracing took of it.
+    pub overhead: Option<f64>,
     /// One entry for each of [`Series::ALL`].
     pub modes: [ModeProfile; 6],
-    /// By MPI function, named as in [`OpKind`]: `write_at`, `iread`, `open` …
+    /// Nonblocking writes as `ftio info` shows them, where deadlines are known.
+    pub write_async: Option<AsyncSummary>,
+    /// Nonblocking reads, likewise.
+    pub read_async: Option<AsyncSummary>,
+    /// By function, named as in [`OpKind`](tmio_trace::OpKind): `write_at`, `iread`, `open` …
     pub functions: BTreeMap<String, FunctionProfile>,
-    /// What the reader should know.
-    pub notes: Vec<String>,
+    /// One entry per file name.
+    pub files: Vec<FileSummary>,
+    /// What could not be used, in words.
+    pub warnings: Vec<String>,
 }
 
 impl Profile {
@@ -132,156 +155,91 @@ impl Profile {
     }
 }
 
-/// Profile a trace of tmio.
-pub fn profile(path: &Path) -> Result<Profile, SourceError> {
+/// Profile an input of any format.
+pub fn profile(input: &Input, options: &OpenOptions) -> Result<Profile, SourceError> {
+    if our_trace::recognised(input, options)?.is_some()
+        && let Input::Path(path) = input
+    {
+        return of_our_trace(path);
+    }
+    let content = content::Content::open(input)?;
+    match Format::of(&content).filter(|_| options.pattern.is_none()) {
+        Some(Format::TmioJson | Format::TmioMessagePack) => {
+            tmio::profile(&input.name(), content.into_reader())
+        }
+        Some(Format::Darshan) => darshan::profile(content, options.layer),
+        Some(format) => of_one(input, open_content(content, format, options)?),
+        None => of_one(input, open(input, options)?),
+    }
+}
+
+fn of_our_trace(path: &Path) -> Result<Profile, SourceError> {
+    let summary = summarize(&path.display().to_string(), TmioTrace::new(path))?;
     let mut profiler = Profiler::default();
-    TmioTrace::new(path).open()?.read(|event| {
+    tmio_trace::Trace::open(path)?.read(|event| {
         if let Event::Block(block) = event {
             block.operations.iter().for_each(|op| profiler.add(block.rank, op));
         }
     })?;
-    Ok(profiler.finish())
+    let mut profile = profiler.finish();
+    let total = f64::from(summary.ranks) * (summary.t_end - summary.t_start);
+    profile.ranks = summary.ranks;
+    profile.total_time = Some(total).filter(|total| *total > 0.0);
+    profile.overhead = summary.overhead.time;
+    profile.write_async = Some(summary.write_async);
+    profile.read_async = Some(summary.read_async);
+    profile.files = summary.files;
+    profile.warnings.splice(0..0, summary.notes.into_iter().take(summary.warnings));
+    Ok(profile)
 }
 
-/// Makes a [`Profile`] from operations in any order.
-#[derive(Debug, Default)]
-pub struct Profiler {
-    classes: [ClassTally; 4],
-    functions: BTreeMap<OpKind, FunctionTally>,
-}
-
-#[derive(Debug, Default)]
-struct ClassTally {
-    ranks: BTreeMap<u32, RankTally>,
-    kept: Vec<Access>,
-    operations: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct RankTally {
-    operations: u64,
-    bytes: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct FunctionTally {
-    calls: u64,
-    bytes: u64,
-    time: i128,
-}
-
-impl Profiler {
-    /// One operation of a rank.
-    pub fn add(&mut self, rank: u32, op: &Operation) {
-        let function = self.functions.entry(op.kind).or_default();
-        function.calls += 1;
-        function.bytes = function.bytes.saturating_add(op.bytes);
-        function.time += (i128::from(op.end) - i128::from(op.start)).max(0);
-        let Some(class) = op.kind.class() else { return };
-        self.access(
-            class,
-            Access {
-                rank,
-                start: op.start,
-                end: op.end,
-                deadline: op.nonblocking.map_or(op.end, |times| times.deadline),
-                bytes: op.bytes,
-            },
-        );
-    }
-
-    /// One access of a class, of a trace that knows no functions.
-    pub fn access(&mut self, class: Class, access: Access) {
-        let tally = &mut self.classes[class as usize];
-        let rank = tally.ranks.entry(access.rank).or_default();
-        rank.operations += 1;
-        rank.bytes = rank.bytes.saturating_add(access.bytes);
-        tally.operations += 1;
-        if tally.kept.len() < MAX_KEPT {
-            tally.kept.push(access);
-        }
-    }
-
-    /// The profile.
-    pub fn finish(self) -> Profile {
-        let mut profile = Profile::default();
-        let name = |(kind, tally): (OpKind, FunctionTally)| {
-            let time = tally.time as f64 / 1e9;
-            (kind.to_string(), FunctionProfile { calls: tally.calls, bytes: tally.bytes, time })
-        };
-        for (name, function) in self.functions.into_iter().map(name) {
-            // A split collective has the name of the function without `_begin` and `_end`.
-            let sum: &mut FunctionProfile = profile.functions.entry(name).or_default();
-            sum.calls += function.calls;
-            sum.bytes = sum.bytes.saturating_add(function.bytes);
-            sum.time += function.time;
-        }
-        for (class, mut tally) in Class::ALL.into_iter().zip(self.classes) {
-            let complete = tally.kept.len() as u64 == tally.operations;
-            if !complete {
-                profile.notes.push(format!(
-                    "{} {} operations are more than the {MAX_KEPT} whose phases and bandwidths are worked out",
-                    tally.operations,
-                    class.name()
-                ));
-                tally.kept = Vec::new();
-            }
-            let accesses = std::mem::take(&mut tally.kept);
-            let phases = complete.then(|| phases(class, accesses));
-            for series in Series::ALL.into_iter().filter(|series| series.class() == class) {
-                profile.modes[series as usize] = tally.mode(series, phases.as_deref());
-            }
-        }
-        profile
-    }
-}
-
-impl ClassTally {
-    fn mode(&self, series: Series, phases: Option<&[Phase]>) -> ModeProfile {
-        let most = |of: fn(&RankTally) -> u64| self.ranks.values().map(of).max().unwrap_or(0);
-        let required = series.is_required();
-        let seconds = |of: fn(&Phase) -> i64| {
-            phases.map(|all| all.iter().map(|phase| i128::from(of(phase))).sum::<i128>() as f64 / 1e9)
-        };
-        let largest = |of: fn(&Phase) -> u64| phases.map(|all| all.iter().map(of).max().unwrap_or(0));
-        ModeProfile {
-            total_bytes: self.ranks.values().fold(0, |sum: u64, rank| sum.saturating_add(rank.bytes)),
-            max_bytes_per_rank: most(|rank| rank.bytes),
-            max_bytes_per_phase: largest(|phase| phase.bytes),
-            max_io_phases_per_rank: phases.map(most_per_rank),
-            total_io_phases: phases.map(|all| all.len() as u64),
-            max_io_ops_in_phase: largest(|phase| phase.operations()),
-            max_io_ops_per_rank: most(|rank| rank.operations),
-            total_io_ops: self.operations,
-            number_of_ranks: self.ranks.len() as u64,
-            time: seconds(if required { Phase::required_time } else { Phase::time }),
-            lost_time: seconds(Phase::lost_time),
-            bandwidth: phases.and_then(|phases| bandwidth_of(phases, required)),
+fn of_one(input: &Input, mut opened: Vec<crate::source::Opened>) -> Result<Profile, SourceError> {
+    match (opened.pop(), opened.is_empty()) {
+        (Some(only), true) => of_requests(only.source),
+        _ => {
+            let what = "holds several metrics: choose one of them".into();
+            Err(SourceError::Nothing { name: input.name(), what })
         }
     }
 }
 
-fn most_per_rank(phases: &[Phase]) -> u64 {
-    phases.chunk_by(|a, b| a.rank == b.rank).map(|rank| rank.len() as u64).max().unwrap_or(0)
-}
-
-fn bandwidth_of(phases: &[Phase], required: bool) -> Option<Bandwidth> {
-    let requests = phases.iter().flat_map(|phase| phase.requests(required));
-    let stretch = |phase: &Phase, bandwidth: f64| Stretch {
-        start: phase.start,
-        end: if required { phase.required_end } else { phase.end },
-        bandwidth,
-    };
-    // TMIO's means are over the average bandwidth of phases, or over the sum of the required ones.
-    let of_ranks = |phase: &Phase| if required { phase.sum(true) } else { phase.average(false) };
-    let weighted: Vec<(f64, u64)> =
-        phases.iter().filter(|phase| phase.bytes > 0).map(|phase| (of_ranks(phase), phase.bytes)).collect();
-    bandwidth::statistics(weighted).map(|per_rank| Bandwidth {
-        exact: peak(requests),
-        average: peak(phases.iter().map(|phase| stretch(phase, phase.average(required)))),
-        sum: peak(phases.iter().map(|phase| stretch(phase, phase.sum(required)))),
-        per_rank,
-    })
+/// What the requests of a source tell. Where they are bins of time they are no operations.
+fn of_requests(source: Box<dyn Source>) -> Result<Profile, SourceError> {
+    let binned = source.bin().is_some();
+    let mut profiler = Profiler::default();
+    let (mut first, mut last) = (i64::MAX, i64::MIN);
+    let job = source.read(Span::Actual, &mut |requests| {
+        for request in requests {
+            (first, last) = (first.min(request.start), last.max(request.end));
+            let Some(time) = request.end.checked_sub(request.start) else { continue };
+            let end = request.start.saturating_add(time.max(0));
+            let access =
+                Access { rank: request.rank, start: request.start, end, deadline: end, bytes: request.bytes };
+            profiler.access(request.class, access);
+        }
+    })?;
+    let mut profile = if job.per_unit.is_some() { Profile::default() } else { profiler.finish() };
+    for series in Series::ALL {
+        let mode = &mut profile.modes[series as usize];
+        if series.is_required() {
+            *mode = ModeProfile::default();
+        }
+        if matches!(series.class(), Class::ReadAsync | Class::WriteAsync) {
+            mode.lost_time = None;
+        }
+        if binned {
+            *mode = ModeProfile {
+                total_bytes: mode.total_bytes,
+                bandwidth: mode.bandwidth,
+                ..ModeProfile::default()
+            };
+        }
+    }
+    profile.ranks = job.ranks;
+    let span = job.end.unwrap_or(last).saturating_sub(job.start.unwrap_or(first));
+    profile.total_time = (job.ranks > 0 && span > 0).then(|| f64::from(job.ranks) * span as f64 / 1e9);
+    profile.warnings.splice(0..0, job.warnings);
+    Ok(profile)
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use tmio_trace::Class;
 /// One operation, as far as phases are concerned. Times are nanoseconds of job time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Who.
-    pub rank: u32,
+    /// Who, where that is known.
+    pub rank: Option<u32>,
     /// Entry of the call.
     pub start: i64,
     /// Return of the call that completed it.
@@ -27,8 +27,8 @@ pub struct Access {
 /// A phase of one rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// Who.
-    pub rank: u32,
+    /// Who, where that is known.
+    pub rank: Option<u32>,
     /// Entry of the first call.
     pub start: i64,
     /// When the last request was complete.
@@ -125,7 +125,8 @@ pub fn phases(class: Class, mut accesses: Vec<Access>) -> Vec<Phase> {
     let mut from = 0;
     let mut until = i64::MIN;
     for (i, access) in accesses.iter().enumerate() {
-        let joins = i > from && accesses[from].rank == access.rank && access.start < until;
+        let same_rank = access.rank.is_some() && accesses[from].rank == access.rank;
+        let joins = i > from && same_rank && access.start < until;
         if !joins {
             found.extend(Phase::new(&accesses[from..i]));
             (from, until) = (i, access.end);

@@ -1,5 +1,5 @@
 use super::*;
-use tmio_trace::{AsyncTimes, Direction, FilePointer, Flags, Metadata};
+use tmio_trace::{AsyncTimes, Direction, FilePointer, Flags, Metadata, OpKind, Operation};
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -46,10 +46,13 @@ fn every_blocking_operation_is_a_phase() {
     let write = profile.mode(Series::WriteSync);
     assert_eq!(
         (write.total_bytes, write.max_bytes_per_rank, write.max_bytes_per_phase),
-        (500, 300, Some(300))
+        (Some(500.0), Some(300.0), Some(300.0))
     );
-    assert_eq!((write.total_io_phases, write.max_io_phases_per_rank), (Some(4), Some(2)));
-    assert_eq!((write.total_io_ops, write.max_io_ops_per_rank, write.number_of_ranks), (4, 2, 2));
+    assert_eq!((write.total_io_phases, write.max_io_phases_per_rank), (Some(4.0), Some(2.0)));
+    assert_eq!(
+        (write.total_io_ops, write.max_io_ops_per_rank, write.number_of_ranks),
+        (Some(4.0), Some(2.0), Some(2.0))
+    );
     assert_eq!((write.time, write.lost_time), (Some(4.0), Some(0.0)));
     let bandwidth = write.bandwidth.unwrap();
     // From second 1 to 2: 50 of rank 0 and 300 of rank 1. Requests that touch do not overlap.
@@ -57,18 +60,24 @@ fn every_blocking_operation_is_a_phase() {
     let ranks = bandwidth.per_rank;
     assert_eq!((ranks.min, ranks.median, ranks.max, ranks.arithmetic_mean), (50.0, 100.0, 300.0, 150.0));
     assert_eq!((ranks.weighted_harmonic_mean, ranks.harmonic_mean), (125.0, 90.0));
-    assert_eq!(profile.mode(Series::ReadSync), &ModeProfile { bandwidth: None, ..nothing() });
+    assert_eq!(profile.mode(Series::ReadSync), &nothing());
 }
 
 fn nothing() -> ModeProfile {
+    let none = Some(0.0);
     ModeProfile {
-        max_bytes_per_phase: Some(0),
-        max_io_phases_per_rank: Some(0),
-        total_io_phases: Some(0),
-        max_io_ops_in_phase: Some(0),
-        time: Some(0.0),
-        lost_time: Some(0.0),
-        ..ModeProfile::default()
+        total_bytes: none,
+        max_bytes_per_rank: none,
+        max_bytes_per_phase: none,
+        max_io_phases_per_rank: none,
+        total_io_phases: none,
+        max_io_ops_in_phase: none,
+        max_io_ops_per_rank: none,
+        total_io_ops: none,
+        number_of_ranks: none,
+        time: none,
+        lost_time: none,
+        bandwidth: None,
     }
 }
 
@@ -81,9 +90,9 @@ fn nonblocking_requests_join_a_phase_until_none_is_under_way() {
     let (actual, required) = (profile.mode(Series::ReadAsyncActual), profile.mode(Series::ReadAsyncRequired));
     assert_eq!(
         (actual.total_io_phases, actual.max_io_ops_in_phase, actual.total_io_ops),
-        (Some(2), Some(2), 3)
+        (Some(2.0), Some(2.0), Some(3.0))
     );
-    assert_eq!((actual.max_bytes_per_phase, required.max_bytes_per_phase), (Some(600), Some(600)));
+    assert_eq!((actual.max_bytes_per_phase, required.max_bytes_per_phase), (Some(600.0), Some(600.0)));
     assert_eq!((actual.time, required.time, actual.lost_time), (Some(12.0), Some(8.0), Some(4.0)));
     let actual = actual.bandwidth.unwrap();
     assert_eq!((actual.average, actual.sum), (75.0, 400.0 / 6.0 + 200.0 / 6.0));
@@ -98,7 +107,7 @@ fn double_buffering_never_makes_a_negative_duration() {
         [(0, nonblocking(0, 5, 6, 10)), (0, nonblocking(4, 10, 11, 10)), (0, nonblocking(9, 15, 16, 10))];
     let profile = profile_of(&operations);
     let required = profile.mode(Series::ReadAsyncRequired);
-    assert_eq!((required.total_io_phases, required.time), (Some(1), Some(10.0)));
+    assert_eq!((required.total_io_phases, required.time), (Some(1.0), Some(10.0)));
     assert!(required.bandwidth.unwrap().per_rank.min > 0.0);
 }
 
@@ -122,4 +131,20 @@ fn the_order_of_operations_does_not_matter() {
     let forwards = profile_of(&operations);
     operations.reverse();
     assert_eq!(forwards, profile_of(&operations));
+}
+
+#[test]
+fn requests_of_nobody_in_particular() {
+    let mut profiler = Profiler::default();
+    for start in [0, 10] {
+        let access = Access { rank: None, start, end: start + 20, deadline: start + 20, bytes: 5 };
+        profiler.access(Class::WriteAsync, access);
+    }
+    let profile = profiler.finish();
+    let mode = profile.mode(Series::WriteAsyncActual);
+    assert_eq!((mode.total_bytes, mode.total_io_phases), (Some(10.0), Some(2.0)));
+    assert_eq!(
+        (mode.max_bytes_per_rank, mode.number_of_ranks, mode.max_io_phases_per_rank),
+        (None, None, None)
+    );
 }
