@@ -157,6 +157,23 @@ impl<'a> ColumnReader<'a> {
         }
         let Some(&word) = self.bytes.first_chunk::<8>() else { return self.varint_by_bytes() };
         let word = u64::from_le_bytes(word);
+        // Times are mostly numbers of two to four bytes, and mostly of as many as the one before.
+        let (value, length) = match word & 0x8080_8080 {
+            mask if mask & 0x8000 == 0 => (word & 0x7f | (word & 0x7f00) >> 1, 2),
+            mask if mask & 0x80_0000 == 0 => {
+                (word & 0x7f | (word & 0x7f00) >> 1 | (word & 0x7f_0000) >> 2, 3)
+            }
+            mask if mask & 0x8000_0000 == 0 => {
+                (word & 0x7f | (word & 0x7f00) >> 1 | (word & 0x7f_0000) >> 2 | (word & 0x7f00_0000) >> 3, 4)
+            }
+            _ => return self.long_varint(word),
+        };
+        self.bytes = self.bytes.get(length..)?;
+        Some(value)
+    }
+
+    /// A number of five to eight bytes, the first eight of which are `word`.
+    fn long_varint(&mut self, word: u64) -> Option<u64> {
         // The first byte whose high bit is clear ends the number.
         let ends = !word & 0x8080_8080_8080_8080;
         if ends == 0 {
