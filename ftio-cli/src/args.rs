@@ -3,6 +3,7 @@
 use crate::inputs::InputArgs;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use ftio_core::detect::{Options, Outlier};
+use ftio_core::group::Group;
 use ftio_core::request::Mode;
 use ftio_core::spectrum::Measure;
 use std::path::PathBuf;
@@ -18,8 +19,14 @@ Examples:
       ftio --json run.msgpack | jq .period
   A picture of the bandwidth, its period and its spectrum, to open in a browser:
       ftio --plot run.html run.msgpack
+  Several runs side by side:
+      ftio plot -o runs.html run-1.msgpack run-2.msgpack
   What is in the trace, without any analysis:
       ftio info run.msgpack
+  After a job was killed: what it had done until then, as an ordinary trace:
+      ftio recover run.msgpack
+  How bytes, times and bandwidths grow with the number of processes, from runs at several scales:
+      ftio scale runs/*.msgpack | ftio model -
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -35,12 +42,29 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub detect: DetectArgs,
+    /// Colours in text for people; "auto": on a terminal, unless NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true
+    )]
+    pub color: Colour,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Info(InfoArgs),
+    Plot(PlotArgs),
+    Convert(ConvertArgs),
+    Recover(RecoverArgs),
     Trace(TraceArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+    Scale(crate::scale::Args),
+    Model(crate::model::Args),
 }
 
 /// Find the period.
@@ -72,9 +96,10 @@ pub struct DetectArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub te: Option<f64>,
 
-    /// How frequencies that stand out are found
-    #[arg(short, long, value_name = "METHOD", value_enum, default_value_t)]
-    pub outlier: OutlierChoice,
+    /// How frequencies that stand out are found; two methods, as in zscore,dbscan, must agree
+    #[arg(short, long, value_name = "METHOD", value_enum, value_delimiter = ',', num_args = 1)]
+    #[arg(default_value = "zscore")]
+    pub outlier: Vec<OutlierChoice>,
 
     /// How close to the strongest frequency another one must come to be a candidate as well, 0 to 1
     #[arg(short, long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
@@ -96,13 +121,39 @@ pub struct DetectArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
     pub top: usize,
 
-    /// Draw signal and spectrum; the ending of the name decides: .html (zoom and hover) or .svg
+    /// Add up the mean and the N strongest waves, for --json, --csv=signal and --plot
+    #[arg(long, value_name = "N")]
+    pub reconstruct: Option<usize>,
+
+    /// Also say when which period holds, and where the behaviour changes
+    #[arg(long)]
+    pub over_time: bool,
+
+    /// One result for each rank
+    #[arg(long, conflicts_with = "per_file")]
+    pub per_rank: bool,
+
+    /// One result for each file
+    #[arg(long)]
+    pub per_file: bool,
+
+    /// Analyse exactly as the Python FTIO 0.0.9 does: write_sync at 10 Hz unless told otherwise
+    #[arg(long, conflicts_with_all = ["over_time", "skip_first_phase"])]
+    pub compat: bool,
+
+    /// Draw bandwidth, spectrum, autocorrelation and ranks; the ending of the name decides: .html (zoom and hover; needs no
+    /// network), .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 
     /// Print one JSON object per trace and line
     #[arg(long)]
     pub json: bool,
+
+    /// Print comma-separated values: one row per result, sample, frequency or segment
+    #[arg(long, value_name = "WHAT", value_enum, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "results", conflicts_with = "json")]
+    pub csv: Option<CsvChoice>,
 
     /// End with 3 if a trace is not periodic
     #[arg(long)]
@@ -111,6 +162,10 @@ pub struct DetectArgs {
     /// Say more about how the answer was found
     #[arg(short, long, action = ArgAction::Count)]
     pub verbose: u8,
+
+    /// One line per trace, no warnings
+    #[arg(short, long, conflicts_with_all = ["verbose", "json"])]
+    pub quiet: bool,
 }
 
 /// Show what a trace holds: operations and bytes by class, files, cost of tracing
@@ -126,6 +181,123 @@ pub struct InfoArgs {
     /// Print one JSON object per trace and line
     #[arg(long)]
     pub json: bool,
+}
+
+/// Draw several traces side by side in one picture
+///
+/// Each trace gets its charts: bandwidth with phases and dominant wave, spectrum, autocorrelation, ranks over time, and for
+/// nonblocking operations the bandwidth they needed and got. Also called as `ioplot`.
+#[derive(Debug, Args)]
+pub struct PlotArgs {
+    /// Traces, of any format that ftio reads, or folders of them
+    #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    pub traces: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The picture; the ending decides: .html (zoom and hover; needs no network), .svg or .png
+    #[arg(short, long, value_name = "FILE", default_value = "ftio.html", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+
+    /// What to draw: write_sync, read_sync, write_async, read_async, write, read or all [default: write, or read if
+    /// nothing was written]
+    #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
+    pub mode: Option<Mode>,
+
+    /// Sampling frequency in Hz, or "auto" [default: auto]
+    #[arg(short, long, value_name = "HZ", value_parser = frequency, allow_hyphen_values = true)]
+    pub freq: Option<Sampling>,
+
+    /// Start of the window, in seconds of job time
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
+    pub ts: Option<f64>,
+
+    /// End of the window, in seconds of job time
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
+    pub te: Option<f64>,
+}
+
+/// Write a trace in another format
+///
+/// Formats: csv (one line per operation: rank,start,end,bytes,kind,file,offset); chrome (JSON that Perfetto and chrome://tracing
+/// open: a process per rank); tmio-json, tmio-jsonl and tmio-msgpack (what the C++ TMIO writes and the Python FTIO reads);
+/// msgpack (ours, written anew).
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// A trace of tmio
+    #[arg(value_name = "IN", value_hint = ValueHint::AnyPath)]
+    pub input: PathBuf,
+
+    /// Where it goes; "-" is stdout
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+
+    /// The format: csv, chrome, tmio-json, tmio-jsonl, tmio-msgpack or msgpack [default: by the ending of OUT, if it is .csv or
+    /// .jsonl]
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
+    pub to: Option<Target>,
+}
+
+/// `--to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    Csv,
+    Chrome,
+    TmioJson,
+    TmioJsonl,
+    TmioMsgpack,
+    Msgpack,
+}
+
+/// Make one trace of what a killed job has left
+///
+/// A job that was killed leaves OUT.parts/ and, on its hosts, a spool per rank. All other subcommands read these as well; this
+/// one makes an ordinary file of them, to be kept or taken elsewhere. Run it where the job ran: a spool can only be read
+/// there.
+#[derive(Debug, Args)]
+pub struct RecoverArgs {
+    /// The trace that was to be, its .parts, or a damaged trace
+    #[arg(value_name = "OUT", value_hint = ValueHint::AnyPath)]
+    pub trace: PathBuf,
+
+    /// Where the trace goes [default: where the job would have put it]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// Afterwards remove parts and spools, if the job is gone
+    #[arg(long)]
+    pub clean: bool,
+
+    /// With --clean: also if ranks ran on other hosts
+    #[arg(long, requires = "clean")]
+    pub force: bool,
+}
+
+/// Print a completion script: bash, elvish, fish, powershell or zsh
+///
+/// For example: ftio completions bash > ~/.local/share/bash-completion/completions/ftio
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    #[arg(value_name = "SHELL", value_enum, hide_possible_values = true)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Print the manual page, or that of a subcommand: ftio man | man -l -
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// A subcommand
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+}
+
+/// `--color`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    #[default]
+    Auto,
+    Always,
+    Never,
 }
 
 /// Run a program with libtmio.so preloaded
@@ -157,11 +329,47 @@ pub struct TraceArgs {
 }
 
 /// `--outlier`.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OutlierChoice {
     /// Standard deviations above the mean, as in the paper
-    #[default]
+    #[value(alias = "z-score")]
     Zscore,
+    /// What belongs to no cluster
+    #[value(alias = "db-scan")]
+    Dbscan,
+    /// What random cuts separate early
+    #[value(alias = "forest")]
+    IsolationForest,
+    /// What lies in emptier surroundings than its neighbours: the local outlier factor
+    Lof,
+    /// Local maxima near the highest
+    #[value(alias = "peak")]
+    Peaks,
+}
+
+impl From<OutlierChoice> for Outlier {
+    fn from(choice: OutlierChoice) -> Self {
+        match choice {
+            OutlierChoice::Zscore => Outlier::ZScore,
+            OutlierChoice::Dbscan => Outlier::Dbscan,
+            OutlierChoice::IsolationForest => Outlier::IsolationForest,
+            OutlierChoice::Lof => Outlier::LocalOutlierFactor,
+            OutlierChoice::Peaks => Outlier::Peaks,
+        }
+    }
+}
+
+/// `--csv`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CsvChoice {
+    /// One row per trace, rank or file
+    Results,
+    /// The sampled bandwidth, one row per sample
+    Signal,
+    /// The share of the power, one row per frequency
+    Spectrum,
+    /// When which period holds, one row per segment
+    Segments,
 }
 
 /// `--freq`.
@@ -176,21 +384,53 @@ impl DetectArgs {
     pub fn options(&self) -> Options {
         Options {
             mode: self.mode,
-            frequency: match self.freq {
-                Some(Sampling::Hertz(hz)) => Some(hz),
-                Some(Sampling::Auto) | None => None,
-            },
+            frequency: self.freq.and_then(Sampling::hertz),
             from: self.ts,
             to: self.te,
-            outlier: match self.outlier {
-                OutlierChoice::Zscore => Outlier::ZScore,
-            },
+            outlier: self.outlier.first().map_or(Outlier::ZScore, |&choice| choice.into()),
+            second_outlier: self.outlier.get(1).map(|&choice| choice.into()),
             tolerance: self.tol,
             measure: if self.no_psd { Measure::Amplitude } else { Measure::Power },
             autocorrelation: self.autocorrelation,
             skip_first_phase: self.skip_first_phase,
             top: self.top,
             keep_requests: self.plot.is_some(),
+            reconstruct: self.reconstruct,
+            over_time: self.over_time || self.csv == Some(CsvChoice::Segments),
+            compat: self.compat,
+            automatic_frequency: self.freq == Some(Sampling::Auto),
+        }
+    }
+
+    /// What is analysed one by one, if anything is.
+    pub fn group(&self) -> Option<Group> {
+        match (self.per_rank, self.per_file) {
+            (true, _) => Some(Group::Rank),
+            (_, true) => Some(Group::File),
+            _ => None,
+        }
+    }
+}
+
+impl PlotArgs {
+    /// For the analysis.
+    pub fn options(&self) -> Options {
+        Options {
+            mode: self.mode,
+            frequency: self.freq.and_then(Sampling::hertz),
+            from: self.ts,
+            to: self.te,
+            keep_requests: true,
+            ..Options::default()
+        }
+    }
+}
+
+impl Sampling {
+    fn hertz(self) -> Option<f64> {
+        match self {
+            Sampling::Hertz(hz) => Some(hz),
+            Sampling::Auto => None,
         }
     }
 }
@@ -238,9 +478,13 @@ mod tests {
             Cli::try_parse_from(["ftio", "trace", "-o", "x", "--", "mpirun", "-n", "2", "./a"]).unwrap();
         let Some(Command::Trace(trace)) = cli.command else { panic!("not trace") };
         assert_eq!(trace.command, ["mpirun", "-n", "2", "./a"]);
-        for wrong in
-            [&["ftio"][..], &["ftio", "a", "-t", "2"], &["ftio", "a", "-f", "0"], &["ftio", "a", "-m", "x"]]
-        {
+        for wrong in [
+            &["ftio"][..],
+            &["ftio", "a", "-t", "2"],
+            &["ftio", "a", "-o", "sigma"],
+            &["ftio", "a", "-f", "0"],
+            &["ftio", "a", "-m", "x"],
+        ] {
             assert!(Cli::try_parse_from(wrong).is_err(), "{wrong:?}");
         }
     }

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::inputs::expand;
 use crate::style::Style;
 use crate::text::{complain, printable, warn_once};
-use crate::units::{bytes, counted, seconds, si};
+use crate::units::{bytes, counted, percent, seconds, si};
 use ftio_core::summary::{AsyncSummary, ClassSummary, Summary, summarize_input};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -115,8 +115,14 @@ fn class_line(class: &ClassSummary) -> String {
 fn async_line(class: &AsyncSummary) -> String {
     let rate = |value: Option<f64>| value.map_or("unknown".into(), |value| si(value, "B/s"));
     let upper = class.actual_upper.map(|value| format!(" to {}", si(value, "B/s"))).unwrap_or_default();
+    let hidden = match (class.hidden, class.hiding_bandwidth) {
+        (Some(hidden), Some(bandwidth)) => {
+            format!("; {} hidden, {} would hide all", percent(hidden), si(bandwidth, "B/s"))
+        }
+        _ => String::new(),
+    };
     format!(
-        "required {}, actual {}{upper}, lost {}",
+        "required {}, actual {}{upper}, lost {}{hidden}",
         rate(class.required_bandwidth),
         rate(class.actual_bandwidth),
         seconds(class.lost_time)

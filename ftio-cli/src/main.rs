@@ -3,13 +3,22 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod convert;
+mod csv;
 mod detect;
 mod exit;
 mod info;
 mod inputs;
 mod launcher;
+mod manual;
+mod model;
+mod names;
+mod pictures;
 mod plot;
+mod recover;
 mod report;
+mod rewrite;
+mod scale;
 mod sparkline;
 mod spelling;
 mod style;
@@ -18,12 +27,20 @@ mod trace;
 mod units;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse_from(spelling::accept_short_words(std::env::args_os())) {
+    let args = names::with_subcommand(std::env::args_os());
+    if let Some(name) = names::missing(&args, &Cli::command()) {
+        text::complain(
+            "",
+            &format!("this version has no subcommand {name} yet; `ftio --help` lists what there is"),
+        );
+        return Exit::Usage.into();
+    }
+    let cli = match Cli::try_parse_from(spelling::accept_short_words(args)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are results; anything else is wrong usage.
@@ -32,9 +49,17 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
+    style::choose(cli.color);
     let done = match cli.command {
         Some(Command::Info(args)) => info::run(&args),
+        Some(Command::Plot(args)) => pictures::run(&args),
+        Some(Command::Convert(args)) => convert::run(&args),
+        Some(Command::Recover(args)) => recover::run(&args),
+        Some(Command::Completions(args)) => manual::completions(&args),
+        Some(Command::Man(args)) => manual::man(&args),
         Some(Command::Trace(args)) => trace::run(&args),
+        Some(Command::Scale(args)) => scale::run(&args),
+        Some(Command::Model(args)) => model::run(&args),
         None => detect::run(&cli.detect),
     };
     exit::report(done).into()

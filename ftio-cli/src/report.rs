@@ -1,6 +1,7 @@
 //! A result as a compact block of text.
 
-use crate::sparkline::sparkline;
+use crate::plot::phases;
+use crate::sparkline::{marks, sparkline};
 use crate::style::Style;
 use crate::text::printable;
 use crate::units::{bytes, counted, percent, seconds, si};
@@ -21,6 +22,16 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         let highest = analysis.signal.samples.iter().copied().fold(0.0, f64::max);
         let line = format!("{}  max {}", sparkline(&analysis.signal.samples, WIDTH), si(highest, "B/s"));
         block.line("Bandwidth", &line);
+        let phases = phases(&analysis.signal, found.period);
+        if !phases.is_empty() {
+            let window = [analysis.signal.start_seconds(), analysis.signal.end_seconds()];
+            let columns = WIDTH.min(found.n_samples);
+            // With one in every other column, marks would be a solid line.
+            let few = 2 * phases.len() <= columns;
+            let below = if few { marks(&phases, window, columns) } else { " ".repeat(columns) };
+            let line = format!("{below}  {}", counted(phases.len() as u64, "phase"));
+            block.line("", &style.dim(&line));
+        }
     }
     match found.period {
         Some(period) => {
@@ -49,10 +60,63 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         );
         block.line("Wave", &text);
     }
+    if let Some(rebuilt) = &found.reconstruction {
+        let waves = counted(rebuilt.waves.len() as u64, "wave");
+        block.line("Rebuilt", &format!("{waves} hold {} of the power", percent(rebuilt.power)));
+    }
+    for segment in found.over_time.iter().flat_map(|over_time| &over_time.segments) {
+        let period = match segment.period {
+            Some(period) => format!("period {}, confidence {}", seconds(period), percent(segment.confidence)),
+            None => "no period".into(),
+        };
+        block.line("Over time", &format!("{} to {}: {period}", seconds(segment.start), seconds(segment.end)));
+    }
     for note in found.notes.iter().skip(analysis.warnings) {
         block.line("Note", &style.warn(&printable(note)));
     }
     block.out
+}
+
+/// The result of one trace in one line.
+pub fn line(analysis: &Analysis, style: Style) -> String {
+    let found = &analysis.detection;
+    let name = printable(&found.source);
+    match found.period {
+        Some(period) => {
+            let confidence = found.refined_confidence.unwrap_or(found.confidence);
+            let sure = style.confidence(confidence, &percent(confidence));
+            format!("{name}: {} ({sure})\n", style.bold(&seconds(period)))
+        }
+        None => format!("{name}: {}\n", style.warn("no period")),
+    }
+}
+
+/// The results of the ranks or files of one trace, one line each.
+pub fn groups(name: &str, analyses: &[Analysis], style: Style) -> String {
+    let mut out = format!("{}\n", style.bold(&printable(name)));
+    for analysis in analyses {
+        let found = &analysis.detection;
+        let label = match (found.rank, &found.file) {
+            (Some(rank), _) => format!("Rank {rank}"),
+            (None, Some(file)) => printable(file).into_owned(),
+            (None, None) => String::new(),
+        };
+        let verdict = match found.period {
+            Some(period) => {
+                let confidence = style.confidence(found.confidence, &percent(found.confidence));
+                format!("period {}, confidence {confidence}", seconds(period))
+            }
+            None => format!("no period ({})", found.signal),
+        };
+        let volume = bytes(found.total_bytes as f64);
+        let _ = writeln!(out, "  {} {verdict}; {} {volume}", style.dim(&format!("{label:<11}")), found.mode);
+    }
+    // All of them have the notes of the trace.
+    let notes = analyses.first().map(|first| first.detection.notes.iter().skip(first.warnings));
+    for note in notes.into_iter().flatten() {
+        let _ = writeln!(out, "  {} {}", style.dim(&format!("{:<11}", "Note")), style.warn(&printable(note)));
+    }
+    out
 }
 
 struct Block {

@@ -1,6 +1,15 @@
-//! Colours, where they are welcome: on a terminal, unless `NO_COLOR` is set.
+//! Colours, where they are welcome: on a terminal, unless `NO_COLOR` is set, or as `--color` says.
 
+use crate::args::Colour;
 use std::io::IsTerminal;
+use std::sync::OnceLock;
+
+static CHOICE: OnceLock<Colour> = OnceLock::new();
+
+/// What `--color` says; once, before anything is printed.
+pub fn choose(choice: Colour) {
+    let _ = CHOICE.set(choice);
+}
 
 /// How to print emphasis.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +20,11 @@ pub struct Style {
 impl Style {
     /// For stdout as it is.
     pub fn for_stdout() -> Self {
+        match CHOICE.get() {
+            Some(Colour::Always) => return Style { colours: true },
+            Some(Colour::Never) => return Style { colours: false },
+            Some(Colour::Auto) | None => {}
+        }
         let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         Style { colours: std::io::stdout().is_terminal() && !forbidden && !dumb }

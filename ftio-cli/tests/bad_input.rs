@@ -14,9 +14,7 @@ fn what_is_no_trace_is_named() {
     write("text", b"Lorem ipsum dolor sit amet\n");
     write("headers only", &whole[..ends[2]]);
     std::fs::create_dir(dir.path().join("folder")).unwrap();
-    std::fs::create_dir(dir.path().join("results")).unwrap();
-    write("results/a.msgpack", &whole);
-    for name in ["empty", "text", "headers only", "folder", "results", "missing"] {
+    for name in ["empty", "text", "headers only", "folder", "missing"] {
         for command in [&[name][..], &["--json", name], &["info", name], &["info", "--json", name]] {
             let output = ftio(dir.path(), command);
             let message = stderr(&output);

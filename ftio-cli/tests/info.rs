@@ -54,6 +54,8 @@ struct Async {
     actual_bandwidth: Option<f64>,
     actual_upper: Option<f64>,
     lost_time: f64,
+    hidden: Option<f64>,
+    hiding_bandwidth: Option<f64>,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
@@ -185,6 +187,9 @@ fn required_and_actual_bandwidth() {
     assert!(close(found.actual_bandwidth, 1250.0) && close(found.bandwidth, 1250.0), "{found:?}");
     assert!(close(found.actual_upper, 2000.0), "{found:?}");
     assert!((found.lost_time - 2.6).abs() < 1e-9, "{found:?}");
+    // 8 s with I/O under way; at most 6000 bytes in 2 s were required at a time.
+    assert!(close(found.hidden, 1.0 - 2.6 / 8.0), "{found:?}");
+    assert!(found.hiding_bandwidth.is_some_and(|b| (b / 3000.0 - 1.0).abs() < 1e-3), "{found:?}");
 }
 
 #[test]

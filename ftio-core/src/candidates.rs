@@ -24,8 +24,12 @@ pub enum HarmonicRule {
     /// bins](Spectrum::peak_position), and a multiple of it may be one bin off.
     #[default]
     ByIndex,
-    /// Any integer multiple, as far as floating-point remainders of frequencies notice: the published tool's rule.
-    AsPublished,
+    /// Any integer multiple, as far as floating-point remainders of frequencies notice: the published tool's rule. Its frequencies are
+    /// f_s·k/N with the sampling frequency f_s as it was given.
+    AsPublished {
+        /// f_s in Hz.
+        sampling_frequency: f64,
+    },
 }
 
 /// Candidates without harmonics, and what follows from them.
@@ -35,6 +39,8 @@ pub struct Verdict {
     pub kept: Vec<usize>,
     /// Candidates set aside as harmonics, ascending.
     pub harmonics: Vec<usize>,
+    /// Candidates that are one with the kept candidate beside them, ascending.
+    pub merged: Vec<usize>,
     /// The candidate that contributes most, dominant or not.
     pub strongest: Option<usize>,
     /// The dominant frequency, if there is one.
@@ -66,7 +72,9 @@ impl HarmonicRule {
     pub fn split(self, candidates: &[usize], spectrum: &Spectrum) -> (Vec<usize>, Vec<usize>) {
         match self {
             HarmonicRule::ByIndex => split_by_index(candidates, spectrum),
-            HarmonicRule::AsPublished => split_as_published(candidates, spectrum),
+            HarmonicRule::AsPublished { sampling_frequency } => {
+                split_as_published(candidates, |k| sampling_frequency * k as f64 / spectrum.samples as f64)
+            }
         }
     }
 }
@@ -95,9 +103,7 @@ fn is_multiple(k: usize, low: usize, candidates: &[usize], spectrum: &Spectrum) 
     multiple.is_power_of_two() || (2..multiple).all(present)
 }
 
-fn split_as_published(candidates: &[usize], spectrum: &Spectrum) -> (Vec<usize>, Vec<usize>) {
-    let frequency =
-        |k: usize| spectrum.samples as f64 / spectrum.duration * k as f64 / spectrum.samples as f64;
+fn split_as_published(candidates: &[usize], frequency: impl Fn(usize) -> f64) -> (Vec<usize>, Vec<usize>) {
     let (mut kept, mut harmonics): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     for &k in candidates {
         if kept.iter().any(|&low| frequency(k) % frequency(low) < 1e-5) {
@@ -113,34 +119,65 @@ impl Verdict {
     /// Judge the outliers of a spectrum.
     pub fn of(outliers: &Outliers, contributions: &[f64], spectrum: &Spectrum, rule: HarmonicRule) -> Self {
         let (kept, harmonics) = rule.split(&outliers.candidates, spectrum);
-        let contribution = |k: usize| contributions.get(k - 1).copied().unwrap_or(0.0);
-        // Of equals, the first: the longer period.
-        let strongest =
-            kept.iter().copied().rev().max_by(|&a, &b| contribution(a).total_cmp(&contribution(b)));
-        let (dominant, reason) = match kept.len() {
+        Verdict { kept, harmonics, ..Verdict::default() }.counted(contributions)
+    }
+
+    /// The verdict that follows from the number of candidates kept.
+    fn counted(mut self, contributions: &[f64]) -> Self {
+        self.strongest = strongest(&self.kept, contributions);
+        (self.dominant, self.reason) = match self.kept.len() {
             0 => (None, Reason::NoCandidate),
-            1 => (strongest, Reason::Single),
-            2 => (strongest, Reason::StrongerOfTwo),
+            1 => (self.strongest, Reason::Single),
+            2 => (self.strongest, Reason::StrongerOfTwo),
             _ => (None, Reason::TooMany),
         };
-        Verdict { kept, harmonics, strongest, dominant, reason }
+        self
+    }
+
+    /// Take candidates next to each other for one frequency.
+    ///
+    /// A wave between two bins leaks into both, and one whose period varies a little spreads over some; both are one wave. So two or three
+    /// kept candidates in adjacent bins become one, the strongest. Not in the paper.
+    pub fn with_neighbours_merged(mut self, contributions: &[f64]) -> Self {
+        let mut kept = Vec::new();
+        for group in self.kept.chunk_by(|a, b| b - a == 1) {
+            if !(2..=3).contains(&group.len()) {
+                kept.extend_from_slice(group);
+                continue;
+            }
+            let best = strongest(group, contributions);
+            kept.extend(best);
+            self.merged.extend(group.iter().filter(|k| Some(**k) != best));
+        }
+        if self.merged.is_empty() {
+            return self;
+        }
+        self.kept = kept;
+        self.counted(contributions)
+    }
+
+    /// Confidence in the candidate k, together with what was merged into it.
+    pub fn confidence(&self, outliers: &Outliers, k: usize) -> f64 {
+        let own = outliers.confidence(k, &self.harmonics);
+        let merged = self.merged.iter().filter(|other| other.abs_diff(k) <= 2);
+        merged.fold(own, |sum, &other| sum + outliers.confidence(other, &self.harmonics)).min(1.0)
     }
 
     /// Look for a fundamental below the candidates, if they are the teeth of a comb.
     ///
     /// The spectrum of short bursts is a comb: nearly equal peaks at all multiples of their frequency. Which of them is the
     /// strongest is then a matter of chance, and the first may not even be a candidate. If the strongest candidate is the m-th
-    /// multiple of some frequency, all multiples of which up to the (m+1)-th are outliers (score at least `threshold`), and all candidates
-    /// are multiples of it, then that frequency is the dominant one. It cannot be a subharmonic of the true one, whose odd multiples
+    /// multiple of some frequency, all multiples of which up to the (m+1)-th are outliers, and all candidates are
+    /// multiples of it, then that frequency is the dominant one. It cannot be a subharmonic of the true one, whose odd multiples
     /// would not stand out. Not in the paper.
-    pub fn with_fundamental(mut self, outliers: &Outliers, spectrum: &Spectrum, threshold: f64) -> Self {
+    pub fn with_fundamental(mut self, outliers: &Outliers, spectrum: &Spectrum) -> Self {
         let Some(strongest) = self.strongest else { return self };
         let position = spectrum.peak_position(strongest);
         let stands_out = |place: f64| {
             let nearest = place.round() as usize;
             let near = nearest.saturating_sub(1)..=nearest + 1;
             let mut bins = near.filter(|&k| (k as f64 - place).abs() <= 1.0);
-            bins.any(|k| outliers.score(k) >= threshold)
+            bins.any(|k| outliers.stands_out(k))
         };
         let is_comb = |teeth: usize| {
             let base = position / teeth as f64;
@@ -161,6 +198,7 @@ impl Verdict {
                 .max_by(|&a, &b| outliers.score(a).total_cmp(&outliers.score(b)));
             self.dominant = best;
             self.kept = best.into_iter().collect();
+            self.merged.clear();
             self.harmonics = outliers.candidates.iter().copied().filter(|&k| Some(k) != best).collect();
             self.reason = Reason::Comb;
         }
@@ -179,6 +217,12 @@ impl Verdict {
     }
 }
 
+/// The one that contributes most; of equals, the first: the longer period.
+fn strongest(of: &[usize], contributions: &[f64]) -> Option<usize> {
+    let contribution = |k: usize| contributions.get(k - 1).copied().unwrap_or(0.0);
+    of.iter().copied().rev().max_by(|&a, &b| contribution(a).total_cmp(&contribution(b)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,7 +236,7 @@ mod tests {
     }
 
     fn judge(candidates: &[usize], spectrum: &Spectrum) -> Verdict {
-        let outliers = Outliers { scores: vec![], candidates: candidates.to_vec() };
+        let outliers = Outliers { candidates: candidates.to_vec(), ..Outliers::default() };
         let contributions = spectrum.contributions(Default::default());
         Verdict::of(&outliers, &contributions, spectrum, HarmonicRule::ByIndex).with_enough_periods()
     }
@@ -230,23 +274,20 @@ mod tests {
     fn the_fundamental_of_a_comb_is_found() {
         let s = spectrum(&[(7.0, 0.9), (14.0, 1.0), (21.0, 1.1), (28.0, 1.0)]);
         let contributions = s.contributions(Default::default());
-        let mut scores = vec![0.0; 256];
-        [7, 14, 21, 28].iter().for_each(|k| scores[k - 1] = 10.0);
-        let judge = |candidates: Vec<usize>, scores: Vec<f64>| {
-            let outliers = Outliers { scores, candidates };
-            Verdict::of(&outliers, &contributions, &s, HarmonicRule::ByIndex)
-                .with_fundamental(&outliers, &s, 3.0)
+        let judge = |candidates: Vec<usize>, those: &[usize]| {
+            let mut scores = vec![0.0; 256];
+            those.iter().for_each(|k| scores[k - 1] = 10.0);
+            let outliers = Outliers { scores, outliers: those.to_vec(), candidates, ..Outliers::default() };
+            Verdict::of(&outliers, &contributions, &s, HarmonicRule::ByIndex).with_fundamental(&outliers, &s)
         };
         // 7 is no candidate itself, but an outlier, and so are all its multiples.
-        let found = judge(vec![14, 21], scores.clone());
+        let found = judge(vec![14, 21], &[7, 14, 21, 28]);
         assert_eq!((found.dominant, found.reason), (Some(7), Reason::Comb));
         assert_eq!((found.kept, found.harmonics), (vec![7], vec![14, 21]));
         // Without an outlier at 7, 21 is a frequency of its own.
-        scores[6] = 0.0;
-        assert_eq!(judge(vec![14, 21], scores.clone()).dominant, Some(21));
+        assert_eq!(judge(vec![14, 21], &[14, 21, 28]).dominant, Some(21));
         // A candidate beside the comb breaks it.
-        scores[6] = 10.0;
-        assert_eq!(judge(vec![14, 17, 21], scores).dominant, None);
+        assert_eq!(judge(vec![14, 17, 21], &[7, 14, 21, 28]).dominant, None);
     }
 
     #[test]
@@ -260,7 +301,23 @@ mod tests {
     #[test]
     fn the_published_rule_takes_any_multiple() {
         let s = spectrum(&[(8.0, 1.0)]);
-        let (kept, harmonics) = HarmonicRule::AsPublished.split(&[8, 24, 25], &s);
+        let (kept, harmonics) = HarmonicRule::AsPublished { sampling_frequency: 1.0 }.split(&[8, 24, 25], &s);
         assert_eq!((kept, harmonics), (vec![8, 25], vec![24]));
+    }
+
+    #[test]
+    fn neighbours_are_one_frequency() {
+        let s = spectrum(&[(10.0, 2.0), (11.0, 3.0), (37.0, 1.0)]);
+        let contributions = s.contributions(Default::default());
+        let merge = |candidates: &[usize]| judge(candidates, &s).with_neighbours_merged(&contributions);
+        let found = merge(&[10, 11, 37]);
+        assert_eq!((found.kept, found.merged, found.dominant), (vec![11, 37], vec![10], Some(11)));
+        assert_eq!(merge(&[10, 11]).reason, Reason::Single);
+        // Two apart are two, and a long row is no single wave.
+        assert_eq!(merge(&[10, 12]).kept, [10, 12]);
+        assert_eq!(merge(&[9, 10, 11, 12]).reason, Reason::TooMany);
+        let scores = (1..=30).map(|k| if k == 10 || k == 11 { 5.0 } else { 0.0 }).collect();
+        let outliers = Outliers::new(scores, vec![10, 11], vec![10, 11]);
+        assert!((merge(&[10, 11]).confidence(&outliers, 11) - 1.0).abs() < 1e-12);
     }
 }

@@ -72,6 +72,16 @@ pub fn pieces(signal: &Signal, wave: &Wave) -> Vec<Piece> {
         .collect()
 }
 
+/// When substantial I/O begins in what is left of the window after the last piece, in seconds from its start: a phase that had
+/// only just begun when the window ended is no piece of its own.
+pub fn begun_after(signal: &Signal, pieces: &[Piece], period: f64) -> Option<f64> {
+    let after = pieces.last()?.start + period;
+    let first = (after / signal.step()).ceil().max(0.0) as usize;
+    let threshold = signal.threshold();
+    let found = signal.samples.iter().enumerate().skip(first).find(|(_, sample)| **sample > threshold);
+    found.map(|(bin, _)| bin as f64 * signal.step())
+}
+
 /// Running totals of volume and busy time, to cut anywhere in constant time.
 struct Totals<'a> {
     signal: &'a Signal,

@@ -53,6 +53,14 @@ impl Collector {
         Collector { mode, fallback: mode.is_none().then(|| track.clone()), chosen: track, keep_stretches }
     }
 
+    /// Use at most this many bins, also for what was collected already.
+    pub fn limit_bins(&mut self, max_bins: usize) {
+        self.chosen.bins.limit(max_bins);
+        if let Some(reads) = &mut self.fallback {
+            reads.bins.limit(max_bins);
+        }
+    }
+
     /// Take in a batch.
     pub fn add(&mut self, requests: &[Request]) {
         let mode = self.mode.unwrap_or(Mode::Write);
@@ -79,16 +87,7 @@ impl Collector {
 
 impl Track {
     fn add<'a>(&mut self, requests: impl Iterator<Item = &'a Request> + Clone) {
-        // Widening once for the whole batch is cheaper than on the way.
-        let range = requests.clone().fold(None, |range: Option<(i64, i64)>, request| {
-            let (lo, hi) = range.unwrap_or((request.start, request.end));
-            Some((lo.min(request.start), hi.max(request.end)))
-        });
-        let Some((lo, hi)) = range else { return };
-        self.bins.make_ready(lo, hi);
-        for request in requests.clone() {
-            self.bins.add(request.start, request.end, request.bytes);
-        }
+        self.bins.add_all(requests.clone().map(|request| (request.start, request.end, request.bytes)));
         if let Some(stretches) = &mut self.stretches {
             stretches.extend(
                 requests.filter(|request| request.bytes > 0 && request.end > request.start).map(stretch),
@@ -100,7 +99,8 @@ impl Track {
     }
 }
 
-fn stretch(request: &Request) -> Stretch {
+/// A request as a stretch of constant bandwidth; it must have a length.
+pub(crate) fn stretch(request: &Request) -> Stretch {
     let (start, end) = (request.start as f64 * 1e-9, request.end as f64 * 1e-9);
     Stretch { start, end, bandwidth: request.bytes as f64 / ((request.end - request.start) as f64 * 1e-9) }
 }

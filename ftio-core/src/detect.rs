@@ -10,30 +10,28 @@
 //!    [behaves](crate::characterize) and when it comes [next](crate::next_phase).
 
 use crate::autocorrelation::Autocorrelation;
-use crate::candidates::{HarmonicRule, Reason, Verdict};
-use crate::characterize::{characterize, pieces};
+use crate::candidates::{Reason, Verdict};
+use crate::characterize::{begun_after, characterize, pieces};
 use crate::collect::{Collected, Collector};
+use crate::compat;
 use crate::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
-use crate::kind::{CONSTANT_VARIATION, kind, variation};
+use crate::judgement::{Judge, Judgement};
+use crate::kind::kind;
 use crate::next_phase::next_phase;
-use crate::outlier::{OutlierMethod, Outliers, ZScore};
-use crate::refine::refine;
+use crate::outlier::ZScore;
+use crate::over_time::over_time;
+use crate::reconstruct::reconstruct;
 use crate::request::Mode;
 use crate::signal::{MAX_SAMPLES, Signal};
 use crate::source::{Job, Source, SourceError, Span};
 use crate::spectrum::{Measure, Spectrum, Wave};
 use crate::step::Stretch;
+use crate::wavelet::Scalogram;
+
+pub use crate::judgement::Outlier;
 
 /// More candidates than this are not listed.
 const MAX_LISTED: usize = 32;
-
-/// How the outliers of the spectrum are found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outlier {
-    /// Standard deviations above the mean, as in the paper.
-    #[default]
-    ZScore,
-}
 
 /// What to analyse, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +46,8 @@ pub struct Options {
     pub to: Option<f64>,
     /// How frequencies that stand out are found.
     pub outlier: Outlier,
+    /// A second method that must agree with the first.
+    pub second_outlier: Option<Outlier>,
     /// How close to the strongest frequency a candidate must come, 0 … 1.
     pub tolerance: f64,
     /// Power or amplitude.
@@ -60,6 +60,14 @@ pub struct Options {
     pub top: usize,
     /// Keep what is needed to draw the exact bandwidth.
     pub keep_requests: bool,
+    /// Add up the mean and this many of the strongest waves.
+    pub reconstruct: Option<usize>,
+    /// Look for when which period holds.
+    pub over_time: bool,
+    /// Analyse as the Python FTIO 0.0.9 does (see [`compat`]).
+    pub compat: bool,
+    /// With [`compat`](Self::compat): sample at the rate of the fastest change, rather than at 10 Hz.
+    pub automatic_frequency: bool,
 }
 
 impl Default for Options {
@@ -70,12 +78,35 @@ impl Default for Options {
             from: None,
             to: None,
             outlier: Outlier::ZScore,
+            second_outlier: None,
             tolerance: 0.8,
             measure: Measure::Power,
             autocorrelation: false,
             skip_first_phase: false,
             top: 0,
             keep_requests: false,
+            reconstruct: None,
+            over_time: false,
+            compat: false,
+            automatic_frequency: false,
+        }
+    }
+}
+
+impl Options {
+    /// For the requests that these options select.
+    pub fn collector(&self) -> Collector {
+        let window = (self.from.map(nanoseconds), self.to.map(nanoseconds));
+        Collector::new(self.mode, window, self.frequency, self.keep_requests)
+    }
+
+    /// How a signal is judged.
+    pub fn judge(&self) -> Judge {
+        Judge {
+            outlier: self.outlier,
+            second: self.second_outlier,
+            tolerance: self.tolerance,
+            measure: self.measure,
         }
     }
 }
@@ -95,17 +126,54 @@ pub struct Analysis {
     pub wave: Option<Wave>,
     /// The requests, if they were to be kept and are not too many.
     pub stretches: Option<Vec<Stretch>>,
+    /// How strong which period was when, if asked for.
+    pub scalogram: Option<Scalogram>,
+}
+
+impl Analysis {
+    /// A result and what it was derived from, without pictures over time.
+    pub fn new(
+        detection: Detection,
+        warnings: usize,
+        signal: Signal,
+        contributions: Vec<f64>,
+        wave: Option<Wave>,
+        stretches: Option<Vec<Stretch>>,
+    ) -> Self {
+        Analysis { detection, warnings, signal, contributions, wave, stretches, scalogram: None }
+    }
+
+    /// With the signal made of its strongest waves, if so many are asked for.
+    pub fn reconstructed(mut self, spectrum: &Spectrum, count: Option<usize>) -> Self {
+        self.detection.reconstruction = count.map(|count| reconstruct(spectrum, count));
+        self
+    }
+
+    /// With what holds when.
+    fn over_time(mut self, judge: &Judge) -> Self {
+        let (over_time, scalogram) = over_time(&self.signal, judge);
+        self.detection.over_time = Some(over_time);
+        self.scalogram = scalogram;
+        self
+    }
 }
 
 /// Read a source and analyse it. `name` is what results call it.
 pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Analysis, SourceError> {
-    let window = (options.from.map(nanoseconds), options.to.map(nanoseconds));
+    if options.compat {
+        let mode = compat::mode(options.mode);
+        let mut phases = Vec::new();
+        let job = Box::new(source).read_phases(mode.span(), &mut |some| {
+            phases.extend(some.iter().filter(|phase| mode.selects(phase.class)).map(Stretch::from));
+        })?;
+        return Ok(compat::analyse(name, &phases, mode, &job, options));
+    }
     // What has been in bins before is sampled at exactly their width.
     let options = &Options {
         frequency: options.frequency.or(source.bin().map(|ns| 1e9 / ns as f64)),
         ..options.clone()
     };
-    let mut collector = Collector::new(options.mode, window, options.frequency, options.keep_requests);
+    let mut collector = options.collector();
     let span = options.mode.map_or(Span::Actual, Mode::span);
     let job = Box::new(source).read(span, &mut |requests| collector.add(requests))?;
     Ok(analyse(name, collector.finish(), &job, options))
@@ -124,22 +192,12 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     let per_unit = job.per_unit.unwrap_or(1.0);
     signal.samples.iter_mut().for_each(|sample| *sample /= per_unit);
 
-    let spectrum = Spectrum::of(&signal.samples, signal.duration());
-    let contributions = spectrum.whole_peaks(options.measure);
-    let method = match options.outlier {
-        Outlier::ZScore => ZScore { tolerance: options.tolerance, ..ZScore::default() },
-    };
-    let outliers = if variation(&signal) < CONSTANT_VARIATION {
-        Outliers::default()
-    } else {
-        method.find(&contributions)
-    };
-    let verdict = Verdict::of(&outliers, &contributions, &spectrum, HarmonicRule::ByIndex)
-        .with_fundamental(&outliers, &spectrum, method.threshold)
-        .with_enough_periods();
-    let confidence = |k: usize| method.confidence(&outliers, k, &verdict.harmonics);
+    let judgement = options.judge().judge(&signal);
+    let c_d = judgement.confidence();
+    let Judgement { spectrum, contributions, outliers, verdict, frequency } = judgement;
+    let confidence = |k: usize| verdict.confidence(&outliers, k);
+    let z = ZScore::default().scores(&contributions);
 
-    let frequency = verdict.dominant.map(|k| refine(&signal, k));
     let wave = frequency.map(|frequency| Wave::in_samples(&signal.samples, signal.step(), frequency));
     let cut = wave.as_ref().map(|wave| pieces(&signal, wave)).unwrap_or_default();
     let period = frequency.map(|frequency| 1.0 / frequency);
@@ -152,7 +210,6 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     };
     let acf = if options.autocorrelation { correlate(&signal, verdict.dominant) } else { None };
     let (signal_kind, reasons) = kind(&signal, &spectrum, &contributions, &verdict);
-    let c_d = verdict.dominant.map_or(0.0, confidence);
     let frequencies = |ks: &[usize]| ks.iter().map(|&k| spectrum.frequency(k)).collect();
 
     let detection = Detection {
@@ -179,11 +236,13 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
             frequency: spectrum.frequency(k),
             confidence: if verdict.reason == Reason::TooMany { 0.0 } else { confidence(k) },
             power,
-            z: outliers.score(k),
+            z: z.get(k - 1).copied().unwrap_or(0.0),
         }),
         signal: signal_kind,
         characterization: characterize(&signal, frequency, &cut),
-        next_phase: period.and_then(|period| next_phase(&cut, period, signal.start_seconds(), t_end)),
+        next_phase: period.and_then(|period| {
+            next_phase(&cut, begun_after(&signal, &cut, period), period, signal.start_seconds(), t_end)
+        }),
         complete: job.complete,
         requests: collected.bins.requests(),
         frequency_resolution: if signal.samples.is_empty() { 0.0 } else { 1.0 / signal.duration() },
@@ -196,15 +255,12 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         top_frequencies: strongest(&spectrum, &contributions, options.top),
         reasons,
         notes,
+        ..Detection::default()
     };
-    Analysis {
-        detection,
-        warnings: job.warnings.len(),
-        signal,
-        contributions,
-        wave,
-        stretches: collected.stretches,
-    }
+    let analysis =
+        Analysis::new(detection, job.warnings.len(), signal, contributions, wave, collected.stretches)
+            .reconstructed(&spectrum, options.reconstruct);
+    if options.over_time { analysis.over_time(&options.judge()) } else { analysis }
 }
 
 /// The window in nanoseconds: as asked for, else the whole job, else from the first request to the last.
@@ -272,7 +328,12 @@ fn complain(collected: &Collected, notes: &mut Vec<String>) {
     }
 }
 
-fn listed<T>(verdict: &Verdict, contributions: &[f64], describe: impl Fn(usize, f64) -> T) -> Vec<T> {
+/// The candidates kept, strongest first.
+pub(crate) fn listed<T>(
+    verdict: &Verdict,
+    contributions: &[f64],
+    describe: impl Fn(usize, f64) -> T,
+) -> Vec<T> {
     let power = |k: usize| contributions.get(k - 1).copied().unwrap_or(0.0);
     let mut kept = verdict.kept.clone();
     kept.sort_by(|&a, &b| power(b).total_cmp(&power(a)));
@@ -303,5 +364,5 @@ fn nanoseconds(seconds: f64) -> i64 {
 }
 
 fn seconds(nanoseconds: i64) -> f64 {
-    nanoseconds as f64 * 1e-9
+    nanoseconds as f64 / 1e9
 }

@@ -6,14 +6,16 @@
 use crate::characterize::Characterization;
 use crate::kind::SignalKind;
 use crate::next_phase::NextPhase;
+use crate::over_time::OverTime;
+use crate::reconstruct::Reconstruction;
 use crate::request::Mode;
 use serde::Serialize;
 
 /// The schema that [`Detection`] follows.
 pub const SCHEMA: &str = "ftio.detection/1";
 
-/// What was found in one trace.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// What was found in one trace, or in the requests of one rank or file of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Detection {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
@@ -69,6 +71,18 @@ pub struct Detection {
     pub reasons: Vec<String>,
     /// What the reader should know about the data.
     pub notes: Vec<String>,
+    /// The rank, if the ranks were analysed one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// The file, if the files were analysed one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The signal made of its strongest waves, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reconstruction: Option<Reconstruction>,
+    /// When which period holds, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_time: Option<OverTime>,
 }
 
 /// A frequency that stands out.

@@ -15,10 +15,11 @@ pub const CONSTANT_VARIATION: f64 = 0.05;
 const HARMONIC_SHARE: f64 = 0.05;
 
 /// The kind of a signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignalKind {
     /// No bytes were transferred.
+    #[default]
     Empty,
     /// The same bandwidth all the time.
     Constant,

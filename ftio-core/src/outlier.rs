@@ -2,108 +2,129 @@
 //!
 //! The strongest frequency of a spectrum always exists; it means something only if it is an *outlier* among the others
 //! (paper, II-B 2). A method gets the normalised [contributions](crate::spectrum::Spectrum::contributions) of
-//! k = 1, 2, … and gives back a score for each and the set of candidates. Every method also says how sure
-//! it is of one candidate. Element `k − 1` of every list belongs to frequency k.
+//! k = 1, 2, … and scores each. Two sets follow from the scores: the outliers I₁, and the frequencies I₂ whose score comes close to the
+//! largest one; the candidates are in both. Element `k − 1` of every list of scores belongs to frequency k.
+//!
+//! | method | a frequency is an outlier if | its score |
+//! |---|---|---|
+//! | [`ZScore`] | it lies three standard deviations above the mean | standard deviations above the mean |
+//! | [`Dbscan`] | it has no neighbour in the plane of frequency and contribution | contribution |
+//! | [`IsolationForest`] | random cuts separate it from the others early | anomaly score above that of the average point |
+//! | [`LocalOutlierFactor`] | its surroundings are much emptier than those of its neighbours | factor above 1 |
+//! | [`Peaks`] | it is a local maximum near the highest one | contribution |
+//!
+//! The last four are those of the published tool beside the Z-score. They look at points of a plane, and would call an exceptionally weak
+//! frequency an outlier as well; only those above the mean contribution count here.
+
+mod dbscan;
+mod isolation_forest;
+mod local_outlier_factor;
+mod peaks;
+mod zscore;
+
+pub use dbscan::Dbscan;
+pub use isolation_forest::IsolationForest;
+pub use local_outlier_factor::LocalOutlierFactor;
+pub use peaks::Peaks;
+pub use zscore::ZScore;
 
 /// A way of finding outliers in a spectrum.
 pub trait OutlierMethod {
     /// Score all frequencies and select the candidates.
     fn find(&self, contributions: &[f64]) -> Outliers;
-
-    /// Confidence in candidate k, between 0 and 1, where the frequencies in `ignored` are harmonics of others.
-    fn confidence(&self, outliers: &Outliers, k: usize, ignored: &[usize]) -> f64;
 }
 
-/// What an [`OutlierMethod`] found.
+/// What an [`OutlierMethod`] found. All sets are ascending.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outliers {
-    /// One score per frequency; what it means depends on the method (the Z-score, for [`ZScore`]).
+    /// One score per frequency; what it means depends on the method.
     pub scores: Vec<f64>,
-    /// The candidates k for the dominant frequency, ascending.
+    /// I₁ of the paper: the frequencies that stand out.
+    pub outliers: Vec<usize>,
+    /// I₂ of the paper: the frequencies that come close to the strongest.
+    pub near_largest: Vec<usize>,
+    /// The candidates k for the dominant frequency.
     pub candidates: Vec<usize>,
+    /// What a second method says; candidates are outliers for both.
+    pub second: Option<Box<Outliers>>,
 }
 
 impl Outliers {
+    /// From the sets I₁ and I₂, with the candidates in both.
+    pub fn new(scores: Vec<f64>, outliers: Vec<usize>, near_largest: Vec<usize>) -> Self {
+        let candidates = outliers.iter().copied().filter(|k| near_largest.binary_search(k).is_ok()).collect();
+        Outliers { scores, outliers, near_largest, candidates, second: None }
+    }
+
+    /// From those that a method singles out of the plane: only contributions above the mean count, and a candidate comes close
+    /// to the largest of them.
+    fn above_mean(contributions: &[f64], scores: Vec<f64>, singled_out: &[usize], tolerance: f64) -> Self {
+        let mean = contributions.iter().sum::<f64>() / contributions.len().max(1) as f64;
+        let contribution = |k: usize| contributions[k - 1];
+        let outliers: Vec<usize> =
+            singled_out.iter().copied().filter(|&k| contribution(k) > mean * (1.0 + 1e-12)).collect();
+        let largest = contributions.iter().copied().fold(0.0, f64::max);
+        let near = |&k: &usize| contribution(k) >= tolerance * largest;
+        let near_largest = outliers.iter().copied().filter(near).collect();
+        Outliers::new(scores, outliers, near_largest)
+    }
+
     /// The score of frequency k, 0 where there is none.
     pub fn score(&self, k: usize) -> f64 {
         k.checked_sub(1).and_then(|i| self.scores.get(i)).copied().unwrap_or(0.0)
     }
-}
 
-/// How many standard deviations a contribution lies above the mean (paper, Eq. 2 and 3).
-///
-/// > z_k = (p_k − p̄) / σ, and k is a candidate if z_k ≥ 3 and z_k / z_max ≥ tolerance
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ZScore {
-    /// How close to the largest score a candidate must come; 0.8 in the paper.
-    pub tolerance: f64,
-    /// From which score on a frequency is an outlier; 3 in the paper.
-    pub threshold: f64,
-    /// Score by |p_k − p̄| and compare by `>` instead of `≥`, as the published tool does.
-    pub as_published: bool,
-}
-
-impl Default for ZScore {
-    fn default() -> Self {
-        ZScore { tolerance: 0.8, threshold: 3.0, as_published: false }
-    }
-}
-
-impl ZScore {
-    fn reaches(&self, value: f64, limit: f64) -> bool {
-        if self.as_published { value > limit } else { value >= limit }
+    /// Does frequency k stand out?
+    pub fn stands_out(&self, k: usize) -> bool {
+        self.outliers.binary_search(&k).is_ok()
     }
 
-    /// I₁ of the paper: z_k ≥ 3.
-    fn is_outlier(&self, score: f64) -> bool {
-        self.reaches(score, self.threshold)
+    /// Only the candidates that stand out for a second method too.
+    pub fn confirmed_by(mut self, second: Outliers) -> Self {
+        self.candidates.retain(|&k| second.stands_out(k));
+        self.second = Some(Box::new(second));
+        self
     }
 
-    /// I₂ of the paper: z_k / z_max ≥ tolerance.
-    fn is_near_largest(&self, score: f64, largest: f64) -> bool {
-        largest > 0.0 && self.reaches(score / largest, self.tolerance)
-    }
-}
-
-impl OutlierMethod for ZScore {
-    fn find(&self, contributions: &[f64]) -> Outliers {
-        let n = contributions.len() as f64;
-        let mean = contributions.iter().sum::<f64>() / n;
-        let variance = contributions.iter().map(|p| (p - mean).powi(2)).sum::<f64>() / n;
-        let deviation = variance.sqrt();
-        // Equal contributions (an impulse, a constant, nothing at all) have no outliers; rounding must not make some.
-        if contributions.is_empty() || deviation <= 1e-12 * mean {
-            return Outliers { scores: vec![0.0; contributions.len()], candidates: Vec::new() };
-        }
-        let score = |p: &f64| {
-            let z = (p - mean) / deviation;
-            if self.as_published { z.abs() } else { z }
+    /// Confidence in candidate k, where the frequencies in `ignored` (ascending) are harmonics of others.
+    ///
+    /// > c_k = ½ (s_k / Σ_{I₁} s_i + s_k / Σ_{I₂} s_i)
+    ///
+    /// (paper, II-C, there with the Z-score as s), each sum without the harmonics. With two methods, the mean of both.
+    pub fn confidence(&self, k: usize, ignored: &[usize]) -> f64 {
+        let share = |set: &[usize]| {
+            let sum: f64 =
+                set.iter().filter(|k| ignored.binary_search(k).is_err()).map(|&k| self.score(k)).sum();
+            if set.binary_search(&k).is_ok() && sum > 0.0 { self.score(k) / sum } else { 0.0 }
         };
-        let scores: Vec<f64> = contributions.iter().map(score).collect();
-        let largest = scores.iter().copied().fold(0.0, f64::max);
-        let is_candidate = |z: f64| self.is_outlier(z) && self.is_near_largest(z, largest);
-        let candidates = (1..=scores.len()).filter(|&k| is_candidate(scores[k - 1])).collect();
-        Outliers { scores, candidates }
-    }
-
-    /// c_k = ½ (z_k / Σ_{I₁} z_i + z_k / Σ_{I₂} z_i) (paper, II-C), each sum without the harmonics.
-    fn confidence(&self, outliers: &Outliers, k: usize, ignored: &[usize]) -> f64 {
-        let largest = outliers.scores.iter().copied().fold(0.0, f64::max);
-        let mut ignored: Vec<usize> = ignored.to_vec();
-        ignored.sort_unstable();
-        let (mut of_outliers, mut near_largest) = (0.0, 0.0);
-        for (i, &z) in outliers.scores.iter().enumerate() {
-            let (outlier, near) = (self.is_outlier(z), self.is_near_largest(z, largest));
-            if (outlier || near) && ignored.binary_search(&(i + 1)).is_err() {
-                of_outliers += if outlier { z } else { 0.0 };
-                near_largest += if near { z } else { 0.0 };
-            }
+        let own = ((share(&self.outliers) + share(&self.near_largest)) / 2.0).clamp(0.0, 1.0);
+        match &self.second {
+            Some(second) => (own + second.confidence(k, ignored)) / 2.0,
+            None => own,
         }
-        let z = outliers.score(k);
-        let share = |member: bool, sum: f64| if member && sum > 0.0 { z / sum } else { 0.0 };
-        let first = share(self.is_outlier(z), of_outliers);
-        let second = share(self.is_near_largest(z, largest), near_largest);
-        ((first + second) / 2.0).clamp(0.0, 1.0)
+    }
+}
+
+/// The points (k/K, p_k) of the plane that some methods look at.
+fn plane(contributions: &[f64]) -> Vec<[f64; 2]> {
+    let last = contributions.len() as f64;
+    contributions.iter().zip(1..).map(|(&p, k)| [f64::from(k) / last, p]).collect()
+}
+
+fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt()
+}
+
+/// The value below which a share of the values lies, interpolated linearly between them (NumPy's `percentile`).
+fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = share * sorted.len().saturating_sub(1) as f64;
+    let (low, part) = (place.floor() as usize, place.fract());
+    match (sorted.get(low), sorted.get(low + 1)) {
+        (Some(a), Some(b)) => a + (b - a) * part,
+        (Some(a), None) => *a,
+        _ => f64::NAN,
     }
 }
 
@@ -112,42 +133,55 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_peak_among_equals() {
-        // 49 times 0.01 and once 0.51: mean 0.02, σ = 0.07, z = 7.
-        let mut p = vec![0.01; 50];
-        p[11] = 0.51;
-        let found = ZScore::default().find(&p);
-        assert_eq!(found.candidates, [12]);
-        assert!((found.score(12) - 7.0).abs() < 1e-12);
-        assert!((found.score(1) + 1.0 / 7.0).abs() < 1e-12);
-        assert!((ZScore::default().confidence(&found, 12, &[]) - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
     fn confidence_is_shared_among_outliers() {
         // Scores by hand: I₁ = {1, 2, 4}, I₂ = {1, 2}.
-        let outliers = Outliers { scores: vec![10.0, 9.0, 0.0, 5.0, -1.0], candidates: vec![1, 2] };
-        let z = ZScore::default();
-        assert!((z.confidence(&outliers, 1, &[]) - 0.5 * (10.0 / 24.0 + 10.0 / 19.0)).abs() < 1e-12);
+        let scores = vec![10.0, 9.0, 0.0, 5.0, -1.0];
+        let outliers = Outliers::new(scores, vec![1, 2, 4], vec![1, 2]);
+        assert_eq!(outliers.candidates, [1, 2]);
+        assert!((outliers.confidence(1, &[]) - 0.5 * (10.0 / 24.0 + 10.0 / 19.0)).abs() < 1e-12);
         // Without the harmonic 2 the sums shrink.
-        assert!((z.confidence(&outliers, 1, &[2]) - 0.5 * (10.0 / 15.0 + 1.0)).abs() < 1e-12);
+        assert!((outliers.confidence(1, &[2]) - 0.5 * (10.0 / 15.0 + 1.0)).abs() < 1e-12);
         // An outlier far from the largest has only the first half.
-        assert!((z.confidence(&outliers, 4, &[]) - 0.5 * (5.0 / 24.0)).abs() < 1e-12);
-        assert_eq!(z.confidence(&outliers, 3, &[]), 0.0);
-        assert_eq!(z.confidence(&outliers, 99, &[]), 0.0);
+        assert!((outliers.confidence(4, &[]) - 0.5 * (5.0 / 24.0)).abs() < 1e-12);
+        assert_eq!(outliers.confidence(3, &[]), 0.0);
+        assert_eq!(outliers.confidence(99, &[]), 0.0);
     }
 
     #[test]
-    fn the_limits_themselves_count_in_the_paper_only() {
-        let outliers = |z: &ZScore| (z.is_outlier(3.0), z.is_near_largest(8.0, 10.0));
-        assert_eq!(outliers(&ZScore::default()), (true, true));
-        assert_eq!(outliers(&ZScore { as_published: true, ..ZScore::default() }), (false, false));
+    fn two_methods_must_agree() {
+        let one = Outliers::new(vec![4.0, 4.0, 0.0], vec![1, 2], vec![1, 2]);
+        let two = Outliers::new(vec![0.0, 7.0, 0.0], vec![2], vec![2]);
+        let both = one.confirmed_by(two);
+        assert_eq!(both.candidates, [2]);
+        assert!((both.confidence(2, &[]) - (0.5 + 1.0) / 2.0).abs() < 1e-12);
     }
 
     #[test]
-    fn nothing_stands_out_of_equals() {
-        for p in [vec![], vec![0.0; 8], vec![1.0 / 3.0; 3], vec![1.0]] {
-            assert!(ZScore::default().find(&p).candidates.is_empty());
+    fn quantiles_are_interpolated() {
+        assert_eq!(quantile(&[4.0, 1.0, 3.0, 2.0], 0.5), 2.5);
+        assert_eq!(quantile(&[4.0, 1.0], 0.0), 1.0);
+        assert_eq!(quantile(&[4.0], 0.9), 4.0);
+        assert!(quantile(&[], 0.5).is_nan());
+    }
+
+    #[test]
+    fn every_method_finds_a_single_peak_and_nothing_among_equals() {
+        let methods: [&dyn OutlierMethod; 5] = [
+            &ZScore::default(),
+            &Dbscan::default(),
+            &IsolationForest::default(),
+            &LocalOutlierFactor::default(),
+            &Peaks::default(),
+        ];
+        let mut peak: Vec<f64> = (0..200).map(|i| 0.001 + 1e-5 * f64::from(i * 7 % 13)).collect();
+        peak[30] = 0.6;
+        for (i, method) in methods.iter().enumerate() {
+            let found = method.find(&peak);
+            assert_eq!(found.candidates, [31], "method {i}");
+            assert!(found.confidence(31, &[]) > 0.5, "method {i}");
+            for equal in [vec![], vec![0.0; 8], vec![1.0 / 3.0; 3], vec![1.0], vec![f64::NAN; 9]] {
+                assert!(method.find(&equal).candidates.is_empty(), "method {i}: {equal:?}");
+            }
         }
     }
 }

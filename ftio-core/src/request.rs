@@ -35,7 +35,7 @@ impl Request {
 }
 
 /// Which requests are analysed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Blocking writes.
@@ -46,16 +46,17 @@ pub enum Mode {
     WriteAsync,
     /// Nonblocking reads, from issue to completion.
     ReadAsync,
+    /// Nonblocking writes, from issue to deadline: the bandwidth that would have hidden them behind computation.
+    WriteAsyncRequired,
+    /// Nonblocking reads, from issue to deadline.
+    ReadAsyncRequired,
     /// Everything that writes.
+    #[default]
     Write,
     /// Everything that reads.
     Read,
     /// All traffic, whatever its direction.
     All,
-    /// Nonblocking writes, from issue until they had to be complete.
-    WriteAsyncRequired,
-    /// Nonblocking reads, from issue until they had to be complete.
-    ReadAsyncRequired,
 }
 
 impl Mode {
@@ -65,19 +66,16 @@ impl Mode {
         Mode::ReadSync,
         Mode::WriteAsync,
         Mode::ReadAsync,
+        Mode::WriteAsyncRequired,
+        Mode::ReadAsyncRequired,
         Mode::Write,
         Mode::Read,
         Mode::All,
-        Mode::WriteAsyncRequired,
-        Mode::ReadAsyncRequired,
     ];
 
     /// Which time of nonblocking requests this mode is about.
     pub fn span(self) -> Span {
-        match self {
-            Mode::WriteAsyncRequired | Mode::ReadAsyncRequired => Span::Required,
-            _ => Span::Actual,
-        }
+        if self.is_required() { Span::Required } else { Span::Actual }
     }
 
     /// Does this mode look at requests of that class?
@@ -93,6 +91,11 @@ impl Mode {
         }
     }
 
+    /// Does this mode look at the bandwidth required, rather than the actual one?
+    pub fn is_required(self) -> bool {
+        matches!(self, Mode::WriteAsyncRequired | Mode::ReadAsyncRequired)
+    }
+
     /// The name used on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -100,11 +103,11 @@ impl Mode {
             Mode::ReadSync => "read_sync",
             Mode::WriteAsync => "write_async",
             Mode::ReadAsync => "read_async",
+            Mode::WriteAsyncRequired => "write_async_required",
+            Mode::ReadAsyncRequired => "read_async_required",
             Mode::Write => "write",
             Mode::Read => "read",
             Mode::All => "all",
-            Mode::WriteAsyncRequired => "write_async_required",
-            Mode::ReadAsyncRequired => "read_async_required",
         }
     }
 }

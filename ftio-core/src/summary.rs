@@ -5,6 +5,8 @@
 
 use crate::coverage::{Coverage, CoverageTally};
 use crate::source::{Input, OpenOptions, Source, SourceError, Span, TmioTrace, open, our_trace};
+use crate::volume::{BinWidth, VolumeBins};
+use crate::waiting::Waiting;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tmio_trace::reader::Operations;
@@ -12,6 +14,9 @@ use tmio_trace::{Class, Event, Flags, Operation, Outcome, RankInfo};
 
 /// The schema that [`Summary`] follows.
 pub const SCHEMA: &str = "ftio.info/1";
+
+/// Bins in which the required bandwidth is summed up.
+const REQUIRED_BINS: usize = 1 << 16;
 
 /// A trace, summed up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -86,8 +91,13 @@ pub struct AsyncSummary {
     pub actual_bandwidth: Option<f64>,
     /// Σ bytes / Σ (last seen unfinished − issue), over operations that were tested unfinished: an upper bound.
     pub actual_upper: Option<f64>,
-    /// Time the application lost to these operations all the same.
+    /// Time the application lost to these operations all the same; a wait for several of them counts once.
     pub lost_time: f64,
+    /// Share of the time of the operations (each thread's overlapping ones counted once) that computation hid: 1 − lost/busy.
+    pub hidden: Option<f64>,
+    /// The bandwidth of all ranks together that would have hidden everything: the peak of the required bandwidth over time, in bins
+    /// of at most 1/65536 of the job.
+    pub hiding_bandwidth: Option<f64>,
 }
 
 /// All operations on a file.
@@ -218,7 +228,11 @@ struct ClassTally {
     required_time: i128,
     pending_bytes: u128,
     pending_time: i128,
-    lost: i128,
+    waiting: Waiting,
+    /// Time with at least one operation under way, per rank and thread.
+    busy: Busy,
+    /// Bytes spread from issue to deadline.
+    required: Option<VolumeBins>,
 }
 
 impl Tally {
@@ -252,7 +266,7 @@ impl Tally {
                 }
             }
             seen[class as usize] = true;
-            self.classes[class as usize].add(op);
+            self.classes[class as usize].add(block.rank, op);
         }
         files.extend(current);
         for (class, _) in self.classes.iter_mut().zip(seen).filter(|(_, seen)| *seen) {
@@ -330,12 +344,16 @@ impl Tally {
 }
 
 impl ClassTally {
-    fn add(&mut self, op: &Operation) {
+    fn add(&mut self, rank: u32, op: &Operation) {
         self.ops += 1;
         self.bytes += u128::from(op.bytes);
         self.time += duration(op.start, op.end);
-        self.lost += i128::from(op.lost_time().max(0));
         if let Some(times) = op.nonblocking {
+            self.waiting.add(rank, op);
+            self.busy.add(rank, op);
+            let bins =
+                self.required.get_or_insert_with(|| VolumeBins::new(0, BinWidth::Finest, REQUIRED_BINS));
+            bins.add(op.start, times.deadline.max(op.start), op.bytes);
             self.required_time += duration(op.start, times.deadline);
             if times.pending_until > times.issued {
                 self.pending_bytes += u128::from(op.bytes);
@@ -360,9 +378,41 @@ impl ClassTally {
             required_bandwidth: rate(self.bytes, self.required_time),
             actual_bandwidth: rate(self.bytes, self.time),
             actual_upper: rate(self.pending_bytes, self.pending_time),
-            lost_time: seconds(self.lost),
+            lost_time: seconds(self.waiting.lost()),
+            hidden: (self.busy.total > 0)
+                .then(|| (1.0 - self.waiting.lost() as f64 / self.busy.total as f64).clamp(0.0, 1.0)),
+            hiding_bandwidth: self.required.as_ref().and_then(peak),
         }
     }
+}
+
+/// Time during which a thread had operations under way. They are recorded as they complete, so that overlapping ones follow each
+/// other closely; of each thread the stretch they cover is kept until one begins after it.
+#[derive(Default)]
+struct Busy {
+    last: BTreeMap<(u32, u16), (i64, i64)>,
+    total: i128,
+}
+
+impl Busy {
+    fn add(&mut self, rank: u32, op: &Operation) {
+        let last = self.last.entry((rank, op.thread)).or_insert((op.start, op.start));
+        let whole = (last.0.min(op.start), last.1.max(op.end));
+        let overlaps = op.start <= last.1 && op.end >= last.0;
+        self.total += duration(op.start, op.end);
+        if overlaps {
+            // What both cover was counted twice.
+            self.total -= duration(last.0.max(op.start), last.1.min(op.end));
+        }
+        *last = if overlaps { whole } else { (op.start, op.end) };
+    }
+}
+
+/// The highest bandwidth of any bin.
+fn peak(bins: &VolumeBins) -> Option<f64> {
+    let (from, to) = bins.extent()?;
+    let highest = bins.volumes(from, to).1.into_iter().fold(0.0, f64::max);
+    (highest > 0.0).then(|| highest / (bins.width() as f64 * 1e-9))
 }
 
 fn duration(start: i64, end: i64) -> i128 {
@@ -370,7 +420,7 @@ fn duration(start: i64, end: i64) -> i128 {
 }
 
 fn seconds(ns: i128) -> f64 {
-    ns as f64 * 1e-9
+    ns as f64 / 1e9
 }
 
 fn bytes(sum: u128) -> u64 {

@@ -19,6 +19,8 @@
 //! A bin width is either asked for, or a power of two of nanoseconds. When the time range outgrows the largest
 //! number of bins, neighbours are merged in pairs, which is exact, and the width doubles.
 
+mod batch;
+
 /// Units per byte.
 const UNIT_BITS: u32 = 40;
 const UNITS: f64 = (1u64 << UNIT_BITS) as f64;
@@ -106,6 +108,15 @@ impl VolumeBins {
         let from = from.clamp(-TIME_LIMIT, TIME_LIMIT);
         let to = to.clamp(-TIME_LIMIT, TIME_LIMIT).max(from + 1);
         let doublings = self.doublings_for(self.index(from), self.index(to - 1));
+        if doublings > 0 {
+            self.widen(doublings);
+        }
+    }
+
+    /// Use at most this many bins from now on, widening those there are.
+    pub fn limit(&mut self, max_bins: usize) {
+        self.max_bins = max_bins.max(2);
+        let doublings = self.touched.map_or(0, |(lo, hi)| self.doublings_for(lo, hi));
         if doublings > 0 {
             self.widen(doublings);
         }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <mpi.h>
 
+#include "workload/name.h"
 #include "workload/options.h"
 #include "workload/phase.h"
 
@@ -131,7 +132,7 @@ struct turn {
 static void *take_turn(void *argument) {
     struct turn *turn = argument;
     issue_phase(turn->worker, turn->write);
-    if (turn->write && turn->worker->job->options.overlap)
+    if ((turn->write || turn->compute > 0) && turn->worker->job->options.overlap)
         compute_and_test(turn->worker, turn->compute);
     complete_phase(turn->worker, turn->write);
     return NULL;
@@ -168,17 +169,21 @@ static void make_visible(const struct job *job) {
 static void run(struct job *job, struct worker *workers, double origin, double *starts, double *ends) {
     const struct options *o = &job->options;
     uint64_t common = (uint64_t)o->seed, own = (uint64_t)o->seed * 1000003 + (uint64_t)job->rank + 1;
+    bool write = true;
     for (int phase = 0; phase < o->iterations; phase++) {
         double compute = fmax(0, o->compute + o->jitter * normal(&common));
         double delay = o->desync > 0 ? exponential(&own, o->desync) : 0;
         for (int t = 0; t < o->threads; t++)
-            workers[t].phase = phase;
+            workers[t].phase = write ? job->written : job->written - 1; /* a read goes over what was written last */
         spend(o->overlap ? delay : compute + delay, o->busy);
         seek_to_phase(&workers[0]);
         starts[phase] = now() - origin;
-        all_threads(workers, o->threads, compute, true);
+        all_threads(workers, o->threads, compute, write);
         ends[phase] = now() - origin;
         make_visible(job);
+        job->written += write;
+        if (o->transition >= 0 && 100 * uniform(&common) < o->transition)
+            write = !write;
         if (o->read) {
             seek_to_phase(&workers[0]);
             all_threads(workers, o->threads, 0, false);
@@ -194,7 +199,7 @@ static void run(struct job *job, struct worker *workers, double origin, double *
 /* Rank 0, after the files were closed: whether they are as long as what was written to them. */
 static bool check_sizes(const struct job *job, const char *run) {
     const struct options *o = &job->options;
-    long long expected = o->iterations * slots_per_phase(job) * o->size;
+    long long expected = job->written * slots_per_phase(job) * o->size;
     int owners = o->layout == SHARED_FILE ? 1 : job->ranks;
     bool right = true;
     printf("\"files\": [");

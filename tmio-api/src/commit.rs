@@ -4,18 +4,19 @@
 //! writes its own, all agree that it worked, rank 0 renames. The rename is the commit. Nothing is
 //! gathered anywhere, and rank 0 has no more to do than the others but two small frames.
 
+use crate::options::Format;
 use crate::parts::Extent;
 use crate::recorder::Recorder;
 use crate::world::World;
 use crate::{clock, message, output, system};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
-use tmio_trace::TraceEnd;
 use tmio_trace::frame::{self, FrameKind};
 use tmio_trace::reader::parts_path;
+use tmio_trace::{Trace, TraceEnd, tmio};
 
 /// Whether everybody's part of a step went well; if not, everybody gets the reason of the lowest
 /// rank that failed.
@@ -56,6 +57,9 @@ pub(crate) fn commit(recorder: &Recorder, world: &dyn World) {
             recorder.spool.remove();
             if recorder.rank == 0 {
                 output::remove_parts(&parts);
+                if let Format::Tmio(format) = recorder.options.format {
+                    convert(recorder, format, &temporary);
+                }
                 message::info(format_args!("{} operations in {}", done, recorder.output.display()));
             }
         }
@@ -72,6 +76,35 @@ pub(crate) fn commit(recorder: &Recorder, world: &dyn World) {
                 };
                 message::warn(format_args!("no complete trace: {reason}{rest}"));
             }
+        }
+    }
+}
+
+/// What turning the trace into another format may take of rank 0's memory.
+const CONVERSION_MEMORY: usize = 1 << 30;
+
+/// Rank 0: turns the finished trace into one of TMIO's formats, under the same name.
+fn convert(recorder: &Recorder, format: tmio::Format, temporary: &Path) {
+    let began = clock::monotonic();
+    let result = Trace::open(&recorder.output).map_err(|error| error.to_string()).and_then(|trace| {
+        let file = open(temporary, true).map_err(|error| message::plain(&error))?;
+        let mut output = BufWriter::new(file);
+        system::without_size_signal(|| {
+            tmio::convert(trace, format, Some(CONVERSION_MEMORY), &mut output).map_err(io::Error::other)?;
+            output.flush()
+        })
+        .and_then(|()| fs::rename(temporary, &recorder.output))
+        .map_err(|error| message::plain(&error))
+    });
+    match result {
+        Ok(()) => {
+            let seconds = (clock::monotonic() - began) as f64 * 1e-9;
+            message::info(format_args!("turned into {} in {seconds:.3} s", format.name()));
+        }
+        Err(reason) => {
+            let _ = fs::remove_file(temporary);
+            let path = recorder.output.display();
+            message::warn(format_args!("{path} stays in tmio's own format: {reason}"));
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::message::{self, Level};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
+use tmio_trace::tmio;
 
 /// When blocks leave memory before they are full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +26,24 @@ pub enum ClockChoice {
     Monotonic,
 }
 
-/// What the C++ TMIO would have written can be written, too.
+/// Format of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// The format of `docs/trace-format.md`.
     Msgpack,
+    /// One of the C++ TMIO's, into which rank 0 turns the trace at the end.
+    Tmio(tmio::Format),
+}
+
+impl Format {
+    /// Ending of the default output's name.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Format::Msgpack | Format::Tmio(tmio::Format::Msgpack) => "msgpack",
+            Format::Tmio(tmio::Format::Jsonl) => "jsonl",
+            Format::Tmio(tmio::Format::Json) => "json",
+        }
+    }
 }
 
 /// All options, with their defaults filled in.
@@ -77,7 +91,7 @@ impl Default for Options {
     }
 }
 
-/// Default of `TMIO_OUTPUT`.
+/// Default of `TMIO_OUTPUT`; the ending is that of the format.
 pub const DEFAULT_OUTPUT: &str = "tmio_%j_%n.msgpack";
 
 /// One option: its name (`TMIO_` before it in the environment, as it is in a file), its default
@@ -102,9 +116,13 @@ const TABLE: &[Entry] = &[
     Entry {
         name: "FORMAT",
         default: "msgpack",
-        help: "format of the trace: msgpack",
+        help: "format of the trace: msgpack, or one of the C++ TMIO's for the Python FTIO: tmio-msgpack, tmio-jsonl, tmio-json (rank 0 converts at the end of MPI_Finalize)",
         set: |o, text| {
-            o.format = if text == "msgpack" { Format::Msgpack } else { return Err("msgpack") };
+            o.format = match (text, tmio::Format::from_name(text)) {
+                ("msgpack", _) => Format::Msgpack,
+                (_, Some(format)) => Format::Tmio(format),
+                _ => return Err("msgpack, tmio-msgpack, tmio-jsonl or tmio-json"),
+            };
             Ok(())
         },
     },

@@ -1,6 +1,6 @@
 //! Where the trace goes: the pattern of `TMIO_OUTPUT`, and what is there already.
 
-use crate::options::DEFAULT_OUTPUT;
+use crate::options::{DEFAULT_OUTPUT, Format};
 use crate::{clock, message, system};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,6 +9,7 @@ use std::time::Duration;
 use tmio_trace::RankInfo;
 use tmio_trace::frame::{FrameKind, FrameReader};
 use tmio_trace::reader::{is_trace_start, parts_path};
+use tmio_trace::tmio;
 
 /// What stands behind the letters of a pattern.
 #[derive(Debug)]
@@ -16,6 +17,7 @@ pub(crate) struct Values {
     pub(crate) job: String,
     pub(crate) ranks: u32,
     pub(crate) host: String,
+    pub(crate) format: Format,
 }
 
 fn expand(pattern: &str, values: &Values) -> Result<String, String> {
@@ -50,7 +52,8 @@ fn expand(pattern: &str, values: &Values) -> Result<String, String> {
 
 /// Rank 0: decides where the trace goes and makes the directory of its parts.
 pub(crate) fn prepare(pattern: Option<&str>, values: &Values) -> Result<PathBuf, String> {
-    let expanded = expand(pattern.unwrap_or(DEFAULT_OUTPUT), values)?;
+    let default = DEFAULT_OUTPUT.replace("msgpack", values.format.ending());
+    let expanded = expand(pattern.unwrap_or(&default), values)?;
     let here = std::env::current_dir()
         .map_err(|error| format!("the current directory: {}", message::plain(&error)))?;
     let wanted = here.join(expanded);
@@ -64,7 +67,7 @@ pub(crate) fn prepare(pattern: Option<&str>, values: &Values) -> Result<PathBuf,
         let parts = parts_path(&output);
         let taken = if pattern.is_some() { is_live(&parts) } else { output.exists() || parts.exists() };
         if !taken {
-            clear(&output, &parts)?;
+            clear(&output, &parts, values.format)?;
             match fs::create_dir(&parts) {
                 Ok(()) => {
                     if pattern.is_some() && output != wanted {
@@ -98,9 +101,9 @@ fn with_number(path: &Path, number: u32) -> PathBuf {
 }
 
 /// Takes away an earlier trace of that name; anything else of that name is left alone.
-fn clear(output: &Path, parts: &Path) -> Result<(), String> {
+fn clear(output: &Path, parts: &Path, format: Format) -> Result<(), String> {
     if output.exists() {
-        if !begins_like_a_trace(output) {
+        if !begins_like_a_trace(output, format) {
             return Err(format!("{} exists and is not a tmio trace", output.display()));
         }
         fs::remove_file(output)
@@ -112,17 +115,19 @@ fn clear(output: &Path, parts: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn begins_like_a_trace(path: &Path) -> bool {
+/// Whether a file is empty, a trace of ours, or what such a trace was turned into.
+fn begins_like_a_trace(path: &Path, format: Format) -> bool {
     let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(7).read_to_end(&mut start));
-    read.is_ok() && (start.is_empty() || is_trace_start(&start))
+    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
+    let converted = matches!(format, Format::Tmio(wanted) if tmio::detect(&start) == Some(wanted));
+    read.is_ok() && (start.is_empty() || is_trace_start(&start) || converted)
 }
 
 /// Takes away the parts of a trace, and nothing else that may lie there.
 pub(crate) fn remove_parts(parts: &Path) {
     let Ok(entries) = fs::read_dir(parts) else { return };
     for entry in entries.flatten() {
-        if begins_like_a_trace(&entry.path()) {
+        if begins_like_a_trace(&entry.path(), Format::Msgpack) {
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -176,7 +181,7 @@ mod tests {
     use super::*;
 
     fn values() -> Values {
-        Values { job: "77.1".into(), ranks: 4, host: "n01".into() }
+        Values { job: "77.1".into(), ranks: 4, host: "n01".into(), format: Format::Msgpack }
     }
 
     #[test]

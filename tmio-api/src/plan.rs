@@ -1,5 +1,6 @@
 //! What all ranks must know before they begin, decided by rank 0.
 
+use crate::options::Options;
 use crate::output::{self, Values};
 use crate::world::{JobInfo, World};
 use crate::{clock, system};
@@ -17,13 +18,13 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Rank 0: chooses the path and makes the directory of the parts.
-    pub(crate) fn make(job: &JobInfo, ranks: u32, host: &str, pattern: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn make(job: &JobInfo, ranks: u32, host: &str, options: &Options) -> Result<Self, String> {
         let mut id = system::job_id();
         if job.spawned {
             id = format!("{id}.spawn{}", std::process::id());
         }
-        let values = Values { job: id.clone(), ranks, host: host.to_owned() };
-        let output = output::prepare(pattern, &values)?;
+        let values = Values { job: id.clone(), ranks, host: host.to_owned(), format: options.format };
+        let output = output::prepare(options.output.as_deref(), &values)?;
         Ok(Plan { output, job: id, start: clock::realtime(), epoch: clock::monotonic() })
     }
 

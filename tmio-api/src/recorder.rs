@@ -268,7 +268,7 @@ impl Recorder {
         let host = system::host();
         let plan = Plan::agree(world, || match parsed.problem {
             Some(problem) => Err(problem),
-            None => Plan::make(job, ranks, &host, options.output.as_deref()),
+            None => Plan::make(job, ranks, &host, &options),
         })?;
         let boot_id = system::boot_id();
         let clocks = world.clock_offset(system::node_number(&host, &boot_id), &clock::monotonic);

@@ -21,9 +21,11 @@
 //!
 //! "The operation before" the first one is all zeros. Sums wrap at 64 bits.
 
-use crate::column::{ColumnReader, ColumnWriter};
+mod decode;
+
+use crate::column::ColumnWriter;
 use crate::frame::{self, FrameKind};
-use crate::{AsyncTimes, Flags, OpKind, Operation};
+use crate::{Flags, OpKind, Operation};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -102,60 +104,6 @@ impl<'a> Block<'a> {
     /// Reads the body of a block frame.
     pub fn parse(body: &'a [u8]) -> Result<Self, String> {
         rmp_serde::from_slice(body).map_err(|error| error.to_string())
-    }
-
-    /// Decodes the operations, on the rank's clock, into `operations` (which is emptied first).
-    pub fn decode_into(&self, operations: &mut Vec<Operation>) -> Result<(), BlockError> {
-        operations.clear();
-        if self.count > MAX_COUNT {
-            return Err(BlockError::TooMany(self.count));
-        }
-        let column = |bytes: &Bytes<'a>| ColumnReader::new(bytes.0);
-        let columns = &self.columns;
-        let (mut kinds, mut flag_values) = (column(&columns.kind), column(&columns.flags));
-        let (mut threads, mut files) = (column(&columns.thread), column(&columns.file));
-        let (mut sizes, mut offsets) = (column(&columns.bytes), column(&columns.offset));
-        let (mut starts, mut durations) = (column(&columns.start), column(&columns.duration));
-        let (mut issues, mut deadlines) = (column(&columns.issued), column(&columns.deadline));
-        let (mut pendings, mut tests) = (column(&columns.pending), column(&columns.tested));
-
-        let (mut kind, mut flags, mut thread, mut file) = (0i64, 0i64, 0i64, 0i64);
-        let (mut bytes, mut offset, mut stride, mut end) = (0i64, 0i64, 0i64, 0i64);
-        for _ in 0..self.count {
-            let next =
-                |column: &mut ColumnReader<'a>, name| column.next_value().ok_or(BlockError::Short(name));
-            kind = kind.wrapping_add(next(&mut kinds, "kind")?);
-            flags = flags.wrapping_add(next(&mut flag_values, "flags")?);
-            thread = thread.wrapping_add(next(&mut threads, "thread")?);
-            file = file.wrapping_add(next(&mut files, "file")?);
-            bytes = bytes.wrapping_add(next(&mut sizes, "bytes")?);
-            stride = stride.wrapping_add(next(&mut offsets, "offset")?);
-            offset = offset.wrapping_add(stride);
-            let start = end.wrapping_add(next(&mut starts, "start")?);
-            end = start.wrapping_add(next(&mut durations, "duration")?);
-            let op_kind = OpKind(u8::try_from(kind).map_err(|_| BlockError::Range("kind"))?);
-            let nonblocking = if op_kind.is_nonblocking() {
-                let issued = start.wrapping_add(next(&mut issues, "issued")?);
-                let deadline = end.wrapping_sub(next(&mut deadlines, "deadline")?);
-                let pending_until = issued.wrapping_add(next(&mut pendings, "pending")?);
-                let test_time = next(&mut tests, "tested")?;
-                Some(AsyncTimes { issued, deadline, pending_until, test_time })
-            } else {
-                None
-            };
-            operations.push(Operation {
-                kind: op_kind,
-                flags: Flags(u8::try_from(flags).map_err(|_| BlockError::Range("flags"))?),
-                thread: u16::try_from(thread).map_err(|_| BlockError::Range("thread"))?,
-                file: u32::try_from(file).map_err(|_| BlockError::Range("file"))?,
-                offset,
-                bytes: bytes as u64,
-                start,
-                end,
-                nonblocking,
-            });
-        }
-        Ok(())
     }
 }
 

@@ -113,7 +113,7 @@ impl<'a> ColumnReader<'a> {
     }
 
     /// The next number.
-    #[inline]
+    #[inline(always)]
     pub fn next_value(&mut self) -> Option<i64> {
         if self.zeros > 0 {
             self.zeros -= 1;
@@ -128,13 +128,52 @@ impl<'a> ColumnReader<'a> {
         Some(unzigzag(code))
     }
 
+    /// How many of the next numbers are known to be zero without reading further.
     #[inline]
+    pub fn zeros_ahead(&mut self) -> u64 {
+        if self.zeros == 0 && self.bytes.first() == Some(&0) {
+            let before = self.bytes;
+            // As in `next_value`; an empty or damaged run is left for it to refuse.
+            match self.varint().and_then(|_| self.varint()) {
+                Some(run) if run > 0 => self.zeros = run,
+                _ => self.bytes = before,
+            }
+        }
+        self.zeros
+    }
+
+    /// Passes over `count` zeros, at most as many as [`zeros_ahead`](Self::zeros_ahead) gave.
+    #[inline]
+    pub fn skip_zeros(&mut self, count: u64) {
+        self.zeros = self.zeros.saturating_sub(count);
+    }
+
+    #[inline(always)]
     fn varint(&mut self) -> Option<u64> {
         let (&first, rest) = self.bytes.split_first()?;
         if first < 0x80 {
             self.bytes = rest;
             return Some(u64::from(first));
         }
+        let Some(&word) = self.bytes.first_chunk::<8>() else { return self.varint_by_bytes() };
+        let word = u64::from_le_bytes(word);
+        // The first byte whose high bit is clear ends the number.
+        let ends = !word & 0x8080_8080_8080_8080;
+        if ends == 0 {
+            return self.varint_by_bytes();
+        }
+        let x = word & (ends ^ (ends - 1)) & 0x7f7f_7f7f_7f7f_7f7f;
+        // Bring groups of seven bits together: eighths, quarters, halves.
+        let x = (x & 0x007f_007f_007f_007f) | (x & 0x7f00_7f00_7f00_7f00) >> 1;
+        let x = (x & 0x0000_3fff_0000_3fff) | (x & 0x3fff_0000_3fff_0000) >> 2;
+        let x = (x & 0x0000_0000_0fff_ffff) | (x & 0x0fff_ffff_0000_0000) >> 4;
+        self.bytes = self.bytes.get(ends.trailing_zeros() as usize / 8 + 1..)?;
+        Some(x)
+    }
+
+    /// For numbers of nine or ten bytes, and at the end of the column.
+    #[cold]
+    fn varint_by_bytes(&mut self) -> Option<u64> {
         let mut value = 0u64;
         for (index, &byte) in self.bytes.iter().enumerate().take(MAX_VARINT) {
             value |= u64::from(byte & 0x7f) << (7 * index);

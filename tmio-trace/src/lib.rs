@@ -13,6 +13,8 @@
 //! Blocks are self-contained: a block names the files its operations touched and can be decoded
 //! without any other block. `docs/trace-format.md` describes every byte.
 //!
+//! [`tmio`] derives the phases of the C++ TMIO from operations, and writes and reads its formats.
+//!
 //! The same crate is linked into the application (writing) and into `ftio` (reading), so it has no
 //! dependency beyond serde, and nothing on the writing path panics or allocates without asking.
 

@@ -254,10 +254,15 @@ impl Reading {
             self.names.entry(block.rank).or_default().extend(names);
         }
         let mut operations = std::mem::take(&mut self.operations);
-        let decoded = block.decode_into(&mut operations).map_err(|error| error.to_string());
+        let info = self.ranks.get(&block.rank);
+        // Mostly one shift fits the whole block.
+        let shift = info.and_then(|rank| constant_shift(rank, block.t_min, block.t_max));
+        let decoded =
+            block.decode_shifted(shift.unwrap_or(0), &mut operations).map_err(|error| error.to_string());
         if decoded.is_ok() {
-            let info = self.ranks.get(&block.rank);
-            to_job_time(info, &mut operations, block.t_min, block.t_max);
+            if shift.is_none() {
+                to_job_time(info, &mut operations);
+            }
             let covered = info.and_then(|rank| rank.job_time(block.covered_until));
             self.outcome.blocks += 1;
             self.outcome.operations += operations.len() as u64;
@@ -295,9 +300,7 @@ impl Reading {
                 if operations.is_empty() {
                     continue;
                 }
-                let t_min = operations.iter().map(|op| op.start).min().unwrap_or(0);
-                let t_max = operations.iter().map(|op| op.end).max().unwrap_or(0);
-                to_job_time(Some(&rank), &mut operations, t_min, t_max);
+                to_job_time(Some(&rank), &mut operations);
                 self.outcome.blocks += 1;
                 self.outcome.operations += operations.len() as u64;
                 self.outcome.from_spool += operations.len() as u64;
@@ -332,10 +335,16 @@ impl Reading {
         let ranks_agree = self.outcome.end.as_ref().is_some_and(|end| {
             end.ranks as usize == self.ranks.len() && end.operations == self.outcome.operations
         });
-        self.outcome.complete = self.end_is_last && ranks_agree && !self.damaged && !unfinished;
+        let finished = self.ranks.values().all(|rank| rank.finished);
+        self.outcome.complete = self.end_is_last && ranks_agree && finished && !self.damaged && !unfinished;
         if unfinished {
             self.outcome.warnings.push(format!(
                 "{}: the job has not reached MPI_Finalize; this is what it had written so far",
+                path.display()
+            ));
+        } else if self.end_is_last && ranks_agree && !finished && self.outcome.warnings.is_empty() {
+            self.outcome.warnings.push(format!(
+                "{}: the job did not reach MPI_Finalize; this is what was recovered of it",
                 path.display()
             ));
         } else if !self.outcome.complete && self.outcome.warnings.is_empty() {
@@ -376,17 +385,16 @@ fn describe_damage(damage: &[Damage]) -> Option<String> {
     ))
 }
 
+/// What has to be added to the clock of a rank anywhere between two moments, if it is the same and no time would overflow.
+fn constant_shift(rank: &RankInfo, t_min: i64, t_max: i64) -> Option<i64> {
+    let shift = rank.shift(t_min).filter(|first| rank.shift(t_max) == Some(*first))?;
+    (t_min.checked_add(shift).is_some() && t_max.checked_add(shift).is_some()).then_some(shift)
+}
+
 /// Moves operations from the rank's clock to job time.
-fn to_job_time(rank: Option<&RankInfo>, operations: &mut [Operation], t_min: i64, t_max: i64) {
+fn to_job_time(rank: Option<&RankInfo>, operations: &mut [Operation]) {
     let Some(rank) = rank else { return };
-    match (rank.shift(t_min), rank.shift(t_max)) {
-        (Some(first), Some(last)) if first == last => {
-            operations.iter_mut().for_each(|op| *op = op.shifted(first));
-        }
-        _ => {
-            for op in operations {
-                *op = op.shifted(rank.shift(op.start).unwrap_or(0));
-            }
-        }
+    for op in operations {
+        *op = op.shifted(rank.shift(op.start).unwrap_or(0));
     }
 }

@@ -162,3 +162,20 @@ fn what_is_no_trace_is_named() {
     assert!(message(b"hello world").contains("is not a tmio trace"), "{}", message(b"hello world"));
     assert!(message(b"\x94\xa5tmio2...").contains("format 2"));
 }
+
+#[test]
+fn only_a_directory_named_parts_is_a_trace() {
+    let folder = std::env::temp_dir().join(format!("tmio-trace-{}", std::process::id()));
+    let parts = folder.join("out.msgpack.parts");
+    std::fs::create_dir_all(&parts).unwrap();
+    for directory in [&folder, &parts] {
+        std::fs::write(directory.join("node"), trace_of(2, 3)).unwrap();
+    }
+    let count =
+        |path: &std::path::Path| Trace::open(path).map(|trace| trace.read(|_| {}).unwrap().operations);
+    let (of_parts, of_name) = (count(&parts).unwrap(), count(&folder.join("out.msgpack")).unwrap());
+    let of_folder = count(&folder);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(of_parts > 0 && of_parts == of_name);
+    assert!(matches!(of_folder, Err(tmio_trace::ReadError::Directory { .. })), "{of_folder:?}");
+}

@@ -1,4 +1,4 @@
-//! A picture as one HTML page that works without a network.
+//! Pictures as one HTML page that works without a network.
 
 use super::escaped;
 use super::picture::Picture;
@@ -6,14 +6,19 @@ use super::picture::Picture;
 /// Points per curve: enough to zoom in.
 pub const POINTS: usize = 40_000;
 
-/// The page, with places for title and data.
+/// The page, with places for title, style, data and script.
 const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPTS: [&str; 2] = [include_str!("chart.js"), include_str!("page.js")];
 
-/// Draw it.
-pub fn draw(picture: &Picture) -> String {
+/// Write it.
+pub fn draw(pictures: &[Picture]) -> String {
+    let title = pictures.iter().map(|picture| picture.title.as_str()).collect::<Vec<_>>().join(", ");
     // Numbers and strings of our own types always serialise; `<` could end the script element.
-    let data = serde_json::to_string(picture).unwrap_or_default().replace('<', "\\u003c");
-    PAGE.replace("{{title}}", &escaped(&picture.title))
-        .replace("{{subtitle}}", &escaped(&picture.subtitle))
+    let data = serde_json::to_string(pictures).unwrap_or_default().replace('<', "\\u003c");
+    // Data last: it may hold anything.
+    PAGE.replace("{{style}}", STYLE)
+        .replace("{{script}}", &SCRIPTS.concat())
+        .replace("{{title}}", &escaped(&title))
         .replace("{{data}}", &data)
 }

@@ -1,7 +1,11 @@
 //! What is in a picture, whatever it is written as: curves thinned out to what can be seen, and words.
 
+use super::curve::Curve;
+use super::phases::phases;
+use super::timeline::{Heatmap, Overlap, Timeline};
 use crate::text::printable;
 use crate::units::{bytes, counted, percent, seconds, si};
+use ftio_core::autocorrelation::acf;
 use ftio_core::detect::Analysis;
 use ftio_core::step::StepFunction;
 use serde::Serialize;
@@ -10,8 +14,10 @@ use serde::Serialize;
 #[derive(Debug, Serialize)]
 pub struct Picture {
     pub title: String,
-    /// The verdict in one line.
+    /// What was looked at, in one line.
     pub subtitle: String,
+    /// Names and values of what was found.
+    pub facts: Vec<(&'static str, String)>,
     /// Start and end of the window.
     pub window: [f64; 2],
     /// The exact bandwidth, if the requests were kept: a step at each point.
@@ -25,13 +31,16 @@ pub struct Picture {
     pub frequency_range: f64,
     pub candidates: Vec<Mark>,
     pub next_phase: Option<[f64; 2]>,
-}
-
-/// Points, x ascending.
-#[derive(Debug, Default, Serialize)]
-pub struct Curve {
-    pub x: Vec<f64>,
-    pub y: Vec<f64>,
+    /// Start and end of each I/O phase.
+    pub phases: Vec<[f64; 2]>,
+    /// The autocorrelation over the lag.
+    pub acf: Option<Curve>,
+    /// The period, to be marked in the autocorrelation.
+    pub period: Option<f64>,
+    /// What each rank transferred when.
+    pub ranks: Option<Heatmap>,
+    /// What nonblocking operations needed and got.
+    pub overlap: Option<Overlap>,
 }
 
 /// The mean plus the dominant wave.
@@ -55,7 +64,7 @@ pub struct Mark {
 
 impl Picture {
     /// At most about `points` points per curve.
-    pub fn of(analysis: &Analysis, points: usize) -> Self {
+    pub fn of(analysis: &Analysis, timeline: Timeline, points: usize) -> Self {
         let found = &analysis.detection;
         let signal = &analysis.signal;
         let (start, step) = (signal.start_seconds(), signal.step());
@@ -68,6 +77,7 @@ impl Picture {
         Picture {
             title: printable(&found.source).into_owned(),
             subtitle: subtitle(analysis),
+            facts: facts(analysis),
             window: [found.t_start, found.t_end.max(found.t_start + step)],
             exact: analysis.stretches.as_deref().map(|stretches| {
                 let steps = StepFunction::overlap(stretches).window(Some(found.t_start), Some(found.t_end));
@@ -84,8 +94,24 @@ impl Picture {
             spectrum: spectrum.peaks(4 * points),
             candidates: marks(analysis),
             next_phase: found.next_phase.map(|next| [next.start, next.end]),
+            phases: phases(signal, found.period),
+            acf: correlation(analysis).map(|curve| curve.thinned(points)),
+            period: found.period,
+            ranks: timeline.ranks,
+            overlap: timeline.overlap,
         }
     }
+}
+
+/// The autocorrelation up to half the window: beyond, too little of the signal overlaps with itself.
+fn correlation(analysis: &Analysis) -> Option<Curve> {
+    let signal = &analysis.signal;
+    let values = acf(&signal.samples);
+    // All zeros: a constant signal has none.
+    values.first().filter(|first| **first > 0.0)?;
+    let shown = values.len().div_ceil(2);
+    let x = (0..shown).map(|lag| lag as f64 * signal.step()).collect();
+    Some(Curve { x, y: values[..shown].to_vec() })
 }
 
 /// Adding and subtracting bandwidths leaves a little where there is nothing.
@@ -95,24 +121,40 @@ fn without_residue(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
+/// What was looked at.
 fn subtitle(analysis: &Analysis) -> String {
     let found = &analysis.detection;
-    let verdict = match found.period {
-        Some(period) => {
-            let refined =
-                found.refined_confidence.map(|c| format!(", refined {}", percent(c))).unwrap_or_default();
-            format!("period {}, confidence {}{refined}", seconds(period), percent(found.confidence))
-        }
-        None => format!("no period: {}", found.reasons.join("; ")),
-    };
-    format!(
-        "{verdict} · {} · {} · {} · {} at {}",
+    let mut text = format!(
+        "{} · {} · {} · {} at {}",
         found.mode,
         counted(found.ranks.into(), "rank"),
         bytes(found.total_bytes as f64),
         counted(found.n_samples as u64, "sample"),
         si(found.sampling_frequency, "Hz")
-    )
+    );
+    if !found.complete {
+        text.push_str(" · incomplete");
+    }
+    if found.period.is_none() {
+        text = format!("no period: {} · {text}", found.reasons.join("; "));
+    }
+    text
+}
+
+fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
+    let found = &analysis.detection;
+    let mut facts = vec![("Period", found.period.map_or("none".into(), seconds))];
+    if found.period.is_some() {
+        facts.push(("Confidence", percent(found.confidence)));
+    }
+    facts.extend(found.refined_confidence.map(|refined| ("Refined", percent(refined))));
+    facts.push(("Signal", found.signal.to_string()));
+    let traits = &found.characterization;
+    facts.extend(traits.r_io.map(|share| ("Time in I/O", percent(share))));
+    facts.extend(traits.b_io.map(|bandwidth| ("Bandwidth in I/O", si(bandwidth, "B/s"))));
+    facts.extend(traits.bytes_per_period.map(|volume| ("Per period", bytes(volume))));
+    facts.extend(found.next_phase.map(|next| ("Next phase", format!("at {}", seconds(next.start)))));
+    facts
 }
 
 fn marks(analysis: &Analysis) -> Vec<Mark> {
@@ -159,75 +201,4 @@ fn interesting(spectrum: &Curve, dominant: Option<f64>) -> f64 {
     });
     let least = spectrum.x.get(15).copied().unwrap_or(last);
     enough.unwrap_or(last).max(least).min(last)
-}
-
-impl Curve {
-    /// First, lowest, highest and last point of each of `points / 4` stretches: it looks the same and has no gaps.
-    fn thinned(self, points: usize) -> Curve {
-        let columns = points / 4;
-        if self.x.len() <= points || columns == 0 {
-            return self;
-        }
-        let (first, last) = (self.x[0], self.x[self.x.len() - 1]);
-        let column = |x: f64| (((x - first) / (last - first) * columns as f64) as usize).min(columns - 1);
-        let mut out = Curve::default();
-        let mut from = 0;
-        while from < self.x.len() {
-            let this = column(self.x[from]);
-            let to = from + self.x[from..].partition_point(|&x| column(x) <= this);
-            let range = from..to.max(from + 1);
-            let by_value = |a: &usize, b: &usize| self.y[*a].total_cmp(&self.y[*b]);
-            let mut keep = vec![range.start, range.end - 1];
-            keep.extend(range.clone().min_by(by_value));
-            keep.extend(range.clone().max_by(by_value));
-            keep.sort_unstable();
-            keep.dedup();
-            for i in keep {
-                out.x.push(self.x[i]);
-                out.y.push(self.y[i]);
-            }
-            from = range.end;
-        }
-        out
-    }
-
-    /// Only the highest point of each stretch, if there are more than `points`.
-    fn peaks(self, points: usize) -> Curve {
-        if self.x.len() <= points {
-            return self;
-        }
-        let size = self.x.len().div_ceil(points.max(1));
-        let mut out = Curve::default();
-        for start in (0..self.x.len()).step_by(size) {
-            let range = start..(start + size).min(self.x.len());
-            if let Some(i) = range.max_by(|a, b| self.y[*a].total_cmp(&self.y[*b])) {
-                out.x.push(self.x[i]);
-                out.y.push(self.y[i]);
-            }
-        }
-        out
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thinning_keeps_extremes_and_order() {
-        let x: Vec<f64> = (0..10_000).map(f64::from).collect();
-        let y: Vec<f64> = x.iter().map(|x| if *x == 4321.0 { 99.0 } else { (x / 7.0).sin() }).collect();
-        let thin = Curve { x, y }.thinned(400);
-        assert!(thin.x.len() <= 400, "{}", thin.x.len());
-        assert!(thin.x.is_sorted() && thin.y.contains(&99.0));
-        assert_eq!((thin.x[0], thin.x[thin.x.len() - 1]), (0.0, 9999.0));
-    }
-
-    #[test]
-    fn peaks_survive() {
-        let y: Vec<f64> = (0..1000).map(|i| if i == 501 { 1.0 } else { 0.0 }).collect();
-        let thin = Curve { x: (0..1000).map(f64::from).collect(), y }.peaks(100);
-        assert_eq!(thin.x.len(), 100);
-        assert!(thin.x.contains(&501.0));
-    }
 }

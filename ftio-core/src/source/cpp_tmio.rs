@@ -32,12 +32,9 @@ impl Feed for Phases {
         if digest.anonymous {
             job.notes.push("the input does not say whether it was read or written; taken as read".into());
         }
-        let mut sum = 0.0;
         for mode in Class::ALL.into_iter().map(|class| section(class, span)) {
             push(&digest, mode, intake);
-            sum += digest.series(mode).scalars.total_bytes;
         }
-        let _ = sum;
         Ok(job)
     }
 }

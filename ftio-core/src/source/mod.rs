@@ -41,6 +41,7 @@ pub use open::{Folder, OpenOptions, Opened, folder, open, open_content};
 pub use our_trace::TmioTrace;
 pub use phase::{Phase, Span};
 
+use crate::detail::{Batch, Detail};
 use crate::request::Request;
 
 /// What is known about the job after reading.
@@ -73,6 +74,20 @@ pub trait Source {
     /// Hand all requests to `visit`, in any order.
     fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError>;
 
+    /// Hand all requests to `visit`, together with their files where the input knows them.
+    fn read_detailed(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(Batch<'_>),
+    ) -> Result<Job, SourceError> {
+        let mut details = Vec::new();
+        self.read(span, &mut |requests| {
+            details.clear();
+            details.extend(requests.iter().map(|&request| Detail { request, file: None }));
+            visit(Batch { requests: &details, files: &[] });
+        })
+    }
+
     /// Hand all data to `visit` as bandwidths with start and end, exactly as the input has them and in its order.
     ///
     /// This is what the Python FTIO works on. For an input of requests, a bandwidth is bytes over duration, and requests
@@ -94,6 +109,14 @@ impl<S: Source + ?Sized> Source for Box<S> {
 
     fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
         (*self).read(span, visit)
+    }
+
+    fn read_detailed(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(Batch<'_>),
+    ) -> Result<Job, SourceError> {
+        (*self).read_detailed(span, visit)
     }
 
     fn read_phases(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Phase])) -> Result<Job, SourceError> {

@@ -4,9 +4,11 @@ use super::content::Content;
 use super::recognise::Format;
 use super::{Input, Job, OpenOptions, Source, SourceError, Span};
 use crate::coverage::CoverageTally;
+use crate::detail::{Batch, Detail};
 use crate::request::Request;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use tmio_trace::reader::Operations;
 use tmio_trace::{Event, Operation, Trace};
 
 /// Our own trace.
@@ -73,6 +75,34 @@ pub fn recognised(input: &Input, options: &OpenOptions) -> Result<Option<TmioTra
 impl Source for TmioTrace {
     fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
         let mut batch = Vec::new();
+        self.read_blocks(|block| {
+            batch.clear();
+            batch.extend(block.operations.iter().filter_map(|op| request(op, block.rank, span)));
+            visit(&batch);
+            batch.iter().map(|request| request.bytes).fold(0, u64::saturating_add)
+        })
+    }
+
+    fn read_detailed(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(Batch<'_>),
+    ) -> Result<Job, SourceError> {
+        let mut batch = Vec::new();
+        self.read_blocks(|block| {
+            batch.clear();
+            batch.extend(block.operations.iter().filter_map(|op| {
+                Some(Detail { request: request(op, block.rank, span)?, file: Some(op.file) })
+            }));
+            visit(Batch { requests: &batch, files: block.files });
+            batch.iter().map(|detail| detail.request.bytes).fold(0, u64::saturating_add)
+        })
+    }
+}
+
+impl TmioTrace {
+    /// Hand every block to `visit`, which returns how many bytes were transferred in it.
+    fn read_blocks(self, mut visit: impl FnMut(&Operations<'_>) -> u64) -> Result<Job, SourceError> {
         let mut highest_rank = None;
         let mut coverage = CoverageTally::default();
         let outcome = self.open()?.read(|event| match event {
@@ -83,10 +113,7 @@ impl Source for TmioTrace {
             }
             Event::Block(block) => {
                 highest_rank = highest_rank.max(Some(block.rank));
-                batch.clear();
-                batch.extend(block.operations.iter().filter_map(|op| request(op, block.rank, span)));
-                coverage.transferred(batch.iter().map(|request| request.bytes));
-                visit(&batch);
+                coverage.transferred(std::iter::once(visit(&block)));
             }
         })?;
         let counted = highest_rank.map_or(0, |rank: u32| rank.saturating_add(1));

@@ -1,6 +1,7 @@
 //! A bandwidth that held for some time: what TMIO calls a phase, and what bandwidth-like inputs consist of.
 
 use crate::request::{Class, Request};
+use crate::step::Stretch;
 
 /// Which time of a nonblocking request is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,5 +42,11 @@ impl Phase {
             rank: request.rank,
             class: request.class,
         })
+    }
+}
+
+impl From<&Phase> for Stretch {
+    fn from(phase: &Phase) -> Self {
+        Stretch { start: phase.start, end: phase.end, bandwidth: phase.bandwidth }
     }
 }

@@ -66,11 +66,11 @@ impl Format {
                 Format::TmioJson
             });
         }
-        if csv::looks_like(head) {
-            return Some(Format::Csv);
+        // Lists in brackets have commas, too.
+        if contains(text, "start_t_micro:") && Pattern::gekkofs().matches(&String::from_utf8_lossy(text)) {
+            return Some(Format::Text);
         }
-        let is_gekkofs = Pattern::gekkofs().matches(&String::from_utf8_lossy(text));
-        is_gekkofs.then_some(Format::Text)
+        csv::looks_like(head).then_some(Format::Csv)
     }
 }
 

@@ -70,7 +70,7 @@ enum Shape {
     /// One match per request.
     Request(Regex),
     /// One match per list (or several, which are put after each other).
-    Lists([Option<Regex>; 6]),
+    Lists(Box<[Option<Regex>; 6]>),
 }
 
 /// The file.
@@ -120,9 +120,9 @@ impl Pattern {
             if groups.is_empty() && regex.captures_len() < 2 {
                 return Err(wrong(field.into(), "a group in parentheses".into(), quoted(expression)));
             }
-            for name in
-                regex.capture_names().flatten().filter(|name| !groups.is_empty() && !groups.contains(name))
-            {
+            let unknown =
+                regex.capture_names().flatten().find(|name| !groups.is_empty() && !groups.contains(name));
+            if let Some(name) = unknown {
                 return Err(wrong(field.into(), format!("groups named {}", groups.join(", ")), quoted(name)));
             }
             Ok(regex)
@@ -142,7 +142,7 @@ impl Pattern {
                         .ok_or_else(|| wrong("lists".into(), FIELDS.join(", "), quoted(field)))?;
                     lists[number] = Some(compile(field, expression, &[])?);
                 }
-                Shape::Lists(lists)
+                Shape::Lists(Box::new(lists))
             }
         };
         let has = |field: usize| match &shape {

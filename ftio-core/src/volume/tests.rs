@@ -137,3 +137,35 @@ proptest! {
         prop_assert_eq!(bins.volumes(-500, 2700).2, 0.0);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(2), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_batch_is_the_same_as_its_requests(
+        requests in prop::collection::vec((-50i64..5000, -3i64..400, 0u64..1 << 40), 0..60),
+        far in prop::option::of((any::<i64>(), any::<i64>())),
+        window in (prop::option::of(0i64..1000), prop::option::of(1000i64..6000)),
+        width in prop_oneof![Just(BinWidth::Finest), Just(BinWidth::Nanoseconds(7)), Just(BinWidth::Nanoseconds(16))],
+        cut in 0usize..60,
+    ) {
+        let mut requests: Vec<(i64, i64, u64)> =
+            requests.into_iter().map(|(start, length, bytes)| (start, start + length, bytes)).collect();
+        requests.extend(far.map(|(start, end)| (start, end, 5)));
+        let empty = VolumeBins::new(3, width, 64).with_window(window.0, window.1);
+        let (mut each, mut batch) = (empty.clone(), empty);
+        requests.iter().for_each(|&(start, end, bytes)| each.add(start, end, bytes));
+        let (head, tail) = requests.split_at(cut.min(requests.len()));
+        batch.add_all(head.iter().copied());
+        batch.add_all(tail.iter().copied());
+        prop_assert_eq!(each.extent(), batch.extent());
+        prop_assert_eq!((each.requests(), each.inverted(), each.rejected()), (batch.requests(), batch.inverted(), batch.rejected()));
+        prop_assert_eq!(each.total_bytes(), batch.total_bytes());
+        if far.is_none() {
+            each.fit(-100, 6000);
+            batch.fit(-100, 6000);
+            prop_assert_eq!(each.width(), batch.width());
+            prop_assert_eq!(each.volumes(-100, 6000), batch.volumes(-100, 6000));
+        }
+    }
+}

@@ -28,6 +28,7 @@ struct options {
     double compute, jitter, desync;
     bool busy, overlap;
     int slices;
+    int transition; /* per cent; negative: every phase writes */
     long long seed;
     int size;
     int requests, files, threads;
@@ -52,6 +53,8 @@ static const char USAGE[] =
     "  --seed N            of the two above (1)\n"
     "  --overlap           nonblocking writes only: compute between issuing and completing the requests\n"
     "  --slices N          with --overlap: compute in N slices with an MPI_Testall after each (1: no tests)\n"
+    "  --transition P      a phase either writes or reads back what was written last; the first writes, and from one to the\n"
+    "                      next it changes with a probability of P per cent (without this, every phase writes)\n"
     "\n"
     "Requests\n"
     "  --size BYTES        bytes of each request, suffixes k and m (64k)\n"
@@ -81,6 +84,9 @@ static const char USAGE[] =
     "Two defects of MPI libraries to keep clear of: Open MPI 4.1 never completes a nonblocking read beyond the end\n"
     "of a file, and MPICH 4.0 aborts when MPI_Testall is asked again after some of several file requests completed\n"
     "(one request is fine).\n"
+    "\n"
+    "Called ioskel.PERIOD.SIZE.ITERATIONS[.PROBABILITY], for example by a link, it has these for --compute, --size, --iterations and\n"
+    "--transition, and one request per phase; options come on top.\n"
     "\n"
     "Exit status: 0, or 1 when verification failed or an MPI call did, or 2 when these options make no sense.\n";
 
@@ -121,6 +127,16 @@ static double seconds(bool speak, const char *option, const char *value) {
     return number;
 }
 
+static int percent(bool speak, const char *option, const char *value) {
+    char *end;
+    long number = strtol(value, &end, 10);
+    if (end == value || *end || number < 0 || number > 100)
+        usage_error(speak, option, value);
+    return (int)number;
+}
+
+static void configure_by_name(struct options *o, const char *path, bool speak); /* name.h */
+
 static void check_combinations(const struct options *o, bool speak) {
     bool asynchronous = o->access == NONBLOCKING || o->access == NONBLOCKING_COLLECTIVE;
     if (o->large_count && MPI_VERSION < 4)
@@ -140,6 +156,8 @@ static void check_combinations(const struct options *o, bool speak) {
     if (o->short_read && o->pointer == SHARED_POINTER && (o->access == BLOCKING || o->access == NONBLOCKING))
         usage_error(speak, "--short-read with a shared pointer needs a collective access: "
                            "otherwise which rank meets the end of the file is chance", NULL);
+    if (o->transition >= 0 && o->read)
+        usage_error(speak, "--transition reads by itself: leave out --read", NULL);
     if (o->overlap && !asynchronous)
         usage_error(speak, "--overlap needs nonblocking access", NULL);
     if (o->posix && (o->pointer == SHARED_POINTER || o->datatype == VECTOR))
@@ -148,10 +166,10 @@ static void check_combinations(const struct options *o, bool speak) {
 
 static struct options parse_options(int argc, char **argv, bool speak) {
     struct options o = {.directory = ".", .iterations = 10, .compute = 1, .slices = 1, .seed = 1,
-                        .size = 64 << 10, .requests = 4, .files = 1, .threads = 1, .completion = WAITALL};
+                        .transition = -1, .size = 64 << 10, .requests = 4, .files = 1, .threads = 1, .completion = WAITALL};
     enum { ITERATIONS = 256, COMPUTE, BUSY, JITTER, DESYNC, SEED, OVERLAP, SLICES, SIZE, REQUESTS, ACCESS,
            POINTER, DATATYPE, COMPLETE, COPY_REQUEST, IGNORE_STATUS, LARGE_COUNT, READ, SHORT_READ, ZERO,
-           THREADS, DIRECTORY, FILES, LAYOUT, KEEP, POSIX, FLUSH, CORRUPT, HELP };
+           THREADS, DIRECTORY, FILES, LAYOUT, KEEP, POSIX, FLUSH, CORRUPT, TRANSITION, HELP };
     static const struct option table[] = {
         {"iterations", 1, 0, ITERATIONS}, {"compute", 1, 0, COMPUTE}, {"busy", 0, 0, BUSY},
         {"jitter", 1, 0, JITTER}, {"desync", 1, 0, DESYNC}, {"seed", 1, 0, SEED},
@@ -163,8 +181,9 @@ static struct options parse_options(int argc, char **argv, bool speak) {
         {"zero", 0, 0, ZERO}, {"threads", 1, 0, THREADS}, {"dir", 1, 0, DIRECTORY},
         {"files", 1, 0, FILES}, {"layout", 1, 0, LAYOUT}, {"keep", 0, 0, KEEP},
         {"posix", 0, 0, POSIX}, {"flush", 0, 0, FLUSH}, {"corrupt", 0, 0, CORRUPT},
-        {"help", 0, 0, HELP}, {0}};
+        {"transition", 1, 0, TRANSITION}, {"help", 0, 0, HELP}, {0}};
     int option;
+    configure_by_name(&o, argv[0], speak);
     opterr = speak;
     while ((option = getopt_long(argc, argv, "h", table, NULL)) != -1) {
         switch (option) {
@@ -196,6 +215,7 @@ static struct options parse_options(int argc, char **argv, bool speak) {
         case POSIX: o.posix = true; break;
         case FLUSH: o.flush = true; break;
         case CORRUPT: o.corrupt = true; break;
+        case TRANSITION: o.transition = percent(speak, "--transition", optarg); break;
         case 'h':
         case HELP:
             if (speak)

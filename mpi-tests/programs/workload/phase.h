@@ -20,6 +20,7 @@ struct job {
     int memory_count;
     size_t block;         /* of pattern.h */
     size_t buffer_size;   /* of one request in memory, with its gaps */
+    int written;          /* phases that wrote */
     bool interleaved;     /* by a file view: offsets count this rank's own bytes only */
 };
 

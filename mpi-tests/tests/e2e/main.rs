@@ -23,6 +23,7 @@ mod options;
 mod other_tools;
 mod python;
 mod rust_workload;
+mod scaling;
 mod stress;
 mod symbols;
 mod traps;

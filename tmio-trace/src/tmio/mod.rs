@@ -1,6 +1,6 @@
 //! The three file formats of the C++ TMIO, in which the Python FTIO reads traces.
 //!
-//! They hold no operations but [phases](phases): what a rank moved between two moments, and how fast.
+//! They hold no operations but [phases]: what a rank moved between two moments, and how fast.
 //! [`convert`] writes them from one of our traces; [`read`] reads them, whoever wrote them, into a
 //! [`Digest`]. `docs/tmio-formats.md` describes them.
 
@@ -81,7 +81,7 @@ pub enum ConvertError {
     Read(#[from] ReadError),
     #[error("cannot write the converted trace: {0}")]
     Write(#[from] io::Error),
-    #[error("converting the trace needs more than {limit} bytes of memory")]
+    #[error("converting the trace needs more than the {limit} bytes of memory that it may use")]
     Memory { limit: usize },
 }
 
@@ -113,13 +113,11 @@ pub fn convert(
             if before != Some(block.rank) {
                 before.filter(|_| finished).into_iter().for_each(|rank| builder.finish_rank(rank));
                 before = Some(block.rank);
-                fits = builder.memory() <= limit;
             }
-            fits = fits && builder.push(block.rank, block.operations).is_ok();
+            fits = builder.push(block.rank, block.operations).is_ok() && builder.memory() <= limit;
         }
         Event::Header(_) | Event::Block(_) => {}
     })?;
-    let fits = fits && builder.memory() <= limit;
     if !fits {
         return Err(ConvertError::Memory { limit });
     }

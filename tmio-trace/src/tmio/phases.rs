@@ -298,11 +298,12 @@ impl OpenPhase {
 /// Collects operations, rank by rank or in any order, and derives the phases.
 ///
 /// Takes 24 bytes per blocking operation, and 40 per nonblocking one until its rank is finished,
-/// then 80 per phase (and 32 per request, if they are kept).
+/// then 72 per phase (and 32 per request, if they are kept).
 #[derive(Debug, Default)]
 pub struct PhaseBuilder {
     keep_requests: bool,
     phases: Phases,
+    memory: usize,
 }
 
 impl PhaseBuilder {
@@ -320,19 +321,24 @@ impl PhaseBuilder {
     /// Adds operations of a rank, in any order; metadata operations are left out.
     pub fn push(&mut self, rank: u32, operations: &[Operation]) -> Result<(), TryReserveError> {
         let phases = self.phases.ranks.entry(rank).or_default();
-        operations.iter().try_for_each(|op| phases.push(op))
+        let before = phases.memory();
+        let pushed = operations.iter().try_for_each(|op| phases.push(op));
+        self.memory = self.memory.saturating_sub(before).saturating_add(phases.memory());
+        pushed
     }
 
     /// Says that all operations of a rank are there; what is added later is grouped apart.
     pub fn finish_rank(&mut self, rank: u32) {
         if let Some(phases) = self.phases.ranks.get_mut(&rank) {
+            let before = phases.memory();
             phases.finish(self.keep_requests);
+            self.memory = self.memory.saturating_sub(before).saturating_add(phases.memory());
         }
     }
 
     /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
-        self.phases.ranks.values().map(RankPhases::memory).sum()
+        self.memory
     }
 
     /// The phases of everything that was added.

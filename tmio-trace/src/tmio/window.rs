@@ -108,6 +108,12 @@ impl<R: Read> Window<R> {
 pub(super) fn excerpt(bytes: &[u8]) -> String {
     match bytes.get(..bytes.len().min(8)).unwrap_or_default() {
         [] => "the end".to_owned(),
-        start => format!("'{}'", start.escape_ascii()),
+        start => {
+            let readable = |&byte: &u8| match byte {
+                b'"' | b'\'' => char::from(byte).to_string(),
+                _ => byte.escape_ascii().to_string(),
+            };
+            format!("'{}'", start.iter().map(readable).collect::<String>())
+        }
     }
 }

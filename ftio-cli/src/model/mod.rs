@@ -1,0 +1,292 @@
+//! `ftio model FILE`: measurements at several scales become formulas.
+
+mod chart;
+mod drawing;
+mod formula;
+mod page;
+mod point;
+mod table;
+
+use crate::exit::Exit;
+use crate::plot::{Format, draw_sheet};
+use crate::style::Style;
+use crate::text::{complain, printable};
+use anyhow::{Context, bail};
+use clap::{ValueEnum, ValueHint};
+use perf_model::output::json::Record;
+use perf_model::output::print::{Print, print};
+use perf_model::{Experiment, Measure, Mode, Modeler, Models, Options, input, model};
+use serde::Serialize;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Of the intervals.
+const LEVEL: f64 = 0.95;
+
+const EXAMPLES: &str = "\
+Examples:
+  From runs to formulas in one line:
+      ftio scale runs/*.msgpack | ftio model -
+  What to expect on 4096 processes, with the interval in which 95 % of runs should lie:
+      ftio model scale.jsonl --evaluate Processes=4096
+  Which callpath will dominate there:
+      ftio model scale.jsonl --metric 'Time (s)' --rank Processes=4096
+  The formula of one metric, for a script:
+      ftio model scale.jsonl --callpath write_sync->total_bytes --json | jq .terms
+      ftio model scale.jsonl --print '{callpath}: {model:python}'
+  Points, formulas and intervals, to open in a browser:
+      ftio model scale.jsonl --evaluate 4096 --plot models.html
+  What Extra-P 4.2 would say:
+      ftio model scale.jsonl --compat --print all
+
+How to read the table: error is the leave-one-out error, that is, how far off the formula is at a point that it has not seen.
+Where the data cannot tell the formula from the next best one (odds below 20 to 1), that one is shown after \"or\": the two may
+differ much beyond the measured scales, and the interval of --evaluate covers both.";
+
+/// Find the formula behind measurements at several scales
+///
+/// Each metric of each callpath becomes a constant plus terms c · p^i · log2(p)^j (the performance model normal form, as in
+/// Extra-P), for one to four parameters.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Measurements: JSON lines as ftio scale writes them, or Extra-P's JSON or text; - is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+
+    /// How to search: refining tries finer exponents, segmented a change between two formulas; both know one parameter
+    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
+    pub modeler: ModelerChoice,
+
+    /// How the repetitions of a scale become one value
+    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
+    pub measure: MeasureChoice,
+
+    /// Decide as Extra-P 4.2 does: same terms, coefficients and costs
+    #[arg(long)]
+    pub compat: bool,
+
+    /// Only callpaths that contain this text
+    #[arg(short, long, value_name = "TEXT")]
+    pub callpath: Option<String>,
+
+    /// Only metrics that contain this text
+    #[arg(short, long, value_name = "TEXT")]
+    pub metric: Option<String>,
+
+    /// Also evaluate the models at a point: Processes=4096, or p=64,n=1e6, or just 4096; may be given several times
+    #[arg(short, long, value_name = "POINT")]
+    pub evaluate: Vec<String>,
+
+    /// Instead of models, rank the callpaths of each metric by what they are predicted to take at this point, or at that of
+    /// --evaluate, or at the largest scale measured
+    #[arg(long, value_name = "POINT", num_args = 0..=1, default_missing_value = "")]
+    pub rank: Option<String>,
+
+    /// Draw points, models and intervals; the ending of the name decides: .html, .svg or .png
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+
+    /// Print all, functions, callpaths, metrics, parameters (also all-python, functions-latex …) as Extra-P does, or a format
+    /// string: {callpath} {metric} {model} {model:python} {smape} {rss} {ar2} {re} {smape_loo} {runner_up} {notes} {points}
+    /// {measurements} {parameters}
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "rank"])]
+    pub print: Option<String>,
+
+    /// Print one JSON object per model and line
+    #[arg(long)]
+    pub json: bool,
+
+    /// Show metrics that are 0 at every scale, too
+    #[arg(short, long)]
+    pub all: bool,
+}
+
+/// `--modeler`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum ModelerChoice {
+    #[default]
+    Default,
+    Refining,
+    Segmented,
+}
+
+/// `--measure`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum MeasureChoice {
+    #[default]
+    Mean,
+    Median,
+    #[value(alias = "min")]
+    Minimum,
+    #[value(alias = "max")]
+    Maximum,
+}
+
+impl Args {
+    fn options(&self) -> Options {
+        Options {
+            mode: if self.compat { Mode::Compat } else { Mode::Default },
+            modeler: match self.modeler {
+                ModelerChoice::Default => Modeler::Default,
+                ModelerChoice::Refining => Modeler::Refining,
+                ModelerChoice::Segmented => Modeler::Segmented,
+            },
+            measure: match self.measure {
+                MeasureChoice::Mean => Measure::Mean,
+                MeasureChoice::Median => Measure::Median,
+                MeasureChoice::Minimum => Measure::Minimum,
+                MeasureChoice::Maximum => Measure::Maximum,
+            },
+            ..Options::default()
+        }
+    }
+
+    /// The file, and the point of `--rank`. In `--rank FILE` the file was taken for the point.
+    fn file_and_rank(&self) -> Option<(PathBuf, Option<&str>)> {
+        match (&self.file, self.rank.as_deref()) {
+            (Some(file), rank) => Some((file.clone(), rank)),
+            (None, Some(file)) if !file.is_empty() => Some((PathBuf::from(file), Some(""))),
+            (None, _) => None,
+        }
+    }
+}
+
+/// Read, model, print.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let picture = args.plot.as_deref().map(|path| Format::of(path).map(|format| (path, format))).transpose();
+    let (picture, Some((file, rank))) = (
+        match picture {
+            Ok(picture) => picture,
+            Err(problem) => {
+                complain("", &problem.to_string());
+                return Ok(Exit::Usage);
+            }
+        },
+        args.file_and_rank(),
+    ) else {
+        complain("", "expected a file of measurements, or - for standard input (see ftio model --help)");
+        return Ok(Exit::Usage);
+    };
+    let mut experiment = read(&file)?;
+    narrow(&mut experiment, args)?;
+    let models = model(&experiment, &args.options())?;
+    for skipped in &models.skipped {
+        let name = file.display();
+        complain("warning", &format!("{name}: {}, {}: {}", skipped.callpath, skipped.metric, skipped.reason));
+    }
+    let points: Vec<Vec<f64>> =
+        match args.evaluate.iter().map(|text| point::parse(text, &models.parameters)).collect() {
+            Ok(points) => points,
+            Err(problem) => {
+                complain("", &problem.to_string());
+                return Ok(Exit::Usage);
+            }
+        };
+
+    let mut out = std::io::stdout().lock();
+    if let Some(text) = rank {
+        let place = match text {
+            "" => points.first().cloned().unwrap_or_else(|| largest(&experiment)),
+            text => match point::parse(text, &models.parameters) {
+                Ok(place) => place,
+                Err(problem) => {
+                    complain("", &problem.to_string());
+                    return Ok(Exit::Usage);
+                }
+            },
+        };
+        ranking(&models, &place, args, &mut out)?;
+    } else if args.json {
+        for one in &models.models {
+            let mut record = Record::new(one, &models.parameters);
+            let predictor = one.predictor();
+            record.predictions =
+                points.iter().map(|point| predictor.predict(point, LEVEL)).collect::<Result<_, _>>()?;
+            writeln!(out, "{}", record.line())?;
+        }
+    } else if let Some(format) = &args.print {
+        out.write_all(print(&experiment, &models, &Print::parse(format))?.as_bytes())?;
+    } else {
+        let name = if file.as_os_str() == "-" { "standard input".into() } else { file.to_string_lossy() };
+        let name = printable(&name);
+        let shown = table::Shown { name: &name, points: &points, level: LEVEL, all: args.all };
+        out.write_all(table::table(&experiment, &models, &shown, Style::for_stdout()).as_bytes())?;
+    }
+    out.flush()?;
+    if let Some((path, format)) = picture {
+        draw(&models, &points, path, format, args.all)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn read(file: &Path) -> anyhow::Result<Experiment> {
+    if file.as_os_str() != "-" {
+        return Ok(input::read(file, None)?);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes).context("standard input")?;
+    Ok(input::parse_bytes(bytes, "standard input", None)?)
+}
+
+/// Only what `--callpath` and `--metric` ask for.
+fn narrow(experiment: &mut Experiment, args: &Args) -> anyhow::Result<()> {
+    let wanted = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|text| name.contains(text));
+    let before = experiment.sets.len();
+    experiment.sets.retain(|set| wanted(&args.callpath, &set.callpath) && wanted(&args.metric, &set.metric));
+    if experiment.sets.is_empty() && before > 0 {
+        bail!(
+            "none of the {before} metrics is what --callpath and --metric ask for; --print callpaths lists them"
+        );
+    }
+    Ok(())
+}
+
+/// The largest measured value of each parameter.
+fn largest(experiment: &Experiment) -> Vec<f64> {
+    let of = |i: usize| experiment.coordinates.iter().map(|point| point[i]).fold(f64::NEG_INFINITY, f64::max);
+    (0..experiment.parameters.len()).map(of).collect()
+}
+
+/// One line of `--rank --json`.
+#[derive(Serialize)]
+struct RankRecord<'a> {
+    schema: &'static str,
+    point: &'a [f64],
+    #[serde(flatten)]
+    ranked: perf_model::Ranked,
+}
+
+fn ranking(models: &Models, place: &[f64], args: &Args, out: &mut impl Write) -> anyhow::Result<()> {
+    let ranked = perf_model::rank(models, place, None)?;
+    if !args.json {
+        let text = table::ranking(&ranked, &models.parameters, place, args.all, Style::for_stdout());
+        return Ok(out.write_all(text.as_bytes())?);
+    }
+    for ranked in ranked {
+        let record = RankRecord { schema: "ftio.rank/1", point: place, ranked };
+        serde_json::to_writer(&mut *out, &record).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn draw(models: &Models, points: &[Vec<f64>], path: &Path, format: Format, all: bool) -> anyhow::Result<()> {
+    let charts = chart::charts(models, points, LEVEL, all)?;
+    let picture = if format == Format::Html {
+        page::draw(&charts)?.into_bytes()
+    } else {
+        let (most, count) = (drawing::MOST, charts.len());
+        if count > most {
+            let name = path.display();
+            complain(
+                "note",
+                &format!(
+                    "{name}: the first {most} of {count} models; narrow with --callpath and --metric, or use .html"
+                ),
+            );
+        }
+        draw_sheet(&drawing::sheet(&charts[..count.min(most)]), format)?
+    };
+    std::fs::write(path, picture).with_context(|| path.display().to_string())
+}

@@ -1,0 +1,181 @@
+//! Models and rankings as tables, metric by metric.
+
+use super::formula::{amount, formula, function, number};
+use crate::style::Style;
+use crate::text::printable;
+use crate::units::counted;
+use perf_model::{Experiment, Model, Models, Note, Ranked};
+use std::fmt::Write;
+
+/// What is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    pub name: &'a str,
+    /// Where the models are evaluated.
+    pub points: &'a [Vec<f64>],
+    pub level: f64,
+    /// Also what is 0 everywhere.
+    pub all: bool,
+}
+
+/// Is it 0 at every scale?
+pub fn is_zero(model: &Model) -> bool {
+    model.measured().all(|(_, value)| value == 0.0)
+}
+
+/// All models.
+pub fn table(experiment: &Experiment, models: &Models, shown: &Shown<'_>, style: Style) -> String {
+    let listed: Vec<&Model> = models.models.iter().filter(|model| shown.all || !is_zero(model)).collect();
+    let mut text = head(experiment, models, listed.len(), shown, style);
+    for metric in metrics(listed.iter().map(|model| model.metric.as_str())) {
+        let mut columns = vec![metric.to_owned(), "model".to_owned(), "error".to_owned()];
+        for point in shown.points {
+            columns.push(format!("at {}", place(&models.parameters, point)));
+            columns.push(format!("{:.0} % of runs", 100.0 * shown.level));
+        }
+        columns.push(String::new());
+        let rows = listed.iter().filter(|model| model.metric == metric);
+        let rows = rows.map(|model| row(model, &models.parameters, shown)).collect::<Vec<_>>();
+        text.push('\n');
+        aligned(&columns, &rows, style, &mut text);
+    }
+    foot(&listed, models.models.len() - listed.len(), style, &mut text);
+    text
+}
+
+fn metrics<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+fn head(experiment: &Experiment, models: &Models, listed: usize, shown: &Shown<'_>, style: Style) -> String {
+    let range = |i: usize| {
+        let values = || experiment.coordinates.iter().filter_map(move |point| point.get(i)).copied();
+        let (low, high) =
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let name = &models.parameters[i];
+        if low < high {
+            format!("{name} {} to {}", number(low), number(high))
+        } else {
+            format!("{name} {}", number(low))
+        }
+    };
+    let ranges: Vec<String> = (0..models.parameters.len()).map(range).collect();
+    format!(
+        "{}\n{}, {}, {}\n",
+        style.bold(shown.name),
+        ranges.join(", "),
+        counted(experiment.coordinates.len() as u64, "scale"),
+        counted(listed as u64, "model")
+    )
+}
+
+fn row(model: &Model, parameters: &[String], shown: &Shown<'_>) -> Vec<String> {
+    let error = model.leave_one_out.map_or_else(|| "?".into(), |costs| format!("{:.1} %", costs.smape));
+    let mut row = vec![printable(&model.callpath).into_owned(), function(&model.function, parameters), error];
+    let predictor = model.predictor();
+    for point in shown.points {
+        // The points were read with the parameters of these models.
+        let Ok(prediction) = predictor.predict(point, shown.level) else { continue };
+        row.push(amount(prediction.value, &model.metric));
+        row.push(prediction.interval.map_or_else(
+            || "unknown".into(),
+            |interval| {
+                format!("{} to {}", amount(interval.low, &model.metric), amount(interval.high, &model.metric))
+            },
+        ));
+    }
+    row.push(remarks(model, parameters, shown));
+    row
+}
+
+/// What the reader should know of this model in particular.
+fn remarks(model: &Model, parameters: &[String], shown: &Shown<'_>) -> String {
+    let mut remarks = Vec::new();
+    if let Some(other) = model.runner_up.as_ref().filter(|other| !other.distinguishable) {
+        remarks.push(format!("or {}", formula(&other.formula, parameters)));
+    }
+    let special = |note: &&Note| !matches!(note, Note::FewPoints | Note::Ambiguous);
+    remarks.extend(model.notes.iter().filter(special).map(|note| note.explanation().to_owned()));
+    let negative = |point: &Vec<f64>| model.evaluate(point) < 0.0 && model.measured().all(|(_, y)| y >= 0.0);
+    if shown.points.iter().any(negative) {
+        remarks.push("negative there".into());
+    }
+    remarks.join("; ")
+}
+
+fn foot(listed: &[&Model], zero: usize, style: Style, text: &mut String) {
+    let mut lines = Vec::new();
+    let few = listed.iter().filter(|model| model.has(Note::FewPoints)).count();
+    if few > 0 {
+        let which = if few == listed.len() { "All models".into() } else { counted(few as u64, "model") };
+        lines.push(format!("{which} from fewer than five scales: the exponents mean little."));
+    }
+    if zero > 0 {
+        let are = if zero == 1 { "is" } else { "are" };
+        lines.push(format!("{} {are} 0 at every scale: see --all.", counted(zero as u64, "more metric")));
+    }
+    if !lines.is_empty() {
+        let _ = writeln!(text, "\n{}", style.dim(&lines.join("\n")));
+    }
+}
+
+/// `Processes = 4096`.
+fn place(parameters: &[String], point: &[f64]) -> String {
+    let one = |(name, value): (&String, &f64)| format!("{name} = {}", number(*value));
+    parameters.iter().zip(point).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Which callpath takes most at a point.
+pub fn ranking(ranked: &[Ranked], parameters: &[String], point: &[f64], all: bool, style: Style) -> String {
+    let mut text = style.bold(&format!("At {}", place(parameters, point))) + "\n";
+    for metric in metrics(ranked.iter().map(|one| one.metric.as_str())) {
+        let row = |one: &Ranked| {
+            vec![
+                format!("{:>3}  {}", one.rank, printable(&one.callpath)),
+                amount(one.value, metric),
+                format!("{:.1} %", 100.0 * one.share),
+                if one.growth.is_finite() { format!("× {}", number(one.growth)) } else { String::new() },
+            ]
+        };
+        let of_metric = ranked.iter().filter(|one| one.metric == metric && (all || one.value != 0.0));
+        let rows: Vec<Vec<String>> = of_metric.map(row).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let columns = [metric, "predicted", "share", "since the largest measured"].map(str::to_owned);
+        text.push('\n');
+        aligned(&columns, &rows, style, &mut text);
+    }
+    text
+}
+
+/// Columns below their names; all but the last as wide as their widest entry.
+fn aligned(columns: &[String], rows: &[Vec<String>], style: Style, text: &mut String) {
+    let width = |i: usize| {
+        let entries = rows.iter().filter_map(|row| row.get(i)).chain(columns.get(i));
+        entries.map(|entry| entry.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    let line = |entries: &[String]| {
+        let cells = entries.iter().zip(&widths).enumerate().map(|(i, (entry, &width))| {
+            // The second column of formulas and the first read from the left, amounts from the right.
+            let right = i > 1 && i + 1 < columns.len() || (i == 1 && columns[1] == "predicted");
+            if right { format!("{entry:>width$}") } else { format!("{entry:<width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let heading = line(columns);
+    let name = columns.first().map_or("", String::as_str);
+    let rest = heading.strip_prefix(name).unwrap_or_default();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}{}", style.bold(name), style.dim(rest));
+    for row in rows {
+        let _ = writeln!(text, "{}", line(row));
+    }
+}

@@ -1,0 +1,235 @@
+//! `ftio scale TRACE…`: runs at several scales become measurements for scaling models, in Extra-P's JSON lines.
+
+mod measurements;
+mod merge;
+mod parameters;
+
+use crate::exit::Exit;
+use crate::inputs::{InputArgs, expand};
+use crate::text::{complain, printable, warn_once};
+use crate::units::counted;
+use anyhow::Context;
+use clap::ValueHint;
+use ftio_core::detect::{self, detect};
+use ftio_core::profile::profile;
+use ftio_core::request::Mode;
+use ftio_core::source::{Input, OpenOptions, open};
+use measurements::{Evidence, measurements};
+use merge::{Merged, Run, merge};
+use parameters::{Parameter, point};
+use perf_model::Experiment;
+use perf_model::input::{self, Format};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  From runs to formulas in one line:
+      ftio scale runs/*.msgpack | ftio model -
+  Each finished run refines the models:
+      ftio scale -o scale.jsonl tmio_4711_64.msgpack
+      ftio model scale.jsonl --evaluate Processes=4096
+  A second parameter: the same for these runs, or found in names such as app.p64.n1000.msgpack:
+      ftio scale --param n=1000 -o scale.jsonl run.msgpack
+      ftio scale --param n -o scale.jsonl app.p*.n*.msgpack
+  Extra-P reads the file as well:
+      extrap --json scale.jsonl
+
+Callpaths and metrics are those of FTIO's ioparse (write_sync->total_bytes, io_time->total_time …); beside them there are
+function->NAME, file->NAME, write_async->required_bandwidth, …->actual_bandwidth, …->lost_time, and main with Frequency (Hz) and
+Period (s). What a run does not have is absent. Extra-P refuses a file in which a metric is missing at one of the scales: such
+metrics are left out, and a line says so, unless --ragged is given.";
+
+/// Turn runs at several scales into measurements for scaling models (Extra-P's JSON lines)
+///
+/// Each trace is one run. The number of processes comes from the trace itself, or from the last number in its name if the trace
+/// does not know it. The same scale twice is a repetition, which tells how much runs scatter.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Traces, each one run: of tmio, of TMIO, Darshan logs, and whatever else ftio reads
+    #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    pub traces: Vec<PathBuf>,
+
+    /// Append to this file; - is standard output [default: -]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// A further parameter of these runs, up to three: NAME=NUMBER, or NAME to find it in the names of the traces
+    /// ("n" in app.n1000.msgpack). Processes=NUMBER replaces the number of processes
+    #[arg(short, long = "param", value_name = "NAME[=NUMBER]")]
+    pub parameters: Vec<Parameter>,
+
+    /// Whose period is looked for: write_sync, read_sync, write_async, read_async, write, read or all [default: write, or
+    /// read if nothing was written]
+    #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
+    pub mode: Option<Mode>,
+
+    /// Keep metrics that not every run has: ftio model reads them, Extra-P refuses the file
+    #[arg(long)]
+    pub ragged: bool,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+}
+
+/// Measure every run; one that cannot be read does not stop the others.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let names = match parameters::names(&args.parameters) {
+        Ok(names) => names,
+        Err(problem) => {
+            complain("", &problem);
+            return Ok(Exit::Usage);
+        }
+    };
+    let mut target = Target::open(args.output.as_deref())?;
+    let existing = target.existing()?;
+    if let Some(existing) = existing.as_ref().filter(|existing| existing.parameters != names) {
+        anyhow::bail!(
+            "{}: expected the parameters {}, found {}: use --param, or another file",
+            target.name(),
+            names.join(", "),
+            existing.parameters.join(", ")
+        );
+    }
+    let mut exit = Exit::Done;
+    let mut runs = Vec::new();
+    let reading = args.input.options()?;
+    for input in expand(&args.traces) {
+        match input.map_err(Into::into).and_then(|input| measure(&input, args, &reading)) {
+            Ok(run) => runs.push(run),
+            Err(problem) => {
+                complain("", &format!("{problem:#}"));
+                exit = Exit::Failed;
+            }
+        }
+    }
+    let merged = merge(existing.as_ref(), &runs, args.ragged);
+    target.write(&merged.lines(&names))?;
+    tell(&merged, &target, runs.len());
+    Ok(exit)
+}
+
+/// One run: where it stands, and what was measured there.
+fn measure(input: &Input, args: &Args, reading: &OpenOptions) -> anyhow::Result<Run> {
+    let Input::Path(path) = input else {
+        anyhow::bail!("{}: expected a file, because it is read more than once", input.name());
+    };
+    let profile = profile(input, reading)?;
+    warn_once(&profile.warnings);
+    let options = detect::Options { mode: args.mode, ..detect::Options::default() };
+    // A log of counters alone has no period, and is of use all the same.
+    let analysis = open(input, reading).and_then(|opened| {
+        opened.into_iter().next().map(|one| detect(&one.name, one.source, &options)).transpose()
+    });
+    let analysis = analysis.unwrap_or_else(|problem| {
+        complain("note", &format!("no period: {problem}"));
+        None
+    });
+    let point = point(path, profile.ranks, &args.parameters).map_err(anyhow::Error::msg)?;
+    let detection = analysis.as_ref().map(|analysis| &analysis.detection);
+    Ok(Run { point, measurements: measurements(&Evidence { profile: &profile, detection }) })
+}
+
+/// What somebody should know who goes on to Extra-P.
+fn tell(merged: &Merged, target: &Target, runs: usize) {
+    let list = |sets: &[(String, String)]| {
+        let named: Vec<String> =
+            sets.iter().take(3).map(|(path, metric)| format!("{path} ({metric})")).collect();
+        let more = sets.len().saturating_sub(3);
+        if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
+    };
+    if !merged.left_out.is_empty() {
+        complain(
+            "note",
+            &format!("not every run has {}: left out; --ragged keeps what there is", list(&merged.left_out)),
+        );
+    }
+    if !merged.missing.is_empty() {
+        complain(
+            "warning",
+            &format!(
+                "{}: now without {} at some of its scales: ftio model reads that, Extra-P does not",
+                target.name(),
+                list(&merged.missing)
+            ),
+        );
+    }
+    if let Target::File { .. } = target {
+        eprintln!(
+            "{}: {} of {} added",
+            printable(&target.name()),
+            counted(merged.len() as u64, "measurement"),
+            counted(runs as u64, "run")
+        );
+    }
+}
+
+/// Where the lines go. A file is opened before the work begins.
+enum Target {
+    Stdout,
+    File { path: PathBuf, file: std::fs::File },
+}
+
+impl Target {
+    fn open(path: Option<&Path>) -> anyhow::Result<Self> {
+        match path {
+            None => Ok(Target::Stdout),
+            Some(path) if path.as_os_str() == "-" => Ok(Target::Stdout),
+            Some(path) => {
+                let file = std::fs::OpenOptions::new().read(true).append(true).create(true).open(path);
+                let file = file.with_context(|| path.display().to_string())?;
+                Ok(Target::File { path: path.to_owned(), file })
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Target::Stdout => "standard output".into(),
+            Target::File { path, .. } => path.display().to_string(),
+        }
+    }
+
+    /// What was measured before; `None` if nothing was.
+    fn existing(&mut self) -> anyhow::Result<Option<Experiment>> {
+        let name = self.name();
+        let Target::File { file, .. } = self else { return Ok(None) };
+        let mut text = String::new();
+        file.read_to_string(&mut text).with_context(|| name.clone())?;
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(input::parse(&text, &name, Some(Format::JsonLines))?))
+    }
+
+    /// All lines in one write, so that runs that finish at the same time do not tear each other's.
+    fn write(&mut self, lines: &str) -> anyhow::Result<()> {
+        match self {
+            Target::Stdout => {
+                let mut out = std::io::stdout().lock();
+                out.write_all(lines.as_bytes())?;
+                out.flush()?;
+            }
+            Target::File { path, file } => {
+                let mut text = String::new();
+                if !ends_with_line_break(file).with_context(|| path.display().to_string())? {
+                    text.push('\n');
+                }
+                text.push_str(lines);
+                file.write_all(text.as_bytes()).with_context(|| path.display().to_string())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn ends_with_line_break(file: &mut std::fs::File) -> std::io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(true);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}

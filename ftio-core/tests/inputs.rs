@@ -1,0 +1,288 @@
+//! Every format, by small examples that all tell the same story (see `fixtures/make.py`), and by the real ones where present.
+
+use ftio_core::detect::{Analysis, Options, detect};
+use ftio_core::request::{Class, Mode, Request};
+use ftio_core::source::content::Content;
+use ftio_core::source::recognise::Format;
+use ftio_core::source::text::Pattern;
+use ftio_core::source::{
+    Folder, Input, Merged, OpenOptions, Opened, Phase, SourceError, Span, folder, open, open_content,
+};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const TOTAL: u64 = 24 << 20;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+fn bytes(name: &str) -> Vec<u8> {
+    std::fs::read(fixtures().join(name)).unwrap()
+}
+
+fn options(name: &str) -> OpenOptions {
+    let pattern = (name == "log.txt")
+        .then(|| Pattern::parse("log.toml", &String::from_utf8(bytes("log.toml")).unwrap()).unwrap());
+    OpenOptions { pattern, ..OpenOptions::default() }
+}
+
+fn one(mut opened: Vec<Opened>) -> Opened {
+    assert_eq!(opened.len(), 1);
+    opened.remove(0)
+}
+
+/// As an input of that name, by its content alone.
+fn open_bytes(name: &str, bytes: Vec<u8>) -> Result<Vec<Opened>, SourceError> {
+    let content = Content::from_bytes(name, bytes)?;
+    let options = options(name);
+    let format = if options.pattern.is_some() { Some(Format::Text) } else { Format::of(&content) };
+    match format {
+        Some(format) => open_content(content, format, &options),
+        None => Err(SourceError::Empty { name: name.into() }),
+    }
+}
+
+fn analyse(opened: Opened, mode: Option<Mode>) -> Result<Analysis, SourceError> {
+    detect(&opened.name, opened.source, &Options { mode, ..Options::default() })
+}
+
+/// Files and what they hold: ranks, and whether it is bytes.
+const FIXTURES: [(&str, Format, u32, bool); 14] = [
+    ("tmio.json", Format::TmioJson, 2, true),
+    ("tmio.jsonl", Format::TmioJson, 2, true),
+    ("tmio.msgpack", Format::TmioMessagePack, 2, true),
+    ("custom.json", Format::TmioJson, 0, true),
+    ("flat.json", Format::TmioJson, 0, true),
+    ("application.json", Format::TmioJson, 0, true),
+    ("gekkofs_write.json", Format::GekkoFsJson, 1, true),
+    ("gekkofs_write.msgpack", Format::GekkoFsMessagePack, 1, true),
+    ("gekkofs.txt", Format::Text, 0, true),
+    ("proxy.json", Format::ProxyJson, 0, false),
+    ("proxy.msgpack", Format::ProxyMessagePack, 0, false),
+    ("samples.csv", Format::Csv, 0, false),
+    ("requests.csv", Format::Csv, 2, true),
+    ("log.txt", Format::Text, 2, true),
+];
+
+#[test]
+fn every_format_tells_the_same_story() {
+    for (name, format, ranks, is_bytes) in FIXTURES {
+        if name != "log.txt" {
+            let content = Content::from_bytes("no name", bytes(name)).unwrap();
+            assert_eq!(Format::of(&content), Some(format), "{name}");
+        }
+        let found = analyse(one(open(&Input::Path(fixtures().join(name)), &options(name)).unwrap()), None);
+        let found = found.unwrap().detection;
+        let period = found.period.unwrap_or_else(|| panic!("{name}: {found:?}"));
+        assert!((period - 10.0).abs() < 0.1, "{name}: {period}");
+        assert_eq!(found.ranks, ranks, "{name}");
+        // 120 s at 0.25, and 24 s at 0.5 more.
+        assert_eq!(found.total_bytes, if is_bytes { TOTAL } else { 42 }, "{name}");
+        assert!(found.complete, "{name}: {:?}", found.notes);
+    }
+}
+
+#[test]
+fn gzip_changes_nothing() {
+    for (name, ..) in FIXTURES {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packed.write_all(&bytes(name)).unwrap();
+        let packed = packed.finish().unwrap();
+        let plain = analyse(one(open_bytes(name, bytes(name)).unwrap()), None).unwrap().detection;
+        let same = analyse(one(open_bytes(name, packed.clone()).unwrap()), None).unwrap().detection;
+        assert_eq!(plain, same, "{name}");
+        // Cut off, it is an error or a warning.
+        let cut = packed[..packed.len() / 2].to_vec();
+        if let Ok(opened) = open_bytes(name, cut)
+            && let Ok(found) = analyse(one(opened), None)
+        {
+            assert!(!found.detection.complete, "{name}");
+        }
+    }
+}
+
+#[test]
+fn phases_are_those_of_the_file() {
+    for name in ["tmio.json", "tmio.jsonl", "tmio.msgpack", "custom.json", "flat.json"] {
+        let mut phases: Vec<Phase> = Vec::new();
+        let opened = one(open_bytes(name, bytes(name)).unwrap());
+        opened.source.read_phases(Span::Actual, &mut |batch| phases.extend_from_slice(batch)).unwrap();
+        assert_eq!(phases.len(), 24, "{name}");
+        for (index, phase) in phases.iter().enumerate() {
+            let start = 4.0 + 10.0 * (index % 12) as f64;
+            assert_eq!((phase.start, phase.end, phase.bandwidth), (start, start + 2.0, 524288.0), "{name}");
+        }
+    }
+}
+
+#[test]
+fn required_bandwidth_is_another_section() {
+    let text = r#"{"write_async_t": {"bandwidth": {"b_rank_avr": [4], "t_rank_s": [1], "t_rank_e": [2]}},
+                   "write_async_b": {"bandwidth": {"b_rank_avr": [2], "t_rank_s": [1], "t_rank_e": [3]}}}"#;
+    let read = |span: Span| {
+        let mut requests: Vec<Request> = Vec::new();
+        let opened = one(open_bytes("x", text.into()).unwrap());
+        opened.source.read(span, &mut |batch| requests.extend_from_slice(batch)).unwrap();
+        requests
+    };
+    let second = 1_000_000_000;
+    assert_eq!(read(Span::Actual), [Request::new(second, 2 * second, 4, Class::WriteAsync)]);
+    assert_eq!(read(Span::Required), [Request::new(second, 3 * second, 4, Class::WriteAsync)]);
+}
+
+#[test]
+fn an_empty_mode_says_so() {
+    for (name, ..) in FIXTURES {
+        let opened = one(open_bytes(name, bytes(name)).unwrap());
+        let found = analyse(opened, Some(Mode::WriteAsyncRequired)).unwrap().detection;
+        assert_eq!((found.period, found.total_bytes), (None, 0), "{name}");
+        let said = "no bytes were transferred in mode write_async_required";
+        assert!(found.notes.iter().any(|note| note == said), "{name}: {:?}", found.notes);
+    }
+}
+
+#[test]
+fn several_parts_make_one_job() {
+    let parts =
+        || (0..3).map(|_| one(open_bytes("gekkofs_write.json", bytes("gekkofs_write.json")).unwrap()).source);
+    let mut ranks = std::collections::BTreeSet::new();
+    let merged: Box<dyn ftio_core::source::Source> = Box::new(Merged(parts().collect()));
+    merged
+        .read(Span::Actual, &mut |batch| ranks.extend(batch.iter().filter_map(|request| request.rank)))
+        .unwrap();
+    assert_eq!(ranks.into_iter().collect::<Vec<_>>(), [0, 1, 2]);
+    let found = detect("all", Merged(parts().collect()), &Options::default()).unwrap().detection;
+    assert_eq!((found.ranks, found.total_bytes), (3, 3 * TOTAL));
+}
+
+#[test]
+fn a_folder_is_its_files() {
+    let Folder::Of(files) = folder(&fixtures()).unwrap() else { panic!("no folder") };
+    assert_eq!(files.len(), 16);
+    assert!(files.is_sorted());
+    assert_eq!(folder(&fixtures().join("tmio.json")).unwrap(), Folder::Input);
+    assert_eq!(folder(Path::new("missing")).unwrap(), Folder::Input);
+    let empty = tempfile::tempdir().unwrap();
+    assert!(folder(empty.path()).unwrap_err().to_string().ends_with("is a directory with no trace in it"));
+}
+
+/// Whatever happens to a file: an answer or a message, never a panic.
+#[test]
+fn damage_is_survived() {
+    for (name, ..) in FIXTURES {
+        let whole = bytes(name);
+        let try_it = |bytes: Vec<u8>| {
+            for opened in open_bytes(name, bytes).into_iter().flatten() {
+                let _ = opened.source.read(Span::Actual, &mut |_| {});
+            }
+        };
+        for at in (0..whole.len()).step_by(5) {
+            try_it(whole[..at].to_vec());
+            for change in [0x01, 0xff] {
+                let mut changed = whole.clone();
+                changed[at] ^= change;
+                try_it(changed);
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_that_cannot_be_are_left_out_and_named() {
+    let file = |b: &str, s: &str, e: &str| format!(r#"{{"b": [{b}], "ts": [{s}], "te": [{e}]}}"#);
+    let read = |text: String| {
+        let opened = one(open_bytes("x.json", text.into()).unwrap());
+        let mut requests: Vec<Request> = Vec::new();
+        let job = opened.source.read(Span::Actual, &mut |batch| requests.extend_from_slice(batch));
+        job.map(|job| (requests.len(), job.warnings))
+    };
+    for (b, s, e) in [
+        ("NaN", "1", "2"),
+        ("Infinity", "1", "2"),
+        ("-5", "1", "2"),
+        ("5", "NaN", "2"),
+        ("5", "1", "Infinity"),
+        ("5", "2", "1"),
+        ("5", "-1e300", "1"),
+        ("1e308", "1", "2"),
+    ] {
+        let error = read(file(b, s, e)).unwrap_err().to_string();
+        assert!(
+            error.starts_with("x.json: holds nothing usable; phase 1 of read_sync: expected finite"),
+            "{error}"
+        );
+        let (count, warnings) =
+            read(file(&format!("1, {b}"), &format!("1, {s}"), &format!("2, {e}"))).unwrap();
+        assert_eq!((count, warnings.len()), (1, 1), "{b} {s} {e}");
+        assert!(
+            warnings[0].starts_with("x.json: 1 entry was left out; phase 2 of read_sync"),
+            "{warnings:?}"
+        );
+    }
+    assert_eq!(read(file("0", "1", "1")).unwrap(), (1, vec![]));
+}
+
+fn shared(name: &str) -> Option<PathBuf> {
+    let named = std::env::var_os("FTIO_SHARED").map(PathBuf::from);
+    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|dir| dir.join("shared"));
+    let found =
+        named.into_iter().chain(above).map(|dir| dir.join("traces").join(name)).find(|path| path.exists());
+    if found.is_none() {
+        eprintln!("skipped: no traces/{name} (set FTIO_SHARED)");
+    }
+    found
+}
+
+/// File, mode, ranks, bytes (to 1 %), period (to 5 %).
+type Known = (&'static str, Option<Mode>, u32, f64, Option<f64>);
+
+/// What is known of FTIO's examples.
+#[test]
+fn real_inputs() {
+    let cases: [Known; 7] = [
+        // First write to first write: 10.14 s on average.
+        ("384.msgpack", None, 384, 8053063680.0 * 8.0, Some(10.14)),
+        ("8.jsonl", None, 8, 0.0, None),
+        ("test.json", Some(Mode::ReadSync), 1536, 0.0, None),
+        // Gaps of the first starts: 2.86, 2.88, 2.67, 2.60, 2.49, 2.52, 2.66.
+        ("custom.json", None, 4, 1.68e9, Some(2.67)),
+        ("custom_app.json", None, 4, 0.0, None),
+        // Bursts at 10, 30 and 50 ms.
+        ("2.txt", None, 0, 0.0, None),
+        ("gekkofs_write_2024-02-28_20-50-02_x0024_34250.json", None, 1, 1554714330.0, None),
+    ];
+    for (name, mode, ranks, total, period) in cases {
+        let Some(path) = shared(&format!("ftio/{name}")) else { return };
+        let found =
+            analyse(one(open(&Input::Path(path), &OpenOptions::default()).unwrap()), mode).unwrap().detection;
+        println!(
+            "{name}: {} bytes, period {:?}, confidence {}, {:?}",
+            found.total_bytes, found.period, found.confidence, found.notes
+        );
+        assert_eq!(found.ranks, ranks, "{name}");
+        if total > 0.0 {
+            assert!((found.total_bytes as f64 / total - 1.0).abs() < 0.01, "{name}: {}", found.total_bytes);
+        }
+        if let Some(period) = period {
+            let ours = found.period.unwrap_or_else(|| panic!("{name}: {found:?}"));
+            assert!((ours / period - 1.0).abs() < 0.05, "{name}: {ours}");
+        }
+    }
+}
+
+#[test]
+fn real_metrics_and_logs() {
+    if let Some(path) = shared("ftio/trace_export.msgpack") {
+        let found =
+            analyse(one(open(&Input::Path(path), &OpenOptions::default()).unwrap()), None).unwrap().detection;
+        // The mean load, over 58.8 s, is 15 %.
+        assert!((800..=900).contains(&found.total_bytes), "{}", found.total_bytes);
+    }
+    let Some(path) = shared("darshan/e3sm_io_heatmap_only.darshan") else { return };
+    let found =
+        analyse(one(open(&Input::Path(path), &OpenOptions::default()).unwrap()), None).unwrap().detection;
+    println!("{found:?}");
+    assert!((found.sampling_frequency - 1.0 / 6.4).abs() < 1e-9);
+    assert_eq!(found.ranks, 512);
+}
