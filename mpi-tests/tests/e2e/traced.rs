@@ -133,7 +133,7 @@ impl Run {
     }
 }
 
-/// Traces the workload under each MPI on 1, 2 and 4 ranks, and fails with every difference found.
+/// Traces the workload under each MPI on several numbers of ranks, and fails with every difference found.
 pub fn assert_exact(args: &[&str]) {
     assert_exact_where(args, |_| true);
 }
@@ -142,7 +142,7 @@ pub fn assert_exact(args: &[&str]) {
 pub fn assert_exact_where(args: &[&str], able: fn(&Mpi) -> bool) {
     let mut wrong = Vec::new();
     for mpi in crate::harness::installed_mpis().iter().filter(|mpi| able(mpi)) {
-        for ranks in [1, 2, 4] {
+        for &ranks in mpi.rank_counts() {
             let differences = trace_workload(mpi, ranks, args).differences();
             wrong.extend(differences.into_iter().map(|difference| {
                 format!("{} on {ranks} ranks, {}: {difference}", mpi.name, args.join(" "))

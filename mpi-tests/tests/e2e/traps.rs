@@ -128,3 +128,23 @@ fn spawned_processes() {
         assert_eq!(ops, [3, 20], "{}: {traces:?}", mpi.name);
     }
 }
+
+/// There is no MPI_COMM_WORLD, so every process has a trace of its own.
+#[test]
+fn sessions_without_init() {
+    for mpi in installed_mpis().into_iter().filter(|mpi| !mpi.lacks(Lack::Sessions)) {
+        let scratch = Scratch::new();
+        let untraced = mpi.job(2, mpi.program("sessions")).args([scratch.data()]).run();
+        assert!(untraced.success(), "{}: without a tracer: {untraced:?}", mpi.name);
+        let job = traced(mpi.job(2, mpi.program("sessions")).args([scratch.data()]), &scratch);
+        let outcome = job.env("TMIO_OUTPUT", scratch.path().join("traces/%p.msgpack")).run();
+        assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+        let traces = scratch.traces();
+        assert_eq!(traces.len(), 2, "{}: {traces:?}", mpi.name);
+        for name in traces {
+            let info = info(&scratch.path().join("traces").join(&name));
+            assert_eq!(info["write_sync"]["ops"], 10, "{}: {name}", mpi.name);
+            assert_eq!(info["complete"], true, "{}: {name}", mpi.name);
+        }
+    }
+}
