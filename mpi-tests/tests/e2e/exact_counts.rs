@@ -62,9 +62,10 @@ fn each_file_has_its_own_bytes() {
 #[test]
 fn threads() {
     assert_exact(&["--threads", "4", "--requests", "50", "--size", "512", "--read"]);
-    assert_exact_where(&["--threads", "4", "--requests", "20", "--size", "512", "--access", "nonblocking"], |mpi| {
-        !mpi.lacks(Lack::RequestsInThreads)
-    });
+    assert_exact_where(
+        &["--threads", "4", "--requests", "20", "--size", "512", "--access", "nonblocking"],
+        |mpi| !mpi.lacks(Lack::RequestsInThreads),
+    );
 }
 
 /// Nonblocking requests completed by each of MPI's eight functions, from the variables they were issued to and from
