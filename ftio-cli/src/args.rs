@@ -65,6 +65,7 @@ pub enum Command {
     Man(ManArgs),
     Scale(crate::scale::Args),
     Model(crate::model::Args),
+    Schedule(crate::schedule::Args),
 }
 
 /// Find the period.

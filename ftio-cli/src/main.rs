@@ -19,6 +19,7 @@ mod recover;
 mod report;
 mod rewrite;
 mod scale;
+mod schedule;
 mod sparkline;
 mod spelling;
 mod style;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Some(Command::Trace(args)) => trace::run(&args),
         Some(Command::Scale(args)) => scale::run(&args),
         Some(Command::Model(args)) => model::run(&args),
+        Some(Command::Schedule(args)) => schedule::run(&args),
         None => detect::run(&cli.detect),
     };
     exit::report(done).into()

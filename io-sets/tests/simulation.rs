@@ -57,7 +57,8 @@ const SHARINGS: [Sharing; 4] = [
 
 #[test]
 fn bytes_in_are_bytes_out_and_no_bandwidth_is_exceeded() {
-    for (level, servers) in [(Level::Fluid, 1), (Level::Fluid, 5), (Level::Requests, 1), (Level::Requests, 5)] {
+    for (level, servers) in [(Level::Fluid, 1), (Level::Fluid, 5), (Level::Requests, 1), (Level::Requests, 5)]
+    {
         for sharing in SHARINGS {
             let applications = applications(servers as u64, 6);
             let all = Arc::new(Mutex::new(Vec::new()));
@@ -81,13 +82,16 @@ fn bytes_in_are_bytes_out_and_no_bandwidth_is_exceeded() {
             for (application, course) in applications.iter().zip(&outcome.courses) {
                 assert_eq!(course.phases.len(), 3, "{what}");
                 assert_eq!(course.predictions, [3, 2], "{what}");
-                let own = || all.iter().filter(|(job, _)| *job == application.job).map(|(_, transfer)| transfer);
+                let own =
+                    || all.iter().filter(|(job, _)| *job == application.job).map(|(_, transfer)| transfer);
                 let moved: f64 = own().map(|transfer| transfer.bytes).sum();
                 assert!((moved / (3.0 * application.bytes as f64) - 1.0).abs() < 1e-6, "{what}: {moved}");
                 for transfer in own() {
                     let (start, end) = (transfer.start as f64 * 1e-9, transfer.end as f64 * 1e-9);
-                    let inside =
-                        course.phases.iter().any(|phase| phase.start <= start + 1e-6 && end <= phase.end + 1e-6);
+                    let inside = course
+                        .phases
+                        .iter()
+                        .any(|phase| phase.start <= start + 1e-6 && end <= phase.end + 1e-6);
                     assert!(inside && start <= end, "{what}: {transfer:?} is in no phase");
                 }
                 for phase in &course.phases {
@@ -151,7 +155,11 @@ fn alone_every_policy_is_the_same() {
                 assert!((value - 1.0).abs() < 0.03, "{level:?}, {sharing:?}: {metrics:?}");
             }
             let alone = bandwidth_alone(&[outcome]).unwrap();
-            assert!((alone / platform(1).alone - 1.0).abs() < 0.03, "{level:?}, {sharing:?}: {}", alone / MIB);
+            assert!(
+                (alone / platform(1).alone - 1.0).abs() < 0.03,
+                "{level:?}, {sharing:?}: {}",
+                alone / MIB
+            );
         }
     }
 }
