@@ -51,6 +51,7 @@ pub mod kind;
 pub mod next_phase;
 pub mod outlier;
 pub mod over_time;
+pub mod predict;
 pub mod profile;
 pub mod random;
 pub mod reconstruct;
