@@ -45,6 +45,7 @@ pub mod detail;
 pub mod detect;
 pub mod detection;
 pub mod find_peaks;
+pub mod follow;
 pub mod group;
 pub mod judgement;
 pub mod kind;
