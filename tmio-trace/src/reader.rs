@@ -164,15 +164,7 @@ impl Trace {
 
     /// Reads everything, in the order of the files.
     pub fn read(self, mut visit: impl FnMut(Event<'_>)) -> Result<Outcome, ReadError> {
-        let mut reading = Reading {
-            outcome: Outcome::default(),
-            ranks: BTreeMap::new(),
-            names: BTreeMap::new(),
-            written: HashSet::new(),
-            operations: Vec::new(),
-            end_is_last: false,
-            damaged: false,
-        };
+        let mut reading = Reading::default();
         for source in self.sources {
             match source {
                 Source::File(path) => {
@@ -190,9 +182,11 @@ impl Trace {
     }
 }
 
-struct Reading {
-    outcome: Outcome,
-    ranks: BTreeMap<u32, RankInfo>,
+/// What was read so far.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) outcome: Outcome,
+    pub(crate) ranks: BTreeMap<u32, RankInfo>,
     /// Names of files that ranks had no room for in their spools.
     names: BTreeMap<u32, Vec<(u32, String)>>,
     /// Rank and number of every block, to recognise a block that is also in a spool, or twice.
@@ -217,24 +211,7 @@ impl Reading {
         let mut frames = FrameReader::new(start.as_slice().chain(input));
         while let Some(frame) = frames.next_frame().map_err(io_error)? {
             let offset = frame.offset;
-            self.end_is_last = false;
-            let understood = match frame.kind {
-                Some(FrameKind::Header) => parse(frame.body).map(|header: Header| {
-                    visit(Event::Header(&header));
-                    self.outcome.header = Some(header);
-                }),
-                Some(FrameKind::Rank) => parse(frame.body).map(|rank: RankInfo| {
-                    visit(Event::Rank(&rank));
-                    self.ranks.insert(rank.rank, rank);
-                }),
-                Some(FrameKind::End) => parse(frame.body).map(|end: TraceEnd| {
-                    self.outcome.end = Some(end);
-                    self.end_is_last = true;
-                }),
-                Some(FrameKind::Block) => self.block(frame.body, visit),
-                None => Ok(()),
-            };
-            if let Err(problem) = understood {
+            if let Err(problem) = self.frame(frame.kind, frame.body, visit) {
                 self.warn(format!("{}: at byte {offset}: {problem}", path.display()));
             }
         }
@@ -242,6 +219,32 @@ impl Reading {
             self.warn(format!("{}: {message}", path.display()));
         }
         Ok(())
+    }
+
+    /// Takes a frame whose checksum is right.
+    pub(crate) fn frame(
+        &mut self,
+        kind: Option<FrameKind>,
+        body: &[u8],
+        visit: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), String> {
+        self.end_is_last = false;
+        match kind {
+            Some(FrameKind::Header) => parse(body).map(|header: Header| {
+                visit(Event::Header(&header));
+                self.outcome.header = Some(header);
+            }),
+            Some(FrameKind::Rank) => parse(body).map(|rank: RankInfo| {
+                visit(Event::Rank(&rank));
+                self.ranks.insert(rank.rank, rank);
+            }),
+            Some(FrameKind::End) => parse(body).map(|end: TraceEnd| {
+                self.outcome.end = Some(end);
+                self.end_is_last = true;
+            }),
+            Some(FrameKind::Block) => self.block(body, visit),
+            None => Ok(()),
+        }
     }
 
     fn block(&mut self, body: &[u8], visit: &mut impl FnMut(Event<'_>)) -> Result<(), String> {
@@ -278,7 +281,7 @@ impl Reading {
     }
 
     /// What unfinished ranks of this host have not written out yet.
-    fn spools(&mut self, visit: &mut impl FnMut(Event<'_>)) {
+    pub(crate) fn spools(&mut self, visit: &mut impl FnMut(Event<'_>)) {
         let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let ranks: Vec<RankInfo> = self.ranks.values().cloned().collect();
         for rank in ranks {
@@ -314,7 +317,7 @@ impl Reading {
         }
     }
 
-    fn warn(&mut self, message: String) {
+    pub(crate) fn warn(&mut self, message: String) {
         self.damaged = true;
         if self.outcome.warnings.len() < 100 {
             self.outcome.warnings.push(message);
