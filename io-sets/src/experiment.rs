@@ -12,7 +12,7 @@ use crate::metrics::{Frame, Metrics};
 use crate::queue::{JobId, Turns};
 use crate::random::Random;
 use crate::simulate::{
-    Application, Erroneous, Known, Level, NewPredictor, Noise, Outcome, Platform, Sharing, Simulation,
+    Application, Early, Erroneous, Known, Level, NewPredictor, Noise, Outcome, Platform, Sharing, Simulation,
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -34,14 +34,22 @@ pub enum Policy {
     Clairvoyant,
     /// Sets, with the periods that a predictor finds.
     Predicted,
+    /// The same, and those that do I/O seldom are known by that before their period is.
+    Early,
     /// Sets, with each predicted period 50 % too large or too small.
     Error50,
 }
 
 impl Policy {
     /// All, in the order in which they are shown.
-    pub const ALL: [Policy; 5] =
-        [Policy::FairShare, Policy::Fcfs, Policy::Clairvoyant, Policy::Predicted, Policy::Error50];
+    pub const ALL: [Policy; 6] = [
+        Policy::FairShare,
+        Policy::Fcfs,
+        Policy::Clairvoyant,
+        Policy::Predicted,
+        Policy::Error50,
+        Policy::Early,
+    ];
 
     /// As results name it.
     pub fn name(self) -> &'static str {
@@ -51,6 +59,7 @@ impl Policy {
             Policy::Clairvoyant => "set10_clairvoyant",
             Policy::Predicted => "set10_predicted",
             Policy::Error50 => "set10_error50",
+            Policy::Early => "set10_early",
         }
     }
 
@@ -61,7 +70,7 @@ impl Policy {
     pub fn published(self) -> Published {
         let [stretch_max, stretch_geomean, io_slowdown, utilisation] = match self {
             Policy::FairShare => [Some(0.0); 4],
-            Policy::Fcfs => [None; 4],
+            Policy::Fcfs | Policy::Early => [None; 4],
             Policy::Clairvoyant => [Some(-0.16), Some(-0.22), Some(-0.63), Some(0.29)],
             Policy::Predicted => [None, Some(-0.20), Some(-0.56), Some(0.26)],
             Policy::Error50 => [
@@ -169,6 +178,7 @@ impl Experiment {
             let own = seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ u64::from(job);
             Box::new(Erroneous::new(predictor(job, start), 0.5, own))
         };
+        let early: &NewPredictor<'_> = &|job, start| Box::new(Early::new(predictor(job, start), start));
         let sets = Sharing::Sets(self.turns);
         let (sharing, known) = match policy {
             Policy::FairShare => (Sharing::Fair, Known::All),
@@ -176,6 +186,7 @@ impl Experiment {
             Policy::Clairvoyant => (sets, Known::All),
             Policy::Predicted => (sets, Known::Predicted(predictor)),
             Policy::Error50 => (sets, Known::Predicted(wrong)),
+            Policy::Early => (sets, Known::Predicted(early)),
         };
         let simulation = Simulation {
             platform: self.platform,

@@ -1,6 +1,6 @@
 //! `ftio schedule simulate`: the published experiment with Set-10, or one of any size.
 
-use super::predictor::Detecting;
+use super::predictor::{Compat, Online};
 use super::{chart, table};
 use crate::exit::Exit;
 use crate::plot::{Format, draw_sheet};
@@ -11,7 +11,7 @@ use clap::{ValueEnum, ValueHint};
 use io_sets::experiment::{Experiment, Policy, Published};
 use io_sets::metrics::Metrics;
 use io_sets::queue::Turns;
-use io_sets::simulate::{Level, Predictor};
+use io_sets::simulate::{Level, NewPredictor};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::io::Write;
@@ -115,6 +115,15 @@ pub enum PredictorChoice {
     Compat,
 }
 
+impl PredictorChoice {
+    fn new_predictor(self) -> &'static NewPredictor<'static> {
+        match self {
+            PredictorChoice::Ftio => &|job, start| Box::new(Online::new(job, start)),
+            PredictorChoice::Compat => &|job, start| Box::new(Compat::new(job, start)),
+        }
+    }
+}
+
 /// Metrics of all repetitions of a policy.
 pub struct Result {
     pub policy: Policy,
@@ -188,12 +197,11 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             }
         };
     let experiment = args.experiment();
-    let compat = args.predictor == PredictorChoice::Compat;
-    let predictor = move |job, start| -> Box<dyn Predictor> { Box::new(Detecting::new(job, start, compat)) };
+    let predictor = args.predictor.new_predictor();
     let policies = if args.policies.is_empty() { Policy::ALL.to_vec() } else { args.policies.clone() };
     let begun = Instant::now();
     let results: Vec<Result> = experiment
-        .run(&policies, &predictor)
+        .run(&policies, predictor)
         .into_iter()
         .filter_map(|(policy, all)| Some(Result { policy, mean: Metrics::mean(&all)?, all }))
         .collect();
@@ -216,7 +224,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some((path, format)) = picture {
         let shown: Vec<_> = results
             .iter()
-            .map(|result| (result.policy, experiment.repetition(result.policy, 0, &predictor)))
+            .map(|result| (result.policy, experiment.repetition(result.policy, 0, predictor)))
             .collect();
         let sheet = chart::sheet(&experiment, &results, &shown, published);
         std::fs::write(path, draw_sheet(&sheet, format)?).with_context(|| path.display().to_string())?;

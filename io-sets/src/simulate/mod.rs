@@ -20,7 +20,7 @@ mod run;
 mod sharing;
 
 pub use application::{Application, Noise, Placement};
-pub use predictor::{Erroneous, Known, NewPredictor, Predictor, Transfer};
+pub use predictor::{Early, Erroneous, Known, NewPredictor, Predictor, Transfer, early_guess};
 pub use run::{Course, IoPhase, Outcome, Simulation};
 pub use sharing::{Flow, rates};
 
