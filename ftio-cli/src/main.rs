@@ -15,6 +15,7 @@ mod model;
 mod names;
 mod pictures;
 mod plot;
+mod predict;
 mod recover;
 mod report;
 mod rewrite;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         Some(Command::Recover(args)) => recover::run(&args),
         Some(Command::Completions(args)) => manual::completions(&args),
         Some(Command::Man(args)) => manual::man(&args),
+        Some(Command::Predict(args)) => predict::run(&args),
         Some(Command::Trace(args)) => trace::run(&args),
         Some(Command::Scale(args)) => scale::run(&args),
         Some(Command::Model(args)) => model::run(&args),
