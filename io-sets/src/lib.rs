@@ -8,6 +8,7 @@
 //!
 //! - [`rules`]: from a period to a set and its priority, and what holds before the first period is known;
 //! - [`standing`]: the priority of one job over its life;
+//! - [`scheduler`]: the priorities of several running jobs;
 //! - [`configfs`]: where the file system's client looks priorities up;
 //! - [`queue`]: in which order one server handles requests;
 //! - [`simulate`]: applications on a shared file system, as flows of bytes or request by request;
@@ -28,5 +29,6 @@ pub mod metrics;
 pub mod queue;
 pub mod random;
 pub mod rules;
+pub mod scheduler;
 pub mod simulate;
 pub mod standing;

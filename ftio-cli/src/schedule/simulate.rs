@@ -279,7 +279,7 @@ fn policy(text: &str) -> std::result::Result<Policy, String> {
     })
 }
 
-fn positive(text: &str) -> std::result::Result<f64, String> {
+pub fn positive(text: &str) -> std::result::Result<f64, String> {
     not_negative(text).ok().filter(|value| *value > 0.0).ok_or_else(|| "expected a number above 0".into())
 }
 
