@@ -60,11 +60,13 @@ pub enum Command {
     Plot(PlotArgs),
     Convert(ConvertArgs),
     Recover(RecoverArgs),
+    Predict(crate::predict::PredictArgs),
     Trace(TraceArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
     Scale(crate::scale::Args),
     Model(crate::model::Args),
+    Schedule(crate::schedule::Args),
 }
 
 /// Find the period.
@@ -427,7 +429,7 @@ impl PlotArgs {
 }
 
 impl Sampling {
-    fn hertz(self) -> Option<f64> {
+    pub fn hertz(self) -> Option<f64> {
         match self {
             Sampling::Hertz(hz) => Some(hz),
             Sampling::Auto => None,
@@ -436,7 +438,7 @@ impl Sampling {
 }
 
 /// A sampling frequency; the Python FTIO's −1 means automatic as well.
-fn frequency(text: &str) -> Result<Sampling, String> {
+pub fn frequency(text: &str) -> Result<Sampling, String> {
     match text.parse::<f64>() {
         Ok(-1.0) => Ok(Sampling::Auto),
         Ok(hz) if (1e-9..=1e9).contains(&hz) => Ok(Sampling::Hertz(hz)),
@@ -445,14 +447,14 @@ fn frequency(text: &str) -> Result<Sampling, String> {
     }
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds.abs() <= 1e9 => Ok(seconds),
         _ => Err("expected a number of seconds".into()),
     }
 }
 
-fn share(text: &str) -> Result<f64, String> {
+pub fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
         _ => Err("expected a number above 0 and up to 1".into()),

@@ -15,10 +15,12 @@ mod model;
 mod names;
 mod pictures;
 mod plot;
+mod predict;
 mod recover;
 mod report;
 mod rewrite;
 mod scale;
+mod schedule;
 mod sparkline;
 mod spelling;
 mod style;
@@ -57,9 +59,11 @@ fn main() -> ExitCode {
         Some(Command::Recover(args)) => recover::run(&args),
         Some(Command::Completions(args)) => manual::completions(&args),
         Some(Command::Man(args)) => manual::man(&args),
+        Some(Command::Predict(args)) => predict::run(&args),
         Some(Command::Trace(args)) => trace::run(&args),
         Some(Command::Scale(args)) => scale::run(&args),
         Some(Command::Model(args)) => model::run(&args),
+        Some(Command::Schedule(args)) => schedule::run(&args),
         None => detect::run(&cli.detect),
     };
     exit::report(done).into()

@@ -41,10 +41,14 @@ pub(crate) fn executable() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| PathBuf::from("unknown"))
 }
 
-/// Job id and step; outside a batch system the process id.
+/// Job id and step; outside a batch system the process id. `IOSETS_JOB_ID` is the name under which a file system's I/O scheduler
+/// knows the job (Inria RR-9537, section 3.1).
 pub(crate) fn job_id() -> String {
     let variable =
         |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty() && !value.contains('/'));
+    if let Some(job) = variable("IOSETS_JOB_ID") {
+        return job;
+    }
     if let Some(job) = variable("SLURM_JOB_ID") {
         return match variable("SLURM_STEP_ID") {
             Some(step) => format!("{job}.{step}"),

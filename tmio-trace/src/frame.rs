@@ -37,7 +37,7 @@ pub enum FrameKind {
 }
 
 impl FrameKind {
-    fn from_code(code: u8) -> Option<Self> {
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
         [Self::Header, Self::Rank, Self::Block, Self::End].into_iter().find(|&kind| kind as u8 == code)
     }
 }
@@ -199,13 +199,19 @@ impl<R: Read> FrameReader<R> {
     }
 }
 
-enum Head {
-    Frame { kind: u8, checksum: u32, length: usize },
+/// What some bytes begin with.
+pub(crate) enum Head {
+    Frame {
+        kind: u8,
+        checksum: u32,
+        length: usize,
+    },
+    /// Perhaps a frame: there are too few bytes to say.
     Cut,
     Foreign,
 }
 
-fn parse_head(bytes: &[u8]) -> Head {
+pub(crate) fn parse_head(bytes: &[u8]) -> Head {
     let Some(head) = bytes.first_chunk::<HEAD>() else {
         let common = bytes.len().min(TAG.len());
         return if bytes.get(..common) == TAG.get(..common) { Head::Cut } else { Head::Foreign };

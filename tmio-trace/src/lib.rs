@@ -27,6 +27,7 @@ pub mod block;
 pub mod checksum;
 pub mod column;
 pub mod frame;
+pub mod growing;
 mod kind;
 mod meta;
 mod operation;

@@ -169,16 +169,7 @@ impl Trace {
 
     /// The same, with blocks handed out in pieces of at most `most` operations: faster where only the operations matter.
     pub fn read_pieces(self, most: usize, mut visit: impl FnMut(Event<'_>)) -> Result<Outcome, ReadError> {
-        let mut reading = Reading {
-            outcome: Outcome::default(),
-            ranks: BTreeMap::new(),
-            names: BTreeMap::new(),
-            written: HashSet::new(),
-            operations: Vec::new(),
-            most: most.max(1),
-            end_is_last: false,
-            damaged: false,
-        };
+        let mut reading = Reading { most: Some(most.max(1)), ..Reading::default() };
         for source in self.sources {
             match source {
                 Source::File(path) => {
@@ -196,16 +187,18 @@ impl Trace {
     }
 }
 
-struct Reading {
-    outcome: Outcome,
-    ranks: BTreeMap<u32, RankInfo>,
+/// What was read so far.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) outcome: Outcome,
+    pub(crate) ranks: BTreeMap<u32, RankInfo>,
     /// Names of files that ranks had no room for in their spools.
     names: BTreeMap<u32, Vec<(u32, String)>>,
     /// Rank and number of every block, to recognise a block that is also in a spool, or twice.
     written: HashSet<(u32, u64)>,
     operations: Vec<Operation>,
-    /// Operations that are handed out at a time.
-    most: usize,
+    /// Operations that are handed out at a time; by default a whole block.
+    most: Option<usize>,
     end_is_last: bool,
     damaged: bool,
 }
@@ -225,24 +218,7 @@ impl Reading {
         let mut frames = FrameReader::new(start.as_slice().chain(input));
         while let Some(frame) = frames.next_frame().map_err(io_error)? {
             let offset = frame.offset;
-            self.end_is_last = false;
-            let understood = match frame.kind {
-                Some(FrameKind::Header) => parse(frame.body).map(|header: Header| {
-                    visit(Event::Header(&header));
-                    self.outcome.header = Some(header);
-                }),
-                Some(FrameKind::Rank) => parse(frame.body).map(|rank: RankInfo| {
-                    visit(Event::Rank(&rank));
-                    self.ranks.insert(rank.rank, rank);
-                }),
-                Some(FrameKind::End) => parse(frame.body).map(|end: TraceEnd| {
-                    self.outcome.end = Some(end);
-                    self.end_is_last = true;
-                }),
-                Some(FrameKind::Block) => self.block(frame.body, visit),
-                None => Ok(()),
-            };
-            if let Err(problem) = understood {
+            if let Err(problem) = self.frame(frame.kind, frame.body, visit) {
                 self.warn(format!("{}: at byte {offset}: {problem}", path.display()));
             }
         }
@@ -250,6 +226,32 @@ impl Reading {
             self.warn(format!("{}: {message}", path.display()));
         }
         Ok(())
+    }
+
+    /// Takes a frame whose checksum is right.
+    pub(crate) fn frame(
+        &mut self,
+        kind: Option<FrameKind>,
+        body: &[u8],
+        visit: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), String> {
+        self.end_is_last = false;
+        match kind {
+            Some(FrameKind::Header) => parse(body).map(|header: Header| {
+                visit(Event::Header(&header));
+                self.outcome.header = Some(header);
+            }),
+            Some(FrameKind::Rank) => parse(body).map(|rank: RankInfo| {
+                visit(Event::Rank(&rank));
+                self.ranks.insert(rank.rank, rank);
+            }),
+            Some(FrameKind::End) => parse(body).map(|end: TraceEnd| {
+                self.outcome.end = Some(end);
+                self.end_is_last = true;
+            }),
+            Some(FrameKind::Block) => self.block(body, visit),
+            None => Ok(()),
+        }
     }
 
     fn block(&mut self, body: &[u8], visit: &mut impl FnMut(Event<'_>)) -> Result<(), String> {
@@ -267,8 +269,9 @@ impl Reading {
         let shift = info.and_then(|rank| constant_shift(rank, block.t_min, block.t_max));
         let covered = info.and_then(|rank| rank.job_time(block.covered_until));
         let covered_until = covered.unwrap_or(block.covered_until);
+        let most = self.most.unwrap_or(usize::MAX);
         let mut count = 0;
-        let decoded = block.decode_pieces(shift.unwrap_or(0), self.most, &mut operations, |piece| {
+        let decoded = block.decode_pieces(shift.unwrap_or(0), most, &mut operations, |piece| {
             if shift.is_none() {
                 to_job_time(info, piece);
             }
@@ -287,7 +290,7 @@ impl Reading {
     }
 
     /// What unfinished ranks of this host have not written out yet.
-    fn spools(&mut self, visit: &mut impl FnMut(Event<'_>)) {
+    pub(crate) fn spools(&mut self, visit: &mut impl FnMut(Event<'_>)) {
         let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let ranks: Vec<RankInfo> = self.ranks.values().cloned().collect();
         for rank in ranks {
@@ -323,7 +326,7 @@ impl Reading {
         }
     }
 
-    fn warn(&mut self, message: String) {
+    pub(crate) fn warn(&mut self, message: String) {
         self.damaged = true;
         if self.outcome.warnings.len() < 100 {
             self.outcome.warnings.push(message);

@@ -1,7 +1,7 @@
 //! Pictures of an analysis: the bandwidth with its phases and dominant wave, the spectrum with its candidates, the
 //! autocorrelation, what each rank did when, and what nonblocking operations needed and got.
 
-mod axis;
+pub mod axis;
 mod curve;
 mod frame;
 mod html;

@@ -45,6 +45,50 @@ fn is_row(line: &str) -> bool {
 /// The sources of a table: one, or one for each column of a table of samples.
 pub(super) fn open(content: Content, options: &OpenOptions) -> Result<Vec<Opened>, SourceError> {
     let name = content.name.clone();
+    let (rows, columns) = begin(content)?;
+    match columns.table() {
+        Table::Requests => {
+            let source = Box::new(Fed(name.clone(), Requests { rows, columns }));
+            Ok(vec![Opened { name, source }])
+        }
+        Table::Samples => {
+            let series = samples(rows, &columns)?;
+            Ok(metrics::opened(&name, metrics::choose(&name, series, options.metric.as_deref())?))
+        }
+    }
+}
+
+/// The quantities of a table of samples; `None` if it is one of requests.
+pub(crate) fn series(content: Content) -> Result<Option<Vec<Series>>, SourceError> {
+    let (rows, columns) = begin(content)?;
+    match columns.table() {
+        Table::Requests => Ok(None),
+        Table::Samples => samples(rows, &columns).map(Some),
+    }
+}
+
+/// Where the first row ends, and whether it names the columns; `None` if there is none.
+pub(crate) fn first_row(bytes: &[u8]) -> Option<(usize, bool)> {
+    let mut end = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        end += line.len();
+        let text = String::from_utf8_lossy(line.strip_prefix(BOM).unwrap_or(line));
+        let row = text.trim_end_matches(['\n', '\r']);
+        if is_row(row.trim()) {
+            let separator = columns::separator(row).unwrap_or(',');
+            return Some((end, is_header(row, separator)));
+        }
+    }
+    None
+}
+
+fn is_header(row: &str, separator: char) -> bool {
+    columns::split(row, separator).iter().any(|field| columns::number(field, separator).is_none())
+}
+
+/// The rows of a table and what its columns are.
+fn begin(content: Content) -> Result<(Rows, Columns), SourceError> {
+    let name = content.name.clone();
     let mut rows = Rows::new(name.clone(), content.into_reader());
     let wrong = |line: u64, expected: String, found: String| SourceError::Malformed {
         name: name.clone(),
@@ -59,24 +103,14 @@ pub(super) fn open(content: Content, options: &OpenOptions) -> Result<Vec<Opened
     let Some(separator) = columns::separator(&first) else {
         return Err(wrong(line, "columns separated by commas, semicolons or tabs".into(), shown(&first)));
     };
-    let has_header =
-        columns::split(&first, separator).iter().any(|field| columns::number(field, separator).is_none());
+    let has_header = is_header(&first, separator);
     let columns =
         if has_header { Columns::named(&first, separator) } else { Columns::unnamed(&first, separator) };
     let columns = columns.map_err(|expected| wrong(line, expected, shown(&first)))?;
     if !has_header {
         rows.again = Some(line);
     }
-    match columns.table() {
-        Table::Requests => {
-            let source = Box::new(Fed(name.clone(), Requests { rows, columns }));
-            Ok(vec![Opened { name, source }])
-        }
-        Table::Samples => {
-            let series = samples(rows, &columns)?;
-            Ok(metrics::opened(&name, metrics::choose(&name, series, options.metric.as_deref())?))
-        }
-    }
+    Ok((rows, columns))
 }
 
 fn shown(line: &str) -> String {

@@ -139,7 +139,7 @@ impl Feed for Sampled {
 }
 
 /// The power of two below; it changes no digit of a number.
-fn power_of_two(value: f64) -> f64 {
+pub(crate) fn power_of_two(value: f64) -> f64 {
     2f64.powi(value.log2().floor().clamp(-1000.0, 1000.0) as i32)
 }
 

@@ -132,7 +132,8 @@ impl TmioTrace {
     }
 }
 
-fn request(op: &Operation, rank: u32, span: Span) -> Option<Request> {
+/// The request that an operation is, if it moves data.
+pub(crate) fn request(op: &Operation, rank: u32, span: Span) -> Option<Request> {
     let end = match (span, &op.nonblocking) {
         (Span::Required, Some(times)) => times.deadline,
         _ => op.end,

@@ -1,0 +1,218 @@
+//! The arguments of `ftio predict`, most of which `ftio run` has as well.
+
+use crate::args::{OutlierChoice, Sampling, frequency, seconds, share};
+use anyhow::Context;
+use clap::{Args, ValueHint};
+use ftio_core::detect::{Options, Outlier};
+use ftio_core::predict::{PredictOptions, WindowRule};
+use ftio_core::request::Mode;
+use ftio_core::source::OpenOptions;
+use ftio_core::source::text::Pattern;
+use ftio_core::spectrum::Measure;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  In one terminal the job, flushing every second with no change to it; in another the predictions, until it has ended:
+      ftio trace -o run.msgpack --flush interval:1 -- mpirun -n 4 ./app
+      ftio predict --until-complete run.msgpack
+  Both at once:
+      ftio run -- mpirun -n 4 ./app
+  When does the next phase begin? For a program:
+      ftio predict --json run.msgpack | jq .next_phase.start
+  A command for every prediction (JSON on its standard input, values as FTIO_PERIOD, FTIO_NEXT_START, ...):
+      ftio predict --exec 'logger \"period $FTIO_PERIOD\"' run.msgpack
+  All jobs of a folder for Prometheus, at http://localhost:9797/metrics:
+      ftio predict --prometheus :9797 jobs/*.msgpack
+  The load of a machine, appended to a table by something else:
+      ftio predict --metric load --tui metrics.csv
+
+Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
+
+/// Predict the next I/O phase while the job runs
+///
+/// Follows traces as they grow: of tmio (give the name that the trace will have), JSON Lines or MessagePack of the C++ TMIO, metrics of
+/// GekkoFS or the metric proxy, tables (CSV). A trace need not exist yet; one that is written anew is followed from its
+/// beginning. Each flush gives one prediction. Also called as `predictor`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PredictArgs {
+    /// What to follow
+    #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    pub traces: Vec<PathBuf>,
+
+    /// End when the job has ended. Only traces of tmio say so; for others see --timeout
+    #[arg(long)]
+    pub until_complete: bool,
+
+    /// End when nothing was added for this long
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub timeout: Option<f64>,
+
+    /// Look for additions this often, besides file events [default: 1 on network file systems, which have no events; else 10]
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub poll: Option<f64>,
+
+    #[command(flatten)]
+    pub how: HowArgs,
+
+    #[command(flatten)]
+    pub out: OutArgs,
+}
+
+/// How to predict.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Prediction")]
+pub struct HowArgs {
+    /// How far back to look: "hits:K" keeps K periods after a period was found K times, again and again; "periods:K" always the last
+    /// K; "seconds:S" always the last S; "change" everything since the behaviour changed; "all" everything
+    #[arg(short, long, value_name = "RULE", value_parser = window_rule, default_value = "hits:3")]
+    #[arg(alias = "window_adaptation")]
+    pub window: WindowRule,
+
+    /// What to analyse: write_sync, read_sync, write_async, read_async, write, read or all [default: write, or read if nothing is
+    /// written]
+    #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
+    pub mode: Option<Mode>,
+
+    /// Sampling frequency in Hz, or "auto" [default: auto]
+    #[arg(short, long, value_name = "HZ", value_parser = frequency, allow_hyphen_values = true)]
+    pub freq: Option<Sampling>,
+
+    /// Nothing before this time of the job counts
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
+    pub ts: Option<f64>,
+
+    /// How frequencies that stand out are found
+    #[arg(short, long, value_name = "METHOD", value_enum, default_value = "zscore")]
+    pub outlier: OutlierChoice,
+
+    /// How close to the strongest frequency another one must come to be a candidate as well, 0 to 1
+    #[arg(short, long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
+    pub tol: f64,
+
+    /// Use the amplitude spectrum instead of the power spectrum
+    #[arg(long)]
+    pub no_psd: bool,
+
+    /// Refine the confidence by the autocorrelation of the signal
+    #[arg(short = 'c', long)]
+    pub autocorrelation: bool,
+
+    /// Leave out the first I/O phase of the window
+    #[arg(long)]
+    pub skip_first_phase: bool,
+
+    /// From inputs with several metrics, take those whose name contains this
+    #[arg(long, value_name = "NAME")]
+    pub metric: Option<String>,
+
+    /// The inputs are text; this file (TOML) says where in it the numbers are
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub pattern: Option<PathBuf>,
+}
+
+/// Where predictions go.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutArgs {
+    /// Print one JSON object per prediction and line
+    #[arg(long)]
+    pub json: bool,
+
+    /// Show a live chart of the bandwidth, the period and how long it is until the next phase; q ends it
+    #[arg(long, conflicts_with = "json")]
+    pub tui: bool,
+
+    /// Run this (by sh -c) for every prediction, with the JSON object as standard input and its main values as FTIO_* variables
+    #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString)]
+    pub exec: Option<String>,
+
+    /// Metrics for Prometheus: an address such as :9797 or 127.0.0.1:9797 to serve them at /metrics, or a file, replaced as a whole each
+    /// time, for the textfile collector
+    #[arg(long, value_name = "FILE|ADDR")]
+    pub prometheus: Option<String>,
+
+    /// Send JSON lines over a socket, an address such as 127.0.0.1:9999 or a path: to whoever listens there, or else to everybody who
+    /// connects
+    #[arg(long, value_name = "PATH|ADDR")]
+    pub socket: Option<String>,
+}
+
+impl HowArgs {
+    /// For the predictor.
+    pub fn options(&self) -> PredictOptions {
+        PredictOptions {
+            window: self.window,
+            detect: Options {
+                mode: self.mode,
+                frequency: self.freq.and_then(Sampling::hertz),
+                from: self.ts,
+                outlier: Outlier::from(self.outlier),
+                tolerance: self.tol,
+                measure: if self.no_psd { Measure::Amplitude } else { Measure::Power },
+                autocorrelation: self.autocorrelation,
+                skip_first_phase: self.skip_first_phase,
+                ..Options::default()
+            },
+        }
+    }
+
+    /// For opening inputs. The pattern file is read now.
+    pub fn reading(&self) -> anyhow::Result<OpenOptions> {
+        let read = |path: &PathBuf| {
+            let name = path.display().to_string();
+            let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+            anyhow::Ok(Pattern::parse(&name, &text)?)
+        };
+        Ok(OpenOptions {
+            pattern: self.pattern.as_ref().map(read).transpose()?,
+            metric: self.metric.clone(),
+            ..OpenOptions::default()
+        })
+    }
+}
+
+/// `--window`. The Python FTIO's names are understood as well.
+fn window_rule(text: &str) -> Result<WindowRule, String> {
+    let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
+    let number = |least: f64| match value.map(str::parse::<f64>) {
+        Some(Ok(number)) if number >= least && number <= 1e9 => Ok(number),
+        _ => Err(format!("expected \"{name}:\" and a number of at least {least}")),
+    };
+    match (name, value) {
+        ("hits" | "frequency_hits", None) => Ok(WindowRule::default()),
+        ("hits" | "frequency_hits", _) => number(1.0).map(|k| WindowRule::Hits(k as u32)),
+        ("periods", _) => number(1.0).map(WindowRule::Periods),
+        ("seconds", _) => number(1e-6).map(WindowRule::Length),
+        ("change" | "adwin" | "cusum" | "ph", None) => Ok(WindowRule::Change),
+        ("all" | "none", None) => Ok(WindowRule::All),
+        _ => Err("expected hits:K, periods:K, seconds:S, change or all".into()),
+    }
+}
+
+/// A number of seconds above 0.
+pub fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
+        _ => Err("expected a number of seconds above 0".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_for_the_window() {
+        assert_eq!(window_rule("hits"), Ok(WindowRule::Hits(3)));
+        assert_eq!(window_rule("hits:5"), Ok(WindowRule::Hits(5)));
+        assert_eq!(window_rule("periods:4.5"), Ok(WindowRule::Periods(4.5)));
+        assert_eq!(window_rule("seconds:60"), Ok(WindowRule::Length(60.0)));
+        assert_eq!(window_rule("cusum"), Ok(WindowRule::Change));
+        assert_eq!(window_rule("all"), Ok(WindowRule::All));
+        for wrong in ["", "hits:0", "hits:x", "periods", "seconds:-1", "change:3", "some"] {
+            assert!(window_rule(wrong).is_err(), "{wrong}");
+        }
+    }
+}

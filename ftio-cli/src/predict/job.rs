@@ -1,0 +1,139 @@
+//! One trace that is followed, and the predictors of its signals.
+
+use super::Outputs;
+use crate::text::complain;
+use ftio_core::follow::{Event, Follower};
+use ftio_core::predict::{PredictOptions, Predictor};
+use ftio_core::source::{OpenOptions, SourceError, Span};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Not all ranks write at the same moment: wait for the others half as long as it usually is from flush to flush, but within these limits.
+const LEAST_GRACE: Duration = Duration::from_millis(250);
+const MOST_GRACE: Duration = Duration::from_secs(5);
+
+/// A trace that is followed.
+#[derive(Debug)]
+pub struct Followed {
+    follower: Follower,
+    signals: Signals,
+    /// It cannot be followed.
+    pub failed: bool,
+    /// Its job has ended.
+    pub ended: bool,
+    unsettled_since: Option<Instant>,
+}
+
+/// The predictors of its signals.
+#[derive(Debug)]
+struct Signals {
+    options: PredictOptions,
+    predictors: Vec<Predictor>,
+    last_flush: Option<Instant>,
+    grace: Duration,
+}
+
+impl Followed {
+    pub fn new(path: &Path, options: &PredictOptions, reading: &OpenOptions) -> Self {
+        let span = options.detect.mode.map_or(Span::Actual, |mode| mode.span());
+        let signals = Signals {
+            options: options.clone(),
+            predictors: Vec::new(),
+            last_flush: None,
+            grace: Duration::from_secs(1),
+        };
+        let follower = Follower::new(path, span, reading.clone());
+        Followed { follower, signals, failed: false, ended: false, unsettled_since: None }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.follower.path()
+    }
+
+    /// What is there now is of an earlier run.
+    pub fn ignore_present(&mut self) {
+        self.follower.ignore_present();
+    }
+
+    /// Take in what is new. `true` if there was something.
+    pub fn look(&mut self, outputs: &mut Outputs) -> Result<bool, SourceError> {
+        let signals = &mut self.signals;
+        let status = match self.follower.poll(&mut |event| signals.take(event, outputs)) {
+            Ok(status) => status,
+            Err(error) => {
+                self.failed = true;
+                return Err(error);
+            }
+        };
+        self.ended = status.ended;
+        match (status.unsettled, self.unsettled_since) {
+            (false, _) => self.unsettled_since = None,
+            (true, None) => self.unsettled_since = Some(Instant::now()),
+            (true, Some(since)) if since.elapsed() >= self.signals.grace => self.settle(outputs),
+            (true, Some(_)) => {}
+        }
+        Ok(status.grew)
+    }
+
+    /// What was handed out counts, whoever has not said anything.
+    pub fn settle(&mut self, outputs: &mut Outputs) {
+        self.unsettled_since = None;
+        let signals = &mut self.signals;
+        self.follower.settle(&mut |event| signals.take(event, outputs));
+    }
+
+    /// When to look again for those who have not said anything.
+    pub fn settles_in(&self) -> Option<Duration> {
+        let since = self.unsettled_since?;
+        Some(self.signals.grace.saturating_sub(since.elapsed()) + Duration::from_millis(1))
+    }
+
+    /// If the job is dead, take what it left.
+    pub fn bury(&mut self, outputs: &mut Outputs) {
+        let signals = &mut self.signals;
+        if !self.ended && self.follower.bury(&mut |event| signals.take(event, outputs)) {
+            self.ended = true;
+        }
+    }
+
+    /// The predictors of its signals.
+    pub fn predictors(&self) -> &[Predictor] {
+        &self.signals.predictors
+    }
+}
+
+impl Signals {
+    fn take(&mut self, event: Event<'_>, outputs: &mut Outputs) {
+        match event {
+            Event::Restarted => {
+                self.predictors.clear();
+                self.last_flush = None;
+                outputs.restarted();
+            }
+            Event::Stream(stream) => {
+                let mut predictor = Predictor::new(&stream.name, self.options.clone());
+                predictor.set_per_unit(stream.per_unit);
+                if let Some(start) = stream.begins {
+                    predictor.begins_at(start);
+                }
+                self.predictors.push(predictor);
+            }
+            Event::Requests { stream, requests } => {
+                if let Some(predictor) = self.predictors.get_mut(stream) {
+                    predictor.add(requests);
+                }
+            }
+            Event::Flush { stream, until } => {
+                let now = Instant::now();
+                if let Some(last) = self.last_flush.replace(now) {
+                    self.grace = (now.duration_since(last) / 2).clamp(LEAST_GRACE, MOST_GRACE);
+                }
+                if let Some(predictor) = self.predictors.get_mut(stream) {
+                    let prediction = predictor.predict(until);
+                    outputs.prediction(&prediction);
+                }
+            }
+            Event::Warning(text) => complain("warning", text),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! ftio as the predictor of a simulation: what `ftio predict` would say at the end of each I/O phase.
+
+use ftio_core::detect::{Options, detect};
+use ftio_core::predict::{self, PredictOptions};
+use ftio_core::request::{Class, Request};
+use ftio_core::source::{InMemory, Job};
+use io_sets::queue::{JobId, Nanoseconds};
+use io_sets::simulate::{Predictor, Transfer};
+
+/// The engine of `ftio predict`, fed from a simulation.
+pub struct Online {
+    engine: predict::Predictor,
+    start: Nanoseconds,
+}
+
+impl Online {
+    pub fn new(job: JobId, start: Nanoseconds) -> Self {
+        Online { engine: predict::Predictor::new(&job.to_string(), PredictOptions::default()), start }
+    }
+}
+
+impl Predictor for Online {
+    fn flush(&mut self, transfers: &[Transfer], now: Nanoseconds) -> Option<f64> {
+        let requests: Vec<Request> = transfers.iter().map(|transfer| request(transfer, self.start)).collect();
+        self.engine.add(&requests);
+        self.engine.predict(job_time(now, self.start)).period
+    }
+}
+
+/// The Python FTIO's method, on all that an application has written so far.
+pub struct Compat {
+    name: String,
+    start: Nanoseconds,
+    requests: Vec<Request>,
+}
+
+impl Compat {
+    pub fn new(job: JobId, start: Nanoseconds) -> Self {
+        Compat { name: job.to_string(), start, requests: Vec::new() }
+    }
+}
+
+impl Predictor for Compat {
+    fn flush(&mut self, transfers: &[Transfer], now: Nanoseconds) -> Option<f64> {
+        self.requests.extend(transfers.iter().map(|transfer| request(transfer, self.start)));
+        let job = Job { ranks: 1, start: Some(0), end: Some(job_time(now, self.start)), ..Job::default() };
+        // The sampling frequency that its users are told to begin with is 10 Hz; that of the slowest phases is enough here.
+        let options = Options { compat: true, frequency: Some(1.0), ..Options::default() };
+        let source = InMemory { requests: &self.requests, job };
+        detect(&self.name, source, &options).ok()?.detection.period
+    }
+}
+
+fn request(transfer: &Transfer, start: Nanoseconds) -> Request {
+    let bytes = transfer.bytes.round() as u64;
+    Request::new(job_time(transfer.start, start), job_time(transfer.end, start), bytes, Class::WriteSync)
+}
+
+fn job_time(time: Nanoseconds, start: Nanoseconds) -> i64 {
+    time.saturating_sub(start) as i64
+}

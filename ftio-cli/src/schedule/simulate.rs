@@ -1,0 +1,289 @@
+//! `ftio schedule simulate`: the published experiment with Set-10, or one of any size.
+
+use super::predictor::{Compat, Online};
+use super::{chart, table};
+use crate::exit::Exit;
+use crate::plot::{Format, draw_sheet};
+use crate::style::Style;
+use crate::text::complain;
+use anyhow::Context;
+use clap::{ValueEnum, ValueHint};
+use io_sets::experiment::{Experiment, Policy, Published};
+use io_sets::metrics::Metrics;
+use io_sets::queue::Turns;
+use io_sets::simulate::{Level, NewPredictor};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const MIB: f64 = (1 << 20) as f64;
+
+const EXAMPLES: &str = "\
+Examples:
+  The published experiment, beside what was published:
+      ftio schedule simulate
+  The same with all requests and the servers' queues, on four servers:
+      ftio schedule simulate --level requests --servers 4
+  As a picture:
+      ftio schedule simulate --plot set-10.svg
+  A simulated hour of a thousand applications:
+      ftio schedule simulate --applications 1000 --repetitions 1
+
+Policies: fair_share (no scheduling), fcfs (one application at a time), and Set-10 with the periods known beforehand
+(set10_clairvoyant), found by ftio while the applications run (set10_predicted), and found but 50 % too large or too small at random
+(set10_error50). Metrics: how much longer applications took than alone (stretch: the largest, and the geometric mean), how much
+longer their I/O took (I/O slowdown), and how much of the time they computed (utilisation).";
+
+/// Simulate applications that share a file system, with and without Set-10
+///
+/// By default the published experiment: one application that writes 128 MiB every 19.2 s and fifteen that write 2.5 GiB every 384 s,
+/// ten repetitions.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Servers of the file system; each decides alone
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub servers: u32,
+
+    /// Over how many servers a file is spread
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub stripe: u32,
+
+    /// What all servers together take, in MiB/s [default: twice what one application reaches alone]
+    #[arg(long, value_name = "MIB/S", value_parser = positive)]
+    pub capacity: Option<f64>,
+
+    /// Simulate flows of bytes (fluid), or each request and the servers' queues
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
+    pub level: LevelChoice,
+
+    /// How often the experiment is repeated, each time with other small irregularities
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repetitions: u32,
+
+    /// Start of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Instead of the published experiment: that many applications with periods from 10 to 1000 s on a file system of ten times the
+    /// bandwidth of one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub applications: Option<u32>,
+
+    /// With --applications: how much of the file system's time they need together
+    #[arg(long, value_name = "SHARE", default_value_t = 0.8, value_parser = positive)]
+    #[arg(requires = "applications")]
+    pub load: f64,
+
+    /// Only these policies
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = policy)]
+    pub policies: Vec<Policy>,
+
+    /// How periods are found: as ftio finds them, or as the Python FTIO 0.0.9 does
+    #[arg(long, value_name = "METHOD", value_enum, default_value_t)]
+    pub predictor: PredictorChoice,
+
+    /// With --level requests: after this part of its set's period an application goes to the end of the line, so that none
+    /// starves; 0: never, as published
+    #[arg(long, value_name = "PART", default_value_t = 0.0, value_parser = not_negative)]
+    pub turn: f64,
+
+    /// Draw the metrics and the first repetition; the ending of the name decides: .svg or .png
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `--level`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LevelChoice {
+    #[default]
+    Fluid,
+    Requests,
+}
+
+/// `--predictor`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PredictorChoice {
+    #[default]
+    Ftio,
+    Compat,
+}
+
+impl PredictorChoice {
+    fn new_predictor(self) -> &'static NewPredictor<'static> {
+        match self {
+            PredictorChoice::Ftio => &|job, start| Box::new(Online::new(job, start)),
+            PredictorChoice::Compat => &|job, start| Box::new(Compat::new(job, start)),
+        }
+    }
+}
+
+/// Metrics of all repetitions of a policy.
+pub struct Result {
+    pub policy: Policy,
+    pub mean: Metrics,
+    pub all: Vec<Metrics>,
+}
+
+/// One line of `--json`.
+#[derive(Serialize)]
+struct Record<'a> {
+    schema: &'static str,
+    applications: usize,
+    servers: usize,
+    level: &'static str,
+    /// Bytes per second.
+    capacity: f64,
+    alone: f64,
+    frame: [f64; 2],
+    repetitions: u32,
+    seed: u64,
+    policies: ByPolicy<'a, Metrics>,
+    /// Against fair share.
+    change: ByPolicy<'a, Published>,
+    /// Published changes against fair share; the experiment's only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paper: Option<ByPolicy<'a, Published>>,
+    repetition: ByPolicy<'a, Vec<Metrics>>,
+}
+
+/// An object with a field per policy.
+struct ByPolicy<'a, T>(&'a [Result], fn(&'a [Result], &'a Result) -> T);
+
+impl<T: Serialize> Serialize for ByPolicy<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for result in self.0 {
+            map.serialize_entry(result.policy.name(), &(self.1)(self.0, result))?;
+        }
+        map.end()
+    }
+}
+
+impl Args {
+    fn experiment(&self) -> Experiment {
+        let mut experiment = match self.applications {
+            Some(count) => Experiment::mixed(count as usize, self.load, self.seed),
+            None => Experiment::published(),
+        };
+        experiment.platform.servers = self.servers as usize;
+        experiment.platform.stripe = self.stripe as usize;
+        if let Some(capacity) = self.capacity {
+            experiment.platform.capacity = capacity * MIB;
+        }
+        experiment.level = match self.level {
+            LevelChoice::Fluid => Level::Fluid,
+            LevelChoice::Requests => Level::Requests,
+        };
+        experiment.turns = if self.turn > 0.0 { Turns::OfPeriod(self.turn) } else { Turns::Unlimited };
+        Experiment { repetitions: self.repetitions, seed: self.seed, ..experiment }
+    }
+}
+
+/// Simulate and print.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let picture =
+        match args.plot.as_deref().map(|path| drawable(path).map(|format| (path, format))).transpose() {
+            Ok(picture) => picture,
+            Err(problem) => {
+                complain("", &problem.to_string());
+                return Ok(Exit::Usage);
+            }
+        };
+    let experiment = args.experiment();
+    let predictor = args.predictor.new_predictor();
+    let policies = if args.policies.is_empty() { Policy::ALL.to_vec() } else { args.policies.clone() };
+    let begun = Instant::now();
+    let results: Vec<Result> = experiment
+        .run(&policies, predictor)
+        .into_iter()
+        .filter_map(|(policy, all)| Some(Result { policy, mean: Metrics::mean(&all)?, all }))
+        .collect();
+    let hours = experiment.frame.end / 3600.0 * f64::from(experiment.repetitions) * results.len() as f64;
+    eprintln!(
+        "simulated {hours:.1} hours of {} applications in {:.2} s",
+        experiment.applications.len(),
+        begun.elapsed().as_secs_f64()
+    );
+    let published = args.applications.is_none();
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer(&mut out, &record(&experiment, &results, published))
+            .map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        out.write_all(table::table(&experiment, &results, published, Style::for_stdout()).as_bytes())?;
+    }
+    out.flush()?;
+    if let Some((path, format)) = picture {
+        let shown: Vec<_> = results
+            .iter()
+            .map(|result| (result.policy, experiment.repetition(result.policy, 0, predictor)))
+            .collect();
+        let sheet = chart::sheet(&experiment, &results, &shown, published);
+        std::fs::write(path, draw_sheet(&sheet, format)?).with_context(|| path.display().to_string())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn record<'a>(experiment: &Experiment, results: &'a [Result], published: bool) -> Record<'a> {
+    Record {
+        schema: "ftio.set10/1",
+        applications: experiment.applications.len(),
+        servers: experiment.platform.servers,
+        level: match experiment.level {
+            Level::Fluid => "fluid",
+            Level::Requests => "requests",
+        },
+        capacity: experiment.platform.capacity,
+        alone: experiment.platform.alone,
+        frame: [experiment.frame.begin, experiment.frame.end],
+        repetitions: experiment.repetitions,
+        seed: experiment.seed,
+        policies: ByPolicy(results, |_, result| result.mean),
+        change: ByPolicy(results, change),
+        paper: published.then_some(ByPolicy(results, |_, result| result.policy.published())),
+        repetition: ByPolicy(results, |_, result| result.all.clone()),
+    }
+}
+
+/// Against fair share, if that was simulated.
+pub fn change(results: &[Result], result: &Result) -> Published {
+    let base = results.iter().find(|result| result.policy == Policy::FairShare).map(|result| result.mean);
+    let of = |get: fn(&Metrics) -> f64| base.map(|base| get(&result.mean) / get(&base) - 1.0);
+    Published {
+        stretch_max: of(|m| m.stretch_max),
+        stretch_geomean: of(|m| m.stretch_geomean),
+        io_slowdown: of(|m| m.io_slowdown),
+        utilisation: of(|m| m.utilisation),
+    }
+}
+
+fn drawable(path: &Path) -> anyhow::Result<Format> {
+    match Format::of(path)? {
+        Format::Html => anyhow::bail!("{}: expected a name that ends in .svg or .png", path.display()),
+        format => Ok(format),
+    }
+}
+
+fn policy(text: &str) -> std::result::Result<Policy, String> {
+    Policy::ALL.into_iter().find(|policy| policy.name() == text).ok_or_else(|| {
+        let names: Vec<_> = Policy::ALL.iter().map(|policy| policy.name()).collect();
+        format!("expected some of {}", names.join(", "))
+    })
+}
+
+pub fn positive(text: &str) -> std::result::Result<f64, String> {
+    not_negative(text).ok().filter(|value| *value > 0.0).ok_or_else(|| "expected a number above 0".into())
+}
+
+fn not_negative(text: &str) -> std::result::Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("expected a number from 0 on".into()) }
+}

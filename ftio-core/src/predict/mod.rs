@@ -1,0 +1,232 @@
+//! The period while the job runs: requests go in as they become known, a [`Prediction`] comes out for every flush.
+//!
+//! ```
+//! use ftio_core::predict::{PredictOptions, Predictor};
+//! use ftio_core::request::{Class, Request};
+//!
+//! let second = 1_000_000_000;
+//! let mut predictor = Predictor::new("job 17", PredictOptions::default());
+//! let mut last = None;
+//! for i in 0..10 {
+//!     // Every 10 s, 2 s of writing; flushed at its end.
+//!     let (start, end) = ((10 * i + 8) * second, (10 * i + 10) * second);
+//!     predictor.add(&[Request::new(start, end, 1 << 30, Class::WriteSync)]);
+//!     last = Some(predictor.predict(end));
+//! }
+//! let last = last.unwrap();
+//! assert!((last.period.unwrap() - 10.0).abs() < 0.1);
+//! assert!((last.next_phase.unwrap().start - 108.0).abs() < 0.5);
+//! ```
+//!
+//! # For callers
+//!
+//! * [`Predictor::add`] takes requests in any order, each once; it costs some nanoseconds a request.
+//! * [`Predictor::predict`] says what is expected, given that everything up to a job time is known (a flush). It costs one detection in
+//!   the current window (milliseconds), however long the job has run.
+//! * Nothing here reads files or clocks; reading traces that grow is another subject. The same calls give the same answers.
+//! * One predictor per signal. A new run under the same name is a new predictor.
+//!
+//! # How
+//!
+//! Requests go into bins (see [`volume`](crate::volume)), of the whole job and, once the window is much shorter, of the recent past as well
+//! ([`history`]). At a flush the signal of the [window](window) is judged as [`detect`](crate::detect) judges a finished trace. After
+//! that: has the behaviour [changed](change)? which [intervals](intervals) do the predictions so far fall into? is there a
+//! [trend](trend)?
+
+pub mod change;
+pub mod history;
+pub mod intervals;
+pub mod prediction;
+pub mod trend;
+pub mod window;
+
+pub use change::Change;
+pub use intervals::Interval;
+pub use prediction::{Prediction, SCHEMA};
+pub use trend::{Direction, Trend};
+pub use window::WindowRule;
+
+use crate::detect::{Analysis, Options, analyse};
+use crate::request::Request;
+use crate::signal::Signal;
+use crate::source::Job;
+use change::ChangeDetector;
+use history::History;
+use intervals::Past;
+use window::Window;
+
+/// How to predict.
+#[derive(Clone, Debug, Default)]
+pub struct PredictOptions {
+    /// How a window is judged. Its `from` is the earliest start of any window; `to` and what concerns pictures is not used.
+    pub detect: Options,
+    /// How the window follows the job.
+    pub window: WindowRule,
+}
+
+/// Follows one signal. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Predictor {
+    name: String,
+    options: PredictOptions,
+    job: Job,
+    history: History,
+    window: Window,
+    change: ChangeDetector,
+    past: Past,
+    predictions: u64,
+    signal: Signal,
+}
+
+impl Predictor {
+    /// For a job that begins at job time 0. `name` is what predictions call it.
+    pub fn new(name: &str, options: PredictOptions) -> Self {
+        let first = options.detect.from.map_or(0, nanoseconds);
+        Predictor {
+            name: name.to_owned(),
+            history: History::new(options.detect.mode, options.detect.frequency),
+            window: Window::new(options.window, first),
+            change: ChangeDetector::default(),
+            past: Past::default(),
+            predictions: 0,
+            signal: Signal { start: first, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
+            job: Job { start: Some(first), ..Job::default() },
+            options,
+        }
+    }
+
+    /// The job began at another time than 0: idle time before it does not count. Only before the first prediction.
+    pub fn begins_at(&mut self, start: i64) {
+        let start = self.options.detect.from.map_or(start, |from| nanoseconds(from).max(start));
+        self.job.start = Some(start);
+        self.window = Window::new(self.options.window, start);
+    }
+
+    /// The signal is a sampled quantity, of which one unit is so many bytes of a request (see [`Job::per_unit`]).
+    pub fn set_per_unit(&mut self, per_unit: Option<f64>) {
+        self.job.per_unit = per_unit;
+    }
+
+    /// Take in requests.
+    pub fn add(&mut self, requests: &[Request]) {
+        self.history.add(requests);
+    }
+
+    /// Everything up to `until` (nanoseconds of job time) is known: what is to be expected?
+    pub fn predict(&mut self, until: i64) -> Prediction {
+        let mut start = self.window.start(until);
+        let mut found = self.judge(start, until);
+        if found.detection.period.is_none()
+            && let Some(before) = self.window.before_shortening()
+        {
+            // Too little was kept for the period to be seen: take back what was given up.
+            let longer = self.judge(before, until);
+            if longer.detection.period.is_some() {
+                (start, found) = (before, longer);
+            }
+        }
+        let changed = self.look_for_change(start, until, &found);
+        if let Some((from, replaced)) = &changed {
+            start = *from;
+            if let Some(replaced) = replaced {
+                found = replaced.clone();
+            }
+        }
+        let period = found.detection.period;
+        self.window.judged(start, until, period, changed.is_some());
+        self.past.push(until, (until - start).max(1), period);
+        self.predictions += 1;
+        let change = changed.and_then(|_| self.change.last());
+        let prediction = self.describe(start, until, &found, change);
+        self.signal = found.signal;
+        prediction
+    }
+
+    /// The signal of the window of the last prediction, for pictures.
+    pub fn signal(&self) -> &Signal {
+        &self.signal
+    }
+
+    /// Bytes taken in so far, in the mode that is followed.
+    pub fn total_bytes(&self) -> u64 {
+        self.history.total_bytes()
+    }
+
+    fn judge(&mut self, from: i64, to: i64) -> Analysis {
+        let options =
+            Options { from: Some(seconds(from)), to: Some(seconds(to)), ..self.options.detect.clone() };
+        let job = Job { end: Some(to), ..self.job.clone() };
+        let mut analysis = analyse(&self.name, self.history.collected(from, to), &job, &options);
+        // Nothing is known after the flush, whatever some rank may have told already.
+        analysis.detection.t_end = analysis.detection.t_end.min(seconds(to));
+        analysis
+    }
+
+    /// `Some` if the behaviour has changed: where the window begins from now on, and the judgement of it if there is a period.
+    fn look_for_change(
+        &mut self,
+        start: i64,
+        until: i64,
+        found: &Analysis,
+    ) -> Option<(i64, Option<Analysis>)> {
+        let keep = self.options.window.follows_changes()?;
+        let recent = match self.change.tail(start, until, keep) {
+            Some(from) => {
+                let tail = self.judge(from, until);
+                self.change.tail_seen(tail.detection.period.is_some());
+                tail.detection.period.map(|period| (period, tail))
+            }
+            None => found.detection.period.map(|period| (period, found.clone())),
+        };
+        match recent {
+            Some((period, tail)) => {
+                self.change.observe(until, period)?;
+                let from = (until - nanoseconds(keep * period)).max(start);
+                let again = self.judge(from, until);
+                let judged = if again.detection.period.is_some() { again } else { tail };
+                Some((from, Some(judged)))
+            }
+            None => {
+                let from = self.change.missed(until)?;
+                Some((from.max(start), None))
+            }
+        }
+    }
+
+    fn describe(&self, start: i64, until: i64, found: &Analysis, change: Option<Change>) -> Prediction {
+        let detection = &found.detection;
+        Prediction {
+            schema: SCHEMA,
+            source: self.name.clone(),
+            t: seconds(until),
+            period: detection.period,
+            confidence: detection.confidence,
+            window: [seconds(start), seconds(until)],
+            next_phase: detection.next_phase,
+            intervals: self.past.intervals(),
+            changed: change.is_some(),
+            n: self.predictions,
+            frequency: detection.frequency,
+            refined_confidence: detection.refined_confidence,
+            probability_periodic: self.past.probability_periodic(),
+            trend: self.past.trend(),
+            change,
+            hits: self.window.hits(),
+            mode: detection.mode,
+            signal: detection.signal,
+            total_bytes: self.history.total_bytes(),
+            characterization: detection.characterization,
+        }
+    }
+}
+
+pub(crate) fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
+}
+
+pub(crate) fn seconds(nanoseconds: i64) -> f64 {
+    nanoseconds as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests;

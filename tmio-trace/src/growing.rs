@@ -1,0 +1,268 @@
+//! Follows the trace of a job that runs: what was added since the last look, each block once.
+//!
+//! While the job runs, whole frames are appended to `OUT.parts/HOST`. [`GrowingTrace::poll`] reads what is new of every part. When the job has
+//! ended, `OUT` appears with the same blocks and those last ones that never were in the parts; [`GrowingTrace::read_committed`] hands out
+//! only these, and passes over the others by their heads.
+
+use crate::checksum::crc32;
+use crate::frame::{FrameKind, FrameReader, HEAD, Head, TAG, parse_head};
+use crate::reader::{Event, Reading, parts_path};
+use crate::{Header, TraceEnd};
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// How much is read at once.
+const PIECE: usize = 1 << 20;
+
+/// What a look at the parts showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// There are no parts.
+    Nothing,
+    /// There are parts; whether they had grown.
+    Parts(bool),
+    /// The parts are not those of the job that was followed: forget it, and make a new [`GrowingTrace`].
+    OtherJob,
+}
+
+/// Job and start of the run whose parts are there, if any are.
+pub fn running(path: &Path) -> Option<(String, i64)> {
+    let entries = fs::read_dir(parts_path(path)).ok()?;
+    entries.flatten().find_map(|entry| first_header(&entry.path()))
+}
+
+/// Job and start of the finished trace `path`, if it is one.
+pub fn finished(path: &Path) -> Option<(String, i64)> {
+    first_header(path)
+}
+
+/// Only rank 0's host has a header in its part, perhaps after frames of other ranks there.
+fn first_header(path: &Path) -> Option<(String, i64)> {
+    let mut frames = FrameReader::new(File::open(path).ok()?.take(256 << 10));
+    while let Some(frame) = frames.next_frame().ok()? {
+        if frame.kind == Some(FrameKind::Header) {
+            let header: Header = rmp_serde::from_slice(frame.body).ok()?;
+            return Some((header.job, header.start));
+        }
+    }
+    None
+}
+
+/// The trace of a job that runs.
+#[derive(Debug)]
+pub struct GrowingTrace {
+    path: PathBuf,
+    reading: Reading,
+    parts: BTreeMap<OsString, Part>,
+    /// Checksum and length of every block that was handed out.
+    seen: HashSet<(u32, u32)>,
+    /// The parts turned out to be those of another job.
+    other_job: bool,
+}
+
+#[derive(Debug)]
+struct Part {
+    /// Kept open: it can be read to its end even after the job has removed it.
+    file: File,
+    identity: (u64, u64),
+    offset: u64,
+    /// Bytes after the last whole frame.
+    rest: Vec<u8>,
+}
+
+impl GrowingTrace {
+    /// The trace that will be `path`.
+    pub fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            reading: Reading::default(),
+            parts: BTreeMap::new(),
+            seen: HashSet::new(),
+            other_job: false,
+        }
+    }
+
+    /// About the job, once that is known.
+    pub fn header(&self) -> Option<&Header> {
+        self.reading.outcome.header.as_ref()
+    }
+
+    /// Ranks that are known so far.
+    pub fn known_ranks(&self) -> usize {
+        self.reading.ranks.len()
+    }
+
+    /// The end of the trace, once it was read.
+    pub fn end(&self) -> Option<&TraceEnd> {
+        self.reading.outcome.end.as_ref()
+    }
+
+    /// What could not be used so far.
+    pub fn warnings(&self) -> &[String] {
+        &self.reading.outcome.warnings
+    }
+
+    /// Hands out what was added to the parts since the last time.
+    pub fn poll(&mut self, mut visit: impl FnMut(Event<'_>)) -> io::Result<Look> {
+        let directory = parts_path(&self.path);
+        let entries = match fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // Removed after the commit: what was written before can be read still.
+                let grew = self.read_parts(&mut visit)?;
+                return Ok(if grew { Look::Parts(true) } else { Look::Nothing });
+            }
+            Err(error) => return Err(error),
+        };
+        for entry in entries {
+            let entry = entry?;
+            let Ok(file) = File::open(entry.path()) else { continue };
+            let meta = file.metadata()?;
+            if !meta.is_file() {
+                continue;
+            }
+            let identity = (meta.dev(), meta.ino());
+            match self.parts.get(&entry.file_name()) {
+                Some(part) if part.identity == identity && meta.len() >= part.offset => {}
+                Some(_) => return Ok(Look::OtherJob),
+                None => {
+                    let part = Part { file, identity, offset: 0, rest: Vec::new() };
+                    self.parts.insert(entry.file_name(), part);
+                }
+            }
+        }
+        let grew = self.read_parts(&mut visit)?;
+        Ok(if self.other_job { Look::OtherJob } else { Look::Parts(grew) })
+    }
+
+    /// Hands out what ranks of this host have not written out yet. Only for a job that is dead: what a living one has not written out comes again.
+    pub fn read_spools(&mut self, mut visit: impl FnMut(Event<'_>)) {
+        self.reading.spools(&mut visit);
+    }
+
+    /// Is the job dead, as far as can be seen from this host? Its ranks' memory lies here, and none of their processes is left.
+    pub fn is_dead(&self) -> bool {
+        let here = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let mut local = self
+            .reading
+            .ranks
+            .values()
+            .filter(|rank| {
+                rank.boot_id == here.trim() && !rank.spool.is_empty() && Path::new(&rank.spool).exists()
+            })
+            .peekable();
+        local.peek().is_some() && local.all(|rank| !Path::new(&format!("/proc/{}", rank.pid)).exists())
+    }
+
+    /// Hands out what the finished trace has beyond what was read before. `false`: it is the trace of another job.
+    pub fn read_committed(&mut self, mut visit: impl FnMut(Event<'_>)) -> io::Result<bool> {
+        let mut file = BufReader::with_capacity(PIECE, File::open(&self.path)?);
+        let mut body = Vec::new();
+        let mut head = [0u8; HEAD];
+        loop {
+            match file.read_exact(&mut head) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(true),
+                Err(error) => return Err(error),
+            }
+            let Head::Frame { kind, checksum, length } = parse_head(&head) else {
+                self.reading.warn(format!("{}: damaged; what follows was left out", self.path.display()));
+                return Ok(true);
+            };
+            let kind = FrameKind::from_code(kind);
+            if kind == Some(FrameKind::Block) && self.seen.contains(&(checksum, length as u32)) {
+                file.seek_relative(length as i64)?;
+                continue;
+            }
+            body.clear();
+            (&mut file).take(length as u64).read_to_end(&mut body)?;
+            if body.len() != length || crc32(&body) != checksum {
+                self.reading.warn(format!("{}: a damaged frame was left out", self.path.display()));
+                continue;
+            }
+            if kind == Some(FrameKind::Header) && self.is_of_another_job(&body) {
+                return Ok(false);
+            }
+            self.frame(kind, checksum, &body, &mut visit);
+        }
+    }
+
+    fn is_of_another_job(&self, body: &[u8]) -> bool {
+        let other: Option<Header> = rmp_serde::from_slice(body).ok();
+        match (self.header(), &other) {
+            (Some(known), Some(other)) => (&known.job, known.start) != (&other.job, other.start),
+            // What was followed has not said who it is.
+            (None, _) => !self.parts.is_empty(),
+            (Some(_), None) => true,
+        }
+    }
+
+    fn read_parts(&mut self, visit: &mut impl FnMut(Event<'_>)) -> io::Result<bool> {
+        let mut grew = false;
+        let mut parts = std::mem::take(&mut self.parts);
+        for part in parts.values_mut() {
+            part.file.seek(SeekFrom::Start(part.offset))?;
+            loop {
+                let read = (&mut part.file).take(PIECE as u64).read_to_end(&mut part.rest)?;
+                part.offset += read as u64;
+                let used = self.frames(&part.rest, visit);
+                part.rest.drain(..used);
+                grew |= read > 0;
+                if read == 0 {
+                    break;
+                }
+            }
+        }
+        self.parts = parts;
+        Ok(grew)
+    }
+
+    /// Takes the whole frames that bytes begin with, and says how many bytes are done with.
+    fn frames(&mut self, bytes: &[u8], visit: &mut impl FnMut(Event<'_>)) -> usize {
+        let mut at = 0;
+        loop {
+            let rest = bytes.get(at..).unwrap_or_default();
+            match parse_head(rest) {
+                Head::Frame { kind, checksum, length } => {
+                    // The rest of the frame may come yet.
+                    let Some(body) = rest.get(HEAD..HEAD + length) else { return at };
+                    if crc32(body) == checksum {
+                        self.frame(FrameKind::from_code(kind), checksum, body, visit);
+                        at += HEAD + length;
+                        continue;
+                    }
+                }
+                Head::Cut => return at,
+                Head::Foreign => {}
+            }
+            // Not a frame: on to the next one, if it can be seen.
+            let next = rest.get(1..).and_then(|rest| rest.windows(TAG.len()).position(|bytes| bytes == TAG));
+            match next {
+                Some(distance) => at += 1 + distance,
+                None => return bytes.len().saturating_sub(TAG.len() - 1).max(at),
+            }
+        }
+    }
+
+    fn frame(
+        &mut self,
+        kind: Option<FrameKind>,
+        checksum: u32,
+        body: &[u8],
+        visit: &mut impl FnMut(Event<'_>),
+    ) {
+        if kind == Some(FrameKind::Block) && !self.seen.insert((checksum, body.len() as u32)) {
+            return;
+        }
+        if kind == Some(FrameKind::Header) && self.header().is_some() && self.is_of_another_job(body) {
+            self.other_job = true;
+        }
+        if let Err(problem) = self.reading.frame(kind, body, visit) {
+            self.reading.warn(format!("{}: {problem}", self.path.display()));
+        }
+    }
+}
