@@ -3,8 +3,10 @@
 use super::Outputs;
 use crate::text::complain;
 use ftio_core::follow::{Event, Follower};
-use ftio_core::predict::{PredictOptions, Predictor};
+use ftio_core::predict::{Change, PredictOptions, Prediction, Predictor};
+use ftio_core::signal::Signal;
 use ftio_core::source::{OpenOptions, SourceError, Span};
+use std::collections::VecDeque;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -29,6 +31,7 @@ pub struct Followed {
 struct Signals {
     options: PredictOptions,
     predictors: Vec<Predictor>,
+    shown: Vec<Shown>,
     last_flush: Option<Instant>,
     grace: Duration,
 }
@@ -39,6 +42,7 @@ impl Followed {
         let signals = Signals {
             options: options.clone(),
             predictors: Vec::new(),
+            shown: Vec::new(),
             last_flush: None,
             grace: Duration::from_secs(1),
         };
@@ -96,9 +100,9 @@ impl Followed {
         }
     }
 
-    /// The predictors of its signals.
-    pub fn predictors(&self) -> &[Predictor] {
-        &self.signals.predictors
+    /// What there is to show of its signals.
+    pub fn shown(&self) -> &[Shown] {
+        &self.signals.shown
     }
 }
 
@@ -107,6 +111,7 @@ impl Signals {
         match event {
             Event::Restarted => {
                 self.predictors.clear();
+                self.shown.clear();
                 self.last_flush = None;
                 outputs.restarted();
             }
@@ -117,6 +122,7 @@ impl Signals {
                     predictor.begins_at(start);
                 }
                 self.predictors.push(predictor);
+                self.shown.push(Shown::new(&stream.name));
             }
             Event::Requests { stream, requests } => {
                 if let Some(predictor) = self.predictors.get_mut(stream) {
@@ -130,10 +136,52 @@ impl Signals {
                 }
                 if let Some(predictor) = self.predictors.get_mut(stream) {
                     let prediction = predictor.predict(until);
+                    self.shown[stream].take(&prediction, predictor.signal());
                     outputs.prediction(&prediction);
                 }
             }
             Event::Warning(text) => complain("warning", text),
         }
+    }
+}
+
+/// Predictions that a picture remembers.
+const REMEMBERED: usize = 32;
+
+/// What there is to show of a signal.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub name: String,
+    pub last: Option<Prediction>,
+    /// When it was made.
+    pub at: Instant,
+    /// Bandwidth in the window.
+    pub signal: Signal,
+    /// Times and periods of the predictions so far.
+    pub before: VecDeque<(f64, Option<f64>)>,
+    /// The last change of behaviour.
+    pub change: Option<Change>,
+}
+
+impl Shown {
+    pub fn new(name: &str) -> Self {
+        Shown {
+            name: name.to_owned(),
+            last: None,
+            at: Instant::now(),
+            signal: Signal { start: 0, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
+            before: VecDeque::new(),
+            change: None,
+        }
+    }
+
+    pub fn take(&mut self, prediction: &Prediction, signal: &Signal) {
+        (self.at, self.signal) = (Instant::now(), signal.clone());
+        self.change = prediction.change.or(self.change);
+        self.before.push_back((prediction.t, prediction.period));
+        if self.before.len() > REMEMBERED {
+            self.before.pop_front();
+        }
+        self.last = Some(prediction.clone());
     }
 }

@@ -1,7 +1,10 @@
 //! Everything that wants to know of predictions.
 
 use super::OutArgs;
+use super::exec::Exec;
 use super::line::line;
+use super::prometheus::Prometheus;
+use super::socket::Socket;
 use crate::style::Style;
 use crate::text::complain;
 use anyhow::Context;
@@ -24,6 +27,9 @@ pub struct Outputs {
     lines: Lines,
     named: bool,
     style: Style,
+    exec: Option<Exec>,
+    prometheus: Option<Prometheus>,
+    socket: Option<Socket>,
     /// The first thing that went wrong in writing: the command cannot go on.
     problem: Option<io::Error>,
 }
@@ -31,8 +37,28 @@ pub struct Outputs {
 impl Outputs {
     /// Open everything that is asked for; `named` if there are several traces.
     pub fn open(args: &OutArgs, named: bool) -> anyhow::Result<Self> {
-        let lines = if args.json { Lines::Json } else { Lines::Text };
-        Ok(Outputs { lines, named, style: Style::for_stdout(), problem: None })
+        let lines = match (args.json, args.tui) {
+            (true, _) => Lines::Json,
+            (_, true) => Lines::Nowhere,
+            _ => Lines::Text,
+        };
+        Ok(Outputs {
+            lines,
+            named,
+            style: Style::for_stdout(),
+            exec: args.exec.as_deref().map(Exec::new).transpose()?,
+            prometheus: args.prometheus.as_deref().map(Prometheus::open).transpose()?,
+            socket: args.socket.as_deref().map(Socket::open).transpose()?,
+            problem: None,
+        })
+    }
+
+    /// Lines for people go to standard error: standard output belongs to the program that runs.
+    pub fn beside_a_program(mut self) -> Self {
+        if self.lines == Lines::Text {
+            self.lines = Lines::Aside;
+        }
+        self
     }
 
     /// A prediction.
@@ -44,6 +70,16 @@ impl Outputs {
             Lines::Aside => writeln!(io::stderr(), "{}", line(prediction, self.named, self.style)),
             Lines::Nowhere => Ok(()),
         };
+        if let Some(exec) = &self.exec {
+            exec.prediction(prediction, &json);
+        }
+        if let Some(socket) = &self.socket {
+            socket.send(&prediction.source, &json);
+        }
+        let result = result.and_then(|()| match &mut self.prometheus {
+            Some(prometheus) => prometheus.prediction(prediction),
+            None => Ok(()),
+        });
         if let Err(error) = result {
             self.problem.get_or_insert(error);
         }
