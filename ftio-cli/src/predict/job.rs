@@ -7,7 +7,7 @@ use ftio_core::predict::{Change, PredictOptions, Prediction, Predictor};
 use ftio_core::signal::Signal;
 use ftio_core::source::{OpenOptions, SourceError, Span};
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Not all ranks write at the same moment: wait for the others half as long as it usually is from flush to flush, but within these limits.
@@ -29,6 +29,7 @@ pub struct Followed {
 /// The predictors of its signals.
 #[derive(Debug)]
 struct Signals {
+    path: PathBuf,
     options: PredictOptions,
     predictors: Vec<Predictor>,
     shown: Vec<Shown>,
@@ -40,6 +41,7 @@ impl Followed {
     pub fn new(path: &Path, options: &PredictOptions, reading: &OpenOptions) -> Self {
         let span = options.detect.mode.map_or(Span::Actual, |mode| mode.span());
         let signals = Signals {
+            path: path.to_owned(),
             options: options.clone(),
             predictors: Vec::new(),
             shown: Vec::new(),
@@ -70,6 +72,7 @@ impl Followed {
             }
         };
         self.ended = status.ended;
+        self.signals.shown.iter_mut().for_each(|shown| shown.ended = status.ended);
         match (status.unsettled, self.unsettled_since) {
             (false, _) => self.unsettled_since = None,
             (true, None) => self.unsettled_since = Some(Instant::now()),
@@ -113,7 +116,7 @@ impl Signals {
                 self.predictors.clear();
                 self.shown.clear();
                 self.last_flush = None;
-                outputs.restarted();
+                outputs.restarted(&self.path);
             }
             Event::Stream(stream) => {
                 let mut predictor = Predictor::new(&stream.name, self.options.clone());
@@ -161,6 +164,8 @@ pub struct Shown {
     pub before: VecDeque<(f64, Option<f64>)>,
     /// The last change of behaviour.
     pub change: Option<Change>,
+    /// The job has ended.
+    pub ended: bool,
 }
 
 impl Shown {
@@ -172,6 +177,7 @@ impl Shown {
             signal: Signal { start: 0, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
             before: VecDeque::new(),
             change: None,
+            ended: false,
         }
     }
 

@@ -10,6 +10,7 @@ use crate::text::complain;
 use anyhow::Context;
 use ftio_core::predict::Prediction;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Where the lines for people, or JSON lines, go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +87,10 @@ impl Outputs {
     }
 
     /// Another run has begun under the same name.
-    pub fn restarted(&mut self) {
-        complain("note", "another run has begun under the same name");
+    pub fn restarted(&mut self, name: &Path) {
+        if self.lines != Lines::Nowhere {
+            complain("note", &format!("{}: another run has begun", name.display()));
+        }
     }
 
     /// Everything so far is out, or an error.

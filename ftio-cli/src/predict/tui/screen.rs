@@ -62,12 +62,13 @@ impl Screen {
     /// Show these lines from the top, and nothing else.
     pub fn show(&self, lines: &[String]) -> anyhow::Result<()> {
         let mut text = String::from("\x1b[H");
-        for (i, line) in lines.iter().take(self.size().1).enumerate() {
-            text.push_str(if i > 0 { "\r\n" } else { "" });
+        for (i, line) in lines.iter().take(self.size().1.saturating_sub(1)).enumerate() {
+            // Cleared first: at the end of a full line, the last character would go.
+            text.push_str(if i > 0 { "\r\n\x1b[K" } else { "\x1b[K" });
             text.push_str(line);
-            text.push_str("\x1b[0m\x1b[K");
+            text.push_str("\x1b[0m");
         }
-        text.push_str("\x1b[J");
+        text.push_str("\r\n\x1b[J");
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot draw")
     }

@@ -21,12 +21,16 @@ pub fn lines(shown: &Shown, which: (usize, usize), size: (usize, usize), clock: 
     let (columns, rows) = size;
     let style = Style::for_stdout();
     let Some(last) = &shown.last else { return waiting(std::slice::from_ref(&shown.name), columns) };
-    let now = last.t + clock.saturating_duration_since(shown.at).as_secs_f64();
+    let since = if shown.ended { 0.0 } else { clock.saturating_duration_since(shown.at).as_secs_f64() };
+    let now = last.t + since;
     let of =
         if which.1 > 1 { format!(" ({} of {}, tab: next)", which.0 + 1, which.1) } else { String::new() };
     let mut lines = vec![style.bold(&cut(&format!("{}{of}", printable(&shown.name)), columns))];
 
-    let next = last.next_phase.filter(|next| next.start < now + 2.0 * last.period.unwrap_or(0.0));
+    let next = last
+        .next_phase
+        .filter(|_| !shown.ended)
+        .filter(|next| next.start < now + 2.0 * last.period.unwrap_or(0.0));
     let end = next.map_or(now, |next| (next.end + 0.1 * (next.end - last.window[0])).max(now));
     let expected = next.map(|next| {
         let length = (next.end - next.start).max(1e-9);
@@ -39,15 +43,17 @@ pub fn lines(shown: &Shown, which: (usize, usize), size: (usize, usize), clock: 
     lines.push(style.dim(&ends(&seconds(last.window[0]), &seconds(end), columns)));
 
     lines.push(cut_styled(&format!("Period      {}", period(last, style)), columns, 40));
-    lines.push(cut(&format!("Next phase  {}", countdown(last, now)), columns));
+    let next = if shown.ended { "none, the job has ended".into() } else { countdown(last, now) };
+    lines.push(cut(&format!("Next phase  {next}"), columns));
     let intervals: Vec<String> = last
         .intervals
         .iter()
         .take(3)
         .map(|i| format!("{} to {}: {}", seconds(i.low), seconds(i.high), percent(i.probability)))
         .collect();
-    let periodic = format!("periodic: {}", percent(last.probability_periodic));
-    lines.push(cut(&format!("So far      {periodic}; {}", intervals.join(", ")), columns));
+    let mut so_far = vec![format!("periodic: {}", percent(last.probability_periodic))];
+    so_far.extend(intervals);
+    lines.push(cut(&format!("So far      {}", so_far.join(", ")), columns));
     if let Some(change) = shown.change {
         let after = change.after.map_or("none".into(), seconds);
         let text =
