@@ -2,7 +2,7 @@
 
 use crate::args::{DetectArgs, OutlierChoice, TraceArgs};
 use crate::exit::Exit;
-use crate::predict::{self, Followed, HowArgs, OutArgs, Outputs, Until};
+use crate::predict::{self, Followed, HowArgs, OutArgs, Outputs, Program, Until};
 use crate::text::complain;
 use crate::{detect, trace};
 use anyhow::{Context, bail};
@@ -86,8 +86,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let tui = args.out.tui.then(predict::Tui::open).transpose()?;
     let child =
         command.spawn().with_context(|| format!("cannot run {}", command.get_program().to_string_lossy()))?;
-    let (end, waiting) = end_of(child)?;
-    let until = Until { readable: Some(end), ..Until::default() };
+    let (program, waiting) = end_of(child)?;
+    let until = Until { program: Some(program), ..Until::default() };
     let followed = predict::follow(std::slice::from_mut(&mut trace), &mut outputs, tui, args.poll, &until);
     let status = waiting.join().ok().and_then(Result::ok).context("cannot tell how the program ended")?;
     if let Err(problem) = followed.and_then(|_| outputs.finish()) {
@@ -99,16 +99,17 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     Ok(code(status))
 }
 
-/// Something that can be read when the program has ended, and how it ended.
-fn end_of(mut child: Child) -> anyhow::Result<(UnixStream, JoinHandle<std::io::Result<ExitStatus>>)> {
+/// The program, and how it ended when it has.
+fn end_of(mut child: Child) -> anyhow::Result<(Program, JoinHandle<std::io::Result<ExitStatus>>)> {
     let (end, sender) = UnixStream::pair()?;
+    let id = rustix::process::Pid::from_child(&child);
     end.set_nonblocking(true)?;
     let waiting = std::thread::Builder::new().name("program".into()).spawn(move || {
         let status = child.wait();
         drop(sender);
         status
     })?;
-    Ok((end, waiting))
+    Ok((Program { end, id }, waiting))
 }
 
 /// What was found in the whole trace.

@@ -37,8 +37,16 @@ pub struct Until {
     pub complete: bool,
     /// When nothing came for so long.
     pub timeout: Option<Duration>,
-    /// When this can be read; a signal is then none of ours.
-    pub readable: Option<UnixStream>,
+    /// When a program has ended.
+    pub program: Option<Program>,
+}
+
+/// A program that is traced. What is sent to us is meant for it; an interrupt from the keyboard it gets anyway.
+#[derive(Debug)]
+pub struct Program {
+    /// Can be read when it has ended.
+    pub end: UnixStream,
+    pub id: rustix::process::Pid,
 }
 
 /// Follow until told to stop, or until everything has ended if that is asked for.
@@ -50,7 +58,7 @@ pub fn run(args: &PredictArgs) -> anyhow::Result<Exit> {
     let mut outputs = Outputs::open(&args.out, followed.len() > 1)?;
     let tui = args.out.tui.then(Tui::open).transpose()?;
     let timeout = args.timeout.map(Duration::from_secs_f64);
-    let until = Until { complete: args.until_complete, timeout, readable: None };
+    let until = Until { complete: args.until_complete, timeout, program: None };
     let exit = follow(&mut followed, &mut outputs, tui, args.poll, &until)?;
     outputs.finish()?;
     Ok(exit)
@@ -103,14 +111,21 @@ pub fn follow(
             }
             most.push(left);
         }
-        let others: Vec<BorrowedFd<'_>> =
-            until.readable.iter().map(AsFd::as_fd).chain(tui.iter().map(Tui::keys)).collect();
+        let others: Vec<BorrowedFd<'_>> = until
+            .program
+            .iter()
+            .map(|program| program.end.as_fd())
+            .chain(tui.iter().map(Tui::keys))
+            .collect();
         let woken = watch.wait(most.into_iter().min(), &others)?;
-        if (woken.stop && until.readable.is_none()) || tui.as_mut().is_some_and(Tui::pressed) {
+        if let Some(program) = until.program.as_ref().filter(|_| woken.terminate) {
+            let _ = rustix::process::kill_process(program.id, rustix::process::Signal::TERM);
+        }
+        if (woken.stop && until.program.is_none()) || tui.as_mut().is_some_and(Tui::pressed) {
             break;
         }
         // One more look, and that was all.
-        over = until.readable.as_ref().is_some_and(|end| is_over(end));
+        over = until.program.as_ref().is_some_and(|program| is_over(&program.end));
         if woken.look && !over {
             std::thread::sleep(TOGETHER);
         }
