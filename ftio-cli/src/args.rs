@@ -61,6 +61,7 @@ pub enum Command {
     Convert(ConvertArgs),
     Recover(RecoverArgs),
     Predict(crate::predict::PredictArgs),
+    Run(crate::run::RunArgs),
     Trace(TraceArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -401,6 +402,35 @@ impl DetectArgs {
             over_time: self.over_time || self.csv == Some(CsvChoice::Segments),
             compat: self.compat,
             automatic_frequency: self.freq == Some(Sampling::Auto),
+        }
+    }
+
+    /// The detection that goes with predictions.
+    pub fn like(how: &crate::predict::HowArgs, outlier: OutlierChoice, trace: PathBuf, json: bool) -> Self {
+        DetectArgs {
+            traces: vec![trace],
+            input: InputArgs { pattern: None, layer: None, metric: None, merge: false },
+            mode: how.mode,
+            freq: how.freq,
+            ts: how.ts,
+            te: None,
+            outlier: vec![outlier],
+            tol: how.tol,
+            no_psd: how.no_psd,
+            autocorrelation: how.autocorrelation,
+            skip_first_phase: how.skip_first_phase,
+            top: 0,
+            reconstruct: None,
+            over_time: false,
+            per_rank: false,
+            per_file: false,
+            compat: false,
+            plot: None,
+            json,
+            csv: None,
+            exit_status: false,
+            verbose: 0,
+            quiet: false,
         }
     }
 

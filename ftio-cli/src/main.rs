@@ -19,6 +19,7 @@ mod predict;
 mod recover;
 mod report;
 mod rewrite;
+mod run;
 mod scale;
 mod schedule;
 mod sparkline;
@@ -60,6 +61,13 @@ fn main() -> ExitCode {
         Some(Command::Completions(args)) => manual::completions(&args),
         Some(Command::Man(args)) => manual::man(&args),
         Some(Command::Predict(args)) => predict::run(&args),
+        Some(Command::Run(args)) => {
+            // The exit code is that of the program.
+            return match run::run(&args) {
+                Ok(code) => ExitCode::from(code),
+                Err(error) => exit::report(Err(error)).into(),
+            };
+        }
         Some(Command::Trace(args)) => trace::run(&args),
         Some(Command::Scale(args)) => scale::run(&args),
         Some(Command::Model(args)) => model::run(&args),

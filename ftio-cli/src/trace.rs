@@ -16,6 +16,17 @@ const LIBRARY: &str = "libtmio.so";
 
 /// Set up the environment and become the program. Returns only if that fails.
 pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
+    let mut command = command(args)?;
+    if args.dry_run {
+        show(&command)?;
+        return Ok(Exit::Done);
+    }
+    let error = command.exec();
+    Err(error).with_context(|| format!("cannot run {}", command.get_program().to_string_lossy()))
+}
+
+/// The program with its environment, or its launcher with what passes that on.
+pub fn command(args: &TraceArgs) -> anyhow::Result<Command> {
     let library = library(args.library.as_deref())?;
     let mut variables = vec![("LD_PRELOAD", preload(&library, env::var_os("LD_PRELOAD"))?)];
     if let Some(output) = &args.output {
@@ -38,12 +49,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
         }
     }
     command.args(rest);
-    if args.dry_run {
-        show(&command)?;
-        return Ok(Exit::Done);
-    }
-    let error = command.exec();
-    Err(error).with_context(|| format!("cannot run {}", program.to_string_lossy()))
+    Ok(command)
 }
 
 /// The library asked for, or the first one found, as an absolute path.

@@ -9,7 +9,7 @@
 //! `docs/set-10.md` says why, and what other values give.
 
 use crate::metrics::{Frame, Metrics};
-use crate::queue::{JobId, Turns};
+use crate::queue::{JobId, Patience};
 use crate::random::Random;
 use crate::simulate::{
     Application, Early, Erroneous, Known, Level, NewPredictor, Noise, Outcome, Platform, Sharing, Simulation,
@@ -115,7 +115,7 @@ pub struct Experiment {
     /// How finely to simulate.
     pub level: Level,
     /// Of the servers' queues.
-    pub turns: Turns,
+    pub patience: Patience,
 }
 
 impl Experiment {
@@ -140,7 +140,7 @@ impl Experiment {
             repetitions: 10,
             seed: 1,
             level: Level::Fluid,
-            turns: Turns::Unlimited,
+            patience: Patience::Endless,
         }
     }
 
@@ -179,7 +179,7 @@ impl Experiment {
             Box::new(Erroneous::new(predictor(job, start), 0.5, own))
         };
         let early: &NewPredictor<'_> = &|job, start| Box::new(Early::new(predictor(job, start), start));
-        let sets = Sharing::Sets(self.turns);
+        let sets = Sharing::Sets(self.patience);
         let (sharing, known) = match policy {
             Policy::FairShare => (Sharing::Fair, Known::All),
             Policy::Fcfs => (Sharing::FirstCome, Known::All),

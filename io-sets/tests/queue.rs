@@ -1,11 +1,14 @@
 //! What holds for a server's queue whatever arrives: exclusivity, shares, work conservation, and an end to every wait.
 
-use io_sets::queue::{JobId, Nanoseconds, Queue, Turns};
+use io_sets::queue::{JobId, Nanoseconds, Patience, Queue};
 use io_sets::random::Random;
 use io_sets::rules::{Priority, Set};
 use std::collections::{BTreeMap, VecDeque};
 
 const SECOND: Nanoseconds = 1_000_000_000;
+
+/// 3.16 s in the set of periods of 10 s.
+const SHORT: Patience = Patience::OfPeriod(0.316_227_766);
 
 fn priority(period: f64) -> Priority {
     Set::of_period(period).unwrap().priority()
@@ -13,12 +16,12 @@ fn priority(period: f64) -> Priority {
 
 /// Requests arrive and are handled at random; `check` sees what was waiting before each is handled.
 fn random_traffic(
-    turns: Turns,
+    patience: Patience,
     seed: u64,
     mut check: impl FnMut(&BTreeMap<(Priority, JobId), VecDeque<u64>>, (Priority, JobId, u64)),
 ) {
     let mut random = Random::new(seed);
-    let mut queue = Queue::new(turns);
+    let mut queue = Queue::new(patience);
     let mut waiting: BTreeMap<(Priority, JobId), VecDeque<u64>> = BTreeMap::new();
     let (mut now, mut number) = (0, 0);
     for step in 0..4000 {
@@ -51,7 +54,7 @@ fn random_traffic(
 #[test]
 fn within_a_set_the_first_job_that_waits_is_served() {
     for seed in 0..20 {
-        random_traffic(Turns::Unlimited, seed, |waiting, (set, job, _)| {
+        random_traffic(Patience::Endless, seed, |waiting, (set, job, _)| {
             let first = waiting.keys().find(|(other, _)| *other == set).map(|(_, job)| *job);
             assert_eq!(first, Some(job), "seed {seed}");
         });
@@ -59,9 +62,9 @@ fn within_a_set_the_first_job_that_waits_is_served() {
 }
 
 #[test]
-fn with_turns_work_is_conserved_and_jobs_keep_their_order() {
+fn with_patience_work_is_conserved_and_jobs_keep_their_order() {
     for seed in 0..20 {
-        random_traffic(Turns::OfPeriod(0.01), seed, |_, _| {});
+        random_traffic(Patience::OfPeriod(0.01), seed, |_, _| {});
     }
 }
 
@@ -117,8 +120,8 @@ fn priorities_may_change_while_requests_wait() {
 
 /// A server that takes a tenth of a second per request. Jobs keep that many requests waiting, always. What each got in
 /// `requests`, and the longest time that a job went without being served.
-fn endless(turns: Turns, depths: &[usize], requests: u64) -> (Vec<u64>, Vec<Nanoseconds>) {
-    let mut queue = Queue::new(turns);
+fn endless(patience: Patience, depths: &[usize], requests: u64) -> (Vec<u64>, Vec<Nanoseconds>) {
+    let mut queue = Queue::new(patience);
     let mut handled = vec![0; depths.len()];
     let (mut last, mut longest) = (vec![0; depths.len()], vec![0; depths.len()]);
     for (job, &depth) in depths.iter().enumerate() {
@@ -137,37 +140,69 @@ fn endless(turns: Turns, depths: &[usize], requests: u64) -> (Vec<u64>, Vec<Nano
 }
 
 #[test]
-fn without_turns_the_first_job_starves_the_others() {
-    let (handled, _) = endless(Turns::Unlimited, &[8, 8, 8], 3000);
+fn with_endless_patience_the_first_job_starves_the_others() {
+    let (handled, _) = endless(Patience::Endless, &[8, 8, 8], 3000);
     assert_eq!(handled, [3000, 0, 0], "the case that the report leaves open");
 }
 
 #[test]
-fn with_turns_nobody_waits_longer_than_the_turns_of_the_others() {
-    // The set's period is 10 s; a turn is 3.16 s.
-    let (handled, longest) = endless(Turns::default(), &[8, 8, 8], 3000);
+fn patience_ends_every_wait() {
+    // The set's period is 10 s; patience is 3.16 s, and so long may each of those who had none left be served.
+    let (handled, longest) = endless(SHORT, &[8, 8, 8], 3000);
     assert!(handled.iter().all(|count| (950..1050).contains(count)), "{handled:?}");
     let bound = 2 * (3_162_277_660 + SECOND / 5);
     assert!(longest.iter().all(|&wait| wait <= bound), "{longest:?}");
-    // One that has a single request at a time gets its turn as well.
-    let (handled, longest) = endless(Turns::default(), &[8, 1], 3000);
+    // One that has a single request at a time is served as well.
+    let (handled, longest) = endless(SHORT, &[8, 1], 3000);
     assert!(handled[1] > 300 && longest[1] <= bound, "{handled:?}, {longest:?}");
 }
 
+/// Four jobs with pauses keep the server busy together; how long the fifth waits until its 20 requests are handled, at most `limit`
+/// requests.
+fn crowd(patience: Patience, limit: u64) -> Option<u64> {
+    let mut queue = Queue::new(patience);
+    let mut idle_until = [0; 4];
+    (0..20).for_each(|_| queue.push(9, priority(10.0), (), 0));
+    let mut left = 20;
+    for step in 0..limit {
+        let now = step * SECOND / 10;
+        for job in 0..4 {
+            if idle_until[job] == step {
+                (0..10).for_each(|_| queue.push(job as JobId, priority(10.0), (), now));
+                // 4 s from one phase to the next, of which one phase of each fits.
+                idle_until[job] = step + 40;
+            }
+        }
+        left -= u32::from(queue.pop(now).is_some_and(|next| next.job == 9));
+        if left == 0 {
+            return Some(step);
+        }
+    }
+    None
+}
+
 #[test]
-fn phases_shorter_than_a_turn_are_never_interrupted() {
-    // Three jobs with 20 requests (2 s) every 10 s: with turns of 3.16 s all is as it was without.
-    let run = |turns| {
-        let mut queue = Queue::new(turns);
+fn a_crowd_starves_nobody_either() {
+    assert_eq!(crowd(Patience::Endless, 10_000), None, "each of them has pauses, but never all at once");
+    // 3.2 s of waiting, and 2 s of requests.
+    let step = crowd(SHORT, 10_000).unwrap();
+    assert!(step <= 60, "{step}");
+}
+
+#[test]
+fn where_nobody_waits_long_nothing_changes() {
+    // Two jobs with 20 requests (2 s) every 10 s, of which one waits 2 s each time.
+    let run = |patience| {
+        let mut queue = Queue::new(patience);
         let mut order = Vec::new();
         for step in 0..1000 {
             let now = step * SECOND / 10;
             if step % 100 == 0 {
-                (0..3).for_each(|job| (0..20).for_each(|_| queue.push(job, priority(10.0), (), now)));
+                (0..2).for_each(|job| (0..20).for_each(|_| queue.push(job, priority(10.0), (), now)));
             }
             order.extend(queue.pop(now).map(|next| next.job));
         }
         order
     };
-    assert_eq!(run(Turns::default()), run(Turns::Unlimited));
+    assert_eq!(run(SHORT), run(Patience::Endless));
 }

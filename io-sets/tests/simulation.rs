@@ -2,7 +2,7 @@
 
 use io_sets::experiment::{Experiment, Policy};
 use io_sets::metrics::{Frame, Metrics, bandwidth_alone};
-use io_sets::queue::{JobId, Nanoseconds, Turns};
+use io_sets::queue::{JobId, Nanoseconds, Patience};
 use io_sets::random::Random;
 use io_sets::simulate::{
     Application, Known, Level, Noise, Platform, Predictor, Sharing, Simulation, Transfer,
@@ -51,8 +51,8 @@ fn platform(servers: usize) -> Platform {
 const SHARINGS: [Sharing; 4] = [
     Sharing::Fair,
     Sharing::FirstCome,
-    Sharing::Sets(Turns::Unlimited),
-    Sharing::Sets(Turns::OfPeriod(0.01)),
+    Sharing::Sets(Patience::Endless),
+    Sharing::Sets(Patience::OfPeriod(0.01)),
 ];
 
 #[test]
@@ -182,7 +182,7 @@ fn one_set_takes_turns_by_id() {
             platform: Platform { capacity: 100.0 * MIB, ..platform(1) },
             applications: &three,
             noise: Noise::default(),
-            sharing: Sharing::Sets(Turns::Unlimited),
+            sharing: Sharing::Sets(Patience::Endless),
             known: Known::All,
             level,
             until: 1000.0,

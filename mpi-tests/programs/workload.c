@@ -172,7 +172,7 @@ static void run(struct job *job, struct worker *workers, double origin, double *
     bool write = true;
     for (int phase = 0; phase < o->iterations; phase++) {
         double compute = fmax(0, o->compute + o->jitter * normal(&common));
-        double delay = o->desync > 0 ? exponential(&own, o->desync) : 0;
+        double delay = (o->desync > 0 ? exponential(&own, o->desync) : 0) + (phase ? 0 : o->delay);
         for (int t = 0; t < o->threads; t++)
             workers[t].phase = write ? job->written : job->written - 1; /* a read goes over what was written last */
         spend(o->overlap ? delay : compute + delay, o->busy);

@@ -70,6 +70,8 @@ struct Part {
     file: File,
     identity: (u64, u64),
     offset: u64,
+    /// How long it was when last looked at.
+    length: u64,
     /// Bytes after the last whole frame.
     rest: Vec<u8>,
 }
@@ -113,6 +115,9 @@ impl GrowingTrace {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // Removed after the commit: what was written before can be read still.
+                for part in self.parts.values_mut() {
+                    part.length = part.file.metadata()?.len();
+                }
                 let grew = self.read_parts(&mut visit)?;
                 return Ok(if grew { Look::Parts(true) } else { Look::Nothing });
             }
@@ -120,17 +125,21 @@ impl GrowingTrace {
         };
         for entry in entries {
             let entry = entry?;
-            let Ok(file) = File::open(entry.path()) else { continue };
-            let meta = file.metadata()?;
+            // It may be gone by now: the job has ended.
+            let Ok(meta) = fs::metadata(entry.path()) else { continue };
             if !meta.is_file() {
                 continue;
             }
-            let identity = (meta.dev(), meta.ino());
-            match self.parts.get(&entry.file_name()) {
-                Some(part) if part.identity == identity && meta.len() >= part.offset => {}
+            match self.parts.get_mut(&entry.file_name()) {
+                Some(part) if part.identity == (meta.dev(), meta.ino()) && meta.len() >= part.offset => {
+                    part.length = meta.len();
+                }
                 Some(_) => return Ok(Look::OtherJob),
                 None => {
-                    let part = Part { file, identity, offset: 0, rest: Vec::new() };
+                    let Ok(file) = File::open(entry.path()) else { continue };
+                    let meta = file.metadata()?;
+                    let identity = (meta.dev(), meta.ino());
+                    let part = Part { file, identity, offset: 0, length: meta.len(), rest: Vec::new() };
                     self.parts.insert(entry.file_name(), part);
                 }
             }
@@ -204,7 +213,7 @@ impl GrowingTrace {
     fn read_parts(&mut self, visit: &mut impl FnMut(Event<'_>)) -> io::Result<bool> {
         let mut grew = false;
         let mut parts = std::mem::take(&mut self.parts);
-        for part in parts.values_mut() {
+        for part in parts.values_mut().filter(|part| part.length > part.offset) {
             part.file.seek(SeekFrom::Start(part.offset))?;
             loop {
                 let read = (&mut part.file).take(PIECE as u64).read_to_end(&mut part.rest)?;

@@ -53,6 +53,10 @@ pub struct PredictArgs {
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub poll: Option<f64>,
 
+    /// How frequencies that stand out are found
+    #[arg(short, long, value_name = "METHOD", value_enum, default_value = "zscore")]
+    pub outlier: OutlierChoice,
+
     #[command(flatten)]
     pub how: HowArgs,
 
@@ -82,10 +86,6 @@ pub struct HowArgs {
     /// Nothing before this time of the job counts
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub ts: Option<f64>,
-
-    /// How frequencies that stand out are found
-    #[arg(short, long, value_name = "METHOD", value_enum, default_value = "zscore")]
-    pub outlier: OutlierChoice,
 
     /// How close to the strongest frequency another one must come to be a candidate as well, 0 to 1
     #[arg(short, long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
@@ -141,14 +141,14 @@ pub struct OutArgs {
 
 impl HowArgs {
     /// For the predictor.
-    pub fn options(&self) -> PredictOptions {
+    pub fn options(&self, outlier: OutlierChoice) -> PredictOptions {
         PredictOptions {
             window: self.window,
             detect: Options {
                 mode: self.mode,
                 frequency: self.freq.and_then(Sampling::hertz),
                 from: self.ts,
-                outlier: Outlier::from(self.outlier),
+                outlier: Outlier::from(outlier),
                 tolerance: self.tol,
                 measure: if self.no_psd { Measure::Amplitude } else { Measure::Power },
                 autocorrelation: self.autocorrelation,

@@ -3,9 +3,11 @@
 use super::Outputs;
 use crate::text::complain;
 use ftio_core::follow::{Event, Follower};
-use ftio_core::predict::{PredictOptions, Predictor};
+use ftio_core::predict::{Change, PredictOptions, Prediction, Predictor};
+use ftio_core::signal::Signal;
 use ftio_core::source::{OpenOptions, SourceError, Span};
-use std::path::Path;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Not all ranks write at the same moment: wait for the others half as long as it usually is from flush to flush, but within these limits.
@@ -27,8 +29,10 @@ pub struct Followed {
 /// The predictors of its signals.
 #[derive(Debug)]
 struct Signals {
+    path: PathBuf,
     options: PredictOptions,
     predictors: Vec<Predictor>,
+    shown: Vec<Shown>,
     last_flush: Option<Instant>,
     grace: Duration,
 }
@@ -37,8 +41,10 @@ impl Followed {
     pub fn new(path: &Path, options: &PredictOptions, reading: &OpenOptions) -> Self {
         let span = options.detect.mode.map_or(Span::Actual, |mode| mode.span());
         let signals = Signals {
+            path: path.to_owned(),
             options: options.clone(),
             predictors: Vec::new(),
+            shown: Vec::new(),
             last_flush: None,
             grace: Duration::from_secs(1),
         };
@@ -66,6 +72,7 @@ impl Followed {
             }
         };
         self.ended = status.ended;
+        self.signals.shown.iter_mut().for_each(|shown| shown.ended = status.ended);
         match (status.unsettled, self.unsettled_since) {
             (false, _) => self.unsettled_since = None,
             (true, None) => self.unsettled_since = Some(Instant::now()),
@@ -96,9 +103,9 @@ impl Followed {
         }
     }
 
-    /// The predictors of its signals.
-    pub fn predictors(&self) -> &[Predictor] {
-        &self.signals.predictors
+    /// What there is to show of its signals.
+    pub fn shown(&self) -> &[Shown] {
+        &self.signals.shown
     }
 }
 
@@ -107,8 +114,9 @@ impl Signals {
         match event {
             Event::Restarted => {
                 self.predictors.clear();
+                self.shown.clear();
                 self.last_flush = None;
-                outputs.restarted();
+                outputs.restarted(&self.path);
             }
             Event::Stream(stream) => {
                 let mut predictor = Predictor::new(&stream.name, self.options.clone());
@@ -117,6 +125,7 @@ impl Signals {
                     predictor.begins_at(start);
                 }
                 self.predictors.push(predictor);
+                self.shown.push(Shown::new(&stream.name));
             }
             Event::Requests { stream, requests } => {
                 if let Some(predictor) = self.predictors.get_mut(stream) {
@@ -130,10 +139,55 @@ impl Signals {
                 }
                 if let Some(predictor) = self.predictors.get_mut(stream) {
                     let prediction = predictor.predict(until);
+                    self.shown[stream].take(&prediction, predictor.signal());
                     outputs.prediction(&prediction);
                 }
             }
             Event::Warning(text) => complain("warning", text),
         }
+    }
+}
+
+/// Predictions that a picture remembers.
+const REMEMBERED: usize = 32;
+
+/// What there is to show of a signal.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub name: String,
+    pub last: Option<Prediction>,
+    /// When it was made.
+    pub at: Instant,
+    /// Bandwidth in the window.
+    pub signal: Signal,
+    /// Times and periods of the predictions so far.
+    pub before: VecDeque<(f64, Option<f64>)>,
+    /// The last change of behaviour.
+    pub change: Option<Change>,
+    /// The job has ended.
+    pub ended: bool,
+}
+
+impl Shown {
+    pub fn new(name: &str) -> Self {
+        Shown {
+            name: name.to_owned(),
+            last: None,
+            at: Instant::now(),
+            signal: Signal { start: 0, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
+            before: VecDeque::new(),
+            change: None,
+            ended: false,
+        }
+    }
+
+    pub fn take(&mut self, prediction: &Prediction, signal: &Signal) {
+        (self.at, self.signal) = (Instant::now(), signal.clone());
+        self.change = prediction.change.or(self.change);
+        self.before.push_back((prediction.t, prediction.period));
+        if self.before.len() > REMEMBERED {
+            self.before.pop_front();
+        }
+        self.last = Some(prediction.clone());
     }
 }

@@ -1,12 +1,16 @@
 //! Everything that wants to know of predictions.
 
 use super::OutArgs;
+use super::exec::Exec;
 use super::line::line;
+use super::prometheus::Prometheus;
+use super::socket::Socket;
 use crate::style::Style;
 use crate::text::complain;
 use anyhow::Context;
 use ftio_core::predict::Prediction;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Where the lines for people, or JSON lines, go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +28,9 @@ pub struct Outputs {
     lines: Lines,
     named: bool,
     style: Style,
+    exec: Option<Exec>,
+    prometheus: Option<Prometheus>,
+    socket: Option<Socket>,
     /// The first thing that went wrong in writing: the command cannot go on.
     problem: Option<io::Error>,
 }
@@ -31,8 +38,28 @@ pub struct Outputs {
 impl Outputs {
     /// Open everything that is asked for; `named` if there are several traces.
     pub fn open(args: &OutArgs, named: bool) -> anyhow::Result<Self> {
-        let lines = if args.json { Lines::Json } else { Lines::Text };
-        Ok(Outputs { lines, named, style: Style::for_stdout(), problem: None })
+        let lines = match (args.json, args.tui) {
+            (true, _) => Lines::Json,
+            (_, true) => Lines::Nowhere,
+            _ => Lines::Text,
+        };
+        Ok(Outputs {
+            lines,
+            named,
+            style: Style::for_stdout(),
+            exec: args.exec.as_deref().map(Exec::new).transpose()?,
+            prometheus: args.prometheus.as_deref().map(Prometheus::open).transpose()?,
+            socket: args.socket.as_deref().map(Socket::open).transpose()?,
+            problem: None,
+        })
+    }
+
+    /// Lines for people go to standard error: standard output belongs to the program that runs.
+    pub fn beside_a_program(mut self) -> Self {
+        if self.lines == Lines::Text {
+            self.lines = Lines::Aside;
+        }
+        self
     }
 
     /// A prediction.
@@ -44,14 +71,26 @@ impl Outputs {
             Lines::Aside => writeln!(io::stderr(), "{}", line(prediction, self.named, self.style)),
             Lines::Nowhere => Ok(()),
         };
+        if let Some(exec) = &self.exec {
+            exec.prediction(prediction, &json);
+        }
+        if let Some(socket) = &self.socket {
+            socket.send(&prediction.source, &json);
+        }
+        let result = result.and_then(|()| match &mut self.prometheus {
+            Some(prometheus) => prometheus.prediction(prediction),
+            None => Ok(()),
+        });
         if let Err(error) = result {
             self.problem.get_or_insert(error);
         }
     }
 
     /// Another run has begun under the same name.
-    pub fn restarted(&mut self) {
-        complain("note", "another run has begun under the same name");
+    pub fn restarted(&mut self, name: &Path) {
+        if self.lines != Lines::Nowhere {
+            complain("note", &format!("{}: another run has begun", name.display()));
+        }
     }
 
     /// Everything so far is out, or an error.

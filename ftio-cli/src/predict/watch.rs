@@ -13,6 +13,8 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tmio_trace::reader::parts_path;
 
@@ -44,6 +46,8 @@ const NETWORK: [u64; 14] = [
 pub struct Woken {
     /// The user or the system wants it to end.
     pub stop: bool,
+    /// It was not the user, by an interrupt from the keyboard.
+    pub terminate: bool,
     /// There may be something new in the files.
     pub look: bool,
 }
@@ -55,6 +59,7 @@ pub struct Watch {
     /// `None` where the kernel gives none.
     events: Option<File>,
     signals: UnixStream,
+    terminated: Arc<AtomicBool>,
     every: Duration,
     last_look: Instant,
 }
@@ -79,8 +84,10 @@ impl Watch {
             signal_hook::low_level::pipe::register(signal, sender.try_clone()?)
                 .context("cannot wait for signals")?;
         }
+        let terminated = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(SIGTERM, Arc::clone(&terminated)).context("cannot wait for signals")?;
         let every = every.map_or(usual, Duration::from_secs_f64);
-        let watch = Watch { paths, events, signals, every, last_look: Instant::now() };
+        let watch = Watch { paths, events, signals, terminated, every, last_look: Instant::now() };
         watch.refresh();
         Ok(watch)
     }
@@ -116,7 +123,7 @@ impl Watch {
             self.refresh();
             self.last_look = Instant::now();
         }
-        Ok(Woken { stop, look })
+        Ok(Woken { stop, terminate: self.terminated.swap(false, Relaxed), look })
     }
 
     /// Watch what is there by now. Watching what is watched already changes nothing.

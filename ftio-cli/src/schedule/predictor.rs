@@ -14,8 +14,13 @@ pub struct Online {
 }
 
 impl Online {
-    pub fn new(job: JobId, start: Nanoseconds) -> Self {
-        Online { engine: predict::Predictor::new(&job.to_string(), PredictOptions::default()), start }
+    /// `frequency` is that of sampling, in Hz; `None`: as `ftio predict` chooses it.
+    pub fn new(job: JobId, start: Nanoseconds, frequency: Option<f64>) -> Self {
+        let options = PredictOptions {
+            detect: Options { frequency, ..Options::default() },
+            ..PredictOptions::default()
+        };
+        Online { engine: predict::Predictor::new(&job.to_string(), options), start }
     }
 }
 
@@ -32,11 +37,12 @@ pub struct Compat {
     name: String,
     start: Nanoseconds,
     requests: Vec<Request>,
+    frequency: f64,
 }
 
 impl Compat {
-    pub fn new(job: JobId, start: Nanoseconds) -> Self {
-        Compat { name: job.to_string(), start, requests: Vec::new() }
+    pub fn new(job: JobId, start: Nanoseconds, frequency: f64) -> Self {
+        Compat { name: job.to_string(), start, requests: Vec::new(), frequency }
     }
 }
 
@@ -44,8 +50,7 @@ impl Predictor for Compat {
     fn flush(&mut self, transfers: &[Transfer], now: Nanoseconds) -> Option<f64> {
         self.requests.extend(transfers.iter().map(|transfer| request(transfer, self.start)));
         let job = Job { ranks: 1, start: Some(0), end: Some(job_time(now, self.start)), ..Job::default() };
-        // The sampling frequency that its users are told to begin with is 10 Hz; that of the slowest phases is enough here.
-        let options = Options { compat: true, frequency: Some(1.0), ..Options::default() };
+        let options = Options { compat: true, frequency: Some(self.frequency), ..Options::default() };
         let source = InMemory { requests: &self.requests, job };
         detect(&self.name, source, &options).ok()?.detection.period
     }

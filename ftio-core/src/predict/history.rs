@@ -67,6 +67,11 @@ impl History {
         }
     }
 
+    /// When the first request began.
+    pub fn begins(&self) -> Option<i64> {
+        self.track().all.extent().map(|(first, _)| first)
+    }
+
     /// Bytes so far.
     pub fn total_bytes(&self) -> u64 {
         self.track().all.total_bytes()

@@ -29,10 +29,11 @@
 //! # How
 //!
 //! Requests go into bins (see [`volume`](crate::volume)), of the whole job and, once the window is much shorter, of the recent past as well
-//! ([`history`]). At a flush the signal of the [window](window) is judged as [`detect`](crate::detect) judges a finished trace. After
+//! ([`history`]). At a flush the signal of the [window](window) is judged as [`detect`](crate::detect) judges a finished trace, and its period made exact by the starts of the phases. After
 //! that: has the behaviour [changed](change)? which [intervals](intervals) do the predictions so far fall into? is there a
 //! [trend](trend)?
 
+mod beat;
 pub mod change;
 pub mod history;
 pub mod intervals;
@@ -116,13 +117,15 @@ impl Predictor {
     pub fn predict(&mut self, until: i64) -> Prediction {
         let mut start = self.window.start(until);
         let mut found = self.judge(start, until);
-        if found.detection.period.is_none()
-            && let Some(before) = self.window.before_shortening()
-        {
-            // Too little was kept for the period to be seen: take back what was given up.
-            let longer = self.judge(before, until);
-            if longer.detection.period.is_some() {
-                (start, found) = (before, longer);
+        // Too little may have been kept for the period to be seen: take back what was given up. Or too much: long silence before the first
+        // request hides it.
+        let others = [self.window.before_shortening(), self.history.begins().filter(|first| *first > start)];
+        for other in others.into_iter().flatten() {
+            if found.detection.period.is_none() {
+                let judged = self.judge(other, until);
+                if judged.detection.period.is_some() {
+                    (start, found) = (other, judged);
+                }
             }
         }
         let changed = self.look_for_change(start, until, &found);
@@ -159,6 +162,7 @@ impl Predictor {
         let mut analysis = analyse(&self.name, self.history.collected(from, to), &job, &options);
         // Nothing is known after the flush, whatever some rank may have told already.
         analysis.detection.t_end = analysis.detection.t_end.min(seconds(to));
+        beat::adjust(&mut analysis);
         analysis
     }
 

@@ -1,34 +1,53 @@
 //! One set: its jobs, one at a time.
 
 use super::{JobId, Nanoseconds};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The place of jobs that have not waited too long.
+const USUAL: u64 = u64::MAX;
+
+/// Being served makes up for waiting this many times as long: a job that gets less than a tenth of the time waits.
+const MAKES_UP: u64 = 10;
 
 /// The jobs of a set.
 #[derive(Clone, Debug)]
 pub struct Jobs<R> {
-    /// What is waiting, by how many turns a job has had and by its id: the first one is served.
+    /// What is waiting, by the place of its job and the job's id: the first one is served.
     waiting: BTreeMap<(u64, JobId), VecDeque<R>>,
-    /// Jobs that were served lately.
-    served: BTreeMap<JobId, Served>,
-    /// Who was served last, when, and whether others were waiting then.
-    last: Option<(JobId, Nanoseconds, bool)>,
-    /// How long a turn is.
-    turn: Option<Nanoseconds>,
+    /// How long a job may wait.
+    patience: Option<Nanoseconds>,
+    /// What is known about jobs that wait or were served lately. Not used where patience is endless.
+    known: BTreeMap<JobId, Known>,
+    /// Jobs in their usual place that have something waiting, by since when they have waited.
+    patient: BTreeSet<(Nanoseconds, JobId)>,
+    /// Who was served last, and when.
+    last: Option<(JobId, Nanoseconds)>,
+    /// How many have been moved forward so far.
+    moved: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Served {
-    /// Turns it has had.
-    turns: u64,
-    /// How long it has been served in this turn while others waited.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// [`USUAL`], or before all of those: who was moved forward first comes first.
+    place: u64,
+    /// Since when it has waited, later by what being served has made up for.
+    since: Nanoseconds,
+    /// How long it has been served since it was moved forward, while others waited.
     held: Nanoseconds,
-    /// When it was served last.
+    /// When it last asked for something or was served.
     at: Nanoseconds,
 }
 
 impl<R> Jobs<R> {
-    pub fn new(turn: Option<Nanoseconds>) -> Self {
-        Jobs { waiting: BTreeMap::new(), served: BTreeMap::new(), last: None, turn }
+    pub fn new(patience: Option<Nanoseconds>) -> Self {
+        Jobs {
+            waiting: BTreeMap::new(),
+            patience,
+            known: BTreeMap::new(),
+            patient: BTreeSet::new(),
+            last: None,
+            moved: 0,
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -36,58 +55,100 @@ impl<R> Jobs<R> {
     }
 
     pub fn push(&mut self, job: JobId, request: R, now: Nanoseconds) {
-        let turns = self.turns(job, now);
-        self.waiting.entry((turns, job)).or_default().push_back(request);
+        let place = match self.patience {
+            Some(patience) => self.asks(job, now, patience),
+            None => USUAL,
+        };
+        self.waiting.entry((place, job)).or_default().push_back(request);
     }
 
     /// The next request, and whose it is.
     pub fn pop(&mut self, now: Nanoseconds) -> Option<(JobId, R)> {
-        self.count(now);
+        if let Some(patience) = self.patience {
+            self.count(now, patience);
+            self.move_forward(now, patience);
+        }
         let mut first = self.waiting.first_entry()?;
         let (_, job) = *first.key();
         let request = first.get_mut().pop_front()?;
         if first.get().is_empty() {
             first.remove();
+            if let Some(known) = self.known.get(&job) {
+                self.patient.remove(&(known.since, job));
+            }
         }
-        if self.turn.is_some() {
-            self.served.entry(job).or_default().at = now;
-            let others = self.waiting.range(..).any(|((_, other), _)| *other != job);
-            self.last = Some((job, now, others));
+        if let Some(known) = self.known.get_mut(&job) {
+            known.at = now;
+            self.last = Some((job, now));
         }
         Some((job, request))
     }
 
-    /// Count the time since the last request against who was served; at the end of its turn it goes to the end of the line.
-    fn count(&mut self, now: Nanoseconds) {
-        let (Some(turn), Some((job, since, true))) = (self.turn, self.last) else { return };
-        let Some(served) = self.served.get_mut(&job) else { return };
-        served.held += now.saturating_sub(since);
-        if served.held >= turn {
-            let before = served.turns;
-            *served = Served { turns: before + 1, held: 0, at: now };
-            if let Some(requests) = self.waiting.remove(&(before, job)) {
-                self.waiting.insert((before + 1, job), requests);
+    /// A job asks for something: its place. Who has asked for nothing for long is as any other.
+    fn asks(&mut self, job: JobId, now: Nanoseconds, patience: Nanoseconds) -> u64 {
+        let new = Known { place: USUAL, since: now, held: 0, at: now };
+        let known = self.known.entry(job).or_insert(new);
+        let waits = self.waiting.contains_key(&(known.place, job));
+        if !waits && now.saturating_sub(known.at) > patience {
+            *known = new;
+        }
+        known.at = now;
+        if !waits && known.place == USUAL {
+            self.patient.insert((known.since, job));
+        }
+        known.place
+    }
+
+    /// The time since the last request was given to who was served last.
+    fn count(&mut self, now: Nanoseconds, patience: Nanoseconds) {
+        let Some((job, at)) = self.last.take() else { return };
+        let Some(known) = self.known.get_mut(&job) else { return };
+        let time = now.saturating_sub(at);
+        let waits = self.waiting.contains_key(&(known.place, job));
+        let others = self.waiting.len() > usize::from(waits);
+        let place = known.place;
+        if place == USUAL {
+            self.patient.remove(&(known.since, job));
+            known.since = now.min(known.since.saturating_add(MAKES_UP.saturating_mul(time)));
+        } else if others {
+            known.held += time;
+            if known.held < patience {
+                return;
             }
+            // Its time is over.
+            *known = Known { place: USUAL, since: now, held: 0, at: known.at };
+            if let Some(requests) = self.waiting.remove(&(place, job)) {
+                self.waiting.insert((USUAL, job), requests);
+            }
+        } else {
+            return;
+        }
+        if waits {
+            self.patient.insert((known.since, job));
         }
     }
 
-    /// How many turns a job with a new request has had. Who has not been served for a whole turn begins with those that
-    /// have had fewest.
-    fn turns(&mut self, job: JobId, now: Nanoseconds) -> u64 {
-        let Some(turn) = self.turn else { return 0 };
-        if let Some(served) = self.served.get(&job) {
-            let lately = now.saturating_sub(served.at) <= turn;
-            if lately || self.waiting.contains_key(&(served.turns, job)) {
-                return served.turns;
+    /// Who has waited too long comes before all that have not.
+    fn move_forward(&mut self, now: Nanoseconds, patience: Nanoseconds) {
+        while let Some(&(since, job)) = self.patient.first()
+            && now.saturating_sub(since) >= patience
+            && self.waiting.len() > 1
+        {
+            self.patient.pop_first();
+            if let Some(known) = self.known.get_mut(&job) {
+                (known.place, known.held) = (self.moved, 0);
             }
+            if let Some(requests) = self.waiting.remove(&(USUAL, job)) {
+                self.waiting.insert((self.moved, job), requests);
+            }
+            self.moved += 1;
         }
-        let fewest = self.waiting.first_key_value().map(|((turns, _), _)| *turns);
-        let turns = fewest.unwrap_or_else(|| {
-            // Nobody is waiting: forget those of long ago.
-            self.served.retain(|_, served| now.saturating_sub(served.at) <= turn);
-            self.served.values().map(|served| served.turns).min().unwrap_or(0)
-        });
-        self.served.insert(job, Served { turns, held: 0, at: now });
-        turns
+        // Jobs that are over need not be known.
+        if self.known.len() > 64 + 2 * self.waiting.len() {
+            let waiting = &self.waiting;
+            self.known.retain(|job, known| {
+                waiting.contains_key(&(known.place, *job)) || now.saturating_sub(known.at) <= patience
+            });
+        }
     }
 }

@@ -12,11 +12,11 @@
 //!
 //! # Nobody starves
 //!
-//! The report leaves open what happens when a job never stops making requests: those behind it in its set wait for ever.
-//! [`Turns`] is the remedy: a job that has had its set for as long as a part of the set's own period, while others of the
-//! set waited, goes to the end of the line. An I/O phase that is short compared to its period, as those that sets are
-//! made for, never meets the limit; a job that does nothing but I/O shares its set in turns. The server needs to know no
-//! more than before: the priority names the set, and the set its period. `docs/set-10.md` has measurements.
+//! The report leaves open what happens when a job never stops making requests, or when those before it in its set keep the server
+//! busy together: a job may wait for ever. [`Patience`] is the remedy. A job that has waited for a part of its set's
+//! period without being served comes before the others of its set, whoever has waited longest first, for at most as long as it
+//! has had to wait. Jobs are still served one at a time; only the order changes, and only where somebody would wait unreasonably long. The
+//! server needs to know no more than before: the priority names the set, and the set its period. `docs/set-10.md` has measurements.
 
 mod job_statistics;
 mod jobs;
@@ -34,21 +34,21 @@ pub type JobId = u32;
 /// Nanoseconds of a server's clock.
 pub type Nanoseconds = u64;
 
-/// How long a job may have its set for itself while others of the set wait.
+/// How long a job may wait without being served while others of its set are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Turns {
-    /// As long as it has requests waiting, as in the report.
-    Unlimited,
+pub enum Patience {
+    /// For ever, as in the report.
+    Endless,
     /// For this part of the set's period (10ⁱ seconds).
     OfPeriod(f64),
 }
 
-impl Turns {
+impl Patience {
     /// In the set of this priority.
     fn length(self, priority: Priority) -> Option<Nanoseconds> {
         match self {
-            Turns::Unlimited => None,
-            Turns::OfPeriod(part) => {
+            Patience::Endless => None,
+            Patience::OfPeriod(part) => {
                 // A job of unknown period is a set of its own, unless ids collide: then as if its priority meant a period.
                 let period = Set::of_priority(priority).map_or(1.0 / priority.value(), Set::period);
                 Some((part.max(0.0) * period * 1e9) as Nanoseconds)
@@ -57,10 +57,10 @@ impl Turns {
     }
 }
 
-impl Default for Turns {
-    /// The shortest period that belongs to the set, 10^(i − ½) seconds: a phase that takes longer is hardly one of many.
+impl Default for Patience {
+    /// For a whole period, which costs nothing where the jobs of a set have the time to do their I/O one after the other.
     fn default() -> Self {
-        Turns::OfPeriod(0.1f64.sqrt())
+        Patience::OfPeriod(1.0)
     }
 }
 
@@ -69,9 +69,9 @@ impl Default for Turns {
 pub struct Queue<R> {
     /// Sets with requests waiting.
     sets: BTreeMap<Priority, Jobs<R>>,
-    /// Sets without, for what they know about turns.
+    /// Sets without, for what they know about their jobs.
     resting: BTreeMap<Priority, Jobs<R>>,
-    turns: Turns,
+    patience: Patience,
     /// The set whose turn it is, and how many requests it may still have handled.
     current: Option<(Priority, u64)>,
     waiting: usize,
@@ -90,20 +90,20 @@ pub struct Next<R> {
 
 impl<R> Default for Queue<R> {
     fn default() -> Self {
-        Queue::new(Turns::default())
+        Queue::new(Patience::default())
     }
 }
 
 impl<R> Queue<R> {
     /// An empty queue.
-    pub fn new(turns: Turns) -> Self {
-        Queue { sets: BTreeMap::new(), resting: BTreeMap::new(), turns, current: None, waiting: 0 }
+    pub fn new(patience: Patience) -> Self {
+        Queue { sets: BTreeMap::new(), resting: BTreeMap::new(), patience, current: None, waiting: 0 }
     }
 
     /// A request arrives at the time `now`.
     pub fn push(&mut self, job: JobId, priority: Priority, request: R, now: Nanoseconds) {
         let jobs = self.sets.entry(priority).or_insert_with(|| {
-            self.resting.remove(&priority).unwrap_or_else(|| Jobs::new(self.turns.length(priority)))
+            self.resting.remove(&priority).unwrap_or_else(|| Jobs::new(self.patience.length(priority)))
         });
         jobs.push(job, request, now);
         self.waiting += 1;
@@ -123,7 +123,7 @@ impl<R> Queue<R> {
         let (job, request) = jobs.pop(now)?;
         if jobs.is_empty()
             && let Some(jobs) = self.sets.remove(&priority)
-            && self.turns != Turns::Unlimited
+            && self.patience != Patience::Endless
             && Set::of_priority(priority).is_some()
         {
             self.resting.insert(priority, jobs);

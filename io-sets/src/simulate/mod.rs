@@ -24,7 +24,7 @@ pub use predictor::{Early, Erroneous, Known, NewPredictor, Predictor, Transfer, 
 pub use run::{Course, IoPhase, Outcome, Simulation};
 pub use sharing::{Flow, rates};
 
-use crate::queue::{Nanoseconds, Turns};
+use crate::queue::{Nanoseconds, Patience};
 
 /// The shared file system.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub enum Sharing {
     /// One application at a time, whoever began first.
     FirstCome,
     /// By sets: exclusively within, by priority between.
-    Sets(Turns),
+    Sets(Patience),
 }
 
 /// How finely to simulate.

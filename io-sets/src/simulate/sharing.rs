@@ -38,7 +38,7 @@ pub fn rates(flows: &mut [Flow], capacity: f64, sharing: Sharing) {
             flows.sort_unstable_by_key(|flow| (flow.since, flow.job));
             in_order(flows, capacity);
         }
-        // At this level a phase has an end, and a turn is not looked at.
+        // At this level nobody's patience is looked at.
         Sharing::Sets(_) => {
             flows.sort_unstable_by_key(|flow| (flow.priority, flow.job));
             let sets = || flows.chunk_by(|a, b| a.priority == b.priority);
@@ -82,7 +82,7 @@ fn divide(demands: &[(f64, f64)], capacity: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::Turns;
+    use crate::queue::Patience;
     use crate::random::Random;
     use crate::rules::Set;
 
@@ -108,7 +108,7 @@ mod tests {
         rates
     }
 
-    const SETS: Sharing = Sharing::Sets(Turns::Unlimited);
+    const SETS: Sharing = Sharing::Sets(Patience::Endless);
 
     #[test]
     fn alike_but_no_more_than_one_can_take() {

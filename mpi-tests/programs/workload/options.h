@@ -25,7 +25,7 @@ static const char *const LAYOUT_NAMES[] = {"shared", "per-process", NULL};
 struct options {
     const char *directory;
     int iterations;
-    double compute, jitter, desync;
+    double compute, jitter, desync, delay, prolong;
     bool busy, overlap;
     int slices;
     int transition; /* per cent; negative: every phase writes */
@@ -51,6 +51,8 @@ static const char USAGE[] =
     "  --jitter SIGMA      standard deviation of the computation's length in seconds, alike on all ranks (0)\n"
     "  --desync MEAN       mean of an exponentially distributed delay of every rank in every phase, seconds (0)\n"
     "  --seed N            of the two above (1)\n"
+    "  --delay SECONDS     the first phase begins so much later (0)\n"
+    "  --prolong SECONDS   the first phase takes so much longer: there is a pause after its first request (0)\n"
     "  --overlap           nonblocking writes only: compute between issuing and completing the requests\n"
     "  --slices N          with --overlap: compute in N slices with an MPI_Testall after each (1: no tests)\n"
     "  --transition P      a phase either writes or reads back what was written last; the first writes, and from one to the\n"
@@ -169,7 +171,7 @@ static struct options parse_options(int argc, char **argv, bool speak) {
                         .transition = -1, .size = 64 << 10, .requests = 4, .files = 1, .threads = 1, .completion = WAITALL};
     enum { ITERATIONS = 256, COMPUTE, BUSY, JITTER, DESYNC, SEED, OVERLAP, SLICES, SIZE, REQUESTS, ACCESS,
            POINTER, DATATYPE, COMPLETE, COPY_REQUEST, IGNORE_STATUS, LARGE_COUNT, READ, SHORT_READ, ZERO,
-           THREADS, DIRECTORY, FILES, LAYOUT, KEEP, POSIX, FLUSH, CORRUPT, TRANSITION, HELP };
+           THREADS, DIRECTORY, FILES, LAYOUT, KEEP, POSIX, FLUSH, CORRUPT, TRANSITION, DELAY, PROLONG, HELP };
     static const struct option table[] = {
         {"iterations", 1, 0, ITERATIONS}, {"compute", 1, 0, COMPUTE}, {"busy", 0, 0, BUSY},
         {"jitter", 1, 0, JITTER}, {"desync", 1, 0, DESYNC}, {"seed", 1, 0, SEED},
@@ -181,7 +183,7 @@ static struct options parse_options(int argc, char **argv, bool speak) {
         {"zero", 0, 0, ZERO}, {"threads", 1, 0, THREADS}, {"dir", 1, 0, DIRECTORY},
         {"files", 1, 0, FILES}, {"layout", 1, 0, LAYOUT}, {"keep", 0, 0, KEEP},
         {"posix", 0, 0, POSIX}, {"flush", 0, 0, FLUSH}, {"corrupt", 0, 0, CORRUPT},
-        {"transition", 1, 0, TRANSITION}, {"help", 0, 0, HELP}, {0}};
+        {"transition", 1, 0, TRANSITION}, {"delay", 1, 0, DELAY}, {"prolong", 1, 0, PROLONG}, {"help", 0, 0, HELP}, {0}};
     int option;
     configure_by_name(&o, argv[0], speak);
     opterr = speak;
@@ -216,6 +218,8 @@ static struct options parse_options(int argc, char **argv, bool speak) {
         case FLUSH: o.flush = true; break;
         case CORRUPT: o.corrupt = true; break;
         case TRANSITION: o.transition = percent(speak, "--transition", optarg); break;
+        case DELAY: o.delay = seconds(speak, "--delay", optarg); break;
+        case PROLONG: o.prolong = seconds(speak, "--prolong", optarg); break;
         case 'h':
         case HELP:
             if (speak)

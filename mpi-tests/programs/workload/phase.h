@@ -175,6 +175,8 @@ static void issue_phase(struct worker *w, bool write) {
         transfer(w, write, q, slot(w, q) * o->size, false, o->size);
         if (!write && !asynchronous)
             verify(w, q);
+        if (write && !w->phase && !q && o->prolong > 0)
+            usleep((useconds_t)(1e6 * o->prolong));
     }
     if (o->zero)
         transfer(w, write, asynchronous ? o->requests : 0, slot(w, 0) * o->size, true, 0);

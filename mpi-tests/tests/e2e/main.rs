@@ -21,6 +21,7 @@ mod interrupted;
 mod online;
 mod options;
 mod other_tools;
+mod predict;
 mod python;
 mod rust_workload;
 mod scaling;

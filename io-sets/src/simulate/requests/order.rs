@@ -19,7 +19,7 @@ impl Order {
         match sharing {
             Sharing::Fair => Order::Arrival(VecDeque::new()),
             Sharing::FirstCome => Order::FirstCome(BTreeMap::new()),
-            Sharing::Sets(turns) => Order::Sets(Queue::new(turns)),
+            Sharing::Sets(patience) => Order::Sets(Queue::new(patience)),
         }
     }
 

@@ -1,0 +1,129 @@
+//! The last prediction of every trace in the text format of Prometheus.
+
+use ftio_core::predict::Prediction;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What is told of a trace.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    predictions: u64,
+    changes: u64,
+    last: Option<Prediction>,
+}
+
+/// All traces, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Exposition {
+    traces: BTreeMap<String, Told>,
+}
+
+/// A metric: name, type, what it is, and its value; without one, it is left out for that trace.
+type Metric = (&'static str, &'static str, &'static str, fn(&Told, &Prediction) -> Option<f64>);
+
+const METRICS: [Metric; 13] = [
+    ("ftio_predictions_total", "counter", "Predictions made so far.", |told, _| {
+        Some(told.predictions as f64)
+    }),
+    (
+        "ftio_behaviour_changes_total",
+        "counter",
+        "Times that the I/O behaviour was found to have changed.",
+        |told, _| Some(told.changes as f64),
+    ),
+    ("ftio_transferred_bytes_total", "counter", "Bytes transferred since the job began.", |_, last| {
+        Some(last.total_bytes as f64)
+    }),
+    ("ftio_periodic", "gauge", "Whether the last prediction found a period (1) or not (0).", |_, last| {
+        Some(f64::from(u8::from(last.period.is_some())))
+    }),
+    ("ftio_period_seconds", "gauge", "Period of the I/O phases, if there is one.", |_, last| last.period),
+    ("ftio_confidence_ratio", "gauge", "Confidence in the period, 0 to 1.", |_, last| Some(last.confidence)),
+    (
+        "ftio_periodic_probability_ratio",
+        "gauge",
+        "Share of the predictions so far that found a period.",
+        |_, last| Some(last.probability_periodic),
+    ),
+    ("ftio_flush_seconds", "gauge", "Job time up to which the I/O is known.", |_, last| Some(last.t)),
+    ("ftio_window_start_seconds", "gauge", "Job time at which the analysed window begins.", |_, last| {
+        Some(last.window[0])
+    }),
+    (
+        "ftio_next_phase_start_seconds",
+        "gauge",
+        "Job time at which the next I/O phase is expected to begin.",
+        |_, last| last.next_phase.map(|next| next.start),
+    ),
+    (
+        "ftio_next_phase_end_seconds",
+        "gauge",
+        "Job time at which the next I/O phase is expected to end.",
+        |_, last| last.next_phase.map(|next| next.end),
+    ),
+    (
+        "ftio_next_phase_bytes",
+        "gauge",
+        "Bytes that the next I/O phase is expected to transfer.",
+        |_, last| last.next_phase.map(|next| next.bytes as f64),
+    ),
+    ("ftio_period_trend_ratio", "gauge", "Seconds by which the period grows in a second.", |_, last| {
+        last.trend.map(|trend| trend.slope)
+    }),
+];
+
+impl Exposition {
+    pub fn prediction(&mut self, prediction: &Prediction) {
+        let told = self.traces.entry(prediction.source.clone()).or_default();
+        told.predictions += 1;
+        told.changes += u64::from(prediction.changed);
+        told.last = Some(prediction.clone());
+    }
+
+    /// The text, version 0.0.4 of the format.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for (name, kind, help, value) in METRICS {
+            let values: Vec<(&String, f64)> = self
+                .traces
+                .iter()
+                .filter_map(|(source, told)| Some((source, value(told, told.last.as_ref()?)?)))
+                .collect();
+            if values.is_empty() {
+                continue;
+            }
+            let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+            for (source, value) in values {
+                let _ = writeln!(out, "{name}{{source=\"{}\"}} {value}", escaped(source));
+            }
+        }
+        out
+    }
+}
+
+/// A label's value: backslash, quote and line feed have to be escaped.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ftio_core::predict::{PredictOptions, Predictor};
+
+    #[test]
+    fn the_text_of_two_traces() {
+        let mut exposition = Exposition::default();
+        assert_eq!(exposition.text(), "");
+        for name in ["a \"b\"\\", "c"] {
+            let mut predictor = Predictor::new(name, PredictOptions::default());
+            exposition.prediction(&predictor.predict(1_500_000_000));
+        }
+        let text = exposition.text();
+        let start = "# HELP ftio_predictions_total Predictions made so far.\n# TYPE ftio_predictions_total counter\n\
+                     ftio_predictions_total{source=\"a \\\"b\\\"\\\\\"} 1\nftio_predictions_total{source=\"c\"} 1\n# HELP";
+        assert!(text.starts_with(start), "{text}");
+        assert!(text.contains("\nftio_flush_seconds{source=\"c\"} 1.5\n"), "{text}");
+        assert!(!text.contains("ftio_period_seconds"), "nothing is said of a period that is none: {text}");
+    }
+}

@@ -1,0 +1,153 @@
+//! `--socket`: predictions as JSON lines over a Unix or TCP socket.
+//!
+//! If somebody listens at the address, we connect and send. Otherwise we listen, and send to everybody who connects; a newcomer first gets the
+//! last prediction of every trace. Nobody is waited for: who does not read in time is cut off.
+
+use super::prometheus::address;
+use anyhow::{Context, bail};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// Who has not taken a line after this long will not get the next ones.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Somebody who gets lines.
+type Peer = Box<dyn Write + Send>;
+
+#[derive(Default)]
+struct Peers {
+    connected: Vec<Peer>,
+    /// The last line of every trace.
+    last: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug)]
+enum Target {
+    Tcp(Vec<SocketAddr>),
+    Unix(PathBuf),
+}
+
+/// The socket.
+pub struct Socket {
+    target: Target,
+    peers: Arc<Mutex<Peers>>,
+    /// We are the one that listens.
+    listens: bool,
+}
+
+impl std::fmt::Debug for Socket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.target.fmt(f)
+    }
+}
+
+impl Socket {
+    pub fn open(text: &str) -> anyhow::Result<Self> {
+        let target = address(text).map_or_else(|| Target::Unix(PathBuf::from(text)), Target::Tcp);
+        let peers = Arc::new(Mutex::new(Peers::default()));
+        if let Ok(peer) = target.connect() {
+            lock(&peers).connected.push(peer);
+            return Ok(Socket { target, peers, listens: false });
+        }
+        target.listen(Arc::clone(&peers)).with_context(|| format!("--socket {text}"))?;
+        Ok(Socket { target, peers, listens: true })
+    }
+
+    pub fn send(&self, source: &str, json: &str) {
+        let line = format!("{json}\n");
+        let mut peers = lock(&self.peers);
+        peers.last.insert(source.to_owned(), line.clone());
+        // Who listened may have been started again.
+        if !self.listens
+            && peers.connected.is_empty()
+            && let Ok(peer) = self.target.connect()
+        {
+            peers.connected.push(peer);
+        }
+        peers
+            .connected
+            .retain_mut(|peer| peer.write_all(line.as_bytes()).and_then(|()| peer.flush()).is_ok());
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        if let (Target::Unix(path), true) = (&self.target, self.listens) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl Target {
+    fn connect(&self) -> io::Result<Peer> {
+        match self {
+            Target::Tcp(addresses) => {
+                let first = addresses.first().ok_or(io::ErrorKind::AddrNotAvailable)?;
+                let peer = TcpStream::connect_timeout(first, PATIENCE)?;
+                peer.set_write_timeout(Some(PATIENCE))?;
+                peer.set_nodelay(true)?;
+                Ok(Box::new(peer))
+            }
+            Target::Unix(path) => {
+                let peer = UnixStream::connect(path)?;
+                peer.set_write_timeout(Some(PATIENCE))?;
+                Ok(Box::new(peer))
+            }
+        }
+    }
+
+    fn listen(&self, peers: Arc<Mutex<Peers>>) -> anyhow::Result<()> {
+        let thread = std::thread::Builder::new().name("socket".into());
+        match self {
+            Target::Tcp(addresses) => {
+                let listener = TcpListener::bind(&addresses[..])?;
+                thread.spawn(move || {
+                    for peer in listener.incoming().flatten() {
+                        let _ = peer.set_nodelay(true);
+                        let _ = peer.set_write_timeout(Some(PATIENCE));
+                        welcome(&peers, Box::new(peer));
+                    }
+                })?;
+            }
+            Target::Unix(path) => {
+                make_way(path)?;
+                let listener = UnixListener::bind(path)?;
+                thread.spawn(move || {
+                    for peer in listener.incoming().flatten() {
+                        let _ = peer.set_write_timeout(Some(PATIENCE));
+                        welcome(&peers, Box::new(peer));
+                    }
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A socket that nobody answers at was left by somebody who is gone; anything else is not ours to remove.
+fn make_way(path: &Path) -> anyhow::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.file_type().is_socket() => Ok(fs::remove_file(path)?),
+        Ok(_) => bail!("there is a file of this name, which is no socket"),
+        Err(_) => Ok(()),
+    }
+}
+
+fn welcome(peers: &Mutex<Peers>, mut peer: Peer) {
+    let mut peers = lock(peers);
+    let known: String = peers.last.values().map(String::as_str).collect();
+    if peer.write_all(known.as_bytes()).is_ok() {
+        peers.connected.push(peer);
+    }
+}
+
+fn lock(peers: &Mutex<Peers>) -> MutexGuard<'_, Peers> {
+    peers.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
