@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod categorize;
 mod convert;
 mod csv;
 mod detect;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Some(Command::Trace(args)) => trace::run(&args),
         Some(Command::Scale(args)) => scale::run(&args),
         Some(Command::Model(args)) => model::run(&args),
+        Some(Command::Categorize(args)) => categorize::run(&args),
         None => detect::run(&cli.detect),
     };
     exit::report(done).into()

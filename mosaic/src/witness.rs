@@ -11,8 +11,8 @@ use ftio_core::request::{Class, Mode, Request};
 use ftio_core::source::{InMemory, Job};
 use serde::{Deserialize, Serialize};
 
-/// Fewer operations cannot show three periods, which FTIO wants to see; it need not be asked.
-const LEAST_OPERATIONS: usize = 3;
+/// Fewer operations, or bursts of a heatmap, cannot show three periods, which FTIO wants to see; it need not be asked.
+const LEAST_BURSTS: usize = 3;
 
 /// What FTIO says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,10 +51,10 @@ impl Witness {
         let request = |start: f64, end: f64, bytes: u64| {
             Request::new(nanoseconds(start), nanoseconds(end), bytes, class)
         };
-        let (from, requests, frequency): (Shown, Vec<Request>, Option<f64>) = match evidence {
+        let (from, bursts, requests, frequency): (Shown, usize, Vec<Request>, Option<f64>) = match evidence {
             Evidence::Operations(operations) => {
                 let requests = operations.iter().map(|op| request(op.start, op.end, op.bytes)).collect();
-                (Shown::Operations, requests, None)
+                (Shown::Operations, operations.len(), requests, None)
             }
             Evidence::Bins(bins) => {
                 let of = match direction {
@@ -65,11 +65,11 @@ impl Witness {
                     request(at as f64 * bins.width, (at + 1) as f64 * bins.width, *bytes)
                 };
                 let requests = of.iter().enumerate().filter(|(_, bytes)| **bytes > 0).map(bin).collect();
-                (Shown::Heatmap, requests, Some(1.0 / bins.width))
+                (Shown::Heatmap, bursts(of), requests, Some(1.0 / bins.width))
             }
         };
         let silent = Witness { period: None, confidence: 0.0, from };
-        if requests.len() < LEAST_OPERATIONS {
+        if bursts < LEAST_BURSTS {
             return silent;
         }
         let job = Job {
@@ -89,6 +89,29 @@ impl Witness {
     }
 }
 
+/// How often bins rise above nothing, or above their mean, whichever is more often.
+fn bursts(bins: &[u64]) -> usize {
+    let rises = |above: f64| {
+        let mut was = false;
+        bins.iter().filter(|bytes| !std::mem::replace(&mut was, **bytes as f64 > above) && was).count()
+    };
+    let mean = bins.iter().map(|bytes| *bytes as f64).sum::<f64>() / bins.len().max(1) as f64;
+    rises(0.0).max(rises(mean))
+}
+
 fn nanoseconds(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_are_counted_from_nothing_or_from_the_mean() {
+        assert_eq!(bursts(&[]), 0);
+        assert_eq!(bursts(&[5, 5, 5, 5]), 1);
+        assert_eq!(bursts(&[1, 0, 1, 0, 9]), 3);
+        assert_eq!(bursts(&[1, 9, 1, 9, 1, 9, 9]), 3);
+    }
 }

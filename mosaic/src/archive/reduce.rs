@@ -32,12 +32,14 @@ struct Application {
     categories: Categories,
 }
 
-/// Join parts. Each log's line goes to `lines`, if given, in the order of paths. With `partial`, shards may be missing or
+/// Join parts. Each log's line goes to `lines`, if given, and a line for each that could not be used (path, tab, reason) to
+/// `bad_logs`, in the order of paths. With `partial`, shards may be missing or
 /// unfinished.
 pub fn reduce<P: AsRef<Path>>(
     parts: &[P],
     partial: bool,
     mut lines: Option<&mut dyn Write>,
+    mut bad_logs: Option<&mut dyn Write>,
 ) -> Result<Summary, ReduceError> {
     let written =
         parts.iter().map(|path| Written::scan(path.as_ref(), None)).collect::<Result<Vec<_>, _>>()?;
@@ -66,6 +68,12 @@ pub fn reduce<P: AsRef<Path>>(
             }
             (None, Some(invalid)) => {
                 adder.invalid(source, invalid);
+                if let Some(out) = bad_logs.as_deref_mut() {
+                    output = writeln!(out, "{}\t{}", one_line(source), one_line(&invalid.reason));
+                    if output.is_err() {
+                        return Ok(());
+                    }
+                }
                 Line::invalid(source, &invalid.reason)
             }
             (None, None) => return Ok(()),
@@ -105,4 +113,8 @@ fn applications(parts: &[Written]) -> Result<HashMap<Key, Application>, PartErro
         Ok(())
     })?;
     Ok(applications)
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\t', '\r'], " ")
 }
