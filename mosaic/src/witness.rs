@@ -1,18 +1,23 @@
 //! FTIO as a second witness for periodicity: the future work of the paper.
 //!
-//! It hears the same operations, or, where the log has one, the heatmap: bytes over time that Darshan recorded
-//! independently of open and close, in which it may see what the counters hide.
+//! It judges bytes over time by their spectrum (Tarraf et al., IPDPS 2024: a frequency whose Z-score stands out), and knows nothing
+//! of segments. Bytes over time are those of the merged operations, or, where the log has one, of the heatmap, which Darshan
+//! records independently of open and close, and in which it may see what the counters hide.
 
 use crate::category::Direction;
 use crate::operation::Operation;
 use crate::run::{Bins, Run};
-use ftio_core::detect::{Options, detect};
-use ftio_core::request::{Class, Mode, Request};
-use ftio_core::source::{InMemory, Job};
+use crate::temporality::spread;
+use ftio_core::judgement::Judge;
+use ftio_core::signal::Signal;
 use serde::{Deserialize, Serialize};
 
 /// Fewer operations, or bursts of a heatmap, cannot show three periods, which FTIO wants to see; it need not be asked.
 const LEAST_BURSTS: usize = 3;
+/// Samples for each operation, as FTIO takes them for each phase.
+const SAMPLES_PER_OPERATION: usize = 16;
+/// Samples at least and at most.
+const SAMPLES: (usize, usize) = (256, 16384);
 
 /// What FTIO says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,48 +49,31 @@ pub(crate) enum Evidence<'a> {
 
 impl Witness {
     pub(crate) fn ask(evidence: Evidence<'_>, direction: Direction, run: &Run) -> Witness {
-        let (class, mode) = match direction {
-            Direction::Read => (Class::ReadSync, Mode::Read),
-            Direction::Write => (Class::WriteSync, Mode::Write),
-        };
-        let request = |start: f64, end: f64, bytes: u64| {
-            Request::new(nanoseconds(start), nanoseconds(end), bytes, class)
-        };
-        let (from, bursts, requests, frequency): (Shown, usize, Vec<Request>, Option<f64>) = match evidence {
+        let (from, count, bytes, width) = match evidence {
             Evidence::Operations(operations) => {
-                let requests = operations.iter().map(|op| request(op.start, op.end, op.bytes)).collect();
-                (Shown::Operations, operations.len(), requests, None)
+                let samples = (SAMPLES_PER_OPERATION * operations.len()).clamp(SAMPLES.0, SAMPLES.1);
+                let samples = samples.next_power_of_two();
+                let bytes = spread(operations, run.run_time, samples);
+                (Shown::Operations, operations.len(), bytes, run.run_time / samples as f64)
             }
             Evidence::Bins(bins) => {
                 let of = match direction {
                     Direction::Read => &bins.read,
                     Direction::Write => &bins.write,
                 };
-                let bin = |(at, bytes): (usize, &u64)| {
-                    request(at as f64 * bins.width, (at + 1) as f64 * bins.width, *bytes)
-                };
-                let requests = of.iter().enumerate().filter(|(_, bytes)| **bytes > 0).map(bin).collect();
-                (Shown::Heatmap, bursts(of), requests, Some(1.0 / bins.width))
+                let bytes = of.iter().map(|bytes| *bytes as f64).collect();
+                (Shown::Heatmap, bursts(of), bytes, bins.width)
             }
         };
-        let silent = Witness { period: None, confidence: 0.0, from };
-        if bursts < LEAST_BURSTS {
-            return silent;
+        let bin = (width * 1e9).round() as i64;
+        if count < LEAST_BURSTS || bin <= 0 {
+            return Witness { period: None, confidence: 0.0, from };
         }
-        let job = Job {
-            ranks: u32::try_from(run.ranks).unwrap_or(u32::MAX),
-            start: Some(0),
-            end: Some(nanoseconds(run.run_time)),
-            complete: true,
-            ..Job::default()
-        };
-        let options = Options { mode: Some(mode), frequency, ..Options::default() };
-        match detect("", InMemory { requests: &requests, job }, &options) {
-            Ok(analysis) => {
-                Witness { period: analysis.detection.period, confidence: analysis.detection.confidence, from }
-            }
-            Err(_) => silent,
-        }
+        let samples = bytes.iter().map(|bytes: &f64| bytes / width).collect();
+        let signal = Signal { start: 0, bin, samples, abstraction_error: 0.0 };
+        let judgement = Judge::default().judge(&signal);
+        let period = judgement.frequency.map(|frequency| 1.0 / frequency);
+        Witness { period, confidence: judgement.confidence(), from }
     }
 }
 
@@ -97,10 +85,6 @@ fn bursts(bins: &[u64]) -> usize {
     };
     let mean = bins.iter().map(|bytes| *bytes as f64).sum::<f64>() / bins.len().max(1) as f64;
     rises(0.0).max(rises(mean))
-}
-
-fn nanoseconds(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
 }
 
 #[cfg(test)]
