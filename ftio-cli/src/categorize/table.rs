@@ -94,7 +94,8 @@ fn periodicity(out: &mut String, summary: &Summary, direction: Direction, style:
     };
     let name = format!("{}_periodic", direction.name());
     row(out, &name, unique.periodic, all_runs.periodic, &beside);
-    let of: [(&str, fn(&Table2) -> f64); 4] = [
+    type Share = fn(&Table2) -> f64;
+    let of: [(&str, Share); 4] = [
         ("second", |t| t.second),
         ("minute", |t| t.minute),
         ("hour", |t| t.hour),
