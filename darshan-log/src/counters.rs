@@ -56,6 +56,11 @@ pub struct Activity {
     pub write: Option<Interval>,
     /// From the first open to the last close.
     pub open: Option<Interval>,
+    /// From the first open to the end of the last, where the record version tells (POSIX and MPI-IO since Darshan 3.1.0,
+    /// STDIO).
+    pub opening: Option<Interval>,
+    /// From the first close to the end of the last, likewise.
+    pub closing: Option<Interval>,
     /// Time spent in reads, over all ranks.
     pub read_time: f64,
     /// Time spent in writes, over all ranks.
@@ -74,6 +79,11 @@ impl Activity {
 /// Darshan stores 0 for "never" and −1 for "not recorded by this version".
 pub(crate) fn interval(start: f64, end: f64) -> Option<Interval> {
     (start.is_finite() && end.is_finite() && end > 0.0).then_some(Interval { start: start.max(0.0), end })
+}
+
+/// An interval of which both ends were recorded.
+pub(crate) fn known(start: f64, end: f64) -> Option<Interval> {
+    if start < 0.0 { None } else { interval(start, end) }
 }
 
 /// A run of counters that lie together on disk and in the record.

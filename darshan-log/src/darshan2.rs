@@ -129,6 +129,8 @@ impl Darshan2Record {
             read: span(T::ReadStartTimestamp, T::ReadEndTimestamp),
             write: span(T::WriteStartTimestamp, T::WriteEndTimestamp),
             open: span(T::OpenTimestamp, T::CloseTimestamp),
+            opening: None,
+            closing: None,
             read_time: time(T::MpiReadTime, T::PosixReadTime),
             write_time: time(T::MpiWriteTime, T::PosixWriteTime),
             meta_time: time(T::MpiMetaTime, T::PosixMetaTime),

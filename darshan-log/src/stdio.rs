@@ -1,6 +1,6 @@
 //! STDIO records: one per stream and rank, or one per file that all ranks opened.
 
-use crate::counters::{Activity, FileRecord, Layout, Run, counters, file_record, interval};
+use crate::counters::{Activity, FileRecord, Layout, Run, counters, file_record, interval, known};
 use crate::module::{Layer, ModuleId};
 
 counters! {
@@ -101,6 +101,8 @@ impl StdioRecord {
             read: interval(self[T::ReadStartTimestamp], self[T::ReadEndTimestamp]),
             write: interval(self[T::WriteStartTimestamp], self[T::WriteEndTimestamp]),
             open: interval(self[T::OpenStartTimestamp], self[T::CloseEndTimestamp]),
+            opening: known(self[T::OpenStartTimestamp], self[T::OpenEndTimestamp]),
+            closing: known(self[T::CloseStartTimestamp], self[T::CloseEndTimestamp]),
             read_time: self[T::ReadTime],
             write_time: self[T::WriteTime],
             meta_time: self[T::MetaTime],

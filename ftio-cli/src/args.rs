@@ -27,6 +27,8 @@ Examples:
       ftio recover run.msgpack
   How bytes, times and bandwidths grow with the number of processes, from runs at several scales:
       ftio scale runs/*.msgpack | ftio model -
+  What the applications of a site do, from an archive of Darshan logs:
+      ftio categorize /logs/darshan --html report.html
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -68,6 +70,7 @@ pub enum Command {
     Scale(crate::scale::Args),
     Model(crate::model::Args),
     Schedule(crate::schedule::Args),
+    Categorize(Box<crate::categorize::CategorizeArgs>),
 }
 
 /// Find the period.

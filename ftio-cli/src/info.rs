@@ -6,6 +6,7 @@ use crate::inputs::expand;
 use crate::style::Style;
 use crate::text::{complain, printable, warn_once};
 use crate::units::{bytes, counted, percent, seconds, si};
+use ftio_core::darshan_summary::ModuleSummary;
 use ftio_core::summary::{AsyncSummary, ClassSummary, Summary, summarize_input};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -54,7 +55,9 @@ fn table(summary: &Summary, style: Style) -> String {
     };
     if let Some(job) = &summary.job {
         line("Program", printable(&job.executable).into_owned());
-        line("MPI", printable(&job.mpi).into_owned());
+        if !job.mpi.is_empty() {
+            line("MPI", printable(&job.mpi).into_owned());
+        }
     }
     let state = if summary.complete { "complete" } else { "incomplete" };
     line("Job", format!("{}, {}, {state}", counted(summary.ranks.into(), "rank"), seconds(summary.t_end)));
@@ -66,6 +69,9 @@ fn table(summary: &Summary, style: Style) -> String {
         if class.class.ops > 0 {
             line("", async_line(class));
         }
+    }
+    for (name, module) in summary.modules.iter().flatten() {
+        line(name, module_line(module));
     }
     for file in summary.files.iter().take(MAX_FILES) {
         let text = format!(
@@ -96,6 +102,25 @@ fn table(summary: &Summary, style: Style) -> String {
         line("Note", style.warn(&printable(note)));
     }
     out
+}
+
+fn module_line(module: &ModuleSummary) -> String {
+    let mut text = counted(module.records, "record");
+    if let Some(segments) = module.segments {
+        text += &format!(", {}", counted(segments, "segment"));
+    }
+    if let (Some(bins), Some(width)) = (module.bins, module.bin_width) {
+        text += &format!(", {} of {}", counted(bins, "bin"), seconds(width));
+    }
+    let (written, read) = (bytes(module.bytes_written as f64), bytes(module.bytes_read as f64));
+    text += &format!(", {written} written, {read} read");
+    if let Some(layer) = &module.layer {
+        text += &format!(" ({layer})");
+    }
+    if module.partial {
+        text += ", partial";
+    }
+    text
 }
 
 fn class_line(class: &ClassSummary) -> String {

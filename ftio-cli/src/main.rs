@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod categorize;
 mod convert;
 mod csv;
 mod detect;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         Some(Command::Scale(args)) => scale::run(&args),
         Some(Command::Model(args)) => model::run(&args),
         Some(Command::Schedule(args)) => schedule::run(&args),
+        Some(Command::Categorize(args)) => categorize::run(&args),
         None => detect::run(&cli.detect),
     };
     exit::report(done).into()

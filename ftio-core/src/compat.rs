@@ -7,6 +7,7 @@
 //! | bandwidth of a phase | as the trace has it, else bytes / duration | bytes |
 //! | window | from the first to the last event inside `--ts`, `--te`; `--ts 0` counts as not given | as asked for, idle time included |
 //! | samples | the bandwidth at ⌊Δt·f_s⌋ instants, f_s = 10 Hz or 2 / (shortest distance of two events) | volumes of bins |
+//! | heatmaps | five samples of each bin | one |
 //! | Z-score | of the absolute deviation, compared by `>` | signed, `≥` |
 //! | harmonics | any multiple, by the floating-point remainder of frequencies | multiples of two, by bin |
 //! | dominant | the stronger of up to two, even if it fits only once into the window | more than two periods |
@@ -38,6 +39,9 @@ use crate::step::{StepFunction, Stretch};
 /// Sampling frequency if none is asked for.
 const SAMPLING_FREQUENCY: f64 = 10.0;
 
+/// Samples of each bin of a heatmap.
+const OVERSAMPLING: f64 = 5.0;
+
 /// Most samples at the automatic sampling frequency: half a gigabyte, as numbers of eight bytes.
 const MAX_AUTOMATIC_SAMPLES: f64 = 62.5e6;
 
@@ -55,6 +59,12 @@ pub fn mode(asked: Option<Mode>) -> Mode {
         Some(Mode::WriteAsync | Mode::WriteAsyncRequired) => Mode::WriteAsync,
         Some(Mode::ReadAsync | Mode::ReadAsyncRequired) => Mode::ReadAsync,
     }
+}
+
+/// The options for data that have been in bins before, of so many nanoseconds: it takes five samples of each.
+pub fn with_bins(options: &Options, bin: Option<i64>) -> Options {
+    let frequency = bin.filter(|_| !options.automatic_frequency).map(|ns| OVERSAMPLING * 1e9 / ns as f64);
+    Options { frequency: options.frequency.or(frequency), ..options.clone() }
 }
 
 /// The samples, and how they came about.

@@ -162,6 +162,7 @@ impl Analysis {
 pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Analysis, SourceError> {
     if options.compat {
         let mode = compat::mode(options.mode);
+        let options = &compat::with_bins(options, source.bin());
         let mut phases = Vec::new();
         let job = Box::new(source).read_phases(mode.span(), &mut |some| {
             phases.extend(some.iter().filter(|phase| mode.selects(phase.class)).map(Stretch::from));

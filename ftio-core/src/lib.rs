@@ -41,6 +41,7 @@ pub mod characterize;
 pub mod collect;
 pub mod compat;
 pub mod coverage;
+pub mod darshan_summary;
 pub mod detail;
 pub mod detect;
 pub mod detection;

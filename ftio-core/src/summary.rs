@@ -4,7 +4,8 @@
 //! A number that is not known, or would be a division by zero, is `None`.
 
 use crate::coverage::{Coverage, CoverageTally};
-use crate::source::{Input, OpenOptions, Source, SourceError, Span, TmioTrace, open, our_trace};
+use crate::darshan_summary::{self, ModuleSummary};
+use crate::source::{Input, OpenOptions, Source, SourceError, Span, TmioTrace, darshan, open, our_trace};
 use crate::volume::{BinWidth, VolumeBins};
 use crate::waiting::Waiting;
 use serde::Serialize;
@@ -57,6 +58,9 @@ pub struct Summary {
     pub lost: u64,
     /// About the job, where the trace says so.
     pub job: Option<JobInfo>,
+    /// Of a Darshan log, what its modules hold, by their names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modules: Option<BTreeMap<String, ModuleSummary>>,
     /// What the reader should know; first the warnings about the trace.
     pub notes: Vec<String>,
     /// How many of the notes are warnings.
@@ -163,6 +167,9 @@ pub struct JobInfo {
 pub fn summarize_input(input: &Input, options: &OpenOptions) -> Result<Vec<Summary>, SourceError> {
     if let Some(trace) = our_trace::recognised(input, options)? {
         return Ok(vec![summarize(&input.name(), trace)?]);
+    }
+    if let Some(content) = darshan::recognised(input, options)? {
+        return Ok(vec![darshan_summary::summarize(content, options.layer)?]);
     }
     open(input, options)?.into_iter().map(|opened| summarize_source(&opened.name, opened.source)).collect()
 }
@@ -335,6 +342,7 @@ impl Tally {
             metadata: Metadata { ops: self.metadata_ops, time: seconds(self.metadata_time) },
             failed: self.failed,
             lost,
+            modules: None,
             job: outcome.header.map(|header| JobInfo {
                 id: header.job,
                 executable: header.executable,

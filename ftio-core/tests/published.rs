@@ -4,9 +4,9 @@
 //! of the directories above; without them the test passes and says so.
 
 use ftio_core::compat;
-use ftio_core::detect::{Options, Outlier};
+use ftio_core::detect::{Options, Outlier, detect};
 use ftio_core::detection::Detection;
-use ftio_core::source::Job;
+use ftio_core::source::{Input, Job, OpenOptions, open};
 use ftio_core::spectrum::Measure;
 use ftio_core::step::Stretch;
 use serde_json::Value;
@@ -195,4 +195,39 @@ fn reproduces_published_results() {
     }
     assert!(checked >= 35, "only {checked} records were checked");
     eprintln!("{checked} published results reproduced");
+}
+
+#[test]
+fn darshan_logs_give_the_published_results() {
+    let Some(shared) = shared() else {
+        eprintln!("skipped: no folder with reference/ftio_reference.json (set FTIO_SHARED)");
+        return;
+    };
+    let reference = std::fs::read_to_string(shared.join("reference/ftio_reference.json")).unwrap();
+    let records: Vec<Value> = serde_json::from_str(&reference).unwrap();
+    let mut checked = 0;
+    for record in records.iter().filter(|record| record["file"].as_str().unwrap().ends_with(".darshan")) {
+        let args: Vec<&str> =
+            record["args"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
+        let Some(at) = args.iter().position(|arg| *arg == "-x") else { continue };
+        let rest: Vec<&str> = [&args[..at], &args[at + 2..]].concat();
+        let options = options(&rest).expect("known arguments");
+        let name = Path::new(record["file"].as_str().unwrap()).file_name().unwrap();
+        let path = shared.join("traces/darshan").join(name);
+        let reading = OpenOptions { layer: Some(darshan_log::Layer::Posix), ..OpenOptions::default() };
+        let opened = open(&Input::new(&path), &reading).unwrap().remove(0);
+        let options = Options { compat: true, ..options };
+        let found = detect("log", opened.source, &options).unwrap().detection;
+        let number = |key: &str| record[key].as_f64().unwrap();
+        let close = |a: f64, b: f64, what: &str| {
+            assert!((a - b).abs() <= 1e-9 * b.abs(), "{name:?} {args:?}: {what}: {a} instead of {b}");
+        };
+        assert_eq!(found.n_samples as u64, record["n_samples"].as_u64().unwrap(), "{name:?} {args:?}");
+        close(found.sampling_frequency, number("sampling_freq"), "sampling frequency");
+        close(found.period.unwrap(), number("period"), "period");
+        close(found.confidence, number("confidence"), "confidence");
+        close(found.t_end, number("t_end"), "end");
+        checked += 1;
+    }
+    assert_eq!(checked, 4);
 }

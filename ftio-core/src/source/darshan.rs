@@ -2,8 +2,10 @@
 //!
 //! One layer is read, never several: what MPI-IO writes, POSIX writes again.
 
+use super::content::{Content, Input};
 use super::intake::{Fed, Feed, Intake};
-use super::{Job, Phase, Source, SourceError, Span};
+use super::recognise::Format;
+use super::{Job, OpenOptions, Phase, Source, SourceError, Span};
 use crate::request::Class;
 use darshan_log::{Direction, Heatmap, Layer, Log, ModuleId};
 
@@ -28,6 +30,15 @@ pub fn source(name: &str, log: Log, layer: Option<Layer>) -> Result<Box<dyn Sour
     let found = if present.is_empty() { "no module".into() } else { present.join(", ") };
     let what = format!("does not tell when its I/O took place: expected DXT or HEATMAP{of}, found {found}");
     Err(SourceError::Nothing { name: name.into(), what })
+}
+
+/// The input if it is a Darshan log. Standard input can be looked at only once, and is not.
+pub fn recognised(input: &Input, options: &OpenOptions) -> Result<Option<Content>, SourceError> {
+    if *input == Input::Stdin || options.pattern.is_some() {
+        return Ok(None);
+    }
+    let content = Content::open(input)?;
+    Ok((Format::of(&content) == Some(Format::Darshan)).then_some(content))
 }
 
 #[derive(Debug)]

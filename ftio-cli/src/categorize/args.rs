@@ -1,0 +1,205 @@
+//! The arguments of `ftio categorize`. Thresholds are options made from their table.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
+use mosaic::Thresholds;
+use mosaic::archive::{Identity, Settings, Shard};
+use mosaic::log::{LayerName, Reading};
+use mosaic::thresholds::{TABLE, Threshold};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  What do the applications of a site do?
+      ftio categorize /logs/darshan/2019 --html report.html
+  One JSON object a log, and the bad ones apart:
+      ftio categorize /logs --json --bad-logs bad.txt > logs.jsonl
+  A long work, to be continued with the same command after an interruption, or when logs were added:
+      ftio categorize /logs -o logs.part
+  On four machines, and then together:
+      ftio categorize /logs --shard 0/4 -o part-0     (… 1/4, 2/4, 3/4)
+      ftio categorize merge part-*
+
+Categories (Table I of the paper): read_ and write_ with on_start, on_end, after_start, before_end, after_start_before_end, steady or
+insignificant; periodic, periodic_second, _minute, _hour, _day_or_more, _low_busy_time, _high_busy_time, also with read_ and write_; metadata_
+with high_spike, high_density, multiple_spikes or insignificant_load. Exit status: 0 also if some logs are bad, 1 if no log could be used.";
+
+/// Sort an archive of Darshan logs into categories of I/O behaviour
+///
+/// The method is that of MOSAIC (Jolivel et al., PDSW 2024): operations are merged, cut into segments and grouped; periodicity, time of
+/// the accesses and load on the metadata server give the categories. Runs of the same application by the same user count by
+/// their heaviest. All cores are used; memory does not grow with the archive.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct CategorizeArgs {
+    #[command(subcommand)]
+    pub command: Option<CategorizeCommand>,
+
+    /// Darshan logs, or folders: of these all files with ".darshan" in their name are taken, at any depth
+    #[arg(required_unless_present = "from", value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+
+    /// Take paths from this file as well, one a line; - for standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub from: Option<PathBuf>,
+
+    /// Keep the records of logs in this file. If it is there, the work goes on where it stopped
+    #[arg(short, long, value_name = "PART", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// Take the logs of one of N shards only, to be joined later; I from 0 to N − 1, or from 1 to N
+    #[arg(long, value_name = "I/N", requires = "output")]
+    #[arg(conflicts_with_all = ["json", "html", "summary", "bad_logs"])]
+    pub shard: Option<Shard>,
+
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+
+    #[command(flatten)]
+    pub results: ResultArgs,
+
+    /// Layer to take [default: the one that moved most bytes; of equals mpiio before posix before stdio]
+    #[arg(long, value_name = "LAYER", value_enum, help_heading = "Logs")]
+    pub layer: Option<Layer>,
+
+    /// Take operations from the counters even where a log has each single one (DXT)
+    #[arg(long, help_heading = "Logs")]
+    pub no_dxt: bool,
+
+    /// What makes two runs of a user the same application: the file name of the executable, its path, or the whole command line
+    #[arg(long, value_name = "BY", value_enum, default_value = "name", help_heading = "Logs")]
+    pub application: ApplicationBy,
+
+    /// Do not ask FTIO whether it finds the same periods
+    #[arg(long, help_heading = "Logs")]
+    pub no_witness: bool,
+
+    #[command(flatten)]
+    pub thresholds: ThresholdArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CategorizeCommand {
+    Merge(MergeArgs),
+}
+
+/// Join the parts that several machines made, to what one machine would have made
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// The parts: each shard once
+    #[arg(required = true, value_name = "PART", value_hint = ValueHint::FilePath)]
+    pub parts: Vec<PathBuf>,
+
+    /// Join what there is, even if shards are missing or unfinished
+    #[arg(long)]
+    pub partial: bool,
+
+    #[command(flatten)]
+    pub results: ResultArgs,
+}
+
+/// Where results go.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Results")]
+pub struct ResultArgs {
+    /// Print one JSON object per log and line, in the order of paths
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write the summary as JSON: both views, tables II and III, Jaccard indices, agreement with FTIO
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub summary: Option<PathBuf>,
+
+    /// Write a report with the heat map of categories and examples; one file that needs no network
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+
+    /// Write all logs that could not be used and why, one a line
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub bad_logs: Option<PathBuf>,
+}
+
+/// `--layer`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Layer {
+    Mpiio,
+    Posix,
+    Stdio,
+}
+
+/// `--application`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ApplicationBy {
+    Name,
+    Path,
+    Command,
+}
+
+impl CategorizeArgs {
+    /// All that results depend on.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            reading: Reading {
+                layer: self.layer.map(|layer| match layer {
+                    Layer::Mpiio => LayerName::Mpiio,
+                    Layer::Posix => LayerName::Posix,
+                    Layer::Stdio => LayerName::Stdio,
+                }),
+                dxt: !self.no_dxt,
+                witness: !self.no_witness,
+            },
+            identity: match self.application {
+                ApplicationBy::Name => Identity::Name,
+                ApplicationBy::Path => Identity::Path,
+                ApplicationBy::Command => Identity::Command,
+            },
+            thresholds: self.thresholds.0.clone(),
+        }
+    }
+}
+
+/// An option for each threshold.
+#[derive(Clone, Debug)]
+pub struct ThresholdArgs(pub Thresholds);
+
+impl Args for ThresholdArgs {
+    fn augment_args(command: Command) -> Command {
+        TABLE.iter().fold(command, |command, row| command.arg(option(row)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+fn option(row: &'static Threshold) -> clap::Arg {
+    let (low, high) = row.range;
+    let parse = move |text: &str| match text.parse::<f64>() {
+        Ok(value) if (low..=high).contains(&value) => Ok(value),
+        _ => Err(format!("expected a number from {low} to {high}")),
+    };
+    clap::Arg::new(row.name)
+        .long(row.name)
+        .value_name("NUMBER")
+        .value_parser(parse)
+        .help_heading("Thresholds")
+        .help(format!("{} ({}) [default: {}]", row.meaning, row.source, row.default))
+}
+
+impl FromArgMatches for ThresholdArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut found = ThresholdArgs(Thresholds::default());
+        found.update_from_arg_matches(matches)?;
+        Ok(found)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for row in TABLE {
+            let given = matches.try_get_one::<f64>(row.name).ok().flatten();
+            if let (Some(value), Some(threshold)) = (given, self.0.get_mut(row.name)) {
+                *threshold = *value;
+            }
+        }
+        Ok(())
+    }
+}

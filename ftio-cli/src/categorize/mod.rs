@@ -1,0 +1,190 @@
+//! `ftio categorize PATH…`: an archive of Darshan logs by categories of I/O behaviour.
+
+mod args;
+mod page;
+mod progress;
+mod table;
+
+pub use args::CategorizeArgs;
+use args::{CategorizeCommand, ResultArgs};
+
+use crate::exit::Exit;
+use crate::style::Style;
+use crate::text::complain;
+use crate::units::counted;
+use anyhow::Context;
+use mosaic::archive::{Listing, Part, Shard, Summary, process, reduce};
+use progress::Progress;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Read an archive, or join what several machines have read.
+pub fn run(args: &CategorizeArgs) -> anyhow::Result<Exit> {
+    match &args.command {
+        Some(CategorizeCommand::Merge(merge)) => conclude(&merge.parts, merge.partial, &merge.results),
+        None => read(args),
+    }
+}
+
+fn read(args: &CategorizeArgs) -> anyhow::Result<Exit> {
+    let listing = list(args)?;
+    if listing.is_empty() {
+        complain("", "expected Darshan logs, found no file with \".darshan\" in its name");
+        return Ok(Exit::Failed);
+    }
+    let outputs = Outputs::open(&args.results)?;
+    // Without a name for the part, it goes when we go.
+    let temporary = Temporary::unless(args.output.as_deref())?;
+    let path = args.output.as_deref().unwrap_or(temporary.path());
+    let shard = args.shard.unwrap_or(Shard::WHOLE);
+    let mut part = Part::open(path, &args.settings(), shard)?;
+    let held = part.held();
+    let remaining = process::remaining(&listing, shard, &part);
+    if held > 0 {
+        complain(
+            "note",
+            &format!("{} holds {} already; {} to go", path.display(), logs(held), logs(remaining)),
+        );
+    }
+    let threads = args.threads.map_or(0, usize::from);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let mut progress = Progress::new(remaining);
+    pool.install(|| process(&listing, shard, &mut part, |more| progress.add(more)))?;
+    progress.finish();
+    drop((part, pool));
+    if args.shard.is_some() {
+        complain("note", &format!("{}: shard {shard} is done, {}", path.display(), logs(held + remaining)));
+        return Ok(Exit::Done);
+    }
+    drop(listing);
+    finish(&[path.to_owned()], false, &args.results, outputs)
+}
+
+fn logs(count: u64) -> String {
+    counted(count, "log")
+}
+
+fn list(args: &CategorizeArgs) -> anyhow::Result<Listing> {
+    let mut listing = Listing::of(&args.paths);
+    if let Some(from) = &args.from {
+        listing = if from.as_os_str() == "-" {
+            listing.with_lines(io::stdin().lock()).context("standard input")?
+        } else {
+            let name = || from.display().to_string();
+            let file = File::open(from).with_context(name)?;
+            listing.with_lines(BufReader::new(file)).with_context(name)?
+        };
+    }
+    for problem in listing.problems() {
+        complain("warning", problem);
+    }
+    if listing.passed_over() > 0 {
+        complain(
+            "note",
+            &format!(
+                "{} without \".darshan\" in the name passed over",
+                counted(listing.passed_over(), "file")
+            ),
+        );
+    }
+    Ok(listing)
+}
+
+fn conclude(parts: &[PathBuf], partial: bool, results: &ResultArgs) -> anyhow::Result<Exit> {
+    finish(parts, partial, results, Outputs::open(results)?)
+}
+
+/// Files that results go to, opened before the work.
+#[derive(Debug, Default)]
+struct Outputs {
+    summary: Option<BufWriter<File>>,
+    html: Option<BufWriter<File>>,
+    bad_logs: Option<BufWriter<File>>,
+}
+
+impl Outputs {
+    fn open(results: &ResultArgs) -> anyhow::Result<Self> {
+        let open = |path: &Option<PathBuf>| {
+            path.as_ref()
+                .map(|path| {
+                    File::create(path).map(BufWriter::new).with_context(|| path.display().to_string())
+                })
+                .transpose()
+        };
+        Ok(Outputs {
+            summary: open(&results.summary)?,
+            html: open(&results.html)?,
+            bad_logs: open(&results.bad_logs)?,
+        })
+    }
+}
+
+/// From parts to results.
+fn finish(
+    parts: &[PathBuf],
+    partial: bool,
+    results: &ResultArgs,
+    mut outputs: Outputs,
+) -> anyhow::Result<Exit> {
+    let mut stdout = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let lines = results.json.then_some(&mut stdout as &mut dyn Write);
+    let bad_logs = outputs.bad_logs.as_mut().map(|file| file as &mut dyn Write);
+    let summary: Summary = reduce(parts, partial, lines, bad_logs)?;
+    if let Some(mut file) = outputs.bad_logs {
+        file.flush()?;
+    }
+    if let Some(mut file) = outputs.summary {
+        serde_json::to_writer(&mut file, &summary).map_err(io::Error::from)?;
+        writeln!(file)?;
+        file.flush()?;
+    }
+    if let Some(mut file) = outputs.html {
+        file.write_all(page::page(&summary).as_bytes())?;
+        file.flush()?;
+    }
+    if !results.json {
+        write!(stdout, "{}", table::table(&summary, Style::for_stdout()))?;
+    } else if summary.invalid > 0 {
+        complain(
+            "note",
+            &format!("{} could not be used: see \"status\": \"invalid\"", logs(summary.invalid)),
+        );
+    }
+    stdout.flush()?;
+    Ok(if summary.ok > 0 { Exit::Done } else { Exit::Failed })
+}
+
+/// A file that goes with us.
+#[derive(Debug)]
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn unless(named: Option<&Path>) -> anyhow::Result<Self> {
+        if named.is_some() {
+            return Ok(Temporary(PathBuf::new()));
+        }
+        let folder = std::env::temp_dir();
+        for attempt in 0..100 {
+            let path = folder.join(format!("ftio-categorize-{}-{attempt}.part", std::process::id()));
+            match File::create_new(&path) {
+                Ok(_) => return Ok(Temporary(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error).with_context(|| path.display().to_string()),
+            }
+        }
+        anyhow::bail!("{}: no file can be made there; name one by -o", folder.display())
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.0.as_os_str().is_empty() {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! A part: the records of a shard in a file, one JSON object a line.
+//!
+//! The first line says what the records depend on, the last that the shard is done. Records come in the order of their
+//! logs' paths; when a part is continued after logs were added, another such run of records follows. Whatever is cut off at
+//! the end, by a full disk or a time limit, is one line, which is dropped and made again.
+
+use super::shard::hash;
+use super::{Record, Settings, Shard};
+use crate::category::Categories;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// The schema of a part's first line.
+const SCHEMA: &str = "ftio.categorize.part/1";
+
+/// Why a part cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PartError {
+    /// The system says no.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The part.
+        path: PathBuf,
+        /// What it says.
+        source: io::Error,
+    },
+    /// It is no part, or a damaged one.
+    #[error("{}: line {line}: expected {expected}, found {found}", path.display())]
+    Malformed {
+        /// The part.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// What should have been there.
+        expected: &'static str,
+        /// What was there.
+        found: String,
+    },
+    /// It was made with other settings, or for another shard.
+    #[error("{}: expected a part made with {expected}, found one with {found}", path.display())]
+    Different {
+        /// The part.
+        path: PathBuf,
+        /// What was asked for.
+        expected: String,
+        /// What the part says.
+        found: String,
+    },
+    /// Parts do not make up an archive.
+    #[error("expected every shard of the archive once, and finished; {0}")]
+    Incomplete(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    schema: String,
+    shard: Shard,
+    settings: Settings,
+}
+
+/// What a line is, without looking at all of it.
+#[derive(Debug, Deserialize)]
+struct Glance<'a> {
+    #[serde(borrow, default)]
+    source: Option<Cow<'a, str>>,
+    #[serde(default)]
+    end: bool,
+}
+
+/// A part that is being written.
+#[derive(Debug)]
+pub struct Part {
+    path: PathBuf,
+    file: File,
+    header: Header,
+    /// Hashes of the paths it holds, sorted.
+    held: Vec<u64>,
+}
+
+impl Part {
+    /// Begin a part, or continue one that is there.
+    pub fn open(path: &Path, settings: &Settings, shard: Shard) -> Result<Part, PartError> {
+        let io_error = |source| PartError::Io { path: path.to_owned(), source };
+        let header = Header { schema: SCHEMA.into(), shard, settings: settings.clone() };
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.read(true).write(true).create(true).truncate(false).open(path).map_err(io_error)?;
+        let mut held = Vec::new();
+        if file.metadata().map_err(io_error)?.len() > 0 {
+            let written = Written::scan(path, Some(&mut held))?;
+            if let Some(difference) = difference(&header, &written.header) {
+                let (expected, found) = difference;
+                return Err(PartError::Different { path: path.to_owned(), expected, found });
+            }
+            file.set_len(written.len).map_err(io_error)?;
+            file.seek(SeekFrom::End(0)).map_err(io_error)?;
+            held.sort_unstable();
+        } else {
+            let mut line = serde_json::to_vec(&header).map_err(io::Error::from).map_err(io_error)?;
+            line.push(b'\n');
+            file.write_all(&line).map_err(io_error)?;
+        }
+        Ok(Part { path: path.to_owned(), file, header, held })
+    }
+
+    /// What its records depend on.
+    pub fn settings(&self) -> &Settings {
+        &self.header.settings
+    }
+
+    /// Does it hold a log already?
+    pub fn holds(&self, path: &str) -> bool {
+        self.held.binary_search(&hash(path)).is_ok()
+    }
+
+    /// How many logs it held when it was opened.
+    pub fn held(&self) -> u64 {
+        self.held.len() as u64
+    }
+
+    /// Add lines, each with its end.
+    pub(super) fn append(&mut self, lines: &[Vec<u8>]) -> Result<(), PartError> {
+        let text = lines.concat();
+        self.file.write_all(&text).map_err(|source| PartError::Io { path: self.path.clone(), source })
+    }
+
+    /// Say that the shard is done.
+    pub(super) fn finish(&mut self) -> Result<(), PartError> {
+        self.append(&[b"{\"end\":true}\n".to_vec()])
+    }
+}
+
+/// What is different between what was asked for and what there is.
+fn difference(asked: &Header, there: &Header) -> Option<(String, String)> {
+    if asked.shard != there.shard {
+        return Some((format!("--shard {}", asked.shard), format!("--shard {}", there.shard)));
+    }
+    if asked.settings == there.settings {
+        return None;
+    }
+    let text = |header: &Header| serde_json::to_value(&header.settings).unwrap_or_default();
+    let (asked, there) = (text(asked), text(there));
+    let mut differences = Vec::new();
+    compare("", &asked, &there, &mut differences);
+    let side = |of: fn(&(String, String, String)) -> String| {
+        differences.iter().map(of).collect::<Vec<_>>().join(", ")
+    };
+    Some((
+        side(|(name, asked, _)| format!("{name} {asked}")),
+        side(|(name, _, there)| format!("{name} {there}")),
+    ))
+}
+
+fn compare(
+    name: &str,
+    a: &serde_json::Value,
+    b: &serde_json::Value,
+    into: &mut Vec<(String, String, String)>,
+) {
+    match (a.as_object(), b.as_object()) {
+        (Some(a), Some(b)) => {
+            for (key, value) in a {
+                compare(key, value, b.get(key).unwrap_or(&serde_json::Value::Null), into);
+            }
+        }
+        _ if a != b => into.push((name.to_owned(), a.to_string(), b.to_string())),
+        _ => {}
+    }
+}
+
+/// A part that was written, with its runs of ordered records.
+#[derive(Debug)]
+pub(super) struct Written {
+    path: PathBuf,
+    header: Header,
+    /// Where each run begins and ends in the file.
+    runs: Vec<(u64, u64)>,
+    /// Bytes up to the last whole line.
+    len: u64,
+    finished: bool,
+}
+
+impl Written {
+    /// Look through a part. A line that is cut off at the end does not count.
+    pub fn scan(path: &Path, mut held: Option<&mut Vec<u64>>) -> Result<Written, PartError> {
+        let io_error = |source| PartError::Io { path: path.to_owned(), source };
+        let mut lines = Lines::open(path, 0, u64::MAX).map_err(io_error)?;
+        let malformed = |line, expected, found: String| PartError::Malformed {
+            path: path.to_owned(),
+            line,
+            expected,
+            found,
+        };
+        let Some(first) = lines.next_line().map_err(io_error)? else {
+            return Err(malformed(1, "the first line of a part", "nothing".into()));
+        };
+        let header: Header = serde_json::from_slice(first)
+            .ok()
+            .filter(|header: &Header| header.schema == SCHEMA)
+            .ok_or_else(|| malformed(1, "the first line of a part of this version", excerpt(first)))?;
+        let mut number = 1;
+        let mut written =
+            Written { path: path.to_owned(), header, runs: Vec::new(), len: lines.at, finished: false };
+        let mut last = String::new();
+        let mut run_start = lines.at;
+        let mut start = lines.at;
+        while let Some(line) = lines.next_line().map_err(io_error)? {
+            number += 1;
+            let glance: Glance<'_> = serde_json::from_slice(line)
+                .map_err(|_| malformed(number, "the record of a log", excerpt(line)))?;
+            written.finished = glance.end;
+            if let Some(source) = glance.source {
+                if *source < *last {
+                    written.runs.push((run_start, start));
+                    run_start = start;
+                }
+                last.clear();
+                last.push_str(&source);
+                if let Some(held) = held.as_deref_mut() {
+                    held.push(hash(&source));
+                }
+            }
+            start = lines.at;
+        }
+        written.len = lines.at;
+        written.runs.push((run_start, start));
+        Ok(written)
+    }
+
+    /// The records, run by run.
+    pub fn runs(&self) -> impl Iterator<Item = Result<Records, PartError>> {
+        self.runs.iter().map(|&(start, end)| {
+            let lines = Lines::open(&self.path, start, end - start);
+            let path = self.path.clone();
+            match lines {
+                Ok(lines) => Ok(Records { path, lines }),
+                Err(source) => Err(PartError::Io { path, source }),
+            }
+        })
+    }
+}
+
+fn excerpt(line: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(line).chars().take(60).collect();
+    format!("{text:?}")
+}
+
+/// Records of a run, in order.
+#[derive(Debug)]
+pub(super) struct Records {
+    path: PathBuf,
+    lines: Lines,
+}
+
+impl Records {
+    /// The next line that is a record, as text and its log's path.
+    pub fn next_record(&mut self) -> Result<Option<(String, Vec<u8>)>, PartError> {
+        loop {
+            let line = match self.lines.next_line() {
+                Ok(line) => line,
+                Err(source) => return Err(PartError::Io { path: self.path.clone(), source }),
+            };
+            let Some(line) = line else { return Ok(None) };
+            let glance: Option<Glance<'_>> = serde_json::from_slice(line).ok();
+            if let Some(source) = glance.and_then(|glance| glance.source) {
+                return Ok(Some((source.into_owned(), line.to_vec())));
+            }
+        }
+    }
+
+    /// A record in full.
+    pub fn parse<'a, T: Deserialize<'a>>(&self, line: &'a [u8]) -> Result<T, PartError> {
+        serde_json::from_slice(line).map_err(|problem| PartError::Malformed {
+            path: self.path.clone(),
+            line: 0,
+            expected: "the record of a log",
+            found: format!("{} ({problem})", excerpt(line)),
+        })
+    }
+}
+
+/// Whole lines of a piece of a file.
+#[derive(Debug)]
+struct Lines {
+    input: BufReader<io::Take<File>>,
+    line: Vec<u8>,
+    /// Where in the file the next line begins.
+    at: u64,
+}
+
+impl Lines {
+    fn open(path: &Path, start: u64, len: u64) -> io::Result<Lines> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(start))?;
+        Ok(Lines { input: BufReader::with_capacity(32 << 10, file.take(len)), line: Vec::new(), at: start })
+    }
+
+    fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
+        self.line.clear();
+        self.input.read_until(b'\n', &mut self.line)?;
+        match self.line.strip_suffix(b"\n") {
+            Some(line) => {
+                self.at += line.len() as u64 + 1;
+                Ok(Some(line))
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+/// Parts that make up an archive: the same settings, and every shard once. Their settings.
+pub(super) fn check(parts: &[Written], partial: bool) -> Result<Settings, PartError> {
+    let Some(first) = parts.first() else {
+        return Err(PartError::Incomplete("there is none".into()));
+    };
+    let count = first.header.shard.count;
+    for part in &parts[1..] {
+        let same = Header { shard: part.header.shard, ..first.header.clone() };
+        if let Some((expected, found)) = difference(&same, &part.header) {
+            return Err(PartError::Different { path: part.path.clone(), expected, found });
+        }
+        if part.header.shard.count != count {
+            let (expected, found) = (format!("{count} shards"), format!("{}", part.header.shard.count));
+            return Err(PartError::Different { path: part.path.clone(), expected, found });
+        }
+    }
+    if let Some(part) = parts.iter().find(|part| !part.finished && !partial) {
+        let what = format!("{} is not: run its shard again to continue it", part.path.display());
+        return Err(PartError::Incomplete(what));
+    }
+    let mut seen: Vec<u32> = parts.iter().map(|part| part.header.shard.index).collect();
+    seen.sort_unstable();
+    if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(PartError::Incomplete(format!("shard {}/{count} is there twice", twice[0])));
+    }
+    let missing: Vec<String> = (0..count)
+        .filter(|index| seen.binary_search(index).is_err())
+        .map(|index| index.to_string())
+        .collect();
+    if !missing.is_empty() && !partial {
+        return Err(PartError::Incomplete(format!("missing of {count}: {}", missing.join(", "))));
+    }
+    Ok(first.header.settings.clone())
+}
+
+/// A record without all that only the second pass needs.
+#[derive(Debug, Deserialize)]
+pub(super) struct Weight<'a> {
+    #[serde(borrow)]
+    pub source: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub valid: Option<WeightOfValid<'a>>,
+}
+
+/// See [`Weight`].
+#[derive(Debug, Deserialize)]
+pub(super) struct WeightOfValid<'a> {
+    pub user: i64,
+    #[serde(borrow)]
+    pub application: Cow<'a, str>,
+    pub bytes: u64,
+    pub categories: Categories,
+}
+
+/// Records of several runs as one, in the order of their logs' paths. A log that is there twice counts once.
+#[derive(Debug)]
+pub(super) struct Merged {
+    runs: Vec<Records>,
+    next: std::collections::BinaryHeap<std::cmp::Reverse<(String, usize, Vec<u8>)>>,
+    last: Option<String>,
+}
+
+impl Merged {
+    pub fn of(parts: &[Written]) -> Result<Merged, PartError> {
+        let runs = parts.iter().flat_map(Written::runs).collect::<Result<Vec<_>, _>>()?;
+        let mut merged = Merged { runs, next: Default::default(), last: None };
+        for run in 0..merged.runs.len() {
+            merged.fetch(run)?;
+        }
+        Ok(merged)
+    }
+
+    fn fetch(&mut self, run: usize) -> Result<(), PartError> {
+        if let Some((source, line)) = self.runs[run].next_record()? {
+            self.next.push(std::cmp::Reverse((source, run, line)));
+        }
+        Ok(())
+    }
+
+    /// Hand every record to `visit`.
+    pub fn each(
+        mut self,
+        mut visit: impl FnMut(&Records, &[u8]) -> Result<(), PartError>,
+    ) -> Result<(), PartError> {
+        while let Some(std::cmp::Reverse((source, run, line))) = self.next.pop() {
+            if self.last.as_ref() != Some(&source) {
+                visit(&self.runs[run], &line)?;
+            }
+            self.last = Some(source);
+            self.fetch(run)?;
+        }
+        Ok(())
+    }
+}
+
+/// A record of the second pass.
+pub(super) fn record(from: &Records, line: &[u8]) -> Result<Record, PartError> {
+    from.parse(line)
+}

@@ -1,0 +1,103 @@
+//! What is kept of a log between the two stages: numbers, no sentences.
+
+use super::Identity;
+use crate::category::Categories;
+use crate::log::{self, Invalid, InvalidKind, LayerName, Origin, Reading};
+use crate::run::{Findings, categorize};
+use crate::thresholds::Thresholds;
+use darshan_log::Log;
+use serde::{Deserialize, Serialize};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// All that the result of a log depends on besides the log. Parts of one archive must have the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// How logs are read.
+    pub reading: Reading,
+    /// What makes two runs the same application.
+    pub identity: Identity,
+    /// The numbers in the rules.
+    pub thresholds: Thresholds,
+}
+
+/// A log, read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its path.
+    pub source: String,
+    /// What was found, if it is valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid: Option<Box<Valid>>,
+    /// Why it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalid: Option<Invalid>,
+}
+
+/// What was found in a valid log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Valid {
+    /// Whose run it was.
+    pub user: i64,
+    /// Of which application; empty if the log does not know.
+    pub application: String,
+    /// The scheduler's number.
+    pub job: i64,
+    /// Bytes moved in both directions, by which runs are compared.
+    pub bytes: u64,
+    /// Its categories.
+    pub categories: Categories,
+    /// Processes.
+    pub ranks: u64,
+    /// When it began, seconds since 1970.
+    pub start: i64,
+    /// How long it took, in seconds.
+    pub run_time: f64,
+    /// The layer it was seen from; `None` if nothing was moved.
+    pub layer: Option<LayerName>,
+    /// Where operations came from.
+    pub origin: Origin,
+    /// What the rules say.
+    pub findings: Findings,
+    /// What the reader should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Record {
+    /// Read a log, whatever it may be: what goes wrong is in the record.
+    pub fn of(path: &str, settings: &Settings) -> Record {
+        let read = || Log::open(path).map_err(Invalid::from).and_then(|log| examine(&log, settings));
+        // A defect of ours is one invalid log, not the end of a night's work.
+        let result = catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+            let reason = format!("{path}: reading it failed unexpectedly: please report this log");
+            Err(Invalid { kind: InvalidKind::Defect, reason })
+        });
+        let (valid, invalid) = match result {
+            Ok(valid) => (Some(Box::new(valid)), None),
+            Err(invalid) => (None, Some(invalid)),
+        };
+        Record { source: path.to_owned(), valid, invalid }
+    }
+}
+
+/// What the rules say about a log.
+pub fn examine(log: &Log, settings: &Settings) -> Result<Valid, Invalid> {
+    let found = log::read(log, &settings.reading, &settings.thresholds)?;
+    let findings = categorize(&found.run, &settings.thresholds, settings.reading.witness);
+    let job = log.job();
+    Ok(Valid {
+        user: job.uid,
+        application: settings.identity.of(&job.command).to_owned(),
+        job: job.job_id,
+        bytes: findings.read.bytes.saturating_add(findings.write.bytes),
+        categories: findings.categories(),
+        ranks: found.run.ranks,
+        start: job.start.seconds,
+        run_time: found.run.run_time,
+        layer: found.layer,
+        origin: found.origin,
+        findings,
+        notes: found.notes,
+    })
+}

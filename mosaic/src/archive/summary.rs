@@ -1,0 +1,394 @@
+//! The sum over an archive: how many applications, and how many runs, are of which category, and which categories go together.
+//!
+//! Both views of the paper (III-B4): *unique applications*, each by its heaviest run, say how applications behave; *all runs*, in
+//! which an application counts once for each of its runs, say what the file system has to bear.
+
+use super::Settings;
+use super::record::Valid;
+use crate::category::{Category, Direction, Magnitude, Temporality};
+use crate::log::{Invalid, InvalidKind};
+use crate::run::Flow;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The schema that [`Summary`] follows.
+pub const SCHEMA: &str = "ftio.categorize.summary/1";
+
+/// Examples kept of each category.
+const EXAMPLES: usize = 3;
+/// Bad logs that are named; all of them are in the lines.
+const BAD_LOGS: usize = 1000;
+
+/// The sum.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Always [`SCHEMA`].
+    pub schema: &'static str,
+    /// Logs in all.
+    pub logs: u64,
+    /// Those that stand for their application.
+    pub ok: u64,
+    /// Further runs of these applications.
+    pub duplicate: u64,
+    /// Those that could not be used.
+    pub invalid: u64,
+    /// And why not.
+    pub invalid_kinds: BTreeMap<InvalidKind, u64>,
+    /// Share of further runs that have exactly the categories of the heaviest.
+    pub like_the_heaviest: Option<f64>,
+    /// Each application once.
+    pub unique: View,
+    /// Each application as often as it ran.
+    pub all_runs: View,
+    /// Some logs of each category, the heaviest.
+    pub examples: BTreeMap<&'static str, Vec<Example>>,
+    /// The first of the logs that could not be used.
+    pub bad_logs: Vec<BadLog>,
+    /// What all this depends on.
+    pub settings: Settings,
+}
+
+/// A log that could not be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BadLog {
+    /// Its path.
+    pub source: String,
+    /// Why in a word.
+    pub kind: InvalidKind,
+    /// Why.
+    pub reason: String,
+}
+
+/// A log that is typical of a category.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Example {
+    /// Its path.
+    pub source: String,
+    /// Its application.
+    pub application: String,
+    /// Bytes it moved.
+    pub bytes: u64,
+    /// Processes.
+    pub ranks: u64,
+    /// Seconds it took.
+    pub run_time: f64,
+    /// Bytes read over time, as digits.
+    pub read: String,
+    /// Bytes written over time.
+    pub write: String,
+    /// Its categories.
+    pub categories: Vec<&'static str>,
+}
+
+/// A view of the archive.
+#[derive(Clone, Debug, Serialize)]
+pub struct View {
+    /// What is counted: applications or runs.
+    pub count: u64,
+    /// How many are of each category.
+    pub categories: BTreeMap<&'static str, u64>,
+    /// The paper's Table II, for both directions.
+    pub table_2: ByDirection<Table2>,
+    /// The paper's Table III.
+    pub table_3: ByDirection<Table3>,
+    /// How often which categories go together.
+    pub jaccard: Jaccard,
+    /// Whether FTIO agrees.
+    pub witness: ByDirection<Agreement>,
+}
+
+/// Something for reads and for writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ByDirection<T> {
+    /// Of reads.
+    pub read: T,
+    /// Of writes.
+    pub write: T,
+}
+
+impl<T> ByDirection<T> {
+    /// That of a direction.
+    pub fn get(&self, direction: Direction) -> &T {
+        match direction {
+            Direction::Read => &self.read,
+            Direction::Write => &self.write,
+        }
+    }
+
+    fn get_mut(&mut self, direction: Direction) -> &mut T {
+        match direction {
+            Direction::Read => &mut self.read,
+            Direction::Write => &mut self.write,
+        }
+    }
+}
+
+/// Shares of those that are periodic, and by which period. One with several periods is counted for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Table2 {
+    /// Not periodic.
+    pub non_periodic: f64,
+    /// Periodic.
+    pub periodic: f64,
+    /// With a period of seconds.
+    pub second: f64,
+    /// Of minutes.
+    pub minute: f64,
+    /// Of hours.
+    pub hour: f64,
+    /// Of days.
+    pub day_or_more: f64,
+}
+
+/// Shares of when bytes were moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Table3 {
+    /// Too few bytes.
+    pub insignificant: f64,
+    /// At the start.
+    pub on_start: f64,
+    /// At the end.
+    pub on_end: f64,
+    /// All the time.
+    pub steady: f64,
+    /// Neither of the three the paper lists for the direction (reads: on_start; writes: on_end).
+    pub others: f64,
+}
+
+/// Jaccard indices: of those that are of one category or the other, the share that is of both.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Jaccard {
+    /// The categories that occur, in their order.
+    pub categories: Vec<&'static str>,
+    /// Row by row.
+    pub matrix: Vec<Vec<f64>>,
+}
+
+/// What the two witnesses say of significant directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Agreement {
+    /// Asked about.
+    pub asked: u64,
+    /// Both say periodic.
+    pub both: u64,
+    /// … and name the same period.
+    pub same_period: u64,
+    /// Only the segments do.
+    pub only_mosaic: u64,
+    /// Only FTIO does.
+    pub only_ftio: u64,
+    /// Neither does.
+    pub neither: u64,
+}
+
+impl Agreement {
+    /// Share of cases in which both say the same.
+    pub fn share(&self) -> Option<f64> {
+        (self.asked > 0).then(|| (self.both + self.neither) as f64 / self.asked as f64)
+    }
+}
+
+/// Adds up a view.
+#[derive(Clone, Debug)]
+struct Count {
+    total: u64,
+    of: Vec<u64>,
+    pairs: Vec<u64>,
+    witness: ByDirection<Agreement>,
+}
+
+impl Count {
+    fn new() -> Self {
+        Count {
+            total: 0,
+            of: vec![0; Category::COUNT],
+            pairs: vec![0; Category::COUNT * Category::COUNT],
+            witness: ByDirection::default(),
+        }
+    }
+
+    fn add(&mut self, run: &Valid, weight: u64, within: f64) {
+        self.total += weight;
+        let categories: Vec<usize> = run.categories.iter().map(Category::index).collect();
+        for &a in &categories {
+            self.of[a] += weight;
+            for &b in &categories {
+                self.pairs[a * Category::COUNT + b] += weight;
+            }
+        }
+        for direction in Direction::ALL {
+            let flow = run.findings.flow(direction);
+            let Some(witness) = &flow.witness else { continue };
+            let sum = self.witness.get_mut(direction);
+            sum.asked += weight;
+            match (flow.periodic.is_empty(), witness.period) {
+                (false, Some(period)) => {
+                    sum.both += weight;
+                    if is_named(flow, period, within) {
+                        sum.same_period += weight;
+                    }
+                }
+                (false, None) => sum.only_mosaic += weight,
+                (true, Some(_)) => sum.only_ftio += weight,
+                (true, None) => sum.neither += weight,
+            }
+        }
+    }
+
+    fn finish(&self) -> View {
+        let share = |category: Category| {
+            if self.total == 0 { 0.0 } else { self.of[category.index()] as f64 / self.total as f64 }
+        };
+        let table_2 = |direction| {
+            let of = |magnitude| share(Category::magnitude(direction, magnitude));
+            let periodic = share(Category::periodic(direction));
+            Table2 {
+                non_periodic: if self.total == 0 { 0.0 } else { 1.0 - periodic },
+                periodic,
+                second: of(Magnitude::Second),
+                minute: of(Magnitude::Minute),
+                hour: of(Magnitude::Hour),
+                day_or_more: of(Magnitude::DayOrMore),
+            }
+        };
+        let table_3 = |direction, shown| {
+            let of = |temporality| share(Category::temporality(direction, temporality));
+            let insignificant = of(Temporality::Insignificant);
+            let steady = of(Temporality::Steady);
+            let others =
+                if self.total == 0 { 0.0 } else { (1.0 - insignificant - steady - of(shown)).max(0.0) };
+            Table3 {
+                insignificant,
+                on_start: of(Temporality::OnStart),
+                on_end: of(Temporality::OnEnd),
+                steady,
+                others,
+            }
+        };
+        let present: Vec<Category> = Category::all()
+            .filter(|category| !category.is_derived() && self.of[category.index()] > 0)
+            .collect();
+        let index = |a: &Category, b: &Category| {
+            let both = self.pairs[a.index() * Category::COUNT + b.index()];
+            let either = self.of[a.index()] + self.of[b.index()] - both;
+            if either == 0 { 0.0 } else { both as f64 / either as f64 }
+        };
+        View {
+            count: self.total,
+            categories: Category::all()
+                .filter(|category| self.of[category.index()] > 0)
+                .map(|category| (category.name(), self.of[category.index()]))
+                .collect(),
+            table_2: ByDirection { read: table_2(Direction::Read), write: table_2(Direction::Write) },
+            table_3: ByDirection {
+                read: table_3(Direction::Read, Temporality::OnStart),
+                write: table_3(Direction::Write, Temporality::OnEnd),
+            },
+            jaccard: Jaccard {
+                categories: present.iter().map(|category| category.name()).collect(),
+                matrix: present.iter().map(|a| present.iter().map(|b| index(a, b)).collect()).collect(),
+            },
+            witness: self.witness,
+        }
+    }
+}
+
+/// Is a period one of those that the segments show, by their length or by how often they come back?
+fn is_named(flow: &Flow, period: f64, within: f64) -> bool {
+    let near = |other: f64| (period - other).abs() <= within * other;
+    flow.periodic.iter().any(|operation| near(operation.period) || near(operation.recurrence))
+}
+
+/// Adds up the summary, log by log in the order of their paths.
+#[derive(Debug)]
+pub(super) struct Adder {
+    summary: Summary,
+    unique: Count,
+    all_runs: Count,
+    like_the_heaviest: u64,
+}
+
+impl Adder {
+    pub fn new(settings: &Settings) -> Self {
+        let empty = Count::new();
+        Adder {
+            summary: Summary {
+                schema: SCHEMA,
+                logs: 0,
+                ok: 0,
+                duplicate: 0,
+                invalid: 0,
+                invalid_kinds: BTreeMap::new(),
+                like_the_heaviest: None,
+                unique: empty.finish(),
+                all_runs: empty.finish(),
+                examples: BTreeMap::new(),
+                bad_logs: Vec::new(),
+                settings: settings.clone(),
+            },
+            unique: Count::new(),
+            all_runs: Count::new(),
+            like_the_heaviest: 0,
+        }
+    }
+
+    /// A log that could not be used.
+    pub fn invalid(&mut self, source: &str, invalid: &Invalid) {
+        self.summary.logs += 1;
+        self.summary.invalid += 1;
+        *self.summary.invalid_kinds.entry(invalid.kind).or_default() += 1;
+        if self.summary.bad_logs.len() < BAD_LOGS {
+            self.summary.bad_logs.push(BadLog {
+                source: source.to_owned(),
+                kind: invalid.kind,
+                reason: invalid.reason.clone(),
+            });
+        }
+    }
+
+    /// The heaviest of so many runs.
+    pub fn heaviest(&mut self, source: &str, run: &Valid, runs: u64) {
+        self.summary.logs += 1;
+        self.summary.ok += 1;
+        let within = self.summary.settings.thresholds.witness_within;
+        self.unique.add(run, 1, within);
+        self.all_runs.add(run, runs, within);
+        for category in run.categories.iter().filter(|category| !category.is_derived()) {
+            let examples = self.summary.examples.entry(category.name()).or_default();
+            let place = examples.partition_point(|example| example.bytes >= run.bytes);
+            if place < EXAMPLES {
+                examples.insert(place, example(source, run));
+                examples.truncate(EXAMPLES);
+            }
+        }
+    }
+
+    /// Another of its runs.
+    pub fn duplicate(&mut self, is_like_the_heaviest: bool) {
+        self.summary.logs += 1;
+        self.summary.duplicate += 1;
+        self.like_the_heaviest += u64::from(is_like_the_heaviest);
+    }
+
+    pub fn finish(mut self) -> Summary {
+        let duplicates = self.summary.duplicate;
+        self.summary.like_the_heaviest =
+            (duplicates > 0).then(|| self.like_the_heaviest as f64 / duplicates as f64);
+        self.summary.unique = self.unique.finish();
+        self.summary.all_runs = self.all_runs.finish();
+        self.summary
+    }
+}
+
+fn example(source: &str, run: &Valid) -> Example {
+    Example {
+        source: source.to_owned(),
+        application: run.application.clone(),
+        bytes: run.bytes,
+        ranks: run.ranks,
+        run_time: run.run_time,
+        read: run.findings.read.profile.clone(),
+        write: run.findings.write.profile.clone(),
+        categories: run.categories.names(),
+    }
+}
