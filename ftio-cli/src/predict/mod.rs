@@ -14,7 +14,7 @@ mod watch;
 pub use args::{HowArgs, OutArgs, PredictArgs, positive};
 pub use job::Followed;
 pub use outputs::Outputs;
-use watch::Watch;
+pub use watch::Watch;
 
 use crate::exit::Exit;
 use crate::text::complain;
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 pub use tui::Tui;
 
 /// After a file event, so long for others that come with it.
-const TOGETHER: Duration = Duration::from_millis(4);
+pub const TOGETHER: Duration = Duration::from_millis(4);
 
 /// How often to see whether a job is dead, if that ends the command.
 const LIFE_SIGN: Duration = Duration::from_secs(2);
