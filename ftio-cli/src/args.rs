@@ -76,8 +76,8 @@ pub enum Command {
 /// Find the period.
 #[derive(Debug, Args)]
 pub struct DetectArgs {
-    /// Traces of tmio (finished, or the .parts of a job that runs still or was killed), of TMIO, Darshan, GekkoFS or the
-    /// metric proxy, or tables; gzip-compressed or not; - for standard input; or folders of them
+    /// Traces of tmio (finished, or the .parts of a job that runs still or was killed), of TMIO, Darshan, Recorder,
+    /// dftracer, GekkoFS or the metric proxy, Chrome's events, or tables; gzip-compressed or not; - for standard input; or folders of them
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
 

@@ -15,7 +15,7 @@ pub struct InputArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub pattern: Option<PathBuf>,
 
-    /// Layer to take from Darshan logs [default: the first of these that tells when]
+    /// Layer to take from Darshan logs, Recorder and dftracer [default: the first of these that tells when, and how much]
     #[arg(long, value_name = "LAYER", value_enum)]
     pub layer: Option<LayerChoice>,
 

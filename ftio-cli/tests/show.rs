@@ -96,7 +96,7 @@ fn chrome_events_do_not_overlap_in_a_row() {
 fn formats_of_the_cpp_tmio_are_read_back() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(2, 10).write(&dir.path().join("t"));
-    for format in ["tmio-json", "tmio-jsonl", "tmio-msgpack", "msgpack", "csv"] {
+    for format in ["tmio-json", "tmio-jsonl", "tmio-msgpack", "msgpack", "csv", "chrome"] {
         assert_eq!(code(dir.path(), &["convert", "t", "-o", "out", "--to", format]), Some(0), "{format}");
         let output = ftio(dir.path(), &["--json", "out"]);
         let found: Value = serde_json::from_str(&stdout(&output)).unwrap();

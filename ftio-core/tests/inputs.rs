@@ -1,12 +1,13 @@
 //! Every format, by small examples that all tell the same story (see `fixtures/make.py`), and by the real ones where present.
 
+use darshan_log::Layer;
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::request::{Class, Mode, Request};
 use ftio_core::source::content::Content;
 use ftio_core::source::recognise::Format;
 use ftio_core::source::text::Pattern;
 use ftio_core::source::{
-    Folder, Input, Merged, OpenOptions, Opened, Phase, SourceError, Span, folder, open, open_content,
+    Folder, Input, Job, Merged, OpenOptions, Opened, Phase, SourceError, Span, folder, open, open_content,
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ fn analyse(opened: Opened, mode: Option<Mode>) -> Result<Analysis, SourceError> 
 }
 
 /// Files and what they hold: ranks, and whether it is bytes.
-const FIXTURES: [(&str, Format, u32, bool); 14] = [
+const FIXTURES: [(&str, Format, u32, bool); 17] = [
     ("tmio.json", Format::TmioJson, 2, true),
     ("tmio.jsonl", Format::TmioJson, 2, true),
     ("tmio.msgpack", Format::TmioMessagePack, 2, true),
@@ -62,6 +63,9 @@ const FIXTURES: [(&str, Format, u32, bool); 14] = [
     ("proxy.msgpack", Format::ProxyMessagePack, 0, false),
     ("samples.csv", Format::Csv, 0, false),
     ("requests.csv", Format::Csv, 2, true),
+    ("recorder.txt", Format::Recorder, 1, true),
+    ("dftracer.pfw", Format::TraceEvents, 2, true),
+    ("chrome.json", Format::TraceEvents, 2, true),
     ("log.txt", Format::Text, 2, true),
 ];
 
@@ -159,7 +163,7 @@ fn several_parts_make_one_job() {
 #[test]
 fn a_folder_is_its_files() {
     let Folder::Of(files) = folder(&fixtures()).unwrap() else { panic!("no folder") };
-    assert_eq!(files.len(), 16);
+    assert_eq!(files.len(), 19);
     assert!(files.is_sorted());
     assert_eq!(folder(&fixtures().join("tmio.json")).unwrap(), Folder::Input);
     assert_eq!(folder(Path::new("missing")).unwrap(), Folder::Input);
@@ -177,7 +181,7 @@ fn damage_is_survived() {
                 let _ = opened.source.read(Span::Actual, &mut |_| {});
             }
         };
-        for at in (0..whole.len()).step_by(5) {
+        for at in (0..whole.len()).step_by(5.max(whole.len() / 250)) {
             try_it(whole[..at].to_vec());
             for change in [0x01, 0xff] {
                 let mut changed = whole.clone();
@@ -285,4 +289,75 @@ fn real_metrics_and_logs() {
     println!("{found:?}");
     assert!((found.sampling_frequency - 1.0 / 6.4).abs() < 1e-9);
     assert_eq!(found.ranks, 512);
+}
+
+/// Requests, ranks, warnings and notes of a text under a name, of a layer.
+fn requests(name: &str, text: &str, layer: Option<Layer>) -> Result<(Vec<Request>, Job), SourceError> {
+    let content = Content::from_bytes(name, text.as_bytes().to_vec())?;
+    let format = Format::of(&content).expect("a known format");
+    let opened = one(open_content(content, format, &OpenOptions { layer, ..OpenOptions::default() })?);
+    let mut requests: Vec<Request> = Vec::new();
+    let job = opened.source.read(Span::Actual, &mut |batch| requests.extend_from_slice(batch))?;
+    Ok((requests, job))
+}
+
+#[test]
+fn recorder_takes_one_layer_of_many_functions() {
+    let text = "\
+0.1 0.2 open 0 0 ( /a 577 438 )
+1.0 2.0 pwritev 0 0 ( /a 300 3 0 )
+2.0 3.0 fwrite 0 0 ( 0x1 8 100 /b )
+3.0 4.0 write 1 0 ( /a 0x1 70 )
+3.0 4.0 MPI_File_write_all 0 2 ( fh 0x1 5 MPI_INT s )
+5.0 6.0 MPI_File_iread_at 0 2 ( fh 0 0x1 6 mine s )
+6.0 7.0 read 0 0 ( /a 0x1 9 )
+";
+    let of = |layer| {
+        let (requests, job) = requests("0.txt", text, layer).unwrap();
+        let bytes: Vec<(Class, u64)> = requests.iter().map(|r| (r.class, r.bytes)).collect();
+        (bytes, job)
+    };
+    // A read of MPI-IO does not tell its bytes: POSIX tells all.
+    let posix = vec![(Class::WriteSync, 300), (Class::WriteSync, 70), (Class::ReadSync, 9)];
+    let (found, job) = of(None);
+    assert_eq!((found, job.complete, job.end), (posix.clone(), true, Some(7_000_000_000)));
+    assert!(job.notes[0].contains("POSIX"), "{:?}", job.notes);
+    assert_eq!(of(Some(Layer::Posix)).0, posix);
+    assert_eq!(of(Some(Layer::Stdio)).0, [(Class::WriteSync, 800)]);
+    let (found, job) = of(Some(Layer::MpiIo));
+    assert_eq!((found, job.complete), (vec![(Class::WriteSync, 20)], false));
+    assert!(
+        job.warnings[0]
+            .contains("line 6: expected the bytes of MPI_File_iread_at, found the datatype \"mine\"")
+    );
+    let nothing = requests("0.txt", "0.1 0.2 open 0 0 ( /a 577 438 )\n", None).unwrap_err().to_string();
+    assert!(nothing.contains("expected calls that read or write data, found none"), "{nothing}");
+    let cut = requests("0.txt", &text[..text.len() - 12], None).unwrap().1;
+    assert!(!cut.complete && cut.warnings[0].contains("line 7"), "{:?}", cut.warnings);
+}
+
+#[test]
+fn trace_events_of_many_writers() {
+    let one_of = |text: &str| {
+        let (requests, job) = requests("x", text, None).unwrap();
+        (requests.iter().map(|r| (r.start, r.end, r.bytes, r.class)).collect::<Vec<_>>(), job)
+    };
+    let second = 1_000_000_000;
+    // A list with commas; streams count items; what is no data access is passed over.
+    let list = r#"[{"name":"fread","cat":"STDIO","ph":"X","ts":1e6,"dur":2e6,"pid":1,"tid":1,"args":{"size":4,"ret":25}},
+        {"name":"compute","cat":"app","ph":"X","ts":2e6,"dur":1e6,"pid":1,"tid":1},
+        {"name":"process_name","ph":"M","pid":1,"args":{"name":"x"}}]"#;
+    assert_eq!(one_of(list).0, [(second, 3 * second, 100, Class::ReadSync)]);
+    // MOSAIC's: an object, metadata behind.
+    let tef = r#"{"metadata":{"exe":"a"},"traceEvents":[{"name":"write","cat":"","pid":3,"tid":1,"ts":0,"dur":1000000,"ph":"X",
+        "args":{"count":55,"file":"/a"}}],"other":[{"name":"write","ph":"X","ts":0,"dur":5,"args":{"bytes":1}}]}"#;
+    assert_eq!(one_of(tef).0, [(0, second, 55, Class::WriteSync)]);
+    // A killed dftracer leaves half a line.
+    let cut = "[\n{\"name\":\"write\",\"cat\":\"POSIX\",\"ph\":\"X\",\"ts\":\"5\",\"dur\":\"5\",\"pid\":\"1\",\"args\":{\"ret\":\"8\"}}\n{\"name\":\"wri";
+    let (found, job) = one_of(cut);
+    assert_eq!((found.len(), job.complete), (1, false));
+    // Some versions do not tell sizes.
+    let without = "[\n{\"name\":\"write\",\"cat\":\"POSIX\",\"ph\":\"X\",\"ts\":\"5\",\"dur\":\"5\",\"pid\":\"1\",\"args\":{}}\n";
+    let problem = requests("x.pfw", without, None).unwrap_err().to_string();
+    assert!(problem.contains("event 1: expected the bytes of write, found none"), "{problem}");
 }

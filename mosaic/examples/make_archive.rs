@@ -52,7 +52,7 @@ fn write(folder: &Path, number: u64) -> std::io::Result<u64> {
 fn log(number: u64, random: &mut Random) -> Vec<u8> {
     let run_time = (60.0 * (300.0f64).powf(random.unit())).round();
     let mount = |at: usize| Mount {
-        fs_type: if at % 3 == 0 { "lustre" } else { "tmpfs" }.into(),
+        fs_type: if at.is_multiple_of(3) { "lustre" } else { "tmpfs" }.into(),
         path: format!("/mnt/{at}/{:x}", number.wrapping_mul(0x9e37_79b9)),
         device: None,
     };

@@ -13,15 +13,19 @@
 //! | [`csv`] | tables of requests, or of samples over time |
 //! | [`text`] | any text, by the expressions of a [pattern](text::Pattern) file |
 //! | [`darshan`] | Darshan logs: DXT, else the heatmap |
+//! | [`recorder`] | Recorder's traces as text |
+//! | [`trace_events`] | Chrome's trace events, and dftracer's |
 //!
 //! Inputs are everyday inputs: what cannot be used is left out, counted and named in [`Job::warnings`]; what leaves nothing to
 //! use is a [`SourceError`] with the file, the place in it, what was expected and what was there.
 
+mod calls;
 pub mod content;
 pub mod cpp_tmio;
 pub mod csv;
 pub mod darshan;
 mod error;
+mod functions;
 pub mod gekkofs;
 mod in_memory;
 mod intake;
@@ -30,7 +34,9 @@ mod open;
 pub mod our_trace;
 mod phase;
 pub mod recognise;
+pub mod recorder;
 pub mod text;
+pub mod trace_events;
 pub mod units;
 pub mod value;
 

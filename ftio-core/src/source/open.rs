@@ -5,7 +5,9 @@ use super::error::excerpt;
 use super::gekkofs::ClientMetrics;
 use super::intake::{Fed, Feed};
 use super::recognise::{EXPECTED, Format};
+use super::recorder::Recorder;
 use super::text::{Pattern, Text};
+use super::trace_events::TraceEvents;
 use super::value::Value;
 use super::{Source, SourceError, TmioTrace, cpp_tmio, csv, darshan, metrics};
 use darshan_log::{Layer, Limits, Log};
@@ -16,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub struct OpenOptions {
     /// Inputs are text, to be read by this pattern.
     pub pattern: Option<Pattern>,
-    /// The layer to take of a Darshan log; by default the highest there is.
+    /// The layer to take of a Darshan log, or of a trace of calls; by default the highest there is.
     pub layer: Option<Layer>,
     /// Of inputs with several quantities, only those whose name contains this.
     pub metric: Option<String>,
@@ -94,6 +96,14 @@ pub fn open_content(
                 None => Log::from_bytes_with(&name, content.into_bytes()?, Limits::default())?,
             };
             darshan::source(&name, log, options.layer)?
+        }
+        Format::Recorder => {
+            let text = String::from_utf8_lossy(&content.into_bytes()?).into_owned();
+            fed(&name, Recorder { name: name.clone(), text, layer: options.layer })
+        }
+        Format::TraceEvents => {
+            let bytes = content.into_bytes()?;
+            fed(&name, TraceEvents { name: name.clone(), bytes, layer: options.layer })
         }
         Format::Csv => return csv::open(content, options),
         Format::Text => {

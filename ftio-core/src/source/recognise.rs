@@ -2,7 +2,7 @@
 
 use super::content::Content;
 use super::text::Pattern;
-use super::{csv, gekkofs};
+use super::{csv, gekkofs, recorder, trace_events};
 
 /// The formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,10 @@ pub enum Format {
     ProxyMessagePack,
     /// A Darshan log.
     Darshan,
+    /// Recorder's trace of a rank, as text.
+    Recorder,
+    /// Chrome's trace events, or dftracer's.
+    TraceEvents,
     /// A table.
     Csv,
     /// Text that a pattern describes.
@@ -30,8 +34,8 @@ pub enum Format {
 }
 
 /// What an input may be, for messages.
-pub const EXPECTED: &str = "a trace of tmio, JSON, JSONL or MessagePack of TMIO, GekkoFS or the metric proxy, a Darshan log, a table \
-                            (CSV), or text with --pattern";
+pub const EXPECTED: &str = "a trace of tmio, JSON, JSONL or MessagePack of TMIO, GekkoFS or the metric proxy, a Darshan log, text \
+                            of Recorder, trace events of Chrome or dftracer, a table (CSV), or text with --pattern";
 
 impl Format {
     /// The format of an input, if it is a known one.
@@ -56,6 +60,9 @@ impl Format {
             _ => {}
         }
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+        if trace_events::looks_like(text) {
+            return Some(Format::TraceEvents);
+        }
         if text.starts_with(b"{") {
             let has_key = |key: &str| contains(text, &format!("\"{key}\""));
             return Some(if gekkofs::has_its_keys(has_key) {
@@ -69,6 +76,9 @@ impl Format {
         // Lists in brackets have commas, too.
         if contains(text, "start_t_micro:") && Pattern::gekkofs().matches(&String::from_utf8_lossy(text)) {
             return Some(Format::Text);
+        }
+        if recorder::looks_like(text) {
+            return Some(Format::Recorder);
         }
         csv::looks_like(head).then_some(Format::Csv)
     }

@@ -46,6 +46,16 @@ impl Value {
         })
     }
 
+    /// The JSON value that begins at a byte, and where it ends; else where and what was expected instead.
+    pub fn next_json(bytes: &[u8], at: usize) -> Result<(Value, usize), String> {
+        let mut end = at;
+        match json::next(bytes, &mut end) {
+            Ok(Some(value)) => Ok((value, end)),
+            Ok(None) => Err(format!("byte {at}: expected a value, found the end")),
+            Err(problem) => Err(format!("byte {}: expected {}", problem.offset, problem.expected)),
+        }
+    }
+
     /// All values of a MessagePack stream.
     pub fn from_message_pack(name: &str, bytes: &[u8]) -> Result<Vec<Value>, SourceError> {
         all(bytes, message_pack::next)
