@@ -4,6 +4,7 @@
 //! seconds of job time, frequencies in Hz, sizes in bytes, bandwidths in bytes per second.
 
 use crate::characterize::Characterization;
+use crate::evidence::Evidence;
 use crate::kind::SignalKind;
 use crate::next_phase::NextPhase;
 use crate::over_time::OverTime;
@@ -43,7 +44,8 @@ pub struct Detection {
     pub period: Option<f64>,
     /// 1/period.
     pub frequency: Option<f64>,
-    /// c_d: how far the dominant frequency stands out; 0 if not periodic.
+    /// Probability that the period is right ([`confidence`](crate::confidence)); 0 if not periodic. With `compat`, c_d: how far the dominant
+    /// frequency stands out.
     pub confidence: f64,
     /// (c_d + c_a + c_s)/3, if the autocorrelation was asked for and found a period.
     pub refined_confidence: Option<f64>,
@@ -83,6 +85,9 @@ pub struct Detection {
     /// When which period holds, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,
+    /// What led to the answer; `None` with `compat`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
 }
 
 /// A frequency that stands out.

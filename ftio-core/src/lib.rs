@@ -36,14 +36,19 @@
 #![warn(missing_docs)]
 
 pub mod autocorrelation;
+pub mod bursts;
 pub mod candidates;
 pub mod characterize;
 pub mod collect;
 pub mod compat;
+pub mod confidence;
+pub mod counting;
 pub mod coverage;
+pub mod decide;
 pub mod detail;
 pub mod detect;
 pub mod detection;
+pub mod evidence;
 pub mod find_peaks;
 pub mod group;
 pub mod judgement;
@@ -51,11 +56,14 @@ pub mod kind;
 pub mod next_phase;
 pub mod outlier;
 pub mod over_time;
+pub mod phases;
 pub mod profile;
 pub mod random;
 pub mod reconstruct;
 pub mod refine;
+pub mod regularity;
 pub mod request;
+pub mod scale_space;
 pub mod signal;
 pub mod source;
 pub mod spectrum;
