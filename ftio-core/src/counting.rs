@@ -12,13 +12,16 @@ use crate::bursts::{Grouping, bursts, by_pauses, by_volume};
 use crate::phases::{Ground, Phase, starts, with_headers, with_starts};
 use crate::regularity::Regularity;
 use crate::scale_space::{Level, levels};
-use crate::signal::Signal;
+use crate::signal::{SAMPLES_PER_PHASE, Signal};
 
 /// A count of n that holds over this many octaves, divided by n, is clear.
 ///
 /// In noise without a scale of its own the number of maxima falls like 1/σ, so that a count of n holds over log₂(1 + 1/n) ≈ 1.44/n octaves
 /// on average; five times as many are rare (e⁻⁵ = 0.7 %).
 pub const CLEAR: f64 = 7.0;
+
+/// Samples in which maxima are counted.
+const COUNTED_SAMPLES: usize = 1 << 12;
 
 /// Volumes that vary by less are equal.
 const EQUAL_VOLUMES: f64 = 0.15;
@@ -62,8 +65,9 @@ struct Rated {
 /// Count the phases of a signal; `None` with fewer than three at every level.
 pub fn count(signal: &Signal) -> Option<Counted> {
     let ground = Ground::of(signal);
+    let levels = scaled_levels(signal);
     let mut rated: Vec<Rated> =
-        levels(signal).iter().filter_map(|level| Rated::of_level(signal, &ground, level)).collect();
+        levels.iter().filter_map(|level| Rated::of_level(signal, &ground, level)).collect();
     let found = bursts(signal, &ground);
     let pauses =
         by_pauses(&found).into_iter().filter_map(|grouping| Rated::of_grouping(signal, &ground, grouping));
@@ -106,6 +110,17 @@ pub fn count(signal: &Signal) -> Option<Counted> {
         paused: paused(&chosen.starts, signal, &ground),
         ground,
     })
+}
+
+/// The levels of a signal, found in one of fewer samples if it has very many, but at least some for each phase.
+fn scaled_levels(signal: &Signal) -> Vec<Level> {
+    let n = signal.samples.len();
+    let enough = COUNTED_SAMPLES.max(SAMPLES_PER_PHASE * signal.phases_above_mean());
+    let factor = (n / enough).max(1);
+    let mut found = levels(&signal.merged(factor));
+    let place = |i: &mut usize| *i = (*i * factor + factor / 2).min(n.saturating_sub(1));
+    found.iter_mut().for_each(|level| level.peaks.iter_mut().chain(&mut level.valleys).for_each(place));
+    found
 }
 
 fn covered(phases: &[Phase], signal: &Signal) -> f64 {
@@ -181,7 +196,8 @@ impl Rated {
             |start: usize| start.saturating_sub((0.1 * self.regularity.period / self.step()) as usize);
         let inside = |pair: &[usize]| {
             let (from, to) = (tolerance(pair[0]), tolerance(pair[1]));
-            finer.starts.iter().filter(|start| (from..to).contains(*start)).count()
+            let before = |edge: usize| finer.starts.partition_point(|start| *start < edge);
+            before(to) - before(from)
         };
         let different = edges.windows(2).filter(|pair| inside(pair) != each).count();
         different * 10 <= few

@@ -4,14 +4,19 @@
 //! than chance would make them. The period is then the mean distance of their starts. Where the bandwidth swells and falls without
 //! ever being quiet, phases have no starts to speak of, and the frequency of the spectrum is the better answer. Where
 //! phases cannot be told apart at all, a single frequency that holds much of the signal's variance still is a period.
+//!
+//! Phases of two periods are called so: two at once ([trains](crate::trains)), or one after the other ([change](crate::change)).
 
+use crate::change::{Change, change};
 use crate::confidence::confidence;
 use crate::counting::{Counted, count};
 use crate::evidence::Evidence;
 use crate::judgement::Judgement;
-use crate::kind::{CONSTANT_VARIATION, variation};
+use crate::kind::{CONSTANT_VARIATION, SignalKind, variation};
 use crate::phases::Phase;
 use crate::signal::Signal;
+use crate::trains::{Train, two_trains};
+use serde::Serialize;
 
 /// The I/O of at most this share of the window is one burst, if it consists of few parts.
 const ONE_BURST: f64 = 0.5;
@@ -24,6 +29,40 @@ const FEW: usize = 8;
 
 /// A frequency alone is a period if so much of the variance repeats with it.
 const WAVE_SHARE: f64 = 0.4;
+
+/// Distances that vary by more may be those of two trains.
+const INTERLEAVED: f64 = 0.2;
+
+/// Confidence in the first of two periods at once: nearly all phases fit into the two trains.
+const SEVERAL: f64 = 0.9;
+
+/// A period, and the phases that have it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PeriodOf {
+    /// The period in seconds.
+    pub period: f64,
+    /// How many phases have it.
+    pub phases: usize,
+    /// Start of the first of them, in seconds of job time.
+    pub first_start: f64,
+    /// Start of the last of them.
+    pub last_start: f64,
+    /// Bytes of all of them.
+    pub bytes: f64,
+}
+
+impl PeriodOf {
+    fn of(fine: &Signal, period: f64, phases: &[&Phase]) -> Self {
+        let start = |phase: Option<&&Phase>| fine.start_seconds() + phase.map_or(0.0, |phase| phase.start);
+        PeriodOf {
+            period,
+            phases: phases.len(),
+            first_start: start(phases.first()),
+            last_start: start(phases.last()),
+            bytes: phases.iter().map(|phase| phase.volume).sum::<f64>().round(),
+        }
+    }
+}
 
 /// What was decided.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,8 +77,10 @@ pub struct Decision {
     pub phases: Vec<Phase>,
     /// When a phase began after the last one that was counted, in seconds from the start of the window.
     pub begun: Option<f64>,
-    /// Phases come after pauses.
-    pub paused: bool,
+    /// What kind of signal it is, if the phases tell.
+    pub kind: Option<SignalKind>,
+    /// All periods: one, two that hold at once (the one with the larger volume first), or two that follow one another.
+    pub periods: Vec<PeriodOf>,
     /// Why, in words.
     pub reasons: Vec<String>,
 }
@@ -55,6 +96,16 @@ pub fn decide(fine: &Signal, judgement: &Judgement, cut: bool) -> Decision {
     let mut evidence = Evidence::of(counted.as_ref(), fine.start_seconds());
     evidence.spectrum_period = spectrum_period;
     evidence.spectrum_confidence = judgement.confidence();
+    if let Some(counted) = &counted {
+        if let Some(change) = change(&counted.phases) {
+            return changing(fine, counted, change, evidence);
+        }
+        if counted.regularity.distances > INTERLEAVED
+            && let Some(trains) = two_trains(&counted.phases)
+        {
+            return interleaved(fine, counted, &trains, evidence);
+        }
+    }
     match counted.as_ref().map_or(Err("fewer than three phases".into()), objection_free) {
         Ok(counted) => periodic(fine, counted, evidence),
         Err(objection) => wave(fine, judgement, evidence, objection),
@@ -89,9 +140,10 @@ fn objection_free(counted: &Counted) -> Result<&Counted, String> {
 fn periodic(fine: &Signal, counted: &Counted, evidence: Evidence) -> Decision {
     let regularity = &counted.regularity;
     let by_phases = regularity.period;
-    // Without pauses, phases have no exact starts.
+    // Without pauses, phases have no exact starts, least of all those at the edges of the window.
+    let near = 1.5 / regularity.count as f64;
     let by_spectrum = evidence.spectrum_period.filter(|period| {
-        counted.paused < 0.5 && regularity.distances < 0.1 && (period / by_phases - 1.0).abs() <= 0.03
+        counted.paused < 0.5 && regularity.distances < 0.15 && (period / by_phases - 1.0).abs() <= near
     });
     let period = by_spectrum.unwrap_or(by_phases);
     let mut evidence = evidence.with_repetition(fine, period);
@@ -116,9 +168,53 @@ fn periodic(fine: &Signal, counted: &Counted, evidence: Evidence) -> Decision {
         confidence: confidence(&evidence, period),
         evidence,
         begun: counted.phases.last().and_then(|last| begun(fine, counted, last.start + period / 2.0)),
-        paused: counted.paused >= 0.5,
+        kind: (counted.paused >= 0.5).then_some(SignalKind::Bursts),
+        periods: vec![PeriodOf::of(fine, period, &counted.phases.iter().collect::<Vec<_>>())],
         phases: counted.phases.clone(),
         reasons,
+    }
+}
+
+/// Two periods at once: the answer is that of the larger volume.
+fn interleaved(fine: &Signal, counted: &Counted, trains: &[Train; 2], evidence: Evidence) -> Decision {
+    let members = |train: &Train| train.members.iter().map(|&i| &counted.phases[i]).collect::<Vec<_>>();
+    let phases: Vec<Phase> = members(&trains[0]).into_iter().copied().collect();
+    let period = trains[0].period;
+    let mut evidence = evidence.with_repetition(fine, period);
+    evidence.method = Some("phases");
+    let reason = format!(
+        "two periods at once: {} phases every {:.3} s and {} every {:.3} s",
+        trains[0].members.len(),
+        period,
+        trains[1].members.len(),
+        trains[1].period
+    );
+    Decision {
+        period: Some(period),
+        confidence: SEVERAL,
+        periods: trains.iter().map(|train| PeriodOf::of(fine, train.period, &members(train))).collect(),
+        kind: Some(SignalKind::Interleaved),
+        evidence,
+        phases,
+        begun: None,
+        reasons: vec![reason],
+    }
+}
+
+/// A period that changes on the way is no single period.
+fn changing(fine: &Signal, counted: &Counted, change: Change, evidence: Evidence) -> Decision {
+    let [before, after] = change.periods;
+    let (first, second) = counted.phases.split_at(change.at);
+    let at = fine.start_seconds() + second.first().map_or(0.0, |phase| phase.start);
+    let reason = format!("the period changes at {at:.3} s: {before:.3} s before, {after:.3} s after");
+    let list =
+        |phases: &'_ [Phase], period: f64| PeriodOf::of(fine, period, &phases.iter().collect::<Vec<_>>());
+    Decision {
+        kind: Some(SignalKind::Changing),
+        periods: vec![list(first, before), list(second, after)],
+        evidence,
+        reasons: vec![reason],
+        ..Decision::default()
     }
 }
 

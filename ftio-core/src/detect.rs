@@ -17,7 +17,7 @@ use crate::compat;
 use crate::decide::{Decision, decide};
 use crate::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
 use crate::judgement::{Judge, Judgement};
-use crate::kind::{SignalKind, kind_with};
+use crate::kind::kind_with;
 use crate::next_phase::{NextPhase, next_phase};
 use crate::outlier::ZScore;
 use crate::over_time::over_time;
@@ -213,10 +213,9 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     };
     let dominant = period.map(|period| (signal.duration() / period).round().max(1.0) as usize);
     let acf = if options.autocorrelation { correlate(&signal, dominant) } else { None };
-    let (signal_kind, reasons) = match decision.paused {
-        // Whatever the spectrum looks like, what comes after pauses are bursts.
-        true => (SignalKind::Bursts, decision.reasons.clone()),
-        false => kind_with(&signal, &spectrum, &contributions, period, decision.reasons.clone()),
+    let (signal_kind, reasons) = match decision.kind {
+        Some(kind) => (kind, decision.reasons.clone()),
+        None => kind_with(&signal, &spectrum, &contributions, period, decision.reasons.clone()),
     };
     let frequencies = |ks: &[usize]| ks.iter().map(|&k| spectrum.frequency(k)).collect();
 
@@ -261,6 +260,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         top_frequencies: strongest(&spectrum, &contributions, options.top),
         reasons,
         notes,
+        periods: decision.periods,
         evidence: Some(decision.evidence),
         ..Detection::default()
     };

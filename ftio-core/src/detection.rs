@@ -4,6 +4,7 @@
 //! seconds of job time, frequencies in Hz, sizes in bytes, bandwidths in bytes per second.
 
 use crate::characterize::Characterization;
+use crate::decide::PeriodOf;
 use crate::evidence::Evidence;
 use crate::kind::SignalKind;
 use crate::next_phase::NextPhase;
@@ -85,6 +86,10 @@ pub struct Detection {
     /// When which period holds, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,
+    /// All periods: the one above; or two that hold at once, the one with the larger volume first; or two that follow one another, in which case
+    /// there is no single one above. Empty with `compat`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub periods: Vec<PeriodOf>,
     /// What led to the answer; `None` with `compat`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,

@@ -29,6 +29,10 @@ pub enum SignalKind {
     Wave,
     /// None of these: no period was found.
     Irregular,
+    /// Bursts of two periods at once.
+    Interleaved,
+    /// Bursts whose period changes on the way.
+    Changing,
 }
 
 impl fmt::Display for SignalKind {
@@ -39,6 +43,8 @@ impl fmt::Display for SignalKind {
             SignalKind::Bursts => "bursts",
             SignalKind::Wave => "wave",
             SignalKind::Irregular => "irregular",
+            SignalKind::Interleaved => "interleaved",
+            SignalKind::Changing => "changing",
         })
     }
 }

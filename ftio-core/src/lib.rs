@@ -38,6 +38,7 @@
 pub mod autocorrelation;
 pub mod bursts;
 pub mod candidates;
+pub mod change;
 pub mod characterize;
 pub mod collect;
 pub mod compat;
@@ -69,6 +70,7 @@ pub mod source;
 pub mod spectrum;
 pub mod step;
 pub mod summary;
+pub mod trains;
 pub mod volume;
 pub mod waiting;
 pub mod wavelet;
