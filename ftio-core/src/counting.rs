@@ -20,6 +20,12 @@ use crate::signal::{SAMPLES_PER_PHASE, Signal};
 /// on average; five times as many are rare (e⁻⁵ = 0.7 %).
 pub const CLEAR: f64 = 7.0;
 
+/// Fewer phases are few.
+const FEW: f64 = 8.0;
+
+/// Phases are more than ripples on a steady bandwidth: noise that is smoothed enough has even ripples as well.
+const MIN_CONTRAST: f64 = 0.2;
+
 /// Samples in which maxima are counted.
 const COUNTED_SAMPLES: usize = 1 << 12;
 
@@ -92,9 +98,11 @@ pub fn count(signal: &Signal) -> Option<Counted> {
         }
     }
     let inner = inner.or_else(|| {
-        let finer =
-            rated[..best].iter().filter(|finer| finer.octaves >= 0.5 && rated[best].is_made_of(finer));
-        finer.max_by(|a, b| a.rating.total_cmp(&b.rating)).map(|finer| finer.regularity)
+        let finer = rated[..best].iter().filter(|finer| rated[best].is_made_of(finer));
+        let better = |a: &&Rated, b: &&Rated| {
+            a.rating.total_cmp(&b.rating).then(b.regularity.count.cmp(&a.regularity.count))
+        };
+        finer.max_by(better).map(|finer| finer.regularity)
     });
     let chosen = &rated[best];
     let others = rated.iter().filter(|other| other.regularity.count != chosen.regularity.count);
@@ -135,6 +143,11 @@ fn paused(starts: &[usize], signal: &Signal, ground: &Ground) -> f64 {
 }
 
 impl Counted {
+    /// Do phases begin sharply, after pauses?
+    pub fn is_sharp(&self) -> bool {
+        self.paused >= 0.5 && self.ground.quiet <= 0.15 * self.ground.level
+    }
+
     /// The same without the first phase.
     pub fn without_first(mut self) -> Self {
         let rest = self.phases.get(1..).unwrap_or_default();
@@ -153,7 +166,7 @@ impl Counted {
 
 impl Rated {
     fn of_level(signal: &Signal, ground: &Ground, level: &Level) -> Option<Self> {
-        if level.peaks.len() < 3 {
+        if level.peaks.len() < 3 || level.contrast < MIN_CONTRAST {
             return None;
         }
         let (starts, divided) = divide(signal, ground, starts(signal, ground, level));
@@ -179,7 +192,9 @@ impl Rated {
         let regularity = Regularity::of(&phases).filter(|regularity| regularity.count >= 3)?;
         let octaves = octaves(regularity.period);
         let clear = (octaves * regularity.count as f64 / CLEAR).min(1.0);
-        let rating = octaves * clear / (0.05 + regularity.irregularity());
+        // The fewer phases, the more easily they are even by chance.
+        let doubt = 0.05 * (FEW / regularity.count as f64).powi(2).max(1.0);
+        let rating = octaves * clear / (doubt + regularity.irregularity());
         Some(Rated { starts, phases, regularity, octaves, natural: true, divided, rating })
     }
 

@@ -19,7 +19,7 @@ use crate::trains::{Train, two_trains};
 use serde::Serialize;
 
 /// The I/O of at most this share of the window is one burst, if it consists of few parts.
-const ONE_BURST: f64 = 0.5;
+const ONE_BURST: f64 = 0.3;
 
 /// So many parts are a period of their own, wherever they are in the window.
 const MANY: usize = 12;
@@ -91,7 +91,7 @@ pub fn decide(fine: &Signal, judgement: &Judgement, cut: bool) -> Decision {
     if fine.mean() <= 0.0 || variation(fine) < CONSTANT_VARIATION {
         return Decision::default();
     }
-    let counted = count(fine).map(|counted| if cut { without_cut_phase(counted) } else { counted });
+    let counted = count(fine).map(|counted| without_cut_phase(counted, cut));
     let spectrum_period = judgement.frequency.map(|frequency| 1.0 / frequency);
     let mut evidence = Evidence::of(counted.as_ref(), fine.start_seconds());
     evidence.spectrum_period = spectrum_period;
@@ -143,7 +143,7 @@ fn periodic(fine: &Signal, counted: &Counted, evidence: Evidence) -> Decision {
     // Without pauses, phases have no exact starts, least of all those at the edges of the window.
     let near = 1.5 / regularity.count as f64;
     let by_spectrum = evidence.spectrum_period.filter(|period| {
-        counted.paused < 0.5 && regularity.distances < 0.15 && (period / by_phases - 1.0).abs() <= near
+        !counted.is_sharp() && regularity.distances < 0.15 && (period / by_phases - 1.0).abs() <= near
     });
     let period = by_spectrum.unwrap_or(by_phases);
     let mut evidence = evidence.with_repetition(fine, period);
@@ -168,7 +168,7 @@ fn periodic(fine: &Signal, counted: &Counted, evidence: Evidence) -> Decision {
         confidence: confidence(&evidence, period),
         evidence,
         begun: counted.phases.last().and_then(|last| begun(fine, counted, last.start + period / 2.0)),
-        kind: (counted.paused >= 0.5).then_some(SignalKind::Bursts),
+        kind: counted.is_sharp().then_some(SignalKind::Bursts),
         periods: vec![PeriodOf::of(fine, period, &counted.phases.iter().collect::<Vec<_>>())],
         phases: counted.phases.clone(),
         reasons,
@@ -250,13 +250,13 @@ fn wave(fine: &Signal, judgement: &Judgement, evidence: Evidence, objection: Str
     Decision { period: Some(period), confidence, evidence, reasons, ..Decision::default() }
 }
 
-/// Without the first phase, if the window begins in the middle of it.
-fn without_cut_phase(counted: Counted) -> Counted {
+/// Without the first phase, if the window begins in the middle of it: it begins with the window, and with less than its share of the volume.
+/// Where the window was not chosen but begins with the job, or with its first request, much must be missing.
+fn without_cut_phase(counted: Counted, cut: bool) -> Counted {
+    let share = if cut { 0.9 } else { 0.6 };
     let Some(first) = counted.phases.first() else { return counted };
     let mut volumes: Vec<f64> = counted.phases.iter().map(|phase| phase.volume).collect();
     volumes.sort_unstable_by(f64::total_cmp);
-    if first.start > 0.0 || first.volume >= 0.9 * volumes[volumes.len() / 2] || counted.phases.len() < 4 {
-        return counted;
-    }
-    counted.without_first()
+    let is_whole = first.start > 0.0 || first.volume >= share * volumes[volumes.len() / 2];
+    if is_whole || counted.phases.len() < 4 { counted } else { counted.without_first() }
 }

@@ -186,8 +186,13 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     let mut notes = job.warnings.clone();
     notes.extend(job.notes.iter().cloned());
     let window = window(&mut collected, job, options);
+    let mut finest = Signal::empty();
     let (mut signal, mut fine) = match window {
-        Some((from, to)) => sample(&mut collected, from, to, options, &mut notes),
+        Some((from, to)) => {
+            collected.bins.fit(from, to);
+            finest = Signal::from_bins(&collected.bins, from, to);
+            sample(&mut collected, from, to, options, &mut notes)
+        }
         None => (Signal::empty(), Signal::empty()),
     };
     complain(&collected, &mut notes);
@@ -246,7 +251,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
             z: z.get(k - 1).copied().unwrap_or(0.0),
         }),
         signal: signal_kind,
-        characterization: behaviour(&signal, &fine, frequency),
+        characterization: behaviour(&signal, &fine, &finest.since(signal.start), frequency),
         next_phase: next(&signal, &fine, &decision, t_end),
         complete: job.complete,
         requests: collected.bins.requests(),
@@ -289,7 +294,6 @@ fn sample(
     options: &Options,
     notes: &mut Vec<String>,
 ) -> (Signal, Signal) {
-    collected.bins.fit(from, to);
     let fine = Signal::fine(&collected.bins, from, to);
     let signal = match options.frequency {
         None => Signal::automatic(&collected.bins, from, to),
@@ -322,10 +326,15 @@ fn sample(
 
 /// How the I/O behaves. With a period, as finely as the signal is known: at a coarse sampling frequency, the share of busy time would depend on
 /// where phases begin and end within a sample.
-fn behaviour(signal: &Signal, fine: &Signal, frequency: Option<f64>) -> Characterization {
+fn behaviour(signal: &Signal, fine: &Signal, finest: &Signal, frequency: Option<f64>) -> Characterization {
     let Some(frequency) = frequency else { return characterize(signal, None, &[]) };
     let wave = Wave::in_samples(&fine.samples, fine.step(), frequency);
-    characterize(fine, Some(frequency), &pieces(fine, &wave))
+    let exact = characterize(finest, None, &[]);
+    Characterization {
+        r_io: exact.r_io,
+        b_io: exact.b_io,
+        ..characterize(fine, Some(frequency), &pieces(fine, &wave))
+    }
 }
 
 /// The phase expected next: by the phases that were found, or else by the wave.

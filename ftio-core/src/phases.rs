@@ -12,7 +12,7 @@ use crate::signal::Signal;
 pub struct Ground {
     /// The bandwidth at which half of the volume is transferred.
     pub level: f64,
-    /// Mean bandwidth of the background.
+    /// Bandwidth of the background.
     pub background: f64,
     /// Up to here the application is quiet.
     pub quiet: f64,
@@ -38,7 +38,9 @@ impl Ground {
         let level = median_by_volume(&signal.samples);
         let mut below: Vec<f64> = signal.samples.iter().copied().filter(|x| *x < BUSY * level).collect();
         below.sort_unstable_by(f64::total_cmp);
-        let background = below.iter().sum::<f64>() / below.len().max(1) as f64;
+        // Half of the pauses and more are quiet, or there is traffic all the time; the slow end of phases is neither.
+        let mean = below.iter().sum::<f64>() / below.len().max(1) as f64;
+        let background = below.get(below.len() / 2).map_or(0.0, |median| median.min(mean));
         let busy = background + BUSY * (level - background);
         let usual = below.get(below.len() * 19 / 20).copied().unwrap_or(0.0);
         Ground { level, background, quiet: (1.15 * usual + 0.005 * level).min(0.9 * busy), busy }
@@ -67,7 +69,7 @@ pub fn with_starts(signal: &Signal, ground: &Ground, starts: &[usize]) -> Vec<Ph
 /// The first sample of each phase.
 pub fn starts(signal: &Signal, ground: &Ground, level: &Level) -> Vec<usize> {
     let samples = &signal.samples;
-    let mut starts: Vec<usize> = Vec::with_capacity(level.peaks.len());
+    let mut found: Vec<(usize, usize)> = Vec::with_capacity(level.peaks.len());
     for (i, &peak) in level.peaks.iter().enumerate() {
         // Never before the peak of the previous phase.
         let (floor, from) = match i.checked_sub(1) {
@@ -76,11 +78,21 @@ pub fn starts(signal: &Signal, ground: &Ground, level: &Level) -> Vec<usize> {
         };
         let rise = (from..=peak).find(|&k| samples[k] >= ground.busy).unwrap_or(peak);
         let start = back_to_quiet(samples, ground, rise, floor);
-        if starts.last().is_none_or(|last| *last < start) {
-            starts.push(start);
+        if found.last().is_none_or(|(_, last)| *last < start) {
+            found.push((rise, start));
         }
     }
-    with_headers(signal, ground, starts)
+    with_headers(signal, ground, without_long_leads(&found))
+}
+
+/// Starts from pairs (rise, start). A phase that takes much longer than the others from its start to its rise has other traffic before it:
+/// it is given the usual time.
+fn without_long_leads(found: &[(usize, usize)]) -> Vec<usize> {
+    let mut leads: Vec<usize> = found.iter().map(|(rise, start)| rise - start).collect();
+    leads.sort_unstable();
+    let usual = leads.get(leads.len() / 2).copied().unwrap_or(0);
+    let longest = 3 * usual + 4;
+    found.iter().map(|&(rise, start)| if rise - start > longest { rise - usual } else { start }).collect()
 }
 
 /// Phases that begin a little earlier, say with a header, across a pause that is much shorter than the one before that.

@@ -31,9 +31,7 @@ impl Regularity {
         if count < 2 || period <= 0.0 {
             return None;
         }
-        // The first phase is often longer, and the last one may be cut off.
-        let inner = if count >= 5 { &phases[1..count - 1] } else { phases };
-        let volumes: Vec<f64> = inner.iter().map(|phase| phase.volume).collect();
+        let volumes = volumes(phases);
         Some(Regularity { count, period, distances: variation(&distances), volumes: variation(&volumes) })
     }
 
@@ -50,6 +48,27 @@ impl Regularity {
     pub fn irregularity(&self) -> f64 {
         self.unevenness() / by_chance(self.count - 1)
     }
+}
+
+/// The volumes that should be alike: of few phases all, else without the first, which is often longer, and the last, which may be cut
+/// off. But what is several times as large as the others is several phases.
+fn volumes(phases: &[Phase]) -> Vec<f64> {
+    const LONGEST_FIRST: f64 = 4.0;
+    const LONGEST_LAST: f64 = 1.5;
+    let mut volumes: Vec<f64> = phases.iter().map(|phase| phase.volume).collect();
+    if volumes.len() < 5 {
+        return volumes;
+    }
+    let mut sorted = volumes.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let median = sorted[sorted.len() / 2];
+    if volumes.last().is_some_and(|last| *last <= LONGEST_LAST * median) {
+        volumes.pop();
+    }
+    if volumes[0] <= LONGEST_FIRST * median {
+        volumes.remove(0);
+    }
+    volumes
 }
 
 /// σ/mean.

@@ -29,6 +29,8 @@ pub struct Level {
     pub peaks: Vec<usize>,
     /// Where the rise to each maximum but the first begins.
     pub valleys: Vec<usize>,
+    /// How far the bandwidth falls between phases: (high − low)/(high + low) of the mean maximum and the mean minimum.
+    pub contrast: f64,
 }
 
 impl Level {
@@ -58,6 +60,7 @@ pub fn levels(signal: &Signal) -> Vec<Level> {
         }
         let (peaks, valleys) = extrema(&smooth);
         let width = sigma * group as f64 * signal.step();
+        let contrast = contrast(&smooth, &peaks, &valleys);
         match levels.last_mut() {
             Some(last) if last.peaks.len() == peaks.len() => last.scales.1 = width,
             _ if peaks.len() > MAX_PHASES => {}
@@ -65,7 +68,7 @@ pub fn levels(signal: &Signal) -> Vec<Level> {
                 let place = |i: &usize| (i * group + group / 2).min(n - 1);
                 let (peaks, valleys) =
                     (peaks.iter().map(place).collect(), valleys.iter().map(place).collect());
-                levels.push(Level { scales: (width, width), peaks, valleys });
+                levels.push(Level { scales: (width, width), peaks, valleys, contrast });
             }
         }
         if peaks.len() <= 1 && reached > 1.0 || smooth.len() < 16 {
@@ -78,6 +81,13 @@ pub fn levels(signal: &Signal) -> Vec<Level> {
         }
         step += 1;
     }
+}
+
+fn contrast(samples: &[f64], peaks: &[usize], valleys: &[usize]) -> f64 {
+    let mean =
+        |places: &[usize]| places.iter().map(|&i| samples[i]).sum::<f64>() / places.len().max(1) as f64;
+    let (high, low) = (mean(peaks), mean(valleys));
+    if high + low > 0.0 { (high - low) / (high + low) } else { 0.0 }
 }
 
 /// The bandwidth at which, or below which, half of the volume is transferred.

@@ -20,10 +20,7 @@ pub fn trace(generated: &Generated, out: &mut impl Write) -> io::Result<()> {
         mpi: "none".into(),
         tmio: env!("CARGO_PKG_VERSION").into(),
     };
-    let encode = |kind, content: &dyn Fn(FrameKind) -> io::Result<Vec<u8>>| content(kind);
-    out.write_all(&encode(FrameKind::Header, &|kind| {
-        frame::encode(kind, &header).map_err(io::Error::other)
-    })?)?;
+    out.write_all(&frame::encode(FrameKind::Header, &header).map_err(io::Error::other)?)?;
     let mut by_rank: Vec<Vec<&Written>> = vec![Vec::new(); generated.ranks as usize];
     for write in &generated.writes {
         if let Some(list) = by_rank.get_mut(write.rank as usize) {
