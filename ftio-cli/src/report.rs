@@ -39,8 +39,10 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
             block.line("Period", &format!("{}  {}", style.bold(&seconds(period)), style.dim(&hertz)));
             block.line("Confidence", &confidence(found, style));
         }
+        None if found.periods.len() > 1 => block.line("Period", &style.warn("no single one")),
         None => block.line("Period", &style.warn("none found")),
     }
+    periods(found, &mut block);
     block.line("Signal", &format!("{}: {}", found.signal, found.reasons.join("; ")));
     candidates(found, &mut block);
     if let Some(text) = behaviour(found) {
@@ -164,9 +166,27 @@ fn confidence(found: &Detection, style: Style) -> String {
     text
 }
 
+/// All periods, if there are several.
+fn periods(found: &Detection, block: &mut Block) {
+    if found.periods.len() < 2 {
+        return;
+    }
+    for one in &found.periods {
+        let text = format!(
+            "{}  {} from {} to {}, {}",
+            seconds(one.period),
+            counted(one.phases as u64, "phase"),
+            seconds(one.first_start),
+            seconds(one.last_start),
+            bytes(one.bytes)
+        );
+        block.line("", &text);
+    }
+}
+
 fn candidates(found: &Detection, block: &mut Block) {
-    // A single one is the period itself.
-    if found.candidates.len() < 2 && found.periodic {
+    // With a period the spectrum is but one witness, and the reasons say what it says.
+    if found.periodic && (found.evidence.is_some() || found.candidates.len() < 2) {
         return;
     }
     for candidate in found.candidates.iter().take(5) {

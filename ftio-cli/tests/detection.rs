@@ -38,6 +38,49 @@ struct Detection {
     top_frequencies: Vec<TopFrequency>,
     reasons: Vec<String>,
     notes: Vec<String>,
+    #[serde(default)]
+    periods: Vec<PeriodOf>,
+    evidence: Evidence,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct PeriodOf {
+    period: f64,
+    phases: usize,
+    first_start: f64,
+    last_start: f64,
+    bytes: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Evidence {
+    method: Option<String>,
+    phases: usize,
+    first_start: Option<f64>,
+    last_start: Option<f64>,
+    mean_distance: Option<f64>,
+    distance_variation: Option<f64>,
+    volume_variation: Option<f64>,
+    irregularity: Option<f64>,
+    octaves: f64,
+    rival: f64,
+    inner: Option<Inner>,
+    spectrum_period: Option<f64>,
+    spectrum_confidence: f64,
+    autocorrelation: Option<f64>,
+    repetition: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Inner {
+    bursts: usize,
+    mean_distance: f64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -109,7 +152,14 @@ fn json_is_one_object_per_line_with_the_schema_first() {
         assert!(found.periodic && found.complete && found.signal == "bursts", "{found:?}");
         assert!((found.period.unwrap() - 10.0).abs() < 0.05, "{found:?}");
         assert!((found.frequency.unwrap() - 0.1).abs() < 0.001);
-        assert!(found.confidence > 0.5 && found.refined_confidence.unwrap() > found.confidence);
+        assert!(
+            found.confidence > 0.9 && found.refined_confidence.unwrap() > found.evidence.spectrum_confidence
+        );
+        assert_eq!(
+            (found.evidence.method.as_deref(), found.evidence.phases),
+            (Some("phases"), count as usize)
+        );
+        assert_eq!((found.periods.len(), found.periods[0].phases), (1, count as usize));
         assert_eq!((found.t_start, found.t_end), (0.0, f64::from(count) * 10.0));
         assert_eq!(found.total_bytes, (u64::from(ranks) * u64::from(count as u32)) << 20);
         assert_eq!((found.abstraction_error, found.top_frequencies.len()), (0.0, 3));

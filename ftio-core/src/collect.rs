@@ -44,11 +44,14 @@ impl Collector {
         frequency: Option<f64>,
         keep_stretches: bool,
     ) -> Self {
-        let (width, max_bins) = match frequency {
-            Some(hz) => (BinWidth::Nanoseconds((1e9 / hz).round() as i64), MAX_SAMPLES),
-            None => (BinWidth::Finest, AUTO_MAX_SAMPLES),
+        let origin = window.0.unwrap_or(0);
+        // Phases are located more exactly than the signal is sampled.
+        let bins = match frequency {
+            Some(hz) => VolumeBins::new(origin, BinWidth::Nanoseconds(width(hz)), MAX_SAMPLES)
+                .with_narrow_bins(AUTO_MAX_SAMPLES),
+            None => VolumeBins::new(origin, BinWidth::Finest, AUTO_MAX_SAMPLES),
         };
-        let bins = VolumeBins::new(window.0.unwrap_or(0), width, max_bins).with_window(window.0, window.1);
+        let bins = bins.with_window(window.0, window.1);
         let track = Track { bins, stretches: keep_stretches.then(Vec::new) };
         Collector { mode, fallback: mode.is_none().then(|| track.clone()), chosen: track, keep_stretches }
     }
@@ -97,6 +100,15 @@ impl Track {
             self.stretches = None;
         }
     }
+}
+
+/// The width in nanoseconds of bins for a sampling frequency. A wide one that is no whole number of nanoseconds is rounded to a multiple of
+/// 64, so that it can be halved.
+pub fn width(hz: f64) -> i64 {
+    const WIDE: f64 = 1e7;
+    let width = 1e9 / hz;
+    let is_whole = (width - width.round()).abs() < 1e-3;
+    if width >= WIDE && !is_whole { (width / 64.0).round() as i64 * 64 } else { width.round() as i64 }
 }
 
 /// A request as a stretch of constant bandwidth; it must have a length.

@@ -3,23 +3,25 @@
 //! 1. [collect](crate::collect) the requests of the mode into bins, in one pass;
 //! 2. take the bandwidth [signal](crate::signal) of the window from the bins;
 //! 3. transform it, and take the contribution of each frequency ([spectrum](crate::spectrum));
-//! 4. find the frequencies that stand out ([outlier](crate::outlier)), set harmonics aside, and judge
-//!    ([candidates](crate::candidates));
-//! 5. locate the dominant frequency between the bins ([refine](crate::refine)), ask the
-//!    [autocorrelation](crate::autocorrelation) for a second opinion, and say how the I/O
-//!    [behaves](crate::characterize) and when it comes [next](crate::next_phase).
+//! 4. find the frequencies that stand out ([outlier](crate::outlier)), set harmonics aside, judge
+//!    ([candidates](crate::candidates)), and locate the dominant one between the bins ([refine](crate::refine));
+//! 5. count the phases in the finest bins ([counting](crate::counting)), and [decide](crate::decide) from them and the spectrum whether there is a
+//!    period, which, and [how sure](crate::confidence) that is;
+//! 6. say how the I/O [behaves](crate::characterize) and when it comes [next](crate::next_phase).
 
 use crate::autocorrelation::Autocorrelation;
 use crate::candidates::{Reason, Verdict};
-use crate::characterize::{begun_after, characterize, pieces};
-use crate::collect::{Collected, Collector};
+use crate::characterize::{Characterization, Piece, begun_after, characterize, pieces};
+use crate::collect::{Collected, Collector, width};
 use crate::compat;
+use crate::decide::{Decision, decide};
 use crate::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
 use crate::judgement::{Judge, Judgement};
-use crate::kind::kind;
-use crate::next_phase::next_phase;
+use crate::kind::kind_with;
+use crate::next_phase::{NextPhase, next_phase};
 use crate::outlier::ZScore;
 use crate::over_time::over_time;
+use crate::phases::Phase;
 use crate::reconstruct::reconstruct;
 use crate::request::Mode;
 use crate::signal::{MAX_SAMPLES, Signal};
@@ -185,23 +187,29 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     let mut notes = job.warnings.clone();
     notes.extend(job.notes.iter().cloned());
     let window = window(&mut collected, job, options);
-    let mut signal = match window {
-        Some((from, to)) => sample(&mut collected, from, to, options, &mut notes),
-        None => Signal { start: 0, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
+    let mut finest = Signal::empty();
+    let (mut signal, mut fine) = match window {
+        Some((from, to)) => {
+            collected.bins.fit(from, to);
+            finest = Signal::from_bins(&collected.bins, from, to);
+            sample(&mut collected, from, to, options, &mut notes)
+        }
+        None => (Signal::empty(), Signal::empty()),
     };
     complain(&collected, &mut notes);
     let per_unit = job.per_unit.unwrap_or(1.0);
-    signal.samples.iter_mut().for_each(|sample| *sample /= per_unit);
+    signal.samples.iter_mut().chain(&mut fine.samples).for_each(|sample| *sample /= per_unit);
 
     let judgement = options.judge().judge(&signal);
+    let decision = decide(&fine, &judgement, options.from.is_some());
     let c_d = judgement.confidence();
-    let Judgement { spectrum, contributions, outliers, verdict, frequency } = judgement;
+    let Judgement { spectrum, contributions, outliers, verdict, .. } = judgement;
     let confidence = |k: usize| verdict.confidence(&outliers, k);
     let z = ZScore::default().scores(&contributions);
 
+    let period = decision.period;
+    let frequency = period.map(|period| 1.0 / period);
     let wave = frequency.map(|frequency| Wave::in_samples(&signal.samples, signal.step(), frequency));
-    let cut = wave.as_ref().map(|wave| pieces(&signal, wave)).unwrap_or_default();
-    let period = frequency.map(|frequency| 1.0 / frequency);
     let (t_start, t_end) = match (signal.samples.is_empty(), window) {
         (false, Some((_, to))) => (signal.start_seconds(), seconds(to).max(signal.start_seconds())),
         _ => (
@@ -209,8 +217,12 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
             options.to.or(job.end.map(seconds)).unwrap_or(0.0),
         ),
     };
-    let acf = if options.autocorrelation { correlate(&signal, verdict.dominant) } else { None };
-    let (signal_kind, reasons) = kind(&signal, &spectrum, &contributions, &verdict);
+    let dominant = period.map(|period| (signal.duration() / period).round().max(1.0) as usize);
+    let acf = if options.autocorrelation { correlate(&signal, dominant) } else { None };
+    let (signal_kind, reasons) = match decision.kind {
+        Some(kind) => (kind, decision.reasons.clone()),
+        None => kind_with(&signal, &spectrum, &contributions, period, decision.reasons.clone()),
+    };
     let frequencies = |ks: &[usize]| ks.iter().map(|&k| spectrum.frequency(k)).collect();
 
     let detection = Detection {
@@ -231,7 +243,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         periodic: period.is_some(),
         period,
         frequency,
-        confidence: c_d,
+        confidence: decision.confidence,
         refined_confidence: period.and_then(|period| Some(acf.as_ref()?.refined_confidence(period, c_d))),
         candidates: listed(&verdict, &contributions, |k, power| Candidate {
             frequency: spectrum.frequency(k),
@@ -240,10 +252,8 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
             z: z.get(k - 1).copied().unwrap_or(0.0),
         }),
         signal: signal_kind,
-        characterization: characterize(&signal, frequency, &cut),
-        next_phase: period.and_then(|period| {
-            next_phase(&cut, begun_after(&signal, &cut, period), period, signal.start_seconds(), t_end)
-        }),
+        characterization: behaviour(&signal, &fine, &finest.since(signal.start), frequency),
+        next_phase: next(&signal, &fine, &decision, t_end),
         complete: job.complete,
         requests: collected.bins.requests(),
         frequency_resolution: if signal.samples.is_empty() { 0.0 } else { 1.0 / signal.duration() },
@@ -256,6 +266,8 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         top_frequencies: strongest(&spectrum, &contributions, options.top),
         reasons,
         notes,
+        periods: decision.periods,
+        evidence: Some(decision.evidence),
         ..Detection::default()
     };
     let analysis =
@@ -275,17 +287,19 @@ fn window(collected: &mut Collected, job: &Job, options: &Options) -> Option<(i6
     (from < to).then_some((from, to)).or(Some((from, from + 1)))
 }
 
+/// The signal at the sampling frequency, and as finely as phases are to be located.
 fn sample(
     collected: &mut Collected,
     from: i64,
     to: i64,
     options: &Options,
     notes: &mut Vec<String>,
-) -> Signal {
-    collected.bins.fit(from, to);
+) -> (Signal, Signal) {
+    let fine = Signal::fine(&collected.bins, from, to);
     let signal = match options.frequency {
         None => Signal::automatic(&collected.bins, from, to),
         Some(hz) => {
+            collected.bins.widen_to(width(hz));
             let signal = Signal::from_bins(&collected.bins, from, to);
             if signal.sampling_frequency() < 0.75 * hz {
                 notes.push(format!(
@@ -297,12 +311,49 @@ fn sample(
         }
     };
     if !options.skip_first_phase {
-        return signal;
+        return (signal, fine);
     }
-    signal.without_first_phase().unwrap_or_else(|| {
-        notes.push("there is no phase after the first one to analyse".into());
-        signal
-    })
+    match signal.without_first_phase() {
+        Some(rest) => {
+            let start = rest.start;
+            (rest, fine.since(start))
+        }
+        None => {
+            notes.push("there is no phase after the first one to analyse".into());
+            (signal, fine)
+        }
+    }
+}
+
+/// How the I/O behaves. With a period, as finely as the signal is known: at a coarse sampling frequency, the share of busy time would depend on
+/// where phases begin and end within a sample.
+fn behaviour(signal: &Signal, fine: &Signal, finest: &Signal, frequency: Option<f64>) -> Characterization {
+    let Some(frequency) = frequency else { return characterize(signal, None, &[]) };
+    let wave = Wave::in_samples(&fine.samples, fine.step(), frequency);
+    let exact = characterize(finest, None, &[]);
+    Characterization {
+        r_io: exact.r_io,
+        b_io: exact.b_io,
+        ..characterize(fine, Some(frequency), &pieces(fine, &wave))
+    }
+}
+
+/// The phase expected next: by the phases that were found, or else by the wave.
+fn next(signal: &Signal, fine: &Signal, decision: &Decision, known_until: f64) -> Option<NextPhase> {
+    let period = decision.period?;
+    if decision.phases.is_empty() {
+        let cut = pieces(signal, &Wave::in_samples(&signal.samples, signal.step(), 1.0 / period));
+        let begun = begun_after(signal, &cut, period);
+        return next_phase(&cut, begun, period, signal.start_seconds(), known_until);
+    }
+    let piece = |phase: &Phase| Piece {
+        start: phase.start,
+        volume: phase.volume,
+        busy: phase.end - phase.start,
+        active: Some((phase.start, phase.end)),
+    };
+    let pieces: Vec<Piece> = decision.phases.iter().map(piece).collect();
+    next_phase(&pieces, decision.begun, period, fine.start_seconds(), known_until)
 }
 
 /// The autocorrelation of the signal, thinned out to some samples per period if one is known: the ripples of single

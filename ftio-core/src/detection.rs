@@ -4,6 +4,8 @@
 //! seconds of job time, frequencies in Hz, sizes in bytes, bandwidths in bytes per second.
 
 use crate::characterize::Characterization;
+use crate::decide::PeriodOf;
+use crate::evidence::Evidence;
 use crate::kind::SignalKind;
 use crate::next_phase::NextPhase;
 use crate::over_time::OverTime;
@@ -43,7 +45,8 @@ pub struct Detection {
     pub period: Option<f64>,
     /// 1/period.
     pub frequency: Option<f64>,
-    /// c_d: how far the dominant frequency stands out; 0 if not periodic.
+    /// Probability that the period is right ([`confidence`](crate::confidence)); 0 if not periodic. With `compat`, c_d: how far the dominant
+    /// frequency stands out.
     pub confidence: f64,
     /// (c_d + c_a + c_s)/3, if the autocorrelation was asked for and found a period.
     pub refined_confidence: Option<f64>,
@@ -83,6 +86,13 @@ pub struct Detection {
     /// When which period holds, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,
+    /// All periods: the one above; or two that hold at once, the one with the larger volume first; or two that follow one another, in which case
+    /// there is no single one above. Empty with `compat`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub periods: Vec<PeriodOf>,
+    /// What led to the answer; `None` with `compat`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
 }
 
 /// A frequency that stands out.

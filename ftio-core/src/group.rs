@@ -114,9 +114,8 @@ impl Gathered {
             return Gathered::Phases(Vec::new());
         }
         let mut collector = options.collector();
-        if options.frequency.is_none() {
-            collector.limit_bins(max_bins);
-        }
+        // At a frequency that was asked for this only limits how much finer phases are located.
+        collector.limit_bins(if options.frequency.is_none() { max_bins } else { MIN_BINS });
         Gathered::Bins(Box::new(collector))
     }
 

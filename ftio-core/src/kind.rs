@@ -29,6 +29,10 @@ pub enum SignalKind {
     Wave,
     /// None of these: no period was found.
     Irregular,
+    /// Bursts of two periods at once.
+    Interleaved,
+    /// Bursts whose period changes on the way.
+    Changing,
 }
 
 impl fmt::Display for SignalKind {
@@ -39,6 +43,8 @@ impl fmt::Display for SignalKind {
             SignalKind::Bursts => "bursts",
             SignalKind::Wave => "wave",
             SignalKind::Irregular => "irregular",
+            SignalKind::Interleaved => "interleaved",
+            SignalKind::Changing => "changing",
         })
     }
 }
@@ -72,6 +78,38 @@ pub fn kind(
     let Some(dominant) = verdict.dominant else {
         return (SignalKind::Irregular, reasons);
     };
+    let (kind, shape) = shape(spectrum, contributions, dominant);
+    reasons.push(shape);
+    (kind, reasons)
+}
+
+/// Name the kind of a signal with, or without, a period in seconds, given the reasons for it.
+pub fn kind_with(
+    signal: &Signal,
+    spectrum: &Spectrum,
+    contributions: &[f64],
+    period: Option<f64>,
+    mut reasons: Vec<String>,
+) -> (SignalKind, Vec<String>) {
+    if signal.mean() <= 0.0 {
+        return (SignalKind::Empty, vec!["no bytes were transferred".into()]);
+    }
+    let variation = variation(signal);
+    if variation < CONSTANT_VARIATION {
+        let reason = format!("the bandwidth varies by {:.2} % of its mean", 100.0 * variation);
+        return (SignalKind::Constant, vec![reason]);
+    }
+    let Some(period) = period else {
+        return (SignalKind::Irregular, reasons);
+    };
+    let k = (spectrum.duration / period).round() as usize;
+    let (kind, shape) = shape(spectrum, contributions, k.clamp(1, contributions.len().max(1)));
+    reasons.push(shape);
+    (kind, reasons)
+}
+
+/// Bursts or a wave, by the multiples of the dominant frequency.
+fn shape(spectrum: &Spectrum, contributions: &[f64], dominant: usize) -> (SignalKind, String) {
     // Harmonics may be much weaker than candidates must be: look for them one by one.
     let position = spectrum.peak_position(dominant);
     let mean = 1.0 / contributions.len() as f64;
@@ -84,11 +122,9 @@ pub fn kind(
     let harmonics: Vec<String> =
         (2..=8).filter(|&multiple| stands_out(multiple)).map(|multiple| multiple.to_string()).collect();
     if harmonics.is_empty() {
-        reasons.push("no multiple of it stands out: the shape of a cosine".into());
-        return (SignalKind::Wave, reasons);
+        return (SignalKind::Wave, "no multiple of it stands out: the shape of a cosine".into());
     }
-    reasons.push(format!("its multiples {} stand out as well: short bursts", harmonics.join(", ")));
-    (SignalKind::Bursts, reasons)
+    (SignalKind::Bursts, format!("its multiples {} stand out as well: short bursts", harmonics.join(", ")))
 }
 
 fn why(verdict: &Verdict) -> String {

@@ -27,6 +27,9 @@ pub const AUTO_MAX_SAMPLES: usize = 1 << 17;
 /// Most samples for a sampling frequency the user asked for (32 MiB as floating-point numbers).
 pub const MAX_SAMPLES: usize = 1 << 22;
 
+/// Phases are located in a signal of about this many samples.
+pub const FINE_SAMPLES: usize = 1 << 14;
+
 /// How many samples the automatic choice wants for each phase.
 pub const SAMPLES_PER_PHASE: usize = 16;
 
@@ -44,6 +47,11 @@ pub struct Signal {
 }
 
 impl Signal {
+    /// No samples.
+    pub fn empty() -> Self {
+        Signal { start: 0, bin: 1, samples: Vec::new(), abstraction_error: 0.0 }
+    }
+
     /// The bandwidth that `bins` hold over `[from, to)`, one sample per bin.
     pub fn from_bins(bins: &VolumeBins, from: i64, to: i64) -> Self {
         let (start, mut samples, abstraction_error) = bins.volumes(from, to);
@@ -69,6 +77,30 @@ impl Signal {
             }
         }
         chosen
+    }
+
+    /// The bandwidth that `bins` hold over `[from, to)` with at most about [`FINE_SAMPLES`] samples, or [`SAMPLES_PER_PHASE`] for each phase,
+    /// if that is more: what phases are located in.
+    pub fn fine(bins: &VolumeBins, from: i64, to: i64) -> Self {
+        let mut chosen = Signal::from_bins(bins, from, to);
+        while chosen.samples.len() > FINE_SAMPLES {
+            let coarser = chosen.halved(bins);
+            if coarser.samples.len() < SAMPLES_PER_PHASE * coarser.phases_above_mean() {
+                break;
+            }
+            chosen = coarser;
+        }
+        chosen
+    }
+
+    /// The part of the signal from `start` (nanoseconds of job time) on.
+    pub fn since(self, start: i64) -> Self {
+        let first = (start - self.start).div_euclid(self.bin).clamp(0, self.samples.len() as i64);
+        Signal {
+            start: self.start + first * self.bin,
+            samples: self.samples[first as usize..].to_vec(),
+            ..self
+        }
     }
 
     /// The same signal at half the sampling frequency, on the grid that `bins` would have at twice the width.

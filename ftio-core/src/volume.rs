@@ -28,6 +28,9 @@ const UNITS: f64 = (1u64 << UNIT_BITS) as f64;
 /// Times beyond ±2⁶¹ ns (73 years) are no times of a job.
 const TIME_LIMIT: i64 = 1 << 61;
 
+/// Bins are at most 2 to this power times narrower than asked for.
+const NARROWER: u32 = 9;
+
 /// How wide the bins are at first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinWidth {
@@ -48,6 +51,8 @@ pub struct VolumeBins {
     /// Requests are cut to this range, if any.
     window: (i64, i64),
     max_bins: usize,
+    /// While bins are narrower than this, there may be only so many.
+    narrow: Option<(i64, usize)>,
     /// Index of the bin that `direct[0]` stands for.
     base: i64,
     /// Units added to each bin.
@@ -83,6 +88,7 @@ impl VolumeBins {
             shift,
             window: (i64::MIN, i64::MAX),
             max_bins: max_bins.max(2),
+            narrow: None,
             base: 0,
             direct: Vec::new(),
             slope: vec![0],
@@ -101,6 +107,18 @@ impl VolumeBins {
         self
     }
 
+    /// Start with bins that are narrower by a power of two, as far as the width can be halved, and use at most `max_bins` of them: when they are
+    /// too many, they widen, but beyond the width asked for only if the largest number of bins demands it.
+    pub fn with_narrow_bins(mut self, max_bins: usize) -> Self {
+        let halvings = self.width.trailing_zeros().min(NARROWER);
+        if self.direct.is_empty() {
+            self.narrow = Some((self.width, max_bins.clamp(2, self.max_bins)));
+            self.width >>= halvings;
+            self.shift = self.shift.map(|shift| shift - halvings);
+        }
+        self
+    }
+
     /// Widen the bins until `[from, to)` fits into the largest number of them.
     ///
     /// Where the range is known before the requests come, this saves the merging on the way; the result is the same.
@@ -114,8 +132,13 @@ impl VolumeBins {
     }
 
     /// Use at most this many bins from now on, widening those there are.
+    ///
+    /// Bins of a width asked for are widened up to it at most.
     pub fn limit(&mut self, max_bins: usize) {
-        self.max_bins = max_bins.max(2);
+        match &mut self.narrow {
+            Some((_, narrow)) => *narrow = max_bins.max(2),
+            None => self.max_bins = max_bins.max(2),
+        }
         let doublings = self.touched.map_or(0, |(lo, hi)| self.doublings_for(lo, hi));
         if doublings > 0 {
             self.widen(doublings);
@@ -221,6 +244,14 @@ impl VolumeBins {
         u64::try_from((self.total + (1 << (UNIT_BITS - 1))) >> UNIT_BITS).unwrap_or(u64::MAX)
     }
 
+    /// Merge bins until they are at least so wide.
+    pub fn widen_to(&mut self, width: i64) {
+        let doublings = (0..62).find(|n| self.width << n >= width).unwrap_or(0);
+        if doublings > 0 {
+            self.widen(doublings);
+        }
+    }
+
     /// Merge neighbouring bins, so that each is twice as wide.
     pub fn double_width(&mut self) {
         self.widen(1);
@@ -261,7 +292,11 @@ impl VolumeBins {
 
     /// How often the width must double for the bins of `lo ..= hi` to be few enough.
     fn doublings_for(&self, lo: i64, hi: i64) -> u32 {
-        (0..62).find(|&n| (hi >> n) - (lo >> n) < self.max_bins as i64).unwrap_or(62)
+        let most = |doublings: u32| match self.narrow {
+            Some((wanted, most)) if self.width << doublings.min(40) < wanted => most,
+            _ => self.max_bins,
+        };
+        (0..62).find(|&n| (hi >> n) - (lo >> n) < most(n) as i64).unwrap_or(62)
     }
 
     /// Bytes per bin for the bins that cover `[from, to)`, with the start of the first one.

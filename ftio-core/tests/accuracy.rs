@@ -1,0 +1,150 @@
+//! A few traces of each setting of the experiment in `docs/accuracy.md`, whose truth is known. `scripts/bench accuracy` runs all of it.
+
+use ftio_core::detect::{Options, detect};
+use ftio_core::detection::Detection;
+use ftio_core::kind::SignalKind;
+use ftio_core::request::{Class, Request};
+use ftio_core::source::{InMemory, Input, Job, OpenOptions, open};
+use std::path::{Path, PathBuf};
+use trace_generator::application::Application;
+use trace_generator::experiment::settings;
+use trace_generator::generated::Generated;
+use trace_generator::irregular::Irregular;
+use trace_generator::shape::Shape;
+use trace_generator::write::nanoseconds;
+
+fn run(generated: &Generated, frequency: Option<f64>) -> Detection {
+    let requests: Vec<Request> = generated
+        .writes
+        .iter()
+        .map(|write| {
+            Request::new(nanoseconds(write.start), nanoseconds(write.end), write.bytes, Class::WriteSync)
+        })
+        .collect();
+    let job = Job {
+        ranks: generated.ranks,
+        start: Some(0),
+        end: Some(nanoseconds(generated.duration)),
+        complete: true,
+        ..Job::default()
+    };
+    let options = Options { frequency, ..Options::default() };
+    detect("generated", InMemory { requests: &requests, job }, &options).unwrap().detection
+}
+
+/// Mean error of the settings of a table whose names contain `name`, 1 where no period was found; R_IO is checked on the way.
+fn mean_error(table: &str, name: &str, seeds: std::ops::Range<u64>) -> f64 {
+    let mut errors = Vec::new();
+    for setting in settings().iter().filter(|s| s.table == table && s.name.contains(name)) {
+        for seed in seeds.clone() {
+            let generated = setting.generate(seed);
+            let truth = generated.truth.period.unwrap();
+            let found = run(&generated, Some(1.0));
+            errors.push(found.period.map_or(1.0, |period| (period / truth - 1.0).abs()));
+            let share = found.characterization.r_io.unwrap() / generated.truth.r_io.unwrap();
+            assert!((share - 1.0).abs() < 0.1, "{} {seed}: R_IO {share} of the truth", setting.name);
+        }
+    }
+    assert!(!errors.is_empty(), "{table} {name}");
+    errors.iter().sum::<f64>() / errors.len() as f64
+}
+
+#[test]
+fn undisturbed_applications() {
+    for compute in ["t_cpu 2 s", "t_cpu 11 s", "t_cpu 88 s"] {
+        let error = mean_error("8a", compute, 0..4);
+        assert!(error < 0.002, "{compute}: {error}");
+    }
+}
+
+#[test]
+fn desynchronised_ranks() {
+    for (setting, allowed) in [("desynchronisation 5 s", 0.005), ("desynchronisation 22 s", 0.01)] {
+        let error = mean_error("8b", setting, 20..28);
+        assert!(error < allowed, "{setting}: {error}");
+    }
+}
+
+#[test]
+fn computing_times_that_vary() {
+    for setting in ["jitter 0.5", "jitter 2"] {
+        let error = mean_error("8c", setting, 40..48);
+        assert!(error < 0.01, "{setting}: {error}");
+    }
+}
+
+#[test]
+fn signals_without_a_period() {
+    for kind in Irregular::NOT_PERIODIC {
+        let called = (60..72).filter(|&seed| !run(&kind.generate(seed), Some(1.0)).periodic).count();
+        assert!(called >= 11, "{kind:?}: {called} of 12 called not periodic");
+    }
+}
+
+#[test]
+fn two_periods_are_both_reported() {
+    for (kind, signal) in
+        [(Irregular::Interleaved, SignalKind::Interleaved), (Irregular::Changing, SignalKind::Changing)]
+    {
+        let mut called = 0;
+        for seed in 0..8 {
+            let generated = kind.generate(seed);
+            let found = run(&generated, None);
+            let near =
+                |period: &f64| found.periods.iter().any(|one| (one.period / period - 1.0).abs() < 0.05);
+            called += usize::from(found.signal == signal && generated.truth.periods.iter().all(near));
+            assert_eq!(found.periodic, found.period.is_some());
+        }
+        assert!(called >= 6, "{kind:?}: {called} of 8");
+    }
+}
+
+#[test]
+fn what_is_sure_is_right() {
+    let mut sure = 0;
+    for seed in 200..240 {
+        let application =
+            Application { shape: Some(Shape::ALL[seed as usize % 10]), ..Application::default() };
+        let application = match seed % 4 {
+            0 => Application { jitter: 1.0, ..application },
+            1 => Application { desync: 8.0, volume_spread: 0.2, ..application },
+            2 => Application { iterations: 7, first_phase: 3.0, ..application },
+            _ => Application { ranks: 4, phase: 2.0, compute: 40.0, ..application },
+        };
+        let generated = application.generate(seed);
+        let found = run(&generated, None);
+        if found.confidence >= 0.9 {
+            sure += 1;
+            let error = (found.period.unwrap() / generated.truth.period.unwrap() - 1.0).abs();
+            assert!(error < 0.05, "{seed}: {error} {:?}", found.evidence);
+        }
+    }
+    assert!(sure >= 20, "{sure} of 40");
+}
+
+fn shared() -> Option<PathBuf> {
+    let named = std::env::var_os("FTIO_SHARED").map(PathBuf::from);
+    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|dir| dir.join("shared"));
+    named.into_iter().chain(above).find(|dir| dir.join("traces/ftio/384.msgpack").is_file())
+}
+
+#[test]
+fn nested_bursts_at_any_sampling_frequency() {
+    let Some(shared) = shared() else {
+        eprintln!("skipped: 384.msgpack is not here (FTIO_SHARED)");
+        return;
+    };
+    let input = Input::Path(shared.join("traces/ftio/384.msgpack"));
+    for frequency in [Some(1.0), Some(10.0), Some(100.0), None] {
+        let opened = open(&input, &OpenOptions::default()).unwrap().pop().unwrap();
+        let options = Options { frequency, ..Options::default() };
+        let found = detect("384", opened.source, &options).unwrap().detection;
+        assert!((found.period.unwrap() / 10.14 - 1.0).abs() < 0.015, "{frequency:?}: {:?}", found.period);
+        let evidence = found.evidence.unwrap();
+        assert_eq!(
+            (evidence.phases, evidence.inner.map(|inner| inner.bursts)),
+            (8, Some(16)),
+            "{frequency:?}"
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! What was made up: writes, and the truth about them.
+
+use serde::Serialize;
+
+/// One write of one rank, in seconds of job time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Write {
+    /// The rank.
+    pub rank: u32,
+    /// When it begins.
+    pub start: f64,
+    /// When it ends.
+    pub end: f64,
+    /// How much it writes.
+    pub bytes: u64,
+}
+
+/// A trace with its truth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generated {
+    /// Number of ranks.
+    pub ranks: u32,
+    /// Length of the job in seconds; it begins at 0.
+    pub duration: f64,
+    /// All writes, in no particular order.
+    pub writes: Vec<Write>,
+    /// What a detector should find.
+    pub truth: Truth,
+}
+
+/// What a detector should find.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Truth {
+    /// What was generated, in a word.
+    pub kind: String,
+    /// The mean distance of phase starts, (s_J − s_1)/(J − 1); none if the signal has no single period.
+    pub period: Option<f64>,
+    /// All periods, if there are several.
+    pub periods: Vec<f64>,
+    /// When which of them begins to hold, if they follow one another.
+    pub changes: Vec<f64>,
+    /// Start of each phase.
+    pub starts: Vec<f64>,
+    /// End of each phase.
+    pub ends: Vec<f64>,
+    /// Share of the time in which the bandwidth of the application exceeds its mean (paper, II-C b), from the exact step
+    /// function of all writes.
+    pub r_io: Option<f64>,
+}
+
+/// The share of `duration` in which the bandwidth of the writes exceeds its mean over `duration`.
+pub fn busy_share(writes: &[Write], duration: f64) -> f64 {
+    let mut changes: Vec<(f64, f64)> = Vec::with_capacity(2 * writes.len());
+    for write in writes.iter().filter(|write| write.end > write.start) {
+        let rate = write.bytes as f64 / (write.end - write.start);
+        changes.push((write.start, rate));
+        changes.push((write.end, -rate));
+    }
+    changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mean = writes.iter().map(|write| write.bytes as f64).sum::<f64>() / duration;
+    let (mut rate, mut since, mut busy) = (0.0, 0.0, 0.0);
+    for (time, change) in changes {
+        if rate > mean {
+            busy += time - since;
+        }
+        rate += change;
+        since = time;
+    }
+    busy / duration
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_of_busy_time() {
+        let write = |start: f64, end: f64, bytes: u64| Write { rank: 0, start, end, bytes };
+        // 100 B/s for 2 s of 10 s: the mean is 20.
+        assert!((busy_share(&[write(1.0, 3.0, 200)], 10.0) - 0.2).abs() < 1e-9);
+        // A log of 10 B/s below the mean of 30 does not count; what overlaps adds up.
+        let with_log = [write(1.0, 3.0, 100), write(1.0, 3.0, 100), write(0.0, 10.0, 100)];
+        assert!((busy_share(&with_log, 10.0) - 0.2).abs() < 1e-9);
+    }
+}
