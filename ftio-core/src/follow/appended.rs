@@ -30,7 +30,11 @@ pub(super) fn is_certain(format: Format, head: &[u8]) -> bool {
             head.len() >= ENOUGH || whole(Splitter::message_pack())
         }
         Format::Csv | Format::Text => whole(Splitter::Lines),
-        Format::OurTrace | Format::TmioMessagePack | Format::Darshan => true,
+        Format::OurTrace
+        | Format::TmioMessagePack
+        | Format::Darshan
+        | Format::Recorder
+        | Format::TraceEvents => true,
     }
 }
 
@@ -75,7 +79,12 @@ impl Appended {
             Format::TmioMessagePack | Format::GekkoFsMessagePack | Format::ProxyMessagePack => {
                 Splitter::message_pack()
             }
-            Format::Csv | Format::Text | Format::OurTrace | Format::Darshan => Splitter::Lines,
+            Format::Csv
+            | Format::Text
+            | Format::OurTrace
+            | Format::Darshan
+            | Format::Recorder
+            | Format::TraceEvents => Splitter::Lines,
         };
         Ok(Appended {
             name,

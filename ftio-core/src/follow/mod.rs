@@ -230,6 +230,10 @@ impl Follower {
                     "is a Darshan log, which is written when the job has ended: see `ftio FILE`".into();
                 return Err(SourceError::Nothing { name: self.name.clone(), what });
             }
+            Some(Format::Recorder | Format::TraceEvents) => {
+                let what = "is of a format that can only be read when it is whole: see `ftio FILE`".into();
+                return Err(SourceError::Nothing { name: self.name.clone(), what });
+            }
             Some(format) if appended::is_certain(format, content.head()) => {
                 let options = self.options.clone();
                 let appended = Appended::new(&self.path, format, content.head(), self.span, options)?;
