@@ -28,6 +28,8 @@ const SLACK: f64 = 1.0;
 const THRESHOLD: f64 = 5.0;
 /// Predictions that make the reference: the last so many.
 const REMEMBERED: usize = 32;
+/// Predictions that make a behaviour which can change.
+const ENOUGH: usize = 3;
 /// Predictions without a period that mean a change, and for how many periods.
 const MISSES: u32 = 3;
 const MISSED_PERIODS: f64 = 2.0;
@@ -63,6 +65,9 @@ pub struct ChangeDetector {
 impl ChangeDetector {
     /// Where the tail of the window begins, if the window is long enough to have one. `periods` is what a tail should hold.
     pub fn tail(&self, start: i64, until: i64, periods: f64) -> Option<i64> {
+        if self.held.len() < ENOUGH {
+            return None;
+        }
         let doubled = f64::from(1u32 << self.tail_misses.min(20));
         let from = until.saturating_sub(nanoseconds((periods + 1.0) * doubled * self.reference()?));
         // The rest must be long enough to be something else.
@@ -107,7 +112,7 @@ impl ChangeDetector {
         let before = self.reference()?;
         self.misses += 1;
         let since = seconds(until - self.last_found);
-        if self.misses < MISSES || since < MISSED_PERIODS * before || self.held.len() < 2 {
+        if self.misses < MISSES || since < MISSED_PERIODS * before || self.held.len() < ENOUGH {
             return None;
         }
         let from = self.last_found;
@@ -214,8 +219,10 @@ mod tests {
     #[test]
     fn the_tail_of_a_long_window() {
         let mut detector = ChangeDetector::default();
-        assert_eq!(detector.tail(0, 1000, 3.0), None, "nothing to compare with");
-        detector.observe(0, 1e-6);
+        assert_eq!(detector.tail(0, 10_000, 3.0), None, "nothing to compare with");
+        for until in [0, 1000, 2000] {
+            detector.observe(until, 1e-6);
+        }
         assert_eq!(detector.tail(0, 10_000, 3.0), Some(6_000));
         assert_eq!(detector.tail(0, 7_000, 3.0), None, "more than half of the window");
         detector.tail_seen(false);
