@@ -211,3 +211,35 @@ fn several_traces_are_side_by_side() {
     browser.run("document.querySelector('#same input').click();");
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
+
+#[test]
+fn the_report_of_an_archive_shows_both_views_without_errors() {
+    let Some(browser) = Browser::start() else {
+        eprintln!("SKIPPED: chromium and chromedriver are not installed");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    for (number, start) in [0.0, 950.0, 0.0].into_iter().enumerate() {
+        let mut record = darshan_log::PosixRecord::new(1, -1);
+        record[darshan_log::PosixCounter::BytesWritten] = 1_000_000_000 + number as i64;
+        record[darshan_log::PosixTime::WriteStartTimestamp] = start;
+        record[darshan_log::PosixTime::WriteEndTimestamp] = start + 20.0;
+        let mut job = darshan_log::Job { nprocs: 4, uid: number as i64 / 2, ..Default::default() };
+        job.command = "/bin/<i>app".into();
+        job.end.seconds = 1000;
+        let log = darshan_log::write::LogWriter::new(darshan_log::Format::V3_41, job).records(4, &[record]);
+        std::fs::write(dir.path().join(format!("{number}.darshan")), log.to_bytes().unwrap()).unwrap();
+    }
+    assert_eq!(ftio(dir.path(), &["categorize", ".", "--html", "report.html"]).status.code(), Some(0));
+    browser.open(&format!("file://{}/report.html", dir.path().display()));
+    let shown = "return [...document.querySelectorAll('table.heat')].filter(m => !m.hidden).map(m => m.dataset.view);";
+    assert_eq!(browser.run(shown), json!(["unique"]));
+    browser.run("document.querySelector('input[value=all]').click();");
+    assert_eq!(browser.run(shown), json!(["all"]));
+    // 2 applications: one wrote at the start, one at the end; names from logs are text.
+    let diagonal = browser.run("return document.querySelector('table.heat td').textContent;");
+    assert_eq!(diagonal, "100");
+    let names = browser.run("return [...document.querySelectorAll('.example b')].map(b => b.textContent);");
+    assert!(names.as_array().unwrap().iter().all(|name| name == "<i>app"), "{names}");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
