@@ -392,3 +392,23 @@ fn example(source: &str, run: &Valid) -> Example {
         categories: run.categories.names(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::Operation;
+    use crate::periodicity::periodic;
+    use crate::thresholds::Thresholds;
+
+    #[test]
+    fn a_period_is_the_same_up_to_a_fifth() {
+        let operations: Vec<Operation> =
+            (0..5).map(|i| f64::from(i) * 100.0).map(|at| Operation::new(at, at + 1.0, 1000)).collect();
+        let flow = Flow { periodic: periodic(&operations, &Thresholds::default()), ..Flow::default() };
+        let within = Thresholds::default().witness_within;
+        assert!(is_named(&flow, 120.0, within) && is_named(&flow, 80.0, within));
+        assert!(!is_named(&flow, 120.1, within) && !is_named(&flow, 79.9, within));
+        assert!(is_named(&flow, 120.1, 0.21));
+        assert!(!is_named(&Flow::default(), 100.0, within));
+    }
+}
