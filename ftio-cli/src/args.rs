@@ -27,6 +27,9 @@ Examples:
       ftio recover run.msgpack
   How bytes, times and bandwidths grow with the number of processes, from runs at several scales:
       ftio scale runs/*.msgpack | ftio model -
+  I/O priorities for running jobs by their periods, and what that would do:
+      ftio schedule --configfs DIR run.msgpack
+      ftio schedule simulate
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 

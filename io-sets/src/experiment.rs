@@ -167,7 +167,8 @@ impl Experiment {
         };
         let applications = drawn.iter().enumerate().map(application).collect();
         let noise = Noise { start: 0.0, compute: 0.05, bandwidth: 0.05, share: 0.0 };
-        let frame = Frame { begin: 600.0, end: 3600.0 };
+        // By then all have started.
+        let frame = Frame { begin: 1000.0, end: 3600.0 };
         Experiment { platform, applications, noise, frame, seed, ..Experiment::published() }
     }
 

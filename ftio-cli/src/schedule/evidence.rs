@@ -4,13 +4,16 @@
 //! phases of another make dents in it at their period. Seen from within that phase, and nothing else has been seen of a
 //! job that has just done its first I/O, the period of the dents is all there is. But a job that was silent for six minutes before does not do I/O
 //! every twenty seconds. So a period that is much shorter than the silence before the first request counts only when the job
-//! has shown it for as long as it had been silent.
+//! has shown it for twice as long as it had been silent.
 
 use ftio_core::predict::Prediction;
 use ftio_core::request::Request;
 
 /// Silence of up to so many periods is nothing unusual.
 const USUAL_SILENCE: f64 = 3.0;
+
+/// After more than that, the period must have shown itself so many times as long.
+const SHOWN: f64 = 2.0;
 
 /// What there was of a job's I/O so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +38,7 @@ impl Evidence {
         let period = prediction.period?;
         let first = self.first? as f64 * 1e-9;
         let silence = first - self.begins as f64 * 1e-9;
-        (silence <= USUAL_SILENCE * period || prediction.t - first >= silence).then_some(period)
+        (silence <= USUAL_SILENCE * period || prediction.t - first >= SHOWN * silence).then_some(period)
     }
 }
 
@@ -70,7 +73,7 @@ mod tests {
             prediction.period
         );
         assert_eq!(evidence.period(&prediction), None);
-        let (evidence, prediction) = dented(740);
+        let (evidence, prediction) = dented(1100);
         assert_eq!(evidence.period(&prediction), prediction.period);
     }
 
