@@ -32,6 +32,9 @@ Examples:
       ftio scale runs/*.msgpack | ftio model -
   What the applications of a site do, from an archive of Darshan logs:
       ftio categorize /logs/darshan --html report.html
+  I/O priorities for running jobs by their periods, and what that would do:
+      ftio schedule --configfs DIR run.msgpack
+      ftio schedule simulate
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 

@@ -80,9 +80,9 @@ fn the_published_experiment_with_our_predictor_in_the_loop() {
     assert_eq!(change("fair_share").io_slowdown, Some(0.0));
     // What must come out whatever the details: sets help, most when periods are known, less when they have to be found.
     let slowdown = |name: &str| found.policies[name].io_slowdown;
-    assert!(slowdown("set10_clairvoyant") < slowdown("set10_early"));
-    assert!(slowdown("set10_early") < slowdown("set10_predicted"));
-    assert!(slowdown("set10_predicted") < 0.9 * slowdown("fair_share"), "predictions are acted upon");
+    assert!(slowdown("set10_clairvoyant") < slowdown("set10_predicted"));
+    assert!(slowdown("set10_predicted") < slowdown("set10_strict"));
+    assert!(slowdown("set10_strict") < 0.9 * slowdown("fair_share"), "predictions are acted upon");
     let utilisation = change("set10_clairvoyant").utilisation.unwrap();
     assert!((0.24..0.34).contains(&utilisation), "{utilisation}");
 }

@@ -32,10 +32,10 @@ pub enum Policy {
     Fcfs,
     /// Sets, with the periods known beforehand.
     Clairvoyant,
-    /// Sets, with the periods that a predictor finds.
+    /// Sets, with the periods that a predictor finds, and until it has found one, [a guess](crate::simulate::Early).
     Predicted,
-    /// The same, and those that do I/O seldom are known by that before their period is.
-    Early,
+    /// The same without the guess.
+    Strict,
     /// Sets, with each predicted period 50 % too large or too small.
     Error50,
 }
@@ -48,7 +48,7 @@ impl Policy {
         Policy::Clairvoyant,
         Policy::Predicted,
         Policy::Error50,
-        Policy::Early,
+        Policy::Strict,
     ];
 
     /// As results name it.
@@ -59,7 +59,7 @@ impl Policy {
             Policy::Clairvoyant => "set10_clairvoyant",
             Policy::Predicted => "set10_predicted",
             Policy::Error50 => "set10_error50",
-            Policy::Early => "set10_early",
+            Policy::Strict => "set10_strict",
         }
     }
 
@@ -70,7 +70,7 @@ impl Policy {
     pub fn published(self) -> Published {
         let [stretch_max, stretch_geomean, io_slowdown, utilisation] = match self {
             Policy::FairShare => [Some(0.0); 4],
-            Policy::Fcfs | Policy::Early => [None; 4],
+            Policy::Fcfs | Policy::Strict => [None; 4],
             Policy::Clairvoyant => [Some(-0.16), Some(-0.22), Some(-0.63), Some(0.29)],
             Policy::Predicted => [None, Some(-0.20), Some(-0.56), Some(0.26)],
             Policy::Error50 => [
@@ -167,26 +167,27 @@ impl Experiment {
         };
         let applications = drawn.iter().enumerate().map(application).collect();
         let noise = Noise { start: 0.0, compute: 0.05, bandwidth: 0.05, share: 0.0 };
-        let frame = Frame { begin: 600.0, end: 3600.0 };
+        // By then all have started.
+        let frame = Frame { begin: 1000.0, end: 3600.0 };
         Experiment { platform, applications, noise, frame, seed, ..Experiment::published() }
     }
 
     /// One repetition.
     pub fn repetition(&self, policy: Policy, repetition: u32, predictor: &NewPredictor<'_>) -> Outcome {
         let seed = self.seed.wrapping_add(u64::from(repetition));
+        let early: &NewPredictor<'_> = &|job, start| Box::new(Early::new(predictor(job, start), start));
         let wrong: &NewPredictor<'_> = &|job, start| {
             let own = seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ u64::from(job);
-            Box::new(Erroneous::new(predictor(job, start), 0.5, own))
+            Box::new(Erroneous::new(early(job, start), 0.5, own))
         };
-        let early: &NewPredictor<'_> = &|job, start| Box::new(Early::new(predictor(job, start), start));
         let sets = Sharing::Sets(self.patience);
         let (sharing, known) = match policy {
             Policy::FairShare => (Sharing::Fair, Known::All),
             Policy::Fcfs => (Sharing::FirstCome, Known::All),
             Policy::Clairvoyant => (sets, Known::All),
-            Policy::Predicted => (sets, Known::Predicted(predictor)),
+            Policy::Predicted => (sets, Known::Predicted(early)),
             Policy::Error50 => (sets, Known::Predicted(wrong)),
-            Policy::Early => (sets, Known::Predicted(early)),
+            Policy::Strict => (sets, Known::Predicted(predictor)),
         };
         let simulation = Simulation {
             platform: self.platform,

@@ -166,12 +166,10 @@ fn crowd(patience: Patience, limit: u64) -> Option<u64> {
     let mut left = 20;
     for step in 0..limit {
         let now = step * SECOND / 10;
-        for job in 0..4 {
-            if idle_until[job] == step {
-                (0..10).for_each(|_| queue.push(job as JobId, priority(10.0), (), now));
-                // 4 s from one phase to the next, of which one phase of each fits.
-                idle_until[job] = step + 40;
-            }
+        for (job, until) in idle_until.iter_mut().enumerate().filter(|(_, until)| **until == step) {
+            (0..10).for_each(|_| queue.push(job as JobId, priority(10.0), (), now));
+            // 4 s from one phase to the next, into which one phase of each fits.
+            *until = step + 40;
         }
         left -= u32::from(queue.pop(now).is_some_and(|next| next.job == 9));
         if left == 0 {

@@ -71,13 +71,13 @@ fn heading(sheet: &mut Sheet, at: (f64, f64), text: &str, size: f64) {
 
 fn legend(published: bool, sheet: &mut Sheet) {
     let y = 22.0;
-    sheet.shapes.push(Shape::Dot { at: (560.0, y - 4.0), radius: 3.0, ink: Ink::Sampled });
-    sheet.text((570.0, y), "a repetition", 12.0, Anchor::Start, Ink::Text);
-    sheet.line(vec![(660.0, y - 4.0), (684.0, y - 4.0)], Ink::Text, 2.0);
-    sheet.text((690.0, y), "mean", 12.0, Anchor::Start, Ink::Text);
+    sheet.shapes.push(Shape::Dot { at: (510.0, y - 4.0), radius: 3.0, ink: Ink::Sampled });
+    sheet.text((520.0, y), "a repetition", 12.0, Anchor::Start, Ink::Text);
+    sheet.line(vec![(610.0, y - 4.0), (634.0, y - 4.0)], Ink::Text, 2.0);
+    sheet.text((640.0, y), "mean", 12.0, Anchor::Start, Ink::Text);
     if published {
-        sheet.line(vec![(744.0, y - 4.0), (768.0, y - 4.0)], Ink::Wave, 3.0);
-        sheet.text((774.0, y), "published change, from our fair share", 12.0, Anchor::Start, Ink::Text);
+        sheet.line(vec![(694.0, y - 4.0), (718.0, y - 4.0)], Ink::Wave, 3.0);
+        sheet.text((724.0, y), "published change, from our fair share", 12.0, Anchor::Start, Ink::Text);
     }
 }
 

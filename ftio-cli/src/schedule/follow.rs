@@ -1,5 +1,6 @@
 //! `ftio schedule --configfs DIR TRACE…`: follow jobs, and keep their priorities up to date.
 
+use super::evidence::Evidence;
 use super::record::Record;
 use super::{Args, job_id};
 use crate::exit::Exit;
@@ -166,7 +167,7 @@ struct Run {
 struct Signals {
     options: PredictOptions,
     predictor: Option<Predictor>,
-    begins: i64,
+    evidence: Evidence,
     restarted: bool,
     flushes: Vec<Flush>,
 }
@@ -190,7 +191,7 @@ impl Run {
             news: Signals {
                 options: options.clone(),
                 predictor: None,
-                begins: 0,
+                evidence: Evidence::default(),
                 restarted: false,
                 flushes: Vec::new(),
             },
@@ -276,7 +277,7 @@ impl Signals {
             Event::Stream(stream) if self.predictor.is_none() => {
                 let mut predictor = Predictor::new(&stream.name, self.options.clone());
                 predictor.set_per_unit(stream.per_unit);
-                self.begins = stream.begins.unwrap_or(0);
+                self.evidence = Evidence::new(stream.begins.unwrap_or(0));
                 if let Some(start) = stream.begins {
                     predictor.begins_at(start);
                 }
@@ -285,6 +286,7 @@ impl Signals {
             Event::Requests { stream: 0, requests } => {
                 if let Some(predictor) = &mut self.predictor {
                     predictor.add(requests);
+                    self.evidence.add(requests);
                 }
             }
             Event::Flush { stream: 0, until } => {
@@ -292,8 +294,8 @@ impl Signals {
                     let prediction = predictor.predict(until);
                     self.flushes.push(Flush {
                         t: prediction.t,
-                        since_start: (until - self.begins) as f64 * 1e-9,
-                        period: prediction.period,
+                        since_start: (until - self.evidence.begins) as f64 * 1e-9,
+                        period: self.evidence.period(&prediction),
                         phases: predictor.signal().phases_above_mean() as u64,
                     });
                 }

@@ -1,6 +1,7 @@
 //! `ftio schedule`: priorities for the I/O of running jobs (Set-10), and a simulator that shows what they do.
 
 mod chart;
+mod evidence;
 mod follow;
 mod job_id;
 mod predictor;

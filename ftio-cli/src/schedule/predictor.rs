@@ -1,5 +1,6 @@
 //! ftio as the predictor of a simulation: what `ftio predict` would say at the end of each I/O phase.
 
+use super::evidence::Evidence;
 use ftio_core::detect::{Options, detect};
 use ftio_core::predict::{self, PredictOptions};
 use ftio_core::request::{Class, Request};
@@ -10,6 +11,7 @@ use io_sets::simulate::{Predictor, Transfer};
 /// The engine of `ftio predict`, fed from a simulation.
 pub struct Online {
     engine: predict::Predictor,
+    evidence: Evidence,
     start: Nanoseconds,
 }
 
@@ -20,7 +22,8 @@ impl Online {
             detect: Options { frequency, ..Options::default() },
             ..PredictOptions::default()
         };
-        Online { engine: predict::Predictor::new(&job.to_string(), options), start }
+        let engine = predict::Predictor::new(&job.to_string(), options);
+        Online { engine, evidence: Evidence::new(0), start }
     }
 }
 
@@ -28,7 +31,9 @@ impl Predictor for Online {
     fn flush(&mut self, transfers: &[Transfer], now: Nanoseconds) -> Option<f64> {
         let requests: Vec<Request> = transfers.iter().map(|transfer| request(transfer, self.start)).collect();
         self.engine.add(&requests);
-        self.engine.predict(job_time(now, self.start)).period
+        self.evidence.add(&requests);
+        let prediction = self.engine.predict(job_time(now, self.start));
+        self.evidence.period(&prediction)
     }
 }
 

@@ -36,8 +36,9 @@ Examples:
       ftio schedule simulate --applications 1000 --repetitions 1
 
 Policies: fair_share (no scheduling), fcfs (one application at a time), and Set-10 with the periods known beforehand
-(set10_clairvoyant), found by ftio while the applications run (set10_predicted), and found but 50 % too large or too small at random
-(set10_error50). Metrics: how much longer applications took than alone (stretch: the largest, and the geometric mean), how much
+(set10_clairvoyant), found by ftio while the applications run (set10_predicted), found but 50 % too large or too small at random
+(set10_error50), and found without the guess that set10_predicted makes until it has found one (set10_strict; see --early of ftio
+schedule). Metrics: how much longer applications took than alone (stretch: the largest, and the geometric mean), how much
 longer their I/O took (I/O slowdown), and how much of the time they computed (utilisation).";
 
 /// Simulate applications that share a file system, with and without Set-10

@@ -26,7 +26,7 @@ pub fn title(policy: Policy) -> &'static str {
         Policy::Clairvoyant => "Set-10 clairvoyant",
         Policy::Predicted => "Set-10 predicted",
         Policy::Error50 => "Set-10 ±50 % error",
-        Policy::Early => "Set-10 early guess",
+        Policy::Strict => "Set-10 no guess",
     }
 }
 

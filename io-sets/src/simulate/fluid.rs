@@ -63,7 +63,8 @@ impl FileSystem for Fluid {
                 since: now,
                 left: demand.bytes as f64 * part,
                 most: demand.most * part,
-                weight: demand.weight,
+                // Requests come in proportion to the files that are there.
+                weight: demand.weight * part,
                 rate: 0.0,
             });
             server.divide(self.sharing);
