@@ -71,6 +71,8 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Overhead {
     time: Option<f64>,
+    rank0: Option<f64>,
+    largest: Option<f64>,
     per_op: Option<f64>,
 }
 
@@ -174,6 +176,7 @@ fn sums_by_class() {
     assert_eq!((found.clock.nodes, found.coverage.mpi_io_bytes), (1, 10_158));
     assert!(close(found.clock.max_error, 250e-9) && close(found.overhead.per_op, 150e-9));
     assert!(close(found.overhead.time, 0.006));
+    assert!(close(found.overhead.rank0, 0.002) && close(found.overhead.largest, 0.002));
     assert!(found.notes.is_empty(), "{:?}", found.notes);
 }
 

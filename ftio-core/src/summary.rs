@@ -118,6 +118,10 @@ pub struct FileSummary {
 pub struct Overhead {
     /// Over all ranks.
     pub time: Option<f64>,
+    /// Of rank 0.
+    pub rank0: Option<f64>,
+    /// Of the rank that it cost most.
+    pub largest: Option<f64>,
     /// Per operation, on average.
     pub per_op: Option<f64>,
 }
@@ -321,6 +325,8 @@ impl Tally {
             overhead: Overhead {
                 time: (!finished.is_empty())
                     .then(|| seconds(finished.iter().map(|rank| i128::from(rank.overhead)).sum())),
+                rank0: finished.iter().find(|rank| rank.rank == 0).map(|rank| seconds(rank.overhead.into())),
+                largest: finished.iter().map(|rank| rank.overhead).max().map(|ns| seconds(ns.into())),
                 per_op: (operations > 0)
                     .then(|| finished.iter().map(per_op).sum::<f64>() / operations as f64),
             },

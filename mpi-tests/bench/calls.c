@@ -5,6 +5,7 @@
  *   calls iwrite_at N         N nonblocking writes of 0 bytes, each waited for at once
  *   calls outstanding N M     M waits, in reverse order, while N nonblocking writes are outstanding
  *   calls p2p N               N times MPI_Waitall on 1000 point-to-point requests to self
+ *   calls random N            N writes of random sizes at random offsets, about a millisecond apart
  *   calls many N              N writes and then MPI_Finalize: its wall-clock time and the memory
  */
 #include <mpi.h>
@@ -45,6 +46,17 @@ static void iwrite_batch(MPI_File file, long calls)
         MPI_Request request;
         MPI_File_iwrite_at(file, 0, data, 0, MPI_BYTE, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+static void random_batch(MPI_File file, long calls)
+{
+    static char data[65536];
+    static unsigned long long state = 88172645463325252ULL;
+    for (long i = 0; i < calls; i++) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        MPI_File_write_at(file, (MPI_Offset)(state % (1u << 28)), data, (int)(state >> 40) % 65536, MPI_BYTE, MPI_STATUS_IGNORE);
+        usleep(900 + (unsigned)(state % 200));
     }
 }
 
@@ -105,6 +117,8 @@ int main(int argc, char **argv)
         } else {
             if (strcmp(what, "iwrite_at") == 0)
                 iwrite_batch(file, per_batch);
+            else if (strcmp(what, "random") == 0)
+                random_batch(file, per_batch);
             else if (strcmp(what, "p2p") == 0)
                 p2p_batch(per_batch);
             else

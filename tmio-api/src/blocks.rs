@@ -105,15 +105,11 @@ impl Recorder {
         if !writer.encoder.restart(most) {
             return Err("no memory for a block".to_owned());
         }
-        let mut count = 0;
-        for operation in records.into_iter().flatten() {
-            writer.encoder.push(&operation);
-            count += 1;
-        }
+        records.into_iter().for_each(|slot| writer.encoder.extend(slot));
         let names = self.files.names(writer.encoder.files());
         let names = names.iter().map(|(number, name)| (*number, &**name)).collect();
         writer.encoder.finish(self.rank, sequence, covered, names).map_err(|error| error.to_string())?;
-        Ok(count)
+        Ok(u64::from(writer.encoder.count()))
     }
 
     /// Encodes everything that is left, and that nothing more will come, into memory.

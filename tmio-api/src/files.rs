@@ -18,8 +18,16 @@ const MAX_FILES: usize = 100_000;
 pub(crate) struct Files {
     patterns: Vec<String>,
     table: Mutex<Table>,
-    /// Changes whenever a handle comes or goes, so that threads may remember the last one.
-    state: AtomicU64,
+}
+
+/// Changes whenever a handle comes or goes, so that threads may remember the last one.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+
+/// The number of a file if it is the one that the thread used last.
+#[inline(always)]
+pub(crate) fn remembered(thread: &ThreadState, handle: usize) -> Option<u32> {
+    let (last, changes, number) = thread.last_file.get();
+    (last == handle && changes == CHANGES.load(Acquire)).then_some(number)
 }
 
 #[derive(Debug, Default)]
@@ -52,7 +60,7 @@ impl Table {
 
 impl Files {
     pub(crate) fn new(patterns: Vec<String>) -> Self {
-        Self { patterns, table: Mutex::default(), state: AtomicU64::new(0) }
+        Self { patterns, table: Mutex::default() }
     }
 
     /// A file was opened; `announce` is told its number when the name is new.
@@ -63,7 +71,7 @@ impl Files {
         if table.handles.try_reserve(1).is_ok() {
             table.handles.insert(handle, number);
         }
-        self.state.fetch_add(1, Release);
+        CHANGES.fetch_add(1, Release);
         number
     }
 
@@ -80,19 +88,19 @@ impl Files {
     /// A file was closed.
     pub(crate) fn close(&self, handle: usize) {
         self.table.lock().handles.remove(&handle);
-        self.state.fetch_add(1, Release);
+        CHANGES.fetch_add(1, Release);
     }
 
     /// The file of a handle. A thread that stays with one file pays for a comparison.
     #[inline]
     pub(crate) fn lookup(&self, thread: &ThreadState, handle: usize) -> u32 {
-        let (last, state, number) = thread.last_file.get();
-        let now = self.state.load(Acquire);
-        if last == handle && state == now {
-            return number;
-        }
+        remembered(thread, handle).unwrap_or_else(|| self.find(thread, handle))
+    }
+
+    fn find(&self, thread: &ThreadState, handle: usize) -> u32 {
+        let changes = CHANGES.load(Acquire);
         let number = self.table.lock().handles.get(&handle).copied().unwrap_or(UNKNOWN);
-        thread.last_file.set((handle, now, number));
+        thread.last_file.set((handle, changes, number));
         number
     }
 

@@ -1,8 +1,9 @@
 //! The recorder: one per process, from `MPI_Init` to `MPI_Finalize`.
 
 use crate::blocks::Writer;
+use crate::c_abi::shield;
 use crate::commit;
-use crate::files::{Files, IGNORED};
+use crate::files::{self, Files, IGNORED};
 use crate::flush_thread::FlushThread;
 use crate::options::{self, Flush, Options};
 use crate::output;
@@ -10,7 +11,7 @@ use crate::parts::Part;
 use crate::plan::Plan;
 use crate::slot::{self, Slot};
 use crate::spool::Spool;
-use crate::storing::WithoutSlot;
+use crate::storing::{self, WithoutSlot};
 use crate::thread::ThreadState;
 use crate::world::{JobInfo, World};
 use crate::{clock, message, system, thread};
@@ -143,17 +144,33 @@ extern "C" fn off_in_child() {
     ENDED.store(true, Relaxed);
 }
 
-/// Records one operation of the calling thread, if tracing is on.
-#[inline]
-pub fn record(thread: &ThreadState, record: &Record) {
+/// Records one operation of the calling thread, if tracing is on. Nothing in it unwinds.
+#[inline(always)]
+pub fn record(thread: &ThreadState, record: Record) {
     if !is_on() {
         return;
     }
-    let Some(recorder) = RECORDER.get() else { return };
-    let file = recorder.files.lookup(thread, record.file);
-    if file != IGNORED {
-        recorder.store(thread, record, file);
+    // Nearly every record is of the file that the thread used last, and there is room in the thread's slot.
+    let stored = match files::remembered(thread, record.file) {
+        Some(IGNORED) => true,
+        Some(file) => storing::store_in_slot(thread, &record, file),
+        None => false,
+    };
+    if !stored {
+        record_slowly(thread, &{ record });
     }
+}
+
+#[cold]
+#[inline(never)]
+fn record_slowly(thread: &ThreadState, record: &Record) {
+    shield(|| {
+        let Some(recorder) = RECORDER.get() else { return };
+        let file = recorder.files.lookup(thread, record.file);
+        if file != IGNORED {
+            recorder.store(thread, record, file);
+        }
+    });
 }
 
 /// A file was opened between `start` and `end`.

@@ -90,7 +90,7 @@ impl Slot {
     }
 
     /// Appends a record. `false`: the slot is full.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push<const N: usize>(&self, record: [u64; N]) -> bool {
         let used = self.published().load(Relaxed);
         let Some(places) = self.records.get(used as usize..).and_then(|rest| rest.first_chunk::<N>()) else {

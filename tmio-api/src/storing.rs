@@ -11,31 +11,46 @@ use crate::system::{self, Errno};
 use crate::thread::{self, ThreadState};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use tmio_trace::spool::pack_identity;
+use tmio_trace::spool::{ASYNC_WORDS, SYNC_WORDS, pack_identity};
+
+/// Stores a record where its thread has room for it. `false`: there is none.
+#[inline(always)]
+pub(crate) fn store_in_slot(thread: &ThreadState, record: &Record, file: u32) -> bool {
+    let Some(slot) = thread.slot.get() else { return false };
+    let words = record.words(thread, file);
+    if record.kind.is_nonblocking() {
+        slot.push(words)
+    } else {
+        let [a, b, c, d, e, ..] = words;
+        slot.push::<SYNC_WORDS>([a, b, c, d, e])
+    }
+}
+
+impl Record {
+    /// As they lie in a slot; of a blocking operation, only the first [`SYNC_WORDS`] count.
+    #[inline(always)]
+    fn words(&self, thread: &ThreadState, file: u32) -> [u64; ASYNC_WORDS] {
+        let identity = pack_identity(file, self.kind, self.flags, thread.number());
+        let [issued, deadline, pending_until, test_time] = self.nonblocking;
+        let Record { start, end, offset, bytes, .. } = *self;
+        [start, end, offset as u64, bytes, identity, issued, deadline, pending_until, test_time]
+    }
+}
 
 impl Recorder {
     pub(crate) fn store_here(&self, record: &Record, file: u32) {
         thread::with(|thread| self.store(thread, record, file));
     }
 
-    #[inline]
     pub(crate) fn store(&self, thread: &ThreadState, record: &Record, file: u32) {
-        let identity = pack_identity(file, record.kind, record.flags, thread.number());
-        let common = [record.start, record.end, record.offset as u64, record.bytes, identity];
-        if record.kind.is_nonblocking() {
-            let [a, b, c, d, e] = common;
-            let [f, g, h, i] = record.nonblocking;
-            self.push(thread, [a, b, c, d, e, f, g, h, i]);
-        } else {
-            self.push(thread, common);
+        if store_in_slot(thread, record, file) {
+            return;
         }
-    }
-
-    #[inline]
-    fn push<const N: usize>(&self, thread: &ThreadState, words: [u64; N]) {
-        match thread.slot.get() {
-            Some(slot) if slot.push(words) => {}
-            _ => self.push_slowly(thread, words),
+        let words = record.words(thread, file);
+        if record.kind.is_nonblocking() {
+            self.push_slowly(thread, words);
+        } else if let Some(&words) = words.first_chunk::<SYNC_WORDS>() {
+            self.push_slowly(thread, words);
         }
     }
 

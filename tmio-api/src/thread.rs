@@ -96,12 +96,16 @@ impl ThreadState {
     }
 
     /// Number of the thread within its process, given out at its first record.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn number(&self) -> u16 {
-        let number = self.number.get();
-        if number != u16::MAX {
-            return number;
+        match self.number.get() {
+            u16::MAX => self.new_number(),
+            number => number,
         }
+    }
+
+    #[cold]
+    fn new_number(&self) -> u16 {
         let next = THREADS.fetch_update(Relaxed, Relaxed, |n| (n < u16::MAX - 1).then_some(n + 1));
         let number = next.unwrap_or(u16::MAX - 1);
         self.number.set(number);

@@ -67,7 +67,7 @@ pub(crate) fn record(pending: &Pending, flags: Flags, bytes: u64, deadline: u64,
         end,
         nonblocking: [pending.issued, deadline, pending.pending_until, pending.test_time],
     };
-    thread::with(|thread| tmio_api::record(thread, &record));
+    thread::with(|thread| tmio_api::record(thread, record));
 }
 
 /// The operations among the requests of one call, and where MPI puts their statuses.

@@ -203,12 +203,10 @@ unsafe fn blocking(
         // SAFETY: MPI has filled in the status of a call that succeeded.
         let bytes = if result == 0 { unsafe { tracer.bytes(status) } } else { 0 };
         let flags = if result == 0 { Flags::default() } else { Flags::FAILED };
-        shield(|| {
-            tmio_api::record(
-                thread,
-                &Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] },
-            );
-        });
+        tmio_api::record(
+            thread,
+            Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] },
+        );
         thread.leave();
         result
     })
@@ -321,7 +319,7 @@ unsafe fn end(kind: OpKind, file: File, status: Status, mut call: impl FnMut(Sta
         thread::with(|thread| {
             tmio_api::record(
                 thread,
-                &Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] },
+                Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] },
             );
         });
     });

@@ -50,7 +50,7 @@ fn metadata(operation: Metadata, file: usize, offset: i64, call: impl FnOnce() -
     let flags = if result == 0 { Flags::default() } else { Flags::FAILED };
     let kind = OpKind::metadata(operation);
     let record = Record { kind, flags, file, offset, bytes: 0, start, end, nonblocking: [0; 4] };
-    shield(|| thread::with(|thread| tmio_api::record(thread, &record)));
+    shield(|| thread::with(|thread| tmio_api::record(thread, record)));
     result
 }
 

@@ -25,6 +25,7 @@ mod decode;
 
 use crate::column::ColumnWriter;
 use crate::frame::{self, FrameKind};
+use crate::spool::{RawRecords, pack_identity};
 use crate::{Flags, OpKind, Operation};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -175,6 +176,43 @@ impl BlockEncoder {
         room && self.files.try_reserve(count).is_ok()
     }
 
+    /// Appends the records of a slot.
+    pub fn extend(&mut self, mut records: RawRecords<'_>) {
+        loop {
+            self.push_alike(&mut records);
+            match records.next() {
+                Some(operation) => self.push(&operation),
+                None => return,
+            }
+        }
+    }
+
+    /// Appends those next records that differ from the operation before in nothing but their times: regular access
+    /// is little else.
+    fn push_alike(&mut self, records: &mut RawRecords<'_>) {
+        let (kind, flags, thread, file, bytes, stride) = self.before.identity;
+        if self.count == 0 || kind.is_nonblocking() {
+            return;
+        }
+        let identity = pack_identity(file, kind, flags, thread);
+        let Before { mut offset, mut end, .. } = self.before;
+        let (mut t_min, mut t_max, mut alike) = (self.t_min, self.t_max, 0);
+        loop {
+            let following = offset.wrapping_add(stride);
+            let Some((start, its_end)) = records.next_if(identity, bytes, following) else { break };
+            self.start.push(start.wrapping_sub(end));
+            self.duration.push(its_end.wrapping_sub(start));
+            (offset, end) = (following, its_end);
+            t_min = t_min.min(start);
+            t_max = t_max.max(end);
+            alike += 1;
+        }
+        (self.before.offset, self.before.end) = (offset, end);
+        (self.t_min, self.t_max) = (t_min, t_max);
+        self.count += alike;
+        self.alike += u64::from(alike);
+    }
+
     /// Appends an operation; its times are on the rank's clock.
     #[inline]
     pub fn push(&mut self, op: &Operation) {
@@ -232,6 +270,11 @@ impl BlockEncoder {
         ] {
             column.push_zeros(alike);
         }
+    }
+
+    /// Number of operations so far.
+    pub fn count(&self) -> u32 {
+        self.count
     }
 
     /// Numbers of the files that the block's operations refer to, ascending.

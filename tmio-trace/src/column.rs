@@ -32,14 +32,26 @@ impl ColumnWriter {
     }
 
     /// Appends a number.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, value: i64) {
-        if value == 0 {
+        let code = zigzag(value);
+        // Times are mostly short: groups of seven bits in at most four bytes.
+        if self.zeros == 0 && code != 0 && code >> 28 == 0 {
+            let x = (code & 0x7f) | (code & 0x3f80) << 1 | (code & 0x1f_c000) << 2 | (code & 0xfe0_0000) << 3;
+            self.store_varint(x, code);
+        } else {
+            self.push_any(code);
+        }
+    }
+
+    #[inline(never)]
+    fn push_any(&mut self, code: u64) {
+        if code == 0 {
             self.zeros += 1;
             return;
         }
         self.end_run();
-        self.push_varint(zigzag(value));
+        self.push_varint(code);
     }
 
     /// Appends `count` zeros.
@@ -73,11 +85,16 @@ impl ColumnWriter {
         let x = (x & 0x0000_0000_0fff_ffff) | (x & 0x00ff_ffff_f000_0000) << 4;
         let x = (x & 0x0000_3fff_0000_3fff) | (x & 0x0fff_c000_0fff_c000) << 2;
         let x = (x & 0x007f_007f_007f_007f) | (x & 0x3f80_3f80_3f80_3f80) << 1;
+        self.store_varint(x, value);
+    }
+
+    /// Stores `value`, whose groups of seven bits are the bytes of `groups`.
+    #[inline(always)]
+    fn store_varint(&mut self, groups: u64, value: u64) {
         // Number of bytes: one for each seven bits begun. All but the last say that one follows.
-        let bits = 64 - (value | 1).leading_zeros();
-        let length = (bits * 9 + 64) >> 6;
-        let more = 0x8080_8080_8080_8080 & ((1u64 << (8 * (length - 1))) - 1);
-        self.store(x | more, length as usize);
+        let last = (((value | 1).ilog2() * 9 + 9) >> 6) & 7;
+        let more = 0x8080_8080_8080_8080 & ((1u64 << (8 * last)) - 1);
+        self.store(groups | more, last as usize + 1);
     }
 
     #[cold]

@@ -163,6 +163,7 @@ impl OpKind {
     }
 
     /// Nonblocking: the operation has [`AsyncTimes`](crate::AsyncTimes).
+    #[inline]
     pub const fn is_nonblocking(self) -> bool {
         self.0 & (METADATA | NONBLOCKING) == NONBLOCKING
     }
@@ -199,6 +200,7 @@ impl OpKind {
     }
 
     /// The class it is summed up in; `None` for metadata operations.
+    #[inline]
     pub fn class(self) -> Option<Class> {
         Some(match (self.direction()?, self.is_nonblocking()) {
             (Direction::Write, false) => Class::WriteSync,

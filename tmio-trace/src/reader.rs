@@ -163,8 +163,13 @@ impl Trace {
     }
 
     /// Reads everything, in the order of the files.
-    pub fn read(self, mut visit: impl FnMut(Event<'_>)) -> Result<Outcome, ReadError> {
-        let mut reading = Reading::default();
+    pub fn read(self, visit: impl FnMut(Event<'_>)) -> Result<Outcome, ReadError> {
+        self.read_pieces(usize::MAX, visit)
+    }
+
+    /// The same, with blocks handed out in pieces of at most `most` operations: faster where only the operations matter.
+    pub fn read_pieces(self, most: usize, mut visit: impl FnMut(Event<'_>)) -> Result<Outcome, ReadError> {
+        let mut reading = Reading::new(most);
         for source in self.sources {
             match source {
                 Source::File(path) => {
@@ -183,7 +188,7 @@ impl Trace {
 }
 
 /// What was read so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) outcome: Outcome,
     pub(crate) ranks: BTreeMap<u32, RankInfo>,
@@ -192,11 +197,27 @@ pub(crate) struct Reading {
     /// Rank and number of every block, to recognise a block that is also in a spool, or twice.
     written: HashSet<(u32, u64)>,
     operations: Vec<Operation>,
+    /// Operations that are handed out at a time.
+    most: usize,
     end_is_last: bool,
     damaged: bool,
 }
 
 impl Reading {
+    /// Nothing so far; blocks are handed out in pieces of at most `most` operations.
+    pub(crate) fn new(most: usize) -> Self {
+        Reading {
+            outcome: Outcome::default(),
+            ranks: BTreeMap::new(),
+            names: BTreeMap::new(),
+            written: HashSet::new(),
+            operations: Vec::new(),
+            most: most.max(1),
+            end_is_last: false,
+            damaged: false,
+        }
+    }
+
     fn stream(
         &mut self,
         path: &Path,
@@ -260,24 +281,25 @@ impl Reading {
         let info = self.ranks.get(&block.rank);
         // Mostly one shift fits the whole block.
         let shift = info.and_then(|rank| constant_shift(rank, block.t_min, block.t_max));
-        let decoded =
-            block.decode_shifted(shift.unwrap_or(0), &mut operations).map_err(|error| error.to_string());
-        if decoded.is_ok() {
+        let covered = info.and_then(|rank| rank.job_time(block.covered_until));
+        let covered_until = covered.unwrap_or(block.covered_until);
+        let mut count = 0;
+        let decoded = block.decode_pieces(shift.unwrap_or(0), self.most, &mut operations, |piece| {
             if shift.is_none() {
-                to_job_time(info, &mut operations);
+                to_job_time(info, piece);
             }
-            let covered = info.and_then(|rank| rank.job_time(block.covered_until));
-            self.outcome.blocks += 1;
-            self.outcome.operations += operations.len() as u64;
+            count += piece.len() as u64;
             visit(Event::Block(Operations {
                 rank: block.rank,
-                covered_until: covered.unwrap_or(block.covered_until),
+                covered_until,
                 files: &block.files,
-                operations: &operations,
+                operations: piece,
             }));
-        }
+        });
+        self.outcome.blocks += u64::from(decoded.is_ok() || count > 0);
+        self.outcome.operations += count;
         self.operations = operations;
-        decoded
+        decoded.map_err(|error| error.to_string())
     }
 
     /// What unfinished ranks of this host have not written out yet.

@@ -111,12 +111,12 @@ impl Converter {
         Self { ticks: scale.ticks, ns: scale.ns, rate }
     }
 
-    #[inline]
+    #[inline(always)]
     fn to_ns(self, ticks: u64) -> i64 {
         self.ns.wrapping_add(self.span(ticks.wrapping_sub(self.ticks) as i64))
     }
 
-    #[inline]
+    #[inline(always)]
     fn span(self, ticks: i64) -> i64 {
         const HALF: i128 = 1 << (Converter::FRACTION - 1);
         ((i128::from(ticks) * i128::from(self.rate) + HALF) >> Self::FRACTION) as i64
@@ -134,6 +134,18 @@ impl<'a> RawRecords<'a> {
     /// `words` begins with a record and ends after one.
     pub fn new(words: &'a [u64], scale: TickScale) -> Self {
         Self { words, scale: Converter::new(scale) }
+    }
+
+    /// Start and end of the next record if it is a blocking operation and, but for its times, is what is expected.
+    #[inline(always)]
+    pub(crate) fn next_if(&mut self, identity: u64, bytes: u64, offset: i64) -> Option<(i64, i64)> {
+        let (&[start, end, its_offset, its_bytes, its_identity], rest) =
+            self.words.split_first_chunk::<SYNC_WORDS>()?;
+        if its_identity != identity || its_bytes != bytes || its_offset != offset as u64 {
+            return None;
+        }
+        self.words = rest;
+        Some((self.scale.to_ns(start), self.scale.to_ns(end)))
     }
 
     /// There are at most so many records.

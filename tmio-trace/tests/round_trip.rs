@@ -4,8 +4,10 @@ use proptest::prelude::*;
 use std::path::Path;
 use tmio_trace::block::{Block, BlockEncoder};
 use tmio_trace::frame::{self, FrameKind, FrameReader};
+use tmio_trace::spool::{RawRecords, TickScale, pack_identity};
 use tmio_trace::{
-    AsyncTimes, ClockSample, Event, Flags, Header, OpKind, Operation, RankInfo, ReadError, Trace, TraceEnd,
+    AsyncTimes, ClockSample, Direction, Event, FilePointer, Flags, Header, OpKind, Operation, RankInfo,
+    ReadError, Trace, TraceEnd,
 };
 
 fn any_operation() -> impl Strategy<Value = Operation> {
@@ -50,6 +52,35 @@ proptest! {
         let (rank, seq, covered, back) = decode(&encode(&operations));
         prop_assert_eq!((rank, seq, covered), (3, 9, 77));
         prop_assert_eq!(back, operations);
+    }
+
+    #[test]
+    fn records_of_a_slot_make_the_same_block_as_their_operations(
+        kinds in prop::collection::vec((0u8..4, 0u64..2, 1u64..100_000), 0..200),
+    ) {
+        // Long stretches of regular access, broken by another size, a nonblocking operation or a step in the offset.
+        let nonblocking = OpKind::data(Direction::Write, FilePointer::Explicit, true, false, false);
+        let (mut words, mut offset, mut now) = (Vec::new(), 0u64, 1000u64);
+        for (choice, size, pause) in kinds {
+            let kind = if choice == 3 { nonblocking } else { OpKind(1) };
+            offset += if choice == 2 { 1 << 30 } else { 4096 };
+            now += pause;
+            let identity = pack_identity(7, kind, Flags::default(), 0);
+            words.extend([now, now + pause / 2, offset, 4096 + size, identity]);
+            if kind.is_nonblocking() {
+                words.extend([now + 1, now + 2, now + 3, 4]);
+            }
+        }
+        let scale = TickScale { ticks: 500, ns: 123_456_789, rate: 0.4 };
+        let operations: Vec<Operation> = RawRecords::new(&words, scale).collect();
+        let mut encoder = BlockEncoder::default();
+        prop_assert!(encoder.restart(operations.len()));
+        encoder.extend(RawRecords::new(&words, scale));
+        prop_assert_eq!(encoder.count() as usize, operations.len());
+        let names = encoder.files().iter().map(|&n| (n, "/scratch/file.7")).collect();
+        let frame = encoder.finish(3, 9, 77, names).unwrap().to_vec();
+        prop_assert_eq!(&decode(&frame).3, &operations);
+        prop_assert_eq!(frame, encode(&operations));
     }
 
     #[test]

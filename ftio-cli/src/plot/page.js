@@ -8,12 +8,13 @@ const shared = (kind, own) => same ? Math.max(...charts.filter(chart => chart.ki
 
 function bandwidth(parent, data, view) {
   const wave = t => data.wave.mean + data.wave.amplitude * Math.cos(2 * Math.PI * data.wave.frequency * t + data.wave.phase);
+  const crest = (low, high) => data.rebuilt ? most(data.rebuilt, low, high) : data.wave ? data.wave.mean + data.wave.amplitude : 0;
   return new Chart(parent, {
     kind: "bandwidth", view, height: 330, title: "Bandwidth", names: ["time", "bandwidth"], units: ["s", "B/s"],
     legend: [...(data.phases.length ? [["phase", "phases", "area"]] : []), ...(data.exact ? [["exact", "exact", "area"]] : []), ["sampled", "sampled"],
-      ...(data.wave ? [["wave", "mean and dominant wave"]] : []), ...(data.next_phase ? [["next", "next phase expected", "area"]] : [])],
+      ...(data.rebuilt ? [["wave", "mean and strongest waves"]] : data.wave ? [["wave", "mean and dominant wave"]] : []), ...(data.next_phase ? [["next", "next phase expected", "area"]] : [])],
     own(low = view.low, high = view.high) {
-      const sampled = Math.max(most(data.sampled, low, high), data.wave && this.shows("wave") ? data.wave.mean + data.wave.amplitude : 0);
+      const sampled = Math.max(most(data.sampled, low, high), this.shows("wave") ? crest(low, high) : 0);
       return data.exact && this.shows("exact") ? Math.max(sampled, Math.min(most(data.exact, low, high), 2.5 * sampled)) : sampled;
     },
     range(low, high) { return [0, 1.08 * shared("bandwidth", this.own(low, high))]; },
@@ -26,7 +27,12 @@ function bandwidth(parent, data, view) {
       if (data.next_phase && this.shows("next")) this.band(this.x(data.next_phase[0]), this.x(data.next_phase[1]), "next", 0.25);
       if (data.exact && this.shows("exact")) this.line(data.exact, "exact", 0.6, { filled: true });
       if (this.shows("sampled")) this.line(data.sampled, "sampled", 1.2);
-      if (data.wave && this.shows("wave")) {
+      if (data.rebuilt && this.shows("wave")) {
+        const { x, y } = data.rebuilt, from = Math.max(0, before(x, view.low)), to = Math.min(x.length - 1, before(x, view.high) + 1);
+        c.strokeStyle = colour("wave"); c.lineWidth = 2; c.beginPath();
+        for (let i = from; i <= to; i++) c.lineTo(this.x(x[i]), this.y(y[i]));
+        c.stroke();
+      } else if (data.wave && this.shows("wave")) {
         c.strokeStyle = colour("wave"); c.lineWidth = 2; c.beginPath();
         for (let p = 0; p <= this.across; p += 0.5) c.lineTo(this.left + p, this.y(Math.max(0, wave(view.low + p / this.across * (view.high - view.low)))));
         c.stroke();
@@ -38,7 +44,7 @@ function bandwidth(parent, data, view) {
         if (data.exact) lines.push(`exact     ${si(at(data.exact, t), "B/s")}`);
         lines.push(`sampled   ${si(at(data.sampled, t), "B/s")}`);
       }
-      if (data.wave) lines.push(`wave      ${si(Math.max(0, wave(t)), "B/s")}`);
+      if (data.rebuilt) { if (t <= data.window[1]) lines.push(`waves     ${si(at(data.rebuilt, t), "B/s")}`); } else if (data.wave) lines.push(`wave      ${si(Math.max(0, wave(t)), "B/s")}`);
       const phase = data.phases.findIndex(([a, b]) => t >= a && t <= b);
       if (phase >= 0) lines.push(`phase     ${phase + 1} of ${data.phases.length}, ${seconds(data.phases[phase][1] - data.phases[phase][0])} long`);
       if (data.next_phase && t >= data.next_phase[0] && t <= data.next_phase[1]) lines.push("next phase expected");

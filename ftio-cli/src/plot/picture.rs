@@ -25,6 +25,8 @@ pub struct Picture {
     /// The sampled bandwidth: a step at each point.
     pub sampled: Curve,
     pub wave: Option<WaveCurve>,
+    /// The mean and some waves added up, if asked for: a value for the middle of each sample.
+    pub rebuilt: Option<Curve>,
     /// Contribution of each frequency.
     pub spectrum: Curve,
     /// The frequencies worth looking at first.
@@ -89,6 +91,10 @@ impl Picture {
                 amplitude: wave.amplitude,
                 frequency: wave.frequency,
                 phase: wave.phase - std::f64::consts::TAU * (wave.frequency * start).fract(),
+            }),
+            rebuilt: found.reconstruction.as_ref().map(|rebuilt| {
+                let x = (0..rebuilt.samples.len()).map(|i| start + (i as f64 + 0.5) * step).collect();
+                Curve { x, y: rebuilt.samples.iter().map(|value| value.max(0.0)).collect() }.thinned(points)
             }),
             frequency_range: interesting(&spectrum, found.frequency),
             spectrum: spectrum.peaks(4 * points),

@@ -99,7 +99,11 @@ fn times(picture: &Picture) -> [f64; 2] {
 }
 
 fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
-    let crest = picture.wave.as_ref().map_or(0.0, |wave| wave.mean + wave.amplitude);
+    let crest = match (&picture.rebuilt, &picture.wave) {
+        (Some(rebuilt), _) => rebuilt.highest(),
+        (None, Some(wave)) => wave.mean + wave.amplitude,
+        (None, None) => 0.0,
+    };
     // Single requests may be far above what a bin holds; they must not squeeze the rest.
     let sampled = picture.sampled.highest().max(crest);
     let top = picture.exact.as_ref().map_or(sampled, |exact| exact.highest().min(2.5 * sampled).max(sampled));
@@ -123,7 +127,11 @@ fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
         }
         sheet.line(frame.steps(&picture.sampled), Ink::Sampled, 1.1);
         legend.push((Ink::Sampled, "sampled", Look::Line));
-        if let Some(wave) = &picture.wave {
+        if let Some(rebuilt) = &picture.rebuilt {
+            let points = rebuilt.x.iter().zip(&rebuilt.y).map(|(&t, &value)| frame.at(t, value));
+            sheet.line(points.collect(), Ink::Wave, 2.0);
+            legend.push((Ink::Wave, "mean and strongest waves", Look::Line));
+        } else if let Some(wave) = &picture.wave {
             let points = (0..=1200).map(|i| {
                 let t = frame.x[0] + (frame.x[1] - frame.x[0]) * f64::from(i) / 1200.0;
                 let angle = std::f64::consts::TAU * (wave.frequency * t).fract() + wave.phase;

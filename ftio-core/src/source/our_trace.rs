@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 use tmio_trace::reader::Operations;
 use tmio_trace::{Event, Operation, Trace};
 
+/// Operations at a time: as many as fit the first cache of a processor.
+const PIECE: usize = 256;
+
 /// Our own trace.
 #[derive(Debug)]
 pub struct TmioTrace {
@@ -101,11 +104,11 @@ impl Source for TmioTrace {
 }
 
 impl TmioTrace {
-    /// Hand every block to `visit`, which returns how many bytes were transferred in it.
+    /// Hand every block to `visit`, piece by piece, which returns how many bytes were transferred in it.
     fn read_blocks(self, mut visit: impl FnMut(&Operations<'_>) -> u64) -> Result<Job, SourceError> {
         let mut highest_rank = None;
         let mut coverage = CoverageTally::default();
-        let outcome = self.open()?.read(|event| match event {
+        let outcome = self.open()?.read_pieces(PIECE, |event| match event {
             Event::Header(_) => {}
             Event::Rank(info) => {
                 highest_rank = highest_rank.max(Some(info.rank));

@@ -12,6 +12,18 @@ impl Block<'_> {
 
     /// Decodes the operations with `shift` nanoseconds added to all times, which costs nothing here.
     pub fn decode_shifted(&self, shift: i64, operations: &mut Vec<Operation>) -> Result<(), BlockError> {
+        self.decode_pieces(shift, usize::MAX, operations, |_| ())
+    }
+
+    /// The same, but hands out at most `most` operations at a time, all in `operations`: few enough stay in the
+    /// processor's cache. What came before an error has been handed out.
+    pub fn decode_pieces(
+        &self,
+        shift: i64,
+        most: usize,
+        operations: &mut Vec<Operation>,
+        mut visit: impl FnMut(&mut [Operation]),
+    ) -> Result<(), BlockError> {
         operations.clear();
         if self.count > MAX_COUNT {
             return Err(BlockError::TooMany(self.count));
@@ -20,16 +32,28 @@ impl Block<'_> {
         let mut state = State { end: shift, ..State::default() };
         let mut left = u64::from(self.count);
         while left > 0 {
+            if operations.len() >= most {
+                visit(operations);
+                operations.clear();
+            }
             let op = columns.operation(&mut state)?;
             operations.push(op);
             left -= 1;
             // What differs from this one only in its times needs only these.
             let alike = if op.nonblocking.is_none() { columns.alike().min(left) } else { 0 };
-            if alike > 0 {
-                columns.repeat(&op, alike, &mut state, operations)?;
+            let mut to_come = alike;
+            while to_come > 0 {
+                if operations.len() >= most {
+                    visit(operations);
+                    operations.clear();
+                }
+                let now = to_come.min((most - operations.len()) as u64);
+                columns.repeat(&op, now, &mut state, operations)?;
+                to_come -= now;
             }
             left -= alike;
         }
+        visit(operations);
         Ok(())
     }
 }
