@@ -395,7 +395,12 @@ fn a_socket_that_somebody_listens_at() {
 #[test]
 fn wrong_usage() {
     let dir = tempfile::tempdir().unwrap();
-    for args in [&["predict"][..], &["predict", "--window", "x", "a"], &["predict", "--timeout", "0", "a"]] {
+    for args in [
+        &["predict"][..],
+        &["predict", "--window", "x", "a"],
+        &["predict", "--timeout", "0", "a"],
+        &["predict", "-"],
+    ] {
         assert_eq!(ftio(dir.path(), args).status.code(), Some(2), "{args:?}");
     }
     assert_eq!(ftio(dir.path(), &["predict", "--tui", "a"]).status.code(), Some(1), "no terminal");

@@ -18,6 +18,9 @@ use std::path::{Path, PathBuf};
 /// How much is read at once.
 const PIECE: usize = 1 << 20;
 
+/// How many operations are handed out at once: so many stay in the cache.
+const PIECE_OPERATIONS: usize = 512;
+
 /// What a look at the parts showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
@@ -81,7 +84,7 @@ impl GrowingTrace {
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            reading: Reading::default(),
+            reading: Reading::new(PIECE_OPERATIONS),
             parts: BTreeMap::new(),
             seen: HashSet::new(),
             other_job: false,

@@ -51,6 +51,10 @@ pub struct Program {
 
 /// Follow until told to stop, or until everything has ended if that is asked for.
 pub fn run(args: &PredictArgs) -> anyhow::Result<Exit> {
+    if args.traces.iter().any(|path| path.as_os_str() == "-") {
+        complain("", "standard input cannot be followed: name a file (one called \"-\" is ./-)");
+        return Ok(Exit::Usage);
+    }
     let reading = args.how.reading()?;
     let options = args.how.options(args.outlier);
     let mut followed: Vec<Followed> =

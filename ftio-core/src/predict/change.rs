@@ -28,8 +28,9 @@ const SLACK: f64 = 1.0;
 const THRESHOLD: f64 = 5.0;
 /// Predictions that make the reference: the last so many.
 const REMEMBERED: usize = 32;
-/// Predictions that make a behaviour which can change.
+/// So many predictions in a row, not further apart than this share, make a behaviour that can change.
 const ENOUGH: usize = 3;
+const ALIKE: f64 = 0.2;
 /// Predictions without a period that mean a change, and for how many periods.
 const MISSES: u32 = 3;
 const MISSED_PERIODS: f64 = 2.0;
@@ -89,8 +90,12 @@ impl ChangeDetector {
         self.last_counted = until;
         let log = period.ln();
         let before = match self.reference() {
-            Some(reference) if self.held.len() > 1 => reference,
-            _ => {
+            Some(reference) if self.held.len() >= ENOUGH => reference,
+            reference => {
+                // What has not held yet cannot change.
+                if reference.is_some_and(|reference| (log - reference.ln()).abs() > ALIKE) {
+                    self.held.clear();
+                }
                 self.hold(log);
                 return None;
             }
@@ -189,6 +194,11 @@ mod tests {
     #[test]
     fn one_wrong_prediction_is_none() {
         assert_eq!(noticed(steps(1.0, &[(10, 10.0), (1, 20.0), (10, 10.0), (1, 5.0), (10, 10.0)])), [0; 0]);
+    }
+
+    #[test]
+    fn what_has_not_held_cannot_change() {
+        assert_eq!(noticed(steps(1.0, &[(1, 0.002), (1, 0.008), (1, 0.5), (10, 1.0)])), [0; 0]);
     }
 
     #[test]

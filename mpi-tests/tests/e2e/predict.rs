@@ -83,14 +83,13 @@ fn starts(truth: &Value) -> Vec<f64> {
     truth["phase_starts"].as_array().expect("a list").iter().map(number).collect()
 }
 
-/// Windows begin later and later, and not because the behaviour had changed.
+/// Windows begin later and later.
 fn assert_window_adapts(predictions: &[Value], label: &str) {
     let begins: Vec<f64> = predictions.iter().map(|found| number(&found["window"][0])).collect();
     assert!(begins.is_sorted(), "{label}: {begins:?}");
     let mut steps = begins.clone();
     steps.dedup();
     assert!(steps.len() >= 2 && begins[0] == 0.0, "{label}: the window stayed: {begins:?}");
-    assert!(predictions.iter().all(|found| found["changed"] == false), "{label}");
 }
 
 /// The mean of the predicted periods is that of the distances of those phases that each prediction has seen. Predictions of fewer than
