@@ -23,6 +23,9 @@ Examples:
       ftio plot -o runs.html run-1.msgpack run-2.msgpack
   What is in the trace, without any analysis:
       ftio info run.msgpack
+  While the job runs: when will the next phase come? Beside it, or all in one:
+      ftio predict run.msgpack
+      ftio run -- mpirun -n 4 ./app
   After a job was killed: what it had done until then, as an ordinary trace:
       ftio recover run.msgpack
   How bytes, times and bandwidths grow with the number of processes, from runs at several scales:

@@ -42,7 +42,9 @@ fn predictions_beside_and_the_detection_in_the_end() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let (out, aside) = (stdout(&output), stderr(&output));
     assert!(out.starts_with("hello\n") && out.contains("  Period      10.0"), "{out}");
-    assert!(aside.contains("120.0 s  period 10.0") && aside.lines().count() == 1, "{aside}");
+    // The loader complains about the stand-in.
+    let predictions: Vec<&str> = aside.lines().filter(|line| !line.contains("ld.so")).collect();
+    assert!(predictions.len() == 1 && predictions[0].contains("120.0 s  period 10.0"), "{aside}");
 
     std::fs::remove_file(dir.path().join("out")).unwrap();
     let output = run(dir.path(), &["-o", "out", "--json", "--", "sh", "-c", program]);

@@ -191,8 +191,10 @@ fn other_names_are_subcommands() {
     };
     let output = called("ioplot", &["-o", "t.svg", "t"]);
     assert_eq!((output.status.code(), stdout(&output)), (Some(0), "t.svg\n".into()));
-    for (name, subcommand) in [("predictor", "predict"), ("ioparse", "scale")] {
-        let output = called(name, &["t"]);
+    for (name, subcommand, args) in
+        [("predictor", "predict", &["--until-complete", "t"][..]), ("ioparse", "scale", &["t"])]
+    {
+        let output = called(name, args);
         let there = stdout(&ftio(dir.path(), &["--help"])).contains(&format!("  {subcommand} "));
         if !there {
             assert_eq!(output.status.code(), Some(2), "{name}");

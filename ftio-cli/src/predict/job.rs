@@ -10,9 +10,10 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Not all ranks write at the same moment: wait for the others half as long as it usually is from flush to flush, but within these limits.
-const LEAST_GRACE: Duration = Duration::from_millis(250);
-const MOST_GRACE: Duration = Duration::from_secs(5);
+/// Not all ranks write at the same moment: wait for the others three quarters of the time that it last was from flush to flush, but within these
+/// limits.
+const LEAST_GRACE: Duration = Duration::from_millis(500);
+const MOST_GRACE: Duration = Duration::from_secs(10);
 
 /// A trace that is followed.
 #[derive(Debug)]
@@ -33,8 +34,10 @@ struct Signals {
     options: PredictOptions,
     predictors: Vec<Predictor>,
     shown: Vec<Shown>,
+    /// When all ranks had last written.
     last_flush: Option<Instant>,
     grace: Duration,
+    settling: bool,
 }
 
 impl Followed {
@@ -47,6 +50,7 @@ impl Followed {
             shown: Vec::new(),
             last_flush: None,
             grace: Duration::from_secs(1),
+            settling: false,
         };
         let follower = Follower::new(path, span, reading.clone());
         Followed { follower, signals, failed: false, ended: false, unsettled_since: None }
@@ -86,7 +90,9 @@ impl Followed {
     pub fn settle(&mut self, outputs: &mut Outputs) {
         self.unsettled_since = None;
         let signals = &mut self.signals;
+        signals.settling = true;
         self.follower.settle(&mut |event| signals.take(event, outputs));
+        signals.settling = false;
     }
 
     /// When to look again for those who have not said anything.
@@ -134,8 +140,10 @@ impl Signals {
             }
             Event::Flush { stream, until } => {
                 let now = Instant::now();
-                if let Some(last) = self.last_flush.replace(now) {
-                    self.grace = (now.duration_since(last) / 2).clamp(LEAST_GRACE, MOST_GRACE);
+                if !self.settling
+                    && let Some(last) = self.last_flush.replace(now)
+                {
+                    self.grace = (now.duration_since(last) * 3 / 4).clamp(LEAST_GRACE, MOST_GRACE);
                 }
                 if let Some(predictor) = self.predictors.get_mut(stream) {
                     let prediction = predictor.predict(until);

@@ -28,6 +28,9 @@ const SLACK: f64 = 1.0;
 const THRESHOLD: f64 = 5.0;
 /// Predictions that make the reference: the last so many.
 const REMEMBERED: usize = 32;
+/// So many predictions in a row, not further apart than this share, make a behaviour that can change.
+const ENOUGH: usize = 3;
+const ALIKE: f64 = 0.2;
 /// Predictions without a period that mean a change, and for how many periods.
 const MISSES: u32 = 3;
 const MISSED_PERIODS: f64 = 2.0;
@@ -63,6 +66,9 @@ pub struct ChangeDetector {
 impl ChangeDetector {
     /// Where the tail of the window begins, if the window is long enough to have one. `periods` is what a tail should hold.
     pub fn tail(&self, start: i64, until: i64, periods: f64) -> Option<i64> {
+        if self.held.len() < ENOUGH {
+            return None;
+        }
         let doubled = f64::from(1u32 << self.tail_misses.min(20));
         let from = until.saturating_sub(nanoseconds((periods + 1.0) * doubled * self.reference()?));
         // The rest must be long enough to be something else.
@@ -84,8 +90,12 @@ impl ChangeDetector {
         self.last_counted = until;
         let log = period.ln();
         let before = match self.reference() {
-            Some(reference) if self.held.len() > 1 => reference,
-            _ => {
+            Some(reference) if self.held.len() >= ENOUGH => reference,
+            reference => {
+                // What has not held yet cannot change.
+                if reference.is_some_and(|reference| (log - reference.ln()).abs() > ALIKE) {
+                    self.held.clear();
+                }
                 self.hold(log);
                 return None;
             }
@@ -107,7 +117,7 @@ impl ChangeDetector {
         let before = self.reference()?;
         self.misses += 1;
         let since = seconds(until - self.last_found);
-        if self.misses < MISSES || since < MISSED_PERIODS * before || self.held.len() < 2 {
+        if self.misses < MISSES || since < MISSED_PERIODS * before || self.held.len() < ENOUGH {
             return None;
         }
         let from = self.last_found;
@@ -187,6 +197,11 @@ mod tests {
     }
 
     #[test]
+    fn what_has_not_held_cannot_change() {
+        assert_eq!(noticed(steps(1.0, &[(1, 0.002), (1, 0.008), (1, 0.5), (10, 1.0)])), [0; 0]);
+    }
+
+    #[test]
     fn noise_is_none() {
         let mut random = crate::random::Random::new(7);
         let noisy = (0..1000).map(|_| 10.0 * (1.0 + 0.06 * (random.unit() - 0.5))).collect::<Vec<f64>>();
@@ -214,8 +229,10 @@ mod tests {
     #[test]
     fn the_tail_of_a_long_window() {
         let mut detector = ChangeDetector::default();
-        assert_eq!(detector.tail(0, 1000, 3.0), None, "nothing to compare with");
-        detector.observe(0, 1e-6);
+        assert_eq!(detector.tail(0, 10_000, 3.0), None, "nothing to compare with");
+        for until in [0, 1000, 2000] {
+            detector.observe(until, 1e-6);
+        }
         assert_eq!(detector.tail(0, 10_000, 3.0), Some(6_000));
         assert_eq!(detector.tail(0, 7_000, 3.0), None, "more than half of the window");
         detector.tail_seen(false);

@@ -117,9 +117,10 @@ impl Predictor {
     pub fn predict(&mut self, until: i64) -> Prediction {
         let mut start = self.window.start(until);
         let mut found = self.judge(start, until);
-        // Too little may have been kept for the period to be seen: take back what was given up. Or too much: long silence before the first
-        // request hides it.
-        let others = [self.window.before_shortening(), self.history.begins().filter(|first| *first > start)];
+        // Too little may have been kept for the period to be seen: take back what was given up. Or too much: silence before the first
+        // request hides it, if that is not most of what there is.
+        let silence = |first: &i64| *first > start && first - start <= until - first;
+        let others = [self.window.before_shortening(), self.history.begins().filter(silence)];
         for other in others.into_iter().flatten() {
             if found.detection.period.is_none() {
                 let judged = self.judge(other, until);

@@ -22,6 +22,9 @@ pub enum WindowRule {
     Change,
 }
 
+/// Periods that differ by less than this share are alike.
+const ALIKE: f64 = 0.2;
+
 /// The k of the paper.
 pub const DEFAULT_HITS: u32 = 3;
 
@@ -105,9 +108,14 @@ impl Window {
                 self.start = if changed { start } else { self.start.max(start - (until - start)) };
             }
         }
+        let alike = |period: f64, before: f64| (period / before).ln().abs() < ALIKE;
         match period {
-            None => self.hits = 0,
+            None if changed => self.hits = 0,
+            None => {}
             Some(_) if changed => (self.hits, self.last_hit) = (1, until),
+            Some(period) if self.period.is_some_and(|before| !alike(period, before)) => {
+                (self.hits, self.last_hit) = (1, until);
+            }
             Some(period)
                 if self.hits == 0 || seconds(until.saturating_sub(self.last_hit)) >= period / 2.0 =>
             {
@@ -162,8 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn a_miss_starts_the_count_again() {
-        let flushes = [(10.0, Some(2.0)), (12.0, Some(2.0)), (14.0, None), (16.0, Some(2.0)), (18.0, None)];
+    fn a_miss_is_forgiven_and_another_period_is_not() {
+        let flushes = [(10.0, Some(2.0)), (12.0, Some(2.0)), (14.0, None), (16.0, Some(2.1)), (18.0, None)];
+        assert_eq!(starts(WindowRule::Hits(3), &flushes), [0.0, 0.0, 0.0, 0.0, 11.7]);
+        let flushes =
+            [(10.0, Some(2.0)), (12.0, Some(2.0)), (14.0, Some(3.0)), (16.0, Some(2.0)), (18.0, None)];
         assert_eq!(starts(WindowRule::Hits(3), &flushes), [0.0; 5]);
     }
 

@@ -1,6 +1,6 @@
 //! Predictions while the job runs: the paper's HACC-IO run (III-B c) scaled down, with ten phases of which the first is delayed.
 
-use crate::harness::{Mpi, Outcome, ftio, installed_mpis, libtmio, run_limited};
+use crate::harness::{Mpi, Outcome, ftio, installed_mpis, libtmio, run_limited, say_skipped};
 use crate::traced::{Scratch, traced};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Compute, write, read, verify, ten times.
 const SHAPE: [&str; 10] =
-    ["--iterations", "10", "--compute", "0.5", "--size", "512k", "--requests", "8", "--read", "--dir"];
+    ["--iterations", "10", "--compute", "0.5", "--size", "4k", "--requests", "2500", "--read", "--dir"];
 
 /// The paper: 8.66 against 8.7 s.
 const TOLERANCE: f64 = 0.01;
@@ -23,10 +23,9 @@ struct Predicting {
 }
 
 impl Predicting {
-    fn start(trace: &Path, args: &[&str]) -> Self {
+    fn start(trace: &Path) -> Self {
         let mut child = Command::new(ftio())
             .args(["predict", "--json", "--until-complete", "-m", "write"])
-            .args(args)
             .arg(trace)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -47,14 +46,28 @@ impl Predicting {
     }
 }
 
-fn followed(mpi: &Mpi, flush: &str, args: &[&str], how: &[&str]) -> (Vec<Value>, Value) {
-    let scratch = Scratch::new();
-    let job =
-        mpi.job(2, mpi.program("workload")).args(SHAPE).args([scratch.data()]).args(args.iter().copied());
-    let predicting = Predicting::start(&scratch.trace(), how);
-    let outcome = traced(job, &scratch).env("TMIO_FLUSH", flush).run();
-    assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
-    (predicting.end(), outcome.json())
+/// Predictions and the workload's own account, of a run whose phases were regular: on a machine that is busy otherwise the truth itself has no
+/// period. `None` if there was none in a few attempts.
+fn followed(mpi: &Mpi, flush: &str, args: &[&str]) -> Option<(Vec<Value>, Value)> {
+    for _ in 0..4 {
+        let scratch = Scratch::new();
+        let job = mpi.job(2, mpi.program("workload")).args(SHAPE).args([scratch.data()]);
+        // Ranks that wait should leave the core to those that do not.
+        let job = job.args(args.iter().copied()).env("OMPI_MCA_mpi_yield_when_idle", "1");
+        let predicting = Predicting::start(&scratch.trace());
+        let outcome = traced(job, &scratch).env("TMIO_FLUSH", flush).run();
+        assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+        let (predictions, truth) = (predicting.end(), outcome.json());
+        // The first distance is meant to be another one.
+        let starts = starts(&truth);
+        let gaps: Vec<f64> = starts[1..].windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let usual = mean(&gaps);
+        if gaps.iter().all(|gap| (gap / usual - 1.0).abs() < 0.1) {
+            return Some((predictions, truth));
+        }
+    }
+    say_skipped(&format!("{}: the machine is too busy for phases to come regularly", mpi.name));
+    None
 }
 
 fn number(value: &Value) -> f64 {
@@ -70,41 +83,63 @@ fn starts(truth: &Value) -> Vec<f64> {
     truth["phase_starts"].as_array().expect("a list").iter().map(number).collect()
 }
 
-/// Windows begin later and later, and not because the behaviour had changed.
+/// Windows begin later and later.
 fn assert_window_adapts(predictions: &[Value], label: &str) {
     let begins: Vec<f64> = predictions.iter().map(|found| number(&found["window"][0])).collect();
     assert!(begins.is_sorted(), "{label}: {begins:?}");
     let mut steps = begins.clone();
     steps.dedup();
     assert!(steps.len() >= 2 && begins[0] == 0.0, "{label}: the window stayed: {begins:?}");
-    assert!(predictions.iter().all(|found| found["changed"] == false), "{label}");
 }
 
-fn assert_close(found: f64, truth: f64, label: &str) {
-    assert!((found / truth - 1.0).abs() < TOLERANCE, "{label}: predicted {found}, truth {truth}");
+/// The mean of the predicted periods is that of the distances of those phases that each prediction has seen. Predictions of fewer than
+/// three phases do not count, and none that is later may be missing.
+fn assert_mean_period(predictions: &[Value], starts: &[f64], label: &str) {
+    let mut found = Vec::new();
+    let mut truth = Vec::new();
+    for prediction in predictions {
+        let window = [number(&prediction["window"][0]), number(&prediction["window"][1])];
+        let seen: Vec<f64> =
+            starts.iter().copied().filter(|start| (window[0]..window[1]).contains(start)).collect();
+        if let ([first, _, .., last], Some(period)) = (&seen[..], prediction["period"].as_f64()) {
+            found.push(period);
+            truth.push((last - first) / (seen.len() - 1) as f64);
+        }
+    }
+    let (predicted, real) = (mean(&found), mean(&truth));
+    eprintln!(
+        "{label}: mean predicted period {predicted:.4} s, truth {real:.4} s, of {} predictions",
+        found.len()
+    );
+    assert!(found.len() * 2 > predictions.len(), "{label}: too few of {}", predictions.len());
+    assert!((predicted / real - 1.0).abs() < TOLERANCE, "{label}: predicted {predicted}, truth {real}");
+    let (last, real) = (found[found.len() - 1], truth[truth.len() - 1]);
+    assert!((last / real - 1.0).abs() < 0.05, "{label}: converged to {last}, truth {real}");
 }
 
 /// `iotrace_summary()` after each phase, as in the paper.
 #[test]
 fn a_first_phase_that_begins_late() {
     for mpi in installed_mpis() {
-        let (predictions, truth) = followed(&mpi, "finalize", &["--flush", "--delay", "1"], &[]);
+        let Some((predictions, truth)) = followed(&mpi, "finalize", &["--flush", "--delay", "1"]) else {
+            continue;
+        };
         let label = format!("{}: {}", mpi.name, summary(&predictions));
-        assert!((10..=11).contains(&predictions.len()), "{label}: one for each phase, and one for the end");
+        // One for each phase, and one for the end; more if a rank is so late that the other one is taken alone.
+        assert!(predictions.len() >= 10, "{label}");
         assert_window_adapts(&predictions, &label);
-        let periods: Vec<f64> = predictions.iter().filter_map(|found| found["period"].as_f64()).collect();
-        assert!(periods.len() >= 6, "{label}");
-        let last = number(&predictions[9]["window"][0]);
-        assert!(last > starts(&truth)[1], "{label}: the first phase is out of sight");
-        assert_close(mean(&periods), number(&truth["mean_period"]), &label);
-        // After three phases, every next one is foreseen.
         let starts = starts(&truth);
-        let shift = number(&predictions[9]["t"]) - starts[9];
-        for (prediction, begun) in predictions[5..9].iter().zip(&starts[6..]) {
-            let foreseen = number(&prediction["next_phase"]["start"]) - shift;
-            let off = (foreseen - begun) / mean(&periods);
-            assert!(off.abs() < 0.5, "{label}: at {} for {foreseen}, was {begun}", prediction["t"]);
+        assert_mean_period(&predictions, &starts, &label);
+        // The later phases were foreseen.
+        let mut off: Vec<f64> = Vec::new();
+        for prediction in predictions.iter().skip(5) {
+            let next = starts.iter().find(|start| **start > number(&prediction["t"]));
+            if let (Some(begun), Some(period)) = (next, prediction["period"].as_f64()) {
+                off.push(((number(&prediction["next_phase"]["start"]) - begun) / period).abs());
+            }
         }
+        off.sort_by(f64::total_cmp);
+        assert!(off.len() >= 3 && off[off.len() / 2] < 0.25, "{label}: off by {off:?} periods");
     }
 }
 
@@ -112,21 +147,18 @@ fn a_first_phase_that_begins_late() {
 #[test]
 fn a_first_phase_that_takes_long() {
     for mpi in installed_mpis().into_iter().rev().take(1) {
-        let (predictions, truth) = followed(&mpi, "interval:0.25", &["--prolong", "0.6"], &[]);
+        let Some((predictions, truth)) = followed(&mpi, "interval:0.25", &["--prolong", "0.6"]) else {
+            continue;
+        };
         let label = format!("{}: {}", mpi.name, summary(&predictions));
         assert!(predictions.len() >= 20, "{label}");
         assert_window_adapts(&predictions, &label);
-        // Once the first phase is out of sight, only the distances of the others count.
         let starts = starts(&truth);
-        let later: Vec<f64> = predictions
-            .iter()
-            .filter(|found| number(&found["window"][0]) > starts[0] + 0.6)
-            .filter_map(|found| found["period"].as_f64())
-            .collect();
-        assert!(later.len() >= 8, "{label}");
-        let last = (later[later.len() - 1] / mean(&later) - 1.0).abs();
-        assert!(last < 0.1, "{label}: they converge");
-        assert_close(mean(&later), (starts[9] - starts[1]) / 8.0, &label);
+        // Once the first phase is out of sight, only the distances of the others count.
+        let later = predictions.iter().position(|found| number(&found["window"][0]) > starts[0] + 0.6);
+        let later = later.unwrap_or_else(|| panic!("{label}: the first phase stays in sight"));
+        assert!(predictions.len() - later >= 6, "{label}");
+        assert_mean_period(&predictions[later..], &starts, &label);
     }
 }
 
