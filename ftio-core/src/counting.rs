@@ -145,7 +145,7 @@ fn paused(starts: &[usize], signal: &Signal, ground: &Ground) -> f64 {
 impl Counted {
     /// Do phases begin sharply, after pauses?
     pub fn is_sharp(&self) -> bool {
-        self.paused >= 0.5 && self.ground.quiet <= 0.15 * self.ground.level
+        self.paused >= 0.5 && self.ground.background <= 0.15 * self.ground.level
     }
 
     /// The same without the first phase.
