@@ -89,7 +89,7 @@ pub fn count(signal: &Signal) -> Option<Counted> {
         rated.iter().filter(|rated| equal(rated)).map(|rated| rated.regularity.count).max().unwrap_or(0);
     let volumes = volumes.filter(|grouped| 3 * grouped.regularity.count > 2 * finest);
     rated.extend(volumes.map(|rated| Rated { natural: false, ..rated }));
-    rated.sort_by(|a, b| b.regularity.count.cmp(&a.regularity.count));
+    rated.sort_by_key(|rated| std::cmp::Reverse(rated.regularity.count));
     let mut best = (0..rated.len()).max_by(|&a, &b| rated[a].rating.total_cmp(&rated[b].rating))?;
     let mut inner = None;
     // A coarser level comes later.
