@@ -115,8 +115,8 @@ pub fn by_volume(bursts: &[Burst]) -> Option<Grouping> {
 
 /// The burst that ends each of `count` parts of equal volume but the last.
 ///
-/// With b bursts per part, one of them ends within ±d parts of any given place with a probability of 2·b·d. For all places together that must be
-/// less than e⁻⁸, about 1 in 3000.
+/// With b bursts per part, one of them ends within ±d parts of any given place with a probability of about p = 2·b·d. If that were chance, Σ −ln p over
+/// all places would be about their number m, with a deviation of √m; it must be far above that, because many counts are tried.
 fn equal_parts(sums: &[f64], count: usize) -> Option<Vec<usize>> {
     /// How far from its place a burst may end, as a share of a part.
     const TOLERANCE: f64 = 0.06;
@@ -133,10 +133,11 @@ fn equal_parts(sums: &[f64], count: usize) -> Option<Vec<usize>> {
         if distance > TOLERANCE || nearest + 1 >= sums.len() || cuts.last() == Some(&nearest) {
             return None;
         }
-        surprise -= (2.0 * each * distance.max(0.005)).min(1.0).ln();
+        surprise -= (2.0 * each * distance.max(0.002)).min(1.0).ln();
         cuts.push(nearest);
     }
-    (surprise >= 8.0).then_some(cuts)
+    let places = (count - 1) as f64;
+    (surprise >= places + 4.0 * places.sqrt() + 6.0).then_some(cuts)
 }
 
 fn grouping(bursts: &[Burst], cuts: &[usize]) -> Grouping {

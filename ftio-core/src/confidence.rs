@@ -22,7 +22,7 @@ pub fn signs(evidence: &Evidence, period: f64) -> [f64; 4] {
     ]
 }
 
-/// Weights of the [`signs`], and the constant: logistic regression on 2806 answers, 2725 of them right. The autocorrelation got no
+/// Weights of the [`signs`], and the constant (`cargo run --release -p ftio-core --example calibrate`): logistic regression on 2806 answers, 2725 of them right. The autocorrelation got no
 /// weight: where phases are even, it adds nothing.
 const WEIGHTS: [f64; 4] = [2.96, 3.45, 2.26, 0.26];
 const CONSTANT: f64 = -3.36;
@@ -52,6 +52,5 @@ mod tests {
         assert!(doubtful < 0.3, "{doubtful}");
         let confirmed = Evidence { spectrum_period: Some(10.1), ..evidence(0.9, 0.9, 0.4) };
         assert!(confidence(&confirmed, 10.0) > doubtful);
-        assert!(confidence(&Evidence::default(), 1.0) < 0.3);
     }
 }

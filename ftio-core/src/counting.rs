@@ -53,6 +53,8 @@ pub struct Counted {
     pub paused: f64,
     /// What is quiet and what is not.
     pub ground: Ground,
+    /// The phases of other levels that are clear, the clearest first.
+    pub others: Vec<Vec<Phase>>,
 }
 
 /// A level that was looked at.
@@ -87,7 +89,7 @@ pub fn count(signal: &Signal) -> Option<Counted> {
         rated.iter().filter(|rated| equal(rated)).map(|rated| rated.regularity.count).max().unwrap_or(0);
     let volumes = volumes.filter(|grouped| 3 * grouped.regularity.count > 2 * finest);
     rated.extend(volumes.map(|rated| Rated { natural: false, ..rated }));
-    rated.sort_by(|a, b| b.regularity.count.cmp(&a.regularity.count));
+    rated.sort_by_key(|rated| std::cmp::Reverse(rated.regularity.count));
     let mut best = (0..rated.len()).max_by(|&a, &b| rated[a].rating.total_cmp(&rated[b].rating))?;
     let mut inner = None;
     // A coarser level comes later.
@@ -117,7 +119,17 @@ pub fn count(signal: &Signal) -> Option<Counted> {
         covered: covered(&chosen.phases, signal),
         paused: paused(&chosen.starts, signal, &ground),
         ground,
+        others: others_of(&rated, best),
     })
+}
+
+/// The phases of the clearest levels but the best.
+fn others_of(rated: &[Rated], best: usize) -> Vec<Vec<Phase>> {
+    const MOST: usize = 6;
+    let is_clear = |rated: &Rated| rated.octaves * rated.regularity.count as f64 >= CLEAR && rated.natural;
+    let mut clear: Vec<usize> = (0..rated.len()).filter(|&i| i != best && is_clear(&rated[i])).collect();
+    clear.sort_by(|&a, &b| rated[b].octaves.total_cmp(&rated[a].octaves));
+    clear.into_iter().take(MOST).map(|i| rated[i].phases.clone()).collect()
 }
 
 /// The levels of a signal, found in one of fewer samples if it has very many, but at least some for each phase.
@@ -145,7 +157,7 @@ fn paused(starts: &[usize], signal: &Signal, ground: &Ground) -> f64 {
 impl Counted {
     /// Do phases begin sharply, after pauses?
     pub fn is_sharp(&self) -> bool {
-        self.paused >= 0.5 && self.ground.quiet <= 0.15 * self.ground.level
+        self.paused >= 0.5 && self.ground.background <= 0.15 * self.ground.level
     }
 
     /// The same without the first phase.

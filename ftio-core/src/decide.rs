@@ -14,6 +14,7 @@ use crate::evidence::Evidence;
 use crate::judgement::Judgement;
 use crate::kind::{CONSTANT_VARIATION, SignalKind, variation};
 use crate::phases::Phase;
+use crate::regularity::Regularity;
 use crate::signal::Signal;
 use crate::trains::{Train, two_trains};
 use serde::Serialize;
@@ -100,10 +101,14 @@ pub fn decide(fine: &Signal, judgement: &Judgement, cut: bool) -> Decision {
         if let Some(change) = change(&counted.phases) {
             return changing(fine, counted, change, evidence);
         }
-        if counted.regularity.distances > INTERLEAVED
-            && let Some(trains) = two_trains(&counted.phases)
-        {
-            return interleaved(fine, counted, &trains, evidence);
+        let lists = std::iter::once(&counted.phases).chain(&counted.others);
+        let is_even = counted.regularity.distances <= INTERLEAVED / 2.0;
+        let uneven = |list: &&Vec<Phase>| {
+            !is_even && Regularity::of(list).is_some_and(|regularity| regularity.distances > INTERLEAVED)
+        };
+        let mut trains = lists.filter(uneven).filter_map(|list| Some((list, two_trains(list)?)));
+        if let Some((list, trains)) = trains.next() {
+            return interleaved(fine, list, &trains, evidence);
         }
     }
     match counted.as_ref().map_or(Err("fewer than three phases".into()), objection_free) {
@@ -176,8 +181,8 @@ fn periodic(fine: &Signal, counted: &Counted, evidence: Evidence) -> Decision {
 }
 
 /// Two periods at once: the answer is that of the larger volume.
-fn interleaved(fine: &Signal, counted: &Counted, trains: &[Train; 2], evidence: Evidence) -> Decision {
-    let members = |train: &Train| train.members.iter().map(|&i| &counted.phases[i]).collect::<Vec<_>>();
+fn interleaved(fine: &Signal, all: &[Phase], trains: &[Train; 2], evidence: Evidence) -> Decision {
+    let members = |train: &Train| train.members.iter().map(|&i| &all[i]).collect::<Vec<_>>();
     let phases: Vec<Phase> = members(&trains[0]).into_iter().copied().collect();
     let period = trains[0].period;
     let mut evidence = evidence.with_repetition(fine, period);

@@ -130,6 +130,8 @@ pub struct Analysis {
     pub stretches: Option<Vec<Stretch>>,
     /// How strong which period was when, if asked for.
     pub scalogram: Option<Scalogram>,
+    /// The phases that were counted, if there is a period by them; here in seconds of job time.
+    pub phases: Vec<Phase>,
 }
 
 impl Analysis {
@@ -142,7 +144,16 @@ impl Analysis {
         wave: Option<Wave>,
         stretches: Option<Vec<Stretch>>,
     ) -> Self {
-        Analysis { detection, warnings, signal, contributions, wave, stretches, scalogram: None }
+        Analysis {
+            detection,
+            warnings,
+            signal,
+            contributions,
+            wave,
+            stretches,
+            scalogram: None,
+            phases: Vec::new(),
+        }
     }
 
     /// With the signal made of its strongest waves, if so many are asked for.
@@ -273,6 +284,13 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     let analysis =
         Analysis::new(detection, job.warnings.len(), signal, contributions, wave, collected.stretches)
             .reconstructed(&spectrum, options.reconstruct);
+    let since = fine.start_seconds();
+    let phases = decision.phases.iter().map(|phase| Phase {
+        start: since + phase.start,
+        end: since + phase.end,
+        ..*phase
+    });
+    let analysis = Analysis { phases: phases.collect(), ..analysis };
     if options.over_time { analysis.over_time(&options.judge()) } else { analysis }
 }
 
