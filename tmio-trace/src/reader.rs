@@ -169,7 +169,7 @@ impl Trace {
 
     /// The same, with blocks handed out in pieces of at most `most` operations: faster where only the operations matter.
     pub fn read_pieces(self, most: usize, mut visit: impl FnMut(Event<'_>)) -> Result<Outcome, ReadError> {
-        let mut reading = Reading { most: Some(most.max(1)), ..Reading::default() };
+        let mut reading = Reading::new(most);
         for source in self.sources {
             match source {
                 Source::File(path) => {
@@ -188,7 +188,7 @@ impl Trace {
 }
 
 /// What was read so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) outcome: Outcome,
     pub(crate) ranks: BTreeMap<u32, RankInfo>,
@@ -197,13 +197,27 @@ pub(crate) struct Reading {
     /// Rank and number of every block, to recognise a block that is also in a spool, or twice.
     written: HashSet<(u32, u64)>,
     operations: Vec<Operation>,
-    /// Operations that are handed out at a time; by default a whole block.
-    most: Option<usize>,
+    /// Operations that are handed out at a time.
+    most: usize,
     end_is_last: bool,
     damaged: bool,
 }
 
 impl Reading {
+    /// Nothing so far; blocks are handed out in pieces of at most `most` operations.
+    pub(crate) fn new(most: usize) -> Self {
+        Reading {
+            outcome: Outcome::default(),
+            ranks: BTreeMap::new(),
+            names: BTreeMap::new(),
+            written: HashSet::new(),
+            operations: Vec::new(),
+            most: most.max(1),
+            end_is_last: false,
+            damaged: false,
+        }
+    }
+
     fn stream(
         &mut self,
         path: &Path,
@@ -269,9 +283,8 @@ impl Reading {
         let shift = info.and_then(|rank| constant_shift(rank, block.t_min, block.t_max));
         let covered = info.and_then(|rank| rank.job_time(block.covered_until));
         let covered_until = covered.unwrap_or(block.covered_until);
-        let most = self.most.unwrap_or(usize::MAX);
         let mut count = 0;
-        let decoded = block.decode_pieces(shift.unwrap_or(0), most, &mut operations, |piece| {
+        let decoded = block.decode_pieces(shift.unwrap_or(0), self.most, &mut operations, |piece| {
             if shift.is_none() {
                 to_job_time(info, piece);
             }
