@@ -50,42 +50,29 @@ mod tests {
 
     const SECOND: i64 = 1_000_000_000;
 
-    /// After 360 s of silence, writing whose rate changes every 10 s.
-    fn dented(until: i64) -> (Evidence, Prediction) {
-        let mut predictor = Predictor::new("dents", PredictOptions::default());
+    /// A job of which nothing was seen for 360 s; it has written since, and now somebody sees a period.
+    fn after_silence(t: f64, period: Option<f64>) -> (Evidence, Prediction) {
         let mut evidence = Evidence::new(0);
-        for start in (360..until).step_by(20) {
-            for (from, bytes) in [(start, 3 << 30), (start + 10, 1 << 30)] {
-                let request = Request::new(from * SECOND, (from + 10) * SECOND, bytes, Class::WriteSync);
-                predictor.add(&[request]);
-                evidence.add(&[request]);
-            }
-        }
-        (evidence, predictor.predict(until * SECOND))
+        evidence.add(&[Request::new(380 * SECOND, 390 * SECOND, 1, Class::WriteSync)]);
+        evidence.add(&[Request::new(360 * SECOND, 370 * SECOND, 1, Class::WriteSync)]);
+        let prediction = Predictor::new("job", PredictOptions::default()).predict(1);
+        (evidence, Prediction { t, period, ..prediction })
     }
 
     #[test]
     fn a_short_period_after_long_silence_must_show_itself() {
-        let (evidence, prediction) = dented(540);
-        assert!(
-            prediction.period.is_some_and(|period| (period - 20.0).abs() < 1.0),
-            "{:?}",
-            prediction.period
-        );
-        assert_eq!(evidence.period(&prediction), None);
-        let (evidence, prediction) = dented(1100);
-        assert_eq!(evidence.period(&prediction), prediction.period);
+        for (t, expected) in [(540.0, None), (1079.0, None), (1081.0, Some(20.3))] {
+            let (evidence, prediction) = after_silence(t, Some(20.3));
+            assert_eq!(evidence.period(&prediction), expected, "at {t} s");
+        }
     }
 
     #[test]
     fn a_usual_silence_does_not_matter() {
-        let (_, mut prediction) = dented(540);
-        let mut evidence = Evidence::new(0);
-        assert_eq!(evidence.period(&prediction), None, "nothing was written");
-        evidence.add(&[Request::new(360 * SECOND, 370 * SECOND, 1, Class::WriteSync)]);
-        prediction.period = Some(384.0);
+        let (evidence, prediction) = after_silence(540.0, Some(384.0));
         assert_eq!(evidence.period(&prediction), Some(384.0));
-        prediction.period = None;
+        assert_eq!(Evidence::new(0).period(&prediction), None, "nothing was written");
+        let (evidence, prediction) = after_silence(2000.0, None);
         assert_eq!(evidence.period(&prediction), None);
     }
 }
