@@ -40,8 +40,9 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-s
 
 /// Find the period of an application's I/O phases from its trace
 ///
-/// The bandwidth of all ranks over time is taken as a signal. If one frequency stands out of its spectrum, the I/O is
-/// periodic; the confidence tells how far it stands out.
+/// The bandwidth of all ranks over time is taken as a signal. Its I/O phases are counted at every time scale; if they come more regularly than
+/// chance would have it, the I/O is periodic, and the period is the mean distance of their starts. The spectrum is a second witness, and the
+/// confidence is the probability that the period is right.
 #[derive(Debug, Parser)]
 #[command(name = "ftio", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 #[command(subcommand_negates_reqs = true)]

@@ -205,8 +205,9 @@ impl Rated {
         let octaves = octaves(regularity.period);
         let clear = (octaves * regularity.count as f64 / CLEAR).min(1.0);
         // The fewer phases, the more easily they are even by chance.
-        let doubt = 0.05 * (FEW / regularity.count as f64).powi(2).max(1.0);
-        let rating = octaves * clear / (doubt + regularity.irregularity());
+        let few = (FEW / regularity.count as f64).max(1.0);
+        let doubt = 0.05 * few.powi(2) * few.min(1.6);
+        let rating = octaves * clear.powi(3) / (doubt + regularity.irregularity());
         Some(Rated { starts, phases, regularity, octaves, natural: true, divided, rating })
     }
 

@@ -98,6 +98,11 @@ fn without_long_leads(found: &[(usize, usize)]) -> Vec<usize> {
 /// Phases that begin a little earlier, say with a header, across a pause that is much shorter than the one before that.
 pub fn with_headers(signal: &Signal, ground: &Ground, mut starts: Vec<usize>) -> Vec<usize> {
     let small = 0.02 * signal.samples.iter().sum::<f64>() / starts.len().max(1) as f64;
+    // Before the first phase there is no other whose end could be taken for it: it begins with its first request, however slow that is.
+    if let Some(first) = starts.first_mut().filter(|_| ground.background == 0.0) {
+        let silent = 1e-3 * ground.level;
+        *first = (0..*first).rev().find(|&k| signal.samples[k] <= silent).map_or(0, |k| k + 1);
+    }
     for i in 0..starts.len() {
         let floor = i.checked_sub(1).map_or(0, |previous| starts[previous] + 1);
         if let Some(earlier) = before_a_short_pause(&signal.samples, ground, starts[i], floor, small) {

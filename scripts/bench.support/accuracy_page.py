@@ -141,7 +141,7 @@ def errors_picture(results):
     place = lambda value: left + (log10(min(max(value, 10 ** low), 1)) - low) / (high - low) * width
     parts = [text(left, 18, "mean error of the period", size=14)]
     for i, (method, colour) in enumerate(COLOURS.items()):
-        parts.append(f'<circle cx="{left + 200 + 105 * i}" cy="14" r="5" fill="{colour}"/>' + text(left + 209 + 105 * i, 18, method))
+        parts.append(f'<circle cx="{left + 180 + 98 * i}" cy="14" r="5" fill="{colour}"/>' + text(left + 189 + 98 * i, 18, method))
     bottom = top + row * len(settings)
     for power in range(low, high + 1):
         x = place(10 ** power)
@@ -153,7 +153,7 @@ def errors_picture(results):
         parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{left + width}" y2="{y:.1f}" stroke="#f0f0f0"/>')
         for method, one in reversed(list(setting["methods"].items())):
             parts.append(f'<circle cx="{place(one["mean"]):.1f}" cy="{y:.1f}" r="5" fill="{COLOURS[method]}" fill-opacity="0.85"/>')
-    return svg(left + width + 30, bottom + 16, parts)
+    return svg(left + width + 60, bottom + 16, parts)
 
 
 def reliability_picture(results):
