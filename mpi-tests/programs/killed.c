@@ -28,6 +28,7 @@ int main(int argc, char **argv) {
     } else if (!strcmp(argv[3], "all") || atoi(argv[3]) == rank) {
         raise(signal_number);
     }
-    pause();
-    return 0;
+    /* A handled signal ends pause(), and must not end this. */
+    for (;;)
+        pause();
 }

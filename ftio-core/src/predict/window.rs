@@ -3,7 +3,7 @@
 //! The behaviour of a job may change, so that old data should be given up at some point (paper, II-D). The published way: *after finding
 //! k times a dominant frequency, the window is reduced to k times the last found period.* In the paper's example (III-B c) the third hit lets
 //! the window of the prediction at 47.4 s begin at 47.4 − 3 × 8.1 = 23.1 s. There it stays, while the window grows, until k more hits
-//! let it move again.
+//! let it move again. A window in which nothing is found once it is shortened is taken back, and the next hit tries again.
 
 use super::{nanoseconds, seconds};
 
@@ -100,7 +100,7 @@ impl Window {
 
     /// What came of it: the window that was used in the end, and whether it began anew because of a change.
     pub fn judged(&mut self, start: i64, until: i64, period: Option<f64>, changed: bool) {
-        self.before = None;
+        let taken_back = self.before.take() == Some(start);
         match self.rule {
             WindowRule::Hits(_) | WindowRule::Change | WindowRule::All => self.start = start,
             // What lies further back than twice the window may go.
@@ -115,6 +115,9 @@ impl Window {
             Some(_) if changed => (self.hits, self.last_hit) = (1, until),
             Some(period) if self.period.is_some_and(|before| !alike(period, before)) => {
                 (self.hits, self.last_hit) = (1, until);
+            }
+            Some(_) if taken_back && let WindowRule::Hits(k) = self.rule => {
+                (self.hits, self.last_hit) = (k.saturating_sub(1), until);
             }
             Some(period)
                 if self.hits == 0 || seconds(until.saturating_sub(self.last_hit)) >= period / 2.0 =>
@@ -196,16 +199,19 @@ mod tests {
 
     #[test]
     fn a_shortened_window_can_be_taken_back() {
-        let mut window = Window::new(WindowRule::Hits(2), 0);
-        for until in [10.0, 12.0] {
+        let mut window = Window::new(WindowRule::Hits(3), 0);
+        for until in [10.0, 12.0, 14.0] {
             let start = window.start(ns(until));
             assert_eq!(window.before_shortening(), None);
             window.judged(start, ns(until), Some(2.0), false);
         }
-        assert_eq!(window.start(ns(14.0)), ns(10.0));
+        assert_eq!(window.start(ns(16.0)), ns(10.0));
         assert_eq!(window.before_shortening(), Some(0));
-        window.judged(0, ns(14.0), Some(2.0), false);
-        assert_eq!((window.start(ns(16.0)), window.hits()), (0, 1));
+        window.judged(0, ns(16.0), Some(2.0), false);
+        assert_eq!((window.start(ns(16.5)), window.hits()), (0, 2));
+        // One more hit, not three, and it is tried again.
+        window.judged(0, ns(18.0), Some(2.0), false);
+        assert_eq!(window.start(ns(20.0)), ns(14.0));
     }
 
     #[test]

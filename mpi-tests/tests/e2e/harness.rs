@@ -124,6 +124,7 @@ impl Mpi {
             args: Vec::new(),
             environment: BTreeMap::new(),
             launcher_environment: BTreeMap::new(),
+            alone: false,
         }
     }
 }
@@ -137,6 +138,13 @@ pub struct Job {
     args: Vec<OsString>,
     environment: BTreeMap<String, String>,
     launcher_environment: BTreeMap<String, String>,
+    alone: bool,
+}
+
+impl std::fmt::Display for Job {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} on {} ranks", self.mpi.name, self.ranks)
+    }
 }
 
 impl Job {
@@ -158,6 +166,12 @@ impl Job {
         self
     }
 
+    /// No other job may run beside it: for what is measured in seconds.
+    pub fn alone(mut self) -> Self {
+        self.alone = true;
+        self
+    }
+
     /// The launcher's whole command line.
     pub fn command(&self) -> Command {
         let mut command = self.mpi.launcher();
@@ -172,7 +186,7 @@ impl Job {
 
     /// Starts it, calls `meanwhile` with the launcher's process id, and waits for its end.
     pub fn run_with(&self, meanwhile: impl FnOnce(&mut Child)) -> Outcome {
-        let _room = Room::take(self.ranks);
+        let _room = Room::take(if self.alone { Room::limit() } else { self.ranks });
         run_meanwhile(self.command(), LIMIT, meanwhile)
     }
 
@@ -192,8 +206,13 @@ static OCCUPIED: Mutex<u32> = Mutex::new(0);
 static ROOM_MADE: Condvar = Condvar::new();
 
 impl Room {
+    /// For how many ranks there is room.
+    fn limit() -> u32 {
+        2 * thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+    }
+
     fn take(ranks: u32) -> Self {
-        let limit = 2 * thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        let limit = Room::limit();
         let occupied = OCCUPIED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         // A job that would never fit runs alone.
         let mut occupied = ROOM_MADE
@@ -234,6 +253,12 @@ impl Outcome {
 /// Runs a command without the tracer's variables of this environment; ends it, and fails, after `limit`.
 pub fn run_limited(command: Command, limit: Duration) -> Outcome {
     run_meanwhile(command, limit, |_| {})
+}
+
+/// The same while no job of another test runs.
+pub fn run_alone(command: Command, limit: Duration) -> Outcome {
+    let _room = Room::take(Room::limit());
+    run_limited(command, limit)
 }
 
 fn run_meanwhile(mut command: Command, limit: Duration, meanwhile: impl FnOnce(&mut Child)) -> Outcome {

@@ -1,6 +1,6 @@
 //! Predictions while the job runs: the paper's HACC-IO run (III-B c) scaled down, with ten phases of which the first is delayed.
 
-use crate::harness::{Mpi, Outcome, ftio, installed_mpis, libtmio, run_limited, say_skipped};
+use crate::harness::{Mpi, Outcome, ftio, installed_mpis, libtmio, run_alone, say_skipped};
 use crate::traced::{Scratch, traced};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -55,7 +55,7 @@ fn followed(mpi: &Mpi, flush: &str, args: &[&str]) -> Option<(Vec<Value>, Value)
         // Ranks that wait should leave the core to those that do not.
         let job = job.args(args.iter().copied()).env("OMPI_MCA_mpi_yield_when_idle", "1");
         let predicting = Predicting::start(&scratch.trace());
-        let outcome = traced(job, &scratch).env("TMIO_FLUSH", flush).run();
+        let outcome = traced(job, &scratch).alone().env("TMIO_FLUSH", flush).run();
         assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
         let (predictions, truth) = (predicting.end(), outcome.json());
         // The first distance is meant to be another one.
@@ -143,11 +143,13 @@ fn a_first_phase_that_begins_late() {
     }
 }
 
-/// The same with a first phase that takes longer than a period; flushes by themselves, in a program that knows nothing of them.
+/// A first phase that takes longer than a period, and more of the others; flushes by themselves, in a program that knows nothing of them.
 #[test]
 fn a_first_phase_that_takes_long() {
     for mpi in installed_mpis().into_iter().rev().take(1) {
-        let Some((predictions, truth)) = followed(&mpi, "interval:0.25", &["--prolong", "0.6"]) else {
+        let Some((predictions, truth)) =
+            followed(&mpi, "interval:0.25", &["--prolong", "0.6", "--iterations", "14"])
+        else {
             continue;
         };
         let label = format!("{}: {}", mpi.name, summary(&predictions));
@@ -178,7 +180,7 @@ fn run_traces_predicts_and_detects() {
         command.args(["run", "--flush", "interval:0.25", "-o"]).arg(scratch.trace()).arg("--library");
         command.arg(libtmio()).arg("--").arg(launch.get_program()).args(launch.get_args());
         command.envs(launch.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let outcome: Outcome = run_limited(command, Duration::from_secs(120));
+        let outcome: Outcome = run_alone(command, Duration::from_secs(120));
         assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
         let live = outcome.stderr.lines().filter(|line| line.contains("period ")).count();
         assert!(live >= 8, "{}: predictions while it ran: {}", mpi.name, outcome.stderr);

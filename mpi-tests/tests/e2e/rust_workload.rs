@@ -1,7 +1,7 @@
 //! The workload in Rust, which reaches MPI through rsmpi, is counted exactly as well.
 
 use crate::harness::{installed_mpis, skip, target_directory};
-use crate::traced::trace_program;
+use crate::traced::trace_job;
 
 #[test]
 fn exact() {
@@ -14,7 +14,7 @@ fn exact() {
         }
         for access in ["blocking", "nonblocking", "collective"] {
             for ranks in [1, 2, 4] {
-                let run = trace_program(&mpi, ranks, &program, &["--access", access, "--read"]);
+                let run = trace_job(mpi.job(ranks, &program), &["--access", access, "--read"]);
                 assert_eq!(run.differences(), [""; 0], "{} on {ranks} ranks, {access}", mpi.name);
                 assert!(run.truth["total"]["write_sync"]["ops"] != run.truth["total"]["write_async"]["ops"]);
             }

@@ -94,15 +94,21 @@ pub struct Run {
 
 /// Runs the C workload, traced, with no computation unless `args` ask for some.
 pub fn trace_workload(mpi: &Mpi, ranks: u32, args: &[&str]) -> Run {
-    trace_program(mpi, ranks, &mpi.program("workload"), args)
+    trace_job(mpi.job(ranks, mpi.program("workload")), args)
 }
 
-pub fn trace_program(mpi: &Mpi, ranks: u32, program: &Path, args: &[&str]) -> Run {
+/// The same while no other job runs, for what is measured in seconds.
+pub fn trace_workload_alone(mpi: &Mpi, ranks: u32, args: &[&str]) -> Run {
+    trace_job(mpi.job(ranks, mpi.program("workload")).alone(), args)
+}
+
+/// A job whose program takes the workload's arguments.
+pub fn trace_job(job: Job, args: &[&str]) -> Run {
     let scratch = Scratch::new();
-    let job = mpi.job(ranks, program).args(["--compute", "0", "--iterations", "3", "--size", "4k"]);
+    let label = format!("{job}, {}", args.join(" "));
+    let job = job.args(["--compute", "0", "--iterations", "3", "--size", "4k"]);
     let job = job.args(args.iter().copied()).args(["--dir", scratch.data().to_str().expect("UTF-8")]);
     let outcome = traced(job, &scratch).run();
-    let label = format!("{} on {ranks} ranks, {}", mpi.name, args.join(" "));
     assert!(outcome.success(), "{label}: the traced program failed: {outcome:?}");
     assert_eq!(outcome.stderr, "", "{label}: nothing was wrong, so nothing should have been said");
     assert_eq!(scratch.leftovers(), [""; 0], "{label}: left behind after a normal end");
