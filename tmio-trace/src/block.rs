@@ -5,15 +5,14 @@
 //! began before then is in this block or an earlier one), `files` (pairs of number and name, all
 //! that the block's operations refer to), `columns`.
 //!
-//! Each column is a [`column`](crate::column) of `count` numbers, or of as many as there are
+//! The column `times` holds for each operation `start − end of the operation before` and `end − start`, see
+//! [`times`](crate::times). Each other one is a [`column`](crate::column) of `count` numbers, or of as many as there are
 //! nonblocking operations for the last four:
 //!
 //! | column | number |
 //! |---|---|
 //! | `kind`, `flags`, `thread`, `file`, `bytes` | difference to the operation before |
 //! | `offset` | difference of the difference to the operation before |
-//! | `start` | start − end of the operation before |
-//! | `duration` | end − start |
 //! | `issued` | issued − start |
 //! | `deadline` | end − deadline |
 //! | `pending` | pending_until − issued |
@@ -26,6 +25,7 @@ mod decode;
 use crate::column::ColumnWriter;
 use crate::frame::{self, FrameKind};
 use crate::spool::{RawRecords, pack_identity};
+use crate::times::TimesWriter;
 use crate::{Flags, OpKind, Operation};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -74,9 +74,7 @@ pub struct Columns<'a> {
     #[serde(borrow)]
     pub offset: Bytes<'a>,
     #[serde(borrow)]
-    pub start: Bytes<'a>,
-    #[serde(borrow)]
-    pub duration: Bytes<'a>,
+    pub times: Bytes<'a>,
     #[serde(borrow, default, skip_serializing_if = "Bytes::is_empty")]
     pub issued: Bytes<'a>,
     #[serde(borrow, default, skip_serializing_if = "Bytes::is_empty")]
@@ -119,8 +117,7 @@ pub struct BlockEncoder {
     file: ColumnWriter,
     bytes: ColumnWriter,
     offset: ColumnWriter,
-    start: ColumnWriter,
-    duration: ColumnWriter,
+    times: TimesWriter,
     issued: ColumnWriter,
     deadline: ColumnWriter,
     pending: ColumnWriter,
@@ -165,15 +162,13 @@ impl BlockEncoder {
             &mut self.file,
             &mut self.bytes,
             &mut self.offset,
-            &mut self.start,
-            &mut self.duration,
             &mut self.issued,
             &mut self.deadline,
             &mut self.pending,
             &mut self.tested,
         ];
         let room = columns.into_iter().all(|column| column.restart(count));
-        room && self.files.try_reserve(count).is_ok()
+        room && self.times.restart(count) && self.files.try_reserve(count).is_ok()
     }
 
     /// Appends the records of a slot.
@@ -197,16 +192,16 @@ impl BlockEncoder {
         let identity = pack_identity(file, kind, flags, thread);
         let Before { mut offset, mut end, .. } = self.before;
         let (mut t_min, mut t_max, mut alike) = (self.t_min, self.t_max, 0);
-        loop {
+        self.times.extend(|| {
             let following = offset.wrapping_add(stride);
-            let Some((start, its_end)) = records.next_if(identity, bytes, following) else { break };
-            self.start.push(start.wrapping_sub(end));
-            self.duration.push(its_end.wrapping_sub(start));
+            let (start, its_end) = records.next_if(identity, bytes, following)?;
+            let pair = (start.wrapping_sub(end), its_end.wrapping_sub(start));
             (offset, end) = (following, its_end);
             t_min = t_min.min(start);
             t_max = t_max.max(end);
             alike += 1;
-        }
+            Some(pair)
+        });
         (self.before.offset, self.before.end) = (offset, end);
         (self.t_min, self.t_max) = (t_min, t_max);
         self.count += alike;
@@ -226,8 +221,7 @@ impl BlockEncoder {
         } else {
             self.push_identity(identity);
         }
-        self.start.push(op.start.wrapping_sub(self.before.end));
-        self.duration.push(op.end.wrapping_sub(op.start));
+        self.times.push(op.start.wrapping_sub(self.before.end), op.end.wrapping_sub(op.start));
         self.before.end = op.end;
         if op.kind.is_nonblocking() {
             let times = op.nonblocking.unwrap_or_default();
@@ -308,8 +302,7 @@ impl BlockEncoder {
                 file: Bytes(self.file.finish()),
                 bytes: Bytes(self.bytes.finish()),
                 offset: Bytes(self.offset.finish()),
-                start: Bytes(self.start.finish()),
-                duration: Bytes(self.duration.finish()),
+                times: Bytes(self.times.bytes()),
                 issued: Bytes(self.issued.finish()),
                 deadline: Bytes(self.deadline.finish()),
                 pending: Bytes(self.pending.finish()),
@@ -344,8 +337,7 @@ impl Columns<'_> {
             &self.file,
             &self.bytes,
             &self.offset,
-            &self.start,
-            &self.duration,
+            &self.times,
             &self.issued,
             &self.deadline,
             &self.pending,

@@ -221,12 +221,12 @@ impl<'a> ColumnReader<'a> {
 }
 
 #[inline]
-const fn zigzag(value: i64) -> u64 {
+pub(crate) const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
 #[inline]
-const fn unzigzag(code: u64) -> i64 {
+pub(crate) const fn unzigzag(code: u64) -> i64 {
     (code >> 1) as i64 ^ -((code & 1) as i64)
 }
 

@@ -33,6 +33,7 @@ mod meta;
 mod operation;
 pub mod reader;
 pub mod spool;
+pub mod times;
 pub mod tmio;
 
 pub use kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind};

@@ -2,6 +2,7 @@
 
 use super::{Block, BlockError, Bytes, Columns, MAX_COUNT};
 use crate::column::ColumnReader;
+use crate::times::TimesReader;
 use crate::{AsyncTimes, Flags, OpKind, Operation};
 
 impl Block<'_> {
@@ -79,8 +80,7 @@ struct Readers<'a> {
     file: ColumnReader<'a>,
     bytes: ColumnReader<'a>,
     offset: ColumnReader<'a>,
-    start: ColumnReader<'a>,
-    duration: ColumnReader<'a>,
+    times: TimesReader<'a>,
     issued: ColumnReader<'a>,
     deadline: ColumnReader<'a>,
     pending: ColumnReader<'a>,
@@ -97,8 +97,7 @@ impl<'a> Readers<'a> {
             file: column(&columns.file),
             bytes: column(&columns.bytes),
             offset: column(&columns.offset),
-            start: column(&columns.start),
-            duration: column(&columns.duration),
+            times: TimesReader::new(columns.times.0),
             issued: column(&columns.issued),
             deadline: column(&columns.deadline),
             pending: column(&columns.pending),
@@ -127,15 +126,16 @@ impl<'a> Readers<'a> {
         operations: &mut Vec<Operation>,
     ) -> Result<(), BlockError> {
         // Copies, so that they stay in registers.
-        let (mut starts, mut durations) = (self.start.clone(), self.duration.clone());
+        let mut times = self.times.clone();
         let (mut offset, mut end) = (state.offset, state.end);
         for _ in 0..count {
             offset = offset.wrapping_add(state.stride);
-            let start = end.wrapping_add(next(&mut starts, "start")?);
-            end = start.wrapping_add(next(&mut durations, "duration")?);
+            let (distance, duration) = times.next_pair().ok_or(BlockError::Short("times"))?;
+            let start = end.wrapping_add(distance);
+            end = start.wrapping_add(duration);
             operations.push(Operation { offset, start, end, ..*op });
         }
-        (self.start, self.duration) = (starts, durations);
+        self.times = times;
         (state.offset, state.end) = (offset, end);
         self.skip(count);
         Ok(())
@@ -156,8 +156,9 @@ impl<'a> Readers<'a> {
 
     #[inline]
     fn times(&mut self, state: &mut State) -> Result<(i64, i64), BlockError> {
-        let start = state.end.wrapping_add(next(&mut self.start, "start")?);
-        state.end = start.wrapping_add(next(&mut self.duration, "duration")?);
+        let (distance, duration) = self.times.next_pair().ok_or(BlockError::Short("times"))?;
+        let start = state.end.wrapping_add(distance);
+        state.end = start.wrapping_add(duration);
         Ok((start, state.end))
     }
 
