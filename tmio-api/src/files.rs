@@ -20,14 +20,14 @@ pub(crate) struct Files {
     table: Mutex<Table>,
 }
 
-/// Changes whenever a handle comes or goes, so that threads may remember the last one.
+/// Changes whenever a handle comes or goes, so that threads may remember the last one. They begin with a file of handle 0
+/// before the first change, which is [`UNKNOWN`].
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// The number of a file if it is the one that the thread used last.
 #[inline(always)]
 pub(crate) fn remembered(thread: &ThreadState, handle: usize) -> Option<u32> {
-    let (last, changes, number) = thread.last_file.get();
-    (last == handle && changes == CHANGES.load(Acquire)).then_some(number)
+    thread.remembered_file(handle, CHANGES.load(Acquire))
 }
 
 #[derive(Debug, Default)]
@@ -100,7 +100,7 @@ impl Files {
     fn find(&self, thread: &ThreadState, handle: usize) -> u32 {
         let changes = CHANGES.load(Acquire);
         let number = self.table.lock().handles.get(&handle).copied().unwrap_or(UNKNOWN);
-        thread.last_file.set((handle, changes, number));
+        thread.remember_file(handle, changes, number);
         number
     }
 

@@ -12,7 +12,7 @@ use tmio_trace::spool::{
     RATE, RawRecords, SLOT_WORDS, SYNC_WORDS, TickScale,
 };
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     head: &'static [AtomicU64; SLOT_WORDS],
     records: &'static [AtomicU64],

@@ -83,7 +83,7 @@ impl Recorder {
     }
 
     /// The thread's operation goes on in a slot.
-    fn settle(&self, thread: &ThreadState, slot: &'static Slot) {
+    fn settle(&self, thread: &ThreadState, slot: Slot) {
         thread.slot.set(Some(slot));
         if let Some(since) = thread.homeless_since() {
             slot.begin(since);
@@ -93,11 +93,11 @@ impl Recorder {
 
     /// The calling thread's slot, emptied, or a new one. `None`: there are more threads than slots. `since`: when the
     /// operation began that it is for.
-    fn slot_with_room(&self, thread: &ThreadState, since: u64) -> Option<&'static Slot> {
+    fn slot_with_room(&self, thread: &ThreadState, since: u64) -> Option<Slot> {
         let id = system::thread_id();
         if let Some(full) = thread.slot.get() {
             if full.try_lock() {
-                let emptied = self.empty(full, since);
+                let emptied = self.empty(&full, since);
                 full.unlock();
                 return emptied.then_some(full);
             }
@@ -125,13 +125,13 @@ impl Recorder {
                 let emptied = recorder.empty(slot, since);
                 slot.unlock();
                 if emptied {
-                    return Some(slot);
+                    return Some(*slot);
                 }
             }
             slot.release();
         }
         let slot = recorder.spool.grow()?;
-        slot.claim(id).then_some(slot)
+        slot.claim(id).then_some(*slot)
     }
 
     /// Writes a slot's records out and empties it. The caller owns and has locked it, to make room for the record

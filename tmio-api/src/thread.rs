@@ -7,37 +7,76 @@ use crate::slot::Slot;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
-/// What one thread remembers. Fetching it costs a call, so wrappers do it once.
+/// What one thread remembers, in one line of the cache. Fetching it costs a call, so wrappers do it once.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct ThreadState {
     /// Address of the marker in the frame of the outermost wrapper; 0 outside.
     outermost: Cell<usize>,
-    pub(crate) slot: Cell<Option<&'static Slot>>,
+    pub(crate) slot: Cell<Option<Slot>>,
+    /// Number of the thread within its process and one more; 0: it has none yet.
     number: Cell<u16>,
     /// Since when it is in an operation without having a slot; 0: it is not.
     homeless: Cell<u64>,
     /// The file that the thread used last: handle, state of the file table, number.
-    pub(crate) last_file: Cell<(usize, u64, u32)>,
+    last_handle: Cell<usize>,
+    last_changes: Cell<u64>,
+    last_number: Cell<u32>,
 }
 
-thread_local! {
-    static STATE: ThreadState = const {
-        ThreadState {
-            outermost: Cell::new(0),
-            slot: Cell::new(None),
-            number: Cell::new(u16::MAX),
-            homeless: Cell::new(0),
-            last_file: Cell::new((0, u64::MAX, 0)),
-        }
-    };
-}
+// A thread begins with zeros.
+const _: () = {
+    assert!(size_of::<ThreadState>() == 64);
+    // SAFETY: null is no reference, so that zeros are the `None` of an option of them; the compiler checks it here.
+    assert!(unsafe { std::mem::zeroed::<Option<Slot>>() }.is_none());
+};
 
 static THREADS: AtomicU16 = AtomicU16::new(0);
 
 /// Runs `body` with what the calling thread remembers.
-#[inline]
+#[inline(always)]
 pub fn with<T>(body: impl FnOnce(&ThreadState) -> T) -> T {
-    STATE.with(body)
+    // SAFETY: the place belongs to the calling thread, which lives until `body` returns, and holds a state from the beginning.
+    body(unsafe { &*place() })
+}
+
+/// Thread-local variables of a library are found by a call into the dynamic linker, which costs as much as all the rest of a
+/// record. This one lies at a fixed distance from the thread pointer ("initial exec"), for which Rust has no word.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[inline(always)]
+fn place() -> *const ThreadState {
+    let place: *const ThreadState;
+    // SAFETY: reads the thread pointer and adds the distance, which the dynamic linker has filled in.
+    unsafe {
+        std::arch::asm!(
+            "mov {place}, qword ptr fs:[0]",
+            "add {place}, qword ptr [rip + tmio_thread_state@GOTTPOFF]",
+            place = out(reg) place,
+            options(pure, nomem, nostack),
+        );
+    }
+    place
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+std::arch::global_asm!(
+    ".pushsection .tbss.tmio_thread_state, \"awT\", @nobits",
+    ".globl tmio_thread_state",
+    ".hidden tmio_thread_state",
+    ".p2align 6",
+    "tmio_thread_state:",
+    ".zero 64",
+    ".size tmio_thread_state, 64",
+    ".popsection",
+);
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+fn place() -> *const ThreadState {
+    thread_local! {
+        // SAFETY: zeros are the state in which a thread begins, see above.
+        static STATE: ThreadState = const { unsafe { std::mem::zeroed() } };
+    }
+    STATE.with(std::ptr::from_ref)
 }
 
 impl ThreadState {
@@ -74,6 +113,7 @@ impl ThreadState {
     }
 
     #[cold]
+    #[inline(never)]
     fn begin_without_slot(&self, ticks: u64) {
         if let Some(recorder) = recorder::recorder() {
             recorder.begin_without_slot(self, ticks);
@@ -81,10 +121,24 @@ impl ThreadState {
     }
 
     #[cold]
+    #[inline(never)]
     fn leave_without_slot(&self) {
         if let Some(recorder) = recorder::recorder() {
             recorder.without_slot.leave(self);
         }
+    }
+
+    /// The number of the file that the thread used last, if that is `handle` and nothing has changed since.
+    #[inline(always)]
+    pub(crate) fn remembered_file(&self, handle: usize, changes: u64) -> Option<u32> {
+        let same = self.last_handle.get() == handle && self.last_changes.get() == changes;
+        same.then(|| self.last_number.get())
+    }
+
+    pub(crate) fn remember_file(&self, handle: usize, changes: u64, number: u32) {
+        self.last_handle.set(handle);
+        self.last_changes.set(changes);
+        self.last_number.set(number);
     }
 
     pub(crate) fn homeless_since(&self) -> Option<u64> {
@@ -99,16 +153,17 @@ impl ThreadState {
     #[inline(always)]
     pub(crate) fn number(&self) -> u16 {
         match self.number.get() {
-            u16::MAX => self.new_number(),
-            number => number,
+            0 => self.new_number(),
+            number => number - 1,
         }
     }
 
     #[cold]
+    #[inline(never)]
     fn new_number(&self) -> u16 {
         let next = THREADS.fetch_update(Relaxed, Relaxed, |n| (n < u16::MAX - 1).then_some(n + 1));
         let number = next.unwrap_or(u16::MAX - 1);
-        self.number.set(number);
+        self.number.set(number + 1);
         number
     }
 }

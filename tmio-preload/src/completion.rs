@@ -101,7 +101,7 @@ impl Taken {
         let operations = shield(|| requests::take_all(handles)).filter(|taken| !taken.is_empty())?;
         let mut own = Vec::new();
         let mut statuses = statuses;
-        if statuses.addr() == tracer.abi.status_ignore {
+        if statuses.addr() == tracer.status_ignore {
             // A buffer is larger than a status, so as many of them have room for all.
             let places = usize::try_from(places).unwrap_or(0);
             if own.try_reserve_exact(places).is_ok() {
@@ -113,7 +113,7 @@ impl Taken {
     }
 
     fn has_statuses(&self) -> bool {
-        self.statuses.addr() != self.tracer.abi.status_ignore
+        self.statuses.addr() != self.tracer.status_ignore
     }
 
     /// Records what is complete and puts the rest back. `status_of` gives the index of the status of
@@ -208,7 +208,7 @@ unsafe fn single(
     let handle = unsafe { tracer.abi.request(request, 0) };
     let Some(mut pending) = shield(|| requests::take(handle)).flatten() else { return call(status) };
     let mut own = StatusBuffer::new();
-    let status = if status.addr() == tracer.abi.status_ignore { own.pointer() } else { status };
+    let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
     let entered = clock::now();
     let result = call(status);
     let end = clock::now();

@@ -185,24 +185,25 @@ unsafe fn blocking(
     status: Status,
     call: impl FnOnce(Status) -> c_int,
 ) -> c_int {
-    if !tmio_api::is_on() {
-        return call(status);
-    }
     let marker = thread::marker();
     thread::with(|thread| {
-        let (Some(tracer), Some(entered)) = (tracer::get(), thread.enter(&marker)) else {
+        let tracer = if tmio_api::is_on() { tracer::get() } else { None };
+        let Some((tracer, entered)) = tracer.and_then(|tracer| Some((tracer, thread.enter(&marker)?))) else {
             return call(status);
         };
         let mut own = StatusBuffer::new();
-        let status = if status.addr() == tracer.abi.status_ignore { own.pointer() } else { status };
+        let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
         let start = clock::now();
         thread.begin(start);
         let result = call(status);
         let end = clock::now();
         drop(entered);
-        // SAFETY: MPI has filled in the status of a call that succeeded.
-        let bytes = if result == 0 { unsafe { tracer.bytes(status) } } else { 0 };
-        let flags = if result == 0 { Flags::default() } else { Flags::FAILED };
+        let (bytes, flags) = if result == 0 {
+            // SAFETY: MPI has filled in the status of a call that succeeded.
+            (unsafe { tracer.bytes(status) }, Flags::default())
+        } else {
+            failed()
+        };
         tmio_api::record(
             thread,
             Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] },
@@ -210,6 +211,13 @@ unsafe fn blocking(
         thread.leave();
         result
     })
+}
+
+/// What is recorded of a call that did not succeed.
+#[cold]
+#[inline(never)]
+fn failed() -> (u64, Flags) {
+    (0, Flags::FAILED)
 }
 
 /// Makes a call if no wrapper is around this one, and gives its result, start and end.
@@ -305,7 +313,7 @@ unsafe fn end(kind: OpKind, file: File, status: Status, mut call: impl FnMut(Sta
     }
     let Some(tracer) = tracer::get() else { return call(status) };
     let mut own = StatusBuffer::new();
-    let place = if status.addr() == tracer.abi.status_ignore { own.pointer() } else { status };
+    let place = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
     let Some((result, _, end)) = outermost(|| call(place)) else { return call(status) };
     let status = place;
     shield(|| {

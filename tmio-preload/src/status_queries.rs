@@ -45,7 +45,7 @@ unsafe fn one(
     let handle = if tracer.abi.request_size == 4 { request & 0xffff_ffff } else { request };
     let Some(mut pending) = shield(|| requests::take(handle)).flatten() else { return call(status) };
     let mut own = StatusBuffer::new();
-    let status = if status.addr() == tracer.abi.status_ignore { own.pointer() } else { status };
+    let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
     let entered = clock::now();
     let result = call(status);
     let end = clock::now();
@@ -123,7 +123,7 @@ unsafe fn ask(requests: Requests, index: usize, status: Statuses) -> Result<bool
 /// The place of one status in an array that may be ignored.
 fn place(statuses: Statuses, index: usize) -> Statuses {
     match tracer::get() {
-        Some(tracer) if statuses.addr() != tracer.abi.status_ignore => tracer.abi.status(statuses, index),
+        Some(tracer) if statuses.addr() != tracer.status_ignore => tracer.abi.status(statuses, index),
         _ => statuses,
     }
 }

@@ -54,10 +54,14 @@ mpi_functions! {
     get_library_version = c"PMPI_Get_library_version" (*mut c_char, *mut c_int);
 }
 
+/// What every call needs lies together in front.
+#[repr(C, align(64))]
 pub(crate) struct Tracer {
+    status: StatusReader,
+    /// `MPI_STATUS_IGNORE`.
+    pub(crate) status_ignore: usize,
     pub(crate) abi: Abi,
     pub(crate) mpi: Mpi,
-    status: StatusReader,
 }
 
 static TRACER: OnceLock<Tracer> = OnceLock::new();
@@ -76,7 +80,7 @@ pub(crate) fn set_up() -> Option<&'static Tracer> {
         // SAFETY: the buffer is large enough for a status of any MPI.
         unsafe { (mpi.status_set_elements_x)(status, abi.byte, count) == 0 }
     });
-    Some(TRACER.get_or_init(|| Tracer { abi, mpi, status }))
+    Some(TRACER.get_or_init(|| Tracer { status, status_ignore: abi.status_ignore, abi, mpi }))
 }
 
 impl Tracer {
@@ -85,7 +89,7 @@ impl Tracer {
     /// # Safety
     ///
     /// `status` points to a status that MPI has filled in.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn bytes(&self, status: *mut c_void) -> u64 {
         // SAFETY: as the caller promises.
         match unsafe { self.status.read(status) } {
@@ -96,6 +100,7 @@ impl Tracer {
     }
 
     #[cold]
+    #[inline(never)]
     unsafe fn ask_bytes(&self, status: *mut c_void) -> u64 {
         let mut bytes = 0i64;
         // SAFETY: the status is filled in and the place for the answer is valid.
