@@ -127,7 +127,7 @@ impl Intake<'_> {
 
 /// The request that a phase stands for.
 fn request(phase: &Phase) -> Option<Request> {
-    let time = |seconds: f64| (seconds.abs() <= MAX_SECONDS).then(|| (seconds * 1e9).round() as i64);
+    let time = |seconds: f64| (seconds.abs() <= MAX_SECONDS).then(|| rounded(seconds * 1e9));
     let (start, end) = (time(phase.start)?, time(phase.end)?);
     let bytes = match phase.bytes {
         Some(bytes) => bytes,
@@ -138,10 +138,18 @@ fn request(phase: &Phase) -> Option<Request> {
             if !(0.0..=MAX_BYTES).contains(&bytes) {
                 return None;
             }
-            bytes.round() as u64
+            rounded(bytes) as u64
         }
     };
     (bytes as f64 <= MAX_BYTES).then_some(Request { start, end, bytes, class: phase.class, rank: phase.rank })
+}
+
+/// `number.round() as i64`, of a number within its range: `round` is a call where nothing is known of the processor.
+#[inline(always)]
+fn rounded(number: f64) -> i64 {
+    let whole = number as i64;
+    let rest = number - whole as f64;
+    whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5)
 }
 
 fn describe(phase: &Phase) -> String {
@@ -150,4 +158,27 @@ fn describe(phase: &Phase) -> String {
         "expected finite times in order and a bandwidth of 0 or more, found {} B/s{bytes} from {} s to {} s",
         phase.bandwidth, phase.start, phase.end
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn halves_are_rounded_away_from_zero() {
+        for number in
+            [0.0, 0.49999999999999994, 0.5, 1.5, 2.5, -0.5, -1.5, -0.4, 4503599627370497.5, 9.2e18, -9.2e18]
+        {
+            assert_eq!(rounded(number), number.round() as i64, "{number}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rounds_as_the_library_does(number in -9.2e18f64..9.2e18, small in -1e6f64..1e6) {
+            prop_assert_eq!(rounded(number), number.round() as i64);
+            prop_assert_eq!(rounded(small), small.round() as i64);
+        }
+    }
 }

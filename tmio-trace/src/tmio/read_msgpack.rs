@@ -125,8 +125,17 @@ fn phase(bytes: &[u8]) -> Option<([f64; 9], &[u8])> {
     let mut rest = rest;
     let mut numbers = [0.0; 9];
     for number in &mut numbers {
-        let (Token::Number(value), tail) = token(rest)? else { return None };
-        (*number, rest) = (value, tail);
+        (*number, rest) = match rest {
+            // What TMIO writes, without the detour.
+            [0xcb, b0, b1, b2, b3, b4, b5, b6, b7, tail @ ..] => {
+                (f64::from_be_bytes([*b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7]), tail)
+            }
+            [small @ ..0x80, tail @ ..] => (f64::from(*small), tail),
+            _ => {
+                let (Token::Number(value), tail) = token(rest)? else { return None };
+                (value, tail)
+            }
+        };
     }
     Some((numbers, rest))
 }
