@@ -45,7 +45,7 @@ pub fn change(phases: &[Phase]) -> Option<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use seeded_random::Random;
 
     fn at(distances: impl Iterator<Item = f64>) -> Vec<Phase> {
         let mut start = 0.0;

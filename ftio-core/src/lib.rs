@@ -62,7 +62,6 @@ pub mod over_time;
 pub mod phases;
 pub mod predict;
 pub mod profile;
-pub mod random;
 pub mod reconstruct;
 pub mod refine;
 pub mod regularity;

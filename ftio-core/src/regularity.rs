@@ -114,7 +114,7 @@ pub fn by_chance(count: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use seeded_random::Random;
 
     #[test]
     fn three_per_cent_of_random_phases_look_regular() {

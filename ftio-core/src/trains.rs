@@ -108,7 +108,7 @@ fn follow(phases: &[Phase], candidates: &[usize], hiding: &[usize], at: usize, p
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use seeded_random::Random;
 
     fn phases(trains: &[(f64, f64, usize)]) -> Vec<Phase> {
         let mut all: Vec<Phase> = Vec::new();

@@ -10,11 +10,11 @@
 
 use crate::metrics::{Frame, Metrics};
 use crate::queue::{JobId, Patience};
-use crate::random::Random;
 use crate::simulate::{
     Application, Early, Erroneous, Known, Level, NewPredictor, Noise, Outcome, Platform, Sharing, Simulation,
 };
 use rayon::prelude::*;
+use seeded_random::Random;
 use serde::Serialize;
 
 const MIB: u64 = 1 << 20;

@@ -27,7 +27,6 @@ pub mod configfs;
 pub mod experiment;
 pub mod metrics;
 pub mod queue;
-pub mod random;
 pub mod rules;
 pub mod scheduler;
 pub mod simulate;

@@ -1,8 +1,8 @@
 //! What holds for a server's queue whatever arrives: exclusivity, shares, work conservation, and an end to every wait.
 
 use io_sets::queue::{JobId, Nanoseconds, Patience, Queue};
-use io_sets::random::Random;
 use io_sets::rules::{Priority, Set};
+use seeded_random::Random;
 use std::collections::{BTreeMap, VecDeque};
 
 const SECOND: Nanoseconds = 1_000_000_000;

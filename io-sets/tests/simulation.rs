@@ -3,10 +3,10 @@
 use io_sets::experiment::{Experiment, Policy};
 use io_sets::metrics::{Frame, Metrics, bandwidth_alone};
 use io_sets::queue::{JobId, Nanoseconds, Patience};
-use io_sets::random::Random;
 use io_sets::simulate::{
     Application, Known, Level, Noise, Platform, Predictor, Sharing, Simulation, Transfer,
 };
+use seeded_random::Random;
 use std::sync::{Arc, Mutex};
 
 const MIB: f64 = (1 << 20) as f64;

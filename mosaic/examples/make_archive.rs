@@ -13,8 +13,8 @@ use darshan_log::{
     ByteOrder, Compression, Darshan2Counter, Darshan2Record, Darshan2Time, Format, HeatmapRecord, Job, Layer,
     Mount, MpiioRecord, PosixCounter, PosixRecord, PosixTime, StdioRecord, Timestamp,
 };
-use ftio_core::random::Random;
 use rayon::prelude::*;
+use seeded_random::Random;
 use std::path::{Path, PathBuf};
 
 /// Logs in a folder.

@@ -80,7 +80,7 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftio_core::random::Random;
+    use seeded_random::Random;
 
     #[test]
     fn far_points_are_alone_and_near_ones_together() {

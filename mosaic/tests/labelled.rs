@@ -3,9 +3,9 @@
 
 mod support;
 
-use ftio_core::random::Random;
 use mosaic::archive::Settings;
 use mosaic::archive::record::{Valid, examine};
+use seeded_random::Random;
 use std::collections::BTreeMap;
 use support::{MB, Made};
 

@@ -1,28 +1,20 @@
 //! Random numbers of the distributions needed, the same in every run.
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// Draws from distributions.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random(seeded_random::Random);
 
 impl Random {
     /// The same seed gives the same numbers.
     pub fn new(seed: u64) -> Self {
-        let mut random = Random(seed ^ 0x5eed_0f1e_1d00_0001);
+        let mut random = seeded_random::Random::new(seed ^ 0x5eed_0f1e_1d00_0001);
         random.bits();
-        random
-    }
-
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        Random(random)
     }
 
     /// Between 0 and 1, never 0 itself.
     pub fn unit(&mut self) -> f64 {
-        ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+        ((self.0.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
     /// Evenly between two numbers.

@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn noise_is_none() {
-        let mut random = crate::random::Random::new(7);
+        let mut random = seeded_random::Random::new(7);
         let noisy = (0..1000).map(|_| 10.0 * (1.0 + 0.06 * (random.unit() - 0.5))).collect::<Vec<f64>>();
         assert_eq!(noticed(noisy), [0; 0]);
     }

@@ -2,7 +2,7 @@
 
 use super::Platform;
 use crate::queue::JobId;
-use crate::random::Random;
+use seeded_random::Random;
 use serde::Serialize;
 
 /// Computes, does I/O, and computes again.

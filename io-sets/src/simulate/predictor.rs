@@ -1,8 +1,8 @@
 //! Who tells the scheduler the period of an application.
 
 use crate::queue::{JobId, Nanoseconds};
-use crate::random::Random;
 use crate::rules::{DEFAULT, Set};
+use seeded_random::Random;
 
 /// Bytes that moved evenly from `start` to `end`: a request, or a stretch of constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]

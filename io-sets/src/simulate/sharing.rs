@@ -83,8 +83,8 @@ fn divide(demands: &[(f64, f64)], capacity: f64) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::queue::Patience;
-    use crate::random::Random;
     use crate::rules::Set;
+    use seeded_random::Random;
 
     fn flow(job: JobId, period: f64, most: f64) -> Flow {
         let priority = Set::of_period(period).unwrap().priority();

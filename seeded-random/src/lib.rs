@@ -1,4 +1,7 @@
-//! Numbers that look random and are the same in every run. (The one of `ftio-core`; neither crate needs the other.)
+//! Numbers that look random and are the same in every run.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 /// A generator of pseudo-random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 #[derive(Clone, Debug)]
