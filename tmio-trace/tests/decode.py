@@ -26,8 +26,7 @@ for tag, frame_kind, crc, body in msgpack.Unpacker(open(sys.argv[1], "rb"), max_
     kind = flags = thread = file = size = stride = offset = end = 0
     for _ in range(block["count"]):
         kind += next(c["kind"]); flags += next(c["flags"]); thread += next(c["thread"]); file += next(c["file"]); size += next(c["bytes"])
-        stride += next(c["offset"]); offset += stride
-        distance, duration = next(c["times"]); start = end + distance; end = start + duration
+        stride += next(c["offset"]); offset += stride; distance, duration = next(c["times"]); start = end + distance; end = start + duration
         rows.append([block["rank"], kind, flags, thread, dict(block["files"])[file], offset, size, start, end])
     late = [row for row in rows if row[1] & 0x82 == 2]
     for row, *t in zip(late, *(c.get(name, ()) for name in ("issued", "deadline", "pending", "tested"))):
