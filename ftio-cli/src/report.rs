@@ -22,10 +22,7 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         let highest = analysis.signal.samples.iter().copied().fold(0.0, f64::max);
         let line = format!("{}  max {}", sparkline(&analysis.signal.samples, WIDTH), si(highest, "B/s"));
         block.line("Bandwidth", &line);
-        let phases = match &analysis.phases[..] {
-            [] => phases(&analysis.signal, found.period),
-            counted => counted.iter().map(|phase| [phase.start, phase.end]).collect(),
-        };
+        let phases = phases(analysis);
         if !phases.is_empty() {
             let window = [analysis.signal.start_seconds(), analysis.signal.end_seconds()];
             let columns = WIDTH.min(found.n_samples);

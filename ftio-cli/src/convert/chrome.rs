@@ -69,7 +69,8 @@ impl<W: Write> Exporter for Chrome<W> {
         match event {
             Event::Header(_) => Ok(()),
             Event::Rank(info) => {
-                let name = format!("rank {} on {}", info.rank, info.host);
+                let host = if info.host.is_empty() { String::new() } else { format!(" on {}", info.host) };
+                let name = format!("rank {}{host}", info.rank);
                 let pid = info.rank;
                 self.put(&json!({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}}))?;
                 self.put(&json!({"ph": "M", "name": "process_sort_index", "pid": pid, "args": {"sort_index": pid}}))

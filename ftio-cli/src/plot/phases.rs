@@ -1,16 +1,25 @@
 //! Where the I/O phases are, to be marked in a picture or a line of text.
 
+use ftio_core::detect::Analysis;
 use ftio_core::signal::Signal;
 
 /// Pauses shorter than this share of a period are inside a phase.
 const SHORT_PAUSE: f64 = 0.125;
 
 /// More phases than this are not marked: they would be a wall.
-const MAX_PHASES: usize = 5000;
+pub(super) const MAX_PHASES: usize = 5000;
 
-/// Start and end of each phase in seconds: runs of samples above the mean bandwidth, joined across short pauses. Without a
-/// period, a pause is short if it is less than a quarter of the longest.
-pub fn phases(signal: &Signal, period: Option<f64>) -> Vec<[f64; 2]> {
+/// Start and end of each phase in seconds: those that were counted, or else what looks like one.
+pub fn phases(analysis: &Analysis) -> Vec<[f64; 2]> {
+    match &analysis.phases[..] {
+        [] => apparent(&analysis.signal, analysis.detection.period),
+        counted => counted.iter().map(|phase| [phase.start, phase.end]).collect(),
+    }
+}
+
+/// Runs of samples above the mean bandwidth, joined across short pauses. Without a period, a pause is short if it is less than a
+/// quarter of the longest.
+fn apparent(signal: &Signal, period: Option<f64>) -> Vec<[f64; 2]> {
     let runs = runs(&signal.samples, signal.threshold());
     let longest = runs.windows(2).map(|pair| pair[1].0 - pair[0].1).max().unwrap_or(0);
     let short = match period {
@@ -63,14 +72,14 @@ mod tests {
             samples[i] = 1.0;
         }
         let signal = signal(&samples);
-        assert_eq!(phases(&signal, Some(20.0)), [[5.0, 10.0], [25.0, 30.0]]);
-        assert_eq!(phases(&signal, None), [[5.0, 10.0], [25.0, 30.0]]);
-        assert_eq!(phases(&signal, Some(4.0)).len(), 4, "against a short period they are pauses");
+        assert_eq!(apparent(&signal, Some(20.0)), [[5.0, 10.0], [25.0, 30.0]]);
+        assert_eq!(apparent(&signal, None), [[5.0, 10.0], [25.0, 30.0]]);
+        assert_eq!(apparent(&signal, Some(4.0)).len(), 4, "against a short period they are pauses");
     }
 
     #[test]
     fn nothing_and_everything() {
-        assert!(phases(&signal(&[]), None).is_empty());
-        assert!(phases(&signal(&[3.0; 10]), None).is_empty(), "constant: nothing is above the mean");
+        assert!(apparent(&signal(&[]), None).is_empty());
+        assert!(apparent(&signal(&[3.0; 10]), None).is_empty(), "constant: nothing is above the mean");
     }
 }

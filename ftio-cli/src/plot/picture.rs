@@ -1,7 +1,7 @@
 //! What is in a picture, whatever it is written as: curves thinned out to what can be seen, and words.
 
 use super::curve::Curve;
-use super::phases::phases;
+use super::phases::{MAX_PHASES, phases};
 use super::timeline::{Heatmap, Overlap, Timeline};
 use crate::text::printable;
 use crate::units::{bytes, counted, percent, seconds, si};
@@ -100,7 +100,7 @@ impl Picture {
             spectrum: spectrum.peaks(4 * points),
             candidates: marks(analysis),
             next_phase: found.next_phase.map(|next| [next.start, next.end]),
-            phases: phases(signal, found.period),
+            phases: Some(phases(analysis)).filter(|all| all.len() <= MAX_PHASES).unwrap_or_default(),
             acf: correlation(analysis).map(|curve| curve.thinned(points)),
             period: found.period,
             ranks: timeline.ranks,
