@@ -41,6 +41,8 @@ pub enum Lack {
     NonblockingReadBeyondEnd,
     /// Nonblocking file operations from several threads at once.
     RequestsInThreads,
+    /// A launcher that never ends with 0 when ranks were killed.
+    ExitCodes,
     /// Sessions, or MPI-IO in a program that has only sessions.
     Sessions,
 }
@@ -79,7 +81,7 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["mpirun.mpich"],
         variables: &[],
         give: by_env,
-        lacks: &[Lack::Spawn, Lack::RepeatedTestall, Lack::Sessions],
+        lacks: &[Lack::Spawn, Lack::RepeatedTestall, Lack::ExitCodes, Lack::Sessions],
     },
     Mpi {
         name: "openmpi-5",

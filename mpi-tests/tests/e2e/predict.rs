@@ -1,7 +1,7 @@
 //! Predictions while the job runs: the paper's HACC-IO run (III-B c) scaled down, with ten phases of which the first is delayed.
 
 use crate::harness::{Mpi, Outcome, ftio, installed_mpis, libtmio, run_alone, say_skipped};
-use crate::traced::{Scratch, traced};
+use crate::traced::{Scratch, is_regular, phase_starts, traced};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -46,8 +46,7 @@ impl Predicting {
     }
 }
 
-/// Predictions and the workload's own account, of a run whose phases were regular: on a machine that is busy otherwise the truth itself has no
-/// period. `None` if there was none in a few attempts.
+/// Predictions and the workload's own account, of a run whose phases were regular. `None` if there was none in a few attempts.
 fn followed(mpi: &Mpi, flush: &str, args: &[&str]) -> Option<(Vec<Value>, Value)> {
     for _ in 0..4 {
         let scratch = Scratch::new();
@@ -59,10 +58,7 @@ fn followed(mpi: &Mpi, flush: &str, args: &[&str]) -> Option<(Vec<Value>, Value)
         assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
         let (predictions, truth) = (predicting.end(), outcome.json());
         // The first distance is meant to be another one.
-        let starts = starts(&truth);
-        let gaps: Vec<f64> = starts[1..].windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let usual = mean(&gaps);
-        if gaps.iter().all(|gap| (gap / usual - 1.0).abs() < 0.1) {
+        if is_regular(&phase_starts(&truth)[1..]) {
             return Some((predictions, truth));
         }
     }
@@ -76,11 +72,6 @@ fn number(value: &Value) -> f64 {
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// When the phases began, by the workload itself.
-fn starts(truth: &Value) -> Vec<f64> {
-    truth["phase_starts"].as_array().expect("a list").iter().map(number).collect()
 }
 
 /// Windows begin later and later.
@@ -128,7 +119,7 @@ fn a_first_phase_that_begins_late() {
         // One for each phase, and one for the end; more if a rank is so late that the other one is taken alone.
         assert!(predictions.len() >= 10, "{label}");
         assert_window_adapts(&predictions, &label);
-        let starts = starts(&truth);
+        let starts = phase_starts(&truth);
         assert_mean_period(&predictions, &starts, &label);
         // The later phases were foreseen.
         let mut off: Vec<f64> = Vec::new();
@@ -155,7 +146,7 @@ fn a_first_phase_that_takes_long() {
         let label = format!("{}: {}", mpi.name, summary(&predictions));
         assert!(predictions.len() >= 20, "{label}");
         assert_window_adapts(&predictions, &label);
-        let starts = starts(&truth);
+        let starts = phase_starts(&truth);
         // Once the first phase is out of sight, only the distances of the others count.
         let later = predictions.iter().position(|found| number(&found["window"][0]) > starts[0] + 0.6);
         let later = later.unwrap_or_else(|| panic!("{label}: the first phase stays in sight"));
