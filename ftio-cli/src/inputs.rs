@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use darshan_log::Layer;
 use ftio_core::source::text::Pattern;
 use ftio_core::source::{Folder, Input, Merged, OpenOptions, Opened, SourceError, folder, open};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How inputs are read.
 #[derive(Debug, Args)]
@@ -39,13 +39,8 @@ pub enum LayerChoice {
 impl InputArgs {
     /// For opening inputs. The pattern file is read now.
     pub fn options(&self) -> anyhow::Result<OpenOptions> {
-        let read = |path: &PathBuf| {
-            let name = path.display().to_string();
-            let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-            anyhow::Ok(Pattern::parse(&name, &text)?)
-        };
         Ok(OpenOptions {
-            pattern: self.pattern.as_ref().map(read).transpose()?,
+            pattern: pattern(self.pattern.as_deref())?,
             layer: self.layer.map(|layer| match layer {
                 LayerChoice::Mpiio => Layer::MpiIo,
                 LayerChoice::Posix => Layer::Posix,
@@ -54,6 +49,14 @@ impl InputArgs {
             metric: self.metric.clone(),
         })
     }
+}
+
+/// `--pattern`: the file is read now.
+pub fn pattern(path: Option<&Path>) -> anyhow::Result<Option<Pattern>> {
+    let Some(path) = path else { return Ok(None) };
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+    Ok(Some(Pattern::parse(&name, &text)?))
 }
 
 /// The inputs of a command line: `-`, files, and the files of folders.

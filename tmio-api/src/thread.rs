@@ -7,7 +7,7 @@ use crate::slot::Slot;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
-/// What one thread remembers, in one line of the cache. Fetching it costs a call, so wrappers do it once.
+/// What one thread remembers, in one line of the cache. Finding it may cost a call (not on x86-64), so wrappers do it once.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct ThreadState {

@@ -1,13 +1,11 @@
 //! The arguments of `ftio predict`, most of which `ftio run` has as well.
 
 use crate::args::{OutlierChoice, Sampling, frequency, seconds, share};
-use anyhow::Context;
 use clap::{Args, ValueHint};
 use ftio_core::detect::{Options, Outlier};
 use ftio_core::predict::{PredictOptions, WindowRule};
 use ftio_core::request::Mode;
 use ftio_core::source::OpenOptions;
-use ftio_core::source::text::Pattern;
 use ftio_core::spectrum::Measure;
 use std::path::PathBuf;
 
@@ -160,13 +158,8 @@ impl HowArgs {
 
     /// For opening inputs. The pattern file is read now.
     pub fn reading(&self) -> anyhow::Result<OpenOptions> {
-        let read = |path: &PathBuf| {
-            let name = path.display().to_string();
-            let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-            anyhow::Ok(Pattern::parse(&name, &text)?)
-        };
         Ok(OpenOptions {
-            pattern: self.pattern.as_ref().map(read).transpose()?,
+            pattern: crate::inputs::pattern(self.pattern.as_deref())?,
             metric: self.metric.clone(),
             ..OpenOptions::default()
         })
