@@ -191,7 +191,7 @@ def page(results, traces):
     parts = [f"""# How accurate the period is
 
 Measured by `scripts/bench accuracy --write`, which wrote this page: {traces} generated traces of each setting, whose truth is known because they are made up
-(`trace-generator/`). The experiment is that of *Capturing Periodic I/O Using Frequency Techniques* (Tarraf et al., IPDPS 2024), III-A: J = 20
+(`crates/trace-generator/`). The experiment is that of *Capturing Periodic I/O Using Frequency Techniques* (Tarraf et al., IPDPS 2024), III-A: J = 20
 iterations of P = 32 ranks that compute for t_cpu and then write for about 10.4 s, in ten shapes of phases; before and after, the job idles for up to
 30 s. The truth is the mean distance of the phase starts, (s_J − s_1)/(J − 1). The error is |T − T_true|/T_true for each trace; *missed* traces, in which no
 period was found, count as 1. `ftio -f 1` and `--compat -f 1` sample at 1 Hz as the paper does; `ftio` chooses for itself. The Python FTIO (0.0.9, `-f 1`) takes

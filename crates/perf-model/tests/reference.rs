@@ -19,7 +19,7 @@ const ROUNDING: f64 = 1e-9;
 
 fn folder() -> Option<PathBuf> {
     let beside = || {
-        let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+        let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
         ["../shared/reference", "../../shared/reference"]
             .map(|path| workspace.join(path))
             .into_iter()

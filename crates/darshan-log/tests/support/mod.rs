@@ -7,7 +7,7 @@ pub fn shared() -> Option<PathBuf> {
     if let Some(dir) = std::env::var_os("FTIO_SHARED") {
         return Some(PathBuf::from(dir));
     }
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
     workspace
         .ancestors()
         .skip(1)

@@ -220,7 +220,7 @@ fn a_conversion_that_needs_too_much_memory_is_refused() {
 fn shared(name: &str) -> Option<PathBuf> {
     let folder = match std::env::var_os("FTIO_SHARED") {
         Some(folder) => PathBuf::from(folder),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?.join("shared"),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3)?.join("shared"),
     };
     let path = folder.join("traces/ftio").join(name);
     if !path.exists() {

@@ -206,7 +206,7 @@ fn partial_modules_are_told() {
 /// The folder of shared test data, if it is there.
 fn shared() -> Option<PathBuf> {
     let given = std::env::var_os("FTIO_SHARED").map(PathBuf::from);
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     given.into_iter().chain([beside]).find(|folder| folder.join("traces").is_dir())
 }
 
