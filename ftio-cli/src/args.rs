@@ -2,10 +2,10 @@
 
 use crate::inputs::InputArgs;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use ftio_core::detect::per_group::Group;
 use ftio_core::detect::{Options, Outlier};
-use ftio_core::group::Group;
 use ftio_core::request::Mode;
-use ftio_core::spectrum::Measure;
+use ftio_core::spectral::spectrum::Measure;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\

@@ -6,8 +6,8 @@ use crate::inputs::expand;
 use crate::style::Style;
 use crate::text::{complain, printable, warn_once};
 use crate::units::{bytes, counted, percent, seconds, si};
-use ftio_core::darshan_summary::ModuleSummary;
-use ftio_core::summary::{AsyncSummary, ClassSummary, Summary, summarize_input};
+use ftio_core::inspect::darshan::ModuleSummary;
+use ftio_core::inspect::summary::{AsyncSummary, ClassSummary, Summary, summarize_input};
 use std::fmt::Write as _;
 use std::io::Write;
 

@@ -6,7 +6,7 @@ use crate::style::Style;
 use crate::text::printable;
 use crate::units::{bytes, counted, percent, seconds, si};
 use ftio_core::detect::Analysis;
-use ftio_core::detection::Detection;
+use ftio_core::detect::detection::Detection;
 use std::fmt::Write;
 
 /// How wide the sparkline is.

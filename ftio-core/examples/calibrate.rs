@@ -4,8 +4,8 @@
 //! on whether the period is within 5 % of the truth; an answer to a signal without a period is wrong. Seeds are from 10000 on by default,
 //! so that those of `scripts/bench accuracy` are others.
 
-use ftio_core::confidence::signs;
 use ftio_core::detect::{Options, detect};
+use ftio_core::estimate::confidence::signs;
 use ftio_core::request::{Class, Request};
 use ftio_core::source::{InMemory, Job};
 use trace_generator::experiment::settings;

@@ -35,44 +35,13 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod autocorrelation;
-pub mod bursts;
-pub mod candidates;
-pub mod change;
-pub mod characterize;
-pub mod collect;
-pub mod compat;
-pub mod confidence;
-pub mod counting;
-pub mod coverage;
-pub mod darshan_summary;
-pub mod decide;
-pub mod detail;
 pub mod detect;
-pub mod detection;
-pub mod evidence;
-pub mod find_peaks;
+pub mod estimate;
 pub mod follow;
-pub mod group;
-pub mod judgement;
-pub mod kind;
-pub mod next_phase;
-pub mod outlier;
-pub mod over_time;
+pub mod inspect;
 pub mod phases;
 pub mod predict;
-pub mod profile;
-pub mod reconstruct;
-pub mod refine;
-pub mod regularity;
 pub mod request;
-pub mod scale_space;
 pub mod signal;
 pub mod source;
-pub mod spectrum;
-pub mod step;
-pub mod summary;
-pub mod trains;
-pub mod volume;
-pub mod waiting;
-pub mod wavelet;
+pub mod spectral;

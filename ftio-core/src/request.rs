@@ -3,7 +3,6 @@
 //! Times are nanoseconds of job time: 0 is the start of the job (its first `MPI_Init`), and all ranks share the
 //! scale. They are signed because a reader that lines up clocks may place an early rank a little before 0.
 
-use crate::source::Span;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -32,6 +31,34 @@ impl Request {
     pub fn new(start: i64, end: i64, bytes: u64, class: Class) -> Self {
         Request { start, end, bytes, class, rank: None }
     }
+}
+
+/// A request with its file, as far as the trace knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// The request.
+    pub request: Request,
+    /// The file, by its number in the [`Batch`].
+    pub file: Option<u32>,
+}
+
+/// Requests of one or more ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// The requests, in any order.
+    pub requests: &'a [Detail],
+    /// Names of the files, by number. A number may mean another file in the next batch.
+    pub files: &'a [(u32, &'a str)],
+}
+
+/// Which time of a nonblocking request is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Span {
+    /// From issue until it was complete: gives the bandwidth that was.
+    #[default]
+    Actual,
+    /// From issue until it had to be complete: gives the bandwidth that would have been enough.
+    Required,
 }
 
 /// Which requests are analysed.

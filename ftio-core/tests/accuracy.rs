@@ -1,8 +1,8 @@
 //! A few traces of each setting of the experiment in `docs/accuracy.md`, whose truth is known. `scripts/bench accuracy` runs all of it.
 
+use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
-use ftio_core::detection::Detection;
-use ftio_core::kind::SignalKind;
+use ftio_core::estimate::kind::SignalKind;
 use ftio_core::request::{Class, Request};
 use ftio_core::source::{InMemory, Input, Job, OpenOptions, open};
 use std::path::{Path, PathBuf};

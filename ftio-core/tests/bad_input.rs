@@ -1,12 +1,12 @@
 //! Whatever numbers come in: a sound answer, never a panic.
 
-use ftio_core::compat;
-use ftio_core::detail::{Batch, Detail};
+use ftio_core::detect::compat;
+use ftio_core::detect::per_group::{Group, detect_each};
 use ftio_core::detect::{Analysis, Options, Outlier, detect};
-use ftio_core::group::{Group, detect_each};
+use ftio_core::request::{Batch, Detail};
 use ftio_core::request::{Class, Mode, Request};
+use ftio_core::signal::step::Stretch;
 use ftio_core::source::{InMemory, Job, Source, SourceError, Span};
-use ftio_core::step::Stretch;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -1,7 +1,7 @@
 //! Outlier methods and peaks against scikit-learn and SciPy; `golden/make.py` says how the files were made.
 
-use ftio_core::find_peaks::{PeakRules, find_peaks};
-use ftio_core::outlier::{Dbscan, IsolationForest, LocalOutlierFactor};
+use ftio_core::spectral::find_peaks::{PeakRules, find_peaks};
+use ftio_core::spectral::outlier::{Dbscan, IsolationForest, LocalOutlierFactor};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ struct DbscanGolden {
 #[derive(Deserialize)]
 struct LofGolden {
     factors: Vec<f64>,
-    decision: Vec<f64>,
+    estimate: Vec<f64>,
     outliers: Vec<usize>,
 }
 
@@ -72,8 +72,8 @@ fn local_outlier_factor_as_in_scikit_learn() {
     for case in cases() {
         let method = LocalOutlierFactor::default();
         assert!(close(&method.factors(&case.p), &case.lof.factors), "{}", case.name);
-        let (outliers, decision) = method.as_published(&case.p);
-        assert!(close(&decision, &case.lof.decision), "{}", case.name);
+        let (outliers, estimate) = method.as_published(&case.p);
+        assert!(close(&estimate, &case.lof.estimate), "{}", case.name);
         assert_eq!(outliers, case.lof.outliers, "{}", case.name);
     }
 }

@@ -7,7 +7,8 @@ use ftio_core::source::content::Content;
 use ftio_core::source::recognise::Format;
 use ftio_core::source::text::Pattern;
 use ftio_core::source::{
-    Folder, Input, Job, Merged, OpenOptions, Opened, Phase, SourceError, Span, folder, open, open_content,
+    BandwidthPiece, Folder, Input, Job, Merged, OpenOptions, Opened, SourceError, Span, folder, open,
+    open_content,
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -109,9 +110,9 @@ fn gzip_changes_nothing() {
 #[test]
 fn phases_are_those_of_the_file() {
     for name in ["tmio.json", "tmio.jsonl", "tmio.msgpack", "custom.json", "flat.json"] {
-        let mut phases: Vec<Phase> = Vec::new();
+        let mut phases: Vec<BandwidthPiece> = Vec::new();
         let opened = one(open_bytes(name, bytes(name)).unwrap());
-        opened.source.read_phases(Span::Actual, &mut |batch| phases.extend_from_slice(batch)).unwrap();
+        opened.source.read_pieces(Span::Actual, &mut |batch| phases.extend_from_slice(batch)).unwrap();
         assert_eq!(phases.len(), 24, "{name}");
         for (index, phase) in phases.iter().enumerate() {
             let start = 4.0 + 10.0 * (index % 12) as f64;

@@ -3,12 +3,12 @@
 //! Traces and results are not part of this repository. They are looked for in `FTIO_SHARED`, or in a folder `shared` in one
 //! of the directories above; without them the test passes and says so.
 
-use ftio_core::compat;
+use ftio_core::detect::compat;
+use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, Outlier, detect};
-use ftio_core::detection::Detection;
+use ftio_core::signal::step::Stretch;
 use ftio_core::source::{Input, Job, OpenOptions, open};
-use ftio_core::spectrum::Measure;
-use ftio_core::step::Stretch;
+use ftio_core::spectral::spectrum::Measure;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! Signals whose answer is known, through the whole analysis.
 
+use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Analysis, Options, detect};
-use ftio_core::detection::Detection;
-use ftio_core::kind::SignalKind;
+use ftio_core::estimate::kind::SignalKind;
 use ftio_core::request::{Class, Mode, Request};
 use ftio_core::source::{InMemory, Job};
 use proptest::prelude::*;

@@ -23,7 +23,7 @@ pub fn read(bytes: &[u8], format: Option<Format>, options: &OpenOptions) {
         }
         let Ok(content) = Content::from_bytes("fuzz", bytes.to_vec()) else { return };
         for opened in open_content(content, format, options).into_iter().flatten() {
-            let _ = opened.source.read_phases(span, &mut |_| {});
+            let _ = opened.source.read_pieces(span, &mut |_| {});
         }
     }
 }

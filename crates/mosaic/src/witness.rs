@@ -8,8 +8,8 @@ use crate::category::Direction;
 use crate::operation::Operation;
 use crate::run::{Bins, Run};
 use crate::temporality::spread;
-use ftio_core::judgement::Judge;
 use ftio_core::signal::Signal;
+use ftio_core::spectral::SpectralDetector;
 use serde::{Deserialize, Serialize};
 
 /// Fewer operations, or bursts of a heatmap, cannot show three periods, which FTIO wants to see; it need not be asked.
@@ -71,9 +71,9 @@ impl Witness {
         }
         let samples = bytes.iter().map(|bytes: &f64| bytes / width).collect();
         let signal = Signal { start: 0, bin, samples, abstraction_error: 0.0 };
-        let judgement = Judge::default().judge(&signal);
-        let period = judgement.frequency.map(|frequency| 1.0 / frequency);
-        Witness { period, confidence: judgement.confidence(), from }
+        let spectral = SpectralDetector::default().detect(&signal);
+        let period = spectral.frequency.map(|frequency| 1.0 / frequency);
+        Witness { period, confidence: spectral.confidence(), from }
     }
 }
 

@@ -5,9 +5,9 @@ use super::phases::{MAX_PHASES, phases};
 use super::timeline::{Heatmap, Overlap, Timeline};
 use crate::text::printable;
 use crate::units::{bytes, counted, percent, seconds, si};
-use ftio_core::autocorrelation::acf;
 use ftio_core::detect::Analysis;
-use ftio_core::step::StepFunction;
+use ftio_core::signal::step::StepFunction;
+use ftio_core::spectral::autocorrelation::acf;
 use serde::Serialize;
 
 /// A picture. Times are in seconds, bandwidths in bytes per second, frequencies in Hz.

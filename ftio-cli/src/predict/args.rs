@@ -6,7 +6,7 @@ use ftio_core::detect::{Options, Outlier};
 use ftio_core::predict::{PredictOptions, WindowRule};
 use ftio_core::request::Mode;
 use ftio_core::source::OpenOptions;
-use ftio_core::spectrum::Measure;
+use ftio_core::spectral::spectrum::Measure;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\

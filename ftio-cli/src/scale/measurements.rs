@@ -1,8 +1,8 @@
 //! What is measured of a run, and under which names: those of FTIO's `ioparse`, and our own beside them.
 
-use ftio_core::detection::Detection;
-use ftio_core::profile::{Profile, Series};
-use ftio_core::summary::{AsyncSummary, FileSummary};
+use ftio_core::detect::detection::Detection;
+use ftio_core::inspect::profile::{Profile, Series};
+use ftio_core::inspect::summary::{AsyncSummary, FileSummary};
 use std::collections::BTreeMap;
 
 const SIZE: &str = "Size (B)";

@@ -11,7 +11,7 @@ use crate::units::counted;
 use anyhow::Context;
 use clap::ValueHint;
 use ftio_core::detect::{self, detect};
-use ftio_core::profile::profile;
+use ftio_core::inspect::profile::profile;
 use ftio_core::request::Mode;
 use ftio_core::source::{Input, OpenOptions, open};
 use measurements::{Evidence, measurements};

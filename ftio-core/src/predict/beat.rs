@@ -10,8 +10,8 @@
 //! This counts only where it fits: if the distances scatter by more than [`SCATTER`] of the period, or their mean is further than [`DISTANCE`] from
 //! that of the spectrum, the spectrum has the last word.
 
-use crate::characterize::pieces;
 use crate::detect::Analysis;
+use crate::detect::characterize::pieces;
 use crate::signal::Signal;
 
 /// Largest standard deviation of the distances, in periods.
@@ -90,7 +90,7 @@ mod tests {
     use crate::detect::{Options, analyse};
     use crate::request::{Class, Request};
     use crate::source::Job;
-    use crate::spectrum::Wave;
+    use crate::spectral::spectrum::Wave;
 
     /// Bursts of a tenth of a second at these times, taken to have this period by the spectrum.
     fn adjusted(starts: &[f64], period: f64) -> Option<f64> {

@@ -4,10 +4,10 @@
 //! then be left with a few of them. So the recent past has bins of its own, made from those there are when the window first becomes
 //! short, and again whenever they have grown too wide. Every request goes into both, once.
 
-use crate::collect::Collected;
 use crate::request::{Mode, Request, is_write};
+use crate::signal::bins::{BinWidth, VolumeBins};
+use crate::signal::collect::Collected;
 use crate::signal::{AUTO_MAX_SAMPLES, AUTO_MIN_SAMPLES, MAX_SAMPLES};
-use crate::volume::{BinWidth, VolumeBins};
 
 /// A window with fewer bins than this deserves finer ones.
 const ENOUGH: i64 = 4 * AUTO_MIN_SAMPLES as i64;

@@ -28,8 +28,8 @@
 //!
 //! # How
 //!
-//! Requests go into bins (see [`volume`](crate::volume)), of the whole job and, once the window is much shorter, of the recent past as well
-//! ([`history`]). At a flush the signal of the [window](window) is judged as [`detect`](crate::detect) judges a finished trace, and its period made exact by the starts of the phases. After
+//! Requests go into bins (see [`volume`](crate::signal::bins)), of the whole job and, once the window is much shorter, of the recent past as well
+//! ([`history`]). At a flush the signal of the [window](window) is analysed as [`detect`](crate::detect) analyses a finished trace, and its period made exact by the starts of the phases. After
 //! that: has the behaviour [changed](change)? which [intervals](intervals) do the predictions so far fall into? is there a
 //! [trend](trend)?
 
@@ -59,7 +59,7 @@ use window::Window;
 /// How to predict.
 #[derive(Clone, Debug, Default)]
 pub struct PredictOptions {
-    /// How a window is judged. Its `from` is the earliest start of any window; `to` and what concerns pictures is not used.
+    /// How a window is analysed. Its `from` is the earliest start of any window; `to` and what concerns pictures is not used.
     pub detect: Options,
     /// How the window follows the job.
     pub window: WindowRule,
@@ -116,16 +116,16 @@ impl Predictor {
     /// Everything up to `until` (nanoseconds of job time) is known: what is to be expected?
     pub fn predict(&mut self, until: i64) -> Prediction {
         let mut start = self.window.start(until);
-        let mut found = self.judge(start, until);
+        let mut found = self.analyse_window(start, until);
         // Too little may have been kept for the period to be seen: take back what was given up. Or too much: silence before the first
         // request hides it, if that is not most of what there is.
         let silence = |first: &i64| *first > start && first - start <= until - first;
         let others = [self.window.before_shortening(), self.history.begins().filter(silence)];
         for other in others.into_iter().flatten() {
             if found.detection.period.is_none() {
-                let judged = self.judge(other, until);
-                if judged.detection.period.is_some() {
-                    (start, found) = (other, judged);
+                let analysed = self.analyse_window(other, until);
+                if analysed.detection.period.is_some() {
+                    (start, found) = (other, analysed);
                 }
             }
         }
@@ -137,7 +137,7 @@ impl Predictor {
             }
         }
         let period = found.detection.period;
-        self.window.judged(start, until, period, changed.is_some());
+        self.window.estimated(start, until, period, changed.is_some());
         self.past.push(until, (until - start).max(1), period);
         self.predictions += 1;
         let change = changed.and_then(|_| self.change.last());
@@ -156,7 +156,7 @@ impl Predictor {
         self.history.total_bytes()
     }
 
-    fn judge(&mut self, from: i64, to: i64) -> Analysis {
+    fn analyse_window(&mut self, from: i64, to: i64) -> Analysis {
         let options =
             Options { from: Some(seconds(from)), to: Some(seconds(to)), ..self.options.detect.clone() };
         let job = Job { end: Some(to), ..self.job.clone() };
@@ -167,7 +167,7 @@ impl Predictor {
         analysis
     }
 
-    /// `Some` if the behaviour has changed: where the window begins from now on, and the judgement of it if there is a period.
+    /// `Some` if the behaviour has changed: where the window begins from now on, and the spectral of it if there is a period.
     fn look_for_change(
         &mut self,
         start: i64,
@@ -177,7 +177,7 @@ impl Predictor {
         let keep = self.options.window.follows_changes()?;
         let recent = match self.change.tail(start, until, keep) {
             Some(from) => {
-                let tail = self.judge(from, until);
+                let tail = self.analyse_window(from, until);
                 self.change.tail_seen(tail.detection.period.is_some());
                 tail.detection.period.map(|period| (period, tail))
             }
@@ -187,9 +187,9 @@ impl Predictor {
             Some((period, tail)) => {
                 self.change.observe(until, period)?;
                 let from = (until - nanoseconds(keep * period)).max(start);
-                let again = self.judge(from, until);
-                let judged = if again.detection.period.is_some() { again } else { tail };
-                Some((from, Some(judged)))
+                let again = self.analyse_window(from, until);
+                let analysed = if again.detection.period.is_some() { again } else { tail };
+                Some((from, Some(analysed)))
             }
             None => {
                 let from = self.change.missed(until)?;

@@ -4,9 +4,9 @@
 //! time, frequencies in Hz, sizes in bytes.
 
 use super::{Change, Interval, Trend};
-use crate::characterize::Characterization;
-use crate::kind::SignalKind;
-use crate::next_phase::NextPhase;
+use crate::detect::characterize::Characterization;
+use crate::detect::next_phase::NextPhase;
+use crate::estimate::kind::SignalKind;
 use crate::request::Mode;
 use serde::Serialize;
 

@@ -99,7 +99,7 @@ impl Window {
     }
 
     /// What came of it: the window that was used in the end, and whether it began anew because of a change.
-    pub fn judged(&mut self, start: i64, until: i64, period: Option<f64>, changed: bool) {
+    pub fn estimated(&mut self, start: i64, until: i64, period: Option<f64>, changed: bool) {
         let taken_back = self.before.take() == Some(start);
         match self.rule {
             WindowRule::Hits(_) | WindowRule::Change | WindowRule::All => self.start = start,
@@ -150,7 +150,7 @@ mod tests {
         let mut window = Window::new(rule, 0);
         let start = |&(until, period): &(f64, Option<f64>)| {
             let start = window.start(ns(until));
-            window.judged(start, ns(until), period, false);
+            window.estimated(start, ns(until), period, false);
             (seconds(start) * 1e3).round() / 1e3
         };
         flushes.iter().map(start).collect()
@@ -203,21 +203,21 @@ mod tests {
         for until in [10.0, 12.0, 14.0] {
             let start = window.start(ns(until));
             assert_eq!(window.before_shortening(), None);
-            window.judged(start, ns(until), Some(2.0), false);
+            window.estimated(start, ns(until), Some(2.0), false);
         }
         assert_eq!(window.start(ns(16.0)), ns(10.0));
         assert_eq!(window.before_shortening(), Some(0));
-        window.judged(0, ns(16.0), Some(2.0), false);
+        window.estimated(0, ns(16.0), Some(2.0), false);
         assert_eq!((window.start(ns(16.5)), window.hits()), (0, 2));
         // One more hit, not three, and it is tried again.
-        window.judged(0, ns(18.0), Some(2.0), false);
+        window.estimated(0, ns(18.0), Some(2.0), false);
         assert_eq!(window.start(ns(20.0)), ns(14.0));
     }
 
     #[test]
     fn a_change_begins_anew() {
         let mut window = Window::new(WindowRule::Change, 0);
-        window.judged(ns(50.0), ns(60.0), Some(3.0), true);
+        window.estimated(ns(50.0), ns(60.0), Some(3.0), true);
         assert_eq!((window.start(ns(70.0)), window.hits()), (ns(50.0), 1));
     }
 }

@@ -1,7 +1,7 @@
 //! Calls of several layers, of which one is taken: what MPI-IO writes, POSIX writes again.
 
 use super::intake::Intake;
-use super::{Job, Phase, SourceError};
+use super::{BandwidthPiece, Job, SourceError};
 use darshan_log::Layer;
 
 /// The layers, the highest first.
@@ -18,7 +18,7 @@ pub(super) struct Calls {
 #[derive(Debug, Default)]
 struct OfLayer {
     /// With the line or event that each comes from, counted from 1.
-    phases: Vec<(u64, Phase)>,
+    phases: Vec<(u64, BandwidthPiece)>,
     unusable: u64,
     first_unusable: Option<String>,
 }
@@ -30,7 +30,7 @@ impl Calls {
     }
 
     /// A call.
-    pub fn push(&mut self, layer: Option<Layer>, number: u64, phase: Phase) {
+    pub fn push(&mut self, layer: Option<Layer>, number: u64, phase: BandwidthPiece) {
         self.of(layer).phases.push((number, phase));
     }
 

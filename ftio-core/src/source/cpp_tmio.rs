@@ -4,7 +4,7 @@
 //! read instead of those of actual bandwidth if that is asked for.
 
 use super::intake::{Fed, Feed, Intake};
-use super::{Job, Phase, Source, SourceError, Span};
+use super::{BandwidthPiece, Job, Source, SourceError, Span};
 use crate::request::Class;
 use std::io::Read;
 use std::path::Path;
@@ -54,7 +54,8 @@ fn ranks(digest: &Digest, mode: Mode) -> u32 {
 fn push(digest: &Digest, mode: Mode, intake: &mut Intake<'_>) {
     let series = digest.series(mode);
     let class = mode.class();
-    let phase = |start, end, bandwidth| Phase { start, end, bandwidth, bytes: None, rank: None, class };
+    let phase =
+        |start, end, bandwidth| BandwidthPiece { start, end, bandwidth, bytes: None, rank: None, class };
     let phases = series.t_rank_s.iter().zip(&series.t_rank_e).zip(&series.b_rank_avr);
     for (index, ((&start, &end), &bandwidth)) in phases.enumerate() {
         intake.push(phase(start, end, bandwidth), || format!("phase {} of {}", index + 1, mode.name()));

@@ -5,7 +5,7 @@
 use super::content::{Content, Input};
 use super::intake::{Fed, Feed, Intake};
 use super::recognise::Format;
-use super::{Job, OpenOptions, Phase, Source, SourceError, Span};
+use super::{BandwidthPiece, Job, OpenOptions, Source, SourceError, Span};
 use crate::request::Class;
 use darshan_log::{Direction, Heatmap, Layer, Log, ModuleId};
 
@@ -86,7 +86,7 @@ impl Feed for Requests {
                         });
                         continue;
                     };
-                    let phase = Phase {
+                    let phase = BandwidthPiece {
                         start: segment.start,
                         end: segment.end,
                         bandwidth: bytes as f64 / (segment.end - segment.start),
@@ -131,8 +131,14 @@ impl Feed for Bins {
             for (index, &bytes) in bins.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
                 let (start, end) = (index as f64 * width, (index + 1) as f64 * width);
                 let bandwidth = bytes as f64 / width;
-                let phase =
-                    Phase { start, end, bandwidth, bytes: Some(bytes), rank: None, class: class(is_write) };
+                let phase = BandwidthPiece {
+                    start,
+                    end,
+                    bandwidth,
+                    bytes: Some(bytes),
+                    rank: None,
+                    class: class(is_write),
+                };
                 intake.push(phase, || format!("bin {index}"));
             }
         }

@@ -7,7 +7,7 @@
 
 use super::intake::{Feed, Intake};
 use super::value::Value;
-use super::{Job, Phase, SourceError, Span};
+use super::{BandwidthPiece, Job, SourceError, Span};
 use crate::request::Class;
 
 /// Does a text that holds these keys hold client metrics?
@@ -74,7 +74,10 @@ impl Feed for ClientMetrics {
                     continue;
                 }
                 let bytes = bytes.map(|bytes| bytes as u64);
-                intake.push(Phase { start, end, bandwidth, bytes, rank: Some(rank as u32), class }, place);
+                intake.push(
+                    BandwidthPiece { start, end, bandwidth, bytes, rank: Some(rank as u32), class },
+                    place,
+                );
             }
             if let (Some(total), Some(sizes)) = (value.get("total_bytes").and_then(Value::as_number), &sizes)
             {

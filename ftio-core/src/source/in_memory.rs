@@ -1,6 +1,6 @@
 //! Sources made of other things in memory: requests, and other sources.
 
-use super::{Job, Phase, Source, SourceError, Span};
+use super::{BandwidthPiece, Job, Source, SourceError, Span};
 use crate::request::Request;
 
 /// Requests that are in memory already.
@@ -72,7 +72,11 @@ impl Source for Merged {
         })
     }
 
-    fn read_phases(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Phase])) -> Result<Job, SourceError> {
-        self.all(|source, _| source.read_phases(span, visit))
+    fn read_pieces(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(&[BandwidthPiece]),
+    ) -> Result<Job, SourceError> {
+        self.all(|source, _| source.read_pieces(span, visit))
     }
 }

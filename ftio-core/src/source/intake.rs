@@ -1,6 +1,6 @@
 //! From the numbers of a file to requests: leaves out what cannot be one, and counts it.
 
-use super::{Job, Phase, Source, SourceError, Span};
+use super::{BandwidthPiece, Job, Source, SourceError, Span};
 use crate::request::Request;
 
 /// How many are handed on at a time.
@@ -34,7 +34,11 @@ impl<F: Feed> Source for Fed<F> {
         self.run(span, Sink::Requests(visit))
     }
 
-    fn read_phases(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Phase])) -> Result<Job, SourceError> {
+    fn read_pieces(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(&[BandwidthPiece]),
+    ) -> Result<Job, SourceError> {
         self.run(span, Sink::Phases(visit))
     }
 }
@@ -57,14 +61,14 @@ impl<F: Feed> Fed<F> {
 
 enum Sink<'a> {
     Requests(&'a mut dyn FnMut(&[Request])),
-    Phases(&'a mut dyn FnMut(&[Phase])),
+    Phases(&'a mut dyn FnMut(&[BandwidthPiece])),
 }
 
 /// Takes phases.
 pub(super) struct Intake<'a> {
     sink: Sink<'a>,
     requests: Vec<Request>,
-    phases: Vec<Phase>,
+    phases: Vec<BandwidthPiece>,
     taken: u64,
     highest_rank: Option<u32>,
     left_out: u64,
@@ -73,7 +77,7 @@ pub(super) struct Intake<'a> {
 
 impl Intake<'_> {
     /// One phase; `place` says where it was found, should it be unusable.
-    pub fn push(&mut self, phase: Phase, place: impl FnOnce() -> String) {
+    pub fn push(&mut self, phase: BandwidthPiece, place: impl FnOnce() -> String) {
         let Some(request) = request(&phase) else {
             return self.leave_out(|| format!("{}: {}", place(), describe(&phase)));
         };
@@ -126,7 +130,7 @@ impl Intake<'_> {
 }
 
 /// The request that a phase stands for.
-fn request(phase: &Phase) -> Option<Request> {
+fn request(phase: &BandwidthPiece) -> Option<Request> {
     let time = |seconds: f64| (seconds.abs() <= MAX_SECONDS).then(|| rounded(seconds * 1e9));
     let (start, end) = (time(phase.start)?, time(phase.end)?);
     let bytes = match phase.bytes {
@@ -152,7 +156,7 @@ fn rounded(number: f64) -> i64 {
     whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5)
 }
 
-fn describe(phase: &Phase) -> String {
+fn describe(phase: &BandwidthPiece) -> String {
     let bytes = phase.bytes.map_or(String::new(), |bytes| format!(" ({bytes} bytes)"));
     format!(
         "expected finite times in order and a bandwidth of 0 or more, found {} B/s{bytes} from {} s to {} s",

@@ -7,7 +7,7 @@
 use super::error::excerpt;
 use super::intake::{Fed, Feed, Intake};
 use super::value::Value;
-use super::{Job, Phase, Source, SourceError, Span};
+use super::{BandwidthPiece, Job, Source, SourceError, Span};
 use crate::request::Class;
 
 /// Below this total (in the quantity's unit times seconds), rounding to whole numbers could be seen.
@@ -125,7 +125,7 @@ impl Feed for Sampled {
             if total > 0.0 && total < EXACT_ENOUGH { power_of_two(2.0 * EXACT_ENOUGH / total) } else { 1.0 };
         for (&(start, value), &end) in samples.iter().zip(&ends) {
             let bytes = Some((value * (end - start) * scale).round() as u64);
-            let phase = Phase { start, end, bandwidth: value, bytes, rank: None, class };
+            let phase = BandwidthPiece { start, end, bandwidth: value, bytes, rank: None, class };
             intake.push(phase, || format!("the sample at {start} s"));
         }
         if !is_bandwidth {

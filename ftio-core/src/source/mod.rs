@@ -19,8 +19,10 @@
 //! Inputs are everyday inputs: what cannot be used is left out, counted and named in [`Job::warnings`]; what leaves nothing to
 //! use is a [`SourceError`] with the file, the place in it, what was expected and what was there.
 
+mod bandwidth_piece;
 mod calls;
 pub mod content;
+pub mod coverage;
 pub mod cpp_tmio;
 pub mod csv;
 pub mod darshan;
@@ -32,7 +34,6 @@ mod intake;
 pub mod metrics;
 mod open;
 pub mod our_trace;
-mod phase;
 pub mod recognise;
 pub mod recorder;
 pub mod text;
@@ -40,15 +41,15 @@ pub mod trace_events;
 pub mod units;
 pub mod value;
 
+pub use bandwidth_piece::BandwidthPiece;
 pub use content::Input;
 pub use error::SourceError;
 pub use in_memory::{InMemory, Merged};
 pub use open::{Folder, OpenOptions, Opened, folder, open, open_content};
 pub use our_trace::TmioTrace;
-pub use phase::{Phase, Span};
 
-use crate::detail::{Batch, Detail};
-use crate::request::Request;
+pub use crate::request::Span;
+use crate::request::{Batch, Detail, Request};
 
 /// What is known about the job after reading.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -98,11 +99,15 @@ pub trait Source {
     ///
     /// This is what the Python FTIO works on. For an input of requests, a bandwidth is bytes over duration, and requests
     /// without a duration are left out.
-    fn read_phases(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Phase])) -> Result<Job, SourceError> {
+    fn read_pieces(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(&[BandwidthPiece]),
+    ) -> Result<Job, SourceError> {
         let mut phases = Vec::new();
         self.read(span, &mut |requests| {
             phases.clear();
-            phases.extend(requests.iter().filter_map(Phase::of));
+            phases.extend(requests.iter().filter_map(BandwidthPiece::of));
             visit(&phases);
         })
     }
@@ -125,7 +130,11 @@ impl<S: Source + ?Sized> Source for Box<S> {
         (*self).read_detailed(span, visit)
     }
 
-    fn read_phases(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Phase])) -> Result<Job, SourceError> {
-        (*self).read_phases(span, visit)
+    fn read_pieces(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(&[BandwidthPiece]),
+    ) -> Result<Job, SourceError> {
+        (*self).read_pieces(span, visit)
     }
 }

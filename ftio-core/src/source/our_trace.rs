@@ -3,9 +3,9 @@
 use super::content::Content;
 use super::recognise::Format;
 use super::{Input, Job, OpenOptions, Source, SourceError, Span};
-use crate::coverage::CoverageTally;
-use crate::detail::{Batch, Detail};
 use crate::request::Request;
+use crate::request::{Batch, Detail};
+use crate::source::coverage::CoverageTally;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use tmio_trace::reader::Operations;

@@ -12,7 +12,7 @@
 use super::calls::Calls;
 use super::functions::function;
 use super::intake::{Feed, Intake};
-use super::{Job, Phase, SourceError, Span};
+use super::{BandwidthPiece, Job, SourceError, Span};
 use darshan_log::Layer;
 
 /// Is the first line that holds anything a call?
@@ -85,7 +85,7 @@ impl Feed for Recorder {
             let Some(function) = function(call.function) else { continue };
             match function.bytes(&call.arguments) {
                 Ok(bytes) => {
-                    let phase = Phase {
+                    let phase = BandwidthPiece {
                         start: call.start,
                         end: call.end,
                         bandwidth: bytes as f64 / (call.end - call.start),

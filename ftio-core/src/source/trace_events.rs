@@ -12,7 +12,7 @@ use super::calls::Calls;
 use super::functions::{Amount, function};
 use super::intake::{Feed, Intake};
 use super::value::Value;
-use super::{Job, Phase, SourceError, Span};
+use super::{BandwidthPiece, Job, SourceError, Span};
 use crate::request::Class;
 use darshan_log::Layer;
 use std::collections::HashMap;
@@ -157,7 +157,7 @@ impl Reader {
                 let (start, end) = (start * 1e-6, end * 1e-6);
                 let bandwidth = bytes / (end - start);
                 let bytes = Some(bytes.round() as u64);
-                let phase = Phase { start, end, bandwidth, bytes, rank: Some(rank), class };
+                let phase = BandwidthPiece { start, end, bandwidth, bytes, rank: Some(rank), class };
                 self.calls.push(layer, number, phase);
             }
             Some(bytes) => self.calls.unusable(layer, || {

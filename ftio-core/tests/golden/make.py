@@ -49,10 +49,10 @@ for name, p in spectra():
             noise = [int(k) + 1 for k in np.where(labels == -1)[0]]
             case["dbscan"].append({"tolerance": tol, "min_points": min_samples, "epsilon": eps, "noise": noise})
     lof = LocalOutlierFactor().fit(d)
-    decision, predicted = published_lof(d)
+    estimate, predicted = published_lof(d)
     case["lof"] = {
         "factors": [round(x, 12) for x in -lof.negative_outlier_factor_],
-        "decision": [round(x, 12) for x in decision],
+        "estimate": [round(x, 12) for x in estimate],
         "outliers": [int(k) + 1 for k in np.where(predicted == -1)[0]],
     }
     # The mean over seeds is what a forest of any seed scatters around.

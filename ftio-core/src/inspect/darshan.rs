@@ -1,0 +1,332 @@
+//! A Darshan log, summed up: what each of its modules holds, and the totals of one layer.
+
+use crate::inspect::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, summarize_source};
+use crate::source::content::Content;
+use crate::source::{InMemory, Job, SourceError, darshan};
+use darshan_log::{Activity, Contents, Layer, Limits, Log, ModuleId, ModuleTotals};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The modules that are summed up, by the names that Darshan's tools give them.
+const MODULES: [ModuleId; 6] = [
+    ModuleId::POSIX,
+    ModuleId::MPIIO,
+    ModuleId::STDIO,
+    ModuleId::HEATMAP,
+    ModuleId::DXT_POSIX,
+    ModuleId::DXT_MPIIO,
+];
+
+/// The layers that move data, the highest first.
+const LAYERS: [Layer; 3] = [Layer::MpiIo, Layer::Posix, Layer::Stdio];
+
+/// What a module holds. What it does not have is left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ModuleSummary {
+    /// Version of its records; 0 for Darshan 2, which has no modules and is shown as if it had.
+    pub version: u32,
+    /// Records.
+    pub records: u64,
+    /// Whether Darshan ran out of memory for it.
+    pub partial: bool,
+    /// Bytes read; of a heatmap, those of `layer`.
+    pub bytes_read: u64,
+    /// Bytes written, likewise.
+    pub bytes_written: u64,
+    /// Reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u64>,
+    /// Writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writes: Option<u64>,
+    /// Opens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opens: Option<u64>,
+    /// Records that stand for all ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_records: Option<u64>,
+    /// Seconds in reads, over all ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_time: Option<f64>,
+    /// Seconds in writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_time: Option<f64>,
+    /// Seconds in metadata operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meta_time: Option<f64>,
+    /// DXT: single reads and writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments: Option<u64>,
+    /// DXT: when the first began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_start: Option<f64>,
+    /// DXT: when the last ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_end: Option<f64>,
+    /// Heatmap: bins of a rank.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bins: Option<u64>,
+    /// Heatmap: seconds of a bin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bin_width: Option<f64>,
+    /// Heatmap: the layer that the bytes above are of. Layers are never added up: what MPI-IO writes, POSIX writes again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<String>,
+    /// Heatmap: all its layers.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub layers: BTreeMap<String, HeatmapLayer>,
+    /// Why not all of it could be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damage: Option<String>,
+}
+
+/// The heatmap of a layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct HeatmapLayer {
+    /// Records: ranks that did any I/O.
+    pub records: u64,
+    /// Bins of a rank.
+    pub bins: u64,
+    /// Seconds of a bin.
+    pub bin_width: f64,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+}
+
+/// Sum up a log. `layer` is the one asked for; by default the highest that moved data.
+pub(crate) fn summarize(content: Content, layer: Option<Layer>) -> Result<Summary, SourceError> {
+    let name = content.name.clone();
+    let log = match &content.path {
+        Some(path) => Log::open(path)?,
+        None => Log::from_bytes_with(&name, content.into_bytes()?, Limits::default())?,
+    };
+    let totals = log.totals();
+    let modules = modules(&totals, layer);
+    let counted = counted(&log, layer);
+    let info = job_info(&log);
+    let job = job(&log, &modules);
+    // Single requests where the log has them; else what the counters say.
+    let dxt = [(Layer::MpiIo, ModuleId::DXT_MPIIO), (Layer::Posix, ModuleId::DXT_POSIX)];
+    let traced = dxt
+        .iter()
+        .any(|(of, module)| layer.is_none_or(|layer| layer == *of) && log.module(*module).is_some());
+    let mut summary = if traced {
+        summarize_source(&name, darshan::source(&name, log, layer)?)?
+    } else {
+        let mut summary = summarize_source(&name, Box::new(InMemory { requests: &[], job }))?;
+        if let Some(counted) = &counted {
+            summary.read_sync = counted.read.finish();
+            summary.write_sync = counted.write.finish();
+            summary.notes.push(format!("totals of the layer {}, by its counters", counted.layer));
+        }
+        if let Some(heatmap) = modules.get("HEATMAP") {
+            summary.notes.push(format!(
+                "a heatmap in bins of {} s: periods below {} s cannot be seen",
+                heatmap.bin_width.unwrap_or(0.0),
+                2.0 * heatmap.bin_width.unwrap_or(0.0)
+            ));
+        }
+        summary
+    };
+    if let Some(counted) = counted {
+        summary.metadata = counted.metadata;
+        summary.files = counted.files;
+    }
+    summary.job = Some(info);
+    summary.modules = Some(modules);
+    Ok(summary)
+}
+
+fn job(log: &Log, modules: &BTreeMap<String, ModuleSummary>) -> Job {
+    let mut job = Job {
+        ranks: u32::try_from(log.job().nprocs).unwrap_or(0),
+        start: Some(0),
+        end: Some((log.job().run_time() * 1e9) as i64).filter(|end| *end > 0),
+        complete: true,
+        ..Job::default()
+    };
+    for (name, module) in modules {
+        if module.partial {
+            let what =
+                format!("{}: Darshan marks {name} as partial: it ran out of memory for it", log.file());
+            job.warnings.push(what);
+            job.complete = false;
+        }
+        if let Some(damage) = &module.damage {
+            job.warnings.push(damage.clone());
+            job.complete = false;
+        }
+    }
+    job
+}
+
+fn job_info(log: &Log) -> JobInfo {
+    let job = log.job();
+    JobInfo {
+        id: job.job_id.to_string(),
+        executable: job.command.clone(),
+        mpi: String::new(),
+        tmio: job.library_version().map(|version| format!("Darshan {version}")).unwrap_or_default(),
+        start: job.start.seconds as f64 + job.start.nanoseconds as f64 * 1e-9,
+    }
+}
+
+fn modules(totals: &[ModuleTotals], layer: Option<Layer>) -> BTreeMap<String, ModuleSummary> {
+    let known = totals.iter().filter(|totals| MODULES.contains(&totals.info.id));
+    known.map(|totals| (totals.info.id.name().into_owned(), module(totals, layer))).collect()
+}
+
+fn module(totals: &ModuleTotals, layer: Option<Layer>) -> ModuleSummary {
+    let mut summary = ModuleSummary {
+        version: totals.info.version,
+        records: totals.records().unwrap_or(0),
+        partial: totals.info.partial,
+        damage: totals.damage.as_ref().map(ToString::to_string),
+        ..ModuleSummary::default()
+    };
+    match &totals.contents {
+        Contents::Counters(counters) => {
+            summary.bytes_read = counters.bytes_read;
+            summary.bytes_written = counters.bytes_written;
+            summary.reads = Some(counters.reads);
+            summary.writes = Some(counters.writes);
+            summary.opens = Some(counters.opens);
+            summary.shared_records = Some(counters.shared_records);
+            summary.read_time = Some(counters.read_time);
+            summary.write_time = Some(counters.write_time);
+            summary.meta_time = Some(counters.meta_time);
+        }
+        Contents::Segments(segments) => {
+            summary.bytes_read = segments.bytes_read;
+            summary.bytes_written = segments.bytes_written;
+            summary.reads = Some(segments.reads);
+            summary.writes = Some(segments.writes);
+            summary.segments = Some(segments.segments());
+            summary.first_start = segments.first_start;
+            summary.last_end = segments.last_end;
+        }
+        Contents::Heatmaps(layers) => {
+            let of = |layer: Layer| layers.iter().find(|totals| totals.layer == Some(layer));
+            let moved = |layer: &Layer| of(*layer).is_some_and(|l| l.bytes_read + l.bytes_written > 0);
+            let chosen = layer.or_else(|| LAYERS.into_iter().find(moved));
+            if let Some(totals) = chosen.and_then(of) {
+                summary.bytes_read = totals.bytes_read;
+                summary.bytes_written = totals.bytes_written;
+                summary.layer = totals.layer.map(|layer| layer.to_string());
+            }
+            summary.bins = Some(layers.iter().map(|layer| layer.bins).max().unwrap_or(0));
+            summary.bin_width = Some(layers.iter().map(|layer| layer.bin_width).fold(0.0, f64::max));
+            for totals in layers {
+                let name = totals.layer.map_or("unknown".to_owned(), |layer| layer.to_string());
+                let layer = HeatmapLayer {
+                    records: totals.records,
+                    bins: totals.bins,
+                    bin_width: totals.bin_width,
+                    bytes_read: totals.bytes_read,
+                    bytes_written: totals.bytes_written,
+                };
+                summary.layers.insert(name, layer);
+            }
+        }
+        _ => {}
+    }
+    summary
+}
+
+/// Counters of a layer.
+#[derive(Debug)]
+struct Counted {
+    layer: Layer,
+    read: Flow,
+    write: Flow,
+    metadata: Metadata,
+    files: Vec<FileSummary>,
+}
+
+#[derive(Debug, Default)]
+struct Flow {
+    ops: u64,
+    bytes: u64,
+    time: f64,
+    ranks: BTreeSet<i64>,
+    all_ranks: Option<u32>,
+}
+
+impl Flow {
+    fn add(&mut self, ops: u64, bytes: u64, time: f64, rank: i64, all: u32) {
+        if ops == 0 && bytes == 0 {
+            return;
+        }
+        self.ops = self.ops.saturating_add(ops);
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.time += time.max(0.0);
+        if rank < 0 {
+            self.all_ranks = Some(all);
+        } else {
+            self.ranks.insert(rank);
+        }
+    }
+
+    fn finish(&self) -> ClassSummary {
+        ClassSummary {
+            ops: self.ops,
+            bytes: self.bytes,
+            time: self.time,
+            ranks: self.all_ranks.unwrap_or(self.ranks.len() as u32),
+            bandwidth: (self.time > 0.0).then(|| self.bytes as f64 / self.time),
+        }
+    }
+}
+
+/// The counters of the layer asked for, or of the highest that moved data.
+fn counted(log: &Log, layer: Option<Layer>) -> Option<Counted> {
+    let layers = layer.map_or(LAYERS.to_vec(), |layer| vec![layer]);
+    let all = layers.into_iter().map(|layer| of_layer(log, layer));
+    let mut first = None;
+    for counted in all.flatten() {
+        if counted.read.bytes > 0 || counted.write.bytes > 0 {
+            return Some(counted);
+        }
+        first.get_or_insert(counted);
+    }
+    first
+}
+
+fn of_layer(log: &Log, layer: Layer) -> Option<Counted> {
+    let ranks = u32::try_from(log.job().nprocs).unwrap_or(0);
+    let mut counted = Counted {
+        layer,
+        read: Flow::default(),
+        write: Flow::default(),
+        metadata: Metadata::default(),
+        files: Vec::new(),
+    };
+    let mut files: BTreeMap<u64, FileSummary> = BTreeMap::new();
+    // What precedes damage counts; the damage itself is told with the module.
+    for activity in log.activities(layer).map_while(Result::ok) {
+        let Activity { id, rank, reads, writes, bytes_read, bytes_written, .. } = activity;
+        counted.read.add(reads, bytes_read, activity.read_time, rank, ranks);
+        counted.write.add(writes, bytes_written, activity.write_time, rank, ranks);
+        counted.metadata.ops += activity.opens;
+        counted.metadata.time += activity.meta_time.max(0.0);
+        let file = files.entry(id).or_default();
+        file.ops += reads.saturating_add(writes);
+        file.bytes_read = file.bytes_read.saturating_add(bytes_read);
+        file.bytes_written = file.bytes_written.saturating_add(bytes_written);
+    }
+    if files.is_empty() {
+        return None;
+    }
+    let names = log.names().unwrap_or_default();
+    counted.files = files
+        .into_iter()
+        .map(|(id, file)| {
+            let name = names.get(id).map_or_else(|| format!("{id:016x}"), str::to_owned);
+            FileSummary { name, ..file }
+        })
+        .collect();
+    counted.files.sort_by(|a, b| a.name.cmp(&b.name));
+    Some(counted)
+}

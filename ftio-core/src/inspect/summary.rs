@@ -1,0 +1,446 @@
+//! What a trace holds, summed up: `ftio info`.
+//!
+//! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in bytes per second.
+//! A number that is not known, or would be a division by zero, is `None`.
+
+use crate::inspect::darshan::{self as darshan_summary, ModuleSummary};
+use crate::inspect::waiting::Waiting;
+use crate::signal::bins::{BinWidth, VolumeBins};
+use crate::source::coverage::{Coverage, CoverageTally};
+use crate::source::{Input, OpenOptions, Source, SourceError, Span, TmioTrace, darshan, open, our_trace};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use tmio_trace::reader::Operations;
+use tmio_trace::{Class, Event, Flags, Operation, Outcome, RankInfo};
+
+/// The schema that [`Summary`] follows.
+pub const SCHEMA: &str = "ftio.info/1";
+
+/// Bins in which the required bandwidth is summed up.
+const REQUIRED_BINS: usize = 1 << 16;
+
+/// A trace, summed up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Always [`SCHEMA`].
+    pub schema: &'static str,
+    /// The trace, as the user named it.
+    pub source: String,
+    /// Ranks of the job.
+    pub ranks: u32,
+    /// Job time from which on the trace knows about the job.
+    pub t_start: f64,
+    /// Job time up to which the trace knows about the job.
+    pub t_end: f64,
+    /// Did the job reach its end, and could all of the trace be read?
+    pub complete: bool,
+    /// Blocking writes.
+    pub write_sync: ClassSummary,
+    /// Blocking reads.
+    pub read_sync: ClassSummary,
+    /// Nonblocking writes.
+    pub write_async: AsyncSummary,
+    /// Nonblocking reads.
+    pub read_async: AsyncSummary,
+    /// One entry per file name.
+    pub files: Vec<FileSummary>,
+    /// What tracing cost.
+    pub overhead: Overhead,
+    /// How well the clocks agree.
+    pub clock: Clock,
+    /// How much of the I/O was seen.
+    pub coverage: Coverage,
+    /// Operations that move no data: open, close, set_view …
+    pub metadata: Metadata,
+    /// Operations whose call returned an error.
+    pub failed: u64,
+    /// Operations that could not be kept.
+    pub lost: u64,
+    /// About the job, where the trace says so.
+    pub job: Option<JobInfo>,
+    /// Of a Darshan log, what its modules hold, by their names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modules: Option<BTreeMap<String, ModuleSummary>>,
+    /// What the reader should know; first the warnings about the trace.
+    pub notes: Vec<String>,
+    /// How many of the notes are warnings.
+    #[serde(skip)]
+    pub warnings: usize,
+}
+
+/// All operations of a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ClassSummary {
+    /// Number of operations.
+    pub ops: u64,
+    /// Bytes transferred.
+    pub bytes: u64,
+    /// Sum of the durations of all operations.
+    pub time: f64,
+    /// Ranks with at least one operation.
+    pub ranks: u32,
+    /// bytes / time.
+    pub bandwidth: Option<f64>,
+}
+
+/// All operations of a nonblocking class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct AsyncSummary {
+    /// What every class has.
+    #[serde(flatten)]
+    pub class: ClassSummary,
+    /// Σ bytes / Σ (deadline − issue): what would have hidden the I/O behind computation.
+    pub required_bandwidth: Option<f64>,
+    /// Σ bytes / Σ (done − issue): a lower bound, because completion is only seen when the application asks.
+    pub actual_bandwidth: Option<f64>,
+    /// Σ bytes / Σ (last seen unfinished − issue), over operations that were tested unfinished: an upper bound.
+    pub actual_upper: Option<f64>,
+    /// Time the application lost to these operations all the same; a wait for several of them counts once.
+    pub lost_time: f64,
+    /// Share of the time of the operations (each thread's overlapping ones counted once) that computation hid: 1 − lost/busy.
+    pub hidden: Option<f64>,
+    /// The bandwidth of all ranks together that would have hidden everything: the peak of the required bandwidth over time, in bins
+    /// of at most 1/65536 of the job.
+    pub hiding_bandwidth: Option<f64>,
+}
+
+/// All operations on a file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FileSummary {
+    /// Name as the application gave it.
+    pub name: String,
+    /// Number of operations that move data.
+    pub ops: u64,
+    /// Bytes from the file to memory.
+    pub bytes_read: u64,
+    /// Bytes from memory to the file.
+    pub bytes_written: u64,
+}
+
+/// What tracing cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Overhead {
+    /// Over all ranks.
+    pub time: Option<f64>,
+    /// Of rank 0.
+    pub rank0: Option<f64>,
+    /// Of the rank that it cost most.
+    pub largest: Option<f64>,
+    /// Per operation, on average.
+    pub per_op: Option<f64>,
+}
+
+/// How well the clocks of the ranks agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Clock {
+    /// Nodes, each with a clock of its own.
+    pub nodes: usize,
+    /// Largest error of a job time.
+    pub max_error: Option<f64>,
+}
+
+/// Operations that move no data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Metadata {
+    /// Number of operations.
+    pub ops: u64,
+    /// Sum of their durations.
+    pub time: f64,
+}
+
+/// About the job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobInfo {
+    /// Job id and step, or a process id.
+    pub id: String,
+    /// Path of the program.
+    pub executable: String,
+    /// What the MPI library says about itself.
+    pub mpi: String,
+    /// Version of the tracer.
+    pub tmio: String,
+    /// Wall-clock time at job time 0, in seconds since 1970.
+    pub start: f64,
+}
+
+/// Read an input of any format and sum up what it holds; several, if it holds several metrics.
+pub fn summarize_input(input: &Input, options: &OpenOptions) -> Result<Vec<Summary>, SourceError> {
+    if let Some(trace) = our_trace::recognised(input, options)? {
+        return Ok(vec![summarize(&input.name(), trace)?]);
+    }
+    if let Some(content) = darshan::recognised(input, options)? {
+        return Ok(vec![darshan_summary::summarize(content, options.layer)?]);
+    }
+    open(input, options)?.into_iter().map(|opened| summarize_source(&opened.name, opened.source)).collect()
+}
+
+/// Sum up requests. What only our own trace knows is left out.
+pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, SourceError> {
+    let mut tally = Tally::default();
+    let mut first = None;
+    let job = source.read(Span::Actual, &mut |requests| {
+        for request in requests {
+            let class = &mut tally.classes[request.class as usize];
+            class.ops += 1;
+            class.bytes += u128::from(request.bytes);
+            class.time += duration(request.start, request.end);
+            class.ranks.extend(request.rank);
+            tally.last_end = tally.last_end.max(request.end);
+            first = Some(first.unwrap_or(request.start).min(request.start));
+        }
+    })?;
+    if job.per_unit.is_some() {
+        tally.classes = Default::default();
+    }
+    let outcome = Outcome { complete: job.complete, warnings: job.warnings, ..Outcome::default() };
+    let mut summary = tally.finish(name, outcome);
+    summary.ranks = job.ranks;
+    summary.t_start = seconds(job.start.or(first).unwrap_or(0).into());
+    summary.t_end = summary.t_end.max(seconds(job.end.unwrap_or(0).into()));
+    summary.coverage = Coverage::default();
+    summary.notes.extend(job.notes);
+    for class in [&mut summary.write_async, &mut summary.read_async] {
+        class.required_bandwidth = None;
+    }
+    Ok(summary)
+}
+
+/// Read one of our own traces and sum it up.
+pub fn summarize(name: &str, trace: TmioTrace) -> Result<Summary, SourceError> {
+    let mut tally = Tally::default();
+    let outcome = trace.open()?.read(|event| match event {
+        Event::Header(_) => {}
+        Event::Rank(info) => {
+            tally.ranks.insert(info.rank, info.clone());
+        }
+        Event::Block(block) => tally.block(&block),
+    })?;
+    Ok(tally.finish(name, outcome))
+}
+
+#[derive(Default)]
+struct Tally {
+    classes: [ClassTally; 4],
+    ranks: BTreeMap<u32, RankInfo>,
+    files: BTreeMap<String, FileSummary>,
+    metadata_ops: u64,
+    metadata_time: i128,
+    failed: u64,
+    last_end: i64,
+}
+
+/// Sums in nanoseconds and bytes.
+#[derive(Default)]
+struct ClassTally {
+    ops: u64,
+    bytes: u128,
+    time: i128,
+    ranks: BTreeSet<u32>,
+    required_time: i128,
+    pending_bytes: u128,
+    pending_time: i128,
+    waiting: Waiting,
+    /// Time with at least one operation under way, per rank and thread.
+    busy: Busy,
+    /// Bytes spread from issue to deadline.
+    required: Option<VolumeBins>,
+}
+
+impl Tally {
+    fn block(&mut self, block: &Operations<'_>) {
+        let mut files: BTreeMap<u32, FileSummary> = BTreeMap::new();
+        let mut current: Option<(u32, FileSummary)> = None;
+        let mut seen = [false; 4];
+        for op in block.operations {
+            self.last_end = self.last_end.max(op.end);
+            self.failed += u64::from(op.flags.contains(Flags::FAILED));
+            // Consecutive operations mostly go to the same file.
+            if current.as_ref().is_none_or(|(number, _)| *number != op.file) {
+                if let Some((number, file)) = current.take() {
+                    files.insert(number, file);
+                }
+                current = Some((op.file, files.remove(&op.file).unwrap_or_default()));
+            }
+            let Some((_, file)) = &mut current else { continue };
+            let Some(class) = op.kind.class() else {
+                self.metadata_ops += 1;
+                self.metadata_time += duration(op.start, op.end);
+                continue;
+            };
+            file.ops += 1;
+            match class {
+                Class::WriteSync | Class::WriteAsync => {
+                    file.bytes_written = file.bytes_written.saturating_add(op.bytes)
+                }
+                Class::ReadSync | Class::ReadAsync => {
+                    file.bytes_read = file.bytes_read.saturating_add(op.bytes)
+                }
+            }
+            seen[class as usize] = true;
+            self.classes[class as usize].add(block.rank, op);
+        }
+        files.extend(current);
+        for (class, _) in self.classes.iter_mut().zip(seen).filter(|(_, seen)| *seen) {
+            class.ranks.insert(block.rank);
+        }
+        for (number, file) in files {
+            let name = block.files.iter().find(|(n, _)| *n == number).map_or("", |(_, name)| *name);
+            let name = if name.is_empty() { "(unknown)" } else { name };
+            if !self.files.contains_key(name) {
+                self.files
+                    .insert(name.to_owned(), FileSummary { name: name.to_owned(), ..Default::default() });
+            }
+            if let Some(total) = self.files.get_mut(name) {
+                total.ops += file.ops;
+                total.bytes_read = total.bytes_read.saturating_add(file.bytes_read);
+                total.bytes_written = total.bytes_written.saturating_add(file.bytes_written);
+            }
+        }
+    }
+
+    fn finish(self, name: &str, outcome: Outcome) -> Summary {
+        let mut notes = outcome.warnings;
+        let warnings = notes.len();
+        let finished: Vec<&RankInfo> = self.ranks.values().filter(|rank| rank.finished).collect();
+        let mut coverage = CoverageTally::default();
+        self.ranks.values().for_each(|rank| coverage.rank(rank));
+        coverage.transferred(self.classes.iter().map(|class| bytes(class.bytes)));
+        notes.extend(coverage.hint());
+        let lost = self.ranks.values().map(|rank| rank.lost).sum();
+        if lost > 0 {
+            notes.push(format!("{lost} operations could not be kept"));
+        }
+        let counted = self.ranks.keys().last().map_or(0, |rank| rank.saturating_add(1));
+        let operations: u64 = finished.iter().map(|rank| rank.operations).sum();
+        let per_op = |rank: &&RankInfo| rank.overhead_per_op * rank.operations as f64 * 1e-9;
+        let nodes: BTreeSet<&str> = self.ranks.values().map(|rank| rank.boot_id.as_str()).collect();
+        let clock_errors = self.ranks.values().flat_map(|rank| &rank.clock).map(|sample| sample.error);
+        let [write_sync, read_sync, write_async, read_async] = &self.classes;
+        Summary {
+            schema: SCHEMA,
+            source: name.to_owned(),
+            ranks: outcome.header.as_ref().map_or(counted, |header| header.ranks),
+            t_start: 0.0,
+            t_end: seconds(
+                outcome.end.as_ref().map_or(self.last_end, |end| end.end.max(self.last_end)).into(),
+            ),
+            complete: outcome.complete,
+            write_sync: write_sync.summary(),
+            read_sync: read_sync.summary(),
+            write_async: write_async.async_summary(),
+            read_async: read_async.async_summary(),
+            overhead: Overhead {
+                time: (!finished.is_empty())
+                    .then(|| seconds(finished.iter().map(|rank| i128::from(rank.overhead)).sum())),
+                rank0: finished.iter().find(|rank| rank.rank == 0).map(|rank| seconds(rank.overhead.into())),
+                largest: finished.iter().map(|rank| rank.overhead).max().map(|ns| seconds(ns.into())),
+                per_op: (operations > 0)
+                    .then(|| finished.iter().map(per_op).sum::<f64>() / operations as f64),
+            },
+            clock: Clock { nodes: nodes.len(), max_error: clock_errors.max().map(|ns| seconds(ns.into())) },
+            coverage: coverage.coverage(),
+            metadata: Metadata { ops: self.metadata_ops, time: seconds(self.metadata_time) },
+            failed: self.failed,
+            lost,
+            modules: None,
+            job: outcome.header.map(|header| JobInfo {
+                id: header.job,
+                executable: header.executable,
+                mpi: header.mpi,
+                tmio: header.tmio,
+                start: seconds(header.start.into()),
+            }),
+            files: self.files.into_values().collect(),
+            notes,
+            warnings,
+        }
+    }
+}
+
+impl ClassTally {
+    fn add(&mut self, rank: u32, op: &Operation) {
+        self.ops += 1;
+        self.bytes += u128::from(op.bytes);
+        self.time += duration(op.start, op.end);
+        if let Some(times) = op.nonblocking {
+            self.waiting.add(rank, op);
+            self.busy.add(rank, op);
+            let bins =
+                self.required.get_or_insert_with(|| VolumeBins::new(0, BinWidth::Finest, REQUIRED_BINS));
+            bins.add(op.start, times.deadline.max(op.start), op.bytes);
+            self.required_time += duration(op.start, times.deadline);
+            if times.pending_until > times.issued {
+                self.pending_bytes += u128::from(op.bytes);
+                self.pending_time += duration(op.start, times.pending_until);
+            }
+        }
+    }
+
+    fn summary(&self) -> ClassSummary {
+        ClassSummary {
+            ops: self.ops,
+            bytes: bytes(self.bytes),
+            time: seconds(self.time),
+            ranks: self.ranks.len() as u32,
+            bandwidth: rate(self.bytes, self.time),
+        }
+    }
+
+    fn async_summary(&self) -> AsyncSummary {
+        AsyncSummary {
+            class: self.summary(),
+            required_bandwidth: rate(self.bytes, self.required_time),
+            actual_bandwidth: rate(self.bytes, self.time),
+            actual_upper: rate(self.pending_bytes, self.pending_time),
+            lost_time: seconds(self.waiting.lost()),
+            hidden: (self.busy.total > 0)
+                .then(|| (1.0 - self.waiting.lost() as f64 / self.busy.total as f64).clamp(0.0, 1.0)),
+            hiding_bandwidth: self.required.as_ref().and_then(peak),
+        }
+    }
+}
+
+/// Time during which a thread had operations under way. They are recorded as they complete, so that overlapping ones follow each
+/// other closely; of each thread the stretch they cover is kept until one begins after it.
+#[derive(Default)]
+struct Busy {
+    last: BTreeMap<(u32, u16), (i64, i64)>,
+    total: i128,
+}
+
+impl Busy {
+    fn add(&mut self, rank: u32, op: &Operation) {
+        let last = self.last.entry((rank, op.thread)).or_insert((op.start, op.start));
+        let whole = (last.0.min(op.start), last.1.max(op.end));
+        let overlaps = op.start <= last.1 && op.end >= last.0;
+        self.total += duration(op.start, op.end);
+        if overlaps {
+            // What both cover was counted twice.
+            self.total -= duration(last.0.max(op.start), last.1.min(op.end));
+        }
+        *last = if overlaps { whole } else { (op.start, op.end) };
+    }
+}
+
+/// The highest bandwidth of any bin.
+fn peak(bins: &VolumeBins) -> Option<f64> {
+    let (from, to) = bins.extent()?;
+    let highest = bins.volumes(from, to).1.into_iter().fold(0.0, f64::max);
+    (highest > 0.0).then(|| highest / (bins.width() as f64 * 1e-9))
+}
+
+fn duration(start: i64, end: i64) -> i128 {
+    (i128::from(end) - i128::from(start)).max(0)
+}
+
+fn seconds(ns: i128) -> f64 {
+    ns as f64 / 1e9
+}
+
+fn bytes(sum: u128) -> u64 {
+    u64::try_from(sum).unwrap_or(u64::MAX)
+}
+
+fn rate(bytes: u128, ns: i128) -> Option<f64> {
+    (ns > 0).then(|| bytes as f64 / seconds(ns))
+}

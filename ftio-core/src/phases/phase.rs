@@ -1,0 +1,179 @@
+//! Where the I/O phases of one [level](crate::phases::scale_space) begin and end, and how much each transfers.
+//!
+//! A level says how many phases there are and roughly where. Their starts are then read off the bandwidth itself, as finely as it is
+//! sampled: from the place where the bandwidth first exceeds a quarter of what it is in phases, back to where it last was
+//! *quiet*. What counts as quiet follows from the pauses: no bandwidth at all, or that of the background traffic.
+
+use crate::phases::scale_space::{Level, median_by_volume};
+use crate::signal::Signal;
+
+/// The bandwidth of phases and pauses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ground {
+    /// The bandwidth at which half of the volume is transferred.
+    pub level: f64,
+    /// Bandwidth of the background.
+    pub background: f64,
+    /// Up to here the application is quiet.
+    pub quiet: f64,
+    /// From here on it is in a phase.
+    pub busy: f64,
+}
+
+/// One I/O phase. Times are seconds from the start of the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phase {
+    /// When it begins.
+    pub start: f64,
+    /// When it ends.
+    pub end: f64,
+    /// Bytes from its start to the start of the next phase, without the background.
+    pub volume: f64,
+}
+
+impl Ground {
+    /// Of a signal.
+    pub fn of(signal: &Signal) -> Self {
+        const BUSY: f64 = 0.25;
+        let level = median_by_volume(&signal.samples);
+        let mut below: Vec<f64> = signal.samples.iter().copied().filter(|x| *x < BUSY * level).collect();
+        below.sort_unstable_by(f64::total_cmp);
+        // Half of the pauses and more are quiet, or there is traffic all the time; the slow end of phases is neither.
+        let mean = below.iter().sum::<f64>() / below.len().max(1) as f64;
+        let background = below.get(below.len() / 2).map_or(0.0, |median| median.min(mean));
+        let busy = background + BUSY * (level - background);
+        let usual = below.get(below.len() * 19 / 20).copied().unwrap_or(0.0);
+        Ground { level, background, quiet: (1.15 * usual + 0.005 * level).min(0.9 * busy), busy }
+    }
+}
+
+/// The phases of a level.
+pub fn phases(signal: &Signal, ground: &Ground, level: &Level) -> Vec<Phase> {
+    let starts = starts(signal, ground, level);
+    with_starts(signal, ground, &starts)
+}
+
+/// The phases that begin at these samples.
+pub fn with_starts(signal: &Signal, ground: &Ground, starts: &[usize]) -> Vec<Phase> {
+    let step = signal.step();
+    let next = starts.iter().skip(1).copied().chain([signal.samples.len()]);
+    let phase = |(&start, next): (&usize, usize)| {
+        let inside = &signal.samples[start..next];
+        let volume = inside.iter().map(|x| x - ground.background).sum::<f64>() * step;
+        let last = inside.iter().rposition(|x| *x > ground.quiet).unwrap_or(0);
+        Phase { start: start as f64 * step, end: (start + last + 1) as f64 * step, volume: volume.max(0.0) }
+    };
+    starts.iter().zip(next).map(phase).collect()
+}
+
+/// The first sample of each phase.
+pub fn starts(signal: &Signal, ground: &Ground, level: &Level) -> Vec<usize> {
+    let samples = &signal.samples;
+    let mut found: Vec<(usize, usize)> = Vec::with_capacity(level.peaks.len());
+    for (i, &peak) in level.peaks.iter().enumerate() {
+        // Never before the peak of the previous phase.
+        let (floor, from) = match i.checked_sub(1) {
+            Some(previous) => (level.peaks[previous] + 1, level.valleys.get(previous).copied().unwrap_or(0)),
+            None => (0, 0),
+        };
+        let rise = (from..=peak).find(|&k| samples[k] >= ground.busy).unwrap_or(peak);
+        let start = back_to_quiet(samples, ground, rise, floor);
+        if found.last().is_none_or(|(_, last)| *last < start) {
+            found.push((rise, start));
+        }
+    }
+    with_headers(signal, ground, without_long_leads(&found))
+}
+
+/// Starts from pairs (rise, start). A phase that takes much longer than the others from its start to its rise has other traffic before it:
+/// it is given the usual time.
+fn without_long_leads(found: &[(usize, usize)]) -> Vec<usize> {
+    let mut leads: Vec<usize> = found.iter().map(|(rise, start)| rise - start).collect();
+    leads.sort_unstable();
+    let usual = leads.get(leads.len() / 2).copied().unwrap_or(0);
+    let longest = 3 * usual + 4;
+    found.iter().map(|&(rise, start)| if rise - start > longest { rise - usual } else { start }).collect()
+}
+
+/// Phases that begin a little earlier, say with a header, across a pause that is much shorter than the one before that.
+pub fn with_headers(signal: &Signal, ground: &Ground, mut starts: Vec<usize>) -> Vec<usize> {
+    let small = 0.02 * signal.samples.iter().sum::<f64>() / starts.len().max(1) as f64;
+    // Before the first phase there is no other whose end could be taken for it: it begins with its first request, however slow that is.
+    if let Some(first) = starts.first_mut().filter(|_| ground.background == 0.0) {
+        let silent = 1e-3 * ground.level;
+        *first = (0..*first).rev().find(|&k| signal.samples[k] <= silent).map_or(0, |k| k + 1);
+    }
+    for i in 0..starts.len() {
+        let floor = i.checked_sub(1).map_or(0, |previous| starts[previous] + 1);
+        if let Some(earlier) = before_a_short_pause(&signal.samples, ground, starts[i], floor, small) {
+            starts[i] = earlier;
+        }
+    }
+    starts
+}
+
+/// The first sample of the run above quiet that `from` lies in.
+fn back_to_quiet(samples: &[f64], ground: &Ground, from: usize, floor: usize) -> usize {
+    (floor..from).rev().find(|&k| samples[k] <= ground.quiet).map_or(floor, |k| k + 1)
+}
+
+/// The start of a little I/O (at most `small`) before `start`, if the pause in between is at most a third of the one before.
+fn before_a_short_pause(
+    samples: &[f64],
+    ground: &Ground,
+    start: usize,
+    floor: usize,
+    small: f64,
+) -> Option<usize> {
+    let pause = |end: usize| (floor..end).rev().take_while(|&k| samples[k] <= ground.quiet).count();
+    let short = pause(start);
+    let end = start.checked_sub(short).filter(|end| *end > floor && short > 0)?;
+    let earlier = back_to_quiet(samples, ground, end, floor);
+    let long = pause(earlier);
+    let is_small = samples[earlier..end].iter().sum::<f64>() <= small;
+    (is_small && (long >= 3 * short || (earlier == long && long > short))).then_some(earlier)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phases::scale_space::levels;
+
+    fn signal(samples: Vec<f64>) -> Signal {
+        Signal { start: 0, bin: 1_000_000_000, samples, abstraction_error: 0.0 }
+    }
+
+    fn of(samples: Vec<f64>, count: usize) -> Vec<Phase> {
+        let signal = signal(samples);
+        let ground = Ground::of(&signal);
+        let level = levels(&signal).into_iter().find(|level| level.peaks.len() == count).unwrap();
+        phases(&signal, &ground, &level)
+    }
+
+    #[test]
+    fn starts_ends_and_volumes() {
+        // Phases of 6 s every 40 s, with a header of 1 s and a pause of 2 s before them, from 7 s on.
+        let value = |i: usize| match (i + 33) % 40 {
+            0 => 0.3,
+            3..=8 => 10.0,
+            _ => 0.0,
+        };
+        let found = of((0..400).map(value).collect(), 10);
+        for (i, phase) in found.iter().enumerate() {
+            assert_eq!((phase.start, phase.end), (40.0 * i as f64 + 7.0, 40.0 * i as f64 + 16.0));
+            assert!((phase.volume - 60.3).abs() < 0.5, "{phase:?}");
+        }
+    }
+
+    #[test]
+    fn background_traffic() {
+        let value = |i: usize| if i % 20 < 8 { 11.0 } else { [0.0, 1.0, 1.0][i % 3] };
+        let found = of((5..205).map(value).collect(), 11);
+        assert_eq!(found.len(), 11);
+        assert!(
+            found[1..].iter().enumerate().all(|(i, phase)| phase.start == 20.0 * i as f64 + 15.0),
+            "{found:?}"
+        );
+        assert!(found[1..9].iter().all(|phase| (phase.volume - 83.0).abs() < 3.0), "{found:?}");
+    }
+}

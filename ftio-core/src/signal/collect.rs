@@ -1,0 +1,149 @@
+//! One pass over the requests: choose those of the mode, and put them into bins.
+
+use crate::request::{Mode, Request, is_write};
+use crate::signal::bins::{BinWidth, VolumeBins};
+use crate::signal::step::Stretch;
+use crate::signal::{AUTO_MAX_SAMPLES, MAX_SAMPLES};
+
+/// With more requests than this the exact step function is not kept; the bins are fine enough to draw.
+pub const MAX_STRETCHES: usize = 1 << 20;
+
+/// Collects the requests of a mode. Without a mode: all writes, or all reads if nothing was written.
+#[derive(Clone, Debug)]
+pub struct Collector {
+    mode: Option<Mode>,
+    chosen: Track,
+    /// Reads, kept beside the writes until the first write that moves a byte.
+    fallback: Option<Track>,
+    keep_stretches: bool,
+}
+
+/// The requests of one mode.
+#[derive(Clone, Debug)]
+struct Track {
+    bins: VolumeBins,
+    stretches: Option<Vec<Stretch>>,
+}
+
+/// What was collected.
+#[derive(Clone, Debug)]
+pub struct Collected {
+    /// The mode asked for, or the one chosen.
+    pub mode: Mode,
+    /// Its requests as bytes per bin.
+    pub bins: VolumeBins,
+    /// The requests themselves, if asked for and not too many.
+    pub stretches: Option<Vec<Stretch>>,
+}
+
+impl Collector {
+    /// `window` in nanoseconds of job time; `frequency` in Hz, `None` for the finest bins.
+    pub fn new(
+        mode: Option<Mode>,
+        window: (Option<i64>, Option<i64>),
+        frequency: Option<f64>,
+        keep_stretches: bool,
+    ) -> Self {
+        let origin = window.0.unwrap_or(0);
+        // Phases are located more exactly than the signal is sampled.
+        let bins = match frequency {
+            Some(hz) => VolumeBins::new(origin, BinWidth::Nanoseconds(width(hz)), MAX_SAMPLES)
+                .with_narrow_bins(AUTO_MAX_SAMPLES),
+            None => VolumeBins::new(origin, BinWidth::Finest, AUTO_MAX_SAMPLES),
+        };
+        let bins = bins.with_window(window.0, window.1);
+        let track = Track { bins, stretches: keep_stretches.then(Vec::new) };
+        Collector { mode, fallback: mode.is_none().then(|| track.clone()), chosen: track, keep_stretches }
+    }
+
+    /// Use at most this many bins, also for what was collected already.
+    pub fn limit_bins(&mut self, max_bins: usize) {
+        self.chosen.bins.limit(max_bins);
+        if let Some(reads) = &mut self.fallback {
+            reads.bins.limit(max_bins);
+        }
+    }
+
+    /// Take in a batch.
+    pub fn add(&mut self, requests: &[Request]) {
+        let mode = self.mode.unwrap_or(Mode::Write);
+        self.chosen.add(requests.iter().filter(|request| mode.selects(request.class)));
+        if self.fallback.is_some() && self.chosen.bins.total_bytes() > 0 {
+            self.fallback = None;
+        }
+        if let Some(reads) = &mut self.fallback {
+            reads.add(requests.iter().filter(|request| !is_write(request.class)));
+        }
+    }
+
+    /// What was collected.
+    pub fn finish(self) -> Collected {
+        let (mode, track) = match (self.mode, self.fallback) {
+            (Some(mode), _) => (mode, self.chosen),
+            (None, Some(reads)) if reads.bins.total_bytes() > 0 => (Mode::Read, reads),
+            (None, _) => (Mode::Write, self.chosen),
+        };
+        let stretches = track.stretches.filter(|_| self.keep_stretches);
+        Collected { mode, bins: track.bins, stretches }
+    }
+}
+
+impl Track {
+    fn add<'a>(&mut self, requests: impl Iterator<Item = &'a Request> + Clone) {
+        self.bins.add_all(requests.clone().map(|request| (request.start, request.end, request.bytes)));
+        if let Some(stretches) = &mut self.stretches {
+            stretches.extend(
+                requests.filter(|request| request.bytes > 0 && request.end > request.start).map(stretch),
+            );
+        }
+        if self.stretches.as_ref().is_some_and(|stretches| stretches.len() > MAX_STRETCHES) {
+            self.stretches = None;
+        }
+    }
+}
+
+/// The width in nanoseconds of bins for a sampling frequency. A wide one that is no whole number of nanoseconds is rounded to a multiple of
+/// 64, so that it can be halved.
+pub fn width(hz: f64) -> i64 {
+    const WIDE: f64 = 1e7;
+    let width = 1e9 / hz;
+    let is_whole = (width - width.round()).abs() < 1e-3;
+    if width >= WIDE && !is_whole { (width / 64.0).round() as i64 * 64 } else { width.round() as i64 }
+}
+
+/// A request as a stretch of constant bandwidth; it must have a length.
+pub(crate) fn stretch(request: &Request) -> Stretch {
+    let (start, end) = (request.start as f64 * 1e-9, request.end as f64 * 1e-9);
+    Stretch { start, end, bandwidth: request.bytes as f64 / ((request.end - request.start) as f64 * 1e-9) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Class;
+
+    fn request(class: Class, bytes: u64) -> Request {
+        Request::new(0, 10, bytes, class)
+    }
+
+    fn collect(mode: Option<Mode>, requests: &[Request]) -> (Mode, u64) {
+        let mut collector = Collector::new(mode, (None, None), None, false);
+        // One by one, so that the choice is made on the way.
+        requests.iter().for_each(|request| collector.add(std::slice::from_ref(request)));
+        let collected = collector.finish();
+        (collected.mode, collected.bins.total_bytes())
+    }
+
+    #[test]
+    fn writes_come_first() {
+        let read = request(Class::ReadSync, 1);
+        let write = request(Class::WriteAsync, 2);
+        let nothing = request(Class::WriteSync, 0);
+        assert_eq!(collect(None, &[read, read, write, read, write]), (Mode::Write, 4));
+        assert_eq!(collect(None, &[read, nothing, read]), (Mode::Read, 2));
+        assert_eq!(collect(None, &[nothing]), (Mode::Write, 0));
+        assert_eq!(collect(None, &[]), (Mode::Write, 0));
+        assert_eq!(collect(Some(Mode::All), &[read, write]), (Mode::All, 3));
+        assert_eq!(collect(Some(Mode::ReadAsync), &[read, write]), (Mode::ReadAsync, 0));
+    }
+}

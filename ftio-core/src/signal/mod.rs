@@ -1,0 +1,285 @@
+//! The application's bandwidth over time, evenly sampled: the signal that all later steps look at.
+//!
+//! A sample is the mean bandwidth of its bin (bytes in the bin divided by the bin's width), so that samples times
+//! width is exactly the volume, and fast changes inside a bin cannot alias into slow ones as they do when the
+//! bandwidth is read off at isolated instants.
+//!
+//! # The automatic sampling frequency
+//!
+//! The published method takes a sampling frequency from the user, 10 Hz if none is given; too low a value misses
+//! the bursts, too high a value fills the spectrum with the fine structure of single requests, among which the
+//! frequency of the phases stands out less. Without `-f` we therefore choose one from the data:
+//!
+//! 1. Start from the coarsest power-of-two bin width with at least [`AUTO_MIN_SAMPLES`] bins in the window.
+//! 2. Halve the width as long as there are fewer than [`SAMPLES_PER_PHASE`] bins for each run of bins above the mean
+//!    bandwidth (see [`Signal::phases_above_mean`]), and at most [`AUTO_MAX_SAMPLES`] bins in all.
+//!
+//! So ten phases give about a thousand samples, and ten thousand phases still get enough samples each.
+
+pub mod bins;
+pub mod collect;
+pub mod step;
+
+use crate::signal::bins::VolumeBins;
+
+/// The automatic choice never has fewer samples, unless bins would be narrower than a nanosecond.
+pub const AUTO_MIN_SAMPLES: usize = 1 << 10;
+
+/// The automatic choice never has more samples.
+pub const AUTO_MAX_SAMPLES: usize = 1 << 17;
+
+/// Most samples for a sampling frequency the user asked for (32 MiB as floating-point numbers).
+pub const MAX_SAMPLES: usize = 1 << 22;
+
+/// Phases are located in a signal of about this many samples.
+pub const FINE_SAMPLES: usize = 1 << 14;
+
+/// How many samples the automatic choice wants for each phase.
+pub const SAMPLES_PER_PHASE: usize = 16;
+
+/// An evenly sampled bandwidth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signal {
+    /// Start of the first bin, in nanoseconds of job time.
+    pub start: i64,
+    /// Width of a bin in nanoseconds.
+    pub bin: i64,
+    /// Mean bandwidth of each bin, in bytes per second.
+    pub samples: Vec<f64>,
+    /// Relative difference between the volume of the samples and that of the requests.
+    pub abstraction_error: f64,
+}
+
+/// Below this coefficient of variation (σ/mean) a bandwidth counts as constant.
+///
+/// One bin in a thousand that is only half inside the window already makes 0.016.
+pub const CONSTANT_VARIATION: f64 = 0.05;
+
+impl Signal {
+    /// σ/mean of the samples; 0 if there are none.
+    pub fn variation(&self) -> f64 {
+        let mean = self.mean();
+        if mean <= 0.0 {
+            return 0.0;
+        }
+        let square = |x: &f64| (x - mean).powi(2);
+        (self.samples.iter().map(square).sum::<f64>() / self.samples.len() as f64).sqrt() / mean
+    }
+
+    /// No samples.
+    pub fn empty() -> Self {
+        Signal { start: 0, bin: 1, samples: Vec::new(), abstraction_error: 0.0 }
+    }
+
+    /// The bandwidth that `bins` hold over `[from, to)`, one sample per bin.
+    pub fn from_bins(bins: &VolumeBins, from: i64, to: i64) -> Self {
+        let (start, mut samples, abstraction_error) = bins.volumes(from, to);
+        let seconds = bins.width() as f64 * 1e-9;
+        for sample in &mut samples {
+            *sample /= seconds;
+        }
+        Signal { start, bin: bins.width(), samples, abstraction_error }
+    }
+
+    /// The bandwidth that `bins` hold over `[from, to)` at a width chosen as the [module](self) describes.
+    pub fn automatic(bins: &VolumeBins, from: i64, to: i64) -> Self {
+        let mut chosen = Signal::from_bins(bins, from, to);
+        let mut finer = Vec::new();
+        while chosen.samples.len() / 2 >= AUTO_MIN_SAMPLES {
+            let coarser = chosen.halved(bins);
+            finer.push(std::mem::replace(&mut chosen, coarser));
+        }
+        while chosen.samples.len() < SAMPLES_PER_PHASE * chosen.phases_above_mean() {
+            match finer.pop() {
+                Some(next) if next.samples.len() <= AUTO_MAX_SAMPLES => chosen = next,
+                _ => break,
+            }
+        }
+        chosen
+    }
+
+    /// The bandwidth that `bins` hold over `[from, to)` with at most about [`FINE_SAMPLES`] samples, or [`SAMPLES_PER_PHASE`] for each phase,
+    /// if that is more: what phases are located in.
+    pub fn fine(bins: &VolumeBins, from: i64, to: i64) -> Self {
+        let mut chosen = Signal::from_bins(bins, from, to);
+        while chosen.samples.len() > FINE_SAMPLES {
+            let coarser = chosen.halved(bins);
+            if coarser.samples.len() < SAMPLES_PER_PHASE * coarser.phases_above_mean() {
+                break;
+            }
+            chosen = coarser;
+        }
+        chosen
+    }
+
+    /// The part of the signal from `start` (nanoseconds of job time) on.
+    pub fn since(self, start: i64) -> Self {
+        let first = (start - self.start).div_euclid(self.bin).clamp(0, self.samples.len() as i64);
+        Signal {
+            start: self.start + first * self.bin,
+            samples: self.samples[first as usize..].to_vec(),
+            ..self
+        }
+    }
+
+    /// The same signal at half the sampling frequency, on the grid that `bins` would have at twice the width.
+    fn halved(&self, bins: &VolumeBins) -> Signal {
+        let odd_start = (self.start - bins.origin()).div_euclid(self.bin).rem_euclid(2) == 1;
+        let mut samples = Vec::with_capacity(self.samples.len() / 2 + 1);
+        let (head, rest) = self.samples.split_at(usize::from(odd_start).min(self.samples.len()));
+        samples.extend(head.iter().map(|x| x / 2.0));
+        samples.extend(rest.chunks(2).map(|pair| pair.iter().sum::<f64>() / 2.0));
+        let start = if odd_start { self.start - self.bin } else { self.start };
+        Signal { start, bin: 2 * self.bin, samples, abstraction_error: self.abstraction_error }
+    }
+
+    /// Runs of consecutive samples above the mean bandwidth: a rough count of the phases at this resolution.
+    pub fn phases_above_mean(&self) -> usize {
+        let threshold = self.threshold();
+        let mut runs = 0;
+        let mut inside = false;
+        for &x in &self.samples {
+            let above = x > threshold;
+            runs += usize::from(above && !inside);
+            inside = above;
+        }
+        runs
+    }
+
+    /// The bandwidth above which I/O is *substantial*: the mean V(T)/L(T) (paper, II-C b).
+    ///
+    /// A hair is added, so that a constant bandwidth does not count as substantial or not by rounding.
+    pub fn threshold(&self) -> f64 {
+        self.mean() * (1.0 + 1e-9)
+    }
+
+    /// Mean bandwidth over the whole window.
+    pub fn mean(&self) -> f64 {
+        if self.samples.is_empty() {
+            0.0
+        } else {
+            self.samples.iter().sum::<f64>() / self.samples.len() as f64
+        }
+    }
+
+    /// Samples per second.
+    pub fn sampling_frequency(&self) -> f64 {
+        1e9 / self.bin as f64
+    }
+
+    /// Seconds per sample.
+    pub fn step(&self) -> f64 {
+        self.bin as f64 * 1e-9
+    }
+
+    /// Length Δt of the window in seconds.
+    pub fn duration(&self) -> f64 {
+        self.step() * self.samples.len() as f64
+    }
+
+    /// Job time of the start of the first bin, in seconds.
+    pub fn start_seconds(&self) -> f64 {
+        self.start as f64 * 1e-9
+    }
+
+    /// Job time of the end of the last bin, in seconds.
+    pub fn end_seconds(&self) -> f64 {
+        self.start_seconds() + self.duration()
+    }
+
+    /// What is left after the first phase, if there is more than one.
+    ///
+    /// The first phase is often prolonged by initialisation (paper, III-B c). It ends where a pause begins that is at least
+    /// half as long as the longest pause between two runs above the mean: shorter pauses are inside a phase.
+    pub fn without_first_phase(&self) -> Option<Signal> {
+        let threshold = self.threshold();
+        let above: Vec<usize> = (0..self.samples.len()).filter(|&i| self.samples[i] > threshold).collect();
+        let longest = above.windows(2).map(|pair| pair[1] - pair[0]).max().filter(|&gap| gap > 1)?;
+        let end = above.windows(2).find(|pair| 2 * (pair[1] - pair[0]) >= longest)?[0] + 1;
+        Some(Signal {
+            start: self.start + end as i64 * self.bin,
+            samples: self.samples[end..].to_vec(),
+            ..self.clone()
+        })
+    }
+
+    /// The same signal with bins merged in groups of `factor`; an incomplete group at the end is a partial bin.
+    pub fn merged(&self, factor: usize) -> Signal {
+        let factor = factor.max(1);
+        Signal {
+            start: self.start,
+            bin: self.bin * factor as i64,
+            samples: self.samples.chunks(factor).map(|c| c.iter().sum::<f64>() / factor as f64).collect(),
+            abstraction_error: self.abstraction_error,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal::bins::BinWidth;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    /// `count` bursts of `bytes` lasting `length` ns, one every `period` ns.
+    fn bursts(count: i64, period: i64, length: i64, bytes: u64) -> VolumeBins {
+        let mut bins = VolumeBins::new(0, BinWidth::Finest, AUTO_MAX_SAMPLES);
+        for i in 0..count {
+            bins.add(i * period, i * period + length, bytes);
+        }
+        bins
+    }
+
+    #[test]
+    fn samples_times_width_is_the_volume() {
+        let bins = bursts(10, 10 * SECOND, 2 * SECOND, 1000);
+        for signal in [Signal::from_bins(&bins, 0, 100 * SECOND), Signal::automatic(&bins, 0, 100 * SECOND)] {
+            let volume = signal.samples.iter().sum::<f64>() * signal.step();
+            assert!((volume - 10_000.0).abs() < 1e-6, "{volume}");
+            assert_eq!(signal.abstraction_error, 0.0);
+        }
+    }
+
+    #[test]
+    fn the_automatic_choice_gives_each_phase_its_samples() {
+        for count in [5, 50, 1000] {
+            let bins = bursts(count, SECOND, SECOND / 5, 1 << 20);
+            let signal = Signal::automatic(&bins, 0, count * SECOND);
+            let n = signal.samples.len();
+            assert_eq!(signal.phases_above_mean() as i64, count);
+            assert!(n >= SAMPLES_PER_PHASE * count as usize && n >= AUTO_MIN_SAMPLES, "{count}: {n}");
+            assert!(n <= 4 * AUTO_MIN_SAMPLES.max(SAMPLES_PER_PHASE * count as usize), "{count}: {n}");
+        }
+    }
+
+    #[test]
+    fn halving_keeps_to_the_grid_of_the_bins() {
+        let mut bins = VolumeBins::new(0, BinWidth::Nanoseconds(4), 1 << 12);
+        (0..900).for_each(|i| bins.add(13 + 11 * i, 19 + 11 * i, 5));
+        let fine = Signal::from_bins(&bins, 13, 9000);
+        let half = fine.halved(&bins);
+        bins.double_width();
+        let direct = Signal::from_bins(&bins, 13, 9000);
+        assert_eq!(
+            (half.start, half.bin, half.samples.len()),
+            (direct.start, direct.bin, direct.samples.len())
+        );
+        for (a, b) in half.samples.iter().zip(&direct.samples).take(half.samples.len() - 1) {
+            assert!((a - b).abs() <= 1e-6 * b.abs());
+        }
+    }
+
+    #[test]
+    fn the_first_phase_can_be_left_out() {
+        let signal = Signal {
+            start: 0,
+            bin: SECOND,
+            samples: vec![9., 9., 0., 9., 9., 0., 0., 0., 0., 9., 9., 0., 0., 0., 0., 9.],
+            abstraction_error: 0.0,
+        };
+        let rest = signal.without_first_phase().unwrap();
+        assert_eq!((rest.start, rest.samples.len()), (5 * SECOND, 11));
+        assert!(Signal { samples: vec![0., 1., 1.], ..signal }.without_first_phase().is_none());
+    }
+}

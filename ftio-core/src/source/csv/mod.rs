@@ -1,0 +1,258 @@
+//! Tables: one request a row (`rank,start,end,bytes`), or samples of one or more quantities over time (`time,value`).
+//!
+//! Columns are separated by commas, semicolons or tabs, found out from the first row. A first row that is not numbers
+//! names the columns, in any order; without one, two columns are time and value, three are start, end and bytes,
+//! four are rank, start, end and bytes. A name may carry a unit: `start_us`, `size [MiB]`. Empty lines and lines
+//! that begin with `#` are passed over.
+
+mod columns;
+
+use super::content::Content;
+use super::intake::{Fed, Feed, Intake};
+use super::metrics::{self, Series};
+use super::{BandwidthPiece, Job, OpenOptions, Opened, SourceError, Span};
+use crate::request::Class;
+use columns::{Columns, Quantity, Table};
+use std::io::{BufRead, BufReader, Read};
+
+/// A longer line is no row of a table.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// Does a text look like a table? At least one of the first lines must be numbers throughout.
+pub(super) fn looks_like(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head.strip_prefix(BOM).unwrap_or(head));
+    let mut lines = text.lines().filter(|line| is_row(line.trim()));
+    let Some(first) = lines.next() else { return false };
+    let Some(separator) = columns::separator(first) else { return false };
+    let width = columns::split(first, separator).len();
+    let numbers = |line: &str| {
+        let fields = columns::split(line, separator);
+        fields.len() == width && fields.iter().any(|field| columns::number(field, separator).is_some())
+    };
+    // The last line of the head may be cut off.
+    match lines.next() {
+        Some(second) => numbers(second) || (numbers(first) && !second.contains(separator)),
+        None => numbers(first) || Columns::named(first, separator).is_ok(),
+    }
+}
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+fn is_row(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with('#')
+}
+
+/// The sources of a table: one, or one for each column of a table of samples.
+pub(super) fn open(content: Content, options: &OpenOptions) -> Result<Vec<Opened>, SourceError> {
+    let name = content.name.clone();
+    let (rows, columns) = begin(content)?;
+    match columns.table() {
+        Table::Requests => {
+            let source = Box::new(Fed(name.clone(), Requests { rows, columns }));
+            Ok(vec![Opened { name, source }])
+        }
+        Table::Samples => {
+            let series = samples(rows, &columns)?;
+            Ok(metrics::opened(&name, metrics::choose(&name, series, options.metric.as_deref())?))
+        }
+    }
+}
+
+/// The quantities of a table of samples; `None` if it is one of requests.
+pub(crate) fn series(content: Content) -> Result<Option<Vec<Series>>, SourceError> {
+    let (rows, columns) = begin(content)?;
+    match columns.table() {
+        Table::Requests => Ok(None),
+        Table::Samples => samples(rows, &columns).map(Some),
+    }
+}
+
+/// Where the first row ends, and whether it names the columns; `None` if there is none.
+pub(crate) fn first_row(bytes: &[u8]) -> Option<(usize, bool)> {
+    let mut end = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        end += line.len();
+        let text = String::from_utf8_lossy(line.strip_prefix(BOM).unwrap_or(line));
+        let row = text.trim_end_matches(['\n', '\r']);
+        if is_row(row.trim()) {
+            let separator = columns::separator(row).unwrap_or(',');
+            return Some((end, is_header(row, separator)));
+        }
+    }
+    None
+}
+
+fn is_header(row: &str, separator: char) -> bool {
+    columns::split(row, separator).iter().any(|field| columns::number(field, separator).is_none())
+}
+
+/// The rows of a table and what its columns are.
+fn begin(content: Content) -> Result<(Rows, Columns), SourceError> {
+    let name = content.name.clone();
+    let mut rows = Rows::new(name.clone(), content.into_reader());
+    let wrong = |line: u64, expected: String, found: String| SourceError::Malformed {
+        name: name.clone(),
+        place: format!("line {line}"),
+        expected,
+        found,
+    };
+    let Some((line, first)) = rows.next()? else {
+        return Err(SourceError::Nothing { name, what: "holds no row".into() });
+    };
+    let first = first.to_owned();
+    let Some(separator) = columns::separator(&first) else {
+        return Err(wrong(line, "columns separated by commas, semicolons or tabs".into(), shown(&first)));
+    };
+    let has_header = is_header(&first, separator);
+    let columns =
+        if has_header { Columns::named(&first, separator) } else { Columns::unnamed(&first, separator) };
+    let columns = columns.map_err(|expected| wrong(line, expected, shown(&first)))?;
+    if !has_header {
+        rows.again = Some(line);
+    }
+    Ok((rows, columns))
+}
+
+fn shown(line: &str) -> String {
+    format!("\"{}\"", super::error::excerpt(line.as_bytes()))
+}
+
+/// The lines of a table.
+struct Rows {
+    name: String,
+    input: BufReader<Box<dyn Read + Send>>,
+    buffer: Vec<u8>,
+    text: String,
+    line: u64,
+    /// Hand out the line in the buffer once more.
+    again: Option<u64>,
+}
+
+impl Rows {
+    fn new(name: String, input: Box<dyn Read + Send>) -> Self {
+        let input = BufReader::with_capacity(1 << 16, input);
+        Rows { name, input, buffer: Vec::new(), text: String::new(), line: 0, again: None }
+    }
+
+    /// The next row with its number.
+    fn next(&mut self) -> Result<Option<(u64, &str)>, SourceError> {
+        if self.again.take().is_some() {
+            return Ok(Some((self.line, &self.text)));
+        }
+        loop {
+            self.buffer.clear();
+            let mut input = (&mut self.input).take(LONGEST_LINE);
+            let read = input
+                .read_until(b'\n', &mut self.buffer)
+                .map_err(|source| SourceError::Io { name: self.name.clone(), source })?;
+            if read == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            if read as u64 == LONGEST_LINE && !self.buffer.ends_with(b"\n") {
+                return Err(SourceError::Malformed {
+                    name: self.name.clone(),
+                    place: format!("line {}", self.line),
+                    expected: format!("fewer than {LONGEST_LINE} characters"),
+                    found: "more".into(),
+                });
+            }
+            let bytes = if self.line == 1 {
+                self.buffer.strip_prefix(BOM).unwrap_or(&self.buffer)
+            } else {
+                &self.buffer
+            };
+            let line = String::from_utf8_lossy(bytes);
+            // A tab at the end of a line may belong to an empty last column.
+            if is_row(line.trim()) {
+                self.text.clear();
+                self.text.push_str(line.trim_end_matches(['\n', '\r']));
+                return Ok(Some((self.line, &self.text)));
+            }
+        }
+    }
+}
+
+struct Requests {
+    rows: Rows,
+    columns: Columns,
+}
+
+impl Feed for Requests {
+    fn feed(mut self, _: Span, intake: &mut Intake<'_>) -> Result<Job, SourceError> {
+        let columns = self.columns;
+        while let Some((line, row)) = self.rows.next()? {
+            match request(&columns, row) {
+                Ok(phase) => intake.push(phase, || format!("line {line}")),
+                Err(problem) => intake.leave_out(|| format!("line {line}: {problem}")),
+            }
+        }
+        Ok(Job { complete: true, ..Job::default() })
+    }
+}
+
+fn request(columns: &Columns, row: &str) -> Result<BandwidthPiece, String> {
+    let fields = columns.fields(row)?;
+    let number = |quantity: Quantity| columns.value(&fields, quantity);
+    let needed = |quantity: Quantity| number(quantity)?.ok_or_else(|| format!("expected {quantity:?}"));
+    let start = needed(Quantity::Start)?;
+    let end = match number(Quantity::End)? {
+        Some(end) => end,
+        None => start + needed(Quantity::Duration)?,
+    };
+    let bytes = match number(Quantity::Bytes)? {
+        Some(bytes) if (0.0..9e18).contains(&bytes) => Some(bytes.round() as u64),
+        Some(bytes) => return Err(format!("expected a number of bytes, found {bytes}")),
+        None => None,
+    };
+    let bandwidth = match bytes {
+        Some(bytes) => bytes as f64 / (end - start),
+        None => needed(Quantity::Bandwidth)?,
+    };
+    let rank = match number(Quantity::Rank)? {
+        Some(rank) if rank.fract() == 0.0 && (0.0..f64::from(u32::MAX)).contains(&rank) => Some(rank as u32),
+        Some(rank) => return Err(format!("expected a rank, found {rank}")),
+        None => None,
+    };
+    let class = columns.operation(&fields).map_or(Ok(Class::WriteSync), |text| {
+        columns::class(text).ok_or_else(|| format!("expected read, write or a mode, found {}", shown(text)))
+    })?;
+    Ok(BandwidthPiece { start, end, bandwidth, bytes, rank, class })
+}
+
+/// All columns of a table of samples.
+fn samples(mut rows: Rows, columns: &Columns) -> Result<Vec<Series>, SourceError> {
+    let mut series = columns.series();
+    let mut unusable: Option<(u64, String)> = None;
+    let mut usable = false;
+    while let Some((line, row)) = rows.next()? {
+        let parsed =
+            columns.fields(row).and_then(|fields| Ok((columns.value(&fields, Quantity::Time)?, fields)));
+        match parsed {
+            Ok((time, fields)) => {
+                usable = true;
+                for (series, column) in series.iter_mut().zip(columns.values()) {
+                    // An empty field is a sample that was not taken.
+                    let value = columns.sample(&fields, column);
+                    if let Some(value) = value {
+                        series.samples.push((time.unwrap_or(f64::NAN), value));
+                    }
+                }
+            }
+            Err(problem) => {
+                unusable.get_or_insert((line, problem));
+                series.iter_mut().for_each(|series| series.samples.push((f64::NAN, f64::NAN)));
+            }
+        }
+    }
+    match unusable {
+        Some((line, problem)) if !usable => {
+            let what = format!("holds nothing usable; line {line}: {problem}");
+            Err(SourceError::Nothing { name: rows.name, what })
+        }
+        _ => Ok(series),
+    }
+}
+
+#[cfg(test)]
+mod tests;
