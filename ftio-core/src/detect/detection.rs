@@ -8,6 +8,7 @@ use crate::detect::next_phase::NextPhase;
 use crate::detect::over_time::OverTime;
 use crate::estimate::{FirstPhase, PeriodOf};
 use crate::estimate::evidence::Evidence;
+use crate::estimate::forecast::Provisional;
 use crate::estimate::kind::SignalKind;
 use crate::request::Mode;
 use crate::spectral::reconstruct::Reconstruction;
@@ -56,7 +57,7 @@ pub struct Detection {
     pub signal: SignalKind,
     /// How the I/O behaves.
     pub characterization: Characterization,
-    /// The phase expected next; `None` if not periodic.
+    /// The phase expected next; `None` before the second phase.
     pub next_phase: Option<NextPhase>,
     /// Did the job reach its end, and could all of the trace be read?
     pub complete: bool,
@@ -102,6 +103,9 @@ pub struct Detection {
     /// Mean distance of the starts of the phases: longer than the period if phases are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_mean_distance: Option<f64>,
+    /// An answer while there is no period: the mean distance of the phases so far, with its 80 % interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provisional: Option<Provisional>,
 }
 
 /// A frequency that stands out.

@@ -16,9 +16,9 @@ pub mod next_phase;
 pub mod over_time;
 pub mod per_group;
 
-use crate::detect::characterize::{Characterization, Piece, begun_after, characterize, pieces};
+use crate::detect::characterize::{Characterization, begun_after, characterize, pieces};
 use crate::detect::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
-use crate::detect::next_phase::{NextPhase, next_phase};
+use crate::detect::next_phase::{NextPhase, foretold, next_phase};
 use crate::detect::over_time::over_time;
 use crate::estimate::kind::kind_with;
 use crate::estimate::view::View;
@@ -315,6 +315,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         occupancy: estimate.occupancy,
         first_phase: estimate.first_phase,
         period_mean_distance: estimate.mean_distance,
+        provisional: estimate.provisional,
         ..Detection::default()
     };
     let analysis =
@@ -394,20 +395,12 @@ fn behaviour(signal: &Signal, fine: &Signal, finest: &Signal, frequency: Option<
 
 /// The phase expected next: by the phases that were found, or else by the wave.
 fn next(signal: &Signal, fine: &Signal, estimate: &Estimate, known_until: f64) -> Option<NextPhase> {
-    let period = estimate.period?;
-    if estimate.phases.is_empty() {
+    if let (Some(period), true) = (estimate.period, estimate.phases.is_empty()) {
         let cut = pieces(signal, &Wave::in_samples(&signal.samples, signal.step(), 1.0 / period));
         let begun = begun_after(signal, &cut, period);
         return next_phase(&cut, begun, period, signal.start_seconds(), known_until);
     }
-    let piece = |phase: &Phase| Piece {
-        start: phase.start,
-        volume: phase.volume,
-        busy: phase.end - phase.start,
-        active: Some((phase.start, phase.end)),
-    };
-    let pieces: Vec<Piece> = estimate.phases.iter().map(piece).collect();
-    next_phase(&pieces, estimate.begun, period, fine.start_seconds(), known_until)
+    foretold(estimate, fine.start_seconds(), known_until)
 }
 
 /// The autocorrelation of the signal, thinned out to some samples per period if one is known: the ripples of single

@@ -13,6 +13,7 @@
 pub mod correlation;
 pub mod evidence;
 pub mod features;
+pub mod forecast;
 pub mod hypotheses;
 pub mod kind;
 pub mod lines;
@@ -22,6 +23,7 @@ pub mod view;
 pub mod weights;
 
 use crate::estimate::evidence::Evidence;
+use crate::estimate::forecast::{Forecast, Provisional, provisional};
 use crate::estimate::hypotheses::{Form, Hypothesis};
 use crate::estimate::kind::SignalKind;
 use crate::estimate::score::Candidate;
@@ -119,6 +121,10 @@ pub struct Estimate {
     pub first_phase: Option<FirstPhase>,
     /// Mean distance of the starts of the phases: larger than the period if some are missing.
     pub mean_distance: Option<f64>,
+    /// The next phase: by all hypotheses together, or by each of two rhythms.
+    pub forecasts: Vec<Forecast>,
+    /// An answer while there is no period.
+    pub provisional: Option<Provisional>,
 }
 
 /// Decide. `fine` is the signal as finely as it is known, `spectral` what its spectrum says.
@@ -132,15 +138,25 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
     evidence.spectrum_confidence = spectral.confidence();
     let Some(best) = view.posterior.candidates.first() else {
         let reasons = vec!["fewer than three phases at every scale".into()];
-        return Estimate { evidence, reasons, ..Estimate::default() };
+        return foretold(&view, Estimate { evidence, reasons, ..Estimate::default() });
     };
     if best.best.hypothesis.form == Form::Change {
-        return if best.probability >= ANSWER { changing(&view, best, evidence) } else { refused(best, evidence) };
+        let found = if best.probability >= ANSWER { changing(&view, best, evidence) } else { refused(best, evidence) };
+        return foretold(&view, found);
     }
     if let Some(two) = two_rhythms(&view) {
         return interleaved(&view, &two, evidence);
     }
-    if best.probability >= ANSWER { periodic(&view, best, evidence) } else { refused(best, evidence) }
+    let found = if best.probability >= ANSWER { periodic(&view, best, evidence) } else { refused(best, evidence) };
+    foretold(&view, found)
+}
+
+/// With the next phase by all hypotheses, and a provisional answer if there is no period.
+fn foretold(view: &View, found: Estimate) -> Estimate {
+    let unknown = found.period.is_none() && found.periods.is_empty();
+    let provisional = if unknown { provisional(view, view.signal.duration()) } else { None };
+    let forecast = Forecast::of(view);
+    Estimate { forecasts: vec![forecast], provisional, ..found }
 }
 
 /// No hypothesis is probable enough.
@@ -210,6 +226,7 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
         phases,
         reasons,
         evidence,
+        ..Estimate::default()
     }
 }
 
@@ -280,9 +297,15 @@ fn interleaved(view: &View, two: &[Rhythm; 2], evidence: Evidence) -> Estimate {
         bytes: rhythm.volume.round(),
         ..PeriodOf::of(&view.signal, rhythm.period, rhythm.probability, &rhythm.phases)
     };
+    let forecast = |rhythm: &Rhythm| {
+        let starts: Vec<f64> = rhythm.phases.iter().map(|phase| phase.start).collect();
+        let one = &rhythm.described.hypothesis;
+        Forecast::of_rhythm(view, &starts, one.sigma.min(0.5), (1.0 - one.fill).min(0.4), rhythm.period, &rhythm.phases)
+    };
     Estimate {
         period: Some(period),
         confidence: main.probability,
+        forecasts: two.iter().map(forecast).collect(),
         periods: two.iter().map(of).collect(),
         kind: Some(SignalKind::Interleaved),
         evidence,
@@ -313,7 +336,7 @@ fn changing(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
 }
 
 /// When the bandwidth first exceeds that of phases again after `since`, coming from quiet.
-fn begun(view: &View, since: f64) -> Option<f64> {
+pub(crate) fn begun(view: &View, since: f64) -> Option<f64> {
     let (fine, ground) = (&view.signal, &view.ground);
     let first = (since / fine.step()).ceil().max(0.0) as usize;
     let rest = fine.samples.get(first..)?;
