@@ -134,9 +134,10 @@ impl Predictor {
         let changed = self.look_for_change(start, until, &found);
         if let Some((from, replaced)) = &changed {
             start = *from;
-            if let Some(replaced) = replaced {
-                found = replaced.clone();
-            }
+            found = match replaced {
+                Some(replaced) => replaced.clone(),
+                None => self.analyse_window(start, until),
+            };
         }
         let period = found.detection.period;
         self.window.estimated(start, until, period, changed.is_some());
