@@ -33,10 +33,13 @@ pub struct Generated {
 pub struct Truth {
     /// What was generated, in a word.
     pub kind: String,
-    /// The mean distance of phase starts, (s_J − s_1)/(J − 1); none if the signal has no single period.
+    /// The distance at which phases recur: without missing phases the mean distance of their starts, (s_J − s_1)/(J − 1);
+    /// none if the signal has no single period.
     pub period: Option<f64>,
     /// All periods, if there are several.
     pub periods: Vec<f64>,
+    /// Other periods that are right as well: what may be called a rhythm, but need not be.
+    pub also: Vec<f64>,
     /// When which of them begins to hold, if they follow one another.
     pub changes: Vec<f64>,
     /// Start of each phase.
