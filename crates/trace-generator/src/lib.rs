@@ -22,4 +22,5 @@ pub mod irregular;
 pub mod kinds;
 pub mod random;
 pub mod shape;
+pub mod verdict;
 pub mod write;
