@@ -6,7 +6,7 @@
 //! 4. find the frequencies that stand out ([outlier](crate::spectral::outlier)), set harmonics aside, judge
 //!    ([candidates](crate::spectral::harmonics)), and locate the dominant one between the bins ([refine](crate::spectral::refine));
 //! 5. count the phases in the finest bins ([counting](crate::phases)), and [estimate](crate::estimate) from them and the spectrum whether there is a
-//!    period, which, and [how sure](crate::estimate::confidence) that is;
+//!    period, which, and [how sure](crate::estimate::score) that is;
 //! 6. say how the I/O [behaves](crate::detect::characterize) and when it comes [next](crate::detect::next_phase).
 
 pub mod characterize;
@@ -16,17 +16,18 @@ pub mod next_phase;
 pub mod over_time;
 pub mod per_group;
 
-use crate::detect::characterize::{Characterization, Piece, begun_after, characterize, pieces};
+use crate::detect::characterize::{Characterization, begun_after, characterize, pieces};
 use crate::detect::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
-use crate::detect::next_phase::{NextPhase, next_phase};
+use crate::detect::next_phase::{NextPhase, foretold, next_phase};
 use crate::detect::over_time::over_time;
 use crate::estimate::kind::kind_with;
-use crate::estimate::{Estimate, estimate};
+use crate::estimate::view::View;
+use crate::estimate::{Estimate, Given, estimate};
 use crate::phases::phase::Phase;
 use crate::request::Mode;
 use crate::signal::collect::{Collected, Collector, width};
 use crate::signal::step::Stretch;
-use crate::signal::{MAX_SAMPLES, Signal};
+use crate::signal::{CONSTANT_VARIATION, MAX_SAMPLES, Signal};
 use crate::source::{Job, Source, SourceError, Span};
 use crate::spectral::autocorrelation::Autocorrelation;
 use crate::spectral::harmonics::{Candidates, Reason};
@@ -199,6 +200,32 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
     Ok(analyse(name, collector.finish(), &job, options))
 }
 
+/// Read a source and return what the estimator saw in it, for fitting its weights; `None` if there is nothing to see.
+pub fn detect_hypotheses(source: impl Source, options: &Options) -> Result<Option<View>, SourceError> {
+    let options = &Options {
+        frequency: options.frequency.or(source.bin().map(|ns| 1e9 / ns as f64)),
+        ..options.clone()
+    };
+    let mut collector = options.collector();
+    let span = options.mode.map_or(Span::Actual, Mode::span);
+    let job = Box::new(source).read(span, &mut |requests| collector.add(requests))?;
+    let mut collected = collector.finish();
+    let Some((from, to)) = window(&mut collected, &job, options) else { return Ok(None) };
+    collected.bins.fit(from, to);
+    let (_, fine) = sample(&mut collected, from, to, options, &mut Vec::new());
+    let is_constant = fine.mean() <= 0.0 || fine.variation() < CONSTANT_VARIATION || fine.samples.len() < 8;
+    Ok((!is_constant).then(|| View::of(&fine, &given(&job, options))))
+}
+
+/// What is known about a signal beside its samples.
+fn given(job: &Job, options: &Options) -> Given {
+    Given {
+        cut: options.from.is_some(),
+        sampled: job.sampled.map(|ns| ns as f64 * 1e-9),
+        ..Given::default()
+    }
+}
+
 /// Analyse what was collected.
 pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Options) -> Analysis {
     let mut notes = job.warnings.clone();
@@ -218,7 +245,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     signal.samples.iter_mut().chain(&mut fine.samples).for_each(|sample| *sample /= per_unit);
 
     let spectral = options.spectral_detector().detect(&signal);
-    let estimate = estimate(&fine, &spectral, options.from.is_some());
+    let estimate = estimate(&fine, &spectral, &given(job, options));
     let c_d = spectral.confidence();
     let SpectralResult { spectrum, contributions, outliers, candidates, .. } = spectral;
     let confidence = |k: usize| candidates.confidence(&outliers, k);
@@ -285,6 +312,10 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         notes,
         periods: estimate.periods,
         evidence: Some(estimate.evidence),
+        occupancy: estimate.occupancy,
+        first_phase: estimate.first_phase,
+        period_mean_distance: estimate.mean_distance,
+        provisional: estimate.provisional,
         ..Detection::default()
     };
     let analysis =
@@ -364,20 +395,12 @@ fn behaviour(signal: &Signal, fine: &Signal, finest: &Signal, frequency: Option<
 
 /// The phase expected next: by the phases that were found, or else by the wave.
 fn next(signal: &Signal, fine: &Signal, estimate: &Estimate, known_until: f64) -> Option<NextPhase> {
-    let period = estimate.period?;
-    if estimate.phases.is_empty() {
+    if let (Some(period), true) = (estimate.period, estimate.phases.is_empty()) {
         let cut = pieces(signal, &Wave::in_samples(&signal.samples, signal.step(), 1.0 / period));
         let begun = begun_after(signal, &cut, period);
         return next_phase(&cut, begun, period, signal.start_seconds(), known_until);
     }
-    let piece = |phase: &Phase| Piece {
-        start: phase.start,
-        volume: phase.volume,
-        busy: phase.end - phase.start,
-        active: Some((phase.start, phase.end)),
-    };
-    let pieces: Vec<Piece> = estimate.phases.iter().map(piece).collect();
-    next_phase(&pieces, estimate.begun, period, fine.start_seconds(), known_until)
+    foretold(estimate, fine.start_seconds(), known_until)
 }
 
 /// The autocorrelation of the signal, thinned out to some samples per period if one is known: the ripples of single

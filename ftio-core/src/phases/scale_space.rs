@@ -9,16 +9,8 @@
 //! Two precautions: the bandwidth is cut at the one that half of the bytes exceed, so that a few very fast requests do not dwarf
 //! the rest; and at its ends the signal is continued by its mirror image, so that the edges of the window are no phases.
 
+use crate::phases::thresholds::{FOOT, MAX_PHASES, PERSISTENCE, WIDTHS_PER_OCTAVE as PER_OCTAVE};
 use crate::signal::Signal;
-
-/// Persistence of a maximum that counts, as a share of the range.
-const PERSISTENCE: f64 = 0.25;
-
-/// Widths per octave.
-const PER_OCTAVE: i32 = 4;
-
-/// Levels with more phases than this are not looked at.
-const MAX_PHASES: usize = 1 << 14;
 
 /// Scales in a row at which the same number of phases is seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,8 +136,6 @@ fn blurred(samples: &[f64], sigma: f64) -> Vec<f64> {
 /// Maxima that persist, and the foot of the rise to each but the first: the last place that is about as low as the lowest since
 /// the maximum before. Beyond both ends the signal counts as low.
 fn extrema(samples: &[f64]) -> (Vec<usize>, Vec<usize>) {
-    /// About as low: within this share of the persistence that counts.
-    const FOOT: f64 = 0.2;
     let low = samples.iter().copied().fold(f64::INFINITY, f64::min);
     let high = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let enough = PERSISTENCE * (high - low);
