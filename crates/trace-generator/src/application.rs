@@ -112,7 +112,7 @@ impl Application {
         let truth = Truth {
             kind: "application".into(),
             period: starts.last().zip(starts.first()).map(|(last, first)| (last - first) / count),
-            r_io: Some(busy_share(&writes, duration)),
+            r_io: starts.first().zip(ends.last()).map(|(&first, &last)| busy_share(&writes, (first, last))),
             starts,
             ends,
             ..Truth::default()

@@ -16,7 +16,7 @@ pub mod next_phase;
 pub mod over_time;
 pub mod per_group;
 
-use crate::detect::characterize::{Characterization, begun_after, characterize, pieces};
+use crate::detect::characterize::{begun_after, behaviour, pieces};
 use crate::detect::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
 use crate::detect::next_phase::{NextPhase, foretold, next_phase};
 use crate::detect::over_time::over_time;
@@ -29,7 +29,7 @@ use crate::signal::collect::{Collected, Collector, width};
 use crate::signal::step::Stretch;
 use crate::signal::{CONSTANT_VARIATION, MAX_SAMPLES, Signal};
 use crate::source::{Job, Source, SourceError, Span};
-use crate::spectral::autocorrelation::Autocorrelation;
+use crate::spectral::autocorrelation::{Autocorrelation, smoothed};
 use crate::spectral::harmonics::{Candidates, Reason};
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
@@ -75,6 +75,8 @@ pub struct Options {
     pub over_time: bool,
     /// Analyse as the Python FTIO 0.0.9 does (see [`compat`]).
     pub compat: bool,
+    /// Analyse as the paper prints it (see [`compat`]).
+    pub paper: bool,
     /// With [`compat`](Self::compat): sample at the rate of the fastest change, rather than at 10 Hz.
     pub automatic_frequency: bool,
 }
@@ -97,6 +99,7 @@ impl Default for Options {
             reconstruct: None,
             over_time: false,
             compat: false,
+            paper: false,
             automatic_frequency: false,
         }
     }
@@ -180,7 +183,7 @@ impl Analysis {
 
 /// Read a source and analyse it. `name` is what results call it.
 pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Analysis, SourceError> {
-    if options.compat {
+    if options.compat || options.paper {
         let mode = compat::mode(options.mode);
         let options = &compat::with_bins(options, source.bin());
         let mut phases = Vec::new();
@@ -219,11 +222,7 @@ pub fn detect_hypotheses(source: impl Source, options: &Options) -> Result<Optio
 
 /// What is known about a signal beside its samples.
 fn given(job: &Job, options: &Options) -> Given {
-    Given {
-        cut: options.from.is_some(),
-        sampled: job.sampled.map(|ns| ns as f64 * 1e-9),
-        ..Given::default()
-    }
+    Given { cut: options.from.is_some(), sampled: job.sampled.map(|ns| ns as f64 * 1e-9), ..Given::default() }
 }
 
 /// Analyse what was collected.
@@ -242,11 +241,11 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     };
     complain(&collected, &mut notes);
     let per_unit = job.per_unit.unwrap_or(1.0);
-    signal.samples.iter_mut().chain(&mut fine.samples).for_each(|sample| *sample /= per_unit);
+    let all = signal.samples.iter_mut().chain(&mut fine.samples).chain(&mut finest.samples);
+    all.for_each(|sample| *sample /= per_unit);
 
     let spectral = options.spectral_detector().detect(&signal);
     let estimate = estimate(&fine, &spectral, &given(job, options));
-    let c_d = spectral.confidence();
     let SpectralResult { spectrum, contributions, outliers, candidates, .. } = spectral;
     let confidence = |k: usize| candidates.confidence(&outliers, k);
     let z = ZScore::default().scores(&contributions);
@@ -261,8 +260,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
             options.to.or(job.end.map(seconds)).unwrap_or(0.0),
         ),
     };
-    let dominant = period.map(|period| (signal.duration() / period).round().max(1.0) as usize);
-    let acf = if options.autocorrelation { correlate(&signal, dominant) } else { None };
+    let acf = if options.autocorrelation { correlate(&fine, period) } else { None };
     let (signal_kind, reasons) = match estimate.kind {
         Some(kind) => (kind, estimate.reasons.clone()),
         None => kind_with(&signal, &spectrum, &contributions, period, estimate.reasons.clone()),
@@ -288,7 +286,9 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         period,
         frequency,
         confidence: estimate.confidence,
-        refined_confidence: period.and_then(|period| Some(acf.as_ref()?.refined_confidence(period, c_d))),
+        // By the confidence that is given: c_d belongs to another period where the spectrum does not agree.
+        refined_confidence: period
+            .and_then(|period| Some(acf.as_ref()?.refined_confidence(period, estimate.confidence))),
         candidates: listed(&candidates, &contributions, |k, power| Candidate {
             frequency: spectrum.frequency(k),
             confidence: if candidates.reason == Reason::TooMany { 0.0 } else { confidence(k) },
@@ -296,7 +296,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
             z: z.get(k - 1).copied().unwrap_or(0.0),
         }),
         signal: signal_kind,
-        characterization: behaviour(&signal, &fine, &finest.since(signal.start), frequency),
+        characterization: behaviour(&finest.since(fine.start), period, &estimate.phases),
         next_phase: next(&signal, &fine, &estimate, t_end),
         complete: job.complete,
         requests: collected.bins.requests(),
@@ -380,19 +380,6 @@ fn sample(
     }
 }
 
-/// How the I/O behaves. With a period, as finely as the signal is known: at a coarse sampling frequency, the share of busy time would depend on
-/// where phases begin and end within a sample.
-fn behaviour(signal: &Signal, fine: &Signal, finest: &Signal, frequency: Option<f64>) -> Characterization {
-    let Some(frequency) = frequency else { return characterize(signal, None, &[]) };
-    let wave = Wave::in_samples(&fine.samples, fine.step(), frequency);
-    let exact = characterize(finest, None, &[]);
-    Characterization {
-        r_io: exact.r_io,
-        b_io: exact.b_io,
-        ..characterize(fine, Some(frequency), &pieces(fine, &wave))
-    }
-}
-
 /// The phase expected next: by the phases that were found, or else by the wave.
 fn next(signal: &Signal, fine: &Signal, estimate: &Estimate, known_until: f64) -> Option<NextPhase> {
     if let (Some(period), true) = (estimate.period, estimate.phases.is_empty()) {
@@ -403,13 +390,15 @@ fn next(signal: &Signal, fine: &Signal, estimate: &Estimate, known_until: f64) -
     foretold(estimate, fine.start_seconds(), known_until)
 }
 
-/// The autocorrelation of the signal, thinned out to some samples per period if one is known: the ripples of single
-/// requests in a phase would be peaks as well.
-fn correlate(signal: &Signal, dominant: Option<usize>) -> Option<Autocorrelation> {
-    const SAMPLES_PER_PERIOD: usize = 64;
-    let factor = dominant.map_or(1, |k| signal.samples.len() / (k * SAMPLES_PER_PERIOD));
-    let thin = signal.merged(factor);
-    Autocorrelation::of(&thin.samples, thin.step())
+/// The autocorrelation of the signal as finely as it is known, thinned out to some samples a period if one is known, and smoothed over a few of them: the
+/// ripples of single requests in a phase would be peaks as well. So it does not depend on the sampling frequency.
+fn correlate(fine: &Signal, period: Option<f64>) -> Option<Autocorrelation> {
+    const SAMPLES_PER_PERIOD: f64 = 64.0;
+    const WIDTH: f64 = 4.0;
+    let factor = period.map_or(1.0, |period| period / fine.step() / SAMPLES_PER_PERIOD).max(1.0);
+    let thin = fine.merged(factor as usize);
+    let width = period.map_or(0.0, |period| WIDTH * period / SAMPLES_PER_PERIOD / thin.step());
+    Autocorrelation::of(&smoothed(&thin.samples, width), thin.step())
 }
 
 fn complain(collected: &Collected, notes: &mut Vec<String>) {

@@ -155,7 +155,8 @@ fn saturated(random: &mut Random) -> Made {
         }
         time = now + (1.0 - busy) * period * (1.0 + program.jitter * random.normal());
     }
-    let truth = regular(starts);
+    // Between two phases that nobody slowed down lies the period itself.
+    let truth = Truth { also: vec![period], ..regular(starts) };
     let end = program.end();
     if random.chance(0.5) {
         return program.made(truth);

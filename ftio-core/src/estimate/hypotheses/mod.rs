@@ -172,9 +172,11 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
         }
         let fit = CombFit { duration: setting.duration, exactness, rounds: if count < MANY { 3 } else { 2 } };
         let comb = fit.fitted(number, marked, seed, &mut rooms);
-        found.extend(comb.filter(|comb| {
-            comb.pause <= MOST_PAUSES && comb.fill >= LEAST_FILL && comb.extra <= MOST_EXTRA
-        }));
+        found.extend(
+            comb.filter(|comb| {
+                comb.pause <= MOST_PAUSES && comb.fill >= LEAST_FILL && comb.extra <= MOST_EXTRA
+            }),
+        );
     }
     found.retain(|one| (setting.periods.0..=setting.periods.1).contains(&one.period));
     found.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
