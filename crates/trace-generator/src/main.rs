@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use trace_generator::experiment::settings;
 use trace_generator::generated::Truth;
 use trace_generator::kinds::{Recording, families};
-use trace_generator::write::{recording, trace};
+use trace_generator::write::{ftio_json, recording, trace};
 
 const USAGE: &str = "\
-usage: trace-generator DIRECTORY [--seeds FROM..TO] [--table 8a|8b|8c|any|none|two]
-       trace-generator DIRECTORY [--seeds FROM..TO] --kinds fitted|unseen|all|NAME,…
+usage: trace-generator DIRECTORY [--seeds FROM..TO] [--table 8a|8b|8c|own|any|none|two]
+       trace-generator DIRECTORY [--seeds FROM..TO] --kinds fitted|unseen|all|NAME,… [--ftio-json]
        trace-generator --list
-Without --kinds: the settings of the paper's experiment. --list shows the kinds.";
+Without --kinds: the settings of the paper's experiment. --list shows the kinds. --ftio-json: as the Python FTIO reads them.";
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -45,7 +45,7 @@ struct ListedKind {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
-    let (mut directory, mut seeds, mut table, mut kinds) = (None, 0..100, None, None);
+    let (mut directory, mut seeds, mut table, mut kinds, mut json) = (None, 0..100, None, None, false);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--help" | "-h" => {
@@ -62,6 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 seeds = from.parse()?..to.parse()?;
             }
             "--table" => table = Some(args.next().ok_or(USAGE)?),
+            "--ftio-json" => json = true,
             "--kinds" => kinds = Some(args.next().ok_or(USAGE)?),
             _ if directory.is_none() && !arg.starts_with('-') => directory = Some(PathBuf::from(arg)),
             _ => return Err(USAGE.into()),
@@ -70,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let directory = directory.ok_or(USAGE)?;
     fs::create_dir_all(&directory)?;
     match kinds {
-        Some(kinds) => write_kinds(&directory, &seeds, &kinds),
+        Some(kinds) => write_kinds(&directory, &seeds, &kinds, json),
         None => write_settings(&directory, &seeds, table.as_deref()),
     }
 }
@@ -107,7 +108,7 @@ fn write_settings(directory: &Path, seeds: &Range<u64>, table: Option<&str>) -> 
     Ok(())
 }
 
-fn write_kinds(directory: &Path, seeds: &Range<u64>, wanted: &str) -> Result<(), Box<dyn Error>> {
+fn write_kinds(directory: &Path, seeds: &Range<u64>, wanted: &str, json: bool) -> Result<(), Box<dyn Error>> {
     let mut listed = Vec::new();
     for (family, fitted, kinds) in families() {
         for kind in kinds {
@@ -125,11 +126,18 @@ fn write_kinds(directory: &Path, seeds: &Range<u64>, wanted: &str) -> Result<(),
             let mut truths = BufWriter::new(File::create(folder.join("truth.jsonl"))?);
             for seed in seeds.clone().take(usize::try_from(kind.at_most).unwrap_or(usize::MAX)) {
                 let made = kind.generate(seed);
-                let ending =
-                    if matches!(made.recording, Recording::Requests { .. }) { "trace" } else { "csv" };
+                let ending = match made.recording {
+                    _ if json => "json",
+                    Recording::Requests { .. } => "trace",
+                    Recording::Samples { .. } => "csv",
+                };
                 let file = format!("{seed}.{ending}");
                 let mut out = BufWriter::new(File::create(folder.join(&file))?);
-                recording(&made.recording, &mut out)?;
+                if json {
+                    ftio_json(&made.recording, &mut out)?;
+                } else {
+                    recording(&made.recording, &mut out)?;
+                }
                 out.flush()?;
                 serde_json::to_writer(&mut truths, &Line { trace: file, truth: &made.truth })?;
                 writeln!(truths)?;

@@ -36,6 +36,30 @@ pub fn recording(recording: &Recording, out: &mut impl Write) -> io::Result<()> 
     }
 }
 
+/// Write a recording as the Python FTIO reads it: JSON with the bandwidth, start and end of every request, or of every sample. Reads stand in for writes
+/// where they are more.
+pub fn ftio_json(recording: &Recording, out: &mut impl Write) -> io::Result<()> {
+    let (ranks, pieces): (u32, Vec<[f64; 3]>) = match recording {
+        Recording::Requests { ranks, writes, reads, .. } => {
+            let bytes = |list: &[Written]| list.iter().map(|one| one.bytes).sum::<u64>();
+            let larger = if bytes(reads) > bytes(writes) { reads } else { writes };
+            let piece = |one: &Written| [one.bytes as f64 / (one.end - one.start), one.start, one.end];
+            (*ranks, larger.iter().map(piece).collect())
+        }
+        Recording::Samples { step, values, .. } => {
+            let time = |i: usize| i as f64 * step;
+            (1, values.iter().enumerate().map(|(i, value)| [*value, time(i), time(i + 1)]).collect())
+        }
+    };
+    let column = |i: usize| pieces.iter().map(|piece| piece[i]).collect::<Vec<f64>>();
+    let bytes: f64 = pieces.iter().map(|piece| piece[0] * (piece[2] - piece[1])).sum();
+    let bandwidth =
+        serde_json::json!({"b_rank_avr": column(0), "t_rank_s": column(1), "t_rank_e": column(2)});
+    let mode = serde_json::json!({"total_bytes": bytes, "number_of_ranks": ranks, "bandwidth": bandwidth});
+    serde_json::to_writer(out, &serde_json::json!({ "write_sync": mode }))?;
+    Ok(())
+}
+
 fn requests(
     ranks: u32,
     duration: f64,
