@@ -127,9 +127,14 @@ pub struct Estimate {
     pub provisional: Option<Provisional>,
 }
 
+/// Is there more than a constant bandwidth, or none?
+pub fn is_worth_a_look(fine: &Signal) -> bool {
+    fine.samples.len() >= 8 && fine.mean() > 0.0 && fine.variation() >= CONSTANT_VARIATION
+}
+
 /// Decide. `fine` is the signal as finely as it is known, `spectral` what its spectrum says.
 pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Estimate {
-    if fine.mean() <= 0.0 || fine.variation() < CONSTANT_VARIATION || fine.samples.len() < 8 {
+    if !is_worth_a_look(fine) {
         return Estimate::default();
     }
     let view = View::of(fine, given);
