@@ -113,6 +113,9 @@ pub struct DetectArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub te: Option<f64>,
 
+    #[command(flatten)]
+    pub periods: PeriodArgs,
+
     /// How frequencies that stand out are found; two methods, as in zscore,dbscan, must agree
     #[arg(short, long, value_name = "METHOD", value_enum, value_delimiter = ',', num_args = 1)]
     #[arg(default_value = "zscore")]
@@ -157,6 +160,10 @@ pub struct DetectArgs {
     /// Analyse exactly as the Python FTIO 0.0.9 does: write_sync at 10 Hz unless told otherwise
     #[arg(long, conflicts_with_all = ["over_time", "skip_first_phase"])]
     pub compat: bool,
+
+    /// Analyse as the method was printed (IPDPS 2024): the spectrum alone, sampled at 10 Hz from the first event to the last
+    #[arg(long, conflicts_with_all = ["compat", "over_time", "skip_first_phase"])]
+    pub paper: bool,
 
     /// Draw bandwidth, spectrum, autocorrelation and ranks; the ending of the name decides: .html (zoom and hover; needs no
     /// network), .svg or .png
@@ -396,6 +403,18 @@ pub enum Sampling {
     Hertz(f64),
 }
 
+/// Which periods are of interest.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct PeriodArgs {
+    /// Periods shorter than this are of no interest: faster bursts are then parts of phases
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub min_period: Option<f64>,
+
+    /// Periods longer than this are of no interest
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub max_period: Option<f64>,
+}
+
 impl DetectArgs {
     /// For the analysis.
     pub fn options(&self) -> Options {
@@ -415,6 +434,9 @@ impl DetectArgs {
             reconstruct: self.reconstruct,
             over_time: self.over_time || self.csv == Some(CsvChoice::Segments),
             compat: self.compat,
+            paper: self.paper,
+            min_period: self.periods.min_period,
+            max_period: self.periods.max_period,
             automatic_frequency: self.freq == Some(Sampling::Auto),
         }
     }
@@ -439,6 +461,8 @@ impl DetectArgs {
             per_rank: false,
             per_file: false,
             compat: false,
+            paper: false,
+            periods: how.periods,
             plot: None,
             json,
             csv: None,
@@ -495,6 +519,14 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds.abs() <= 1e9 => Ok(seconds),
         _ => Err("expected a number of seconds".into()),
+    }
+}
+
+/// A length of time.
+pub fn positive_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
+        _ => Err("expected a positive number of seconds".into()),
     }
 }
 

@@ -32,19 +32,26 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
     if !in_order(args.ts, args.te) {
         return Ok(Exit::Usage);
     }
-    if let [first, second, rest @ ..] = &args.outlier[..]
-        && (first == second || !rest.is_empty() || args.compat)
+    if let (Some(least), Some(most)) = (args.periods.min_period, args.periods.max_period)
+        && least >= most
     {
-        let problem = if args.compat {
-            "--compat knows only one method"
+        complain("", &format!("--min-period {least} is not below --max-period {most}"));
+        return Ok(Exit::Usage);
+    }
+    let published = args.compat || args.paper;
+    if let [first, second, rest @ ..] = &args.outlier[..]
+        && (first == second || !rest.is_empty() || published)
+    {
+        let problem = if published {
+            "--compat and --paper know only one method"
         } else {
             "expected one method, or two different ones"
         };
         complain("", &format!("--outlier: {problem}"));
         return Ok(Exit::Usage);
     }
-    if args.compat && args.csv == Some(CsvChoice::Segments) {
-        complain("", "--compat has no segments");
+    if published && args.csv == Some(CsvChoice::Segments) {
+        complain("", "--compat and --paper have no segments");
         return Ok(Exit::Usage);
     }
     let options = args.options();

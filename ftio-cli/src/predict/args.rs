@@ -1,6 +1,6 @@
 //! The arguments of `ftio predict`, most of which `ftio run` has as well.
 
-use crate::cli::{OutlierChoice, Sampling, frequency, seconds, share};
+use crate::cli::{OutlierChoice, PeriodArgs, Sampling, frequency, seconds, share};
 use clap::{Args, ValueHint};
 use ftio_core::detect::{Options, Outlier};
 use ftio_core::predict::{PredictOptions, WindowRule};
@@ -85,6 +85,9 @@ pub struct HowArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub ts: Option<f64>,
 
+    #[command(flatten)]
+    pub periods: PeriodArgs,
+
     /// How close to the strongest frequency another one must come to be a candidate as well, 0 to 1
     #[arg(short, long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
     pub tol: f64,
@@ -151,6 +154,8 @@ impl HowArgs {
                 measure: if self.no_psd { Measure::Amplitude } else { Measure::Power },
                 autocorrelation: self.autocorrelation,
                 skip_first_phase: self.skip_first_phase,
+                min_period: self.periods.min_period,
+                max_period: self.periods.max_period,
                 ..Options::default()
             },
         }

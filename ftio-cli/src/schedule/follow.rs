@@ -37,7 +37,7 @@ pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
     let mut office =
         Office { scheduler: Scheduler::new(configfs, options), json: args.json, exit: Exit::Done };
     let predict = PredictOptions {
-        detect: Options { mode: args.mode, ..Options::default() },
+        detect: detection(args),
         ..PredictOptions::default()
     };
     let mut runs: Vec<Run> =
@@ -64,9 +64,15 @@ pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
     Ok(office.exit)
 }
 
+/// What is analysed, and how.
+fn detection(args: &Args) -> Options {
+    let (min_period, max_period) = (Some(args.min_period), args.max_period);
+    Options { mode: args.mode, min_period, max_period, ..Options::default() }
+}
+
 /// The periods of earlier runs. Those that have none, or cannot be read, do not count.
 fn history(paths: &[PathBuf], args: &Args) -> anyhow::Result<Vec<f64>> {
-    let options = Options { mode: args.mode, ..Options::default() };
+    let options = detection(args);
     let reading = OpenOptions::default();
     let mut periods = Vec::new();
     for opened in inputs::sources(paths, false, &reading) {

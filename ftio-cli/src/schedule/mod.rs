@@ -76,6 +76,14 @@ pub struct Args {
     #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
     pub mode: Option<Mode>,
 
+    /// Periods shorter than this, in seconds, are of no interest
+    #[arg(long, value_name = "SECONDS", value_parser = crate::cli::positive_seconds, default_value = "1")]
+    pub min_period: f64,
+
+    /// Periods longer than this are of no interest
+    #[arg(long, value_name = "SECONDS", value_parser = crate::cli::positive_seconds)]
+    pub max_period: Option<f64>,
+
     /// Print one JSON object per change of a priority
     #[arg(long)]
     pub json: bool,

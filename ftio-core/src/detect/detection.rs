@@ -6,10 +6,10 @@
 use crate::detect::characterize::Characterization;
 use crate::detect::next_phase::NextPhase;
 use crate::detect::over_time::OverTime;
-use crate::estimate::{FirstPhase, PeriodOf};
 use crate::estimate::evidence::Evidence;
 use crate::estimate::forecast::Provisional;
 use crate::estimate::kind::SignalKind;
+use crate::estimate::{FirstPhase, PeriodOf};
 use crate::request::Mode;
 use crate::spectral::reconstruct::Reconstruction;
 use serde::Serialize;

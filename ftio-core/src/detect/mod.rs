@@ -30,13 +30,13 @@ use crate::signal::step::Stretch;
 use crate::signal::{MAX_SAMPLES, Signal};
 use crate::source::{Job, Source, SourceError, Span};
 use crate::spectral::SpectralResult;
-use crate::spectral::autocorrelation::Autocorrelation;
+use crate::spectral::autocorrelation::{Autocorrelation, smoothed};
 use crate::spectral::harmonics::Reason;
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
 use analysis::{listed, strongest};
-use characterize::{Characterization, begun_after, characterize, pieces};
+use characterize::{begun_after, behaviour, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
 use next_phase::{NextPhase, foretold, next_phase};
 use options::{nanoseconds, seconds};
@@ -47,7 +47,7 @@ pub use crate::spectral::Outlier;
 
 /// Read a source and analyse it. `name` is what results call it.
 pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Analysis, SourceError> {
-    if options.compat {
+    if options.compat || options.paper {
         let mode = compat::mode(options.mode);
         let options = &compat::with_bins(options, source.bin());
         let mut phases = Vec::new();
@@ -100,7 +100,8 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     let (from, to) = window.unwrap_or((0, 0));
     let finest =
         if window.is_some() { Signal::from_bins(&collected.bins, from, to) } else { Signal::empty() };
-    let finest = finest.since(found.sampled.signal.start);
+    let mut finest = finest.since(found.sampled.fine.start);
+    finest.samples.iter_mut().for_each(|sample| *sample /= job.per_unit.unwrap_or(1.0));
 
     let mut detection = describe(&found, window, &finest, job, options);
     detection.source = name.to_owned();
@@ -161,8 +162,7 @@ fn describe(
             options.to.or(job.end.map(seconds)).unwrap_or(0.0),
         ),
     };
-    let dominant = period.map(|period| (signal.duration() / period).round().max(1.0) as usize);
-    let acf = if options.autocorrelation { correlate(signal, dominant) } else { None };
+    let acf = if options.autocorrelation { correlate(fine, period) } else { None };
     let (signal_kind, reasons) = match estimate.kind {
         Some(kind) => (kind, estimate.reasons.clone()),
         None => kind_with(signal, spectrum, contributions, period, estimate.reasons.clone()),
@@ -180,8 +180,9 @@ fn describe(
         period,
         frequency,
         confidence: estimate.confidence,
+        // By the confidence that is given: c_d belongs to another period where the spectrum does not agree.
         refined_confidence: period
-            .and_then(|period| Some(acf.as_ref()?.refined_confidence(period, spectral.confidence()))),
+            .and_then(|period| Some(acf.as_ref()?.refined_confidence(period, estimate.confidence))),
         candidates: listed(candidates, contributions, |k, power| Candidate {
             frequency: spectrum.frequency(k),
             confidence: if candidates.reason == Reason::TooMany { 0.0 } else { confidence(k) },
@@ -189,7 +190,7 @@ fn describe(
             z: z.get(k - 1).copied().unwrap_or(0.0),
         }),
         signal: signal_kind,
-        characterization: behaviour(signal, fine, finest, frequency),
+        characterization: behaviour(finest, period, &estimate.phases),
         next_phase: next(signal, fine, estimate, t_end),
         complete: job.complete,
         frequency_resolution: if signal.samples.is_empty() { 0.0 } else { 1.0 / signal.duration() },
@@ -257,19 +258,6 @@ fn sample(
     }
 }
 
-/// How the I/O behaves. With a period, as finely as the signal is known: at a coarse sampling frequency, the share of busy time would depend on
-/// where phases begin and end within a sample.
-fn behaviour(signal: &Signal, fine: &Signal, finest: &Signal, frequency: Option<f64>) -> Characterization {
-    let Some(frequency) = frequency else { return characterize(signal, None, &[]) };
-    let wave = Wave::in_samples(&fine.samples, fine.step(), frequency);
-    let exact = characterize(finest, None, &[]);
-    Characterization {
-        r_io: exact.r_io,
-        b_io: exact.b_io,
-        ..characterize(fine, Some(frequency), &pieces(fine, &wave))
-    }
-}
-
 /// The phase expected next: by the phases that were found, or else by the wave.
 fn next(signal: &Signal, fine: &Signal, estimate: &Estimate, known_until: f64) -> Option<NextPhase> {
     if let (Some(period), true) = (estimate.period, estimate.phases.is_empty()) {
@@ -280,13 +268,15 @@ fn next(signal: &Signal, fine: &Signal, estimate: &Estimate, known_until: f64) -
     foretold(estimate, fine.start_seconds(), known_until)
 }
 
-/// The autocorrelation of the signal, thinned out to some samples per period if one is known: the ripples of single
-/// requests in a phase would be peaks as well.
-fn correlate(signal: &Signal, dominant: Option<usize>) -> Option<Autocorrelation> {
-    const SAMPLES_PER_PERIOD: usize = 64;
-    let factor = dominant.map_or(1, |k| signal.samples.len() / (k * SAMPLES_PER_PERIOD));
-    let thin = signal.merged(factor);
-    Autocorrelation::of(&thin.samples, thin.step())
+/// The autocorrelation of the signal as finely as it is known, thinned out to some samples a period if one is known, and smoothed
+/// over a few of them: the ripples of single requests in a phase would be peaks as well. It does not depend on the sampling frequency.
+fn correlate(fine: &Signal, period: Option<f64>) -> Option<Autocorrelation> {
+    const SAMPLES_PER_PERIOD: f64 = 64.0;
+    const WIDTH: f64 = 4.0;
+    let factor = period.map_or(1.0, |period| period / fine.step() / SAMPLES_PER_PERIOD).max(1.0);
+    let thin = fine.merged(factor as usize);
+    let width = period.map_or(0.0, |period| WIDTH * period / SAMPLES_PER_PERIOD / thin.step());
+    Autocorrelation::of(&smoothed(&thin.samples, width), thin.step())
 }
 
 fn complain(collected: &Collected, notes: &mut Vec<String>) {

@@ -24,6 +24,8 @@ pub struct Windows<'a> {
     per_unit: f64,
     /// Seconds between the samples of a series (see [`Job::sampled`]).
     sampled: Option<f64>,
+    /// Periods of interest, in seconds.
+    periods: (f64, f64),
     detector: SpectralDetector,
 }
 
@@ -58,6 +60,7 @@ impl<'a> Windows<'a> {
             frequency: options.frequency,
             per_unit: job.per_unit.unwrap_or(1.0),
             sampled: job.sampled.map(|ns| ns as f64 * 1e-9),
+            periods: (options.min_period.unwrap_or(0.0), options.max_period.unwrap_or(f64::INFINITY)),
             detector: options.spectral_detector(),
         }
     }
@@ -82,7 +85,7 @@ impl<'a> Windows<'a> {
 
     /// What is known about a window beside its samples.
     fn given(&self, sampled: &Sampled) -> Given {
-        Given { cut: sampled.cut, sampled: self.sampled, ..Given::default() }
+        Given { cut: sampled.cut, sampled: self.sampled, periods: self.periods }
     }
 
     /// What the estimator sees in a window that was sampled; `None` if it is empty or constant.

@@ -89,11 +89,13 @@ impl Correlation {
             if self.values.len() / factor < 24 {
                 break;
             }
-            let merged = self.values.chunks_exact(factor).map(|part| part.iter().sum::<f64>() / factor as f64);
+            let merged =
+                self.values.chunks_exact(factor).map(|part| part.iter().sum::<f64>() / factor as f64);
             let mut values: Vec<f64> = merged.collect();
             let last = (0.55 * values.len() as f64) as usize;
             if scale > 0 {
-                let at = |i: isize| usize::try_from(i).ok().and_then(|i| values.get(i)).copied().unwrap_or(0.0);
+                let at =
+                    |i: isize| usize::try_from(i).ok().and_then(|i| values.get(i)).copied().unwrap_or(0.0);
                 let smooth = |i: isize| 0.25 * at(i - 1) + 0.5 * at(i) + 0.25 * at(i + 1);
                 values = (0..values.len() as isize).map(smooth).collect();
             }
@@ -109,10 +111,8 @@ impl Correlation {
         let mut found: Vec<usize> = Vec::new();
         for i in 0..values.len() {
             lowest = lowest.min(values[i]);
-            let is_peak = i >= 1
-                && i + 1 < values.len()
-                && values[i] > values[i - 1]
-                && values[i] >= values[i + 1];
+            let is_peak =
+                i >= 1 && i + 1 < values.len() && values[i] > values[i - 1] && values[i] >= values[i + 1];
             if is_peak && i >= first && values[i] - lowest > 0.05 && values[i] > 0.03 {
                 found.push(i);
             }

@@ -73,8 +73,10 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             .filter(|&other| (relative(other) - 1.0).abs() > 0.06 && relative(other) < 1.3)
             .map(|other| correlations[other])
             .fold(0.0, f64::max);
-        let favoured: f64 =
-            (0..periods.len()).filter(|&other| (relative(other) - 1.0).abs() < SAME).map(|other| votes[other]).sum();
+        let favoured: f64 = (0..periods.len())
+            .filter(|&other| (relative(other) - 1.0).abs() < SAME)
+            .map(|other| votes[other])
+            .sum();
         let member = |values: &[f64]| -> Vec<f64> { one.members.iter().map(|&i| values[i]).collect() };
         let uneven = if count > 2 { robust_spread(&member(&marked.volumes)).min(1.5) } else { 0.0 };
         let volume: f64 = one.members.iter().map(|&i| phases[i].volume).sum();

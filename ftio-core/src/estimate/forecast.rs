@@ -103,7 +103,9 @@ impl Forecast {
             typical = typical.or_else(|| Some(view.members(one)));
         }
         let known: f64 = parts.iter().map(|part| part.weight).sum();
-        if known < 0.9 && let Some(list) = fallback(view) {
+        if known < 0.9
+            && let Some(list) = fallback(view)
+        {
             let part = part_of_fallback(view, list, (1.0 - known).max(0.05));
             typical = if part.weight > known { None } else { typical };
             parts.push(part);
@@ -113,7 +115,14 @@ impl Forecast {
     }
 
     /// By one hypothesis alone: for each of two rhythms.
-    pub fn of_rhythm(view: &View, starts: &[f64], sigma: f64, empty: f64, period: f64, phases: &[Phase]) -> Self {
+    pub fn of_rhythm(
+        view: &View,
+        starts: &[f64],
+        sigma: f64,
+        empty: f64,
+        period: f64,
+        phases: &[Phase],
+    ) -> Self {
         let last = starts.last().map_or(0.0, |last| anchor(view, *last, period));
         Forecast::with(slots_ahead(1.0, last, period, sigma, empty, starts.len().saturating_sub(1)), phases)
     }
@@ -151,7 +160,8 @@ impl Forecast {
         if sum <= 0.0 {
             return Some(NextStart { start: first.centre.max(now), low: now, high: high.max(now) });
         }
-        let quantile = |share: f64| low + sums[1..].partition_point(|x| *x < share * sum).min(GRID - 1) as f64 * step;
+        let quantile =
+            |share: f64| low + sums[1..].partition_point(|x| *x < share * sum).min(GRID - 1) as f64 * step;
         let near = ((REACH * first.period / step) as usize).max(1);
         let within = |i: usize| sums[(i + near).min(GRID)] - sums[i.saturating_sub(near)];
         let best = (0..GRID).max_by(|&a, &b| within(a).total_cmp(&within(b)).then(b.cmp(&a))).unwrap_or(0);
@@ -195,7 +205,13 @@ fn parts_of(view: &View, one: &Hypothesis, weight: f64) -> Vec<Part> {
     let single = |distance: f64, sigma: f64, k: usize, wider: f64| {
         let (relative, freedom) = spread(sigma, k, SPREAD);
         let scale = (relative * distance * wider.sqrt()).max(1e-9);
-        vec![Part { weight, centre: anchor(view, last, distance) + distance, scale, freedom, period: distance }]
+        vec![Part {
+            weight,
+            centre: anchor(view, last, distance) + distance,
+            scale,
+            freedom,
+            period: distance,
+        }]
     };
     match one.form {
         Form::Drift => {
@@ -298,7 +314,12 @@ pub fn provisional(view: &View, now: f64) -> Option<Provisional> {
         let spread = list.regularity.distances * (k as f64 / (k as f64 - 1.0)).sqrt();
         (t_quantile_90(k - 1) * spread.max(0.1) / (k as f64).sqrt()).exp()
     };
-    Some(Provisional { period: Some(period), low: period / factor, high: Some(period * factor), phases: k + 1 })
+    Some(Provisional {
+        period: Some(period),
+        low: period / factor,
+        high: Some(period * factor),
+        phases: k + 1,
+    })
 }
 
 /// The 90 % quantile of Student's t.
@@ -326,7 +347,8 @@ mod tests {
 
     #[test]
     fn a_late_phase_moves_the_answer_on() {
-        let forecast = Forecast { parts: vec![part(0.9, 50.0, 0.3), part(0.1, 60.0, 0.4)], length: 1.0, bytes: 1.0 };
+        let forecast =
+            Forecast { parts: vec![part(0.9, 50.0, 0.3), part(0.1, 60.0, 0.4)], length: 1.0, bytes: 1.0 };
         assert!((forecast.next(45.0).unwrap().start - 50.0).abs() < 0.1);
         let late = forecast.next(53.0).unwrap();
         assert!((late.start - 60.0).abs() < 0.2 && late.low >= 53.0, "{late:?}");
@@ -337,7 +359,9 @@ mod tests {
 
     #[test]
     fn densities_are_those_of_student() {
-        for (freedom, expected) in [(1, 0.318_31), (2, 0.353_55), (3, 0.367_55), (5, 0.379_61), (30, 0.395_63)] {
+        for (freedom, expected) in
+            [(1, 0.318_31), (2, 0.353_55), (3, 0.367_55), (5, 0.379_61), (30, 0.395_63)]
+        {
             assert!((unit_of(freedom) - expected).abs() < 1e-4, "{freedom}");
         }
         assert_eq!(t_quantile_90(1), 3.078);

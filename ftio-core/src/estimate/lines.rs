@@ -123,7 +123,8 @@ pub fn refined(signal: &Signal, period: f64, sampled: f64) -> f64 {
     };
     let duration = samples.len() as f64 * step;
     let at = |i: usize| 1.0 / period + (1.2 * i as f64 / (GRID - 1) as f64 - 0.6) / duration;
-    let best = (0..GRID).map(|i| (i, power(at(i)))).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |best| best.0);
+    let best =
+        (0..GRID).map(|i| (i, power(at(i)))).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |best| best.0);
     let (mut low, mut high) = (at(best.saturating_sub(1)), at((best + 1).min(GRID - 1)));
     for _ in 0..HALVINGS {
         let (a, b) = (low + 0.382 * (high - low), low + 0.618 * (high - low));

@@ -149,13 +149,18 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
         return foretold(&view, Estimate { evidence, reasons, ..Estimate::default() });
     };
     if best.best.hypothesis.form == Form::Change {
-        let found = if best.probability >= ANSWER { changing(&view, best, evidence) } else { refused(best, evidence) };
+        let found = if best.probability >= ANSWER {
+            changing(&view, best, evidence)
+        } else {
+            refused(best, evidence)
+        };
         return foretold(&view, found);
     }
     if let Some(two) = two_rhythms(&view) {
         return interleaved(&view, &two, evidence);
     }
-    let found = if best.probability >= ANSWER { periodic(&view, best, evidence) } else { refused(best, evidence) };
+    let found =
+        if best.probability >= ANSWER { periodic(&view, best, evidence) } else { refused(best, evidence) };
     foretold(&view, found)
 }
 
@@ -308,7 +313,14 @@ fn interleaved(view: &View, two: &[Rhythm; 2], evidence: Evidence) -> Estimate {
     let forecast = |rhythm: &Rhythm| {
         let starts: Vec<f64> = rhythm.phases.iter().map(|phase| phase.start).collect();
         let one = &rhythm.described.hypothesis;
-        Forecast::of_rhythm(view, &starts, one.sigma.min(0.5), (1.0 - one.fill).min(0.4), rhythm.period, &rhythm.phases)
+        Forecast::of_rhythm(
+            view,
+            &starts,
+            one.sigma.min(0.5),
+            (1.0 - one.fill).min(0.4),
+            rhythm.period,
+            &rhythm.phases,
+        )
     };
     Estimate {
         period: Some(period),

@@ -55,6 +55,11 @@ pub fn is_one_burst(described: &Described) -> bool {
 
 /// The probabilities of all periods.
 pub fn posterior(pool: Vec<Described>) -> Posterior {
+    posterior_by(pool, &score)
+}
+
+/// The probabilities of all periods by another score, such as that of other weights.
+pub fn posterior_by(pool: Vec<Described>, score: &dyn Fn(&Described) -> f64) -> Posterior {
     let pool: Vec<Described> = pool.into_iter().filter(|one| !is_one_burst(one)).collect();
     let scores: Vec<f64> = pool.iter().map(score).collect();
     let highest = scores.iter().copied().fold(0.0, f64::max);
@@ -70,13 +75,15 @@ pub fn posterior(pool: Vec<Described>) -> Posterior {
     let mut candidates = Vec::new();
     loop {
         let free = |i: &usize| !used[*i];
-        let mass = |i: usize| (0..pool.len()).filter(free).filter(|&j| same(i, j)).map(|j| weights[j]).sum::<f64>();
+        let mass =
+            |i: usize| (0..pool.len()).filter(free).filter(|&j| same(i, j)).map(|j| weights[j]).sum::<f64>();
         let heaviest = (0..pool.len()).filter(free).map(|i| (i, mass(i))).max_by(|a, b| a.1.total_cmp(&b.1));
         let Some((centre, _)) = heaviest else { break };
         let near = |centre: usize| -> Vec<usize> {
             (0..pool.len()).filter(free).filter(|&j| same(centre, j)).collect()
         };
-        let best = near(centre).into_iter().max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(centre);
+        let best =
+            near(centre).into_iter().max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(centre);
         let members = near(best);
         let probability = members.iter().map(|&i| weights[i]).sum::<f64>() / all;
         candidates.push(Candidate { best: pool[best].clone(), probability, hypotheses: members.len() });

@@ -146,9 +146,9 @@ pub fn two_rhythms(view: &View) -> Option<[Rhythm; 2]> {
     let candidates = &view.posterior.candidates;
     let first = candidates.first()?;
     let plain = |one: &Candidate| matches!(one.best.hypothesis.form, Form::Mean | Form::Comb);
-    let next = candidates[1..].iter().find(|one| {
-        plain(one) && ratio(one.best.hypothesis.period, first.best.hypothesis.period) >= 1.5
-    });
+    let next = candidates[1..]
+        .iter()
+        .find(|one| plain(one) && ratio(one.best.hypothesis.period, first.best.hypothesis.period) >= 1.5);
     let together = first.probability + next.map_or(0.0, |next| next.probability);
     if !plain(first) || together < ANSWER {
         return None;
@@ -158,7 +158,12 @@ pub fn two_rhythms(view: &View) -> Option<[Rhythm; 2]> {
         beside_the_other(view, next)
     });
     let two = two.or_else(|| finer_beside(view, first))?;
-    Some(if two[0].volume >= two[1].volume { two } else { let [a, b] = two; [b, a] })
+    Some(if two[0].volume >= two[1].volume {
+        two
+    } else {
+        let [a, b] = two;
+        [b, a]
+    })
 }
 
 /// A second rhythm in what is left without the first; each judged without the other.
@@ -169,7 +174,8 @@ fn beside_the_other(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
         return None;
     }
     let rest = without(view, one, view.is_sharp(one));
-    let volume = |signal: &Signal| signal.samples.iter().map(|x| (x - view.ground.background).max(0.0)).sum::<f64>();
+    let volume =
+        |signal: &Signal| signal.samples.iter().map(|x| (x - view.ground.background).max(0.0)).sum::<f64>();
     if volume(&rest) < LEFT * volume(&view.signal) {
         return None;
     }
@@ -267,14 +273,17 @@ fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
         }
         let starts = finer.starts(&view.lists);
         let links = starts.windows(2).map(|pair| pair[1] - pair[0]).zip(&finer.links);
-        let pauses: Vec<f64> = links.filter(|(_, slots)| **slots == 0).map(|(distance, _)| distance).collect();
+        let pauses: Vec<f64> =
+            links.filter(|(_, slots)| **slots == 0).map(|(distance, _)| distance).collect();
         let all = starts.last().zip(starts.first()).map_or(0.0, |(last, first)| last - first);
-        pauses.iter().sum::<f64>() <= 0.25 * all && (pauses.is_empty() || median(&pauses) <= 3.0 * finer.period)
+        pauses.iter().sum::<f64>() <= 0.25 * all
+            && (pauses.is_empty() || median(&pauses) <= 3.0 * finer.period)
     };
     let candidates = &view.posterior.candidates[1..];
     let finer = candidates.iter().filter(goes_on).find(|finer| {
         let finer = &finer.best.hypothesis;
-        view.lists[one.list].starts.len() < view.lists[finer.list].starts.len() && one.members.len() >= MEMBERS
+        view.lists[one.list].starts.len() < view.lists[finer.list].starts.len()
+            && one.members.len() >= MEMBERS
     })?;
     let slow = first.probability / (1.0 - finer.probability).max(first.probability);
     let fast = (finer.probability / rest).min(0.9);

@@ -139,9 +139,10 @@ impl View {
         if plain && even && !self.is_sharp(one) {
             let slack = (1.0 / one.members.len() as f64).min(0.06);
             let strongest = self.lines.first().map_or(0.0, |line| line.z);
-            let near = self.lines.iter().take(3).find(|line| {
-                (line.period / one.period - 1.0).abs() <= slack && line.z >= 0.5 * strongest
-            });
+            let near =
+                self.lines.iter().take(3).find(|line| {
+                    (line.period / one.period - 1.0).abs() <= slack && line.z >= 0.5 * strongest
+                });
             if let Some(line) = near {
                 return (refined(&self.signal, line.period, sampled), "spectrum");
             }

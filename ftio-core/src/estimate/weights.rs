@@ -31,7 +31,11 @@ pub const WEIGHTS: [Weight; FEATURES] = [
     Weight { name: "volume", value: 2.6230097, meaning: "share of the volume in the phases" },
     Weight { name: "uneven_volume", value: -5.1260415, meaning: "spread of the phases' log-volumes" },
     Weight { name: "correlation", value: 1.8724846, meaning: "autocorrelation one period later" },
-    Weight { name: "less_correlation", value: 2.3776672, meaning: "how much higher it is at another hypothesis" },
+    Weight {
+        name: "less_correlation",
+        value: 2.3776672,
+        meaning: "how much higher it is at another hypothesis",
+    },
     Weight { name: "votes", value: 0.3284544, meaning: "octaves of scale that favour this period" },
     Weight { name: "likelihood_each", value: -0.2322749, meaning: "log-likelihood ratio per link" },
     Weight { name: "likelihood", value: 0.3632515, meaning: "log₂(1 + log-likelihood ratio)" },
@@ -45,7 +49,13 @@ pub const WEIGHTS: [Weight; FEATURES] = [
     Weight { name: "paused_time", value: 0.0, meaning: "share of the time in pauses" },
     Weight { name: "line", value: -0.3073122, meaning: "it is a line of the spectrum" },
     Weight { name: "line_z", value: 0.2691644, meaning: "log₂ z of the line" },
-    Weight { name: "line_power", value: 5.9772247, meaning: "√ share of the power in the line and its multiples" },
+    Weight {
+        name: "line_power",
+        value: 5.9772247,
+        meaning: "√ share of the power in the line and its multiples",
+    },
     Weight { name: "line_periods", value: 0.3805344, meaning: "log₂ of the periods in the window" },
-    Weight { name: "line_rival", value: 3.2998956, meaning: "log₂ of z to that of the strongest other line" },
+    Weight {
+        name: "line_rival", value: 3.2998956, meaning: "log₂ of z to that of the strongest other line"
+    },
 ];

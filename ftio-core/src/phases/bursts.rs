@@ -103,7 +103,8 @@ pub fn by_volume(bursts: &[Burst]) -> Option<Grouping> {
     }
     let counts = 4..=bursts.len().saturating_sub(1).min(MAX_GROUPED);
     let cuts = counts.filter_map(|count| equal_parts(&sums, count));
-    let groupings = cuts.map(|cuts| grouping(bursts, &cuts)).filter(|grouping| grouping.octaves >= VOLUME_OCTAVES);
+    let groupings =
+        cuts.map(|cuts| grouping(bursts, &cuts)).filter(|grouping| grouping.octaves >= VOLUME_OCTAVES);
     groupings.max_by(|a, b| a.octaves.total_cmp(&b.octaves))
 }
 

@@ -176,8 +176,7 @@ impl Look<'_> {
         if level.peaks.len() < 2 || level.contrast < MIN_CONTRAST {
             return None;
         }
-        let (starts, divided) =
-            divide(self.signal, self.ground, starts(self.signal, self.ground, level));
+        let (starts, divided) = divide(self.signal, self.ground, starts(self.signal, self.ground, level));
         let list = self.list(self.uncut(starts), divided, Origin::Level, |period| {
             // Scales far below the period say nothing about phases.
             (level.scales.1 / level.scales.0.max(period / 100.0)).log2().max(0.0)

@@ -123,7 +123,9 @@ mod tests {
     fn every_threshold_has_a_unit_a_meaning_and_a_source() {
         for threshold in TABLE {
             assert!(threshold.value > 0.0, "{threshold:?}");
-            assert!(!threshold.unit.is_empty() && threshold.meaning.len() > 10 && !threshold.source.is_empty());
+            assert!(
+                !threshold.unit.is_empty() && threshold.meaning.len() > 10 && !threshold.source.is_empty()
+            );
         }
     }
 }

@@ -263,14 +263,17 @@ impl Sums {
         let single = self.single_time / self.single as f64;
         let (slots, links) = ((self.slots - self.single) as f64, (self.links - self.single) as f64);
         let multiple = (self.time - self.single_time) / slots;
-        let error = 2.0 * sigma.max(0.01) * (1.0 / self.single as f64 + links / (slots * slots) * (slots / links)).sqrt();
+        let error = 2.0
+            * sigma.max(0.01)
+            * (1.0 / self.single as f64 + links / (slots * slots) * (slots / links)).sqrt();
         if (multiple / single - 1.0).abs() > error.max(0.01) { single } else { all }
     }
 }
 
 /// σ of the links, in periods.
 fn residuals(starts: &[f64], chain: &[(u32, u8)], period: f64, links: usize) -> f64 {
-    let off = |(slots, distance): (u8, f64)| (distance / period - f64::from(slots)).powi(2) / f64::from(slots);
+    let off =
+        |(slots, distance): (u8, f64)| (distance / period - f64::from(slots)).powi(2) / f64::from(slots);
     let sum: f64 = distances(starts, chain).filter(|(slots, _)| *slots > 0).map(off).sum();
     let k = links as f64;
     if links > 2 { (sum / (k - 1.0)).sqrt() } else { (sum / k).sqrt() + 0.03 }

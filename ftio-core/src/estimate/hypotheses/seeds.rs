@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn modes_of_two_distances() {
-        let values: Vec<f64> = (0..40).map(|i| if i % 3 == 0 { 20.0 } else { 9.9 + 0.01 * f64::from(i % 5) }).collect();
+        let values: Vec<f64> =
+            (0..40).map(|i| if i % 3 == 0 { 20.0 } else { 9.9 + 0.01 * f64::from(i % 5) }).collect();
         let found = modes(&values, 0.03, 3, None);
         assert!((found[0] / 9.92 - 1.0).abs() < 0.01 && (found[1] / 20.0 - 1.0).abs() < 0.01, "{found:?}");
         assert!(modes(&[], 0.03, 3, None).is_empty());
