@@ -1,6 +1,6 @@
 //! A result together with what it was derived from, for pictures and tables.
 
-use crate::detect::detection::{Detection, TopFrequency};
+use crate::detect::detection::Detection;
 use crate::phases::phase::Phase;
 use crate::signal::Signal;
 use crate::signal::step::Stretch;
@@ -72,20 +72,4 @@ pub(crate) fn listed<T>(
     let mut kept = candidates.kept.clone();
     kept.sort_by(|&a, &b| power(b).total_cmp(&power(a)));
     kept.into_iter().take(MAX_LISTED).map(|k| describe(k, power(k))).collect()
-}
-
-/// The strongest waves.
-pub(crate) fn strongest(spectrum: &Spectrum, contributions: &[f64], count: usize) -> Vec<TopFrequency> {
-    let mut order: Vec<usize> = (1..=contributions.len()).collect();
-    order.sort_by(|&a, &b| contributions[b - 1].total_cmp(&contributions[a - 1]));
-    let describe = |k: usize| {
-        let wave = spectrum.wave(k);
-        TopFrequency {
-            frequency: wave.frequency,
-            amplitude: wave.amplitude,
-            phase: wave.phase,
-            power: contributions[k - 1],
-        }
-    };
-    order.into_iter().take(count).map(describe).collect()
 }

@@ -34,7 +34,7 @@ use crate::spectral::harmonics::Reason;
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
-use analysis::{listed, strongest};
+use analysis::listed;
 use characterize::{Characterization, Piece, begun_after, characterize, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
 use next_phase::{NextPhase, next_phase};
@@ -181,7 +181,11 @@ fn describe(
             confidence: acf.confidence,
             similarity: period.map(|period| acf.similarity(period)),
         }),
-        top_frequencies: strongest(spectrum, contributions, options.top),
+        top_frequencies: spectrum
+            .strongest(contributions, options.top)
+            .into_iter()
+            .map(|(_, wave)| wave)
+            .collect(),
         reconstruction: options.reconstruct.map(|count| reconstruct(spectrum, count)),
         reasons,
         periods: estimate.periods.clone(),

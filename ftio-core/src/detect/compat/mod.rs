@@ -24,7 +24,7 @@ mod outliers;
 pub use autocorrelation::autocorrelation;
 
 use crate::detect::characterize::{characterize, pieces};
-use crate::detect::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
+use crate::detect::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
 use crate::detect::next_phase::next_phase;
 use crate::detect::{Analysis, Options, listed};
 use crate::estimate::kind::kind;
@@ -34,7 +34,7 @@ use crate::signal::step::{StepFunction, Stretch};
 use crate::source::Job;
 use crate::spectral::harmonics::{Candidates, HarmonicRule};
 use crate::spectral::outlier::ZScore;
-use crate::spectral::spectrum::{Spectrum, Wave};
+use crate::spectral::spectrum::{Spectrum, TopFrequency, Wave};
 
 /// Sampling frequency if none is asked for.
 const SAMPLING_FREQUENCY: f64 = 10.0;
@@ -167,7 +167,11 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
             confidence,
             similarity: frequency.map(|_| 1.0),
         }),
-        top_frequencies: strongest(&spectrum, &contributions, options.top, on_grid),
+        top_frequencies: spectrum
+            .strongest(&contributions, options.top)
+            .into_iter()
+            .map(|(k, wave)| TopFrequency { frequency: on_grid(k), ..wave })
+            .collect(),
         reasons,
         notes,
         ..Detection::default()
@@ -223,25 +227,4 @@ fn find(samples: &[f64], frequency: f64, options: &Options) -> Found {
     let rule = HarmonicRule::AsPublished { sampling_frequency: frequency };
     let candidates = Candidates::of(&outliers.found, &contributions, &spectrum, rule);
     Found { spectrum, contributions, candidates, outliers }
-}
-
-/// The strongest components, without the constant one.
-fn strongest(
-    spectrum: &Spectrum,
-    contributions: &[f64],
-    count: usize,
-    frequency: impl Fn(usize) -> f64,
-) -> Vec<TopFrequency> {
-    let mut order: Vec<usize> = (1..=contributions.len()).collect();
-    order.sort_by(|&a, &b| contributions[b - 1].total_cmp(&contributions[a - 1]));
-    let describe = |k: usize| {
-        let wave = spectrum.wave(k);
-        TopFrequency {
-            frequency: frequency(k),
-            amplitude: wave.amplitude,
-            phase: wave.phase,
-            power: contributions[k - 1],
-        }
-    };
-    order.into_iter().take(count).map(describe).collect()
 }
