@@ -9,7 +9,7 @@ mod scene;
 mod timeline;
 
 use crate::canvas::{self, Format, draw_sheet};
-pub use command::run;
+pub use command::{Args, run};
 use ftio_core::detect::Analysis;
 use ftio_core::source::OpenOptions;
 pub use phases::phases;

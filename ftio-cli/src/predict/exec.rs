@@ -2,7 +2,7 @@
 //!
 //! Commands run one after the other on a thread of their own, so that a slow one delays neither predictions nor other outputs.
 
-use crate::terminal::text::complain;
+use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use ftio_core::predict::Prediction;
 use std::io::Write;
@@ -55,7 +55,7 @@ fn work(command: &str, calls: &Receiver<Call>) {
         if let Err(problem) = result
             && !std::mem::replace(&mut complained, true)
         {
-            complain("warning", &format!("--exec: {command}: {problem} (said once)"));
+            complain(Severity::Warning, &format!("--exec: {command}: {problem} (said once)"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One trace that is followed, and the predictors of its signals.
 
 use super::Outputs;
-use crate::terminal::text::complain;
+use crate::terminal::text::{Severity, complain};
 use ftio_core::follow::{Event, Follower};
 use ftio_core::predict::{Change, PredictOptions, Prediction, Predictor};
 use ftio_core::signal::Signal;
@@ -151,7 +151,7 @@ impl Signals {
                     outputs.prediction(&prediction);
                 }
             }
-            Event::Warning(text) => complain("warning", text),
+            Event::Warning(text) => complain(Severity::Warning, text),
         }
     }
 }

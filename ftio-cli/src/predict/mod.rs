@@ -9,23 +9,19 @@ mod outputs;
 mod prometheus;
 mod socket;
 mod tui;
-mod watch;
 
-pub use args::{HowArgs, OutArgs, PredictArgs, positive};
+pub use args::{Args, OutArgs, PredictionArgs};
 pub use job::Followed;
 pub use outputs::Outputs;
-pub use watch::Watch;
 
-use crate::exit::Exit;
-use crate::terminal::text::complain;
+use crate::exit::{Exit, wrong_usage};
+use crate::follow::{TOGETHER, Watch};
+use crate::terminal::text::{Severity, complain};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 pub use tui::Tui;
-
-/// After a file event, so long for others that come with it.
-pub const TOGETHER: Duration = Duration::from_millis(4);
 
 /// How often to see whether a job is dead, if that ends the command.
 const LIFE_SIGN: Duration = Duration::from_secs(2);
@@ -50,20 +46,20 @@ pub struct Program {
 }
 
 /// Follow until told to stop, or until everything has ended if that is asked for.
-pub fn run(args: &PredictArgs) -> anyhow::Result<Exit> {
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if args.traces.iter().any(|path| path.as_os_str() == "-") {
-        complain("", "standard input cannot be followed: name a file (one called \"-\" is ./-)");
-        return Ok(Exit::Usage);
+        let problem = "standard input cannot be followed: name a file (one called \"-\" is ./-)";
+        return Err(wrong_usage(problem));
     }
-    let reading = args.how.reading()?;
-    let options = args.how.options(args.outlier);
+    let reading = args.prediction.reading()?;
+    let options = args.prediction.options(args.outlier);
     let mut followed: Vec<Followed> =
         args.traces.iter().map(|path| Followed::new(path, &options, &reading)).collect();
     let mut outputs = Outputs::open(&args.out, followed.len() > 1)?;
     let tui = args.out.tui.then(Tui::open).transpose()?;
     let timeout = args.timeout.map(Duration::from_secs_f64);
     let until = Until { complete: args.until_complete, timeout, program: None };
-    let exit = follow(&mut followed, &mut outputs, tui, args.poll, &until)?;
+    let exit = follow(&mut followed, &mut outputs, tui, args.poll.poll, &until)?;
     outputs.finish()?;
     Ok(exit)
 }
@@ -87,7 +83,7 @@ pub fn follow(
             match trace.look(outputs) {
                 Ok(grew) => news |= grew,
                 Err(error) => {
-                    complain("", &error.to_string());
+                    complain(Severity::Error, &error.to_string());
                     exit = Exit::Failed;
                 }
             }

@@ -6,7 +6,7 @@ use super::line::line;
 use super::prometheus::Prometheus;
 use super::socket::Socket;
 use crate::terminal::style::Style;
-use crate::terminal::text::complain;
+use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use ftio_core::predict::Prediction;
 use std::io::{self, Write};
@@ -89,7 +89,7 @@ impl Outputs {
     /// Another run has begun under the same name.
     pub fn restarted(&mut self, name: &Path) {
         if self.lines != Lines::Nowhere {
-            complain("note", &format!("{}: another run has begun", name.display()));
+            complain(Severity::Note, &format!("{}: another run has begun", name.display()));
         }
     }
 

@@ -4,9 +4,9 @@ mod measurements;
 mod merge;
 mod parameters;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{InputArgs, expand};
-use crate::terminal::text::{complain, printable, warn_once};
+use crate::terminal::text::{Severity, complain, printable, warn_once};
 use crate::terminal::units::counted;
 use anyhow::Context;
 use clap::ValueHint;
@@ -75,13 +75,7 @@ pub struct Args {
 
 /// Measure every run; one that cannot be read does not stop the others.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let names = match parameters::names(&args.parameters) {
-        Ok(names) => names,
-        Err(problem) => {
-            complain("", &problem);
-            return Ok(Exit::Usage);
-        }
-    };
+    let names = parameters::names(&args.parameters).map_err(wrong_usage)?;
     let mut target = Target::open(args.output.as_deref())?;
     let existing = target.existing()?;
     if let Some(existing) = existing.as_ref().filter(|existing| existing.parameters != names) {
@@ -99,7 +93,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         match input.map_err(Into::into).and_then(|input| measure(&input, args, &reading)) {
             Ok(run) => runs.push(run),
             Err(problem) => {
-                complain("", &format!("{problem:#}"));
+                complain(Severity::Error, &format!("{problem:#}"));
                 exit = Exit::Failed;
             }
         }
@@ -123,7 +117,7 @@ fn measure(input: &Input, args: &Args, reading: &OpenOptions) -> anyhow::Result<
         opened.into_iter().next().map(|one| detect(&one.name, one.source, &options)).transpose()
     });
     let analysis = analysis.unwrap_or_else(|problem| {
-        complain("note", &format!("no period: {problem}"));
+        complain(Severity::Note, &format!("no period: {problem}"));
         None
     });
     let point = point(path, profile.ranks, &args.parameters).map_err(anyhow::Error::msg)?;
@@ -141,13 +135,13 @@ fn tell(merged: &Merged, target: &Target, runs: usize) {
     };
     if !merged.left_out.is_empty() {
         complain(
-            "note",
+            Severity::Note,
             &format!("not every run has {}: left out; --ragged keeps what there is", list(&merged.left_out)),
         );
     }
     if !merged.missing.is_empty() {
         complain(
-            "warning",
+            Severity::Warning,
             &format!(
                 "{}: now without {} at some of its scales: ftio model reads that, Extra-P does not",
                 target.name(),

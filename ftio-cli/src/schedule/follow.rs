@@ -3,10 +3,10 @@
 use super::evidence::Evidence;
 use super::record::Record;
 use super::{Args, job_id};
-use crate::exit::Exit;
+use crate::exit::{Exit, wrong_usage};
+use crate::follow::{TOGETHER, Watch};
 use crate::inputs;
-use crate::predict::{TOGETHER, Watch};
-use crate::terminal::text::complain;
+use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use ftio_core::detect::{Options, detect};
 use ftio_core::follow::{Event, Follower, Status};
@@ -28,8 +28,8 @@ const LIFE_SIGN: Duration = Duration::from_secs(2);
 /// Follow until told to stop, or until all jobs have ended if that is asked for.
 pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
     if args.job.is_some() && args.traces.len() > 1 {
-        complain("", &format!("--job is the id of one trace, and there are {}", args.traces.len()));
-        return Ok(Exit::Usage);
+        let count = args.traces.len();
+        return Err(wrong_usage(format!("--job is the id of one trace, but {count} traces were given")));
     }
     let configfs = Configfs::open(directory)?;
     let history = history(&args.history, args)?;
@@ -37,13 +37,13 @@ pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
     let mut office =
         Office { scheduler: Scheduler::new(configfs, options), json: args.json, exit: Exit::Done };
     let predict = PredictOptions {
-        detect: Options { mode: args.mode, ..Options::default() },
+        detect: Options { mode: args.mode.mode, ..Options::default() },
         ..PredictOptions::default()
     };
     let mut runs: Vec<Run> =
         args.traces.iter().enumerate().map(|(number, path)| Run::new(number, path, args, &predict)).collect();
     let paths: Vec<&Path> = args.traces.iter().map(PathBuf::as_path).collect();
-    let mut watch = Watch::new(&paths, args.poll)?;
+    let mut watch = Watch::new(&paths, args.poll.poll)?;
     loop {
         for run in runs.iter_mut().filter(|run| !run.failed) {
             run.look(&mut office)?;
@@ -66,18 +66,19 @@ pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
 
 /// The periods of earlier runs. Those that have none, or cannot be read, do not count.
 fn history(paths: &[PathBuf], args: &Args) -> anyhow::Result<Vec<f64>> {
-    let options = Options { mode: args.mode, ..Options::default() };
+    let options = Options { mode: args.mode.mode, ..Options::default() };
     let reading = OpenOptions::default();
     let mut periods = Vec::new();
     for opened in inputs::sources(paths, false, &reading) {
         match opened.and_then(|opened| detect(&opened.name, opened.source, &options)) {
             Ok(analysis) => match analysis.detection.period {
                 Some(period) => periods.push(period),
-                None => {
-                    complain("warning", &format!("{}: not periodic, left out", analysis.detection.source))
-                }
+                None => complain(
+                    Severity::Warning,
+                    &format!("{}: not periodic, left out", analysis.detection.source),
+                ),
             },
-            Err(error) => complain("warning", &error.to_string()),
+            Err(error) => complain(Severity::Warning, &error.to_string()),
         }
     }
     if periods.is_empty() && !paths.is_empty() {
@@ -106,7 +107,7 @@ impl Office {
         };
         let before = standing(&self.scheduler);
         if let Err(error) = act(&mut self.scheduler) {
-            complain("", &error.to_string());
+            complain(Severity::Error, &error.to_string());
             self.exit = Exit::Failed;
         }
         let after = standing(&self.scheduler);
@@ -181,7 +182,7 @@ struct Flush {
 
 impl Run {
     fn new(number: usize, path: &Path, args: &Args, options: &PredictOptions) -> Self {
-        let span = args.mode.map_or(Span::Actual, |mode| mode.span());
+        let span = args.mode.mode.map_or(Span::Actual, |mode| mode.span());
         Run {
             number,
             source: path.display().to_string(),
@@ -252,7 +253,7 @@ impl Run {
     }
 
     fn fail(&mut self, error: &SourceError, office: &mut Office) -> anyhow::Result<()> {
-        complain("", &error.to_string());
+        complain(Severity::Error, &error.to_string());
         office.exit = Exit::Failed;
         self.failed = true;
         self.running = false;
@@ -302,7 +303,7 @@ impl Signals {
             }
             // Of several quantities the first is the job's.
             Event::Stream(_) | Event::Requests { .. } | Event::Flush { .. } => {}
-            Event::Warning(text) => complain("warning", text),
+            Event::Warning(text) => complain(Severity::Warning, text),
         }
     }
 }
