@@ -2,13 +2,14 @@
 
 use crate::detect;
 use crate::exit::Exit;
-use crate::follow::PollArgs;
-use crate::predict::{self, Followed, OutArgs, Outputs, PredictionArgs, Program, Until};
+use crate::follow::{PollArgs, Program, Trace, Until, follow};
+use crate::predict::{OutArgs, Place, Predicting, PredictionArgs, Sinks, Tui};
 use crate::terminal::text::{Severity, complain};
 use crate::trace::{LibraryArgs, ProgramArgs, Tracing};
 use crate::values::OutlierChoice;
 use anyhow::{Context, bail};
 use clap::ValueHint;
+use ftio_core::detect::Options;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -62,7 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let output = match &args.output {
         Some(path) if path.to_string_lossy().contains('%') => {
             bail!(
-                "--output {}: a name with % in it is only known to the program; name the file",
+                "--output {}: only the traced program can expand a name with % in it; give the full name",
                 path.display()
             )
         }
@@ -71,22 +72,24 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     };
     let tracing = Tracing { output: Some(&output), flush: Some(&args.flush), library: &args.library };
     let mut command = tracing.command(&args.program)?;
-    let mut trace =
-        Followed::new(&output, &args.prediction.options(args.outlier), &args.prediction.reading()?);
+    let options = args.prediction.options(args.outlier);
+    let mut trace = Trace::new(&output, options.detect.mode, &args.prediction.reading()?);
     trace.ignore_present();
-    let mut outputs = Outputs::open(&args.out, false)?.beside_a_program();
-    let tui = args.out.tui.then(predict::Tui::open).transpose()?;
+    let sinks = Sinks::open(&args.out, false, Place::Stderr)?;
+    let tui = args.out.tui.then(Tui::open).transpose()?;
+    let mut predicting = Predicting::new([output.as_path()], &options, sinks, tui);
     let child =
         command.spawn().with_context(|| format!("cannot run {}", command.get_program().to_string_lossy()))?;
     let (program, waiting) = end_of(child)?;
     let until = Until { program: Some(program), ..Until::default() };
-    let followed =
-        predict::follow(std::slice::from_mut(&mut trace), &mut outputs, tui, args.poll.poll, &until);
+    let followed = follow(std::slice::from_mut(&mut trace), &mut predicting, args.poll, &until);
+    // Give the terminal back before waiting: the user may have left the picture while the program still runs.
+    let predicted = followed.and_then(|_| predicting.finish());
     let status = waiting.join().ok().and_then(Result::ok).context("cannot tell how the program ended")?;
-    if let Err(problem) = followed.and_then(|_| outputs.finish()) {
+    if let Err(problem) = predicted {
         complain(Severity::Error, &format!("{problem:#}"));
     }
-    if let Err(problem) = report(args, output) {
+    if let Err(problem) = report(output, &options.detect, args.out.json) {
         complain(Severity::Error, &format!("{problem:#}"));
     }
     Ok(code(status))
@@ -106,13 +109,12 @@ fn end_of(mut child: Child) -> anyhow::Result<(Program, JoinHandle<std::io::Resu
 }
 
 /// What was found in the whole trace.
-fn report(args: &Args, output: PathBuf) -> anyhow::Result<Exit> {
+fn report(output: PathBuf, options: &Options, json: bool) -> anyhow::Result<Exit> {
     if !output.exists() && !tmio_trace::reader::parts_path(&output).exists() {
         complain(Severity::Note, "the program made no trace: it did no MPI, or was linked statically");
         return Ok(Exit::Done);
     }
-    let options = args.prediction.options(args.outlier).detect;
-    detect::whole_trace(output, &options, args.out.json)
+    detect::whole_trace(output, options, json)
 }
 
 fn code(status: ExitStatus) -> u8 {

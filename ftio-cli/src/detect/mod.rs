@@ -122,7 +122,7 @@ impl Work {
 /// Warnings always; how the answer came about only if asked for.
 fn narrate(analysis: &Analysis, verbose: u8) {
     let found = &analysis.detection;
-    warn_once(&found.notes[..analysis.warnings.min(found.notes.len())]);
+    warn_once(&analysis.warnings);
     if verbose > 0 {
         let name = printable(&found.source);
         eprintln!(

@@ -50,8 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
                 );
             }
             Ok(analysis) => {
-                let notes = &analysis.detection.notes;
-                warn_once(&notes[..analysis.warnings.min(notes.len())]);
+                warn_once(&analysis.warnings);
                 pictures.push(super::picture(&analysis, &reading, file.format()));
             }
             Err(error) => {

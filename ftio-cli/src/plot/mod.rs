@@ -3,7 +3,6 @@
 
 mod command;
 mod html;
-mod phases;
 mod picture;
 mod scene;
 mod timeline;
@@ -12,7 +11,6 @@ use crate::canvas::{self, Format, draw_sheet};
 pub use command::{Args, run};
 use ftio_core::detect::Analysis;
 use ftio_core::source::OpenOptions;
-pub use phases::phases;
 pub use picture::Picture;
 use timeline::Timeline;
 

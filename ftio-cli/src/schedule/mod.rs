@@ -1,10 +1,10 @@
 //! `ftio schedule`: priorities for the I/O of running jobs (Set-10), and a simulator that shows what they do.
 
 mod chart;
-mod evidence;
 mod follow;
 mod job_id;
 mod predictor;
+mod priorities;
 mod record;
 mod simulate;
 mod table;
