@@ -17,8 +17,10 @@ const MAX_LISTED: usize = 32;
 pub struct Analysis {
     /// The result.
     pub detection: Detection,
-    /// How many of the result's notes, from the first on, are warnings about the trace.
-    pub warnings: usize,
+    /// What is wrong with the trace. The result's notes have these, and then the others.
+    pub warnings: Vec<String>,
+    /// What else the reader should know.
+    pub notes: Vec<String>,
     /// The sampled bandwidth; no samples if the mode is empty.
     pub signal: Signal,
     /// Contribution of the frequencies k = 1, 2, …
@@ -37,7 +39,8 @@ impl Analysis {
     /// A result and what it was derived from, without pictures over time.
     pub fn new(
         detection: Detection,
-        warnings: usize,
+        warnings: Vec<String>,
+        notes: Vec<String>,
         signal: Signal,
         contributions: Vec<f64>,
         wave: Option<Wave>,
@@ -46,6 +49,7 @@ impl Analysis {
         Analysis {
             detection,
             warnings,
+            notes,
             signal,
             contributions,
             wave,

@@ -68,8 +68,7 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
 
 /// Analyse what was collected.
 pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Options) -> Analysis {
-    let mut notes = job.warnings.clone();
-    notes.extend(job.notes.iter().cloned());
+    let mut notes = job.notes.clone();
     let window = window(&collected, job, options);
     if let Some((from, to)) = window {
         collected.bins.fit(from, to);
@@ -88,7 +87,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     detection.source = name.to_owned();
     detection.mode = collected.mode;
     detection.requests = collected.bins.requests();
-    detection.notes = notes;
+    detection.notes = job.warnings.iter().chain(&notes).cloned().collect();
     if !options.skip_first_phase && job.per_unit.is_none() {
         detection.total_bytes = collected.bins.total_bytes();
     }
@@ -110,7 +109,8 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     Analysis {
         wave: detection.frequency.map(|hz| Wave::in_samples(&signal.samples, signal.step(), hz)),
         detection,
-        warnings: job.warnings.len(),
+        warnings: job.warnings.clone(),
+        notes,
         contributions: spectral.contributions,
         stretches: collected.stretches,
         scalogram,

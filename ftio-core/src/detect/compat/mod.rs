@@ -87,8 +87,7 @@ struct Found {
 
 /// Analyse phases: bandwidth, start and end of each, in bytes per second and seconds.
 pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &Options) -> Analysis {
-    let mut notes = job.warnings.clone();
-    notes.extend(job.notes.iter().cloned());
+    let mut notes = job.notes.clone();
     let phases = usable(phases, &mut notes);
     let sampled = sample(&phases, options, &mut notes);
     if phases.is_empty() {
@@ -173,10 +172,10 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
             .map(|(k, wave)| TopFrequency { frequency: on_grid(k), ..wave })
             .collect(),
         reasons,
-        notes,
+        notes: job.warnings.iter().chain(&notes).cloned().collect(),
         ..Detection::default()
     };
-    Analysis::new(detection, job.warnings.len(), signal, contributions, wave, Some(phases))
+    Analysis::new(detection, job.warnings.clone(), notes, signal, contributions, wave, Some(phases))
         .reconstructed(&spectrum, options.reconstruct)
 }
 
