@@ -23,11 +23,12 @@ use crate::detect::over_time::over_time;
 use crate::estimate::kind::kind_with;
 use crate::estimate::{Estimate, estimate};
 use crate::phases::phase::Phase;
-use crate::request::Mode;
+use crate::request::{Detail, Mode};
 use crate::signal::collect::{Collected, Collector, width};
+use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
 use crate::signal::{MAX_SAMPLES, Signal};
-use crate::source::{Job, Source, SourceError, Span};
+use crate::source::{BandwidthPiece, Job, Source, SourceError, Span};
 use crate::spectral::autocorrelation::Autocorrelation;
 use crate::spectral::harmonics::{Candidates, Reason};
 use crate::spectral::outlier::ZScore;
@@ -104,8 +105,12 @@ impl Default for Options {
 impl Options {
     /// For the requests that these options select.
     pub fn collector(&self) -> Collector {
-        let window = (self.from.map(nanoseconds), self.to.map(nanoseconds));
-        Collector::new(self.mode, window, self.frequency, self.keep_requests)
+        Collector::new(self.mode, self.window(), self.frequency, self.keep_requests)
+    }
+
+    /// The window in nanoseconds of job time, as far as it was asked for.
+    fn window(&self) -> (Option<i64>, Option<i64>) {
+        (self.from.map(nanoseconds), self.to.map(nanoseconds))
     }
 
     /// How a signal is judged.
@@ -136,6 +141,8 @@ pub struct Analysis {
     pub stretches: Option<Vec<Stretch>>,
     /// How strong which period was when, if asked for.
     pub scalogram: Option<Scalogram>,
+    /// What each rank did when, if requests were to be kept.
+    pub lanes: Option<Lanes>,
     /// The phases that were counted, if there is a period by them; here in seconds of job time.
     pub phases: Vec<Phase>,
 }
@@ -158,6 +165,7 @@ impl Analysis {
             wave,
             stretches,
             scalogram: None,
+            lanes: None,
             phases: Vec::new(),
         }
     }
@@ -183,10 +191,17 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
         let mode = compat::mode(options.mode);
         let options = &compat::with_bins(options, source.bin());
         let mut phases = Vec::new();
+        let mut lanes = options.keep_requests.then(|| Lanes::new(options.window()));
         let job = Box::new(source).read_pieces(mode.span(), &mut |some| {
-            phases.extend(some.iter().filter(|phase| mode.selects(phase.class)).map(Stretch::from));
+            let selected = some.iter().filter(|phase| mode.selects(phase.class));
+            phases.extend(selected.clone().map(Stretch::from));
+            if let Some(lanes) = &mut lanes {
+                selected.filter_map(BandwidthPiece::request).for_each(|request| {
+                    lanes.add(&Detail { request, file: None, completion: None });
+                });
+            }
         })?;
-        return Ok(compat::analyse(name, &phases, mode, &job, options));
+        return Ok(Analysis { lanes, ..compat::analyse(name, &phases, mode, &job, options) });
     }
     // What has been in bins before is sampled at exactly their width.
     let options = &Options {
@@ -195,7 +210,12 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
     };
     let mut collector = options.collector();
     let span = options.mode.map_or(Span::Actual, Mode::span);
-    let job = Box::new(source).read(span, &mut |requests| collector.add(requests))?;
+    let job = if options.keep_requests {
+        collector.keep_lanes(options.window());
+        Box::new(source).read_detailed(span, &mut |batch| collector.add_detailed(batch.requests))?
+    } else {
+        Box::new(source).read(span, &mut |requests| collector.add(requests))?
+    };
     Ok(analyse(name, collector.finish(), &job, options))
 }
 
@@ -296,7 +316,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         end: since + phase.end,
         ..*phase
     });
-    let analysis = Analysis { phases: phases.collect(), ..analysis };
+    let analysis = Analysis { phases: phases.collect(), lanes: collected.lanes, ..analysis };
     if options.over_time { analysis.over_time(&options.spectral_detector()) } else { analysis }
 }
 

@@ -5,7 +5,8 @@
 //! for values below zero: the least of the first look is taken as zero.
 
 use crate::request::{Class, Request};
-use crate::source::metrics::{self, Series};
+use crate::source::series::{Series, power_of_two};
+use crate::time::nanoseconds;
 
 /// What a first sample should amount to.
 const FIRST: f64 = (1u64 << 30) as f64;
@@ -57,14 +58,10 @@ impl Sampled {
         if amount <= 0.0 || !amount.is_finite() {
             return None;
         }
-        let scale = *self.per_unit.get_or_insert_with(|| metrics::power_of_two(FIRST / amount).max(1.0));
+        let scale = *self.per_unit.get_or_insert_with(|| power_of_two(FIRST / amount).max(1.0));
         let bytes = (amount * scale).min(MOST).round() as u64;
         Some(Request::new(nanoseconds(since), nanoseconds(until), bytes, self.class))
     }
-}
-
-fn nanoseconds(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl History {
             Some(reads) if mode == Mode::Read && self.mode.is_none() => reads,
             _ => &mut self.chosen,
         };
-        Collected { mode, bins: track.bins(from, to, grid), stretches: None }
+        Collected { mode, bins: track.bins(from, to, grid), stretches: None, lanes: None }
     }
 
     fn track(&self) -> &Track {

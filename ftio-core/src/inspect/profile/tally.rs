@@ -2,7 +2,7 @@
 
 use super::bandwidth::{Bandwidth, Stretch, peak, statistics};
 use super::phase::{Access, Phase, phases};
-use super::{FunctionProfile, ModeProfile, Profile, Series};
+use super::figures::{FunctionProfile, ModeProfile, Profile, Series};
 use std::collections::BTreeMap;
 use tmio_trace::{Class, OpKind, Operation};
 

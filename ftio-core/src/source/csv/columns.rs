@@ -1,7 +1,8 @@
 //! Which column of a table is what.
 
 use crate::request::Class;
-use crate::source::metrics::Series;
+use crate::source::error::excerpt;
+use crate::source::series::Series;
 use crate::source::units;
 
 /// What a column holds.
@@ -175,7 +176,7 @@ impl Columns {
             Some(value) => Ok(Some(value * self.columns[index].unit)),
             None => Err(format!(
                 "expected a number, found \"{}\"",
-                crate::source::error::excerpt(fields[index].as_bytes())
+                excerpt(fields[index].as_bytes())
             )),
         }
     }

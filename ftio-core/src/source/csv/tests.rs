@@ -1,12 +1,15 @@
 use super::*;
+use crate::source::formats::named;
+use crate::source::open::open_as;
+use crate::source::options::OpenOptions;
 use crate::request::Request;
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<(Vec<Request>, Job), SourceError> {
     let content = Content::from_bytes("t.csv", text.as_bytes().to_vec())?;
-    let mut opened = open(content, &OpenOptions::default())?;
+    let source = open_as(content, named("csv").unwrap(), &OpenOptions::default())?.remove(0).into_source()?;
     let mut requests = Vec::new();
-    let job = opened.remove(0).source.read(Span::Actual, &mut |batch| requests.extend_from_slice(batch))?;
+    let job = source.read(Span::Actual, &mut |batch| requests.extend_from_slice(batch))?;
     Ok((requests, job))
 }
 
