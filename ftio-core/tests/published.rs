@@ -217,7 +217,7 @@ fn darshan_logs_give_the_published_results() {
         let reading = OpenOptions { layer: Some(darshan_log::Layer::Posix), ..OpenOptions::default() };
         let opened = open(&Input::new(&path), &reading).unwrap().remove(0);
         let options = Options { compat: true, ..options };
-        let found = detect("log", opened.source, &options).unwrap().detection;
+        let found = detect("log", opened.into_source().unwrap(), &options).unwrap().detection;
         let number = |key: &str| record[key].as_f64().unwrap();
         let close = |a: f64, b: f64, what: &str| {
             assert!((a - b).abs() <= 1e-9 * b.abs(), "{name:?} {args:?}: {what}: {a} instead of {b}");

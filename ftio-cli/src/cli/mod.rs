@@ -242,7 +242,7 @@ pub struct PlotArgs {
 /// msgpack (ours, written anew).
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
-    /// A trace of tmio
+    /// A trace of tmio, or any other input of requests; - is standard input
     #[arg(value_name = "IN", value_hint = ValueHint::AnyPath)]
     pub input: PathBuf,
 
@@ -254,6 +254,9 @@ pub struct ConvertArgs {
     /// .jsonl]
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub to: Option<Target>,
+
+    #[command(flatten)]
+    pub reading: InputArgs,
 }
 
 /// `--to`.
@@ -423,7 +426,7 @@ impl DetectArgs {
     pub fn like(how: &crate::predict::HowArgs, outlier: OutlierChoice, trace: PathBuf, json: bool) -> Self {
         DetectArgs {
             traces: vec![trace],
-            input: InputArgs { pattern: None, layer: None, metric: None, merge: false },
+            input: InputArgs::default(),
             mode: how.mode,
             freq: how.freq,
             ts: how.ts,

@@ -1,14 +1,16 @@
-//! `ftio convert IN -o OUT`: our trace in other formats. CSV, Chrome's and our own are written as the trace is read; memory does
-//! not grow with it.
+//! `ftio convert IN -o OUT`: an input in other formats. Our trace is written to CSV, Chrome's format and our own as it is read, and
+//! memory does not grow with it; other inputs are encoded in memory first.
 
 mod chrome;
 mod csv;
 
 use crate::cli::{ConvertArgs, Target};
 use crate::exit::Exit;
+use crate::inputs;
 use crate::rewrite;
 use crate::terminal::text::{complain, warn_once};
 use anyhow::{Context, bail};
+use ftio_core::source::{Opened, as_trace};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -31,7 +33,16 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    let trace = Trace::open(&args.input)?;
+    let reading = args.reading.options()?;
+    let paths = std::slice::from_ref(&args.input);
+    let mut inputs: Vec<Opened> =
+        inputs::sources(paths, args.reading.merge, &reading).collect::<Result<_, _>>()?;
+    let (Some(opened), true) = (inputs.pop(), inputs.is_empty()) else {
+        let name = args.input.display();
+        anyhow::bail!("{name}: holds several inputs: expected one (--metric chooses, --merge joins)");
+    };
+    let (trace, notes) = as_trace(opened)?;
+    warn_once(&notes);
     let to_stdout = args.output.as_os_str() == "-";
     // Written beside its place and moved there when it is whole: nobody finds half a file.
     let unfinished = beside(&args.output);

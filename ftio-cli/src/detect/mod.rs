@@ -14,7 +14,7 @@ use crate::terminal::text::{complain, printable, warn_once};
 use anyhow::{Context, bail};
 use ftio_core::detect::per_group::{Group, detect_each};
 use ftio_core::detect::{Analysis, Options, detect};
-use ftio_core::source::{OpenOptions, Opened, SourceError};
+use ftio_core::source::{Opened, SourceError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -93,7 +93,7 @@ pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
             if let Some((file, format)) = picture {
                 drawn += 1;
                 let file = numbered(file, several.then_some(drawn));
-                if let Err(problem) = draw(analysis, &reading, &file, format) {
+                if let Err(problem) = draw(analysis, &file, format) {
                     complain("", &format!("{problem:#}"));
                     exit = Exit::Failed;
                 }
@@ -113,7 +113,8 @@ fn analyse(
     group: Option<Group>,
     options: &Options,
 ) -> Result<(String, Vec<Analysis>), SourceError> {
-    let Opened { name, source, .. } = opened;
+    let name = opened.name.clone();
+    let source = opened.into_source()?;
     let analyses = match group {
         Some(group) => detect_each(&name, source, group, options)?,
         None => vec![detect(&name, source, options)?],
@@ -158,11 +159,11 @@ pub fn in_order(from: Option<f64>, to: Option<f64>) -> bool {
     true
 }
 
-fn draw(analysis: &Analysis, reading: &OpenOptions, file: &Path, format: Format) -> anyhow::Result<()> {
+fn draw(analysis: &Analysis, file: &Path, format: Format) -> anyhow::Result<()> {
     if analysis.signal.samples.is_empty() {
         bail!("{}: not drawn, there is no signal in {}", file.display(), analysis.detection.source);
     }
-    let picture = plot::picture(analysis, reading, format);
+    let picture = plot::picture(analysis, format);
     let drawn = plot::draw(&[picture], format).with_context(|| file.display().to_string())?;
     std::fs::write(file, drawn).with_context(|| file.display().to_string())
 }

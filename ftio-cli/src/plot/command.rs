@@ -26,7 +26,7 @@ pub fn run(args: &PlotArgs) -> anyhow::Result<Exit> {
     let mut pictures = Vec::new();
     let reading = args.input.options()?;
     for opened in inputs::sources(&args.traces, args.input.merge, &reading) {
-        match opened.and_then(|opened| detect(&opened.name, opened.source, &options)) {
+        match opened.and_then(|opened| detect(&opened.name.clone(), opened.into_source()?, &options)) {
             Ok(analysis) if analysis.signal.samples.is_empty() => {
                 let found = &analysis.detection;
                 complain("warning", &format!("{}: left out, nothing in mode {}", found.source, found.mode));
@@ -34,7 +34,7 @@ pub fn run(args: &PlotArgs) -> anyhow::Result<Exit> {
             Ok(analysis) => {
                 let notes = &analysis.detection.notes;
                 warn_once(&notes[..analysis.warnings.min(notes.len())]);
-                pictures.push(plot::picture(&analysis, &reading, format));
+                pictures.push(plot::picture(&analysis, format));
             }
             Err(error) => {
                 complain("", &error.to_string());

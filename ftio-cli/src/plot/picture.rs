@@ -4,7 +4,7 @@ use super::phases::{MAX_PHASES, phases};
 use super::timeline::{Heatmap, Overlap, Timeline};
 use crate::canvas::curve::Curve;
 use crate::terminal::text::printable;
-use crate::terminal::units::{bytes, counted, percent, seconds, si};
+use crate::terminal::units::{bytes, counted, percent, seconds, si, ranks};
 use ftio_core::detect::Analysis;
 use ftio_core::signal::step::StepFunction;
 use ftio_core::spectral::autocorrelation::acf;
@@ -133,7 +133,7 @@ fn subtitle(analysis: &Analysis) -> String {
     let mut text = format!(
         "{} · {} · {} · {} at {}",
         found.mode,
-        counted(found.ranks.into(), "rank"),
+        ranks(found.ranks),
         bytes(found.total_bytes as f64),
         counted(found.n_samples as u64, "sample"),
         si(found.sampling_frequency, "Hz")

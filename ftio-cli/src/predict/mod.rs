@@ -51,10 +51,6 @@ pub struct Program {
 
 /// Follow until told to stop, or until everything has ended if that is asked for.
 pub fn run(args: &PredictArgs) -> anyhow::Result<Exit> {
-    if args.traces.iter().any(|path| path.as_os_str() == "-") {
-        complain("", "standard input cannot be followed: name a file (one called \"-\" is ./-)");
-        return Ok(Exit::Usage);
-    }
     let reading = args.how.reading()?;
     let options = args.how.options(args.outlier);
     let mut followed: Vec<Followed> =
@@ -62,7 +58,9 @@ pub fn run(args: &PredictArgs) -> anyhow::Result<Exit> {
     let mut outputs = Outputs::open(&args.out, followed.len() > 1)?;
     let tui = args.out.tui.then(Tui::open).transpose()?;
     let timeout = args.timeout.map(Duration::from_secs_f64);
-    let until = Until { complete: args.until_complete, timeout, program: None };
+    // Standard input is read once, to its end.
+    let only_stdin = args.traces.iter().all(|path| path.as_os_str() == "-");
+    let until = Until { complete: args.until_complete || only_stdin, timeout, program: None };
     let exit = follow(&mut followed, &mut outputs, tui, args.poll, &until)?;
     outputs.finish()?;
     Ok(exit)

@@ -19,9 +19,11 @@
 //! Inputs are everyday inputs: what cannot be used is left out, counted and named in [`Job::warnings`]; what leaves nothing to
 //! use is a [`SourceError`] with the file, the place in it, what was expected and what was there.
 
+mod as_trace;
 mod bandwidth_piece;
 mod calls;
 pub mod content;
+mod counter;
 pub mod coverage;
 pub(crate) mod csv;
 pub mod darshan;
@@ -49,6 +51,7 @@ pub mod units;
 pub mod value;
 
 pub use crate::request::Span;
+pub use as_trace::as_trace;
 pub use bandwidth_piece::BandwidthPiece;
 pub use content::Input;
 pub use error::SourceError;

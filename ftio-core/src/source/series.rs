@@ -5,6 +5,7 @@
 //! two first, which [`Job::per_unit`] tells.
 
 use super::bandwidth_piece::BandwidthPiece;
+use super::counter;
 use super::error::{SourceError, excerpt};
 use super::intake::{Fed, Feed, Intake};
 use super::job::{Job, Source};
@@ -66,6 +67,13 @@ impl Feed for Sampled {
             samples.sort_by(|a, b| a.0.total_cmp(&b.0));
             job.notes.push("the times of the samples go backwards; they were put in order".into());
         }
+        // A bandwidth is a rate already.
+        let wanted = if is_bandwidth && self.rate == Rate::Auto { Rate::Off } else { self.rate };
+        let counted = counter::rate(&name, &samples, wanted);
+        if let Some(rates) = &counted {
+            samples.clone_from(rates);
+            job.notes.push(format!("\"{name}\" is a counter: its rate was analysed"));
+        }
         let least = samples.iter().map(|sample| sample.1).fold(0.0, f64::min);
         if least < 0.0 {
             samples.iter_mut().for_each(|sample| sample.1 -= least);
@@ -92,8 +100,9 @@ impl Feed for Sampled {
             intake.push(phase, || format!("the sample at {start} s"));
         }
         if !is_bandwidth {
+            let how = if counted.is_some() { "per second" } else { "as sampled" };
             job.notes.push(format!(
-                "the signal is \"{name}\" as sampled; where this says bytes, its unit is meant"
+                "the signal is \"{name}\" {how}; where this says bytes, its unit is meant"
             ));
         }
         job.per_unit = Some(scale);
