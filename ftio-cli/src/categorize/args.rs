@@ -3,7 +3,8 @@
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
 use mosaic::Thresholds;
 use mosaic::archive::{Identity, Settings, Shard};
-use mosaic::log::{LayerName, Reading};
+use ftio_core::Layer;
+use mosaic::log::Reading;
 use mosaic::thresholds::{TABLE, Threshold};
 use std::path::PathBuf;
 
@@ -59,7 +60,7 @@ pub struct CategorizeArgs {
     pub results: ResultArgs,
 
     /// Layer to take [default: the one that moved most bytes; of equals mpiio before posix before stdio]
-    #[arg(long, value_name = "LAYER", value_enum, help_heading = "Logs")]
+    #[arg(long, value_name = "LAYER", value_parser = crate::inputs::layer, help_heading = "Logs")]
     pub layer: Option<Layer>,
 
     /// Take operations from the counters even where a log has each single one (DXT)
@@ -119,14 +120,6 @@ pub struct ResultArgs {
     pub bad_logs: Option<PathBuf>,
 }
 
-/// `--layer`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Layer {
-    Mpiio,
-    Posix,
-    Stdio,
-}
-
 /// `--application`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ApplicationBy {
@@ -140,11 +133,7 @@ impl CategorizeArgs {
     pub fn settings(&self) -> Settings {
         Settings {
             reading: Reading {
-                layer: self.layer.map(|layer| match layer {
-                    Layer::Mpiio => LayerName::Mpiio,
-                    Layer::Posix => LayerName::Posix,
-                    Layer::Stdio => LayerName::Stdio,
-                }),
+                layer: self.layer,
                 dxt: !self.no_dxt,
                 witness: !self.no_witness,
             },

@@ -6,6 +6,7 @@ mod browser;
 mod categorize;
 mod darshan;
 mod detection;
+mod every_way;
 mod extra_p;
 mod info;
 mod inputs;

@@ -4,16 +4,14 @@
 //! read a finished one.
 
 use super::event::{Event, Status, Stream};
-use super::sampled::Sampled;
+use super::sampled::Quantities;
 use super::tail::Tail;
 use crate::request::Request;
 use crate::source::content::Content;
 use crate::source::csv::first_row;
 use crate::source::format::{Format, Growth, Holds};
-use crate::source::series::{self, Series};
 use crate::source::split::Splitter;
 use crate::source::{Kind, OpenOptions, Opened, SourceError, Span};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// This much is enough to tell a format.
@@ -43,8 +41,7 @@ pub(super) struct Appended {
     has_rows: bool,
     /// Announced signals: requests are the first and only one, quantities have their names.
     requests_announced: bool,
-    quantities: BTreeMap<String, (Option<usize>, Sampled)>,
-    announced: usize,
+    quantities: Quantities,
     warned: bool,
     /// There is something that ends a flush.
     ends_flushes: bool,
@@ -76,8 +73,7 @@ impl Appended {
             header: None,
             has_rows: false,
             requests_announced: false,
-            quantities: BTreeMap::new(),
-            announced: 0,
+            quantities: Quantities::default(),
             warned: false,
             ends_flushes: growth.flushes.is_some_and(|flushes| (flushes.expected)(head)),
             until: None,
@@ -147,7 +143,7 @@ impl Appended {
             Holds::Series(series) => {
                 // A table may have one column; a proxy names its quantities, however few.
                 let several = series.len() > 1 || !self.growth.header;
-                self.take_series(series, several, visit)
+                self.quantities.take(&self.name, series, several, &self.options, visit)
             }
         }
     }
@@ -191,33 +187,6 @@ impl Appended {
         if let Some(until) = until.filter(|until| self.until.is_none_or(|before| *until > before)) {
             self.until = Some(until);
             visit(Event::Flush { stream: 0, until });
-        }
-        Ok(())
-    }
-
-    fn take_series(
-        &mut self,
-        series: Vec<Series>,
-        several: bool,
-        visit: &mut dyn FnMut(Event<'_>),
-    ) -> Result<(), SourceError> {
-        for series in series::choose(&self.name, series, self.options.metric.as_deref())? {
-            let (number, sampled) = self
-                .quantities
-                .entry(series.name.clone())
-                .or_insert_with(|| (None, Sampled::new(series.class)));
-            let (requests, until) = sampled.take(&series);
-            let Some(until) = until else { continue };
-            let stream = *number.get_or_insert_with(|| {
-                let name =
-                    if several { format!("{}: {}", self.name, series.name) } else { self.name.clone() };
-                let stream = Stream { name, begins: sampled.begins, per_unit: sampled.per_unit };
-                visit(Event::Stream(&stream));
-                self.announced += 1;
-                self.announced - 1
-            });
-            visit(Event::Requests { stream, requests: &requests });
-            visit(Event::Flush { stream, until });
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! Inputs that do not grow: all requests at once, and that was all.
 
 use super::event::{Event, Stream};
+use super::sampled::Quantities;
 use crate::source::content::{Content, Input};
-use crate::source::format::Format;
-use crate::source::{OpenOptions, Opened, SourceError, Span, open, open_as};
+use crate::source::format::{Format, Holds};
+use crate::source::{OpenOptions, Opened, SourceError, Span, open};
 use std::path::Path;
 
 /// Read a file whose format is known.
@@ -14,7 +15,14 @@ pub(super) fn file(
     options: &OpenOptions,
     visit: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), SourceError> {
-    read(open_as(content, format, options)?, span, visit)
+    let name = content.name.clone();
+    match (format.read)(content, options)? {
+        Holds::One(kind) => read(Opened { name, kind }, 0, span, visit),
+        Holds::Series(series) => {
+            let several = series.len() > 1 || format.grows.is_some_and(|growth| !growth.header);
+            Quantities::default().take(&name, series, several, options, visit)
+        }
+    }
 }
 
 /// Read a folder that is one input.
@@ -24,23 +32,28 @@ pub(super) fn folder(
     options: &OpenOptions,
     visit: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), SourceError> {
-    read(open(&Input::Path(path.to_owned()), options)?, span, visit)
+    let inputs = open(&Input::Path(path.to_owned()), options)?;
+    inputs.into_iter().enumerate().try_for_each(|(stream, input)| read(input, stream, span, visit))
 }
 
-fn read(inputs: Vec<Opened>, span: Span, visit: &mut dyn FnMut(Event<'_>)) -> Result<(), SourceError> {
-    for (stream, input) in inputs.into_iter().enumerate() {
-        let name = input.name.clone();
-        // The begin and the unit of a signal are known when all of it has been read, and are told first.
-        let mut requests = Vec::new();
-        let job = input.into_source()?.read(span, &mut |batch| requests.extend_from_slice(batch))?;
-        let first = requests.iter().map(|request| request.start).min();
-        let last = requests.iter().map(|request| request.end).max();
-        job.warnings.iter().for_each(|warning| visit(Event::Warning(warning)));
-        visit(Event::Stream(&Stream { name, begins: job.start.min(first).or(first), per_unit: job.per_unit }));
-        visit(Event::Requests { stream, requests: &requests });
-        if let Some(until) = job.end.max(last) {
-            visit(Event::Flush { stream, until });
-        }
+fn read(
+    input: Opened,
+    stream: usize,
+    span: Span,
+    visit: &mut dyn FnMut(Event<'_>),
+) -> Result<(), SourceError> {
+    let name = input.name.clone();
+    // When a signal begins is known when all of it has been read, and is told first.
+    let mut requests = Vec::new();
+    let job = input.into_source()?.read(span, &mut |batch| requests.extend_from_slice(batch))?;
+    let first = requests.iter().map(|request| request.start).min();
+    let last = requests.iter().map(|request| request.end).max();
+    job.warnings.iter().for_each(|warning| visit(Event::Warning(warning)));
+    let begins = job.start.into_iter().chain(first).min();
+    visit(Event::Stream(&Stream { name, begins, per_unit: job.per_unit }));
+    visit(Event::Requests { stream, requests: &requests });
+    if let Some(until) = job.end.max(last) {
+        visit(Event::Flush { stream, until });
     }
     Ok(())
 }

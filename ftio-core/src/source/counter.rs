@@ -11,18 +11,17 @@ const RESET: f64 = 0.5;
 /// The last value of a counter is more than this many times its median increment.
 const GROWN: f64 = 3.0;
 
-/// Samples in order as a rate over time, if they are those of a counter.
-pub fn rate(name: &str, samples: &[(f64, f64)], rate: Rate) -> Option<Vec<(f64, f64)>> {
-    let is_counter = match rate {
+/// Is a quantity with these samples, in order, to be taken as a counter?
+pub fn is_counter(name: &str, samples: &[(f64, f64)], rate: Rate) -> bool {
+    match rate {
         Rate::On => true,
         Rate::Off => false,
-        Rate::Auto => is_counter(name, samples),
-    };
-    is_counter.then(|| rates(samples))
+        Rate::Auto => looks_like_counter(name, samples),
+    }
 }
 
 /// Does the name say so, or do the values behave so?
-fn is_counter(name: &str, samples: &[(f64, f64)]) -> bool {
+fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
     // Labels follow the name in braces.
     let name = name.split('{').next().unwrap_or(name).trim().to_ascii_lowercase();
     let mut highest = f64::NEG_INFINITY;
@@ -52,7 +51,7 @@ fn is_counter(name: &str, samples: &[(f64, f64)]) -> bool {
 }
 
 /// (v₁ − v₀)/(t₁ − t₀) from t₀ on. After a fall the counter began anew: all of the new value came since.
-fn rates(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
+pub fn rates(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let rate = |pair: &[(f64, f64)]| {
         let (from, to) = (pair[0], pair[1]);
         let time = to.0 - from.0;
@@ -75,17 +74,17 @@ mod tests {
         let grows = at_each_second(&[0.0, 10.0, 10.0, 10.0, 20.0, 20.0, 30.0, 40.0]);
         let load = at_each_second(&[0.2, 0.7, 0.2, 0.2, 0.7, 0.2, 0.2, 0.7]);
         let flat = at_each_second(&[5.0; 8]);
-        assert!(is_counter("x", &grows) && !is_counter("load", &load) && !is_counter("x", &flat));
-        assert!(is_counter("node_disk_written_bytes_total{device=\"sda\"}", &flat));
+        assert!(looks_like_counter("x", &grows) && !looks_like_counter("load", &load) && !looks_like_counter("x", &flat));
+        assert!(looks_like_counter("node_disk_written_bytes_total{device=\"sda\"}", &flat));
         // Free memory is in bytes and no counter.
-        assert!(!is_counter("memory_free_bytes", &at_each_second(&[9.0, 8.0, 9.0, 8.5])));
-        assert!(rate("x", &grows, Rate::Off).is_none() && rate("load", &load, Rate::On).is_some());
+        assert!(!looks_like_counter("memory_free_bytes", &at_each_second(&[9.0, 8.0, 9.0, 8.5])));
+        assert!(!is_counter("x", &grows, Rate::Off) && is_counter("load", &load, Rate::On));
     }
 
     #[test]
     fn a_fall_is_a_reset() {
         let samples = at_each_second(&[0.0, 10.0, 30.0, 4.0, 8.0, 20.0, 40.0]);
-        assert!(is_counter("x", &samples));
+        assert!(looks_like_counter("x", &samples));
         let rates: Vec<f64> = rates(&samples).into_iter().map(|sample| sample.1).collect();
         assert_eq!(rates, [10.0, 20.0, 4.0, 4.0, 12.0, 20.0]);
     }

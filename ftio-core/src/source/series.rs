@@ -6,6 +6,7 @@
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::counter;
+pub use super::counter::rates;
 use super::error::{SourceError, excerpt};
 use super::intake::{Fed, Feed, Intake};
 use super::job::{Job, Source};
@@ -45,6 +46,17 @@ pub fn choose(input: &str, series: Vec<Series>, wanted: Option<&str>) -> Result<
     Ok(chosen)
 }
 
+/// Is a series a counter, whose rate is to be analysed? `samples` are its usable ones, in order.
+pub fn is_counter(series: &Series, samples: &[(f64, f64)], rate: Rate) -> bool {
+    is_bandwidth_counter(&series.name, series.is_bandwidth, samples, rate)
+}
+
+fn is_bandwidth_counter(name: &str, is_bandwidth: bool, samples: &[(f64, f64)], rate: Rate) -> bool {
+    // A bandwidth is a rate already, unless the user says otherwise.
+    let rate = if is_bandwidth && rate == Rate::Auto { Rate::Off } else { rate };
+    counter::is_counter(name, samples, rate)
+}
+
 #[derive(Debug)]
 struct Sampled {
     input: String,
@@ -67,11 +79,9 @@ impl Feed for Sampled {
             samples.sort_by(|a, b| a.0.total_cmp(&b.0));
             job.notes.push("the times of the samples go backwards; they were put in order".into());
         }
-        // A bandwidth is a rate already.
-        let wanted = if is_bandwidth && self.rate == Rate::Auto { Rate::Off } else { self.rate };
-        let counted = counter::rate(&name, &samples, wanted);
-        if let Some(rates) = &counted {
-            samples.clone_from(rates);
+        let is_counter = is_bandwidth_counter(&name, is_bandwidth, &samples, self.rate);
+        if is_counter {
+            samples = rates(&samples);
             job.notes.push(format!("\"{name}\" is a counter: its rate was analysed"));
         }
         let least = samples.iter().map(|sample| sample.1).fold(0.0, f64::min);
@@ -100,7 +110,7 @@ impl Feed for Sampled {
             intake.push(phase, || format!("the sample at {start} s"));
         }
         if !is_bandwidth {
-            let how = if counted.is_some() { "per second" } else { "as sampled" };
+            let how = if is_counter { "per second" } else { "as sampled" };
             job.notes.push(format!(
                 "the signal is \"{name}\" {how}; where this says bytes, its unit is meant"
             ));
