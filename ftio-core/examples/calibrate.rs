@@ -19,7 +19,7 @@ fn answer(generated: &Generated) -> Option<([f64; 4], f64)> {
     };
     let requests: Vec<Request> = generated.writes.iter().map(request).collect();
     let end = Some(nanoseconds(generated.duration));
-    let job = Job { ranks: generated.ranks, start: Some(0), end, complete: true, ..Job::default() };
+    let job = Job { ranks: Some(generated.ranks), start: Some(0), end, complete: true, ..Job::default() };
     let options = Options { frequency: Some(1.0), ..Options::default() };
     let found = detect("generated", InMemory { requests: &requests, job }, &options).ok()?.detection;
     let period = found.period?;

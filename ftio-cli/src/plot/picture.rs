@@ -3,7 +3,7 @@
 use super::timeline::{Heatmap, Overlap, Timeline};
 use crate::canvas::curve::Curve;
 use crate::terminal::text::printable;
-use crate::terminal::units::{bytes, counted, percent, seconds, si};
+use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
 use ftio_core::detect::Analysis;
 use ftio_core::signal::step::StepFunction;
 use ftio_core::spectral::autocorrelation::acf;
@@ -141,7 +141,7 @@ fn subtitle(analysis: &Analysis) -> String {
     let mut text = format!(
         "{} · {} · {} · {} at {}",
         found.mode,
-        counted(found.ranks.into(), "rank"),
+        ranks(found.ranks),
         bytes(found.total_bytes as f64),
         counted(found.n_samples as u64, "sample"),
         si(found.sampling_frequency, "Hz")

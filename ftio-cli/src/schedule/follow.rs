@@ -44,7 +44,7 @@ fn history(paths: &[PathBuf], options: &Options) -> anyhow::Result<Vec<f64>> {
     let reading = OpenOptions::default();
     let mut periods = Vec::new();
     for opened in inputs::sources(paths, false, &reading) {
-        match opened.and_then(|opened| detect(&opened.name, opened.source, options)) {
+        match opened.and_then(|opened| detect(&opened.name.clone(), opened.into_source()?, options)) {
             Ok(analysis) => match analysis.detection.period {
                 Some(period) => periods.push(period),
                 None => {

@@ -26,8 +26,8 @@ pub struct Detection {
     pub source: String,
     /// What was analysed.
     pub mode: Mode,
-    /// Ranks of the job.
-    pub ranks: u32,
+    /// Ranks of the job, where the input tells.
+    pub ranks: Option<u32>,
     /// Bytes transferred in the window.
     pub total_bytes: u64,
     /// Start of the window.

@@ -23,22 +23,23 @@ pub use options::Options;
 use crate::estimate::Estimate;
 use crate::estimate::kind::kind_with;
 use crate::phases::phase::Phase;
-use crate::request::Mode;
+use crate::request::{Detail, Mode};
 use crate::signal::collect::Collected;
+use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
 use crate::signal::{MAX_SAMPLES, Signal};
-use crate::source::{Job, Source, SourceError, Span};
+use crate::source::{BandwidthPiece, Job, Source, SourceError, Span};
 use crate::spectral::SpectralResult;
 use crate::spectral::autocorrelation::Autocorrelation;
 use crate::spectral::harmonics::Reason;
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
+use crate::time::{nanoseconds, seconds};
 use analysis::listed;
 use characterize::{Characterization, Piece, begun_after, characterize, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
 use next_phase::{NextPhase, next_phase};
-use options::{nanoseconds, seconds};
 use over_time::over_time;
 use window::{Found, Sampled, Windows};
 
@@ -50,10 +51,17 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
         let mode = compat::mode(options.mode);
         let options = &compat::with_bins(options, source.bin());
         let mut phases = Vec::new();
+        let mut lanes = options.keep_requests.then(|| Lanes::new(options.window()));
         let job = Box::new(source).read_pieces(mode.span(), &mut |some| {
-            phases.extend(some.iter().filter(|phase| mode.selects(phase.class)).map(Stretch::from));
+            let selected = some.iter().filter(|phase| mode.selects(phase.class));
+            phases.extend(selected.clone().map(Stretch::from));
+            if let Some(lanes) = &mut lanes {
+                selected.filter_map(BandwidthPiece::request).for_each(|request| {
+                    lanes.add(&Detail { request, file: None, completion: None });
+                });
+            }
         })?;
-        return Ok(compat::analyse(name, &phases, mode, &job, options));
+        return Ok(Analysis { lanes, ..compat::analyse(name, &phases, mode, &job, options) });
     }
     // What has been in bins before is sampled at exactly their width.
     let options = &Options {
@@ -62,7 +70,12 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
     };
     let mut collector = options.collector();
     let span = options.mode.map_or(Span::Actual, Mode::span);
-    let job = Box::new(source).read(span, &mut |requests| collector.add(requests))?;
+    let job = if options.keep_requests {
+        collector.keep_lanes(options.window());
+        Box::new(source).read_detailed(span, &mut |batch| collector.add_detailed(batch.requests))?
+    } else {
+        Box::new(source).read(span, &mut |requests| collector.add(requests))?
+    };
     Ok(analyse(name, collector.finish(), &job, options))
 }
 
@@ -113,6 +126,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         notes,
         contributions: spectral.contributions,
         stretches: collected.stretches,
+        lanes: collected.lanes,
         scalogram,
         phases: estimate.phases.iter().map(in_job_time).collect(),
         signal,
