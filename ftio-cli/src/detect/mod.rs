@@ -65,14 +65,15 @@ fn outputs(args: &Args) -> anyhow::Result<Vec<Box<dyn Output>>> {
 
 /// Options that exclude each other in ways that the parser does not know.
 fn check(args: &Args) -> anyhow::Result<()> {
+    let published = args.compat || args.paper;
     match args.outlier.as_slice() {
-        [_, _, ..] if args.compat => bail!(wrong_usage("--outlier: --compat knows only one method")),
+        [_, _, ..] if published => bail!(wrong_usage("--outlier: --compat and --paper know only one method")),
         [first, second] if first != second => {}
         [_, _, ..] => bail!(wrong_usage("--outlier: expected one method, or two different ones")),
         _ => {}
     }
-    if args.compat && args.csv == Some(CsvChoice::Segments) {
-        bail!(wrong_usage("--compat has no segments"));
+    if published && args.csv == Some(CsvChoice::Segments) {
+        bail!(wrong_usage("--compat and --paper have no segments"));
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
     if let Some(text) = behaviour(found) {
         block.line("I/O phases", &text);
     }
-    if let Some(next) = found.next_phase {
+    if let Some(next) = found.next_phase.filter(|next| !next.provisional) {
         let text = format!("{} to {}, {}", seconds(next.start), seconds(next.end), bytes(next.bytes as f64));
         block.line("Next phase", &text);
     }

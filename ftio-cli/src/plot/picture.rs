@@ -101,7 +101,7 @@ impl Picture {
             frequency_range: interesting(&spectrum, found.frequency),
             spectrum: spectrum.peaks(4 * points),
             candidates: marks(analysis),
-            next_phase: found.next_phase.map(|next| [next.start, next.end]),
+            next_phase: found.next_phase.filter(|next| !next.provisional).map(|next| [next.start, next.end]),
             phases: phases(analysis),
             acf: correlation(analysis).map(|curve| curve.thinned(points)),
             period: found.period,
@@ -167,7 +167,8 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
     facts.extend(traits.r_io.map(|share| ("Time in I/O", percent(share))));
     facts.extend(traits.b_io.map(|bandwidth| ("Bandwidth in I/O", si(bandwidth, "B/s"))));
     facts.extend(traits.bytes_per_period.map(|volume| ("Per period", bytes(volume))));
-    facts.extend(found.next_phase.map(|next| ("Next phase", format!("at {}", seconds(next.start)))));
+    let next = found.next_phase.filter(|next| !next.provisional);
+    facts.extend(next.map(|next| ("Next phase", format!("at {}", seconds(next.start)))));
     facts
 }
 

@@ -115,6 +115,8 @@ impl Feed for Sampled {
                 .push(format!("the signal is \"{name}\" {how}; where this says bytes, its unit is meant"));
         }
         job.per_unit = Some(scale);
+        let step = (last * 1e9).round();
+        job.sampled = (1.0..1e18).contains(&step).then_some(step as i64);
         Ok(job)
     }
 }
