@@ -154,7 +154,9 @@ fn scaled_levels(signal: &Signal, ground: &Ground) -> (Vec<Level>, Vec<Level>) {
     let levels = |ceiling: f64| {
         let mut found = levels(&merged, ceiling);
         if factor > 1 {
-            found.iter_mut().for_each(|level| level.peaks.iter_mut().chain(&mut level.valleys).for_each(place));
+            found
+                .iter_mut()
+                .for_each(|level| level.peaks.iter_mut().chain(&mut level.valleys).for_each(place));
         }
         found
     };
@@ -193,7 +195,8 @@ impl Look<'_> {
 
     /// The phases of a list, those of each cycle as one.
     fn in_cycles(&self, list: &PhaseList, pattern: &Pattern) -> Option<PhaseList> {
-        let starts: Vec<usize> = list.starts.iter().skip(pattern.first).step_by(pattern.length).copied().collect();
+        let starts: Vec<usize> =
+            list.starts.iter().skip(pattern.first).step_by(pattern.length).copied().collect();
         self.list(starts, 0, Origin::Pattern, |_| list.octaves.min(1.0)).filter(|list| list.phases.len() >= 3)
     }
 
@@ -224,7 +227,17 @@ impl Look<'_> {
         } else {
             rating(octaves, regularity.count as f64, regularity.irregularity())
         };
-        Some(PhaseList { starts, phases, regularity, octaves, origin, contrast: 1.0, divided, rating, pattern: 0.0 })
+        Some(PhaseList {
+            starts,
+            phases,
+            regularity,
+            octaves,
+            origin,
+            contrast: 1.0,
+            divided,
+            rating,
+            pattern: 0.0,
+        })
     }
 }
 

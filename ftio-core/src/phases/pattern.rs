@@ -39,7 +39,11 @@ pub fn pattern(phases: &[Phase]) -> Option<Pattern> {
         return None;
     }
     let first = (0..length).max_by(|&a, &b| {
-        let by_gap = place_mean(&distances, length, a + length - 1).total_cmp(&place_mean(&distances, length, b + length - 1));
+        let by_gap = place_mean(&distances, length, a + length - 1).total_cmp(&place_mean(
+            &distances,
+            length,
+            b + length - 1,
+        ));
         let gap = |place: usize| place_mean(&distances, length, place + length - 1);
         let same = (gap(a) - gap(b)).abs() < PATTERN_FLOOR;
         let by_volume = place_mean(&volumes, length, a).total_cmp(&place_mean(&volumes, length, b));

@@ -176,9 +176,11 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
         }
         let fit = CombFit { duration: setting.duration, exactness, rounds: if count < MANY { 3 } else { 2 } };
         let comb = fit.fitted(number, marked, seed, &mut rooms);
-        found.extend(comb.and_then(|comb| comb.in_one_piece(&marked.starts)).filter(|comb| {
-            comb.pause <= MOST_PAUSES && comb.fill >= LEAST_FILL && comb.extra <= MOST_EXTRA
-        }));
+        found.extend(
+            comb.and_then(|comb| comb.in_one_piece(&marked.starts)).filter(|comb| {
+                comb.pause <= MOST_PAUSES && comb.fill >= LEAST_FILL && comb.extra <= MOST_EXTRA
+            }),
+        );
     }
     found.retain(|one| (setting.periods.0..=setting.periods.1).contains(&one.period));
     found.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
@@ -206,7 +208,9 @@ impl Hypothesis {
         let all = at(count - 1) - at(0);
         let pauses = (0..count - 1).filter(|&i| self.links[i] == 0);
         let longest = pauses.max_by(|&a, &b| (at(a + 1) - at(a)).total_cmp(&(at(b + 1) - at(b))));
-        let Some(longest) = longest.filter(|&i| at(i + 1) - at(i) > LONGEST_PAUSE * all) else { return Some(self) };
+        let Some(longest) = longest.filter(|&i| at(i + 1) - at(i) > LONGEST_PAUSE * all) else {
+            return Some(self);
+        };
         let (before, after) = (longest + 1, count - longest - 1);
         if before.min(after) as f64 > BEYOND * count as f64 {
             return None;
