@@ -81,6 +81,11 @@ impl Options {
         Collector::new(self.mode, window, self.frequency, self.keep_requests)
     }
 
+    /// Is it the published method, as the Python FTIO has it or as it was printed?
+    pub fn is_published(&self) -> bool {
+        self.compat || self.paper
+    }
+
     /// How a signal is judged.
     pub fn spectral_detector(&self) -> SpectralDetector {
         SpectralDetector {
