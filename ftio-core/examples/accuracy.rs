@@ -11,7 +11,6 @@
 
 use ftio_core::detect::{Options, detect};
 use ftio_core::source::content::Content;
-use ftio_core::source::recognise::Format;
 use ftio_core::source::{OpenOptions, open_content};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -91,8 +90,7 @@ fn ask(kind: &Kind, seed: u64, made: &Made, compat: bool) -> Result<Answer, Box<
     let mut bytes = Vec::new();
     recording(&made.recording, &mut bytes)?;
     let content = Content::from_bytes(kind.name, bytes)?;
-    let format = Format::of(&content).ok_or("not recognised")?;
-    let source = open_content(content, format, &OpenOptions::default())?.swap_remove(0).source;
+    let source = open_content(content, &OpenOptions::default())?.swap_remove(0).into_source()?;
     let found = detect(kind.name, source, &Options { compat, ..Options::default() })?.detection;
     Ok(Answer {
         kind: kind.name.into(),

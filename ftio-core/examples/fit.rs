@@ -13,7 +13,6 @@ use ftio_core::estimate::hypotheses::Form;
 use ftio_core::estimate::score::{is_one_burst, posterior_by};
 use ftio_core::estimate::weights::{CONSTANT, FEATURES, WEIGHTS};
 use ftio_core::source::content::Content;
-use ftio_core::source::recognise::Format;
 use ftio_core::source::{OpenOptions, open_content};
 use std::error::Error;
 use std::ops::Range;
@@ -133,8 +132,7 @@ fn look(kind: &Kind, seed: u64) -> Result<Option<Trace>, Box<dyn Error>> {
     let mut bytes = Vec::new();
     recording(&made.recording, &mut bytes)?;
     let content = Content::from_bytes(kind.name, bytes)?;
-    let format = Format::of(&content).ok_or("not recognised")?;
-    let source = open_content(content, format, &OpenOptions::default())?.swap_remove(0).source;
+    let source = open_content(content, &OpenOptions::default())?.swap_remove(0).into_source()?;
     let Some(view) = detect_hypotheses(source, &Options::default())? else { return Ok(None) };
     let pool: Vec<Described> = view.pool.into_iter().filter(|one| !is_one_burst(one)).collect();
     let right: Vec<bool> = pool.iter().map(|one| is_right(&made.truth, one)).collect();

@@ -109,7 +109,7 @@ fn what_is_sure_is_right() {
             0 => Application { jitter: 1.0, ..application },
             1 => Application { desync: 8.0, volume_spread: 0.2, ..application },
             2 => Application { iterations: 7, first_phase: 3.0, ..application },
-            _ => Application { ranks: 4, phase: 2.0, compute: 40.0, ..application },
+            _ => Application { ranks: Some(4), phase: 2.0, compute: 40.0, ..application },
         };
         let generated = application.generate(seed);
         let found = run(&generated, None);
@@ -138,7 +138,7 @@ fn nested_bursts_at_any_sampling_frequency() {
     for frequency in [Some(1.0), Some(10.0), Some(100.0), None] {
         let opened = open(&input, &OpenOptions::default()).unwrap().pop().unwrap();
         let options = Options { frequency, ..Options::default() };
-        let found = detect("384", opened.source, &options).unwrap().detection;
+        let found = detect("384", opened.into_source().unwrap(), &options).unwrap().detection;
         assert!((found.period.unwrap() / 10.14 - 1.0).abs() < 0.015, "{frequency:?}: {:?}", found.period);
         let evidence = found.evidence.unwrap();
         assert_eq!(

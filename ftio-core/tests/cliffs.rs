@@ -6,7 +6,6 @@ use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
 use ftio_core::request::{Class, Request};
 use ftio_core::source::content::Content;
-use ftio_core::source::recognise::Format;
 use ftio_core::source::{InMemory, Job, OpenOptions, open_content};
 use std::fmt::Write;
 use trace_generator::random::Random;
@@ -112,14 +111,13 @@ impl Disguised {
             .collect();
         if let Some((step, counter)) = self.sampled {
             let content = Content::from_bytes("samples", self.table(step, counter).into_bytes()).unwrap();
-            let format = Format::of(&content).unwrap();
-            let source =
-                open_content(content, format, &OpenOptions::default()).unwrap().swap_remove(0).source;
+            let opened = open_content(content, &OpenOptions::default()).unwrap().swap_remove(0);
+            let source = opened.into_source().unwrap();
             return detect("samples", source, &self.options).unwrap().detection;
         }
         let nanoseconds = |seconds: f64| (seconds * 1e9) as i64;
         let job = Job {
-            ranks: 1,
+            ranks: Some(1),
             start: self.window.map(|window| nanoseconds(window.0)),
             end: self.window.map(|window| nanoseconds(window.1)),
             complete: true,

@@ -60,7 +60,9 @@ fn together(folder: &Path, start: &str) -> Detection {
         files.filter(|file| file.file_name().unwrap().to_string_lossy().starts_with(start)).collect();
     files.sort();
     let source =
-        |file: &PathBuf| open(&Input::Path(file.clone()), &OpenOptions::default()).unwrap().remove(0).source;
+        |file: &PathBuf| {
+        open(&Input::Path(file.clone()), &OpenOptions::default()).unwrap().remove(0).into_source().unwrap()
+    };
     let mut sources: Vec<Box<dyn Source>> = files.iter().map(source).collect();
     let source = if sources.len() == 1 { sources.remove(0) } else { Box::new(Merged(sources)) };
     detect(start, source, &options()).unwrap().detection

@@ -214,10 +214,10 @@ fn darshan_logs_give_the_published_results() {
         let options = options(&rest).expect("known arguments");
         let name = Path::new(record["file"].as_str().unwrap()).file_name().unwrap();
         let path = shared.join("traces/darshan").join(name);
-        let reading = OpenOptions { layer: Some(darshan_log::Layer::Posix), ..OpenOptions::default() };
+        let reading = OpenOptions { layer: Some(ftio_core::Layer::Posix), ..OpenOptions::default() };
         let opened = open(&Input::new(&path), &reading).unwrap().remove(0);
         let options = Options { compat: true, ..options };
-        let found = detect("log", opened.source, &options).unwrap().detection;
+        let found = detect("log", opened.into_source().unwrap(), &options).unwrap().detection;
         let number = |key: &str| record[key].as_f64().unwrap();
         let close = |a: f64, b: f64, what: &str| {
             assert!((a - b).abs() <= 1e-9 * b.abs(), "{name:?} {args:?}: {what}: {a} instead of {b}");

@@ -17,7 +17,8 @@ fn request(start: f64, length: f64, bytes: u64) -> Request {
 }
 
 fn analyse(requests: &[Request], seconds: i64, options: &Options) -> Analysis {
-    let job = Job { ranks: 4, start: Some(0), end: Some(seconds * SECOND), complete: true, ..Job::default() };
+    let job =
+        Job { ranks: Some(4), start: Some(0), end: Some(seconds * SECOND), complete: true, ..Job::default() };
     detect("test", InMemory { requests, job }, options).unwrap()
 }
 
@@ -239,7 +240,7 @@ proptest! {
                 .chain(tame)
                 .map(|(start, end, bytes)| Request::new(start, end, bytes, Class::ReadSync))
                 .collect();
-            let job = Job { ranks: 1, start: Some(0), end, complete: false, ..Job::default() };
+            let job = Job { ranks: Some(1), start: Some(0), end, complete: false, ..Job::default() };
             let options = Options { autocorrelation: true, top: 3, ..Options::default() };
             let found = detect("wild", InMemory { requests: &requests, job }, &options).unwrap().detection;
             prop_assert!((0.0..=1.0).contains(&found.confidence));
@@ -255,7 +256,7 @@ proptest! {
                 .iter()
                 .map(|&(s, d, b)| Request::new(s * 1000, (s + d) * 1000, b, Class::WriteSync))
                 .collect();
-            let job = Job { ranks: 1, ..Job::default() };
+            let job = Job { ranks: Some(1), ..Job::default() };
             detect("order", InMemory { requests: &requests, job }, &Options::default()).unwrap().detection
         };
         let one = run(&list);

@@ -38,6 +38,7 @@ pub mod mean_shift;
 pub mod metadata;
 pub mod operation;
 pub mod periodicity;
+pub mod requests;
 pub mod run;
 pub mod temporality;
 pub mod thresholds;

@@ -15,7 +15,8 @@ use crate::metadata::Requests;
 use crate::operation::{Collector, Operation};
 use crate::run::{Bins, Run};
 use crate::thresholds::Thresholds;
-use darshan_log::{Activity, Direction, Dxt, Interval, Layer, Log, ModuleId};
+use darshan_log::{Activity, Direction, Dxt, Interval, Log, ModuleId};
+use ftio_core::Layer;
 use serde::{Deserialize, Serialize};
 
 /// Ids of `<STDIN>`, `<STDOUT>` and `<STDERR>`: Darshan hashes names, so that these are the same in every log.
@@ -33,7 +34,7 @@ const LAYERS: [Layer; 3] = [Layer::MpiIo, Layer::Posix, Layer::Stdio];
 #[serde(deny_unknown_fields)]
 pub struct Reading {
     /// The layer; `None`: the one that moved most bytes.
-    pub layer: Option<LayerName>,
+    pub layer: Option<Layer>,
     /// Use DXT where there is some.
     pub dxt: bool,
     /// Ask FTIO for a second opinion on periodicity, and read the heatmap for it.
@@ -46,36 +47,6 @@ impl Default for Reading {
     }
 }
 
-/// A layer by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LayerName {
-    /// MPI-IO.
-    Mpiio,
-    /// POSIX.
-    Posix,
-    /// C streams.
-    Stdio,
-}
-
-impl LayerName {
-    fn layer(self) -> Layer {
-        match self {
-            LayerName::Mpiio => Layer::MpiIo,
-            LayerName::Posix => Layer::Posix,
-            LayerName::Stdio => Layer::Stdio,
-        }
-    }
-
-    fn of(layer: Layer) -> LayerName {
-        match layer {
-            Layer::MpiIo => LayerName::Mpiio,
-            Layer::Stdio => LayerName::Stdio,
-            _ => LayerName::Posix,
-        }
-    }
-}
-
 /// Where operations come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -84,6 +55,8 @@ pub enum Origin {
     Counters,
     /// Every single access.
     Dxt,
+    /// Every single access, of an input that is not a Darshan log.
+    Requests,
 }
 
 /// A run as a log tells it.
@@ -92,7 +65,7 @@ pub struct LoggedRun {
     /// The run.
     pub run: Run,
     /// The layer it is seen from; `None` if none moved anything.
-    pub layer: Option<LayerName>,
+    pub layer: Option<Layer>,
     /// Where its operations come from.
     pub origin: Origin,
     /// What the reader should know.
@@ -117,6 +90,20 @@ pub enum InvalidKind {
     Defect,
 }
 
+impl InvalidKind {
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            InvalidKind::Unreadable => "unreadable",
+            InvalidKind::Unsupported => "unsupported",
+            InvalidKind::Damaged => "damaged",
+            InvalidKind::ImpossibleJob => "impossible job",
+            InvalidKind::ImpossibleTimes => "impossible times",
+            InvalidKind::Defect => "defect",
+        }
+    }
+}
+
 /// Why a log is not categorised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invalid {
@@ -127,7 +114,7 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    fn new(kind: InvalidKind, reason: String) -> Self {
+    pub(crate) fn new(kind: InvalidKind, reason: String) -> Self {
         Invalid { kind, reason }
     }
 }
@@ -183,7 +170,7 @@ pub fn read(log: &Log, reading: &Reading, thresholds: &Thresholds) -> Result<Log
         notes: Vec::new(),
     };
     if let Some(accesses) = heaviest {
-        found.layer = Some(LayerName::of(accesses.layer));
+        found.layer = Some(accesses.layer);
         if reading.witness {
             found.run.heatmap = heatmap(log, &accesses, thresholds);
         }
@@ -308,14 +295,14 @@ impl Accesses {
 
 /// Read the counters of all layers, or of the one asked for.
 fn collect(log: &Log, reading: &Reading, layers: &mut [Accesses; 3]) -> Result<(), Invalid> {
-    let asked = reading.layer.map(LayerName::layer);
+    let asked = reading.layer;
     if log.format().major == 2 {
         // One record for all layers; read once.
         for record in log.darshan2() {
             let record = record?;
             for accesses in layers.iter_mut() {
-                if asked.is_none_or(|layer| layer == accesses.layer) && record.uses(accesses.layer) {
-                    let activity = record.activity(accesses.layer, log.job().start.seconds);
+                if asked.is_none_or(|layer| layer == accesses.layer) && record.uses(accesses.layer.into()) {
+                    let activity = record.activity(accesses.layer.into(), log.job().start.seconds);
                     accesses.add(log.file(), &activity)?;
                 }
             }
@@ -324,7 +311,7 @@ fn collect(log: &Log, reading: &Reading, layers: &mut [Accesses; 3]) -> Result<(
     }
     for accesses in layers.iter_mut() {
         if asked.is_none_or(|layer| layer == accesses.layer) {
-            for activity in log.activities(accesses.layer) {
+            for activity in log.activities(accesses.layer.into()) {
                 accesses.add(log.file(), &activity?)?;
             }
         }
@@ -400,7 +387,7 @@ fn heatmap(log: &Log, accesses: &Accesses, thresholds: &Thresholds) -> Option<Bi
     if (accesses.reads.bytes() as f64) < least && (accesses.writes.bytes() as f64) < least {
         return None;
     }
-    let heatmap = log.heatmap(accesses.layer).ok()??;
+    let heatmap = log.heatmap(accesses.layer.into()).ok()??;
     let is_width = heatmap.bin_width.is_finite() && heatmap.bin_width > 0.0;
     is_width.then_some(Bins { width: heatmap.bin_width, read: heatmap.read_bins, write: heatmap.write_bins })
 }

@@ -1,14 +1,16 @@
 //! What is in a picture, whatever it is written as: curves thinned out to what can be seen, and words.
 
-use super::phases::{MAX_PHASES, phases};
 use super::timeline::{Heatmap, Overlap, Timeline};
 use crate::canvas::curve::Curve;
 use crate::terminal::text::printable;
-use crate::terminal::units::{bytes, counted, percent, seconds, si};
+use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
 use ftio_core::detect::Analysis;
 use ftio_core::signal::step::StepFunction;
 use ftio_core::spectral::autocorrelation::acf;
 use serde::Serialize;
+
+/// More phases than this are not marked: they would be a wall.
+const MAX_PHASES: usize = 5000;
 
 /// A picture. Times are in seconds, bandwidths in bytes per second, frequencies in Hz.
 #[derive(Debug, Serialize)]
@@ -109,6 +111,12 @@ impl Picture {
     }
 }
 
+/// Start and end of each phase that was counted.
+fn phases(analysis: &Analysis) -> Vec<[f64; 2]> {
+    let phases = Some(&analysis.phases).filter(|phases| phases.len() <= MAX_PHASES);
+    phases.into_iter().flatten().map(|phase| [phase.start, phase.end]).collect()
+}
+
 /// The autocorrelation up to half the window: beyond, too little of the signal overlaps with itself.
 fn correlation(analysis: &Analysis) -> Option<Curve> {
     let signal = &analysis.signal;
@@ -133,7 +141,7 @@ fn subtitle(analysis: &Analysis) -> String {
     let mut text = format!(
         "{} · {} · {} · {} at {}",
         found.mode,
-        counted(found.ranks.into(), "rank"),
+        ranks(found.ranks),
         bytes(found.total_bytes as f64),
         counted(found.n_samples as u64, "sample"),
         si(found.sampling_frequency, "Hz")

@@ -24,22 +24,23 @@ use crate::estimate::Estimate;
 use crate::estimate::kind::kind_with;
 use crate::estimate::view::View;
 use crate::phases::phase::Phase;
-use crate::request::Mode;
+use crate::request::{Detail, Mode};
 use crate::signal::collect::Collected;
+use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
 use crate::signal::{MAX_SAMPLES, Signal};
-use crate::source::{Job, Source, SourceError, Span};
+use crate::source::{BandwidthPiece, Job, Source, SourceError, Span};
 use crate::spectral::SpectralResult;
 use crate::spectral::autocorrelation::{Autocorrelation, smoothed};
 use crate::spectral::harmonics::Reason;
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
+use crate::time::{nanoseconds, seconds};
 use analysis::{listed, strongest};
 use characterize::{begun_after, behaviour, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
 use next_phase::{NextPhase, foretold, next_phase};
-use options::{nanoseconds, seconds};
 use over_time::over_time;
 use window::{Found, Sampled, Windows};
 
@@ -51,10 +52,17 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
         let mode = compat::mode(options.mode);
         let options = &compat::with_bins(options, source.bin());
         let mut phases = Vec::new();
+        let mut lanes = options.keep_requests.then(|| Lanes::new(options.window()));
         let job = Box::new(source).read_pieces(mode.span(), &mut |some| {
-            phases.extend(some.iter().filter(|phase| mode.selects(phase.class)).map(Stretch::from));
+            let selected = some.iter().filter(|phase| mode.selects(phase.class));
+            phases.extend(selected.clone().map(Stretch::from));
+            if let Some(lanes) = &mut lanes {
+                selected.filter_map(BandwidthPiece::request).for_each(|request| {
+                    lanes.add(&Detail { request, file: None, completion: None });
+                });
+            }
         })?;
-        return Ok(compat::analyse(name, &phases, mode, &job, options));
+        return Ok(Analysis { lanes, ..compat::analyse(name, &phases, mode, &job, options) });
     }
     // What has been in bins before is sampled at exactly their width.
     let options = &Options {
@@ -63,7 +71,12 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
     };
     let mut collector = options.collector();
     let span = options.mode.map_or(Span::Actual, Mode::span);
-    let job = Box::new(source).read(span, &mut |requests| collector.add(requests))?;
+    let job = if options.keep_requests {
+        collector.keep_lanes(options.window());
+        Box::new(source).read_detailed(span, &mut |batch| collector.add_detailed(batch.requests))?
+    } else {
+        Box::new(source).read(span, &mut |requests| collector.add(requests))?
+    };
     Ok(analyse(name, collector.finish(), &job, options))
 }
 
@@ -86,8 +99,7 @@ pub fn detect_hypotheses(source: impl Source, options: &Options) -> Result<Optio
 
 /// Analyse what was collected.
 pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Options) -> Analysis {
-    let mut notes = job.warnings.clone();
-    notes.extend(job.notes.iter().cloned());
+    let mut notes = job.notes.clone();
     let window = window(&collected, job, options);
     if let Some((from, to)) = window {
         collected.bins.fit(from, to);
@@ -107,7 +119,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     detection.source = name.to_owned();
     detection.mode = collected.mode;
     detection.requests = collected.bins.requests();
-    detection.notes = notes;
+    detection.notes = job.warnings.iter().chain(&notes).cloned().collect();
     if !options.skip_first_phase && job.per_unit.is_none() {
         detection.total_bytes = collected.bins.total_bytes();
     }
@@ -129,9 +141,11 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     Analysis {
         wave: detection.frequency.map(|hz| Wave::in_samples(&signal.samples, signal.step(), hz)),
         detection,
-        warnings: job.warnings.len(),
+        warnings: job.warnings.clone(),
+        notes,
         contributions: spectral.contributions,
         stretches: collected.stretches,
+        lanes: collected.lanes,
         scalogram,
         phases: estimate.phases.iter().map(in_job_time).collect(),
         signal,
@@ -200,7 +214,11 @@ fn describe(
             confidence: acf.confidence,
             similarity: period.map(|period| acf.similarity(period)),
         }),
-        top_frequencies: strongest(spectrum, contributions, options.top),
+        top_frequencies: spectrum
+            .strongest(contributions, options.top)
+            .into_iter()
+            .map(|(_, wave)| wave)
+            .collect(),
         reconstruction: options.reconstruct.map(|count| reconstruct(spectrum, count)),
         reasons,
         periods: estimate.periods.clone(),

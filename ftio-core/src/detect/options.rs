@@ -4,6 +4,7 @@ use crate::request::Mode;
 use crate::signal::collect::Collector;
 use crate::spectral::spectrum::Measure;
 use crate::spectral::{Outlier, SpectralDetector};
+use crate::time::nanoseconds;
 
 /// What to analyse, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,8 +78,12 @@ impl Default for Options {
 impl Options {
     /// For the requests that these options select.
     pub fn collector(&self) -> Collector {
-        let window = (self.from.map(nanoseconds), self.to.map(nanoseconds));
-        Collector::new(self.mode, window, self.frequency, self.keep_requests)
+        Collector::new(self.mode, self.window(), self.frequency, self.keep_requests)
+    }
+
+    /// The window in nanoseconds of job time, as far as it was asked for.
+    pub(crate) fn window(&self) -> (Option<i64>, Option<i64>) {
+        (self.from.map(nanoseconds), self.to.map(nanoseconds))
     }
 
     /// Is it the published method, as the Python FTIO has it or as it was printed?
@@ -95,14 +100,4 @@ impl Options {
             measure: self.measure,
         }
     }
-}
-
-/// Seconds of job time in nanoseconds.
-pub(crate) fn nanoseconds(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
-}
-
-/// Nanoseconds of job time in seconds.
-pub(crate) fn seconds(nanoseconds: i64) -> f64 {
-    nanoseconds as f64 / 1e9
 }

@@ -1,4 +1,5 @@
-//! Options of the detection that change what is analysed: methods, groups, waves, segments, required bandwidth, compatibility.
+//! Options of the detection that change what is analysed: methods, groups, waves, segments, required
+//! bandwidth, compatibility.
 
 use crate::support::{SECOND, Script, blocking, ftio, nonblocking, stderr, stdout};
 use serde_json::Value;
@@ -63,7 +64,7 @@ fn one_result_per_rank_and_per_file() {
 }
 
 #[test]
-fn windows_waves_and_segments_together() {
+fn a_window_reconstruction_and_segments_in_one_result() {
     let dir = tempfile::tempdir().unwrap();
     // Every 5 s for 200 s, then every 8 s.
     let mut script = Script::bursts(1, 40);
@@ -97,7 +98,7 @@ fn windows_waves_and_segments_together() {
 }
 
 #[test]
-fn comma_separated_values() {
+fn csv_has_a_header_and_a_row_per_result_sample_or_segment() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(1, 12).write(&dir.path().join("a,b"));
     let table = |args: &[&str]| {
@@ -161,7 +162,8 @@ fn compat_has_its_own_defaults() {
         (found["mode"].as_str(), found["sampling_frequency"].as_f64()),
         (Some("write_sync"), Some(10.0))
     );
-    // From the first event at 4 s to the last at 116 s, on the grid of the DFT: 11.2 periods, of which it sees 11.
+    // From the first event at 4 s to the last at 116 s, on the grid of the DFT: 11.2 periods, of which it
+    // sees 11.
     assert_eq!((found["t_start"].as_f64(), found["n_samples"].as_u64()), (Some(4.0), Some(1120)));
     assert!((found["frequency"].as_f64().unwrap() - 10.0 * 11.0 / 1120.0).abs() < 1e-12);
     let refined = &lines(dir.path(), &["--json", "--compat", "-au", "t"])[0];
@@ -173,7 +175,7 @@ fn compat_has_its_own_defaults() {
 }
 
 #[test]
-fn one_operation_and_none_with_every_option() {
+fn traces_of_one_or_no_operation_work_with_every_option() {
     let dir = tempfile::tempdir().unwrap();
     let mut script = Script::bursts(1, 1);
     script.write(&dir.path().join("one"));
