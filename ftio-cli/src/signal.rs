@@ -30,6 +30,21 @@ pub struct SignalArgs {
     /// Start of the window, in seconds of job time [default: start of the job]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub ts: Option<f64>,
+
+    #[command(flatten)]
+    pub periods: PeriodArgs,
+}
+
+/// Which periods are of interest.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PeriodArgs {
+    /// Ignore periods shorter than this: faster bursts are then parts of phases
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub min_period: Option<f64>,
+
+    /// Ignore periods longer than this
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub max_period: Option<f64>,
 }
 
 /// The same, for a job that is over.
@@ -41,35 +56,6 @@ pub struct WindowArgs {
     /// End of the window, in seconds of job time [default: end of the job]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub te: Option<f64>,
-}
-
-/// Which periods are of interest.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub struct PeriodArgs {
-    /// Ignore periods shorter than this; faster bursts then count as parts of phases
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
-    pub min_period: Option<f64>,
-
-    /// Ignore periods longer than this
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
-    pub max_period: Option<f64>,
-}
-
-impl PeriodArgs {
-    /// Add to the options of the analysis.
-    pub fn add_to(&self, options: Options) -> Options {
-        Options { min_period: self.min_period, max_period: self.max_period, ..options }
-    }
-
-    /// The shortest must be below the longest.
-    pub fn check(&self) -> anyhow::Result<()> {
-        match (self.min_period, self.max_period) {
-            (Some(least), Some(most)) if least >= most => {
-                Err(wrong_usage(format!("--min-period {least} is not below --max-period {most}")))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// How the spectrum is judged, and what supports it.
@@ -99,6 +85,8 @@ impl SignalArgs {
             mode: self.mode.mode,
             frequency: self.freq.and_then(Sampling::hertz),
             from: self.ts,
+            min_period: self.periods.min_period,
+            max_period: self.periods.max_period,
             ..Options::default()
         }
     }
@@ -116,6 +104,18 @@ impl WindowArgs {
             (Some(from), Some(to)) if from >= to => Err(wrong_usage(format!(
                 "the window must end after it starts: --ts {from} is not before --te {to}"
             ))),
+            _ => self.signal.periods.check(),
+        }
+    }
+}
+
+impl PeriodArgs {
+    /// The shortest period must be below the longest.
+    pub fn check(&self) -> anyhow::Result<()> {
+        match (self.min_period, self.max_period) {
+            (Some(least), Some(most)) if least >= most => {
+                Err(wrong_usage(format!("--min-period {least} is not below --max-period {most}")))
+            }
             _ => Ok(()),
         }
     }

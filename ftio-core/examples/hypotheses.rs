@@ -16,8 +16,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let opened = || open(&input, &OpenOptions::default()).map(|mut opened| opened.pop());
         let (Some(first), Some(again)) = (opened()?, opened()?) else { continue };
         let options = Options::default();
-        let found = detect(&file, first.source, &options)?.detection;
-        let view = detect_hypotheses(again.source, &options)?;
+        let found = detect(&file, first.into_source()?, &options)?.detection;
+        let view = detect_hypotheses(again.into_source()?, &options)?;
         let hypotheses: Vec<_> = view
             .iter()
             .flat_map(|view| &view.pool)

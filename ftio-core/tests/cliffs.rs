@@ -111,8 +111,8 @@ impl Disguised {
             .collect();
         if let Some((step, counter)) = self.sampled {
             let content = Content::from_bytes("samples", self.table(step, counter).into_bytes()).unwrap();
-            let opened = open_content(content, &OpenOptions::default()).unwrap().swap_remove(0);
-            let source = opened.into_source().unwrap();
+            let source =
+                open_content(content, &OpenOptions::default()).unwrap().swap_remove(0).into_source().unwrap();
             return detect("samples", source, &self.options).unwrap().detection;
         }
         let nanoseconds = |seconds: f64| (seconds * 1e9) as i64;

@@ -1,7 +1,7 @@
 //! The arguments of `ftio TRACE…`.
 
 use crate::inputs::InputArgs;
-use crate::signal::{PeriodArgs, SpectrumArgs, WindowArgs};
+use crate::signal::{SpectrumArgs, WindowArgs};
 use crate::values::{OutlierChoice, Sampling};
 use clap::{ArgAction, ValueEnum, ValueHint};
 use ftio_core::detect::per_group::Group;
@@ -22,9 +22,6 @@ pub struct Args {
 
     #[command(flatten)]
     pub window: WindowArgs,
-
-    #[command(flatten)]
-    pub periods: PeriodArgs,
 
     /// How outstanding frequencies are found; if two methods are given, as in zscore,dbscan, both must agree
     #[arg(short, long, value_name = "METHOD", value_enum, value_delimiter = ',', num_args = 1)]
@@ -58,8 +55,8 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["over_time", "skip_first_phase"])]
     pub compat: bool,
 
-    /// Analyse as the method was published (IPDPS 2024): by the spectrum alone, sampled at 10 Hz by default, from the first
-    /// event to the last
+    /// Analyse as the method was printed (IPDPS 2024): the spectrum alone, sampled at 10 Hz from the first event
+    /// to the last
     #[arg(long, conflicts_with_all = ["compat", "over_time", "skip_first_phase"])]
     pub paper: bool,
 
@@ -116,7 +113,7 @@ impl Args {
             compat: self.compat,
             paper: self.paper,
             automatic_frequency: self.window.signal.freq == Some(Sampling::Auto),
-            ..self.periods.add_to(self.spectrum.add_to(self.window.options()))
+            ..self.spectrum.add_to(self.window.options())
         }
     }
 

@@ -28,7 +28,6 @@ use text::Text;
 /// Analyse every trace; one that cannot be read does not stop the others.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     args.window.check()?;
-    args.periods.check()?;
     check(args)?;
     let reading = args.input.options()?;
     let mut outputs = outputs(args)?;
@@ -66,15 +65,14 @@ fn outputs(args: &Args) -> anyhow::Result<Vec<Box<dyn Output>>> {
 
 /// Options that exclude each other in ways that the parser does not know.
 fn check(args: &Args) -> anyhow::Result<()> {
+    let published = args.compat || args.paper;
     match args.outlier.as_slice() {
-        [_, _, ..] if args.compat || args.paper => {
-            bail!(wrong_usage("--outlier: --compat and --paper know only one method"))
-        }
+        [_, _, ..] if published => bail!(wrong_usage("--outlier: --compat and --paper know only one method")),
         [first, second] if first != second => {}
         [_, _, ..] => bail!(wrong_usage("--outlier: expected one method, or two different ones")),
         _ => {}
     }
-    if (args.compat || args.paper) && args.csv == Some(CsvChoice::Segments) {
+    if published && args.csv == Some(CsvChoice::Segments) {
         bail!(wrong_usage("--compat and --paper have no segments"));
     }
     Ok(())

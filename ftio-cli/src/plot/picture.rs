@@ -102,7 +102,7 @@ impl Picture {
             spectrum: spectrum.peaks(4 * points),
             candidates: marks(analysis),
             next_phase: found.next_phase.filter(|next| !next.provisional).map(|next| [next.start, next.end]),
-            phases: Some(phases(analysis)).filter(|all| all.len() <= MAX_PHASES).unwrap_or_default(),
+            phases: phases(analysis),
             acf: correlation(analysis).map(|curve| curve.thinned(points)),
             period: found.period,
             ranks: timeline.ranks,

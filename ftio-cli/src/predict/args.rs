@@ -1,7 +1,7 @@
 //! The arguments of `ftio predict`, most of which `ftio run` has as well.
 
 use crate::follow::PollArgs;
-use crate::signal::{PeriodArgs, SignalArgs, SpectrumArgs};
+use crate::signal::{SignalArgs, SpectrumArgs};
 use crate::values::{OutlierChoice, positive_seconds};
 use clap::ValueHint;
 use ftio_core::detect::{Options, Outlier};
@@ -76,9 +76,6 @@ pub struct PredictionArgs {
     pub signal: SignalArgs,
 
     #[command(flatten)]
-    pub periods: PeriodArgs,
-
-    #[command(flatten)]
     pub spectrum: SpectrumArgs,
 
     /// From inputs with several metrics, take those whose name contains this
@@ -122,7 +119,7 @@ impl PredictionArgs {
     /// For the predictor.
     pub fn options(&self, outlier: OutlierChoice) -> PredictOptions {
         let options = Options { outlier: Outlier::from(outlier), ..self.signal.options() };
-        PredictOptions { window: self.window, detect: self.periods.add_to(self.spectrum.add_to(options)) }
+        PredictOptions { window: self.window, detect: self.spectrum.add_to(options) }
     }
 
     /// For opening inputs. The pattern file is read now.

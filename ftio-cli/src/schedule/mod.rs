@@ -75,11 +75,11 @@ pub struct Args {
     #[command(flatten)]
     pub mode: ModeArgs,
 
-    /// Ignore periods shorter than this
+    /// Periods shorter than this, in seconds, are of no interest
     #[arg(long, value_name = "SECONDS", value_parser = crate::values::positive_seconds, default_value = "1")]
     pub min_period: f64,
 
-    /// Ignore periods longer than this
+    /// Periods longer than this are of no interest
     #[arg(long, value_name = "SECONDS", value_parser = crate::values::positive_seconds)]
     pub max_period: Option<f64>,
 

@@ -37,7 +37,7 @@ use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
 use crate::time::{nanoseconds, seconds};
-use analysis::{listed, strongest};
+use analysis::listed;
 use characterize::{begun_after, behaviour, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
 use next_phase::{NextPhase, foretold, next_phase};
@@ -48,7 +48,7 @@ pub use crate::spectral::Outlier;
 
 /// Read a source and analyse it. `name` is what results call it.
 pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Analysis, SourceError> {
-    if options.is_published() {
+    if options.compat || options.paper {
         let mode = compat::mode(options.mode);
         let options = &compat::with_bins(options, source.bin());
         let mut phases = Vec::new();

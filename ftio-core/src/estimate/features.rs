@@ -14,6 +14,9 @@ use crate::signal::Signal;
 /// Lists vote for periods within this share of one another.
 const SAME: f64 = 0.025;
 
+/// Distances that vary by more are loose: those of computing times that vary wildly, or of a renewal process.
+const LOOSE: f64 = 0.35;
+
 /// A hypothesis with its features, in the order of [`WEIGHTS`](crate::estimate::weights::WEIGHTS).
 #[derive(Clone, Debug)]
 pub struct Described {
@@ -57,6 +60,7 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
     };
     let votes: Vec<f64> = pool.iter().map(vote).collect();
     let periods: Vec<f64> = pool.iter().map(|one| one.period).collect();
+    let active = active_time(signs.signal, signs.ground).max(signs.signal.step());
     let mut out = Vec::with_capacity(pool.len());
     for (number, one) in pool.into_iter().enumerate() {
         let marked = &signs.lists[one.list];
@@ -99,6 +103,10 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             cover,
             log_rating(&one, marked, uneven),
             flag(is_best),
+            (one.sigma - LOOSE).max(0.0),
+            (phases[last].end - phases[first].start) / active,
+            marked.list.pattern.min(1.0),
+            one.time_in_pauses(signs.lists),
             0.0,
             0.0,
             0.0,
@@ -108,6 +116,14 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
         out.push(Described { hypothesis: one, features, cover, correlation });
     }
     out
+}
+
+/// The time from the first to the last sample above quiet.
+fn active_time(signal: &Signal, ground: &Ground) -> f64 {
+    let busy = |x: &f64| *x > ground.quiet;
+    let first = signal.samples.iter().position(busy).unwrap_or(0);
+    let last = signal.samples.iter().rposition(busy).unwrap_or(0);
+    (last + 1 - first) as f64 * signal.step()
 }
 
 /// The rating of the members alone, with penalties for pauses, empty slots and extra phases, as a logarithm.

@@ -17,6 +17,7 @@ pub mod forecast;
 pub mod hypotheses;
 pub mod kind;
 pub mod lines;
+pub mod long_job;
 pub mod score;
 pub mod second;
 pub mod view;
@@ -138,6 +139,11 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
         return Estimate::default();
     }
     let view = View::of(fine, given);
+    let answers =
+        |view: &View| view.posterior.candidates.first().is_some_and(|best| best.probability >= ANSWER);
+    // One huge transfer may hide what comes before or after it.
+    let view =
+        if answers(&view) { view } else { view.without_huge_transfer().filter(answers).unwrap_or(view) };
     let mut evidence = Evidence::of(&view);
     evidence.spectrum_period = spectral.frequency.map(|frequency| 1.0 / frequency);
     evidence.spectrum_confidence = spectral.confidence();

@@ -28,6 +28,9 @@ const LEFT: f64 = 0.005;
 /// At a multiple of the first period, the phases of the second must be this many times as large: else they are left-overs.
 const LARGER: f64 = 1.8;
 
+/// Phases that are longer than this share of the period hide what goes on between them.
+const FULL: f64 = 0.6;
+
 /// Parts of the period in which the members' activity is looked at.
 const PARTS: usize = 64;
 
@@ -249,6 +252,11 @@ fn is_left_over(
 /// A finer rhythm that keeps its place in the first, but goes on through nearly all of it.
 fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
     let one = &first.best.hypothesis;
+    // Where phases fill most of the period, what goes on through them is their inner structure.
+    let lengths: Vec<f64> = view.members(one).iter().map(|phase| phase.end - phase.start).collect();
+    if median(&lengths) > FULL * one.period {
+        return None;
+    }
     let rest = (1.0 - first.probability).max(1e-6);
     let goes_on = |candidate: &&Candidate| {
         let finer = &candidate.best.hypothesis;

@@ -6,6 +6,7 @@ use crate::estimate::hypotheses::line::waves;
 use crate::estimate::hypotheses::{Form, Hypothesis, Marked, Setting, hypotheses};
 use crate::estimate::lines::{Line, Powers, refined};
 use crate::estimate::score::{Posterior, posterior};
+use crate::phases::bursts::bursts;
 use crate::phases::phase::{Ground, Phase};
 use crate::phases::{phase_lists, without_pedestal};
 use crate::signal::Signal;
@@ -13,6 +14,12 @@ use crate::signal::Signal;
 /// How exactly starts are known: this share of a sample of the signal, or of the distance of the samples it was made from.
 const EXACT: f64 = 0.3;
 const EXACT_SAMPLED: f64 = 0.41;
+
+/// A burst with this share of all bytes is a huge transfer: the input read at the start, or a restart file.
+const HUGE: f64 = 0.35;
+
+/// … if there is this share beside it.
+const REST: f64 = 0.005;
 
 /// What is known about a signal beside its samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,6 +87,19 @@ impl View {
         }
         let posterior = posterior(pool.clone());
         View { ground: found.ground, lists, best: found.best, lines, pool, posterior, given: *given, signal }
+    }
+
+    /// The same without the largest burst, if that has a large part of all bytes and there is something beside it.
+    pub fn without_huge_transfer(&self) -> Option<View> {
+        let found = bursts(&self.signal, &self.ground);
+        let total = self.signal.mean() * self.signal.duration();
+        let largest = found.iter().max_by(|a, b| a.volume.total_cmp(&b.volume))?;
+        if largest.volume < HUGE * total || total - largest.volume < REST * total {
+            return None;
+        }
+        let mut signal = self.signal.clone();
+        signal.samples[largest.from..largest.to].iter_mut().for_each(|x| *x = x.min(self.ground.background));
+        (signal.mean() > 0.0).then(|| View::of(&signal, &self.given))
     }
 
     /// The phases that are members of a hypothesis.

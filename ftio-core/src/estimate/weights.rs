@@ -16,7 +16,7 @@ pub struct Weight {
 }
 
 /// Features of a hypothesis.
-pub const FEATURES: usize = 21;
+pub const FEATURES: usize = 25;
 
 /// What is added to the score of every hypothesis.
 pub const CONSTANT: f64 = -10.717518;
@@ -43,6 +43,10 @@ pub const WEIGHTS: [Weight; FEATURES] = [
     Weight { name: "cover", value: 2.6029272, meaning: "share of the window from first to last phase" },
     Weight { name: "rating", value: 0.2770311, meaning: "how long the list holds and how regular it is" },
     Weight { name: "best_list", value: 2.9719108, meaning: "the list with the best rating" },
+    Weight { name: "loose", value: -4.0, meaning: "distances vary by more than 35 %, by this much" },
+    Weight { name: "active", value: 0.0, meaning: "share of the time with any I/O from first to last phase" },
+    Weight { name: "pattern", value: -4.0, meaning: "gain of taking several phases in turn as one" },
+    Weight { name: "paused_time", value: 0.0, meaning: "share of the time in pauses" },
     Weight { name: "line", value: -0.3073122, meaning: "it is a line of the spectrum" },
     Weight { name: "line_z", value: 0.2691644, meaning: "log₂ z of the line" },
     Weight {

@@ -9,6 +9,7 @@
 
 pub mod bursts;
 pub mod divide;
+pub mod pattern;
 pub mod phase;
 pub mod regularity;
 pub mod scale_space;
@@ -16,12 +17,13 @@ pub mod thresholds;
 
 use crate::phases::bursts::{Grouping, bursts, by_pauses, by_volume};
 use crate::phases::divide::divide;
+use crate::phases::pattern::{Pattern, pattern};
 use crate::phases::phase::{Ground, Phase, starts, with_headers, with_starts};
 use crate::phases::regularity::{Regularity, upper_median};
-use crate::phases::scale_space::{Level, levels};
+use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::phases::thresholds::{
     CLEAR, COUNTED_SAMPLES, CUT_SHARE, CUT_SHARE_CHOSEN, EQUAL_VOLUMES, FEW, MIN_CONTRAST, NATURAL_OCTAVES,
-    PEDESTAL,
+    PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
 };
 use crate::signal::{SAMPLES_PER_PHASE, Signal};
 
@@ -34,6 +36,8 @@ pub enum Origin {
     Pauses,
     /// Bursts, grouped into equal volumes.
     Volume,
+    /// Phases of several kinds in turn, as one.
+    Pattern,
 }
 
 /// The phases at one scale.
@@ -55,6 +59,8 @@ pub struct PhaseList {
     pub divided: usize,
     /// How long the list holds and how regular it is, as one number.
     pub rating: f64,
+    /// What would be gained by taking several phases in turn as one, in nats for each phase.
+    pub pattern: f64,
 }
 
 /// All lists of a signal.
@@ -84,8 +90,9 @@ pub fn without_pedestal(signal: &Signal) -> Signal {
 pub fn phase_lists(signal: &Signal, cut: bool) -> PhaseLists {
     let ground = Ground::of(signal);
     let look = Look { signal, ground: &ground, cut: if cut { CUT_SHARE_CHOSEN } else { CUT_SHARE } };
+    let (usual, small) = scaled_levels(signal, &ground);
     let mut found: Vec<PhaseList> =
-        scaled_levels(signal).iter().filter_map(|level| look.at_level(level)).collect();
+        usual.iter().chain(&small).filter_map(|level| look.at_level(level)).collect();
     let all = bursts(signal, &ground);
     found.extend(by_pauses(&all).into_iter().filter_map(|grouping| look.at_groups(grouping, Origin::Pauses)));
     // Groups of equal phases have equal volumes as well.
@@ -95,6 +102,14 @@ pub fn phase_lists(signal: &Signal, cut: bool) -> PhaseLists {
     let finest = found.iter().filter(equal).map(|list| list.regularity.count).max().unwrap_or(0);
     let volumes = by_volume(&all).and_then(|grouping| look.at_groups(grouping, Origin::Volume));
     found.extend(volumes.filter(|list| list.phases.len() >= 3 && 3 * list.phases.len() > 2 * finest));
+    let mut cycles = Vec::new();
+    for list in &mut found {
+        if let Some(pattern) = pattern(&list.phases) {
+            list.pattern = pattern.gain;
+            cycles.extend(look.in_cycles(list, &pattern));
+        }
+    }
+    found.extend(cycles);
     found.sort_by_key(|list| std::cmp::Reverse(list.phases.len()));
     let best = best(&found).map(|best| found[best].starts.clone());
     let lists = distinct(found);
@@ -128,18 +143,26 @@ fn distinct(found: Vec<PhaseList>) -> Vec<PhaseList> {
     lists
 }
 
-/// The levels of a signal, found in one of fewer samples if it has very many, but at least some for each phase.
-fn scaled_levels(signal: &Signal) -> Vec<Level> {
+/// The levels of a signal, found in one of fewer samples if it has very many, but at least some for each phase. Where volumes differ much, the
+/// small phases are seen only if the large ones are cut to their size: the second list.
+fn scaled_levels(signal: &Signal, ground: &Ground) -> (Vec<Level>, Vec<Level>) {
     let n = signal.samples.len();
     let enough = COUNTED_SAMPLES.max(SAMPLES_PER_PHASE * signal.phases_above_mean());
     let factor = (n / enough).max(1);
-    if factor == 1 {
-        return levels(signal);
-    }
-    let mut found = levels(&signal.merged(factor));
+    let merged = signal.merged(factor);
     let place = |i: &mut usize| *i = (*i * factor + factor / 2).min(n.saturating_sub(1));
-    found.iter_mut().for_each(|level| level.peaks.iter_mut().chain(&mut level.valleys).for_each(place));
-    found
+    let levels = |ceiling: f64| {
+        let mut found = levels(&merged, ceiling);
+        if factor > 1 {
+            found
+                .iter_mut()
+                .for_each(|level| level.peaks.iter_mut().chain(&mut level.valleys).for_each(place));
+        }
+        found
+    };
+    let level = median_by_volume(&merged.samples);
+    let small = SMALL_CEILING * upper_median(merged.samples.iter().copied().filter(|x| *x > ground.quiet));
+    (levels(level), if small * SPREAD_CEILING < level { levels(small) } else { Vec::new() })
 }
 
 /// What lists are made from.
@@ -170,6 +193,13 @@ impl Look<'_> {
         self.list(starts, divided, origin, |_| grouping.octaves)
     }
 
+    /// The phases of a list, those of each cycle as one.
+    fn in_cycles(&self, list: &PhaseList, pattern: &Pattern) -> Option<PhaseList> {
+        let starts: Vec<usize> =
+            list.starts.iter().skip(pattern.first).step_by(pattern.length).copied().collect();
+        self.list(starts, 0, Origin::Pattern, |_| list.octaves.min(1.0)).filter(|list| list.phases.len() >= 3)
+    }
+
     /// Without a first phase that the window cuts: it begins with the window and has much less than the usual volume.
     fn uncut(&self, mut starts: Vec<usize>) -> Vec<usize> {
         if starts.len() >= 4 && starts[0] == 0 {
@@ -197,7 +227,17 @@ impl Look<'_> {
         } else {
             rating(octaves, regularity.count as f64, regularity.irregularity())
         };
-        Some(PhaseList { starts, phases, regularity, octaves, origin, contrast: 1.0, divided, rating })
+        Some(PhaseList {
+            starts,
+            phases,
+            regularity,
+            octaves,
+            origin,
+            contrast: 1.0,
+            divided,
+            rating,
+            pattern: 0.0,
+        })
     }
 }
 

@@ -148,7 +148,8 @@ mod tests {
     fn of(samples: Vec<f64>, count: usize) -> Vec<Phase> {
         let signal = signal(samples);
         let ground = Ground::of(&signal);
-        let level = levels(&signal).into_iter().find(|level| level.peaks.len() == count).unwrap();
+        let level =
+            levels(&signal, ground.level).into_iter().find(|level| level.peaks.len() == count).unwrap();
         phases(&signal, &ground, &level)
     }
 

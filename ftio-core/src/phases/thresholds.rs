@@ -101,6 +101,16 @@ thresholds! {
         "A larger last phase is several phases";
     EQUAL_VOLUMES: f64 = 0.15, "coefficient of variation", "ours",
         "Phases whose volumes vary by less are equal: groups of them are no better for being equal";
+    MAX_CYCLE: usize = 4, "phases", "ours",
+        "Phases of at most this many kinds in turn are looked for";
+    PATTERN_FLOOR: f64 = 0.05, "logarithm, or share of a distance", "ours",
+        "Volumes, lengths and distances that differ by less are the same";
+    PATTERN_GAIN: f64 = 8.0, "nats", "ours: 3 % of lists of random volumes have as much",
+        "A cycle of kinds must explain the phases better by this much";
+    SMALL_CEILING: f64 = 0.5, "share of the usual bandwidth of busy samples", "ours",
+        "Small phases are looked for with the bandwidth cut at this";
+    SPREAD_CEILING: f64 = 3.0, "factor", "ours",
+        "… if the bandwidth that half of the bytes exceed is higher than that by this factor";
     NATURAL_OCTAVES: f64 = 0.5, "octaves", "ours",
         "A coarser list that holds a finer one must hold over this many";
 }

@@ -22,7 +22,8 @@ pub struct Job {
     /// The data is a sampled quantity other than bytes, multiplied so that whole numbers hold it exactly enough: this
     /// many of a request's bytes are one of it. `None`: bytes are bytes.
     pub per_unit: Option<f64>,
-    /// The data was sampled, or put into bins, with this many nanoseconds between samples. `None`: requests as they happened.
+    /// The data was sampled, or put into bins, with this many nanoseconds between samples. `None`: requests as they
+    /// happened.
     pub sampled: Option<i64>,
 }
 

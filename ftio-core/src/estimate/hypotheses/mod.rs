@@ -33,6 +33,10 @@ const MOST_PAUSES: f64 = 0.35;
 const LEAST_FILL: f64 = 0.55;
 const MOST_EXTRA: f64 = 0.75;
 
+/// A pause that takes more of the time than this divides a comb, and this share of the members may lie beyond it.
+const LONGEST_PAUSE: f64 = 0.5;
+const BEYOND: f64 = 0.15;
+
 /// Periods closer than this are tried once.
 const SAME_SEED: f64 = 0.025;
 
@@ -173,7 +177,7 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
         let fit = CombFit { duration: setting.duration, exactness, rounds: if count < MANY { 3 } else { 2 } };
         let comb = fit.fitted(number, marked, seed, &mut rooms);
         found.extend(
-            comb.filter(|comb| {
+            comb.and_then(|comb| comb.in_one_piece(&marked.starts)).filter(|comb| {
                 comb.pause <= MOST_PAUSES && comb.fill >= LEAST_FILL && comb.extra <= MOST_EXTRA
             }),
         );
@@ -197,6 +201,34 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
 }
 
 impl Hypothesis {
+    /// A pause of more than half of the time divides: what is beyond it does not belong, if it is little; else these are groups of bursts, and no rhythm.
+    fn in_one_piece(mut self, starts: &[f64]) -> Option<Self> {
+        let at = |i: usize| starts[self.members[i]];
+        let count = self.members.len();
+        let all = at(count - 1) - at(0);
+        let pauses = (0..count - 1).filter(|&i| self.links[i] == 0);
+        let longest = pauses.max_by(|&a, &b| (at(a + 1) - at(a)).total_cmp(&(at(b + 1) - at(b))));
+        let Some(longest) = longest.filter(|&i| at(i + 1) - at(i) > LONGEST_PAUSE * all) else {
+            return Some(self);
+        };
+        let (before, after) = (longest + 1, count - longest - 1);
+        if before.min(after) as f64 > BEYOND * count as f64 {
+            return None;
+        }
+        if before >= after {
+            self.members.truncate(before);
+            self.links.truncate(before - 1);
+        } else {
+            self.members.drain(..before);
+            self.links.drain(..before);
+        }
+        let kept = self.members.len();
+        let paused = self.links.iter().filter(|link| **link == 0).count();
+        self.pause = paused as f64 / (kept - 1).max(1) as f64;
+        self.extra = (starts.len() - kept) as f64 / starts.len() as f64;
+        (kept >= 3).then_some(self)
+    }
+
     /// Starts of the members, in seconds from the start of the window.
     pub fn starts(&self, lists: &[Marked]) -> Vec<f64> {
         let all = &lists[self.list].starts;
