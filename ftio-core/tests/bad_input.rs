@@ -151,6 +151,7 @@ fn many_groups_share_the_bins() {
             rank: Some((i % 300) as u32),
         },
         file: None,
+        completion: None,
     };
     let mut details: Vec<Detail> = (0..900).map(detail).collect();
     let run = |details: &[Detail]| {

@@ -220,7 +220,7 @@ fn period_by_ftio(path: &std::path::Path) -> Option<f64> {
     let mut opened = open(&input, &OpenOptions::default()).unwrap();
     let options = Options { mode: Some(Mode::Write), ..Options::default() };
     let opened = opened.remove(0);
-    detect(&opened.name, opened.source, &options).unwrap().detection.period
+    detect(&opened.name.clone(), opened.into_source().unwrap(), &options).unwrap().detection.period
 }
 
 #[test]

@@ -56,8 +56,8 @@ fn log(with_dxt: bool) -> Vec<u8> {
     let mut posix = PosixRecord::new(7, 0);
     posix[PosixCounter::Writes] = 12;
     posix[PosixCounter::BytesWritten] = 12 << 20;
-    posix[PosixTime::WriteStart] = 4.0;
-    posix[PosixTime::WriteEnd] = 116.0;
+    posix[PosixTime::WriteStartTimestamp] = 4.0;
+    posix[PosixTime::WriteEndTimestamp] = 116.0;
     posix[PosixTime::WriteTime] = 24.0;
     writer = writer.records(4, &[posix]);
     if with_dxt {
