@@ -59,8 +59,7 @@ fn together(folder: &Path, start: &str) -> Detection {
     let mut files: Vec<PathBuf> =
         files.filter(|file| file.file_name().unwrap().to_string_lossy().starts_with(start)).collect();
     files.sort();
-    let source =
-        |file: &PathBuf| {
+    let source = |file: &PathBuf| {
         open(&Input::Path(file.clone()), &OpenOptions::default()).unwrap().remove(0).into_source().unwrap()
     };
     let mut sources: Vec<Box<dyn Source>> = files.iter().map(source).collect();
