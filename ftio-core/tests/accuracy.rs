@@ -22,7 +22,7 @@ fn run(generated: &Generated, frequency: Option<f64>) -> Detection {
         })
         .collect();
     let job = Job {
-        ranks: generated.ranks,
+        ranks: Some(generated.ranks),
         start: Some(0),
         end: Some(nanoseconds(generated.duration)),
         complete: true,
@@ -109,7 +109,7 @@ fn what_is_sure_is_right() {
             0 => Application { jitter: 1.0, ..application },
             1 => Application { desync: 8.0, volume_spread: 0.2, ..application },
             2 => Application { iterations: 7, first_phase: 3.0, ..application },
-            _ => Application { ranks: Some(4), phase: 2.0, compute: 40.0, ..application },
+            _ => Application { ranks: 4, phase: 2.0, compute: 40.0, ..application },
         };
         let generated = application.generate(seed);
         let found = run(&generated, None);

@@ -7,10 +7,10 @@ use crate::detect::options::Options;
 use crate::estimate::long_job::{Resolution, estimate_sections};
 use crate::estimate::view::View;
 use crate::estimate::{Estimate, Given, estimate, is_worth_a_look};
-use crate::signal::{AUTO_MAX_SAMPLES, Signal};
 use crate::signal::bins::VolumeBins;
 use crate::signal::bins::sections::SECTION_BINS;
 use crate::signal::collect::width;
+use crate::signal::{AUTO_MAX_SAMPLES, Signal};
 use crate::source::Job;
 use crate::spectral::{SpectralDetector, SpectralResult};
 

@@ -69,12 +69,17 @@ pub fn estimate_sections(
     let signals = sections.iter().find(enough)?;
     // A section begins anywhere.
     let given = Given { cut: true, ..*given };
-    let views: Vec<View> =
-        signals.iter().filter(|signal| is_worth_a_look(signal)).map(|signal| View::of(signal, &given)).collect();
+    let views: Vec<View> = signals
+        .iter()
+        .filter(|signal| is_worth_a_look(signal))
+        .map(|signal| View::of(signal, &given))
+        .collect();
     let plain = |form: Form| matches!(form, Form::Mean | Form::Comb);
     let mut guesses: Vec<(f64, f64, usize)> = Vec::new();
     for (number, view) in views.iter().enumerate() {
-        for candidate in view.posterior.candidates.iter().take(3).filter(|one| plain(one.best.hypothesis.form)) {
+        for candidate in
+            view.posterior.candidates.iter().take(3).filter(|one| plain(one.best.hypothesis.form))
+        {
             guesses.push((view.exact_period(&candidate.best).0, candidate.probability, number));
         }
     }
@@ -92,7 +97,8 @@ pub fn estimate_sections(
     evidence.spectrum_period = spectral.frequency.map(|frequency| 1.0 / frequency);
     evidence.spectrum_confidence = spectral.confidence();
     let length = views[clearest].signal.duration();
-    let reason = format!("more phases than the whole shows: {} sections of {length:.3} s were looked at", views.len());
+    let reason =
+        format!("more phases than the whole shows: {} sections of {length:.3} s were looked at", views.len());
     if confidence < ANSWER || periods.is_empty() {
         return Some(Estimate { evidence, reasons: vec![reason], ..Estimate::default() });
     }

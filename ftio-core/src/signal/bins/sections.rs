@@ -111,7 +111,8 @@ impl VolumeBins {
 
     /// The sections that lie in `[from, to)`, those of the widest bins first.
     pub fn sections(&self, from: i64, to: i64) -> Vec<Vec<&VolumeBins>> {
-        let inside = |bins: &&VolumeBins| bins.origin >= from && bins.origin + bins.width * SECTION_BINS as i64 <= to;
+        let inside =
+            |bins: &&VolumeBins| bins.origin >= from && bins.origin + bins.width * SECTION_BINS as i64 <= to;
         let levels = self.sections.iter().flat_map(|sections| &sections.levels);
         levels.map(|level| level.sections.values().filter(inside).collect()).collect()
     }
@@ -156,7 +157,9 @@ mod tests {
             for (one, other) in level.iter().zip(same) {
                 assert_eq!((one.origin, one.width), (other.origin, other.width));
                 let length = one.width * SECTION_BINS as i64;
-                let volumes = |bins: &VolumeBins| bins.units(bins.origin, bins.origin + length).volumes().collect::<Vec<_>>();
+                let volumes = |bins: &VolumeBins| {
+                    bins.units(bins.origin, bins.origin + length).volumes().collect::<Vec<_>>()
+                };
                 assert_eq!(volumes(one), volumes(other));
                 let expected = 3_000.0 * length as f64 / 1e7;
                 let held: f64 = volumes(one).iter().sum();
