@@ -7,7 +7,7 @@ use crate::estimate::lines::Powers;
 use crate::estimate::weights::FEATURES;
 use crate::phases::phase::Ground;
 use crate::phases::rating;
-use crate::phases::regularity::{by_chance, robust_spread};
+use crate::phases::regularity::{by_chance, median, robust_spread};
 use crate::phases::thresholds::CLEAR;
 use crate::signal::Signal;
 
@@ -28,6 +28,8 @@ pub struct Described {
     pub cover: f64,
     /// Autocorrelation near the period.
     pub correlation: f64,
+    /// Share of the period that a phase takes.
+    pub duty: f64,
 }
 
 /// What the features are taken from.
@@ -113,7 +115,9 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             0.0,
             0.0,
         ];
-        out.push(Described { hypothesis: one, features, cover, correlation });
+        let lengths: Vec<f64> = one.members.iter().map(|&i| phases[i].end - phases[i].start).collect();
+        let duty = median(&lengths) / one.period;
+        out.push(Described { hypothesis: one, features, cover, correlation, duty });
     }
     out
 }
@@ -147,7 +151,7 @@ pub fn describe_waves(waves: Vec<Wave>, powers: &Powers, sampled: f64, duration:
             (duration / period).log2().min(6.0),
             (wave.z / wave.rival.max(1.0)).log2().clamp(-2.0, 4.0),
         ]);
-        Described { hypothesis: wave.hypothesis, features, cover: 1.0, correlation: 0.0 }
+        Described { hypothesis: wave.hypothesis, features, cover: 1.0, correlation: 0.0, duty: 0.0 }
     };
     waves.into_iter().map(described).collect()
 }

@@ -22,6 +22,10 @@ const JOINED_FILL: f64 = 0.6;
 const ONE_BURST: f64 = 0.15;
 const ONE_BURST_MEMBERS: usize = 12;
 
+/// … unless its parts are far apart: they take less of the period than this, and there are at least so many.
+const ONE_BURST_DUTY: f64 = 0.35;
+const ONE_BURST_LEAST: usize = 5;
+
 /// A period, with the probability of all hypotheses that say so.
 #[derive(Clone, Debug)]
 pub struct Candidate {
@@ -50,7 +54,8 @@ pub fn score(described: &Described) -> f64 {
 
 /// Is all of it one burst rather than a rhythm?
 pub fn is_one_burst(described: &Described) -> bool {
-    described.cover < ONE_BURST && described.hypothesis.members.len() < ONE_BURST_MEMBERS
+    let short = described.cover < ONE_BURST && described.hypothesis.members.len() < ONE_BURST_MEMBERS;
+    short && (described.duty > ONE_BURST_DUTY || described.hypothesis.members.len() < ONE_BURST_LEAST)
 }
 
 /// The probabilities of all periods.

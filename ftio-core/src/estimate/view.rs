@@ -63,13 +63,13 @@ impl View {
     /// Look at a signal.
     pub fn of(signal: &Signal, given: &Given) -> Self {
         let signal = without_pedestal(signal);
-        let found = phase_lists(&signal, given.cut);
+        let exactness = given.sampled.map_or(EXACT * signal.step(), |sampled| EXACT_SAMPLED * sampled);
+        let found = phase_lists(&signal, given.cut, exactness);
         let lists: Vec<Marked> = found.lists.into_iter().map(Marked::of).collect();
         let correlation = Correlation::of(&signal);
         let powers = Powers::of(&signal);
         let lines = powers.lines();
         let duration = signal.duration();
-        let exactness = given.sampled.map_or(EXACT * signal.step(), |sampled| EXACT_SAMPLED * sampled);
         let setting =
             Setting { duration, exactness, correlation: &correlation, lines: &lines, periods: given.periods };
         let signs = Signs {

@@ -23,7 +23,7 @@ use crate::phases::regularity::{Regularity, upper_median};
 use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::phases::thresholds::{
     CLEAR, COUNTED_SAMPLES, CUT_SHARE, CUT_SHARE_CHOSEN, EQUAL_VOLUMES, FEW, MIN_CONTRAST, NATURAL_OCTAVES,
-    PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
+    LOWEST_PEDESTAL, PEDESTAL, QUIET_PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
 };
 use crate::signal::{SAMPLES_PER_PHASE, Signal};
 
@@ -74,20 +74,23 @@ pub struct PhaseLists {
     pub best: Option<usize>,
 }
 
-/// A signal without what flows all the time.
+/// A signal without what flows all the time. Where there are quiet moments, however few, nothing flows all the time.
 pub fn without_pedestal(signal: &Signal) -> Signal {
     let mut samples = signal.samples.clone();
-    let at = ((samples.len().max(1) - 1) as f64 * PEDESTAL) as usize;
-    let pedestal = match samples.len() {
+    let n = samples.len();
+    let mut quantile = |share: f64| match n {
         0 => 0.0,
-        _ => *samples.select_nth_unstable_by(at, f64::total_cmp).1,
+        _ => *samples.select_nth_unstable_by(((n - 1) as f64 * share) as usize, f64::total_cmp).1,
     };
+    let (usual, lowest) = (quantile(PEDESTAL), quantile(LOWEST_PEDESTAL));
+    let pedestal = if lowest < QUIET_PEDESTAL * usual { lowest } else { usual };
     let above = |x: &f64| (x - pedestal).max(0.0);
     Signal { samples: signal.samples.iter().map(above).collect(), ..*signal }
 }
 
-/// All lists of at least two phases. `cut` tells that the window may begin in the middle of a phase.
-pub fn phase_lists(signal: &Signal, cut: bool) -> PhaseLists {
+/// All lists of at least two phases. `cut` tells that the window may begin in the middle of a phase, `exactness` to how many seconds
+/// starts are known.
+pub fn phase_lists(signal: &Signal, cut: bool, exactness: f64) -> PhaseLists {
     let ground = Ground::of(signal);
     let look = Look { signal, ground: &ground, cut: if cut { CUT_SHARE_CHOSEN } else { CUT_SHARE } };
     let (usual, small) = scaled_levels(signal, &ground);
@@ -104,7 +107,7 @@ pub fn phase_lists(signal: &Signal, cut: bool) -> PhaseLists {
     found.extend(volumes.filter(|list| list.phases.len() >= 3 && 3 * list.phases.len() > 2 * finest));
     let mut cycles = Vec::new();
     for list in &mut found {
-        if let Some(pattern) = pattern(&list.phases) {
+        if let Some(pattern) = pattern(&list.phases, exactness) {
             list.pattern = pattern.gain;
             cycles.extend(look.in_cycles(list, &pattern));
         }

@@ -5,6 +5,7 @@
 //! half a logarithm for each parameter (BIC).
 
 use crate::phases::phase::Phase;
+use crate::phases::regularity::upper_median;
 use crate::phases::thresholds::{MAX_CYCLE, PATTERN_FLOOR, PATTERN_GAIN};
 
 /// A cycle of phases.
@@ -18,8 +19,9 @@ pub struct Pattern {
     pub gain: f64,
 }
 
-/// The clearest cycle of a list of phases, if there is one.
-pub fn pattern(phases: &[Phase]) -> Option<Pattern> {
+/// The clearest cycle of a list of phases, if there is one. Starts and ends are known to `exactness` seconds: coarse samples fall in and out of
+/// step with phases, which looks like a pattern.
+pub fn pattern(phases: &[Phase], exactness: f64) -> Option<Pattern> {
     if phases.len() < 6 {
         return None;
     }
@@ -30,8 +32,13 @@ pub fn pattern(phases: &[Phase]) -> Option<Pattern> {
     let lengths: Vec<f64> = phases.iter().map(|phase| logarithm(phase.end - phase.start)).collect();
     let distances: Vec<f64> = phases.windows(2).map(|pair| (pair[1].start - pair[0].start) / mean).collect();
     let longest = MAX_CYCLE.min(phases.len() / 3);
+    let usual = upper_median(phases.iter().map(|phase| phase.end - phase.start));
+    if 4.0 * exactness > mean {
+        return None;
+    }
+    let floors = [0.0, 2.0 * exactness / usual.max(exactness), 2.0 * exactness / mean].map(|floor| floor.max(PATTERN_FLOOR));
     let gain = |length: usize| {
-        [&volumes, &lengths, &distances].iter().map(|marks| gain_of(marks, length)).sum::<f64>()
+        [&volumes, &lengths, &distances].iter().zip(floors).map(|(marks, floor)| gain_of(marks, length, floor)).sum::<f64>()
     };
     let best = (2..=longest).map(|length| (length, gain(length))).max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (length, gain) = best;
@@ -62,14 +69,14 @@ fn place_mean(marks: &[f64], length: usize, place: usize) -> f64 {
     if count > 0.0 { sum / count } else { 0.0 }
 }
 
-fn gain_of(marks: &[f64], length: usize) -> f64 {
+fn gain_of(marks: &[f64], length: usize, floor: f64) -> f64 {
     let n = marks.len() as f64;
     let mean = marks.iter().sum::<f64>() / n;
     let all = marks.iter().map(|mark| (mark - mean).powi(2)).sum::<f64>() / n;
     let means: Vec<f64> = (0..length).map(|place| place_mean(marks, length, place)).collect();
     let inside = marks.iter().enumerate().map(|(i, mark)| (mark - means[i % length]).powi(2)).sum::<f64>()
         / (n - length as f64).max(1.0);
-    let floor = PATTERN_FLOOR * PATTERN_FLOOR;
+    let floor = floor * floor;
     0.5 * n * (all.max(floor) / inside.max(floor)).ln() - 0.5 * (length - 1) as f64 * n.ln()
 }
 
@@ -85,7 +92,7 @@ mod tests {
             end: 5.0 * i as f64 + 1.0,
             volume: if i % 2 == 1 { 2.0 } else { 1.0 },
         };
-        let found = pattern(&(0..12).map(phase).collect::<Vec<_>>()).unwrap();
+        let found = pattern(&(0..12).map(phase).collect::<Vec<_>>(), 0.0).unwrap();
         assert_eq!((found.length, found.first), (2, 1));
     }
 
@@ -98,7 +105,7 @@ mod tests {
                 end: 5.0 * i as f64 + 2.0,
                 volume: 1.0 + random.unit(),
             };
-            pattern(&(0..12).map(phase).collect::<Vec<_>>()).is_some()
+            pattern(&(0..12).map(phase).collect::<Vec<_>>(), 0.0).is_some()
         });
         assert!(found.count() <= 9);
     }

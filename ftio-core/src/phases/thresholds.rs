@@ -39,6 +39,10 @@ macro_rules! thresholds {
 thresholds! {
     PEDESTAL: f64 = 0.05, "share of the samples", "ours: what flows all the time is no part of a phase",
         "The bandwidth that all but this share of the samples exceed is taken off before phases are looked for";
+    LOWEST_PEDESTAL: f64 = 0.01, "share of the samples", "ours: phases may fill 99 % of the period",
+        "The same for a signal that is quiet at times …";
+    QUIET_PEDESTAL: f64 = 0.1, "share of the pedestal", "ours",
+        "… which it is if that is less than this share of the usual pedestal";
     COUNTED_SAMPLES: usize = 1 << 12, "samples", "ours: more change no count on generated traces, and cost time",
         "Maxima are counted in about this many samples, if that leaves enough for each phase";
     PERSISTENCE: f64 = 0.25, "share of the range", "ours: noise of a fifth of the bandwidth must not divide a phase",
