@@ -1,6 +1,6 @@
 //! How the command ends.
 
-use crate::text;
+use crate::terminal::text;
 use std::io;
 use std::process::ExitCode;
 

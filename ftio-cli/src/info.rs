@@ -1,11 +1,11 @@
 //! `ftio info TRACE…`: what a trace holds.
 
-use crate::args::InfoArgs;
+use crate::cli::InfoArgs;
 use crate::exit::Exit;
 use crate::inputs::expand;
-use crate::style::Style;
-use crate::text::{complain, printable, warn_once};
-use crate::units::{bytes, counted, percent, seconds, si};
+use crate::terminal::style::Style;
+use crate::terminal::text::{complain, printable, warn_once};
+use crate::terminal::units::{bytes, counted, percent, seconds, si};
 use ftio_core::inspect::darshan::ModuleSummary;
 use ftio_core::inspect::summary::{AsyncSummary, ClassSummary, Summary, summarize_input};
 use std::fmt::Write as _;

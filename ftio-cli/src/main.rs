@@ -2,38 +2,30 @@
 
 #![forbid(unsafe_code)]
 
-mod args;
+mod canvas;
 mod categorize;
+mod cli;
 mod convert;
-mod csv;
 mod detect;
 mod exit;
 mod info;
 mod inputs;
-mod launcher;
-mod manual;
 mod model;
-mod names;
-mod pictures;
 mod plot;
 mod predict;
 mod recover;
-mod report;
 mod rewrite;
 mod run;
 mod scale;
 mod schedule;
-mod sparkline;
-mod spelling;
-mod style;
-mod text;
+mod terminal;
 mod trace;
-mod units;
 
-use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
+use cli::{Cli, Command, manual, names, spelling};
 use exit::Exit;
 use std::process::ExitCode;
+use terminal::{style, text};
 
 fn main() -> ExitCode {
     let args = names::with_subcommand(std::env::args_os());
@@ -56,7 +48,7 @@ fn main() -> ExitCode {
     style::choose(cli.color);
     let done = match cli.command {
         Some(Command::Info(args)) => info::run(&args),
-        Some(Command::Plot(args)) => pictures::run(&args),
+        Some(Command::Plot(args)) => plot::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Recover(args)) => recover::run(&args),
         Some(Command::Completions(args)) => manual::completions(&args),

@@ -1,10 +1,10 @@
 //! `ftio recover OUT`: what a killed job has left, as one ordinary trace.
 
-use crate::args::RecoverArgs;
+use crate::cli::RecoverArgs;
 use crate::exit::Exit;
 use crate::rewrite;
-use crate::text::{complain, printable};
-use crate::units::counted;
+use crate::terminal::text::{complain, printable};
+use crate::terminal::units::counted;
 use anyhow::{Context, bail};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

@@ -1,9 +1,9 @@
 //! `ftio run -- COMMAND…`: trace a program, predict while it runs, and say in the end what was found.
 
-use crate::args::{DetectArgs, OutlierChoice, TraceArgs};
+use crate::cli::{DetectArgs, OutlierChoice, TraceArgs};
 use crate::exit::Exit;
 use crate::predict::{self, Followed, HowArgs, OutArgs, Outputs, Program, Until};
-use crate::text::complain;
+use crate::terminal::text::complain;
 use crate::{detect, trace};
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};

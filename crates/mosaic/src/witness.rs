@@ -1,23 +1,19 @@
 //! FTIO as a second witness for periodicity: the future work of the paper.
 //!
-//! It judges bytes over time by their spectrum (Tarraf et al., IPDPS 2024: a frequency whose Z-score stands out), and knows nothing
-//! of segments. Bytes over time are those of the merged operations, or, where the log has one, of the heatmap, which Darshan
-//! records independently of open and close, and in which it may see what the counters hide.
+//! It is asked for the period of the bytes over time, exactly as `ftio` would be, and knows nothing of segments. Bytes over
+//! time are those of the merged operations, or, where the log has one, of the heatmap, which Darshan records independently
+//! of open and close, and in which it may see what the counters hide.
 
 use crate::category::Direction;
 use crate::operation::Operation;
 use crate::run::{Bins, Run};
-use crate::temporality::spread;
-use ftio_core::signal::Signal;
-use ftio_core::spectral::SpectralDetector;
+use ftio_core::detect::{Options, detect};
+use ftio_core::request::{Class, Mode, Request, Span};
+use ftio_core::source::{Job, Source, SourceError};
 use serde::{Deserialize, Serialize};
 
 /// Fewer operations, or bursts of a heatmap, cannot show three periods, which FTIO wants to see; it need not be asked.
 const LEAST_BURSTS: usize = 3;
-/// Samples for each operation, as FTIO takes them for each phase.
-const SAMPLES_PER_OPERATION: usize = 16;
-/// Samples at least and at most.
-const SAMPLES: (usize, usize) = (256, 16384);
 
 /// What FTIO says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,32 +45,71 @@ pub(crate) enum Evidence<'a> {
 
 impl Witness {
     pub(crate) fn ask(evidence: Evidence<'_>, direction: Direction, run: &Run) -> Witness {
-        let (from, count, bytes, width) = match evidence {
+        let class = match direction {
+            Direction::Read => Class::ReadSync,
+            Direction::Write => Class::WriteSync,
+        };
+        let (from, count, requests, bin) = match evidence {
             Evidence::Operations(operations) => {
-                let samples = (SAMPLES_PER_OPERATION * operations.len()).clamp(SAMPLES.0, SAMPLES.1);
-                let samples = samples.next_power_of_two();
-                let bytes = spread(operations, run.run_time, samples);
-                (Shown::Operations, operations.len(), bytes, run.run_time / samples as f64)
+                let requests = operations.iter().map(|operation| {
+                    Request::new(
+                        nanoseconds(operation.start),
+                        nanoseconds(operation.end),
+                        operation.bytes,
+                        class,
+                    )
+                });
+                (Shown::Operations, operations.len(), requests.collect(), None)
             }
             Evidence::Bins(bins) => {
                 let of = match direction {
                     Direction::Read => &bins.read,
                     Direction::Write => &bins.write,
                 };
-                let bytes = of.iter().map(|bytes| *bytes as f64).collect();
-                (Shown::Heatmap, bursts(of), bytes, bins.width)
+                let edge = |index: usize| nanoseconds(index as f64 * bins.width);
+                let filled = of.iter().enumerate().filter(|(_, bytes)| **bytes > 0);
+                let requests = filled.map(|(i, &bytes)| Request::new(edge(i), edge(i + 1), bytes, class));
+                (Shown::Heatmap, bursts(of), requests.collect(), Some(nanoseconds(bins.width)))
             }
         };
-        let bin = (width * 1e9).round() as i64;
-        if count < LEAST_BURSTS || bin <= 0 {
-            return Witness { period: None, confidence: 0.0, from };
+        let nothing = Witness { period: None, confidence: 0.0, from };
+        if count < LEAST_BURSTS || bin.is_some_and(|bin| bin <= 0) {
+            return nothing;
         }
-        let samples = bytes.iter().map(|bytes: &f64| bytes / width).collect();
-        let signal = Signal { start: 0, bin, samples, abstraction_error: 0.0 };
-        let spectral = SpectralDetector::default().detect(&signal);
-        let period = spectral.frequency.map(|frequency| 1.0 / frequency);
-        Witness { period, confidence: spectral.confidence(), from }
+        let end = Some((run.run_time * 1e9) as i64).filter(|end| *end > 0);
+        let job = Job { start: Some(0), end, complete: true, ..Job::default() };
+        let mode = if class == Class::ReadSync { Mode::Read } else { Mode::Write };
+        let options = Options { mode: Some(mode), ..Options::default() };
+        match detect("", OverTime { requests, bin, job }, &options) {
+            Ok(found) => {
+                Witness { period: found.detection.period, confidence: found.detection.confidence, from }
+            }
+            Err(_) => nothing,
+        }
     }
+}
+
+/// Bytes over time, as FTIO reads them.
+struct OverTime {
+    requests: Vec<Request>,
+    /// Width of the bins that the bytes were in before, in nanoseconds.
+    bin: Option<i64>,
+    job: Job,
+}
+
+impl Source for OverTime {
+    fn bin(&self) -> Option<i64> {
+        self.bin
+    }
+
+    fn read(self: Box<Self>, _: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
+        visit(&self.requests);
+        Ok(self.job)
+    }
+}
+
+fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
 }
 
 /// How often bins rise above nothing, or above their mean, whichever is more often.

@@ -9,9 +9,9 @@ pub use args::CategorizeArgs;
 use args::{CategorizeCommand, ResultArgs};
 
 use crate::exit::Exit;
-use crate::style::Style;
-use crate::text::complain;
-use crate::units::counted;
+use crate::terminal::style::Style;
+use crate::terminal::text::complain;
+use crate::terminal::units::counted;
 use anyhow::Context;
 use mosaic::archive::{Listing, Part, Shard, Summary, process, reduce};
 use progress::Progress;

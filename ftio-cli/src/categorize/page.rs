@@ -1,9 +1,9 @@
 //! The summary as one HTML page that needs no network: shares, the heat map of categories, examples.
 
 use super::table::{PAPER_PERIODIC_WRITES, PAPER_TABLE_3};
-use crate::plot::escaped;
-use crate::text::printable;
-use crate::units::{bytes, counted, grouped, percent, seconds};
+use crate::canvas::escaped;
+use crate::terminal::text::printable;
+use crate::terminal::units::{bytes, counted, grouped, percent, seconds};
 use mosaic::Direction;
 use mosaic::archive::Summary;
 use mosaic::archive::summary::{Example, Jaccard, View};

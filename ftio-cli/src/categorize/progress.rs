@@ -1,6 +1,6 @@
 //! How far the work has come, on a terminal: logs done, rate, time left.
 
-use crate::units::grouped;
+use crate::terminal::units::grouped;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! The summary as text.
 
-use crate::style::Style;
-use crate::text::printable;
-use crate::units::{counted, grouped, percent};
+use crate::terminal::style::Style;
+use crate::terminal::text::printable;
+use crate::terminal::units::{counted, grouped, percent};
 use mosaic::Direction;
 use mosaic::archive::Summary;
 use mosaic::archive::summary::{Agreement, Table2, Table3, View};

@@ -4,10 +4,10 @@
 mod chrome;
 mod csv;
 
-use crate::args::{ConvertArgs, Target};
+use crate::cli::{ConvertArgs, Target};
 use crate::exit::Exit;
 use crate::rewrite;
-use crate::text::{complain, warn_once};
+use crate::terminal::text::{complain, warn_once};
 use anyhow::{Context, bail};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -2,7 +2,7 @@
 
 use super::formula::{function, number, unit};
 use super::table::is_zero;
-use crate::units::prefix;
+use crate::terminal::units::prefix;
 use perf_model::output::plot::{Plot, plot};
 use perf_model::{Models, Note, Result};
 

@@ -1,8 +1,8 @@
 //! Charts of models on a sheet.
 
 use super::chart::Chart;
-use crate::plot::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
-use crate::text::printable;
+use crate::canvas::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
+use crate::terminal::text::printable;
 
 /// More on one sheet nobody can read.
 pub const MOST: usize = 24;

@@ -7,10 +7,10 @@ mod page;
 mod point;
 mod table;
 
+use crate::canvas::{Format, draw_sheet};
 use crate::exit::Exit;
-use crate::plot::{Format, draw_sheet};
-use crate::style::Style;
-use crate::text::{complain, printable};
+use crate::terminal::style::Style;
+use crate::terminal::text::{complain, printable};
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
 use perf_model::output::json::Record;

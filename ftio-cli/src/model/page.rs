@@ -3,9 +3,9 @@
 use super::chart::Chart;
 use super::drawing::{places, sheet};
 use super::formula::{amount, number};
-use crate::plot::{Format, draw_sheet, escaped};
-use crate::text::printable;
-use crate::units::counted;
+use crate::canvas::{Format, draw_sheet, escaped};
+use crate::terminal::text::printable;
+use crate::terminal::units::counted;
 use std::fmt::Write;
 
 /// The page, with places for charts.

@@ -1,9 +1,9 @@
 //! Models and rankings as tables, metric by metric.
 
 use super::formula::{amount, formula, function, number};
-use crate::style::Style;
-use crate::text::printable;
-use crate::units::counted;
+use crate::terminal::style::Style;
+use crate::terminal::text::printable;
+use crate::terminal::units::counted;
 use perf_model::{Experiment, Model, Models, Note, Ranked};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! Pictures as one HTML page that works without a network.
 
-use super::escaped;
 use super::picture::Picture;
+use crate::canvas::escaped;
 
 /// Points per curve: enough to zoom in.
 pub const POINTS: usize = 40_000;

@@ -1,10 +1,10 @@
 //! What is in a picture, whatever it is written as: curves thinned out to what can be seen, and words.
 
-use super::curve::Curve;
 use super::phases::{MAX_PHASES, phases};
 use super::timeline::{Heatmap, Overlap, Timeline};
-use crate::text::printable;
-use crate::units::{bytes, counted, percent, seconds, si};
+use crate::canvas::curve::Curve;
+use crate::terminal::text::printable;
+use crate::terminal::units::{bytes, counted, percent, seconds, si};
 use ftio_core::detect::Analysis;
 use ftio_core::signal::step::StepFunction;
 use ftio_core::spectral::autocorrelation::acf;

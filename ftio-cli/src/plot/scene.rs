@@ -1,10 +1,10 @@
 //! How pictures are laid out on a sheet: for each one its charts below each other, several side by side.
 
-use super::curve::Curve;
-use super::frame::{Axis, Frame, Look};
 use super::picture::Picture;
-use super::sheet::{Anchor, Ink, Rectangle, Shape, Sheet};
-use crate::units::si;
+use crate::canvas::curve::Curve;
+use crate::canvas::frame::{Axis, Frame, Look};
+use crate::canvas::sheet::{Anchor, Ink, Rectangle, Shape, Sheet};
+use crate::terminal::units::si;
 
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 20.0;

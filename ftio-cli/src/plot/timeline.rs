@@ -1,7 +1,7 @@
 //! What each rank transferred when, and what nonblocking operations needed and got: a second pass over the input, whose
 //! window is known by then, made only for pictures.
 
-use super::curve::Curve;
+use crate::canvas::curve::Curve;
 use crate::inputs;
 use ftio_core::request::{Class, Mode};
 use ftio_core::source::{OpenOptions, Source, Span};

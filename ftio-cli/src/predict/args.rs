@@ -1,6 +1,6 @@
 //! The arguments of `ftio predict`, most of which `ftio run` has as well.
 
-use crate::args::{OutlierChoice, Sampling, frequency, seconds, share};
+use crate::cli::{OutlierChoice, Sampling, frequency, seconds, share};
 use clap::{Args, ValueHint};
 use ftio_core::detect::{Options, Outlier};
 use ftio_core::predict::{PredictOptions, WindowRule};

@@ -2,7 +2,7 @@
 //!
 //! Commands run one after the other on a thread of their own, so that a slow one delays neither predictions nor other outputs.
 
-use crate::text::complain;
+use crate::terminal::text::complain;
 use anyhow::Context;
 use ftio_core::predict::Prediction;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! One trace that is followed, and the predictors of its signals.
 
 use super::Outputs;
-use crate::text::complain;
+use crate::terminal::text::complain;
 use ftio_core::follow::{Event, Follower};
 use ftio_core::predict::{Change, PredictOptions, Prediction, Predictor};
 use ftio_core::signal::Signal;

@@ -1,8 +1,8 @@
 //! A prediction as a line for people.
 
-use crate::style::Style;
-use crate::text::printable;
-use crate::units::{bytes, percent, seconds};
+use crate::terminal::style::Style;
+use crate::terminal::text::printable;
+use crate::terminal::units::{bytes, percent, seconds};
 use ftio_core::predict::{Direction, Prediction};
 
 /// The line; with the name of the trace if there are several.

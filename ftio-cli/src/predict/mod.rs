@@ -17,7 +17,7 @@ pub use outputs::Outputs;
 pub use watch::Watch;
 
 use crate::exit::Exit;
-use crate::text::complain;
+use crate::terminal::text::complain;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;

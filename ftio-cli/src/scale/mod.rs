@@ -6,8 +6,8 @@ mod parameters;
 
 use crate::exit::Exit;
 use crate::inputs::{InputArgs, expand};
-use crate::text::{complain, printable, warn_once};
-use crate::units::counted;
+use crate::terminal::text::{complain, printable, warn_once};
+use crate::terminal::units::counted;
 use anyhow::Context;
 use clap::ValueHint;
 use ftio_core::detect::{self, detect};

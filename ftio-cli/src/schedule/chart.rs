@@ -2,8 +2,8 @@
 
 use super::simulate::Result;
 use super::table::{COLUMNS, title};
-use crate::plot::axis::ticks;
-use crate::plot::sheet::{Anchor, Ink, Shape, Sheet};
+use crate::canvas::axis::ticks;
+use crate::canvas::sheet::{Anchor, Ink, Shape, Sheet};
 use io_sets::experiment::{Experiment, Policy};
 use io_sets::metrics::Metrics;
 use io_sets::simulate::Outcome;

@@ -6,7 +6,7 @@ use super::{Args, job_id};
 use crate::exit::Exit;
 use crate::inputs;
 use crate::predict::{TOGETHER, Watch};
-use crate::text::complain;
+use crate::terminal::text::complain;
 use anyhow::Context;
 use ftio_core::detect::{Options, detect};
 use ftio_core::follow::{Event, Follower, Status};

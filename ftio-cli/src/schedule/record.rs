@@ -1,6 +1,6 @@
 //! What is said when a job's priority changes.
 
-use crate::units::seconds;
+use crate::terminal::units::seconds;
 use io_sets::rules::Set;
 use io_sets::standing::Standing;
 use serde::Serialize;

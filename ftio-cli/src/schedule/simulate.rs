@@ -2,10 +2,10 @@
 
 use super::predictor::{Compat, Online};
 use super::{chart, table};
+use crate::canvas::{Format, draw_sheet};
 use crate::exit::Exit;
-use crate::plot::{Format, draw_sheet};
-use crate::style::Style;
-use crate::text::complain;
+use crate::terminal::style::Style;
+use crate::terminal::text::complain;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
 use io_sets::experiment::{Experiment, Policy, Published};

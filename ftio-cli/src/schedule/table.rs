@@ -1,7 +1,7 @@
 //! The results of a simulation for people.
 
 use super::simulate::{Result, change};
-use crate::style::Style;
+use crate::terminal::style::Style;
 use io_sets::experiment::{Experiment, Policy, Published};
 use io_sets::metrics::Metrics;
 use std::fmt::Write;

@@ -1,18 +1,17 @@
 //! When which period holds, and where the behaviour changes.
 //!
 //! The period of the whole window is of little use for an application that writes every minute at first and every ten minutes later. Here
-//! the window is divided where the behaviour changes, and each part is judged like a whole signal:
+//! the window is divided where the behaviour changes, and each part is asked for its period like a whole window:
 //!
-//! 1. The [wavelet transform](crate::spectral::wavelet) tells for each instant which period is the strongest. Where that changes by more than a
-//!    quarter of an octave (19 %), and stays so for one and a half periods, the signal is cut.
-//! 2. Each part is [judged](crate::spectral) by itself: spectrum, outliers, dominant frequency, confidence.
+//! 1. The [wavelet transform](crate::spectral::wavelet) tells for each instant which period is the strongest. Where that
+//!    changes by more than a quarter of an octave (19 %), and stays so for one and a half periods, the signal is cut.
+//! 2. Each part is asked for its period like a whole window (see [`window`](crate::detect::window)).
 //! 3. Neighbouring parts that turn out to be alike (the same period within 10 %, or none in either) become one.
 //!
-//! Beside these segments there is the short-time Fourier transform: the same spectral in windows of equal length, each overlapping
-//! the next by half, long enough for four periods.
+//! Beside these segments there are the same questions in windows of equal length, each overlapping the next by half, long
+//! enough for four periods.
 
 use crate::signal::Signal;
-use crate::spectral::SpectralDetector;
 use crate::spectral::wavelet::{PER_OCTAVE, Scalogram};
 use serde::Serialize;
 
@@ -54,7 +53,7 @@ pub struct Segment {
     pub end: f64,
     /// The period in seconds; `None` if not periodic.
     pub period: Option<f64>,
-    /// c_d of this part; 0 if not periodic.
+    /// How sure that is; 0 if not periodic.
     pub confidence: f64,
 }
 
@@ -63,19 +62,32 @@ pub struct Segment {
 struct Part {
     from: usize,
     to: usize,
+    /// The same in nanoseconds of job time.
+    window: (i64, i64),
+    /// The period in seconds.
+    seconds: Option<f64>,
+    /// The period in samples.
     period: Option<f64>,
     confidence: f64,
 }
 
-/// Divide a signal by its behaviour. The scalogram, thinned out, is for pictures.
-pub fn over_time(signal: &Signal, judge: &SpectralDetector) -> (OverTime, Option<Scalogram>) {
+/// The period of `[from, to)` in nanoseconds of job time, in seconds, and the confidence in it.
+pub type PeriodOfWindow<'a> = &'a dyn Fn(i64, i64) -> (Option<f64>, f64);
+
+/// Divide a signal by its behaviour. `window` is what it was sampled from, in nanoseconds: the first and the last bin may
+/// reach beyond it. The scalogram, thinned out, is for pictures.
+pub fn over_time(
+    signal: &Signal,
+    window: (i64, i64),
+    period: PeriodOfWindow<'_>,
+) -> (OverTime, Option<Scalogram>) {
     let n = signal.samples.len();
     if n == 0 {
         return (OverTime::default(), None);
     }
-    let judged = |from: usize, to: usize| Part::judged(signal, judge, from, to);
+    let asked = |from: usize, to: usize| Part::asked(signal, window, period, from, to);
     if n < MIN_SAMPLES {
-        let segments = vec![judged(0, n).segment(signal)];
+        let segments = vec![asked(0, n).segment()];
         return (OverTime { segments, ..OverTime::default() }, None);
     }
     let factor = n.div_ceil(MAX_COLUMNS);
@@ -85,12 +97,12 @@ pub fn over_time(signal: &Signal, judge: &SpectralDetector) -> (OverTime, Option
     cuts.iter_mut().for_each(|cut| *cut = (*cut * factor).min(n));
     cuts.insert(0, 0);
     cuts.push(n);
-    let parts = cuts.windows(2).filter(|pair| pair[0] < pair[1]).map(|pair| judged(pair[0], pair[1]));
-    let parts = merged(parts.collect(), &judged);
+    let parts = cuts.windows(2).filter(|pair| pair[0] < pair[1]).map(|pair| asked(pair[0], pair[1]));
+    let parts = merged(parts.collect(), &asked);
     let longest = parts.iter().filter_map(|part| part.period).fold(0.0, f64::max);
-    let (window, windows) = short_time(signal, longest, &judged);
-    let segments = parts.iter().map(|part| part.segment(signal)).collect();
-    let windows = windows.iter().map(|part| part.segment(signal)).collect();
+    let (window, windows) = short_time(signal, longest, &asked);
+    let segments = parts.iter().map(|part| part.segment()).collect();
+    let windows = windows.iter().map(|part| part.segment()).collect();
     (OverTime { segments, window, windows }, Some(scalogram.thinned(KEPT_COLUMNS)))
 }
 
@@ -125,10 +137,10 @@ fn changes(ridge: &[usize], periods: &[f64], step: f64) -> Vec<usize> {
 }
 
 /// Join neighbours that are alike, until none are.
-fn merged(mut parts: Vec<Part>, judged: &dyn Fn(usize, usize) -> Part) -> Vec<Part> {
+fn merged(mut parts: Vec<Part>, asked: &dyn Fn(usize, usize) -> Part) -> Vec<Part> {
     let mut i = 0;
     while i + 1 < parts.len() {
-        match joined(&parts[i], &parts[i + 1], judged) {
+        match joined(&parts[i], &parts[i + 1], asked) {
             Some(whole) => {
                 parts.splice(i..i + 2, [whole]);
                 // The whole may now be like the one before it.
@@ -141,8 +153,8 @@ fn merged(mut parts: Vec<Part>, judged: &dyn Fn(usize, usize) -> Part) -> Vec<Pa
 }
 
 /// Two neighbours as one, if they are alike.
-fn joined(a: &Part, b: &Part, judged: &dyn Fn(usize, usize) -> Part) -> Option<Part> {
-    let whole = judged(a.from, b.to);
+fn joined(a: &Part, b: &Part, asked: &dyn Fn(usize, usize) -> Part) -> Option<Part> {
+    let whole = asked(a.from, b.to);
     let alike = |part: &Part| match (part.period, whole.period) {
         (Some(one), Some(other)) => (one - other).abs() <= SAME_PERIOD * one,
         _ => false,
@@ -158,29 +170,31 @@ fn joined(a: &Part, b: &Part, judged: &dyn Fn(usize, usize) -> Part) -> Option<P
 }
 
 impl Part {
-    fn judged(signal: &Signal, judge: &SpectralDetector, from: usize, to: usize) -> Self {
-        let slice = Signal {
-            start: signal.start + from as i64 * signal.bin,
-            samples: signal.samples[from..to].to_vec(),
-            ..*signal
-        };
-        let spectral = judge.detect(&slice);
-        let period = spectral.frequency.map(|frequency| 1.0 / frequency);
+    fn asked(
+        signal: &Signal,
+        window: (i64, i64),
+        period: PeriodOfWindow<'_>,
+        from: usize,
+        to: usize,
+    ) -> Self {
+        let time = |i: usize| signal.start + i as i64 * signal.bin;
+        let first = if from == 0 { window.0 } else { time(from) };
+        let last = if to == signal.samples.len() { window.1 } else { time(to) };
+        let (period, confidence) = period(first, last);
         // In samples of the signal, so that parts can be compared without it.
-        let period = period.map(|period| period / signal.step());
-        Part { from, to, period, confidence: spectral.confidence() }
+        let samples = period.map(|period| period / signal.step());
+        Part { from, to, window: (first, last), seconds: period, period: samples, confidence }
     }
 
     fn is_shorter_than_three(&self, period: Option<f64>) -> bool {
         period.is_some_and(|period| ((self.to - self.from) as f64) < 3.0 * period)
     }
 
-    fn segment(&self, signal: &Signal) -> Segment {
-        let time = |i: usize| signal.start_seconds() + i as f64 * signal.step();
+    fn segment(&self) -> Segment {
         Segment {
-            start: time(self.from),
-            end: time(self.to),
-            period: self.period.map(|period| period * signal.step()),
+            start: self.window.0 as f64 / 1e9,
+            end: self.window.1 as f64 / 1e9,
+            period: self.seconds,
             confidence: self.confidence,
         }
     }
@@ -190,19 +204,20 @@ impl Part {
 fn short_time(
     signal: &Signal,
     longest: f64,
-    judged: &dyn Fn(usize, usize) -> Part,
+    asked: &dyn Fn(usize, usize) -> Part,
 ) -> (Option<f64>, Vec<Part>) {
     let n = signal.samples.len();
     let wanted = if longest > 0.0 { (PERIODS_PER_WINDOW * longest).ceil() as usize } else { n / 8 };
     let length = wanted.clamp((n / 64).max(MIN_SAMPLES / 2).min(n), n);
     let step = (length / 2).max(1);
     let starts = (0..).map(|i| i * step).take_while(|start| start + length <= n);
-    (Some(length as f64 * signal.step()), starts.map(|start| judged(start, start + length)).collect())
+    (Some(length as f64 * signal.step()), starts.map(|start| asked(start, start + length)).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spectral::SpectralDetector;
 
     /// Bursts of a fifth of a period, 0.1 s per sample; (seconds, period) one after the other.
     fn signal(parts: &[(f64, f64)]) -> Signal {
@@ -215,8 +230,21 @@ mod tests {
         Signal { start: 5_000_000_000, bin: 100_000_000, samples, abstraction_error: 0.0 }
     }
 
+    fn divided(signal: &Signal) -> (OverTime, Option<Scalogram>) {
+        let window = (signal.start, signal.start + signal.samples.len() as i64 * signal.bin);
+        let period = |from: i64, to: i64| {
+            let index = |time: i64| ((time - signal.start) / signal.bin) as usize;
+            let part =
+                Signal { start: from, samples: signal.samples[index(from)..index(to)].to_vec(), ..*signal };
+            let spectral = SpectralDetector::default().detect(&part);
+            let estimate = crate::estimate::estimate(&part, &spectral, from > signal.start);
+            (estimate.period, estimate.confidence)
+        };
+        over_time(signal, window, &period)
+    }
+
     fn segments(parts: &[(f64, f64)]) -> Vec<Segment> {
-        over_time(&signal(parts), &SpectralDetector::default()).0.segments
+        divided(&signal(parts)).0.segments
     }
 
     #[test]
@@ -242,7 +270,7 @@ mod tests {
     #[test]
     fn three_parts_and_the_windows() {
         let signal = signal(&[(300.0, 6.0), (300.0, 15.0), (300.0, 6.0)]);
-        let (found, scalogram) = over_time(&signal, &SpectralDetector::default());
+        let (found, scalogram) = divided(&signal);
         let periods: Vec<f64> = found.segments.iter().map(|s| s.period.unwrap().round()).collect();
         assert_eq!(periods, [6.0, 15.0, 6.0], "{:?}", found.segments);
         assert!((found.window.unwrap() - 60.0).abs() < 2.0);
@@ -264,6 +292,6 @@ mod tests {
         assert_eq!((silent.len(), silent[0].period), (1, None));
         let mut broken = signal(&[(100.0, 5.0)]);
         broken.samples[3] = f64::NAN;
-        assert!(!over_time(&broken, &SpectralDetector::default()).0.segments.is_empty());
+        assert!(!divided(&broken).0.segments.is_empty());
     }
 }

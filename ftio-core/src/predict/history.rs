@@ -5,9 +5,9 @@
 //! short, and again whenever they have grown too wide. Every request goes into both, once.
 
 use crate::request::{Mode, Request, is_write};
-use crate::signal::bins::{BinWidth, VolumeBins};
-use crate::signal::collect::Collected;
-use crate::signal::{AUTO_MAX_SAMPLES, AUTO_MIN_SAMPLES, MAX_SAMPLES};
+use crate::signal::AUTO_MIN_SAMPLES;
+use crate::signal::bins::VolumeBins;
+use crate::signal::collect::{Collected, bins, width};
 
 /// A window with fewer bins than this deserves finer ones.
 const ENOUGH: i64 = 4 * AUTO_MIN_SAMPLES as i64;
@@ -16,15 +16,9 @@ const ENOUGH: i64 = 4 * AUTO_MIN_SAMPLES as i64;
 #[derive(Clone, Debug)]
 pub struct History {
     mode: Option<Mode>,
-    grid: Grid,
+    frequency: Option<f64>,
     chosen: Track,
     reads: Option<Track>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Grid {
-    width: BinWidth,
-    most: usize,
 }
 
 /// The requests of one mode.
@@ -38,12 +32,8 @@ struct Track {
 impl History {
     /// `frequency` in Hz, if the user asks for one.
     pub fn new(mode: Option<Mode>, frequency: Option<f64>) -> Self {
-        let grid = match frequency {
-            Some(hz) => Grid { width: BinWidth::Nanoseconds((1e9 / hz).round() as i64), most: MAX_SAMPLES },
-            None => Grid { width: BinWidth::Finest, most: AUTO_MAX_SAMPLES },
-        };
-        let track = Track { all: VolumeBins::new(0, grid.width, grid.most), recent: None };
-        History { mode, grid, reads: mode.is_none().then(|| track.clone()), chosen: track }
+        let track = Track { all: bins(frequency), recent: None };
+        History { mode, frequency, reads: mode.is_none().then(|| track.clone()), chosen: track }
     }
 
     /// Take in requests.
@@ -79,12 +69,12 @@ impl History {
 
     /// What there is to be analysed in the window `[from, to)`.
     pub fn collected(&mut self, from: i64, to: i64) -> Collected {
-        let (mode, grid) = (self.mode(), self.grid);
+        let (mode, frequency) = (self.mode(), self.frequency);
         let track = match &mut self.reads {
             Some(reads) if mode == Mode::Read && self.mode.is_none() => reads,
             _ => &mut self.chosen,
         };
-        Collected { mode, bins: track.bins(from, to, grid), stretches: None }
+        Collected { mode, bins: track.bins(from, to, frequency), stretches: None }
     }
 
     fn track(&self) -> &Track {
@@ -105,11 +95,8 @@ impl Track {
     }
 
     /// Bins that hold the window.
-    fn bins(&mut self, from: i64, to: i64, grid: Grid) -> VolumeBins {
-        let finest = match grid.width {
-            BinWidth::Nanoseconds(ns) => ns,
-            BinWidth::Finest => (to - from) / ENOUGH,
-        };
+    fn bins(&mut self, from: i64, to: i64, frequency: Option<f64>) -> VolumeBins {
+        let finest = frequency.map_or((to - from) / ENOUGH, width);
         let covers = self.recent.as_ref().is_some_and(|(start, _)| *start <= from);
         let best = match &self.recent {
             Some((_, recent)) if covers => recent,
@@ -118,7 +105,7 @@ impl Track {
         if best.width() > finest.max(1) {
             // A window more, so that a window that was shortened too soon can be taken back.
             let start = from.saturating_sub(to - from);
-            if let Some(finer) = finer(best, start, grid).filter(|finer| finer.width() < best.width()) {
+            if let Some(finer) = finer(best, start, frequency).filter(|finer| finer.width() < best.width()) {
                 self.recent = Some((start, finer));
             }
         }
@@ -130,14 +117,14 @@ impl Track {
 }
 
 /// The same from `start` on, in bins that are as fine as that range allows. What was in one bin is spread over it evenly.
-fn finer(bins: &VolumeBins, start: i64, grid: Grid) -> Option<VolumeBins> {
-    let (_, end) = bins.extent().filter(|(_, end)| *end > start)?;
-    let mut finer = VolumeBins::new(0, grid.width, grid.most).with_window(Some(start), None);
+fn finer(coarse: &VolumeBins, start: i64, frequency: Option<f64>) -> Option<VolumeBins> {
+    let (_, end) = coarse.extent().filter(|(_, end)| *end > start)?;
+    let mut finer = bins(frequency).with_window(Some(start), None);
     finer.fit(start, end);
-    let (first, volumes, _) = bins.volumes(start, end);
-    for (edge, volume) in (0..).map(|i| first + i * bins.width()).zip(volumes) {
+    let (first, volumes, _) = coarse.volumes(start, end);
+    for (edge, volume) in (0..).map(|i| first + i * coarse.width()).zip(volumes) {
         if volume > 0.0 {
-            finer.add(edge, edge + bins.width(), volume.round() as u64);
+            finer.add(edge, edge + coarse.width(), volume.round() as u64);
         }
     }
     Some(finer)

@@ -29,11 +29,10 @@
 //! # How
 //!
 //! Requests go into bins (see [`volume`](crate::signal::bins)), of the whole job and, once the window is much shorter, of the recent past as well
-//! ([`history`]). At a flush the signal of the [window](window) is analysed as [`detect`](crate::detect) analyses a finished trace, and its period made exact by the starts of the phases. After
+//! ([`history`]). At a flush the signal of the [window](window) is analysed as [`detect`](crate::detect) analyses a finished trace. After
 //! that: has the behaviour [changed](change)? which [intervals](intervals) do the predictions so far fall into? is there a
 //! [trend](trend)?
 
-mod beat;
 pub mod change;
 pub mod history;
 pub mod intervals;
@@ -49,7 +48,8 @@ pub use window::WindowRule;
 
 use crate::detect::{Analysis, Options, analyse};
 use crate::request::Request;
-use crate::signal::Signal;
+use crate::signal::collect::width;
+use crate::signal::{AUTO_MIN_SAMPLES, Signal};
 use crate::source::Job;
 use change::ChangeDetector;
 use history::History;
@@ -115,13 +115,15 @@ impl Predictor {
 
     /// Everything up to `until` (nanoseconds of job time) is known: what is to be expected?
     pub fn predict(&mut self, until: i64) -> Prediction {
-        let mut start = self.window.start(until);
+        let start = self.window.start(until);
+        let mut start = self.aligned(start, until);
         let mut found = self.analyse_window(start, until);
         // Too little may have been kept for the period to be seen: take back what was given up. Or too much: silence before the first
         // request hides it, if that is not most of what there is.
         let silence = |first: &i64| *first > start && first - start <= until - first;
         let others = [self.window.before_shortening(), self.history.begins().filter(silence)];
         for other in others.into_iter().flatten() {
+            let other = self.aligned(other, until);
             if found.detection.period.is_none() {
                 let analysed = self.analyse_window(other, until);
                 if analysed.detection.period.is_some() {
@@ -132,9 +134,10 @@ impl Predictor {
         let changed = self.look_for_change(start, until, &found);
         if let Some((from, replaced)) = &changed {
             start = *from;
-            if let Some(replaced) = replaced {
-                found = replaced.clone();
-            }
+            found = match replaced {
+                Some(replaced) => replaced.clone(),
+                None => self.analyse_window(start, until),
+            };
         }
         let period = found.detection.period;
         self.window.estimated(start, until, period, changed.is_some());
@@ -156,6 +159,16 @@ impl Predictor {
         self.history.total_bytes()
     }
 
+    /// The start of a window, moved back to an edge of all bins in which a window of this length may be sampled. No bin then
+    /// reaches beyond the window, and its period is that of a detection that reads nothing else.
+    fn aligned(&self, from: i64, until: i64) -> i64 {
+        let first = self.job.start.unwrap_or(from);
+        let widest =
+            || ((until - from).max(1) as u64 / (AUTO_MIN_SAMPLES as u64 / 2)).next_power_of_two() as i64;
+        let width = self.options.detect.frequency.map_or_else(widest, width).max(1);
+        (from.div_euclid(width) * width).max(first.min(from))
+    }
+
     fn analyse_window(&mut self, from: i64, to: i64) -> Analysis {
         let options =
             Options { from: Some(seconds(from)), to: Some(seconds(to)), ..self.options.detect.clone() };
@@ -163,11 +176,10 @@ impl Predictor {
         let mut analysis = analyse(&self.name, self.history.collected(from, to), &job, &options);
         // Nothing is known after the flush, whatever some rank may have told already.
         analysis.detection.t_end = analysis.detection.t_end.min(seconds(to));
-        beat::adjust(&mut analysis);
         analysis
     }
 
-    /// `Some` if the behaviour has changed: where the window begins from now on, and the spectral of it if there is a period.
+    /// `Some` if the behaviour has changed: where the window begins from now on, and what was found in it if there is a period.
     fn look_for_change(
         &mut self,
         start: i64,
@@ -177,6 +189,7 @@ impl Predictor {
         let keep = self.options.window.follows_changes()?;
         let recent = match self.change.tail(start, until, keep) {
             Some(from) => {
+                let from = self.aligned(from, until);
                 let tail = self.analyse_window(from, until);
                 self.change.tail_seen(tail.detection.period.is_some());
                 tail.detection.period.map(|period| (period, tail))
@@ -186,14 +199,14 @@ impl Predictor {
         match recent {
             Some((period, tail)) => {
                 self.change.observe(until, period)?;
-                let from = (until - nanoseconds(keep * period)).max(start);
+                let from = self.aligned((until - nanoseconds(keep * period)).max(start), until);
                 let again = self.analyse_window(from, until);
                 let analysed = if again.detection.period.is_some() { again } else { tail };
                 Some((from, Some(analysed)))
             }
             None => {
                 let from = self.change.missed(until)?;
-                Some((from.max(start), None))
+                Some((self.aligned(from.max(start), until), None))
             }
         }
     }

@@ -44,14 +44,7 @@ impl Collector {
         frequency: Option<f64>,
         keep_stretches: bool,
     ) -> Self {
-        let origin = window.0.unwrap_or(0);
-        // Phases are located more exactly than the signal is sampled.
-        let bins = match frequency {
-            Some(hz) => VolumeBins::new(origin, BinWidth::Nanoseconds(width(hz)), MAX_SAMPLES)
-                .with_narrow_bins(AUTO_MAX_SAMPLES),
-            None => VolumeBins::new(origin, BinWidth::Finest, AUTO_MAX_SAMPLES),
-        };
-        let bins = bins.with_window(window.0, window.1);
+        let bins = bins(frequency).with_window(window.0, window.1);
         let track = Track { bins, stretches: keep_stretches.then(Vec::new) };
         Collector { mode, fallback: mode.is_none().then(|| track.clone()), chosen: track, keep_stretches }
     }
@@ -99,6 +92,17 @@ impl Track {
         if self.stretches.as_ref().is_some_and(|stretches| stretches.len() > MAX_STRETCHES) {
             self.stretches = None;
         }
+    }
+}
+
+/// Empty bins for a sampling frequency in Hz, or the finest. Their grid goes through job time 0, whatever window is looked at later: the same
+/// requests are in the same bins for everybody.
+pub fn bins(frequency: Option<f64>) -> VolumeBins {
+    match frequency {
+        // Phases are located more exactly than the signal is sampled.
+        Some(hz) => VolumeBins::new(0, BinWidth::Nanoseconds(width(hz)), MAX_SAMPLES)
+            .with_narrow_bins(AUTO_MAX_SAMPLES),
+        None => VolumeBins::new(0, BinWidth::Finest, AUTO_MAX_SAMPLES),
     }
 }
 

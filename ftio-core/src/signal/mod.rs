@@ -20,7 +20,7 @@ pub mod bins;
 pub mod collect;
 pub mod step;
 
-use crate::signal::bins::VolumeBins;
+use crate::signal::bins::{Units, VolumeBins};
 
 /// The automatic choice never has fewer samples, unless bins would be narrower than a nanosecond.
 pub const AUTO_MIN_SAMPLES: usize = 1 << 10;
@@ -73,43 +73,58 @@ impl Signal {
 
     /// The bandwidth that `bins` hold over `[from, to)`, one sample per bin.
     pub fn from_bins(bins: &VolumeBins, from: i64, to: i64) -> Self {
-        let (start, mut samples, abstraction_error) = bins.volumes(from, to);
-        let seconds = bins.width() as f64 * 1e-9;
-        for sample in &mut samples {
-            *sample /= seconds;
+        Signal::from_units(&bins.units(from, to))
+    }
+
+    fn from_units(units: &Units) -> Self {
+        let seconds = units.width as f64 * 1e-9;
+        Signal {
+            start: units.start,
+            bin: units.width,
+            samples: units.volumes().map(|bytes| bytes / seconds).collect(),
+            abstraction_error: units.error,
         }
-        Signal { start, bin: bins.width(), samples, abstraction_error }
+    }
+
+    /// The bandwidth that `bins` hold over `[from, to)`, with samples at least `width` nanoseconds wide.
+    pub fn with_width(bins: &VolumeBins, from: i64, to: i64, width: i64) -> Self {
+        let mut units = bins.units(from, to);
+        while units.width < width {
+            units = units.halved();
+        }
+        Signal::from_units(&units)
     }
 
     /// The bandwidth that `bins` hold over `[from, to)` at a width chosen as the [module](self) describes.
     pub fn automatic(bins: &VolumeBins, from: i64, to: i64) -> Self {
-        let mut chosen = Signal::from_bins(bins, from, to);
+        let mut units = bins.units(from, to);
         let mut finer = Vec::new();
-        while chosen.samples.len() / 2 >= AUTO_MIN_SAMPLES {
-            let coarser = chosen.halved(bins);
-            finer.push(std::mem::replace(&mut chosen, coarser));
+        while units.len() / 2 >= AUTO_MIN_SAMPLES {
+            let coarser = units.halved();
+            finer.push(std::mem::replace(&mut units, coarser));
         }
+        let mut chosen = Signal::from_units(&units);
         while chosen.samples.len() < SAMPLES_PER_PHASE * chosen.phases_above_mean() {
             match finer.pop() {
-                Some(next) if next.samples.len() <= AUTO_MAX_SAMPLES => chosen = next,
+                Some(next) if next.len() <= AUTO_MAX_SAMPLES => chosen = Signal::from_units(&next),
                 _ => break,
             }
         }
         chosen
     }
 
-    /// The bandwidth that `bins` hold over `[from, to)` with at most about [`FINE_SAMPLES`] samples, or [`SAMPLES_PER_PHASE`] for each phase,
-    /// if that is more: what phases are located in.
+    /// The bandwidth that `bins` hold over `[from, to)` with at most about [`FINE_SAMPLES`] samples, or
+    /// [`SAMPLES_PER_PHASE`] for each phase, if that is more: what phases are located in.
     pub fn fine(bins: &VolumeBins, from: i64, to: i64) -> Self {
-        let mut chosen = Signal::from_bins(bins, from, to);
-        while chosen.samples.len() > FINE_SAMPLES {
-            let coarser = chosen.halved(bins);
-            if coarser.samples.len() < SAMPLES_PER_PHASE * coarser.phases_above_mean() {
+        let mut units = bins.units(from, to);
+        while units.len() > FINE_SAMPLES {
+            let coarser = units.halved();
+            if coarser.len() < SAMPLES_PER_PHASE * Signal::from_units(&coarser).phases_above_mean() {
                 break;
             }
-            chosen = coarser;
+            units = coarser;
         }
-        chosen
+        Signal::from_units(&units)
     }
 
     /// The part of the signal from `start` (nanoseconds of job time) on.
@@ -120,17 +135,6 @@ impl Signal {
             samples: self.samples[first as usize..].to_vec(),
             ..self
         }
-    }
-
-    /// The same signal at half the sampling frequency, on the grid that `bins` would have at twice the width.
-    fn halved(&self, bins: &VolumeBins) -> Signal {
-        let odd_start = (self.start - bins.origin()).div_euclid(self.bin).rem_euclid(2) == 1;
-        let mut samples = Vec::with_capacity(self.samples.len() / 2 + 1);
-        let (head, rest) = self.samples.split_at(usize::from(odd_start).min(self.samples.len()));
-        samples.extend(head.iter().map(|x| x / 2.0));
-        samples.extend(rest.chunks(2).map(|pair| pair.iter().sum::<f64>() / 2.0));
-        let start = if odd_start { self.start - self.bin } else { self.start };
-        Signal { start, bin: 2 * self.bin, samples, abstraction_error: self.abstraction_error }
     }
 
     /// Runs of consecutive samples above the mean bandwidth: a rough count of the phases at this resolution.
@@ -257,16 +261,27 @@ mod tests {
     fn halving_keeps_to_the_grid_of_the_bins() {
         let mut bins = VolumeBins::new(0, BinWidth::Nanoseconds(4), 1 << 12);
         (0..900).for_each(|i| bins.add(13 + 11 * i, 19 + 11 * i, 5));
-        let fine = Signal::from_bins(&bins, 13, 9000);
-        let half = fine.halved(&bins);
+        let half = Signal::from_units(&bins.units(13, 9000).halved());
+        let wide = Signal::with_width(&bins, 13, 9000, 8);
         bins.double_width();
         let direct = Signal::from_bins(&bins, 13, 9000);
-        assert_eq!(
-            (half.start, half.bin, half.samples.len()),
-            (direct.start, direct.bin, direct.samples.len())
-        );
-        for (a, b) in half.samples.iter().zip(&direct.samples).take(half.samples.len() - 1) {
-            assert!((a - b).abs() <= 1e-6 * b.abs());
+        assert_eq!(half, direct);
+        assert_eq!(wide, direct);
+    }
+
+    #[test]
+    fn a_signal_does_not_depend_on_how_fine_the_bins_were() {
+        let in_bins = |most: usize| {
+            let mut bins = VolumeBins::new(0, BinWidth::Finest, most);
+            (0..500).for_each(|i| bins.add(13 + 2_000_011 * i, 77_790 + 2_000_011 * i, 12_345 + i as u64));
+            bins
+        };
+        // Bins are not cut to the window, so it begins at an edge of all of them.
+        let (from, to) = (1 << 20, 500 * 2_000_011);
+        let fine = Signal::fine(&in_bins(1 << 20), from, to);
+        for most in [1 << 14, 1 << 15, 1 << 17] {
+            let same = Signal::fine(&in_bins(most), from, to);
+            assert!(same.samples == fine.samples && same.start == fine.start, "{most}");
         }
     }
 

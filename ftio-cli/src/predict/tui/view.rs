@@ -2,9 +2,9 @@
 
 use super::chart::Chart;
 use crate::predict::job::Shown;
-use crate::style::Style;
-use crate::text::printable;
-use crate::units::{bytes, percent, seconds, si};
+use crate::terminal::style::Style;
+use crate::terminal::text::printable;
+use crate::terminal::units::{bytes, percent, seconds, si};
 use ftio_core::predict::{Direction, Prediction};
 use std::time::Instant;
 

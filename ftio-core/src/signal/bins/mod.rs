@@ -304,18 +304,24 @@ impl VolumeBins {
     /// The second value is the relative difference between what the bins hold and what was added: the *abstraction
     /// error* (paper, II-E). It is 0 whenever the range covers all requests.
     pub fn volumes(&self, from: i64, to: i64) -> (i64, Vec<f64>, f64) {
+        let units = self.units(from, to);
+        (units.start, units.volumes().collect(), units.error)
+    }
+
+    /// What the bins that cover `[from, to)` hold, exactly.
+    pub fn units(&self, from: i64, to: i64) -> Units {
         let first = self.index(from);
         let count = (self.index(to.max(from + 1) - 1) - first + 1).max(0) as usize;
-        let mut out = vec![0.0; count];
+        let mut units = vec![0i128; count];
         let mut rate = 0i128;
         let mut held = 0i128;
-        for (i, &units) in self.direct.iter().enumerate() {
+        for (i, &direct) in self.direct.iter().enumerate() {
             add(&mut rate, self.slope[i]);
             let index = self.base + i as i64;
             if let Some(slot) = usize::try_from(index - first).ok().filter(|slot| *slot < count) {
-                let units = units.wrapping_add(over(rate, self.width));
-                add(&mut held, units);
-                out[slot] = units.max(0) as f64 / UNITS;
+                let here = direct.wrapping_add(over(rate, self.width));
+                add(&mut held, here);
+                units[slot] = here;
             }
         }
         let error = if self.total == 0 {
@@ -323,7 +329,7 @@ impl VolumeBins {
         } else {
             held.wrapping_sub(self.total).unsigned_abs() as f64 / self.total as f64
         };
-        (self.edge(first), out, error)
+        Units { start: self.edge(first), origin: self.origin, width: self.width, units, error }
     }
 
     fn index(&self, time: i64) -> i64 {
@@ -375,6 +381,52 @@ impl VolumeBins {
         if len > self.direct.len() {
             self.direct.resize(len, 0);
             self.slope.resize(len + 1, 0);
+        }
+    }
+}
+
+/// What a range of bins holds, in integers: bins merged here hold to the last bit what wider bins would have held from the
+/// beginning, so that a signal does not depend on how fine the bins were that it was taken from.
+#[derive(Clone, Debug)]
+pub struct Units {
+    /// Start of the first bin, in nanoseconds.
+    pub start: i64,
+    /// A bin edge at every width.
+    origin: i64,
+    /// Nanoseconds per bin.
+    pub width: i64,
+    units: Vec<i128>,
+    /// Relative difference between what these bins hold and what was added to all.
+    pub error: f64,
+}
+
+impl Units {
+    /// How many bins.
+    pub fn len(&self) -> usize {
+        self.units.len()
+    }
+
+    /// No bins at all?
+    pub fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    /// Bytes per bin.
+    pub fn volumes(&self) -> impl Iterator<Item = f64> + '_ {
+        self.units.iter().map(|&units| units.max(0) as f64 / UNITS)
+    }
+
+    /// The same in bins of twice the width.
+    pub fn halved(&self) -> Units {
+        let odd_start = (self.start - self.origin).div_euclid(self.width).rem_euclid(2) == 1;
+        let (head, rest) = self.units.split_at(usize::from(odd_start).min(self.units.len()));
+        let pairs =
+            rest.chunks(2).map(|pair| pair.iter().fold(0, |sum: i128, units| sum.wrapping_add(*units)));
+        Units {
+            start: if odd_start { self.start - self.width } else { self.start },
+            width: 2 * self.width,
+            units: head.iter().copied().chain(pairs).collect(),
+            ..*self
         }
     }
 }

@@ -1,0 +1,31 @@
+//! `ftio man` and `ftio completions SHELL`: what packagers and shells want to know, from the same definition as `--help`.
+
+use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use crate::exit::Exit;
+use anyhow::Context;
+use clap::CommandFactory;
+use std::io::Write;
+
+/// Print a page in roff; `ftio man | man -l -` shows it.
+pub fn man(args: &ManArgs) -> anyhow::Result<Exit> {
+    let mut command = Cli::command();
+    command.build();
+    let command = match &args.command {
+        None => command,
+        Some(name) => command
+            .find_subcommand(name)
+            .with_context(|| format!("there is no subcommand {name:?}: `ftio --help` lists them"))?
+            .clone(),
+    };
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page)?;
+    std::io::stdout().write_all(&page)?;
+    Ok(Exit::Done)
+}
+
+pub fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "ftio", &mut script);
+    std::io::stdout().write_all(&script)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,5 @@
+//! Text for people: colours, names that are safe to print, numbers with units.
+
+pub mod style;
+pub mod text;
+pub mod units;

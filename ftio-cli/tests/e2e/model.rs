@@ -1,0 +1,310 @@
+//! `ftio model FILE`.
+
+use crate::support::{assert_snapshot, ftio, stderr, stdout};
+use serde::Deserialize;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::{TempDir, tempdir};
+
+/// The contract with callers, read back strictly.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Record {
+    schema: String,
+    callpath: String,
+    metric: String,
+    model: String,
+    constant: f64,
+    terms: Vec<Term>,
+    rss: f64,
+    smape: f64,
+    adjusted_r2: f64,
+    relative_error: f64,
+    points: usize,
+    rss_loo: Option<f64>,
+    smape_loo: Option<f64>,
+    ranges: Vec<Range>,
+    noise: Option<Noise>,
+    runner_up: Option<RunnerUp>,
+    notes: Vec<String>,
+    #[serde(default)]
+    segments: Vec<Segment>,
+    #[serde(default)]
+    predictions: Vec<Prediction>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Term {
+    coefficient: f64,
+    factors: Vec<Factor>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Factor {
+    parameter: String,
+    exponent: String,
+    log_exponent: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Range {
+    parameter: String,
+    from: f64,
+    to: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Noise {
+    kind: String,
+    level: f64,
+    degrees: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct RunnerUp {
+    model: String,
+    smape: f64,
+    odds: Option<f64>,
+    distinguishable: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Segment {
+    from: Option<f64>,
+    to: Option<f64>,
+    model: String,
+    constant: f64,
+    terms: Vec<Term>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Prediction {
+    point: Vec<f64>,
+    value: f64,
+    interval: Option<Interval>,
+    extrapolated: bool,
+    negative: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Interval {
+    low: f64,
+    high: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Ranked {
+    schema: String,
+    point: Vec<f64>,
+    rank: usize,
+    callpath: String,
+    metric: String,
+    value: f64,
+    share: f64,
+    growth: Option<f64>,
+}
+
+/// Bytes linear, time falling with noise, a logarithm, nothing at all; three repetitions at 2 to 64 processes.
+fn measurements() -> TempDir {
+    let directory = tempdir().unwrap();
+    let mut text = String::new();
+    for (i, p) in [2.0f64, 4.0, 8.0, 16.0, 32.0, 64.0].into_iter().enumerate() {
+        let mut line = |callpath: &str, metric: &str, value: f64| {
+            text += &format!(
+                "{{\"params\":{{\"Processes\":{p}}},\"callpath\":\"{callpath}\",\"metric\":\"{metric}\",\"value\":{value}}}\n"
+            );
+        };
+        line("write_sync->total_bytes", "Size (B)", 8_388_608.0 * p);
+        line("read_sync->total_bytes", "Size (B)", 0.0);
+        for repetition in 0..3 {
+            let noise = 1.0 + 0.02 * ((7 * i + 5 * repetition) % 4) as f64;
+            line("compute", "Time (s)", 2.0 + 500.0 / p * noise);
+            line("write", "Time (s)", (1.0 + 0.5 * p.log2()) * noise);
+        }
+    }
+    std::fs::write(directory.path().join("scale.jsonl"), text).unwrap();
+    directory
+}
+
+fn records(output: &std::process::Output) -> Vec<Record> {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    stdout(output).lines().map(parse).collect()
+}
+
+#[test]
+fn the_table() {
+    let directory = measurements();
+    let output = ftio(directory.path(), &["model", "scale.jsonl", "--evaluate", "p=1024"]);
+    assert_eq!(stderr(&output), "");
+    assert_snapshot("model.txt", &stdout(&output));
+}
+
+#[test]
+fn the_ranking() {
+    let directory = measurements();
+    for args in [
+        &["model", "scale.jsonl", "--rank", "Processes=1024"][..],
+        &["model", "scale.jsonl", "--evaluate", "1024", "--rank"],
+        &["model", "--evaluate", "1024", "--rank", "scale.jsonl"],
+    ] {
+        let output = ftio(directory.path(), args);
+        assert_eq!(stderr(&output), "", "{args:?}");
+        assert_snapshot("model_rank.txt", &stdout(&output));
+    }
+    let output =
+        ftio(directory.path(), &["model", "scale.jsonl", "--rank", "p=1024", "--json", "-m", "Time"]);
+    let ranked: Vec<Ranked> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((ranked[0].callpath.as_str(), ranked[0].rank), ("write", 1));
+    assert_eq!((ranked[0].schema.as_str(), ranked[0].point.as_slice()), ("ftio.rank/1", &[1024.0][..]));
+}
+
+#[test]
+fn json_of_every_model() {
+    let directory = measurements();
+    let args = ["model", "scale.jsonl", "--json", "--evaluate", "Processes=1024", "--evaluate", "32"];
+    let models = records(&ftio(directory.path(), &args));
+    assert_eq!(models.len(), 4);
+    let bytes = &models[0];
+    assert_eq!((bytes.schema.as_str(), bytes.callpath.as_str()), ("ftio.model/1", "write_sync->total_bytes"));
+    let linear = Factor { parameter: "Processes".into(), exponent: "1".into(), log_exponent: 0.0 };
+    assert_eq!(bytes.terms, [Term { coefficient: 8_388_608.0, factors: vec![linear] }]);
+    assert_eq!((bytes.constant, bytes.points), (0.0, 6));
+    assert_eq!(bytes.predictions[0].value, 8_388_608.0 * 1024.0);
+    let write = models.iter().find(|model| model.callpath == "write").unwrap();
+    assert_eq!(
+        (write.terms[0].factors[0].exponent.as_str(), write.terms[0].factors[0].log_exponent),
+        ("0", 1.0)
+    );
+    let interval = write.predictions[0].interval.as_ref().unwrap();
+    assert!(interval.low < 6.1 && 6.1 < interval.high, "{interval:?}");
+    assert!(write.predictions[0].extrapolated && !write.predictions[1].extrapolated);
+    let compute = models.iter().find(|model| model.callpath == "compute").unwrap();
+    assert_eq!(compute.terms[0].factors[0].exponent, "-1");
+    assert!(compute.noise.as_ref().unwrap().level < 0.05);
+}
+
+#[test]
+fn as_extra_p_prints_it() {
+    let directory = measurements();
+    let output =
+        ftio(directory.path(), &["model", "scale.jsonl", "--compat", "--print", "all", "-c", "total"]);
+    let text = stdout(&output);
+    assert!(text.starts_with(
+        "Callpath: write_sync->total_bytes\n\tMetric: Size (B)\n\t\tMeasurement point: (2.00E+00)"
+    ));
+    assert!(text.contains("\t\tModel: ") && text.contains("\t\tAdjusted R^2: "), "{text}");
+    let args = ["model", "scale.jsonl", "--print", "{callpath}: {model:python}", "-c", "write_sync"];
+    assert_eq!(stdout(&ftio(directory.path(), &args)), "write_sync->total_bytes: 8388608.0*Processes**(1)\n");
+    let output = ftio(directory.path(), &["model", "scale.jsonl", "--print", "{nonsense}"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("expected the name of a placeholder, found `nonsense`"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn modelers_and_measures() {
+    let directory = measurements();
+    for modeler in ["default", "refining", "segmented"] {
+        for measure in ["mean", "median", "minimum", "max"] {
+            let args = ["model", "scale.jsonl", "--modeler", modeler, "--measure", measure, "--json"];
+            assert_eq!(records(&ftio(directory.path(), &args)).len(), 4);
+        }
+    }
+    let at = |measure: &str| {
+        let args = ["model", "scale.jsonl", "--measure", measure, "--json", "-c", "compute", "-e", "2"];
+        records(&ftio(directory.path(), &args))[0].predictions[0].value
+    };
+    assert!(at("minimum") < at("median") && at("median") < at("maximum"));
+}
+
+#[test]
+fn from_standard_input() {
+    let directory = measurements();
+    let text = std::fs::read(directory.path().join("scale.jsonl")).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ftio"))
+        .args(["model", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&text).unwrap();
+    assert_eq!(records(&child.wait_with_output().unwrap()).len(), 4);
+}
+
+fn drawn(directory: &Path, name: &str, args: &[&str]) -> String {
+    let mut all = vec!["model", "scale.jsonl", "--plot", name];
+    all.extend(args);
+    let output = ftio(directory, &all);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    std::fs::read_to_string(directory.join(name)).unwrap()
+}
+
+#[test]
+fn pictures() {
+    let directory = measurements();
+    let svg = drawn(directory.path(), "models.svg", &["-e", "1024"]);
+    assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"));
+    // Three models that are not 0 everywhere, six points each.
+    assert_eq!((svg.matches("stroke-width=\"2\"").count(), svg.matches("<circle").count()), (3, 18));
+    assert_eq!(svg.matches("fill-opacity=\"0.14\"").count(), 3);
+    assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    let html = drawn(directory.path(), "models.html", &[]);
+    assert_eq!(html.matches("<figure").count(), 3);
+    assert_eq!(html.matches("class=\"hint\"").count(), 18);
+    let addresses =
+        html.matches("://").count() - html.matches("xmlns=\"http://www.w3.org/2000/svg\"").count();
+    assert!(!html.contains("{{") && addresses == 0, "a page that needs no network");
+    let output = ftio(directory.path(), &["model", "scale.jsonl", "--plot", "models.png"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(std::fs::read(directory.path().join("models.png")).unwrap().starts_with(b"\x89PNG"));
+    let output = ftio(directory.path(), &["model", "scale.jsonl", "--plot", "models.pdf"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn wrong_input_and_wrong_usage() {
+    let directory = measurements();
+    for (args, code, message) in [
+        (&["model"][..], 2, "expected a file of measurements"),
+        (&["model", "nowhere.jsonl"], 1, "nowhere.jsonl: cannot read"),
+        (&["model", "bad.jsonl"], 1, "bad.jsonl:2: expected a JSON object such as"),
+        (&["model", "scale.jsonl", "-e", "q=3"], 2, "expected Processes=NUMBER, found `q=3`"),
+        (&["model", "scale.jsonl", "-m", "nothing"], 1, "none of the 4 metrics"),
+        (&["model", "scale.jsonl", "--print", "all", "--json"], 2, "cannot be used with"),
+        (
+            &["model", "two.jsonl", "--modeler", "refining"],
+            1,
+            "the refining modeler: expected one parameter, found 2",
+        ),
+    ] {
+        std::fs::write(directory.path().join("bad.jsonl"), "{\"params\":{\"p\":1},\"value\":1}\n{\"par\n")
+            .unwrap();
+        std::fs::write(directory.path().join("two.jsonl"), "{\"params\":{\"p\":1,\"n\":2},\"value\":1}\n")
+            .unwrap();
+        let output = ftio(directory.path(), args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+    }
+}

@@ -1,0 +1,137 @@
+//! Traces made by hand, and the command run on them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tmio_trace::block::BlockEncoder;
+use tmio_trace::frame::{self, FrameKind};
+use tmio_trace::{
+    AsyncTimes, ClockSample, Direction, FilePointer, Flags, Header, OpKind, Operation, RankInfo, TraceEnd,
+};
+
+pub const SECOND: i64 = 1_000_000_000;
+
+/// A blocking operation on file 1; times in nanoseconds.
+pub fn blocking(direction: Direction, start: i64, end: i64, bytes: u64) -> Operation {
+    Operation {
+        kind: OpKind::data(direction, FilePointer::Explicit, false, false, false),
+        flags: Flags::default(),
+        thread: 0,
+        file: 1,
+        offset: 0,
+        bytes,
+        start,
+        end,
+        nonblocking: None,
+    }
+}
+
+/// A nonblocking write on file 1.
+pub fn nonblocking(start: i64, end: i64, bytes: u64, times: AsyncTimes) -> Operation {
+    Operation {
+        kind: OpKind::data(Direction::Write, FilePointer::Explicit, true, false, false),
+        nonblocking: Some(times),
+        ..blocking(Direction::Write, start, end, bytes)
+    }
+}
+
+/// What a trace is made of.
+pub struct Script {
+    pub ranks: u32,
+    pub end: i64,
+    pub blocks: Vec<(u32, Vec<Operation>)>,
+    pub process_written: u64,
+}
+
+impl Script {
+    /// `count` bursts of two seconds every ten; each rank writes 1 MiB in each.
+    pub fn bursts(ranks: u32, count: i64) -> Self {
+        let burst =
+            |i: i64| blocking(Direction::Write, (10 * i + 4) * SECOND, (10 * i + 6) * SECOND, 1 << 20);
+        let blocks = (0..ranks).map(|rank| (rank, (0..count).map(burst).collect())).collect();
+        let process_written = u64::from(ranks) * count as u64 * (1 << 20);
+        Script { ranks, end: 10 * count * SECOND, blocks, process_written }
+    }
+
+    /// The bytes of the trace, and where each frame ends.
+    pub fn frames(&self) -> (Vec<u8>, Vec<usize>) {
+        let mut bytes = Vec::new();
+        let mut ends = Vec::new();
+        let mut push = |frame: &[u8]| {
+            bytes.extend_from_slice(frame);
+            ends.push(bytes.len());
+        };
+        let header = Header {
+            version: 1,
+            job: "4711".into(),
+            ranks: self.ranks,
+            executable: "/bin/app".into(),
+            start: 1_700_000_000 * SECOND,
+            mpi: "An MPI".into(),
+            tmio: "0.1.0".into(),
+        };
+        push(&frame::encode(FrameKind::Header, &header).unwrap());
+        let count =
+            |rank: u32| self.blocks.iter().filter(|(r, _)| *r == rank).map(|(_, ops)| ops.len() as u64).sum();
+        for rank in 0..self.ranks {
+            let info = RankInfo {
+                rank,
+                host: "node".into(),
+                boot_id: "boot".into(),
+                pid: 1,
+                clock: vec![ClockSample { local: 0, job: 0, real: 0, error: 250 }],
+                finished: true,
+                operations: count(rank),
+                overhead: 2_000_000,
+                overhead_per_op: 150.0,
+                process_written: self.process_written / u64::from(self.ranks.max(1)),
+                ..RankInfo::default()
+            };
+            push(&frame::encode(FrameKind::Rank, &info).unwrap());
+        }
+        let mut encoder = BlockEncoder::default();
+        for (sequence, (rank, operations)) in (0..).zip(&self.blocks) {
+            assert!(encoder.restart(operations.len().max(1)));
+            operations.iter().for_each(|op| encoder.push(op));
+            let names = encoder.files().iter().map(|&number| (number, "/scratch/out.dat")).collect();
+            push(encoder.finish(*rank, sequence, self.end, names).unwrap());
+        }
+        let operations = self.blocks.iter().map(|(_, ops)| ops.len() as u64).sum();
+        let end = TraceEnd { end: self.end, ranks: self.ranks, operations };
+        push(&frame::encode(FrameKind::End, &end).unwrap());
+        (bytes, ends)
+    }
+
+    pub fn write(&self, path: &Path) -> PathBuf {
+        std::fs::write(path, self.frames().0).unwrap();
+        path.to_owned()
+    }
+}
+
+/// Run `ftio` in a directory.
+pub fn ftio(directory: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ftio"))
+        .args(args)
+        .current_dir(directory)
+        .env_remove("LD_PRELOAD")
+        .env_remove("TMIO_LIBRARY")
+        .output()
+        .unwrap()
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Compare with `tests/snapshots/NAME`; with `UPDATE_SNAPSHOTS` set, replace it instead.
+pub fn assert_snapshot(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, expected, "differs from {name}; if it should, run the tests with UPDATE_SNAPSHOTS=1");
+}

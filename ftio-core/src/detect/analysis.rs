@@ -1,0 +1,91 @@
+//! A result together with what it was derived from, for pictures and tables.
+
+use crate::detect::detection::{Detection, TopFrequency};
+use crate::phases::phase::Phase;
+use crate::signal::Signal;
+use crate::signal::step::Stretch;
+use crate::spectral::harmonics::Candidates;
+use crate::spectral::reconstruct::reconstruct;
+use crate::spectral::spectrum::{Spectrum, Wave};
+use crate::spectral::wavelet::Scalogram;
+
+/// More candidates than this are not listed.
+const MAX_LISTED: usize = 32;
+
+/// A result, with what it was derived from.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// The result.
+    pub detection: Detection,
+    /// How many of the result's notes, from the first on, are warnings about the trace.
+    pub warnings: usize,
+    /// The sampled bandwidth; no samples if the mode is empty.
+    pub signal: Signal,
+    /// Contribution of the frequencies k = 1, 2, …
+    pub contributions: Vec<f64>,
+    /// The dominant wave, if there is one.
+    pub wave: Option<Wave>,
+    /// The requests, if they were to be kept and are not too many.
+    pub stretches: Option<Vec<Stretch>>,
+    /// How strong which period was when, if asked for.
+    pub scalogram: Option<Scalogram>,
+    /// The phases that were counted, if there is a period by them; here in seconds of job time.
+    pub phases: Vec<Phase>,
+}
+
+impl Analysis {
+    /// A result and what it was derived from, without pictures over time.
+    pub fn new(
+        detection: Detection,
+        warnings: usize,
+        signal: Signal,
+        contributions: Vec<f64>,
+        wave: Option<Wave>,
+        stretches: Option<Vec<Stretch>>,
+    ) -> Self {
+        Analysis {
+            detection,
+            warnings,
+            signal,
+            contributions,
+            wave,
+            stretches,
+            scalogram: None,
+            phases: Vec::new(),
+        }
+    }
+
+    /// With the signal made of its strongest waves, if so many are asked for.
+    pub fn reconstructed(mut self, spectrum: &Spectrum, count: Option<usize>) -> Self {
+        self.detection.reconstruction = count.map(|count| reconstruct(spectrum, count));
+        self
+    }
+}
+
+/// The candidates kept, strongest first.
+pub(crate) fn listed<T>(
+    candidates: &Candidates,
+    contributions: &[f64],
+    describe: impl Fn(usize, f64) -> T,
+) -> Vec<T> {
+    let power = |k: usize| contributions.get(k - 1).copied().unwrap_or(0.0);
+    let mut kept = candidates.kept.clone();
+    kept.sort_by(|&a, &b| power(b).total_cmp(&power(a)));
+    kept.into_iter().take(MAX_LISTED).map(|k| describe(k, power(k))).collect()
+}
+
+/// The strongest waves.
+pub(crate) fn strongest(spectrum: &Spectrum, contributions: &[f64], count: usize) -> Vec<TopFrequency> {
+    let mut order: Vec<usize> = (1..=contributions.len()).collect();
+    order.sort_by(|&a, &b| contributions[b - 1].total_cmp(&contributions[a - 1]));
+    let describe = |k: usize| {
+        let wave = spectrum.wave(k);
+        TopFrequency {
+            frequency: wave.frequency,
+            amplitude: wave.amplitude,
+            phase: wave.phase,
+            power: contributions[k - 1],
+        }
+    };
+    order.into_iter().take(count).map(describe).collect()
+}

@@ -1,0 +1,94 @@
+//! What to analyse, and how.
+
+use crate::request::Mode;
+use crate::signal::collect::Collector;
+use crate::spectral::spectrum::Measure;
+use crate::spectral::{Outlier, SpectralDetector};
+
+/// What to analyse, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// `None`: writes, or reads if nothing was written.
+    pub mode: Option<Mode>,
+    /// Sampling frequency in Hz; `None`: chosen from the data (see [`signal`](crate::signal)).
+    pub frequency: Option<f64>,
+    /// Start of the window in seconds of job time.
+    pub from: Option<f64>,
+    /// End of the window in seconds of job time.
+    pub to: Option<f64>,
+    /// How frequencies that stand out are found.
+    pub outlier: Outlier,
+    /// A second method that must agree with the first.
+    pub second_outlier: Option<Outlier>,
+    /// How close to the strongest frequency a candidate must come, 0 … 1.
+    pub tolerance: f64,
+    /// Power or amplitude.
+    pub measure: Measure,
+    /// Ask for a second opinion.
+    pub autocorrelation: bool,
+    /// Leave out the first phase, which initialisation often prolongs.
+    pub skip_first_phase: bool,
+    /// How many of the strongest waves to list.
+    pub top: usize,
+    /// Keep what is needed to draw the exact bandwidth.
+    pub keep_requests: bool,
+    /// Add up the mean and this many of the strongest waves.
+    pub reconstruct: Option<usize>,
+    /// Look for when which period holds.
+    pub over_time: bool,
+    /// Analyse as the Python FTIO 0.0.9 does (see [`compat`]).
+    pub compat: bool,
+    /// With [`compat`](Self::compat): sample at the rate of the fastest change, rather than at 10 Hz.
+    pub automatic_frequency: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            mode: None,
+            frequency: None,
+            from: None,
+            to: None,
+            outlier: Outlier::ZScore,
+            second_outlier: None,
+            tolerance: 0.8,
+            measure: Measure::Power,
+            autocorrelation: false,
+            skip_first_phase: false,
+            top: 0,
+            keep_requests: false,
+            reconstruct: None,
+            over_time: false,
+            compat: false,
+            automatic_frequency: false,
+        }
+    }
+}
+
+impl Options {
+    /// For the requests that these options select.
+    pub fn collector(&self) -> Collector {
+        let window = (self.from.map(nanoseconds), self.to.map(nanoseconds));
+        Collector::new(self.mode, window, self.frequency, self.keep_requests)
+    }
+
+    /// How a signal is judged.
+    pub fn spectral_detector(&self) -> SpectralDetector {
+        SpectralDetector {
+            outlier: self.outlier,
+            second: self.second_outlier,
+            tolerance: self.tolerance,
+            measure: self.measure,
+        }
+    }
+}
+
+/// Seconds of job time in nanoseconds.
+pub(crate) fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
+}
+
+/// Nanoseconds of job time in seconds.
+pub(crate) fn seconds(nanoseconds: i64) -> f64 {
+    nanoseconds as f64 / 1e9
+}

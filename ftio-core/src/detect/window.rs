@@ -1,0 +1,82 @@
+//! The period of a window of the job: the one place that samples requests and asks [`estimate`] for a period.
+//!
+//! Whoever wants the period of some part of a job (the whole of it, a segment, the window of a prediction) comes here. The answer depends
+//! on the requests in the window alone: not on the command, nor on how fine the bins were in which they were collected.
+
+use crate::detect::options::Options;
+use crate::estimate::{Estimate, estimate};
+use crate::signal::Signal;
+use crate::signal::bins::VolumeBins;
+use crate::signal::collect::width;
+use crate::spectral::{SpectralDetector, SpectralResult};
+
+/// Windows of one signal.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows<'a> {
+    bins: &'a VolumeBins,
+    /// When the job began, in nanoseconds of job time: a window that begins later may begin in the middle of a phase.
+    begins: i64,
+    /// Sampling frequency in Hz, if it was asked for.
+    frequency: Option<f64>,
+    /// Samples are divided by this (see [`Job::per_unit`](crate::source::Job::per_unit)).
+    per_unit: f64,
+    detector: SpectralDetector,
+}
+
+/// A window, sampled.
+#[derive(Clone, Debug)]
+pub struct Sampled {
+    /// At the sampling frequency.
+    pub signal: Signal,
+    /// As finely as phases are to be located.
+    pub fine: Signal,
+    /// May the window begin in the middle of a phase?
+    pub cut: bool,
+}
+
+/// What was found in a window.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The window, sampled.
+    pub sampled: Sampled,
+    /// What its spectrum says.
+    pub spectral: SpectralResult,
+    /// Its period.
+    pub estimate: Estimate,
+}
+
+impl<'a> Windows<'a> {
+    /// Windows of what was collected in bins, of a job that began at `begins`.
+    pub fn new(bins: &'a VolumeBins, begins: i64, per_unit: Option<f64>, options: &Options) -> Self {
+        Windows {
+            bins,
+            begins,
+            frequency: options.frequency,
+            per_unit: per_unit.unwrap_or(1.0),
+            detector: options.spectral_detector(),
+        }
+    }
+
+    /// The signal of `[from, to)`, in nanoseconds of job time.
+    pub fn sample(&self, from: i64, to: i64) -> Sampled {
+        let mut fine = Signal::fine(self.bins, from, to);
+        let mut signal = match self.frequency {
+            None => Signal::automatic(self.bins, from, to),
+            Some(hz) => Signal::with_width(self.bins, from, to, width(hz)),
+        };
+        signal.samples.iter_mut().chain(&mut fine.samples).for_each(|sample| *sample /= self.per_unit);
+        Sampled { signal, fine, cut: from > self.begins }
+    }
+
+    /// The period of a window that was sampled.
+    pub fn find(&self, sampled: Sampled) -> Found {
+        let spectral = self.detector.detect(&sampled.signal);
+        let estimate = estimate(&sampled.fine, &spectral, sampled.cut);
+        Found { sampled, spectral, estimate }
+    }
+
+    /// The period of `[from, to)`, in nanoseconds of job time.
+    pub fn period(&self, from: i64, to: i64) -> Estimate {
+        self.find(self.sample(from, to)).estimate
+    }
+}

@@ -1,0 +1,129 @@
+//! Whoever asks for the period of a window gets the same one, to the last digit: a detection, a detection of that window
+//! alone, its segments over time, and a prediction at the end of it.
+
+use ftio_core::detect::{Analysis, Options, detect};
+use ftio_core::predict::{PredictOptions, Predictor, WindowRule};
+use ftio_core::request::{Class, Request};
+use ftio_core::source::{InMemory, Job};
+use seeded_random::Random;
+
+const SECOND: f64 = 1e9;
+
+/// A request of a second or so.
+fn burst(start: f64, length: f64) -> Request {
+    let (from, to) = ((start * SECOND).round(), ((start + length) * SECOND).round());
+    Request::new(from as i64, to as i64, 123_456_789, Class::WriteSync)
+}
+
+/// Starts of phases, and the end of the job.
+struct Trace {
+    name: &'static str,
+    requests: Vec<Request>,
+    end: f64,
+    /// Sampling frequency.
+    frequency: Option<f64>,
+}
+
+fn traces() -> Vec<Trace> {
+    let mut random = Random::new(7);
+    let mut trace = |name, starts: Vec<f64>, end, frequency| {
+        let requests = starts.iter().map(|&start| burst(start, 0.7 + 0.2 * random.unit())).collect();
+        Trace { name, requests, end, frequency }
+    };
+    let mut jitter = Random::new(11);
+    let mut at = 0.0;
+    let mut random_starts = Vec::new();
+    for _ in 0..30 {
+        at += 1.0 - 8.0 * (1.0 - jitter.unit()).ln();
+        random_starts.push(at);
+    }
+    let end_of_random = at + 3.0;
+    vec![
+        trace("regular", (0..24).map(|i| 2.37 + 10.013 * f64::from(i)).collect(), 247.3, None),
+        trace("irregular", random_starts, end_of_random, None),
+        trace(
+            "changing",
+            (0..20)
+                .map(|i| 1.0 + 6.1 * f64::from(i))
+                .chain((0..20).map(|i| 130.0 + 15.3 * f64::from(i)))
+                .collect(),
+            440.0,
+            None,
+        ),
+        trace("coarse", (0..40).map(|i| 3.0 + 12.5 * f64::from(i)).collect(), 512.0, Some(0.5)),
+    ]
+}
+
+fn detected(trace: &Trace, window: (Option<f64>, Option<f64>), over_time: bool) -> Analysis {
+    let end = Some((trace.end * SECOND) as i64);
+    let job = Job { ranks: 1, start: Some(0), end, complete: true, ..Job::default() };
+    let options =
+        Options { from: window.0, to: window.1, frequency: trace.frequency, over_time, ..Options::default() };
+    detect(trace.name, InMemory { requests: &trace.requests, job }, &options).unwrap()
+}
+
+/// Period and confidence, to the last bit.
+fn answer(period: Option<f64>, confidence: f64) -> (Option<u64>, u64) {
+    (period.map(f64::to_bits), confidence.to_bits())
+}
+
+fn of_detection(analysis: &Analysis) -> (Option<u64>, u64) {
+    answer(analysis.detection.period, analysis.detection.confidence)
+}
+
+#[test]
+fn a_window_that_is_the_whole_job_changes_nothing() {
+    for trace in traces() {
+        let whole = of_detection(&detected(&trace, (None, None), false));
+        let asked = of_detection(&detected(&trace, (Some(0.0), Some(trace.end)), false));
+        assert_eq!(whole, asked, "{}", trace.name);
+    }
+}
+
+#[test]
+fn every_segment_has_the_period_of_a_detection_of_it_alone() {
+    for trace in traces() {
+        let whole = detected(&trace, (None, None), true);
+        let over_time = whole.detection.over_time.as_ref().unwrap();
+        assert!(trace.name != "changing" || over_time.segments.len() > 1, "{over_time:?}");
+        for segment in over_time.segments.iter().chain(&over_time.windows) {
+            let alone = of_detection(&detected(&trace, (Some(segment.start), Some(segment.end)), false));
+            let here = answer(segment.period, segment.confidence);
+            assert_eq!(here, alone, "{} {segment:?}", trace.name);
+        }
+        if let [one] = over_time.segments[..] {
+            assert_eq!(answer(one.period, one.confidence), of_detection(&whole), "{}", trace.name);
+        }
+    }
+}
+
+#[test]
+fn every_prediction_has_the_period_of_a_detection_of_its_window() {
+    for trace in traces() {
+        for window in [WindowRule::All, WindowRule::default()] {
+            let detect = Options { frequency: trace.frequency, ..Options::default() };
+            let mut predictor = Predictor::new(trace.name, PredictOptions { detect, window });
+            let mut with_period = 0;
+            for (i, request) in trace.requests.iter().enumerate() {
+                predictor.add(std::slice::from_ref(request));
+                let prediction = predictor.predict(request.end);
+                let [from, to] = prediction.window;
+                let until = Trace {
+                    requests: trace.requests[..=i].to_vec(),
+                    end: to,
+                    name: trace.name,
+                    frequency: trace.frequency,
+                };
+                let alone = of_detection(&detected(&until, (Some(from), Some(to)), false));
+                let here = answer(prediction.period, prediction.confidence);
+                assert_eq!(here, alone, "{} {window:?} at {to}: {prediction:?}", trace.name);
+                with_period += usize::from(prediction.period.is_some());
+            }
+            assert!(
+                trace.name == "irregular" || with_period > 10,
+                "{} {window:?}: {with_period}",
+                trace.name
+            );
+        }
+    }
+}
