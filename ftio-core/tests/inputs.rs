@@ -253,7 +253,8 @@ fn the_python_ftio_reads_the_same() {
         let number = |key: &str| record[key].as_f64().unwrap();
         assert_eq!(u64::from(found.ranks), record["ranks"].as_u64().unwrap(), "{file}");
         // TMIO's text formats have three digits of the volume.
-        assert!((found.total_bytes as f64 / number("total_bytes") - 1.0).abs() < 0.005, "{file}");
+        let share = found.total_bytes as f64 / number("total_bytes");
+        assert!((share - 1.0).abs() < 0.005, "{file}: {share} of the bytes");
         assert!((found.t_start - number("t_start")).abs() < 1e-6, "{file}: {}", found.t_start);
         assert!((found.t_end - number("t_end")).abs() < 1e-6, "{file}: {}", found.t_end);
         compared += 1;

@@ -215,10 +215,25 @@ fn check_modules(check: &mut Check, log: &Log, reference: &Json) {
     }
 }
 
+/// Where PyDarshan 3.5.0 is wrong about our logs, whose values are known because we wrote them. Converting POSIX
+/// records of version 3 it loses the two variances; and it does not swap the bytes of the flags of partial modules.
+const PYDARSHAN_IS_WRONG: [&str; 6] = [
+    "3.10-mpiio-1.darshan: POSIX_F_VARIANCE_RANK_BYTES: found 12.75, expected 0.0",
+    "3.10-mpiio-1.darshan: POSIX_F_VARIANCE_RANK_TIME: found 12.0, expected 0.0",
+    "3.10-posix-3.darshan: POSIX_F_VARIANCE_RANK_BYTES: found 12.75, expected 0.0",
+    "3.10-posix-3.darshan: POSIX_F_VARIANCE_RANK_TIME: found 12.0, expected 0.0",
+    "3.21-big-endian.darshan: partial: found true, expected false",
+    "3.41-big-endian.darshan: partial: found true, expected false",
+];
+
 #[test]
 fn our_darshan_3_logs_agree_with_pydarshan() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
-    darshan_3_logs_agree(&folder.join("pydarshan.json"), &folder, 10).finish(2000);
+    let mut check = darshan_3_logs_agree(&folder.join("pydarshan.json"), &folder, 10);
+    let differences = check.wrong.len();
+    check.wrong.retain(|difference| !PYDARSHAN_IS_WRONG.contains(&difference.as_str()));
+    assert_eq!(differences - check.wrong.len(), PYDARSHAN_IS_WRONG.len(), "known differences that are gone");
+    check.finish(2400);
 }
 
 #[test]

@@ -225,14 +225,14 @@ fn find(samples: &[f64], frequency: f64, options: &Options) -> Found {
     Found { spectrum, contributions, candidates, outliers }
 }
 
-/// The strongest components, without the constant one.
+/// The strongest components, without the constant one. The published tool leaves out k = N/2 here.
 fn strongest(
     spectrum: &Spectrum,
     contributions: &[f64],
     count: usize,
     frequency: impl Fn(usize) -> f64,
 ) -> Vec<TopFrequency> {
-    let mut order: Vec<usize> = (1..=contributions.len()).collect();
+    let mut order: Vec<usize> = (1..=contributions.len()).filter(|k| 2 * k < spectrum.samples).collect();
     order.sort_by(|&a, &b| contributions[b - 1].total_cmp(&contributions[a - 1]));
     let describe = |k: usize| {
         let wave = spectrum.wave(k);
