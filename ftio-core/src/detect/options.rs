@@ -36,7 +36,7 @@ pub struct Options {
     pub reconstruct: Option<usize>,
     /// Look for when which period holds.
     pub over_time: bool,
-    /// Analyse as the Python FTIO 0.0.9 does (see [`compat`]).
+    /// Analyse as the Python FTIO 0.0.9 does (see [`compat`](crate::detect::compat)).
     pub compat: bool,
     /// With [`compat`](Self::compat): sample at the rate of the fastest change, rather than at 10 Hz.
     pub automatic_frequency: bool,

@@ -7,7 +7,7 @@
 //! | autocorrelation | how well the signal matches itself one period later |
 //! | repetition | how much of the signal's variance is in its mean period |
 //!
-//! The first gives the period, the others support it or do not; [`confidence`](crate::estimate::confidence) weighs them.
+//! The first gives the period, the others support it or do not; [`confidence`](mod@crate::estimate::confidence) weighs them.
 
 use crate::phases::Counted;
 use crate::phases::regularity::Regularity;

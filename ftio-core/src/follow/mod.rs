@@ -5,7 +5,7 @@
 //!
 //! | input | how it grows | a flush is |
 //! |---|---|---|
-//! | our trace ([`our_trace`]) | blocks appended to `OUT.parts/HOST`, at last `OUT` | one block of every rank |
+//! | our trace (`our_trace`) | blocks appended to `OUT.parts/HOST`, at last `OUT` | one block of every rank |
 //! | JSONL, MessagePack of the C++ TMIO | sections appended | everything up to the section `io_time` |
 //! | GekkoFS metrics, tables of requests, text by a pattern | entries or lines appended | what one look finds |
 //! | metric proxy, tables of samples | samples of one or more quantities appended | what one look finds, for each quantity |

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Times are seconds since the program began. The Python FTIO keeps lines with the words `read` and `write`, and so misses `pwrite`,
-//! `fwrite`, `MPI_File_write_at` and others; here a [table of functions](super::functions) tells which calls move data, of which
+//! `fwrite`, `MPI_File_write_at` and others; here a table of functions (`functions.rs`) tells which calls move data, of which
 //! layer they are, and how many bytes.
 
 use super::calls::Calls;

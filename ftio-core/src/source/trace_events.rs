@@ -2,7 +2,7 @@
 //!
 //! Events are objects with `name`, `cat`, `ph`, `ts` and `dur` (microseconds), `pid`, `tid` and `args`: in a list, in the list
 //! `traceEvents` of an object, or, as dftracer writes them, one a line after a `[` without commas; numbers may be in quotes. Complete events
-//! (`X`) and pairs of `B` and `E` count if they move data: by the [table of functions](super::functions), or because their name or category is `read`
+//! (`X`) and pairs of `B` and `E` count if they move data: by the table of functions (`functions.rs`), or because their name or category is `read`
 //! or `write`, as in what `ftio convert --to chrome` and MOSAIC write. Each process is a rank.
 //!
 //! Bytes are, of `args`: `ret` times `size` for streams, else `ret`, `bytes`, `count`, `size` or `length`. Without any an event
