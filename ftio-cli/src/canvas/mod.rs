@@ -3,6 +3,7 @@
 
 pub mod axis;
 pub mod curve;
+mod file;
 pub mod frame;
 mod markup;
 #[cfg(feature = "png")]
@@ -10,7 +11,8 @@ mod png;
 pub mod sheet;
 mod svg;
 
-use anyhow::bail;
+use crate::exit::wrong_usage;
+pub use file::PictureFile;
 pub use markup::escaped;
 use std::path::Path;
 pub use svg::POINTS;
@@ -33,8 +35,11 @@ impl Format {
             Some("svg") => Ok(Format::Svg),
             Some("html" | "htm") => Ok(Format::Html),
             Some("png") if cfg!(feature = "png") => Ok(Format::Png),
-            Some("png") => bail!("{}: this ftio was built without PNG", path.display()),
-            _ => bail!("{}: expected a name that ends in .html, .svg or .png", path.display()),
+            Some("png") => Err(wrong_usage(format!("{}: this ftio was built without PNG", path.display()))),
+            _ => Err(wrong_usage(format!(
+                "{}: expected a name that ends in .html, .svg or .png",
+                path.display()
+            ))),
         }
     }
 }
@@ -46,6 +51,6 @@ pub fn draw_sheet(sheet: &sheet::Sheet, format: Format) -> anyhow::Result<Vec<u8
         #[cfg(feature = "png")]
         Format::Png => png::draw(sheet)?,
         #[cfg(not(feature = "png"))]
-        Format::Png => bail!("this ftio was built without PNG"),
+        Format::Png => anyhow::bail!("this ftio was built without PNG"),
     })
 }

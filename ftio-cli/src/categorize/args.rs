@@ -1,6 +1,6 @@
 //! The arguments of `ftio categorize`. Thresholds are options made from their table.
 
-use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
+use clap::{ArgMatches, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
 use mosaic::Thresholds;
 use mosaic::archive::{Identity, Settings, Shard};
 use mosaic::log::{LayerName, Reading};
@@ -28,9 +28,9 @@ with high_spike, high_density, multiple_spikes or insignificant_load. Exit statu
 /// The method is that of MOSAIC (Jolivel et al., PDSW 2024): operations are merged, cut into segments and grouped; periodicity, time of
 /// the accesses and load on the metadata server give the categories. Runs of the same application by the same user count by
 /// their heaviest. All cores are used; memory does not grow with the archive.
-#[derive(Debug, Args)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub struct CategorizeArgs {
+pub struct Args {
     #[command(subcommand)]
     pub command: Option<CategorizeCommand>,
 
@@ -84,7 +84,7 @@ pub enum CategorizeCommand {
 }
 
 /// Join the parts that several machines made, to what one machine would have made
-#[derive(Debug, Args)]
+#[derive(Debug, clap::Args)]
 pub struct MergeArgs {
     /// The parts: each shard once
     #[arg(required = true, value_name = "PART", value_hint = ValueHint::FilePath)]
@@ -99,7 +99,7 @@ pub struct MergeArgs {
 }
 
 /// Where results go.
-#[derive(Debug, Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Results")]
 pub struct ResultArgs {
     /// Print one JSON object per log and line, in the order of paths
@@ -135,7 +135,7 @@ pub enum ApplicationBy {
     Command,
 }
 
-impl CategorizeArgs {
+impl Args {
     /// All that results depend on.
     pub fn settings(&self) -> Settings {
         Settings {
@@ -162,7 +162,7 @@ impl CategorizeArgs {
 #[derive(Clone, Debug)]
 pub struct ThresholdArgs(pub Thresholds);
 
-impl Args for ThresholdArgs {
+impl clap::Args for ThresholdArgs {
     fn augment_args(command: Command) -> Command {
         TABLE.iter().fold(command, |command, row| command.arg(option(row)))
     }

@@ -5,12 +5,12 @@ mod page;
 mod progress;
 mod table;
 
-pub use args::CategorizeArgs;
+pub use args::Args;
 use args::{CategorizeCommand, ResultArgs};
 
 use crate::exit::Exit;
 use crate::terminal::style::Style;
-use crate::terminal::text::complain;
+use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::counted;
 use anyhow::Context;
 use mosaic::archive::{Listing, Part, Shard, Summary, process, reduce};
@@ -20,17 +20,17 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Read an archive, or join what several machines have read.
-pub fn run(args: &CategorizeArgs) -> anyhow::Result<Exit> {
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Some(CategorizeCommand::Merge(merge)) => conclude(&merge.parts, merge.partial, &merge.results),
         None => read(args),
     }
 }
 
-fn read(args: &CategorizeArgs) -> anyhow::Result<Exit> {
+fn read(args: &Args) -> anyhow::Result<Exit> {
     let listing = list(args)?;
     if listing.is_empty() {
-        complain("", "expected Darshan logs, found no file with \".darshan\" in its name");
+        complain(Severity::Error, "expected Darshan logs, found no file with \".darshan\" in its name");
         return Ok(Exit::Failed);
     }
     let outputs = Outputs::open(&args.results)?;
@@ -43,7 +43,7 @@ fn read(args: &CategorizeArgs) -> anyhow::Result<Exit> {
     let remaining = process::remaining(&listing, shard, &part);
     if held > 0 {
         complain(
-            "note",
+            Severity::Note,
             &format!("{} holds {} already; {} to go", path.display(), logs(held), logs(remaining)),
         );
     }
@@ -54,7 +54,10 @@ fn read(args: &CategorizeArgs) -> anyhow::Result<Exit> {
     progress.finish();
     drop((part, pool));
     if args.shard.is_some() {
-        complain("note", &format!("{}: shard {shard} is done, {}", path.display(), logs(held + remaining)));
+        complain(
+            Severity::Note,
+            &format!("{}: shard {shard} is done, {}", path.display(), logs(held + remaining)),
+        );
         return Ok(Exit::Done);
     }
     drop(listing);
@@ -65,7 +68,7 @@ fn logs(count: u64) -> String {
     counted(count, "log")
 }
 
-fn list(args: &CategorizeArgs) -> anyhow::Result<Listing> {
+fn list(args: &Args) -> anyhow::Result<Listing> {
     let mut listing = Listing::of(&args.paths);
     if let Some(from) = &args.from {
         listing = if from.as_os_str() == "-" {
@@ -77,11 +80,11 @@ fn list(args: &CategorizeArgs) -> anyhow::Result<Listing> {
         };
     }
     for problem in listing.problems() {
-        complain("warning", problem);
+        complain(Severity::Warning, problem);
     }
     if listing.passed_over() > 0 {
         complain(
-            "note",
+            Severity::Note,
             &format!(
                 "{} without \".darshan\" in the name passed over",
                 counted(listing.passed_over(), "file")
@@ -147,7 +150,7 @@ fn finish(
         write!(stdout, "{}", table::table(&summary, Style::for_stdout()))?;
     } else if summary.invalid > 0 {
         complain(
-            "note",
+            Severity::Note,
             &format!("{} could not be used: see \"status\": \"invalid\"", logs(summary.invalid)),
         );
     }

@@ -1,7 +1,6 @@
 //! A result as a compact block of text.
 
 use super::sparkline::{marks, sparkline};
-use crate::plot::phases;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, counted, percent, seconds, si};
@@ -22,7 +21,7 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         let highest = analysis.signal.samples.iter().copied().fold(0.0, f64::max);
         let line = format!("{}  max {}", sparkline(&analysis.signal.samples, WIDTH), si(highest, "B/s"));
         block.line("Bandwidth", &line);
-        let phases = phases(analysis);
+        let phases: Vec<[f64; 2]> = analysis.phases.iter().map(|phase| [phase.start, phase.end]).collect();
         if !phases.is_empty() {
             let window = [analysis.signal.start_seconds(), analysis.signal.end_seconds()];
             let columns = WIDTH.min(found.n_samples);
@@ -73,7 +72,7 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         };
         block.line("Over time", &format!("{} to {}: {period}", seconds(segment.start), seconds(segment.end)));
     }
-    for note in found.notes.iter().skip(analysis.warnings) {
+    for note in &analysis.notes {
         block.line("Note", &style.warn(&printable(note)));
     }
     block.out
@@ -114,7 +113,7 @@ pub fn groups(name: &str, analyses: &[Analysis], style: Style) -> String {
         let _ = writeln!(out, "  {} {verdict}; {} {volume}", style.dim(&format!("{label:<11}")), found.mode);
     }
     // All of them have the notes of the trace.
-    let notes = analyses.first().map(|first| first.detection.notes.iter().skip(first.warnings));
+    let notes = analyses.first().map(|first| &first.notes);
     for note in notes.into_iter().flatten() {
         let _ = writeln!(out, "  {} {}", style.dim(&format!("{:<11}", "Note")), style.warn(&printable(note)));
     }

@@ -7,10 +7,10 @@ mod page;
 mod point;
 mod table;
 
-use crate::canvas::{Format, draw_sheet};
-use crate::exit::Exit;
+use crate::canvas::{Format, PictureFile, draw_sheet};
+use crate::exit::{Exit, wrong_usage};
 use crate::terminal::style::Style;
-use crate::terminal::text::{complain, printable};
+use crate::terminal::text::{Severity, complain, printable};
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
 use perf_model::output::json::Record;
@@ -154,47 +154,31 @@ impl Args {
 
 /// Read, model, print.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let picture = args.plot.as_deref().map(|path| Format::of(path).map(|format| (path, format))).transpose();
-    let (picture, Some((file, rank))) = (
-        match picture {
-            Ok(picture) => picture,
-            Err(problem) => {
-                complain("", &problem.to_string());
-                return Ok(Exit::Usage);
-            }
-        },
-        args.file_and_rank(),
-    ) else {
-        complain("", "expected a file of measurements, or - for standard input (see ftio model --help)");
-        return Ok(Exit::Usage);
-    };
+    let picture = args.plot.as_deref().map(PictureFile::open).transpose()?;
+    let (file, rank) = args.file_and_rank().ok_or_else(|| {
+        wrong_usage("expected a file of measurements, or - for standard input (see ftio model --help)")
+    })?;
     let mut experiment = read(&file)?;
     narrow(&mut experiment, args)?;
     let models = model(&experiment, &args.options())?;
     for skipped in &models.skipped {
         let name = file.display();
-        complain("warning", &format!("{name}: {}, {}: {}", skipped.callpath, skipped.metric, skipped.reason));
+        complain(
+            Severity::Warning,
+            &format!("{name}: {}, {}: {}", skipped.callpath, skipped.metric, skipped.reason),
+        );
     }
+    let parse = |text: &str| {
+        point::parse(text, &models.parameters).map_err(|problem| wrong_usage(problem.to_string()))
+    };
     let points: Vec<Vec<f64>> =
-        match args.evaluate.iter().map(|text| point::parse(text, &models.parameters)).collect() {
-            Ok(points) => points,
-            Err(problem) => {
-                complain("", &problem.to_string());
-                return Ok(Exit::Usage);
-            }
-        };
+        args.evaluate.iter().map(|text| parse(text)).collect::<anyhow::Result<_>>()?;
 
     let mut out = std::io::stdout().lock();
     if let Some(text) = rank {
         let place = match text {
             "" => points.first().cloned().unwrap_or_else(|| largest(&experiment)),
-            text => match point::parse(text, &models.parameters) {
-                Ok(place) => place,
-                Err(problem) => {
-                    complain("", &problem.to_string());
-                    return Ok(Exit::Usage);
-                }
-            },
+            text => parse(text)?,
         };
         ranking(&models, &place, args, &mut out)?;
     } else if args.json {
@@ -214,8 +198,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         out.write_all(table::table(&experiment, &models, &shown, Style::for_stdout()).as_bytes())?;
     }
     out.flush()?;
-    if let Some((path, format)) = picture {
-        draw(&models, &points, path, format, args.all)?;
+    if let Some(file) = picture {
+        draw(&models, &points, &file, args.all)?;
     }
     Ok(Exit::Done)
 }
@@ -271,22 +255,22 @@ fn ranking(models: &Models, place: &[f64], args: &Args, out: &mut impl Write) ->
     Ok(())
 }
 
-fn draw(models: &Models, points: &[Vec<f64>], path: &Path, format: Format, all: bool) -> anyhow::Result<()> {
+fn draw(models: &Models, points: &[Vec<f64>], file: &PictureFile, all: bool) -> anyhow::Result<()> {
     let charts = chart::charts(models, points, LEVEL, all)?;
-    let picture = if format == Format::Html {
+    let picture = if file.format() == Format::Html {
         page::draw(&charts)?.into_bytes()
     } else {
         let (most, count) = (drawing::MOST, charts.len());
         if count > most {
-            let name = path.display();
+            let name = file.path().display();
             complain(
-                "note",
+                Severity::Note,
                 &format!(
                     "{name}: the first {most} of {count} models; narrow with --callpath and --metric, or use .html"
                 ),
             );
         }
-        draw_sheet(&drawing::sheet(&charts[..count.min(most)]), format)?
+        draw_sheet(&drawing::sheet(&charts[..count.min(most)]), file.format())?
     };
-    std::fs::write(path, picture).with_context(|| path.display().to_string())
+    file.write(Ok(picture))
 }

@@ -3,16 +3,14 @@
 
 mod command;
 mod html;
-mod phases;
 mod picture;
 mod scene;
 mod timeline;
 
 use crate::canvas::{self, Format, draw_sheet};
-pub use command::run;
+pub use command::{Args, run};
 use ftio_core::detect::Analysis;
 use ftio_core::source::OpenOptions;
-pub use phases::phases;
 pub use picture::Picture;
 use timeline::Timeline;
 

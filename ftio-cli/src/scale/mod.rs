@@ -1,24 +1,21 @@
 //! `ftio scale TRACE…`: runs at several scales become measurements for scaling models, in Extra-P's JSON lines.
 
-mod measurements;
-mod merge;
 mod parameters;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{InputArgs, expand};
-use crate::terminal::text::{complain, printable, warn_once};
+use crate::terminal::text::{Severity, complain, printable, warn_once};
 use crate::terminal::units::counted;
 use anyhow::Context;
 use clap::ValueHint;
 use ftio_core::detect::{self, detect};
+use ftio_core::inspect::profile::measurements::{is_zero_if_absent, measurements};
 use ftio_core::inspect::profile::profile;
 use ftio_core::request::Mode;
 use ftio_core::source::{Input, OpenOptions, open};
-use measurements::{Evidence, measurements};
-use merge::{Merged, Run, merge};
 use parameters::{Parameter, point};
-use perf_model::Experiment;
 use perf_model::input::{self, Format};
+use perf_model::{Experiment, Extension, Name, Run, extend};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -75,13 +72,7 @@ pub struct Args {
 
 /// Measure every run; one that cannot be read does not stop the others.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let names = match parameters::names(&args.parameters) {
-        Ok(names) => names,
-        Err(problem) => {
-            complain("", &problem);
-            return Ok(Exit::Usage);
-        }
-    };
+    let names = parameters::names(&args.parameters).map_err(wrong_usage)?;
     let mut target = Target::open(args.output.as_deref())?;
     let existing = target.existing()?;
     if let Some(existing) = existing.as_ref().filter(|existing| existing.parameters != names) {
@@ -99,14 +90,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         match input.map_err(Into::into).and_then(|input| measure(&input, args, &reading)) {
             Ok(run) => runs.push(run),
             Err(problem) => {
-                complain("", &format!("{problem:#}"));
+                complain(Severity::Error, &format!("{problem:#}"));
                 exit = Exit::Failed;
             }
         }
     }
-    let merged = merge(existing.as_ref(), &runs, args.ragged);
-    target.write(&merged.lines(&names))?;
-    tell(&merged, &target, runs.len());
+    let countable = |(callpath, metric): &Name| is_zero_if_absent(callpath, metric);
+    let added = extend(existing.as_ref(), &runs, countable, args.ragged);
+    target.write(&added.lines(&names))?;
+    tell(&added, &target, runs.len());
     Ok(exit)
 }
 
@@ -123,35 +115,37 @@ fn measure(input: &Input, args: &Args, reading: &OpenOptions) -> anyhow::Result<
         opened.into_iter().next().map(|one| detect(&one.name, one.source, &options)).transpose()
     });
     let analysis = analysis.unwrap_or_else(|problem| {
-        complain("note", &format!("no period: {problem}"));
+        complain(Severity::Note, &format!("no period: {problem}"));
         None
     });
     let point = point(path, profile.ranks, &args.parameters).map_err(anyhow::Error::msg)?;
     let detection = analysis.as_ref().map(|analysis| &analysis.detection);
-    Ok(Run { point, measurements: measurements(&Evidence { profile: &profile, detection }) })
+    let values = measurements(&profile, detection).into_iter();
+    let values = values.map(|one| ((one.callpath, one.metric.to_owned()), one.value)).collect();
+    Ok(Run { point, values })
 }
 
 /// What somebody should know who goes on to Extra-P.
-fn tell(merged: &Merged, target: &Target, runs: usize) {
-    let list = |sets: &[(String, String)]| {
+fn tell(added: &Extension, target: &Target, runs: usize) {
+    let list = |sets: &[Name]| {
         let named: Vec<String> =
             sets.iter().take(3).map(|(path, metric)| format!("{path} ({metric})")).collect();
         let more = sets.len().saturating_sub(3);
         if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
     };
-    if !merged.left_out.is_empty() {
+    if !added.left_out.is_empty() {
         complain(
-            "note",
-            &format!("not every run has {}: left out; --ragged keeps what there is", list(&merged.left_out)),
+            Severity::Note,
+            &format!("not every run has {}: left out; --ragged keeps what there is", list(&added.left_out)),
         );
     }
-    if !merged.missing.is_empty() {
+    if !added.missing.is_empty() {
         complain(
-            "warning",
+            Severity::Warning,
             &format!(
                 "{}: now without {} at some of its scales: ftio model reads that, Extra-P does not",
                 target.name(),
-                list(&merged.missing)
+                list(&added.missing)
             ),
         );
     }
@@ -159,7 +153,7 @@ fn tell(merged: &Merged, target: &Target, runs: usize) {
         eprintln!(
             "{}: {} of {} added",
             printable(&target.name()),
-            counted(merged.len() as u64, "measurement"),
+            counted(added.measurements() as u64, "measurement"),
             counted(runs as u64, "run")
         );
     }

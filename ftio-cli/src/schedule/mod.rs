@@ -1,17 +1,18 @@
 //! `ftio schedule`: priorities for the I/O of running jobs (Set-10), and a simulator that shows what they do.
 
 mod chart;
-mod evidence;
 mod follow;
 mod job_id;
 mod predictor;
+mod priorities;
 mod record;
 mod simulate;
 mod table;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, wrong_usage};
+use crate::follow::PollArgs;
+use crate::signal::ModeArgs;
 use clap::{Subcommand, ValueHint};
-use ftio_core::request::Mode;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -67,14 +68,11 @@ pub struct Args {
     #[arg(long)]
     pub until_complete: bool,
 
-    /// Look for additions this often, besides file events [default: 1 on network file systems, which have no events; else 10]
-    #[arg(long, value_name = "SECONDS", value_parser = simulate::positive)]
-    pub poll: Option<f64>,
+    #[command(flatten)]
+    pub poll: PollArgs,
 
-    /// What to analyse: write_sync, read_sync, write_async, read_async, write, read or all [default: write, or read if nothing is
-    /// written]
-    #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
-    pub mode: Option<Mode>,
+    #[command(flatten)]
+    pub mode: ModeArgs,
 
     /// Print one JSON object per change of a priority
     #[arg(long)]
@@ -91,6 +89,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match (&args.command, &args.configfs) {
         (Some(ScheduleCommand::Simulate(args)), _) => simulate::run(args),
         (None, Some(directory)) => follow::run(args, directory),
-        (None, None) => Ok(Exit::Usage),
+        (None, None) => Err(wrong_usage("expected --configfs DIR, or the subcommand simulate")),
     }
 }

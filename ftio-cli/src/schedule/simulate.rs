@@ -2,11 +2,10 @@
 
 use super::predictor::{Compat, Online};
 use super::{chart, table};
-use crate::canvas::{Format, draw_sheet};
+use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
 use crate::terminal::style::Style;
-use crate::terminal::text::complain;
-use anyhow::Context;
+use crate::values::{not_negative, positive};
 use clap::{ValueEnum, ValueHint};
 use io_sets::experiment::{Experiment, Policy, Published};
 use io_sets::metrics::Metrics;
@@ -15,7 +14,7 @@ use io_sets::simulate::{Level, NewPredictor};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 const MIB: f64 = (1 << 20) as f64;
@@ -201,14 +200,7 @@ impl Args {
 
 /// Simulate and print.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let picture =
-        match args.plot.as_deref().map(|path| drawable(path).map(|format| (path, format))).transpose() {
-            Ok(picture) => picture,
-            Err(problem) => {
-                complain("", &problem.to_string());
-                return Ok(Exit::Usage);
-            }
-        };
+    let picture = args.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
     let experiment = args.experiment();
     let predictor = args.predictor();
     let predictor = predictor.as_ref();
@@ -235,13 +227,13 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         out.write_all(table::table(&experiment, &results, published, Style::for_stdout()).as_bytes())?;
     }
     out.flush()?;
-    if let Some((path, format)) = picture {
+    if let Some(file) = picture {
         let shown: Vec<_> = results
             .iter()
             .map(|result| (result.policy, experiment.repetition(result.policy, 0, predictor)))
             .collect();
         let sheet = chart::sheet(&experiment, &results, &shown, published);
-        std::fs::write(path, draw_sheet(&sheet, format)?).with_context(|| path.display().to_string())?;
+        file.write(draw_sheet(&sheet, file.format()))?;
     }
     Ok(Exit::Done)
 }
@@ -279,25 +271,9 @@ pub fn change(results: &[Result], result: &Result) -> Published {
     }
 }
 
-fn drawable(path: &Path) -> anyhow::Result<Format> {
-    match Format::of(path)? {
-        Format::Html => anyhow::bail!("{}: expected a name that ends in .svg or .png", path.display()),
-        format => Ok(format),
-    }
-}
-
 fn policy(text: &str) -> std::result::Result<Policy, String> {
     Policy::ALL.into_iter().find(|policy| policy.name() == text).ok_or_else(|| {
         let names: Vec<_> = Policy::ALL.iter().map(|policy| policy.name()).collect();
-        format!("expected some of {}", names.join(", "))
+        format!("expected one or more of {}", names.join(", "))
     })
-}
-
-pub fn positive(text: &str) -> std::result::Result<f64, String> {
-    not_negative(text).ok().filter(|value| *value > 0.0).ok_or_else(|| "expected a number above 0".into())
-}
-
-fn not_negative(text: &str) -> std::result::Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("expected a number from 0 on".into()) }
 }

@@ -178,7 +178,7 @@ fn thresholds_are_options_and_documented() {
 }
 
 #[test]
-fn a_work_goes_on_and_other_settings_are_refused() {
+fn an_interrupted_run_is_resumed_and_other_settings_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     archive(folder.path());
     let first = ftio(folder.path(), &["categorize", "logs/2024", "-o", "part"]);
@@ -192,7 +192,7 @@ fn a_work_goes_on_and_other_settings_are_refused() {
 }
 
 #[test]
-fn nothing_usable_is_a_failure() {
+fn an_archive_without_a_usable_log_is_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     archive(folder.path());
     for (args, code) in [

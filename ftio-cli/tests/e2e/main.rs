@@ -1,19 +1,22 @@
 //! The `ftio` command from outside: arguments in; output, messages, exit code and files out.
 
-mod analyses;
+mod analysis_options;
 mod bad_input;
 mod browser;
 mod categorize;
+mod command_line;
+mod convert;
 mod darshan;
 mod detection;
 mod extra_p;
 mod info;
 mod inputs;
-mod launch;
 mod model;
+mod plot;
 mod predict;
+mod recover;
 mod run;
 mod scale;
 mod schedule;
-mod show;
 mod support;
+mod trace;

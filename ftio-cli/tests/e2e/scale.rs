@@ -103,7 +103,7 @@ fn each_run_is_appended_and_models_refine() {
 }
 
 #[test]
-fn what_one_run_lacks_is_left_out_unless_asked_for() {
+fn a_metric_that_one_run_lacks_is_left_out_unless_ragged() {
     let directory = tempdir().unwrap();
     write_runs(directory.path());
     // A run that reads and has no period.
@@ -131,7 +131,7 @@ fn what_one_run_lacks_is_left_out_unless_asked_for() {
 }
 
 #[test]
-fn further_parameters() {
+fn parameters_come_from_options_and_from_names() {
     let directory = tempdir().unwrap();
     Script::bursts(2, 3).write(&directory.path().join("app.p99.n10.msgpack"));
     let args = ["scale", "--param", "n", "--param", "nodes=3", "app.p99.n10.msgpack"];

@@ -86,7 +86,7 @@ fn the_published_experiment_with_our_predictor_in_the_loop() {
 }
 
 #[test]
-fn other_workloads_and_pictures() {
+fn simulations_of_other_workloads_and_their_picture() {
     let found = simulate(&["--applications", "50", "--repetitions", "2", "--policies", "fair_share,fcfs"]);
     assert_eq!(found.policies.keys().collect::<Vec<_>>(), ["fair_share", "fcfs"]);
     assert_eq!((found.applications, found.paper.is_none()), (50, true));
@@ -258,7 +258,7 @@ fn from_the_start_of_a_job_to_its_end() {
 }
 
 #[test]
-fn earlier_runs_and_another_name_and_the_end_by_a_signal() {
+fn history_job_id_and_removal_of_priorities_at_a_signal() {
     let dir = tempdir().unwrap();
     fs::create_dir(dir.path().join("config")).unwrap();
     Script::bursts(1, 12).write(&dir.path().join("old.msgpack"));
@@ -287,7 +287,7 @@ fn earlier_runs_and_another_name_and_the_end_by_a_signal() {
 }
 
 #[test]
-fn wrong_usage_and_what_is_not_there() {
+fn wrong_usage_and_missing_files_are_refused() {
     let dir = tempdir().unwrap();
     fs::create_dir(dir.path().join("config")).unwrap();
     for wrong in [

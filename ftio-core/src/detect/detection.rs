@@ -11,6 +11,7 @@ use crate::estimate::evidence::Evidence;
 use crate::estimate::kind::SignalKind;
 use crate::request::Mode;
 use crate::spectral::reconstruct::Reconstruction;
+use crate::spectral::spectrum::TopFrequency;
 use serde::Serialize;
 
 /// The schema that [`Detection`] follows.
@@ -41,7 +42,7 @@ pub struct Detection {
     pub abstraction_error: f64,
     /// Was a period found?
     pub periodic: bool,
-    /// The period, refined below the resolution of the spectrum; `None` if not periodic.
+    /// The distance at which phases recur; `None` if not periodic.
     pub period: Option<f64>,
     /// 1/period.
     pub frequency: Option<f64>,
@@ -70,7 +71,7 @@ pub struct Detection {
     pub autocorrelation: Option<AutocorrelationResult>,
     /// The strongest waves, if asked for.
     pub top_frequencies: Vec<TopFrequency>,
-    /// Why the candidates is what it is.
+    /// Why the answer is what it is.
     pub reasons: Vec<String>,
     /// What the reader should know about the data.
     pub notes: Vec<String>,
@@ -115,19 +116,6 @@ pub struct AutocorrelationResult {
     pub period: f64,
     /// c_a.
     pub confidence: f64,
-    /// c_s: how similar its candidates and the period of the spectrum are, if there is one.
+    /// c_s: how similar its distances and the period of the spectrum are, if there is one.
     pub similarity: Option<f64>,
-}
-
-/// A wave of the spectrum.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct TopFrequency {
-    /// A frequency of the spectrum, k/Δt.
-    pub frequency: f64,
-    /// Amplitude of the cosine in bytes per second.
-    pub amplitude: f64,
-    /// Phase in radians at the start of the window.
-    pub phase: f64,
-    /// Share of the power of the signal (without its mean).
-    pub power: f64,
 }

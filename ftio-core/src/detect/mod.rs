@@ -34,7 +34,7 @@ use crate::spectral::harmonics::Reason;
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
-use analysis::{listed, strongest};
+use analysis::listed;
 use characterize::{Characterization, Piece, begun_after, characterize, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
 use next_phase::{NextPhase, next_phase};
@@ -68,8 +68,7 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
 
 /// Analyse what was collected.
 pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Options) -> Analysis {
-    let mut notes = job.warnings.clone();
-    notes.extend(job.notes.iter().cloned());
+    let mut notes = job.notes.clone();
     let window = window(&collected, job, options);
     if let Some((from, to)) = window {
         collected.bins.fit(from, to);
@@ -88,7 +87,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     detection.source = name.to_owned();
     detection.mode = collected.mode;
     detection.requests = collected.bins.requests();
-    detection.notes = notes;
+    detection.notes = job.warnings.iter().chain(&notes).cloned().collect();
     if !options.skip_first_phase && job.per_unit.is_none() {
         detection.total_bytes = collected.bins.total_bytes();
     }
@@ -110,7 +109,8 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     Analysis {
         wave: detection.frequency.map(|hz| Wave::in_samples(&signal.samples, signal.step(), hz)),
         detection,
-        warnings: job.warnings.len(),
+        warnings: job.warnings.clone(),
+        notes,
         contributions: spectral.contributions,
         stretches: collected.stretches,
         scalogram,
@@ -181,7 +181,11 @@ fn describe(
             confidence: acf.confidence,
             similarity: period.map(|period| acf.similarity(period)),
         }),
-        top_frequencies: strongest(spectrum, contributions, options.top),
+        top_frequencies: spectrum
+            .strongest(contributions, options.top)
+            .into_iter()
+            .map(|(_, wave)| wave)
+            .collect(),
         reconstruction: options.reconstruct.map(|count| reconstruct(spectrum, count)),
         reasons,
         periods: estimate.periods.clone(),

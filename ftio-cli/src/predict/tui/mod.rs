@@ -4,7 +4,7 @@ mod chart;
 mod screen;
 mod view;
 
-use super::job::{Followed, Shown};
+use super::signals::{Shown, Signals};
 use anyhow::bail;
 use screen::Screen;
 use std::io::IsTerminal;
@@ -50,16 +50,17 @@ impl Tui {
     }
 
     /// Draw everything anew.
-    pub fn draw(&mut self, followed: &[Followed], force: bool) -> anyhow::Result<()> {
+    pub fn draw(&mut self, traces: &[Signals], force: bool) -> anyhow::Result<()> {
         if !force && self.drawn.is_some_and(|drawn| drawn.elapsed() < TICK) {
             return Ok(());
         }
         self.drawn = Some(Instant::now());
-        let signals: Vec<&Shown> = followed.iter().flat_map(Followed::shown).collect();
+        let signals: Vec<&Shown> = traces.iter().flat_map(Signals::shown).collect();
         let (columns, rows) = self.screen.size();
         let lines = match signals.len() {
             0 => {
-                let names: Vec<String> = followed.iter().map(|f| f.path().display().to_string()).collect();
+                let names: Vec<String> =
+                    traces.iter().map(|trace| trace.path().display().to_string()).collect();
                 view::waiting(&names, columns)
             }
             count => {

@@ -1,7 +1,7 @@
 //! What is on the screen.
 
 use super::chart::Chart;
-use crate::predict::job::Shown;
+use crate::predict::signals::Shown;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, percent, seconds, si};

@@ -24,7 +24,7 @@ mod outliers;
 pub use autocorrelation::autocorrelation;
 
 use crate::detect::characterize::{characterize, pieces};
-use crate::detect::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA, TopFrequency};
+use crate::detect::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
 use crate::detect::next_phase::next_phase;
 use crate::detect::{Analysis, Options, listed};
 use crate::estimate::kind::kind;
@@ -34,7 +34,7 @@ use crate::signal::step::{StepFunction, Stretch};
 use crate::source::Job;
 use crate::spectral::harmonics::{Candidates, HarmonicRule};
 use crate::spectral::outlier::ZScore;
-use crate::spectral::spectrum::{Spectrum, Wave};
+use crate::spectral::spectrum::{Spectrum, TopFrequency, Wave};
 
 /// Sampling frequency if none is asked for.
 const SAMPLING_FREQUENCY: f64 = 10.0;
@@ -87,8 +87,7 @@ struct Found {
 
 /// Analyse phases: bandwidth, start and end of each, in bytes per second and seconds.
 pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &Options) -> Analysis {
-    let mut notes = job.warnings.clone();
-    notes.extend(job.notes.iter().cloned());
+    let mut notes = job.notes.clone();
     let phases = usable(phases, &mut notes);
     let sampled = sample(&phases, options, &mut notes);
     if phases.is_empty() {
@@ -167,12 +166,17 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
             confidence,
             similarity: frequency.map(|_| 1.0),
         }),
-        top_frequencies: strongest(&spectrum, &contributions, options.top, on_grid),
+        // FTIO lists the frequencies below half the sampling frequency.
+        top_frequencies: spectrum
+            .strongest(&contributions[..n.saturating_sub(1) / 2], options.top)
+            .into_iter()
+            .map(|(k, wave)| TopFrequency { frequency: on_grid(k), ..wave })
+            .collect(),
         reasons,
-        notes,
+        notes: job.warnings.iter().chain(&notes).cloned().collect(),
         ..Detection::default()
     };
-    Analysis::new(detection, job.warnings.len(), signal, contributions, wave, Some(phases))
+    Analysis::new(detection, job.warnings.clone(), notes, signal, contributions, wave, Some(phases))
         .reconstructed(&spectrum, options.reconstruct)
 }
 
@@ -223,25 +227,4 @@ fn find(samples: &[f64], frequency: f64, options: &Options) -> Found {
     let rule = HarmonicRule::AsPublished { sampling_frequency: frequency };
     let candidates = Candidates::of(&outliers.found, &contributions, &spectrum, rule);
     Found { spectrum, contributions, candidates, outliers }
-}
-
-/// The strongest components, without the constant one. The published tool leaves out k = N/2 here.
-fn strongest(
-    spectrum: &Spectrum,
-    contributions: &[f64],
-    count: usize,
-    frequency: impl Fn(usize) -> f64,
-) -> Vec<TopFrequency> {
-    let mut order: Vec<usize> = (1..=contributions.len()).filter(|k| 2 * k < spectrum.samples).collect();
-    order.sort_by(|&a, &b| contributions[b - 1].total_cmp(&contributions[a - 1]));
-    let describe = |k: usize| {
-        let wave = spectrum.wave(k);
-        TopFrequency {
-            frequency: frequency(k),
-            amplitude: wave.amplitude,
-            phase: wave.phase,
-            power: contributions[k - 1],
-        }
-    };
-    order.into_iter().take(count).map(describe).collect()
 }

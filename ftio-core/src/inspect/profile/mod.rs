@@ -13,6 +13,7 @@
 
 pub mod bandwidth;
 mod darshan;
+pub mod measurements;
 pub mod phase;
 mod tally;
 mod tmio;

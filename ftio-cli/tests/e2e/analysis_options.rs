@@ -63,7 +63,7 @@ fn one_result_per_rank_and_per_file() {
 }
 
 #[test]
-fn windows_waves_and_segments_together() {
+fn a_window_reconstruction_and_segments_in_one_result() {
     let dir = tempfile::tempdir().unwrap();
     // Every 5 s for 200 s, then every 8 s.
     let mut script = Script::bursts(1, 40);
@@ -97,7 +97,7 @@ fn windows_waves_and_segments_together() {
 }
 
 #[test]
-fn comma_separated_values() {
+fn csv_has_a_header_and_a_row_per_result_sample_or_segment() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(1, 12).write(&dir.path().join("a,b"));
     let table = |args: &[&str]| {
@@ -173,7 +173,7 @@ fn compat_has_its_own_defaults() {
 }
 
 #[test]
-fn one_operation_and_none_with_every_option() {
+fn traces_of_one_or_no_operation_work_with_every_option() {
     let dir = tempfile::tempdir().unwrap();
     let mut script = Script::bursts(1, 1);
     script.write(&dir.path().join("one"));

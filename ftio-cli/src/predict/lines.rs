@@ -1,12 +1,61 @@
-//! A prediction as a line for people.
+//! Predictions as lines: for people, and as JSON.
 
+use super::sinks::Sink;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, percent, seconds};
 use ftio_core::predict::{Direction, Prediction};
+use std::io::{self, Write};
+
+/// Where lines for people go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Stdout,
+    /// Standard output belongs to the program that runs.
+    Stderr,
+}
+
+/// Lines for people.
+#[derive(Debug)]
+pub struct TextLines {
+    named: bool,
+    place: Place,
+    style: Style,
+}
+
+impl TextLines {
+    /// `named` if there are several traces.
+    pub fn open(named: bool, place: Place) -> Self {
+        let style = match place {
+            Place::Stdout => Style::for_stdout(),
+            Place::Stderr => Style::for_stderr(),
+        };
+        TextLines { named, place, style }
+    }
+}
+
+impl Sink for TextLines {
+    fn prediction(&mut self, prediction: &Prediction, _json: &str) -> io::Result<()> {
+        let line = line(prediction, self.named, self.style);
+        match self.place {
+            Place::Stdout => writeln!(io::stdout(), "{line}"),
+            Place::Stderr => writeln!(io::stderr(), "{line}"),
+        }
+    }
+}
+
+/// One JSON object per line, always on standard output.
+#[derive(Debug)]
+pub struct JsonLines;
+
+impl Sink for JsonLines {
+    fn prediction(&mut self, _prediction: &Prediction, json: &str) -> io::Result<()> {
+        writeln!(io::stdout(), "{json}")
+    }
+}
 
 /// The line; with the name of the trace if there are several.
-pub fn line(prediction: &Prediction, named: bool, style: Style) -> String {
+fn line(prediction: &Prediction, named: bool, style: Style) -> String {
     let mut parts = Vec::new();
     match prediction.period {
         Some(period) => {

@@ -1,8 +1,8 @@
 //! What is measured of a run, and under which names: those of FTIO's `ioparse`, and our own beside them.
 
-use ftio_core::detect::detection::Detection;
-use ftio_core::inspect::profile::{Profile, Series};
-use ftio_core::inspect::summary::{AsyncSummary, FileSummary};
+use super::{Profile, Series};
+use crate::detect::detection::Detection;
+use crate::inspect::summary::{AsyncSummary, FileSummary};
 use std::collections::BTreeMap;
 
 const SIZE: &str = "Size (B)";
@@ -14,37 +14,32 @@ const RATIO: &str = "Ratio";
 /// One value of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
+    /// What it is of, from the outside in, as in `write_sync->total_bytes`.
     pub callpath: String,
+    /// What is measured, with its unit.
     pub metric: &'static str,
+    /// In that unit.
     pub value: f64,
 }
 
-/// What is known of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Evidence<'a> {
-    pub profile: &'a Profile,
-    /// `None`: the input does not tell when its I/O took place.
-    pub detection: Option<&'a Detection>,
-}
-
-/// Sums over a function or a file: a run that does not have them has none of it, that is, 0.
+/// Sums over a function or a file: in a run that does not use them they are 0.
 pub fn is_zero_if_absent(callpath: &str, metric: &str) -> bool {
     (callpath.starts_with("function->") || callpath.starts_with("file->")) && metric != BANDWIDTH
 }
 
-/// Everything, in `ioparse`'s order and then ours. What is not known is not in it.
-pub fn measurements(evidence: &Evidence<'_>) -> Vec<Measurement> {
+/// Everything, in `ioparse`'s order and then ours. What is not known is not in it; without a `detection`, that is the period.
+pub fn measurements(profile: &Profile, detection: Option<&Detection>) -> Vec<Measurement> {
     let mut list = List::default();
     for series in Series::ALL {
-        mode(evidence.profile, series, &mut list);
+        mode(profile, series, &mut list);
     }
-    times(evidence, &mut list);
-    asynchronous("write_async", evidence.profile.write_async.as_ref(), &mut list);
-    asynchronous("read_async", evidence.profile.read_async.as_ref(), &mut list);
-    functions(evidence.profile, &mut list);
-    files(&evidence.profile.files, &mut list);
-    list.push("main", "Frequency (Hz)", evidence.detection.and_then(|found| found.frequency));
-    list.push("main", "Period (s)", evidence.detection.and_then(|found| found.period));
+    times(profile, &mut list);
+    asynchronous("write_async", profile.write_async.as_ref(), &mut list);
+    asynchronous("read_async", profile.read_async.as_ref(), &mut list);
+    functions(profile, &mut list);
+    files(&profile.files, &mut list);
+    list.push("main", "Frequency (Hz)", detection.and_then(|found| found.frequency));
+    list.push("main", "Period (s)", detection.and_then(|found| found.period));
     list.0
 }
 
@@ -99,8 +94,7 @@ struct Times {
 }
 
 impl Times {
-    fn of(evidence: &Evidence<'_>) -> Option<Self> {
-        let profile = evidence.profile;
+    fn of(profile: &Profile) -> Option<Self> {
         let total = profile.total_time?;
         let overhead = profile.overhead;
         let application = (total - overhead.unwrap_or(0.0)).max(0.0);
@@ -117,10 +111,10 @@ impl Times {
 }
 
 /// `io_time` and `io_percent`. The spellings, with their spaces, are `ioparse`'s.
-fn times(evidence: &Evidence<'_>, list: &mut List) {
-    let Some(times) = Times::of(evidence) else { return };
-    let time = |series: Series| evidence.profile.mode(series).time;
-    let lost = |series: Series| evidence.profile.mode(series).lost_time;
+fn times(profile: &Profile, list: &mut List) {
+    let Some(times) = Times::of(profile) else { return };
+    let time = |series: Series| profile.mode(series).time;
+    let lost = |series: Series| profile.mode(series).lost_time;
     let (lost_read, lost_write) = (lost(Series::ReadAsyncActual), lost(Series::WriteAsyncActual));
 
     const APPLICATION: &str = "io_time->total_time->total_app_time";

@@ -1,37 +1,45 @@
-//! Runs joined with what a file holds already, so that every metric is there at every scale.
+//! New runs joined with what a file of measurements holds already, so that every metric is there at every scale.
 
-use super::measurements::{Measurement, is_zero_if_absent};
-use perf_model::Experiment;
+use crate::experiment::Experiment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// One run: where it stands, and what was measured there.
-#[derive(Clone, Debug)]
-pub struct Run {
-    pub point: Vec<f64>,
-    pub measurements: Vec<Measurement>,
-}
-
 /// A callpath and a metric.
-type Set = (String, String);
+pub type Name = (String, String);
+
+/// One run: the values of its parameters, and what was measured.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// One for each parameter.
+    pub point: Vec<f64>,
+    /// What was measured; each name once.
+    pub values: Vec<(Name, f64)>,
+}
 
 /// What is to be added to a file.
-#[derive(Debug, Default)]
-pub struct Merged {
-    lines: Vec<(Vec<f64>, Set, f64)>,
-    /// Sets that not every run has.
-    pub left_out: Vec<Set>,
-    /// Sets of the file that the new runs do not have.
-    pub missing: Vec<Set>,
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Extension {
+    lines: Vec<(Vec<f64>, Name, f64)>,
+    /// What not every run has; it is left out.
+    pub left_out: Vec<Name>,
+    /// What the file has and the new runs do not have at some scale.
+    pub missing: Vec<Name>,
 }
 
-/// Decide what to write. Sums of functions and files that a run does not have are 0. Of the rest, what is missing at some
-/// scale is left out (Extra-P would refuse the file) unless `ragged`; but what the file has already is continued.
-pub fn merge(existing: Option<&Experiment>, runs: &[Run], ragged: bool) -> Merged {
+/// Decide what to add to `existing`. What is `countable` and was not measured in a run is 0 there. Of the rest, what is
+/// missing at some scale is left out (Extra-P would refuse the file) unless `ragged`; but what the file has already is
+/// continued.
+pub fn extend(
+    existing: Option<&Experiment>,
+    runs: &[Run],
+    countable: impl Fn(&Name) -> bool,
+    ragged: bool,
+) -> Extension {
     let key = |point: &[f64]| point.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();
     let mut scales: BTreeMap<Vec<u64>, Vec<f64>> = BTreeMap::new();
-    let mut covered: BTreeMap<Set, BTreeSet<Vec<u64>>> = BTreeMap::new();
-    let mut in_file: BTreeSet<Set> = BTreeSet::new();
+    let mut covered: BTreeMap<Name, BTreeSet<Vec<u64>>> = BTreeMap::new();
+    let mut in_file: BTreeSet<Name> = BTreeSet::new();
     for set in existing.iter().flat_map(|existing| &existing.sets) {
         let name = (set.callpath.clone(), set.metric.clone());
         let coordinates = existing.map_or(&[][..], |existing| &existing.coordinates);
@@ -45,51 +53,41 @@ pub fn merge(existing: Option<&Experiment>, runs: &[Run], ragged: bool) -> Merge
     let before: Vec<Vec<u64>> = scales.keys().cloned().collect();
     for run in runs {
         scales.insert(key(&run.point), run.point.clone());
-        for measurement in &run.measurements {
-            covered.entry(name(measurement)).or_default().insert(key(&run.point));
+        for (name, _) in &run.values {
+            covered.entry(name.clone()).or_default().insert(key(&run.point));
         }
     }
-    let (countable, others): (Vec<Set>, Vec<Set>) =
-        covered.keys().cloned().partition(|(callpath, metric)| is_zero_if_absent(callpath, metric));
-    let incomplete: Vec<Set> = others.into_iter().filter(|set| covered[set].len() < scales.len()).collect();
+    let (countable, others): (Vec<Name>, Vec<Name>) = covered.keys().cloned().partition(countable);
+    let incomplete: Vec<Name> = others.into_iter().filter(|set| covered[set].len() < scales.len()).collect();
 
-    let mut merged = Merged::default();
+    let mut added = Extension::default();
     for set in incomplete {
-        if in_file.contains(&set) { merged.missing.push(set) } else { merged.left_out.push(set) }
+        if in_file.contains(&set) { added.missing.push(set) } else { added.left_out.push(set) }
     }
     if ragged {
-        merged.left_out.clear();
-        merged.missing.clear();
+        added.left_out.clear();
+        added.missing.clear();
     }
     for run in runs {
-        let kept = run
-            .measurements
-            .iter()
-            .filter(|measurement| merged.left_out.binary_search(&name(measurement)).is_err());
-        merged
-            .lines
-            .extend(kept.map(|measurement| (run.point.clone(), name(measurement), measurement.value)));
-        let own: BTreeSet<Set> = run.measurements.iter().map(name).collect();
-        let absent = countable.iter().filter(|set| !own.contains(*set));
-        merged.lines.extend(absent.map(|set| (run.point.clone(), set.clone(), 0.0)));
+        let kept = run.values.iter().filter(|(name, _)| added.left_out.binary_search(name).is_err());
+        added.lines.extend(kept.map(|(name, value)| (run.point.clone(), name.clone(), *value)));
+        let own: BTreeSet<&Name> = run.values.iter().map(|(name, _)| name).collect();
+        let absent = countable.iter().filter(|name| !own.contains(name));
+        added.lines.extend(absent.map(|set| (run.point.clone(), set.clone(), 0.0)));
     }
     for (scale, set) in before.iter().flat_map(|scale| countable.iter().map(move |set| (scale, set))) {
         // A new function: the runs before had none of it.
         let measured = covered[set].contains(scale);
         if !measured && !runs.iter().any(|run| key(&run.point) == *scale) {
-            merged.lines.push((scales[scale].clone(), set.clone(), 0.0));
+            added.lines.push((scales[scale].clone(), set.clone(), 0.0));
         }
     }
-    merged
+    added
 }
 
-fn name(measurement: &Measurement) -> Set {
-    (measurement.callpath.clone(), measurement.metric.to_owned())
-}
-
-impl Merged {
-    /// How many measurements.
-    pub fn len(&self) -> usize {
+impl Extension {
+    /// How many measurements are added.
+    pub fn measurements(&self) -> usize {
         self.lines.len()
     }
 
@@ -131,19 +129,21 @@ fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perf_model::input::parse;
+    use crate::input::parse;
 
-    fn run(processes: f64, values: &[(&str, &'static str, f64)]) -> Run {
-        let measurement = |(callpath, metric, value): &(&str, &'static str, f64)| Measurement {
-            callpath: (*callpath).to_owned(),
-            metric,
-            value: *value,
+    fn run(processes: f64, values: &[(&str, &str, f64)]) -> Run {
+        let named = |(callpath, metric, value): &(&str, &str, f64)| {
+            ((callpath.to_string(), metric.to_string()), *value)
         };
-        Run { point: vec![processes], measurements: values.iter().map(measurement).collect() }
+        Run { point: vec![processes], values: values.iter().map(named).collect() }
     }
 
-    fn text(merged: &Merged) -> String {
-        merged.lines(&["Processes".to_owned()])
+    fn extended(existing: Option<&Experiment>, runs: &[Run], ragged: bool) -> Extension {
+        extend(existing, runs, |(callpath, _)| callpath.starts_with("function->"), ragged)
+    }
+
+    fn text(added: &Extension) -> String {
+        added.lines(&["Processes".to_owned()])
     }
 
     #[test]
@@ -152,29 +152,30 @@ mod tests {
             run(2.0, &[("a", "Time (s)", 0.5), ("main", "Period (s)", 3.0), ("function->open", "Hits", 2.0)]),
             run(4.0, &[("a", "Time (s)", 0.25)]),
         ];
-        let merged = merge(None, &runs, false);
+        let added = extended(None, &runs, false);
         assert_eq!(
-            text(&merged),
+            text(&added),
             "{\"params\":{\"Processes\":2},\"callpath\":\"a\",\"metric\":\"Time (s)\",\"value\":0.5}\n\
              {\"params\":{\"Processes\":2},\"callpath\":\"function->open\",\"metric\":\"Hits\",\"value\":2}\n\
              {\"params\":{\"Processes\":4},\"callpath\":\"a\",\"metric\":\"Time (s)\",\"value\":0.25}\n\
              {\"params\":{\"Processes\":4},\"callpath\":\"function->open\",\"metric\":\"Hits\",\"value\":0}\n"
         );
-        assert_eq!(merged.left_out, [("main".to_owned(), "Period (s)".to_owned())]);
-        let ragged = merge(None, &runs, true);
+        assert_eq!(added.left_out, [("main".to_owned(), "Period (s)".to_owned())]);
+        let ragged = extended(None, &runs, true);
         assert!(text(&ragged).contains("Period") && ragged.left_out.is_empty());
     }
 
     #[test]
     fn a_file_is_continued() {
-        let first = merge(None, &[run(2.0, &[("a", "Time (s)", 0.5), ("main", "Period (s)", 3.0)])], false);
+        let first =
+            extended(None, &[run(2.0, &[("a", "Time (s)", 0.5), ("main", "Period (s)", 3.0)])], false);
         let existing = parse(&text(&first), "x", None).unwrap();
         let later =
             run(4.0, &[("a", "Time (s)", 0.25), ("function->open", "Hits", 4.0), ("b", "Time (s)", 1.0)]);
-        let merged = merge(Some(&existing), &[later], false);
-        assert_eq!(merged.missing, [("main".to_owned(), "Period (s)".to_owned())]);
-        assert_eq!(merged.left_out, [("b".to_owned(), "Time (s)".to_owned())]);
-        let text = text(&merged);
+        let added = extended(Some(&existing), &[later], false);
+        assert_eq!(added.missing, [("main".to_owned(), "Period (s)".to_owned())]);
+        assert_eq!(added.left_out, [("b".to_owned(), "Time (s)".to_owned())]);
+        let text = text(&added);
         assert!(text.ends_with(
             "{\"params\":{\"Processes\":2},\"callpath\":\"function->open\",\"metric\":\"Hits\",\"value\":0}\n"
         ));

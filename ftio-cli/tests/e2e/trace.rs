@@ -49,7 +49,7 @@ fn the_exit_code_is_that_of_the_program() {
 }
 
 #[test]
-fn launchers_are_told_in_their_own_words() {
+fn each_launcher_gets_its_own_options() {
     let dir = directory();
     let shown = |program: &str| {
         let output = trace(dir.path(), &["--dry-run", "-o", "/x/o", "--", program, "-n", "2", "./app", "-x"]);
