@@ -1,4 +1,4 @@
-//! `ftio run -- COMMAND…`: trace a program, predict while it runs, and say in the end what was found.
+//! `ftio run -- COMMAND…`: trace a program, predict while it runs, and print the period at the end.
 
 use crate::detect;
 use crate::exit::Exit;
@@ -21,12 +21,13 @@ Examples:
   ftio run -- mpirun -n 4 ./app
   ftio run -o run.msgpack --flush interval:0.5 --window periods:5 -- srun ./app
 
-Exit status: that of the program; 128 and the number of the signal if one ended it; 1 if it could not be run.";
+Exit status: that of the program; 128 plus the signal number if a signal ended it; 1 if it could not be run.";
 
-/// Trace a program, predict its I/O while it runs, and detect the period in the end
+/// Trace a program, predict its I/O while it runs, and find the period at the end
 ///
-/// The program runs as under `ftio trace`, writing out what it did every second; predictions appear on standard error, as `ftio predict`
-/// makes them. When it has ended, the period found in the whole trace is printed as `ftio TRACE` does.
+/// The program runs as under `ftio trace`, writing out what it did every second; predictions appear on
+/// standard error, as `ftio predict` makes them. When it has ended, the period found in the whole trace is
+/// printed as `ftio TRACE` does.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -44,7 +45,7 @@ pub struct Args {
     #[command(flatten)]
     pub poll: PollArgs,
 
-    /// How frequencies that stand out are found
+    /// How outstanding frequencies are found
     #[arg(long, value_name = "METHOD", value_enum, default_value = "zscore")]
     pub outlier: OutlierChoice,
 
@@ -85,7 +86,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let followed = follow(std::slice::from_mut(&mut trace), &mut predicting, args.poll, &until);
     // Give the terminal back before waiting: the user may have left the picture while the program still runs.
     let predicted = followed.and_then(|_| predicting.finish());
-    let status = waiting.join().ok().and_then(Result::ok).context("cannot tell how the program ended")?;
+    let status = waiting.join().ok().and_then(Result::ok).context("cannot find out how the program ended")?;
     if let Err(problem) = predicted {
         complain(Severity::Error, &format!("{problem:#}"));
     }
@@ -111,7 +112,10 @@ fn end_of(mut child: Child) -> anyhow::Result<(Program, JoinHandle<std::io::Resu
 /// What was found in the whole trace.
 fn report(output: PathBuf, options: &Options, json: bool) -> anyhow::Result<Exit> {
     if !output.exists() && !tmio_trace::reader::parts_path(&output).exists() {
-        complain(Severity::Note, "the program made no trace: it did no MPI, or was linked statically");
+        complain(
+            Severity::Note,
+            "the program wrote no trace: it does not use MPI, or it is linked statically",
+        );
         return Ok(Exit::Done);
     }
     detect::whole_trace(output, options, json)

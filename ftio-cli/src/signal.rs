@@ -10,9 +10,9 @@ use ftio_core::spectral::spectrum::Measure;
 /// Which requests count.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ModeArgs {
-    /// What to analyse: write_sync, read_sync, write_async, read_async, write, read or all; write_async_required or
-    /// read_async_required for the bandwidth that would have hidden the I/O [default: write, or read if nothing was
-    /// written]
+    /// What to analyse: write_sync, read_sync, write_async, read_async, write, read or all;
+    /// write_async_required or read_async_required for the bandwidth that would have hidden the I/O [default:
+    /// write, or read if nothing was written]
     #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
     pub mode: Option<Mode>,
 }
@@ -46,7 +46,7 @@ pub struct WindowArgs {
 /// How the spectrum is judged, and what supports it.
 #[derive(Clone, Debug, Args)]
 pub struct SpectrumArgs {
-    /// How close to the strongest frequency another one must come to be a candidate as well, 0 to 1
+    /// How strong another frequency must be to count as a candidate, as a share of the strongest (0 to 1)
     #[arg(short, long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
     pub tol: f64,
 
@@ -58,7 +58,7 @@ pub struct SpectrumArgs {
     #[arg(short = 'c', long)]
     pub autocorrelation: bool,
 
-    /// Leave out the first I/O phase of the window, which initialisation often prolongs
+    /// Leave out the first I/O phase of the window, which often includes initialisation
     #[arg(long)]
     pub skip_first_phase: bool,
 }

@@ -18,13 +18,13 @@ pub enum OutlierChoice {
     /// Standard deviations above the mean, as in the paper
     #[value(alias = "z-score")]
     Zscore,
-    /// What belongs to no cluster
+    /// Points that belong to no cluster
     #[value(alias = "db-scan")]
     Dbscan,
-    /// What random cuts separate early
+    /// Points that few random cuts isolate
     #[value(alias = "forest")]
     IsolationForest,
-    /// What lies in emptier surroundings than its neighbours: the local outlier factor
+    /// Points in sparser surroundings than their neighbours (local outlier factor)
     Lof,
     /// Local maxima near the highest
     #[value(alias = "peak")]

@@ -1,6 +1,6 @@
 //! The file that a picture is written to.
 
-use super::Format;
+use super::format::Format;
 use crate::exit::wrong_usage;
 use anyhow::Context;
 use std::fs::{self, OpenOptions};
@@ -14,7 +14,8 @@ pub struct PictureFile {
 }
 
 impl PictureFile {
-    /// Before the work begins: is the format known, and can the file be written? What the file holds stays as it is.
+    /// Before the work begins: is the format known, and can the file be written? What the file holds stays as
+    /// it is.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         let format = Format::of(path)?;
         let existed = path.exists();
@@ -29,7 +30,7 @@ impl PictureFile {
         Ok(PictureFile { path: path.to_owned(), format })
     }
 
-    /// The same for a sheet, which is no page.
+    /// The same for a drawing, which cannot be a page.
     pub fn open_drawing(path: &Path) -> anyhow::Result<Self> {
         if Format::of(path)? == Format::Html {
             let problem = format!("{}: expected a name that ends in .svg or .png", path.display());

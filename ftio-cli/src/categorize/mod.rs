@@ -17,7 +17,7 @@ use mosaic::archive::{Listing, Part, Shard, Summary, process, reduce};
 use progress::Progress;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Read an archive, or join what several machines have read.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -34,8 +34,9 @@ fn read(args: &Args) -> anyhow::Result<Exit> {
         return Ok(Exit::Failed);
     }
     let outputs = Outputs::open(&args.results)?;
-    // Without a name for the part, it goes when we go.
-    let temporary = Temporary::unless(args.output.as_deref())?;
+    // A part without a name is removed at the end.
+    let temporary = tempfile::Builder::new().prefix("ftio-categorize-").suffix(".part").tempfile();
+    let temporary = temporary.context("no temporary file can be made; name a file with -o")?;
     let path = args.output.as_deref().unwrap_or(temporary.path());
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let mut part = Part::open(path, &args.settings(), shard)?;
@@ -156,38 +157,4 @@ fn finish(
     }
     stdout.flush()?;
     Ok(if summary.ok > 0 { Exit::Done } else { Exit::Failed })
-}
-
-/// A file that goes with us.
-#[derive(Debug)]
-struct Temporary(PathBuf);
-
-impl Temporary {
-    fn unless(named: Option<&Path>) -> anyhow::Result<Self> {
-        if named.is_some() {
-            return Ok(Temporary(PathBuf::new()));
-        }
-        let folder = std::env::temp_dir();
-        for attempt in 0..100 {
-            let path = folder.join(format!("ftio-categorize-{}-{attempt}.part", std::process::id()));
-            match File::create_new(&path) {
-                Ok(_) => return Ok(Temporary(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error).with_context(|| path.display().to_string()),
-            }
-        }
-        anyhow::bail!("{}: no file can be made there; name one by -o", folder.display())
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if !self.0.as_os_str().is_empty() {
-            let _ = std::fs::remove_file(&self.0);
-        }
-    }
 }

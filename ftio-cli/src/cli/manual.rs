@@ -1,4 +1,5 @@
-//! `ftio man` and `ftio completions SHELL`: what packagers and shells want to know, from the same definition as `--help`.
+//! `ftio man` and `ftio completions SHELL`: manual pages and shell completions, from the same definition as
+//! `--help`.
 
 use super::Cli;
 use crate::exit::Exit;
@@ -31,7 +32,7 @@ pub fn man(args: &ManArgs) -> anyhow::Result<Exit> {
         None => command,
         Some(name) => command
             .find_subcommand(name)
-            .with_context(|| format!("there is no subcommand {name:?}: `ftio --help` lists them"))?
+            .with_context(|| format!("unknown subcommand {name:?}; `ftio --help` lists them"))?
             .clone(),
     };
     let mut page = Vec::new();

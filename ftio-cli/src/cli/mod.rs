@@ -1,4 +1,4 @@
-//! The command line: what `ftio` is given, and which command that is. The arguments of a command are beside it.
+//! The top of the command line: options and subcommands. Each command keeps its arguments beside its code.
 
 pub mod manual;
 pub mod names;
@@ -12,9 +12,9 @@ Examples:
   Trace a program, then find the period of its I/O:
       ftio trace --output run.msgpack -- mpirun -n 4 ./app
       ftio run.msgpack
-  Read only, from second 100 to 400, with a second opinion from the autocorrelation:
+  Only reads, from second 100 to 400, checked against the autocorrelation:
       ftio -m read --ts 100 --te 400 -c run.msgpack
-  The period alone, for a script (null if there is none):
+  Only the period, for a script (null if there is none):
       ftio --json run.msgpack | jq .period
   A picture of the bandwidth, its period and its spectrum, to open in a browser:
       ftio --plot run.html run.msgpack
@@ -22,16 +22,16 @@ Examples:
       ftio plot -o runs.html run-1.msgpack run-2.msgpack
   What is in the trace, without any analysis:
       ftio info run.msgpack
-  While the job runs: when will the next phase come? Beside it, or all in one:
+  When will the next phase come? For a job that is running, or that you start now:
       ftio predict run.msgpack
       ftio run -- mpirun -n 4 ./app
-  After a job was killed: what it had done until then, as an ordinary trace:
+  Turn what a killed job has left into an ordinary trace:
       ftio recover run.msgpack
   How bytes, times and bandwidths grow with the number of processes, from runs at several scales:
       ftio scale runs/*.msgpack | ftio model -
-  What the applications of a site do, from an archive of Darshan logs:
+  What the applications of a site do, from its archive of Darshan logs:
       ftio categorize /logs/darshan --html report.html
-  I/O priorities for running jobs by their periods, and what that would do:
+  Give running jobs I/O priorities by their periods, or simulate the effect:
       ftio schedule --configfs DIR run.msgpack
       ftio schedule simulate
 
@@ -39,8 +39,9 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-s
 
 /// Find the period of an application's I/O phases from its trace
 ///
-/// The bandwidth of all ranks over time is taken as a signal. Its I/O phases are counted at every time scale; if they come more regularly than
-/// chance would have it, the I/O is periodic, and the period is the mean distance of their starts. The spectrum is a second witness, and the
+/// The bandwidth of all ranks over time is treated as a signal. Its I/O phases are counted at every time
+/// scale; if they come more regularly than chance would allow, the I/O is periodic, and the period is the mean
+/// time from the start of one phase to the start of the next. The spectrum is a second opinion, and the
 /// confidence is the probability that the period is right.
 #[derive(Debug, Parser)]
 #[command(name = "ftio", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
@@ -50,7 +51,7 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub detect: crate::detect::Args,
-    /// Colours in text for people; "auto": on a terminal, unless NO_COLOR is set
+    /// When to use colours: always, never, or auto (on a terminal; NO_COLOR and CLICOLOR_FORCE are respected)
     #[arg(
         long,
         global = true,

@@ -1,5 +1,5 @@
-//! The names by which the command may be called: `predictor`, `ioplot` and `ioparse` are subcommands of `ftio`, as the
-//! Python FTIO has them.
+//! The names by which the command may be called: `predictor`, `ioplot` and `ioparse` are subcommands of
+//! `ftio`, as the Python FTIO has them.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 /// Find the period.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Traces of tmio (finished, or the .parts of a job that is still running or was killed), of TMIO, Darshan,
-    /// Recorder, dftracer, GekkoFS or the metric proxy, Chrome's events, or tables; gzip-compressed or not; - for
-    /// standard input; or folders of them
+    /// Traces of tmio (finished, or the .parts of a job that is still running or was killed), of TMIO,
+    /// Darshan, Recorder, dftracer, GekkoFS or the metric proxy, Chrome's events, or tables; gzip-compressed
+    /// or not; - for standard input; or folders of them
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
 
@@ -23,7 +23,7 @@ pub struct Args {
     #[command(flatten)]
     pub window: WindowArgs,
 
-    /// How frequencies that stand out are found; two methods, as in zscore,dbscan, must agree
+    /// How outstanding frequencies are found; if two methods are given, as in zscore,dbscan, both must agree
     #[arg(short, long, value_name = "METHOD", value_enum, value_delimiter = ',', num_args = 1)]
     #[arg(default_value = "zscore")]
     pub outlier: Vec<OutlierChoice>,
@@ -35,11 +35,11 @@ pub struct Args {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
     pub top: usize,
 
-    /// Add up the mean and the N strongest waves, for --json, --csv=signal and --plot
+    /// Rebuild the signal from its mean and its N strongest waves, for --json, --csv=signal and --plot
     #[arg(long, value_name = "N")]
     pub reconstruct: Option<usize>,
 
-    /// Also say when which period holds, and where the behaviour changes
+    /// Also show which period holds when, and where the behaviour changes
     #[arg(long)]
     pub over_time: bool,
 
@@ -51,12 +51,12 @@ pub struct Args {
     #[arg(long)]
     pub per_file: bool,
 
-    /// Analyse exactly as the Python FTIO 0.0.9 does: write_sync at 10 Hz unless told otherwise
+    /// Analyse exactly as the Python FTIO 0.0.9 does: write_sync at 10 Hz by default
     #[arg(long, conflicts_with_all = ["over_time", "skip_first_phase"])]
     pub compat: bool,
 
-    /// Draw bandwidth, spectrum, autocorrelation and ranks; the ending of the name decides: .html (zoom and hover; needs
-    /// no network), .svg or .png
+    /// Draw bandwidth, spectrum, autocorrelation and ranks; the format follows from the ending of the name: .html (zoom and
+    /// hover; needs no network), .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 
@@ -69,11 +69,11 @@ pub struct Args {
     #[arg(default_missing_value = "results", conflicts_with = "json")]
     pub csv: Option<CsvChoice>,
 
-    /// End with 3 if a trace is not periodic
+    /// Exit with status 3 if a trace is not periodic
     #[arg(long)]
     pub exit_status: bool,
 
-    /// Say more about how the answer was found
+    /// Explain how the answer was found
     #[arg(short, long, action = ArgAction::Count)]
     pub verbose: u8,
 

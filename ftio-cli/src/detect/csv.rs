@@ -1,5 +1,5 @@
-//! Results, signals, spectra and segments as comma-separated values (RFC 4180): one header, then rows. What is not known
-//! is empty.
+//! Results, signals, spectra and segments as comma-separated values (RFC 4180): one header, then rows. What
+//! is not known is empty.
 
 use super::args::CsvChoice;
 use super::output::{Output, Results};
@@ -113,7 +113,7 @@ impl<W: Write> Table<W> {
         })
     }
 
-    /// One row, with what it belongs to before it.
+    /// One row, after the columns that say what it belongs to.
     fn row(&mut self, analysis: &Analysis, fields: &[String]) -> io::Result<()> {
         let found = &analysis.detection;
         let rank = optional(found.rank);

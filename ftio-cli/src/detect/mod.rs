@@ -15,18 +15,22 @@ use crate::terminal::text::{Severity, complain, printable, warn_once};
 use anyhow::bail;
 pub use args::Args;
 use args::CsvChoice;
+use csv::Csv;
 use ftio_core::detect::per_group::{Group, detect_each};
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::source::{OpenOptions, Opened, SourceError};
+use json::Json;
 use output::{Output, Results};
+use pictures::Pictures;
 use std::path::PathBuf;
+use text::Text;
 
 /// Analyse every trace; one that cannot be read does not stop the others.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     args.window.check()?;
     check(args)?;
     let reading = args.input.options()?;
-    let mut outputs = output::open(args, &reading)?;
+    let mut outputs = outputs(args, &reading)?;
     let work = Work {
         options: args.options(),
         group: args.group(),
@@ -40,10 +44,23 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 /// What was found in the trace of a program that `ftio run` has run.
 pub fn whole_trace(trace: PathBuf, options: &Options, json: bool) -> anyhow::Result<Exit> {
     let reading = OpenOptions::default();
-    let output: Box<dyn Output> =
-        if json { Box::new(json::Json::open()) } else { Box::new(text::Text::open(false)) };
+    let output: Box<dyn Output> = if json { Box::new(Json::open()) } else { Box::new(Text::open(false)) };
     let work = Work { options: options.clone(), group: None, verbose: 0, quiet: false, exit_status: false };
     work.run(inputs::sources(&[trace], false, &reading), &mut [output])
+}
+
+/// The outputs that are asked for, opened: one that cannot be opened is reported before the work begins.
+fn outputs(args: &Args, reading: &OpenOptions) -> anyhow::Result<Vec<Box<dyn Output>>> {
+    let mut outputs: Vec<Box<dyn Output>> = Vec::new();
+    match args.csv {
+        Some(what) => outputs.push(Box::new(Csv::open(what)?)),
+        None if args.json => outputs.push(Box::new(Json::open())),
+        None => outputs.push(Box::new(Text::open(args.quiet))),
+    }
+    if let Some(path) = &args.plot {
+        outputs.push(Box::new(Pictures::open(path, reading)?));
+    }
+    Ok(outputs)
 }
 
 /// Options that exclude each other in ways that the parser does not know.

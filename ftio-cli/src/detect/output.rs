@@ -1,13 +1,7 @@
-//! Where results go. A new output is a file with an [`Output`], and a line in [`open`].
+//! What an output of results does. A new one is a file with an [`Output`], and a line in `outputs`.
 
-use super::args::Args;
-use super::csv::Csv;
-use super::json::Json;
-use super::pictures::Pictures;
-use super::text::Text;
 use crate::exit::Exit;
 use ftio_core::detect::Analysis;
-use ftio_core::source::OpenOptions;
 
 /// What was found in one input.
 #[derive(Clone, Copy, Debug)]
@@ -26,18 +20,4 @@ pub struct Results<'a> {
 pub trait Output {
     /// An error ends the command; what should not end it is reported here, and changes the exit code.
     fn results(&mut self, results: Results<'_>) -> anyhow::Result<Exit>;
-}
-
-/// The outputs that are asked for, opened: one that cannot be opened is reported before the work begins.
-pub fn open(args: &Args, reading: &OpenOptions) -> anyhow::Result<Vec<Box<dyn Output>>> {
-    let mut outputs: Vec<Box<dyn Output>> = Vec::new();
-    match args.csv {
-        Some(what) => outputs.push(Box::new(Csv::open(what)?)),
-        None if args.json => outputs.push(Box::new(Json::open())),
-        None => outputs.push(Box::new(Text::open(args.quiet))),
-    }
-    if let Some(path) = &args.plot {
-        outputs.push(Box::new(Pictures::open(path, reading)?));
-    }
-    Ok(outputs)
 }

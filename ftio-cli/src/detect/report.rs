@@ -112,7 +112,7 @@ pub fn groups(name: &str, analyses: &[Analysis], style: Style) -> String {
         let volume = bytes(found.total_bytes as f64);
         let _ = writeln!(out, "  {} {verdict}; {} {volume}", style.dim(&format!("{label:<11}")), found.mode);
     }
-    // All of them have the notes of the trace.
+    // Every result has the notes of the trace.
     let notes = analyses.first().map(|first| &first.notes);
     for note in notes.into_iter().flatten() {
         let _ = writeln!(out, "  {} {}", style.dim(&format!("{:<11}", "Note")), style.warn(&printable(note)));
@@ -184,7 +184,7 @@ fn periods(found: &Detection, block: &mut Block) {
 }
 
 fn candidates(found: &Detection, block: &mut Block) {
-    // With a period the spectrum is but one witness, and the reasons say what it says.
+    // With a period the spectrum is only a second opinion, and the reasons include it.
     if found.periodic && (found.evidence.is_some() || found.candidates.len() < 2) {
         return;
     }

@@ -9,7 +9,8 @@ const AT_FIRST: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Not all ranks write at the same moment: wait for the others three quarters of the time from flush to flush.
+/// Not all ranks write at the same moment: wait for the others three quarters of the time from flush to
+/// flush.
 #[derive(Clone, Copy, Debug)]
 pub struct Grace {
     length: Duration,

@@ -1,6 +1,6 @@
-//! Following traces while they grow: the one loop of `ftio predict`, `ftio run` and `ftio schedule`. It looks at the files
-//! whenever there may be something new, waits for ranks that lag behind, and knows when to end; what is done with
-//! what comes is up to a [`Handler`].
+//! Following traces while they grow: the one loop of `ftio predict`, `ftio run` and `ftio schedule`. It looks
+//! at the files whenever there may be something new, waits for ranks that lag behind, and knows when to end;
+//! what is done with what comes is up to a [`Handler`].
 
 mod grace;
 mod trace;
@@ -28,8 +28,8 @@ const LIVENESS_CHECK: Duration = Duration::from_secs(2);
 /// How often files are looked at.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct PollArgs {
-    /// Look for additions this often, besides file events [default: 1 on network file systems, which have no events;
-    /// else 10]
+    /// Look for additions this often, besides file events [default: 1 on network file systems, which have no
+    /// events; else 10]
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
     pub poll: Option<f64>,
 }
@@ -45,8 +45,8 @@ pub struct Until {
     pub program: Option<Program>,
 }
 
-/// A program that is traced. Signals that are sent to us are passed on to it; an interrupt from the keyboard reaches it
-/// anyway.
+/// A program that is traced. Signals that are sent to us are passed on to it; an interrupt from the keyboard
+/// reaches it anyway.
 #[derive(Debug)]
 pub struct Program {
     /// Can be read when it has ended.

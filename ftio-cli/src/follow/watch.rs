@@ -1,8 +1,9 @@
 //! Waits until there may be something new: a file event, a signal, a key, or the end of some time.
 //!
-//! Events come from the kernel (inotify) and cost nothing while there are none. Only what can matter is watched: the folder, for files that appear in
-//! it; the file itself and the parts of a trace, for what is appended. What other machines write to a network file system is
-//! never told, so there the files are looked at every now and then.
+//! Events come from the kernel (inotify) and cost nothing while there are none. Watched are the folder, for
+//! files that appear in it, and the file itself and the parts of a trace, for what is appended. The kernel
+//! does not see what other machines write to a network file system, so there the files are looked
+//! at every now and then.
 
 use anyhow::Context;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -18,12 +19,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tmio_trace::reader::parts_path;
 
-/// How often to look where there are no events, and where there are, should one have been missed.
+/// How often to look where there are no events; and where there are, in case one was missed.
 const WITHOUT_EVENTS: Duration = Duration::from_secs(1);
 const WITH_EVENTS: Duration = Duration::from_secs(10);
 
-/// File systems that other machines write to (`statfs(2)`): NFS, SMB, CIFS, SMB2, AFS, Coda, Lustre, GPFS, Ceph, BeeGFS, 9P, FUSE (sshfs, many
-/// parallel ones), OrangeFS, PanFS.
+/// File systems that other machines write to (`statfs(2)`): NFS, SMB, CIFS, SMB2, AFS, Coda, Lustre, GPFS,
+/// Ceph, BeeGFS, 9P, FUSE (sshfs, many parallel ones), OrangeFS, PanFS.
 const NETWORK: [u64; 14] = [
     0x6969,
     0x517b,
@@ -44,9 +45,9 @@ const NETWORK: [u64; 14] = [
 /// Why the waiting ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Woken {
-    /// The user or the system wants it to end.
+    /// The user or the system wants us to stop.
     pub stop: bool,
-    /// It was not the user, by an interrupt from the keyboard.
+    /// The process got SIGTERM (not Ctrl-C).
     pub terminate: bool,
     /// There may be something new in the files.
     pub look: bool,
@@ -92,7 +93,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Wait for something to happen, at most for so long.
+    /// Wait for something to happen, but no longer than `most`.
     pub fn wait(&mut self, most: Option<Duration>, others: &[BorrowedFd<'_>]) -> anyhow::Result<Woken> {
         let until_look = self.every.saturating_sub(self.last_look.elapsed());
         let time = most.map_or(until_look, |most| most.min(until_look));
@@ -126,7 +127,7 @@ impl Watch {
         Ok(Woken { stop, terminate: self.terminated.swap(false, Relaxed), look })
     }
 
-    /// Watch what is there by now. Watching what is watched already changes nothing.
+    /// Watch files that have appeared. Watching a file again changes nothing.
     fn refresh(&self) {
         let Some(events) = &self.events else { return };
         let appears =

@@ -5,7 +5,7 @@ use crate::canvas::frame::Frame;
 use crate::canvas::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
 use crate::terminal::text::printable;
 
-/// More on one sheet nobody can read.
+/// More charts on one sheet cannot be read.
 pub const MOST: usize = 24;
 
 /// Of one chart.

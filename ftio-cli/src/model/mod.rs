@@ -39,14 +39,14 @@ Examples:
   What Extra-P 4.2 would say:
       ftio model scale.jsonl --compat --print all
 
-How to read the table: error is the leave-one-out error, that is, how far off the formula is at a point that it has not seen.
-Where the data cannot tell the formula from the next best one (odds below 20 to 1), that one is shown after \"or\": the two may
-differ much beyond the measured scales, and the interval of --evaluate covers both.";
+How to read the table: the error is the leave-one-out error, that is, how far off the formula is at a point that it
+was not fitted to. Where the data cannot separate the formula from the next best one (odds below 20 to 1), the other
+is shown after \"or\": they may differ greatly beyond the measured scales, and the interval of --evaluate covers both.";
 
 /// Find the formula behind measurements at several scales
 ///
-/// Each metric of each callpath becomes a constant plus terms c · p^i · log2(p)^j (the performance model normal form, as in
-/// Extra-P), for one to four parameters.
+/// Each metric of each callpath becomes a constant plus terms c · p^i · log2(p)^j (the performance model
+/// normal form, as in Extra-P), for one to four parameters.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -54,7 +54,8 @@ pub struct Args {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
 
-    /// How to search: refining tries finer exponents, segmented a change between two formulas; both know one parameter
+    /// How to search: refining tries finer exponents, segmented two formulas with a change between them; both
+    /// for one parameter only
     #[arg(long, value_enum, value_name = "NAME", default_value_t)]
     pub modeler: ModelerChoice,
 
@@ -74,22 +75,23 @@ pub struct Args {
     #[arg(short, long, value_name = "TEXT")]
     pub metric: Option<String>,
 
-    /// Also evaluate the models at a point: Processes=4096, or p=64,n=1e6, or just 4096; may be given several times
+    /// Also evaluate the models at a point: Processes=4096, or p=64,n=1e6, or just 4096; may be given several
+    /// times
     #[arg(short, long, value_name = "POINT")]
     pub evaluate: Vec<String>,
 
-    /// Instead of models, rank the callpaths of each metric by what they are predicted to take at this point, or at that of
-    /// --evaluate, or at the largest scale measured
+    /// Instead of models, rank the callpaths of each metric by their predicted value at this point, at that
+    /// of --evaluate, or at the largest measured scale
     #[arg(long, value_name = "POINT", num_args = 0..=1, default_missing_value = "")]
     pub rank: Option<String>,
 
-    /// Draw points, models and intervals; the ending of the name decides: .html, .svg or .png
+    /// Draw points, models and intervals; the format follows from the ending of the name: .html, .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 
-    /// Print all, functions, callpaths, metrics, parameters (also all-python, functions-latex …) as Extra-P does, or a format
-    /// string: {callpath} {metric} {model} {model:python} {smape} {rss} {ar2} {re} {smape_loo} {runner_up} {notes} {points}
-    /// {measurements} {parameters}
+    /// Print all, functions, callpaths, metrics, parameters (also all-python, functions-latex …) as Extra-P
+    /// does, or a format string: {callpath} {metric} {model} {model:python} {smape} {rss} {ar2} {re}
+    /// {smape_loo} {runner_up} {notes} {points} {measurements} {parameters}
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "rank"])]
     pub print: Option<String>,
 
@@ -219,9 +221,7 @@ fn narrow(experiment: &mut Experiment, args: &Args) -> anyhow::Result<()> {
     let before = experiment.sets.len();
     experiment.sets.retain(|set| wanted(&args.callpath, &set.callpath) && wanted(&args.metric, &set.metric));
     if experiment.sets.is_empty() && before > 0 {
-        bail!(
-            "none of the {before} metrics is what --callpath and --metric ask for; --print callpaths lists them"
-        );
+        bail!("none of the {before} metrics matches --callpath and --metric; --print callpaths lists them");
     }
     Ok(())
 }
@@ -266,7 +266,7 @@ fn draw(models: &Models, points: &[Vec<f64>], file: &PictureFile, all: bool) -> 
             complain(
                 Severity::Note,
                 &format!(
-                    "{name}: the first {most} of {count} models; narrow with --callpath and --metric, or use .html"
+                    "{name}: the first {most} of {count} models; choose with --callpath and --metric, or use .html"
                 ),
             );
         }

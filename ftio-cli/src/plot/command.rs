@@ -1,5 +1,6 @@
 //! `ftio plot TRACE…`: several traces side by side in one picture.
 
+use super::draw::{draw, picture};
 use crate::canvas::PictureFile;
 use crate::exit::Exit;
 use crate::inputs::{self, InputArgs};
@@ -13,8 +14,8 @@ use std::path::PathBuf;
 
 /// Draw several traces side by side in one picture
 ///
-/// Each trace gets its charts: bandwidth with phases and dominant wave, spectrum, autocorrelation, ranks over time, and
-/// for nonblocking operations the bandwidth they needed and got. Also called as `ioplot`.
+/// Each trace gets its charts: bandwidth with phases and dominant wave, spectrum, autocorrelation, ranks over
+/// time, and for nonblocking operations the bandwidth they needed and got. Also called as `ioplot`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Traces, of any format that ftio reads, or folders of them
@@ -24,7 +25,7 @@ pub struct Args {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// The picture; the ending decides: .html (zoom and hover; needs no network), .svg or .png
+    /// The picture; the format follows from the ending: .html (zoom and hover; needs no network), .svg or .png
     #[arg(short, long, value_name = "FILE", default_value = "ftio.html", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 
@@ -32,7 +33,7 @@ pub struct Args {
     pub window: WindowArgs,
 }
 
-/// Draw what can be read; the others do not stop it.
+/// Draw every trace that can be read.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     args.window.check()?;
     let file = PictureFile::open(&args.output)?;
@@ -51,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             }
             Ok(analysis) => {
                 warn_once(&analysis.warnings);
-                pictures.push(super::picture(&analysis, &reading, file.format()));
+                pictures.push(picture(&analysis, &reading, file.format()));
             }
             Err(error) => {
                 complain(Severity::Error, &error.to_string());
@@ -63,7 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         complain(Severity::Error, "there is nothing to draw");
         return Ok(Exit::Failed);
     }
-    file.write(super::draw(&pictures, file.format()))?;
+    file.write(draw(&pictures, file.format()))?;
     writeln!(std::io::stdout(), "{}", args.output.display())?;
     Ok(exit)
 }

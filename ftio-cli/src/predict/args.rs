@@ -11,46 +11,46 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  In one terminal the job, flushing every second with no change to it; in another the predictions, until it has ended:
+  Run the job in one terminal, writing out its trace every second; predict in another, until it ends:
       ftio trace -o run.msgpack --flush interval:1 -- mpirun -n 4 ./app
       ftio predict --until-complete run.msgpack
   Both at once:
       ftio run -- mpirun -n 4 ./app
-  When does the next phase begin? For a program:
+  When does the next phase begin? For a script:
       ftio predict --json run.msgpack | jq .next_phase.start
-  A command for every prediction (JSON on its standard input, values as FTIO_PERIOD, FTIO_NEXT_START, ...):
+  Run a command for every prediction (JSON on its standard input; FTIO_PERIOD, FTIO_NEXT_START, ... set):
       ftio predict --exec 'logger \"period $FTIO_PERIOD\"' run.msgpack
   All jobs of a folder for Prometheus, at http://localhost:9797/metrics:
       ftio predict --prometheus :9797 jobs/*.msgpack
-  The load of a machine, appended to a table by something else:
+  The load of a machine, which another program appends to a table:
       ftio predict --metric load --tui metrics.csv
 
 Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 
 /// Predict the next I/O phase while the job runs
 ///
-/// Follows traces as they grow: of tmio (give the name that the trace will have), JSON Lines or MessagePack of the C++ TMIO, metrics of
-/// GekkoFS or the metric proxy, tables (CSV). A trace need not exist yet; one that is written anew is followed from its
-/// beginning. Each flush gives one prediction. Also called as `predictor`.
+/// Follows traces as they grow: of tmio (give the name that the trace will have), JSON Lines or MessagePack
+/// of the C++ TMIO, metrics of GekkoFS or the metric proxy, tables (CSV). A trace need not exist yet; one that
+/// is replaced is followed from its beginning. Each flush gives one prediction. Also called as `predictor`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// What to follow
+    /// Traces to follow, which need not exist yet
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
 
-    /// End when the job has ended. Only traces of tmio say so; for others see --timeout
+    /// Stop when the job has ended. Only traces of tmio record that; for others see --timeout
     #[arg(long)]
     pub until_complete: bool,
 
-    /// End when nothing was added for this long
+    /// Stop when nothing has been added for this long
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
     pub timeout: Option<f64>,
 
     #[command(flatten)]
     pub poll: PollArgs,
 
-    /// How frequencies that stand out are found
+    /// How outstanding frequencies are found
     #[arg(short, long, value_name = "METHOD", value_enum, default_value = "zscore")]
     pub outlier: OutlierChoice,
 
@@ -65,8 +65,9 @@ pub struct Args {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Prediction")]
 pub struct PredictionArgs {
-    /// How far back to look: "hits:K" keeps K periods after a period was found K times, again and again; "periods:K" always the last
-    /// K; "seconds:S" always the last S; "change" everything since the behaviour changed; "all" everything
+    /// How far back to look: "hits:K" shortens the window to K periods each time a period was found K times in
+    /// a row; "periods:K" is always the last K periods; "seconds:S" always the last S seconds; "change"
+    /// everything since the behaviour changed; "all" everything
     #[arg(short, long, value_name = "RULE", value_parser = window_rule, default_value = "hits:3")]
     #[arg(alias = "window_adaptation")]
     pub window: WindowRule,
@@ -81,7 +82,7 @@ pub struct PredictionArgs {
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
 
-    /// The inputs are text; this file (TOML) says where in it the numbers are
+    /// Read the inputs as text; this file (TOML) says where in it the numbers are
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub pattern: Option<PathBuf>,
 }
@@ -94,21 +95,22 @@ pub struct OutArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Show a live chart of the bandwidth, the period and how long it is until the next phase; q ends it
+    /// Show the bandwidth, the period and a countdown to the next phase, live; q quits
     #[arg(long, conflicts_with = "json")]
     pub tui: bool,
 
-    /// Run this (by sh -c) for every prediction, with the JSON object as standard input and its main values as FTIO_* variables
+    /// Run this command (with sh -c) for every prediction, with the JSON object on its standard input and the
+    /// main values in FTIO_* variables
     #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString)]
     pub exec: Option<String>,
 
-    /// Metrics for Prometheus: an address such as :9797 or 127.0.0.1:9797 to serve them at /metrics, or a file, replaced as a whole each
-    /// time, for the textfile collector
+    /// Publish metrics for Prometheus: served at /metrics if this is an address such as :9797 or
+    /// 127.0.0.1:9797; otherwise written to this file, for the textfile collector
     #[arg(long, value_name = "FILE|ADDR")]
     pub prometheus: Option<String>,
 
-    /// Send JSON lines over a socket, an address such as 127.0.0.1:9999 or a path: to whoever listens there, or else to everybody who
-    /// connects
+    /// Send JSON lines over a socket, an address such as 127.0.0.1:9999 or a path: to the program that listens
+    /// there, or, if none does, to every program that connects
     #[arg(long, value_name = "PATH|ADDR")]
     pub socket: Option<String>,
 }

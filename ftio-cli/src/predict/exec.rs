@@ -1,9 +1,9 @@
 //! `--exec`: a command for every prediction.
 //!
-//! Commands run one after the other on a thread of their own, so that a slow one delays neither predictions nor other
-//! outputs.
+//! Commands run one after the other on a thread of their own, so that a slow one delays neither predictions
+//! nor other outputs.
 
-use super::sinks::Sink;
+use super::sink::Sink;
 use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use ftio_core::predict::Prediction;

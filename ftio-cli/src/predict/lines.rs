@@ -1,6 +1,6 @@
 //! Predictions as lines: for people, and as JSON.
 
-use super::sinks::Sink;
+use super::sink::Sink;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, percent, seconds};

@@ -1,11 +1,13 @@
-//! `ftio predict`: follow traces, and say at every flush what is to be expected.
+//! `ftio predict`: follow traces, and predict the next I/O phase at every flush.
 
 mod args;
 mod exec;
 mod exposition;
 mod lines;
 mod prometheus;
+mod shown;
 mod signals;
+mod sink;
 mod sinks;
 mod socket;
 mod tui;

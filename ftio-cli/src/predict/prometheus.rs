@@ -1,7 +1,7 @@
 //! `--prometheus`: the exposition in a file, or served over HTTP.
 
 use super::exposition::Exposition;
-use super::sinks::Sink;
+use super::sink::Sink;
 use anyhow::Context;
 use ftio_core::predict::Prediction;
 use std::fs;

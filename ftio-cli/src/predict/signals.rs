@@ -1,17 +1,16 @@
-//! What becomes of the traces that `ftio predict` follows: a predictor for each signal, whose predictions go to the sinks
-//! and onto the screen.
+//! What becomes of the traces that `ftio predict` follows: a predictor for each signal, whose predictions go
+//! to the sinks and onto the screen.
 
+use super::shown::Shown;
 use super::sinks::Sinks;
 use super::tui::{self, Tui};
 use crate::follow::Handler;
 use crate::terminal::text::{Severity, complain};
 use ftio_core::follow::{Event, Status};
-use ftio_core::predict::{Change, PredictOptions, Prediction, Predictor};
-use ftio_core::signal::Signal;
-use std::collections::VecDeque;
+use ftio_core::predict::{PredictOptions, Predictor};
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Predicts.
 pub struct Predicting {
@@ -54,7 +53,11 @@ impl Handler for Predicting {
     fn round(&mut self, news: bool) -> anyhow::Result<()> {
         self.sinks.flush()?;
         match &mut self.tui {
-            Some(tui) => tui.draw(&self.traces, news),
+            Some(tui) => {
+                let traces: Vec<_> =
+                    self.traces.iter().map(|trace| (trace.path.as_path(), &trace.shown[..])).collect();
+                tui.draw(&traces, news)
+            }
             None => Ok(()),
         }
     }
@@ -70,7 +73,7 @@ impl Handler for Predicting {
 
 /// The signals of one trace.
 #[derive(Debug)]
-pub struct Signals {
+struct Signals {
     path: PathBuf,
     options: PredictOptions,
     predictors: Vec<Predictor>,
@@ -80,15 +83,6 @@ pub struct Signals {
 impl Signals {
     fn new(path: &Path, options: PredictOptions) -> Self {
         Signals { path: path.to_owned(), options, predictors: Vec::new(), shown: Vec::new() }
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// What there is to show of them.
-    pub fn shown(&self) -> &[Shown] {
-        &self.shown
     }
 
     fn take(&mut self, event: Event<'_>, sinks: &mut Sinks) {
@@ -121,49 +115,5 @@ impl Signals {
             }
             Event::Warning(text) => complain(Severity::Warning, text),
         }
-    }
-}
-
-/// Predictions that a picture remembers.
-const REMEMBERED: usize = 32;
-
-/// What there is to show of a signal.
-#[derive(Clone, Debug)]
-pub struct Shown {
-    pub name: String,
-    pub last: Option<Prediction>,
-    /// When it was made.
-    pub at: Instant,
-    /// Bandwidth in the window.
-    pub signal: Signal,
-    /// Times and periods of the predictions so far.
-    pub before: VecDeque<(f64, Option<f64>)>,
-    /// The last change of behaviour.
-    pub change: Option<Change>,
-    /// The job has ended.
-    pub ended: bool,
-}
-
-impl Shown {
-    pub fn new(name: &str) -> Self {
-        Shown {
-            name: name.to_owned(),
-            last: None,
-            at: Instant::now(),
-            signal: Signal { start: 0, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
-            before: VecDeque::new(),
-            change: None,
-            ended: false,
-        }
-    }
-
-    pub fn take(&mut self, prediction: &Prediction, signal: &Signal) {
-        (self.at, self.signal) = (Instant::now(), signal.clone());
-        self.change = prediction.change.or(self.change);
-        self.before.push_back((prediction.t, prediction.period));
-        if self.before.len() > REMEMBERED {
-            self.before.pop_front();
-        }
-        self.last = Some(prediction.clone());
     }
 }

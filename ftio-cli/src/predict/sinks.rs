@@ -1,21 +1,16 @@
-//! Where predictions go. A new output is a file with a [`Sink`], and a line in [`Sinks::open`].
+//! All the outputs of predictions. A new one is a file with a [`Sink`], and a line in [`Sinks::open`].
 
-use super::OutArgs;
+use super::args::OutArgs;
 use super::exec::Exec;
 use super::lines::{JsonLines, Place, TextLines};
 use super::prometheus::Prometheus;
+use super::sink::Sink;
 use super::socket::Socket;
 use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use ftio_core::predict::Prediction;
 use std::io::{self, Write};
 use std::path::Path;
-
-/// Takes predictions as they are made.
-pub trait Sink {
-    /// `json` is the prediction as one line of JSON. An error ends the command.
-    fn prediction(&mut self, prediction: &Prediction, json: &str) -> io::Result<()>;
-}
 
 /// All that want to know of predictions.
 pub struct Sinks {

@@ -1,11 +1,11 @@
 //! `--socket`: predictions as JSON lines over a Unix or TCP socket.
 //!
-//! If something listens at the address, we connect and send. Otherwise we listen, and send to every client that
-//! connects; a new client first gets the last prediction of every trace. No client is waited for: one that does not
-//! read in time is disconnected.
+//! If something listens at the address, we connect and send. Otherwise we listen, and send to every client
+//! that connects; a new client first gets the last prediction of every trace. No client is waited for: one
+//! that does not read in time is disconnected.
 
 use super::prometheus::address;
-use super::sinks::Sink;
+use super::sink::Sink;
 use anyhow::{Context, bail};
 use ftio_core::predict::Prediction;
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! `ftio scale TRACE…`: runs at several scales become measurements for scaling models, in Extra-P's JSON lines.
+//! `ftio scale TRACE…`: runs at several scales become measurements for scaling models, in Extra-P's JSON
+//! lines.
 
 mod parameters;
 
@@ -23,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   From runs to formulas in one line:
       ftio scale runs/*.msgpack | ftio model -
-  Each finished run refines the models:
+  Refine the models with each finished run:
       ftio scale -o scale.jsonl tmio_4711_64.msgpack
       ftio model scale.jsonl --evaluate Processes=4096
   A second parameter: the same for these runs, or found in names such as app.p64.n1000.msgpack:
@@ -32,15 +33,16 @@ Examples:
   Extra-P reads the file as well:
       extrap --json scale.jsonl
 
-Callpaths and metrics are those of FTIO's ioparse (write_sync->total_bytes, io_time->total_time …); beside them there are
-function->NAME, file->NAME, write_async->required_bandwidth, …->actual_bandwidth, …->lost_time, and main with Frequency (Hz) and
-Period (s). What a run does not have is absent. Extra-P refuses a file in which a metric is missing at one of the scales: such
-metrics are left out, and a line says so, unless --ragged is given.";
+Callpaths and metrics are those of FTIO's ioparse (write_sync->total_bytes, io_time->total_time …) and these:
+function->NAME, file->NAME, write_async->required_bandwidth, …->actual_bandwidth, …->lost_time, and main with
+Frequency (Hz) and Period (s). A metric that a run does not have is absent. Extra-P refuses a file in which a
+metric is missing at one of the scales, so such metrics are left out with a message, unless --ragged is given.";
 
 /// Turn runs at several scales into measurements for scaling models (Extra-P's JSON lines)
 ///
-/// Each trace is one run. The number of processes comes from the trace itself, or from the last number in its name if the trace
-/// does not know it. The same scale twice is a repetition, which tells how much runs scatter.
+/// Each trace is one run. The number of processes comes from the trace itself, or from the last number in its
+/// name if the trace does not know it. The same scale twice is a repetition, which tells how much runs
+/// scatter.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -52,13 +54,13 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// A further parameter of these runs, up to three: NAME=NUMBER, or NAME to find it in the names of the traces
-    /// ("n" in app.n1000.msgpack). Processes=NUMBER replaces the number of processes
+    /// A further parameter of these runs, up to three: NAME=NUMBER, or NAME to find it in the names of the
+    /// traces ("n" in app.n1000.msgpack). Processes=NUMBER replaces the number of processes
     #[arg(short, long = "param", value_name = "NAME[=NUMBER]")]
     pub parameters: Vec<Parameter>,
 
-    /// Whose period is looked for: write_sync, read_sync, write_async, read_async, write, read or all [default: write, or
-    /// read if nothing was written]
+    /// Which requests to find the period of: write_sync, read_sync, write_async, read_async, write, read or all
+    /// [default: write, or read if nothing was written]
     #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
     pub mode: Option<Mode>,
 
@@ -102,7 +104,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// One run: where it stands, and what was measured there.
+/// One run: the values of its parameters, and what was measured.
 fn measure(input: &Input, args: &Args, reading: &OpenOptions) -> anyhow::Result<Run> {
     let Input::Path(path) = input else {
         anyhow::bail!("{}: expected a file, because it is read more than once", input.name());
@@ -125,7 +127,7 @@ fn measure(input: &Input, args: &Args, reading: &OpenOptions) -> anyhow::Result<
     Ok(Run { point, values })
 }
 
-/// What somebody should know who goes on to Extra-P.
+/// What a user of Extra-P should know.
 fn tell(added: &Extension, target: &Target, runs: usize) {
     let list = |sets: &[Name]| {
         let named: Vec<String> =

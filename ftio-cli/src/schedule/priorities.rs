@@ -34,8 +34,8 @@ impl Priorities {
         self.exit
     }
 
-    /// Do something about a job, and print it if its priority has changed. What cannot be done for one job does not stop
-    /// the others.
+    /// Do something about a job, and print it if its priority has changed. What cannot be done for one job
+    /// does not stop the others.
     pub fn change(
         &mut self,
         job: JobOf<'_>,

@@ -1,4 +1,5 @@
-//! Colours, where they are wanted: on a terminal, as `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` ask, or as `--color` says.
+//! Colours, where they are wanted: on a terminal, as `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` ask, or as
+//! `--color` says.
 
 use crate::values::Colour;
 use anstream::stream::RawStream;

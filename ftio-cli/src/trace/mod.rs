@@ -18,8 +18,9 @@ const LIBRARY: &str = "libtmio.so";
 
 /// Run a program with libtmio.so preloaded
 ///
-/// The environment is set up and the program takes the place of ftio. Where the command is a launcher (mpirun or mpiexec of
-/// Open MPI, MPICH or Intel MPI; srun), the launcher is told to pass the settings to the ranks on all nodes.
+/// The environment is set up and the program takes the place of ftio. Where the command is a launcher (mpirun
+/// or mpiexec of Open MPI, MPICH or Intel MPI; srun), the launcher is asked to pass the settings to the
+/// ranks on all nodes.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Where the trace goes [default: tmio_%j_%n.msgpack in the working directory of rank 0]
@@ -33,7 +34,7 @@ pub struct Args {
     #[command(flatten)]
     pub library: LibraryArgs,
 
-    /// Show the command instead of running it
+    /// Print the command instead of running it
     #[arg(long)]
     pub dry_run: bool,
 

@@ -1,4 +1,5 @@
-//! Options of the detection that change what is analysed: methods, groups, waves, segments, required bandwidth, compatibility.
+//! Options of the detection that change what is analysed: methods, groups, waves, segments, required
+//! bandwidth, compatibility.
 
 use crate::support::{SECOND, Script, blocking, ftio, nonblocking, stderr, stdout};
 use serde_json::Value;
@@ -161,7 +162,8 @@ fn compat_has_its_own_defaults() {
         (found["mode"].as_str(), found["sampling_frequency"].as_f64()),
         (Some("write_sync"), Some(10.0))
     );
-    // From the first event at 4 s to the last at 116 s, on the grid of the DFT: 11.2 periods, of which it sees 11.
+    // From the first event at 4 s to the last at 116 s, on the grid of the DFT: 11.2 periods, of which it
+    // sees 11.
     assert_eq!((found["t_start"].as_f64(), found["n_samples"].as_u64()), (Some(4.0), Some(1120)));
     assert!((found["frequency"].as_f64().unwrap() - 10.0 * 11.0 / 1120.0).abs() < 1e-12);
     let refined = &lines(dir.path(), &["--json", "--compat", "-au", "t"])[0];

@@ -1,4 +1,4 @@
-//! Files that are no traces, or only part of one.
+//! Files that are not traces, or only part of one.
 
 use crate::support::{Script, ftio, stderr, stdout};
 use serde_json::Value;

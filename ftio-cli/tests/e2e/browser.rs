@@ -1,4 +1,5 @@
-//! The HTML report in a real browser: Chromium, driven through ChromeDriver. Skipped, visibly, where they are missing.
+//! The HTML report in a real browser: Chromium, driven through ChromeDriver. Skipped, visibly, where they are
+//! missing.
 
 use crate::support::{SECOND, Script, ftio, nonblocking, skipped};
 use serde_json::{Value, json};

@@ -33,7 +33,7 @@ fn log(path: &Path, user: i64, command: &str, writes: &[(f64, f64, i64)]) {
         .unwrap();
 }
 
-/// Checkpoints of one application, twice; a result at the end of another; and a file that is none.
+/// Checkpoints of one application, twice; a result at the end of another; and a file that is not a log.
 fn archive(folder: &Path) {
     std::fs::create_dir_all(folder.join("logs/2024")).unwrap();
     let bursts = |bytes: i64| -> Vec<(f64, f64, i64)> {

@@ -1,7 +1,8 @@
 //! What `ftio scale` writes is accepted by Extra-P itself, and both find the same.
 //!
-//! Extra-P is a Python program with 600 MB of packages, so this runs only where asked for: with `FTIO_TEST_EXTRAP=1` it
-//! is installed into a virtual environment under `target/`, once; `FTIO_EXTRAP=/path/to/extrap` takes one that is there.
+//! Extra-P is a Python program with 600 MB of packages, so this runs only where asked for: with
+//! `FTIO_TEST_EXTRAP=1` it is installed into a virtual environment under `target/`, once;
+//! `FTIO_EXTRAP=/path/to/extrap` takes one that is there.
 
 use crate::support::{Script, ftio, skipped, stderr, stdout};
 use std::path::{Path, PathBuf};

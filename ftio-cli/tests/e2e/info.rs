@@ -180,8 +180,8 @@ fn operations_and_bytes_are_summed_by_class() {
 
 #[test]
 fn required_and_actual_bandwidth() {
-    // Issue to deadline: 2 s and 3 s; issue to done: 4 s and 4 s; seen pending only the second one, for 2 s. Lost: half a second in the
-    // call and 2 s in the wait; a tenth in tests.
+    // Issue to deadline: 2 s and 3 s; issue to done: 4 s and 4 s; seen pending only the second one, for 2 s.
+    // Lost: half a second in the call and 2 s in the wait; a tenth in tests.
     let found = summary(&mixed()).write_async;
     assert_eq!((found.ops, found.bytes, found.ranks), (2, 10_000, 1));
     assert!(close(found.required_bandwidth, 2000.0), "{found:?}");

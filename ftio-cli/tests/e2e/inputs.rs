@@ -50,7 +50,7 @@ fn every_file_of_a_folder_is_analysed() {
     assert_eq!(found.len(), 5);
     assert!(found.iter().all(|found| (found["period"].as_f64().unwrap() - 10.0).abs() < 0.2));
 
-    // One that is none is named, and the others are read.
+    // A file that is not a trace is named, and the others are read.
     std::fs::write(results.join("README"), "Lorem ipsum dolor sit amet\n").unwrap();
     for command in [&["--json", "results"][..], &["info", "--json", "results"]] {
         let output = ftio(dir.path(), command);

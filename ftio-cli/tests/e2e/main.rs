@@ -12,6 +12,7 @@ mod extra_p;
 mod info;
 mod inputs;
 mod model;
+mod one_period;
 mod plot;
 mod predict;
 mod recover;

@@ -121,7 +121,8 @@ struct Ranked {
     growth: Option<f64>,
 }
 
-/// Bytes linear, time falling with noise, a logarithm, nothing at all; three repetitions at 2 to 64 processes.
+/// Bytes linear, time falling with noise, a logarithm, nothing at all; three repetitions at 2 to 64
+/// processes.
 fn measurements() -> TempDir {
     let directory = tempdir().unwrap();
     let mut text = String::new();

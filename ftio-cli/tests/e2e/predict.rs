@@ -14,7 +14,7 @@ use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind};
 use tmio_trace::{Direction, TraceEnd};
 
-/// Every field of a prediction; what is not here may not be printed, and nothing may be missing.
+/// Every field of a prediction: no other may be printed, and none may be missing.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
@@ -104,7 +104,7 @@ impl Running {
         assert!(Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap().success());
     }
 
-    /// How it ended, what it printed that was not read, and what it said.
+    /// The exit code, the rest of standard output, and standard error.
     fn end(mut self) -> (Option<i32>, Vec<String>, String) {
         let status = self.child.wait().unwrap();
         let mut said = String::new();
@@ -149,7 +149,7 @@ fn burst(i: i64) -> Vec<u8> {
     encoder.finish(0, i as u64, (10 * i + 6) * SECOND, Vec::new()).unwrap().to_vec()
 }
 
-/// The end of a job that flushed so many bursts.
+/// The end of a job after this many bursts.
 fn end(count: u64) -> Vec<u8> {
     let end = TraceEnd { end: 10 * count as i64 * SECOND, ranks: 1, operations: count };
     frame::encode(FrameKind::End, &end).unwrap()
@@ -373,7 +373,7 @@ fn a_client_that_connects_gets_the_last_prediction_first() {
     assert!(!dir.path().join("sock").exists());
     fs::write(dir.path().join("file"), "").unwrap();
     let output = ftio(dir.path(), &["predict", "--socket", "file", "a"]);
-    assert_eq!(output.status.code(), Some(1), "somebody's file is not replaced");
+    assert_eq!(output.status.code(), Some(1), "a file that is not ours is not replaced");
     assert!(dir.path().join("file").exists());
 }
 

@@ -30,7 +30,8 @@ fn value(lines: &[Line], processes: f64, callpath: &str, metric: &str) -> Option
     lines.iter().find(is_it).map(|line| line.value)
 }
 
-/// Bursts, and on every rank a nonblocking write of 1000 bytes that had to be complete after one second and took two.
+/// Bursts, and on every rank a nonblocking write of 1000 bytes that had to be complete after one second and
+/// took two.
 fn mixed(ranks: u32) -> Script {
     let mut script = Script::bursts(ranks, 12);
     for (_, operations) in &mut script.blocks {

@@ -76,7 +76,8 @@ fn the_published_experiment_with_our_predictor_in_the_loop() {
     assert_eq!(paper["set10_predicted"].utilisation, Some(0.26));
     let change = |name: &str| &found.change[name];
     assert_eq!(change("fair_share").io_slowdown, Some(0.0));
-    // What must come out whatever the details: sets help, most when periods are known, less when they have to be found.
+    // What must come out whatever the details: sets help, most when periods are known, less when they have to
+    // be found.
     let slowdown = |name: &str| found.policies[name].io_slowdown;
     assert!(slowdown("set10_clairvoyant") < slowdown("set10_predicted"));
     assert!(slowdown("set10_predicted") < slowdown("set10_strict"));
@@ -137,7 +138,7 @@ struct Said {
     priority: Option<u32>,
 }
 
-/// A job that runs as far as its trace tells.
+/// A job that is running, as far as its trace shows.
 struct Job {
     path: PathBuf,
     bytes: Vec<u8>,
@@ -167,7 +168,7 @@ impl Job {
         Job { path, bytes, ends, written: 0 }
     }
 
-    /// Append so many frames to what is there: header, rank, then the phases.
+    /// Append this many frames: header, rank, then the phases.
     fn grow(&mut self, frames: usize) {
         let parts =
             self.path.with_file_name(format!("{}.parts", self.path.file_name().unwrap().to_str().unwrap()));

@@ -124,8 +124,8 @@ pub fn exit_code(directory: &Path, args: &[&str]) -> Option<i32> {
     ftio(directory, args).status.code()
 }
 
-/// This test, or a part of it, needs something that is not here. Visible even where output is captured; with `STRICT=1`
-/// it is a failure.
+/// This test, or a part of it, needs something that is not here. Visible even where output is captured; with
+/// `STRICT=1` it is a failure.
 pub fn skipped(reason: &str) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
