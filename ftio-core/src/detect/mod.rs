@@ -5,7 +5,7 @@
 //! 3. ask its [spectrum](crate::spectral) which frequency stands out;
 //! 4. count its [phases](crate::phases), and [estimate](crate::estimate) from both whether there is a period, which, and
 //!    how sure that is;
-//! 5. say how the I/O [behaves](characterize) and when it comes [next](next_phase).
+//! 5. say how the I/O [behaves](mod@characterize) and when it comes [next](mod@next_phase).
 
 pub mod analysis;
 pub mod characterize;
