@@ -1,5 +1,5 @@
-//! Every command takes every format in every way (from a path, from standard input, compressed, from a folder), and gives the
-//! same answer, but for the name of the input.
+//! Every command takes every format in every way (from a path, from standard input, compressed, from a
+//! folder), and gives the same answer, but for the name of the input.
 
 use crate::support::{Script, nonblocking};
 use darshan_log::write::LogWriter;
