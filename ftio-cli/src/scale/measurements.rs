@@ -43,6 +43,9 @@ pub fn measurements(evidence: &Evidence<'_>) -> Vec<Measurement> {
     asynchronous("read_async", evidence.profile.read_async.as_ref(), &mut list);
     functions(evidence.profile, &mut list);
     files(&evidence.profile.files, &mut list);
+    for (name, value) in &evidence.profile.counters {
+        list.push(name, "Value", *value);
+    }
     list.push("main", "Frequency (Hz)", evidence.detection.and_then(|found| found.frequency));
     list.push("main", "Period (s)", evidence.detection.and_then(|found| found.period));
     list.0
