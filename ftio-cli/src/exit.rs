@@ -1,6 +1,6 @@
 //! How the command ends.
 
-use crate::terminal::text;
+use crate::terminal::text::{Severity, complain};
 use std::io;
 use std::process::ExitCode;
 
@@ -23,14 +23,31 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Say what went wrong, if anything did. A closed pipe is no error: whoever reads has seen enough.
+/// Arguments that the parser accepts and that make no sense together, or for this input.
+#[derive(Debug)]
+struct WrongUsage(String);
+
+impl std::fmt::Display for WrongUsage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongUsage {}
+
+/// An error that ends the command with [`Exit::Usage`].
+pub fn wrong_usage(message: impl Into<String>) -> anyhow::Error {
+    WrongUsage(message.into()).into()
+}
+
+/// Report what went wrong, if anything did. A closed pipe is not an error: the reader has seen enough.
 pub fn report(result: anyhow::Result<Exit>) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(error) if is_broken_pipe(&error) => Exit::Done,
         Err(error) => {
-            text::complain("", &format!("{error:#}"));
-            Exit::Failed
+            complain(Severity::Error, &format!("{error:#}"));
+            if error.is::<WrongUsage>() { Exit::Usage } else { Exit::Failed }
         }
     }
 }
@@ -40,4 +57,19 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn the_exit_code_tells_what_went_wrong() {
+        assert_eq!(report(Ok(Exit::NotPeriodic)), Exit::NotPeriodic);
+        assert_eq!(report(Err(wrong_usage("--ts after --te"))), Exit::Usage);
+        assert_eq!(report(Err(wrong_usage("no ending")).context("a.xyz")), Exit::Usage);
+        assert_eq!(report(Err(anyhow::anyhow!("no file"))), Exit::Failed);
+        assert_eq!(report(Err(io::Error::from(io::ErrorKind::BrokenPipe)).context("stdout")), Exit::Done);
+    }
 }

@@ -1,10 +1,9 @@
 //! `ftio info TRACE…`: what a trace holds.
 
-use crate::cli::InfoArgs;
 use crate::exit::Exit;
 use crate::inputs;
 use crate::terminal::style::Style;
-use crate::terminal::text::{complain, printable, warn_once};
+use crate::terminal::text::{Severity, complain, printable, warn_once};
 use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
 use ftio_core::inspect::module::ModuleSummary;
 use ftio_core::inspect::summarize;
@@ -12,11 +11,30 @@ use ftio_core::inspect::summary::{AsyncSummary, ClassSummary, Summary};
 use std::fmt::Write as _;
 use std::io::Write;
 
+use crate::inputs::InputArgs;
+use clap::ValueHint;
+use std::path::PathBuf;
+
+/// Show what a trace holds: operations and bytes by class, files, cost of tracing
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Traces, of any format that ftio reads, or folders of them
+    #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    pub traces: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Print one JSON object per trace and line
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// How many files are listed.
 const MAX_FILES: usize = 20;
 
 /// Sum up every trace; one that cannot be read does not stop the others.
-pub fn run(args: &InfoArgs) -> anyhow::Result<Exit> {
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let style = Style::for_stdout();
     let mut out = std::io::stdout().lock();
     let mut exit = Exit::Done;
@@ -25,7 +43,7 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<Exit> {
         let summary = match opened.and_then(summarize) {
             Ok(summary) => summary,
             Err(error) => {
-                complain("", &error.to_string());
+                complain(Severity::Error, &error.to_string());
                 exit = Exit::Failed;
                 continue;
             }

@@ -8,6 +8,7 @@ mod cli;
 mod convert;
 mod detect;
 mod exit;
+mod follow;
 mod info;
 mod inputs;
 mod model;
@@ -18,24 +19,19 @@ mod rewrite;
 mod run;
 mod scale;
 mod schedule;
+mod signal;
 mod terminal;
 mod trace;
+mod values;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use cli::{Cli, Command, manual, names, spelling};
 use exit::Exit;
 use std::process::ExitCode;
-use terminal::{style, text};
+use terminal::style;
 
 fn main() -> ExitCode {
     let args = names::with_subcommand(std::env::args_os());
-    if let Some(name) = names::missing(&args, &Cli::command()) {
-        text::complain(
-            "",
-            &format!("this version has no subcommand {name} yet; `ftio --help` lists what there is"),
-        );
-        return Exit::Usage.into();
-    }
     let cli = match Cli::try_parse_from(spelling::accept_short_words(args)) {
         Ok(cli) => cli,
         Err(error) => {

@@ -1,9 +1,8 @@
 //! `ftio recover OUT`: what a killed job has left, as one ordinary trace.
 
-use crate::cli::RecoverArgs;
 use crate::exit::Exit;
 use crate::rewrite;
-use crate::terminal::text::{complain, printable};
+use crate::terminal::text::{Severity, complain, printable};
 use crate::terminal::units::counted;
 use anyhow::{Context, bail};
 use std::fs::{self, File};
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tmio_trace::reader::parts_path;
 use tmio_trace::{Event, RankInfo, Trace};
 
-pub fn run(args: &RecoverArgs) -> anyhow::Result<Exit> {
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (trace, parts) = places(&args.trace);
     let output = args.output.clone().unwrap_or_else(|| trace.clone());
     if trace.is_file() && args.output.is_none() {
@@ -41,6 +40,32 @@ pub fn run(args: &RecoverArgs) -> anyhow::Result<Exit> {
         if outcome.complete { "complete" } else { "incomplete, as the job did not finish" }
     )?;
     if args.clean && from == &parts { clean(&parts, &ranks, args.force) } else { Ok(Exit::Done) }
+}
+
+use clap::ValueHint;
+
+/// Make one trace of what a killed job has left
+///
+/// A job that was killed leaves OUT.parts/ and, on its hosts, a spool per rank. All other subcommands read these as well; this
+/// one makes an ordinary file of them, to be kept or taken elsewhere. Run it where the job ran: a spool can only be read
+/// there.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The trace that was to be, its .parts, or a damaged trace
+    #[arg(value_name = "OUT", value_hint = ValueHint::AnyPath)]
+    pub trace: PathBuf,
+
+    /// Where the trace goes [default: where the job would have put it]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// Afterwards remove parts and spools, if the job is gone
+    #[arg(long)]
+    pub clean: bool,
+
+    /// With --clean: also if ranks ran on other hosts
+    #[arg(long, requires = "clean")]
+    pub force: bool,
 }
 
 /// The trace and its parts, whichever of them was named.
@@ -75,7 +100,7 @@ fn report_running(ranks: &[RankInfo]) {
     let running = ranks.iter().filter(|rank| runs(rank)).count();
     if running > 0 {
         let message = format!("{running} ranks of the job run still: this is what they have done so far");
-        complain("warning", &message);
+        complain(Severity::Warning, &message);
     }
     let elsewhere: Vec<&RankInfo> = ranks.iter().filter(|rank| !is_here(rank)).collect();
     if let Some(first) = elsewhere.first() {
@@ -84,20 +109,20 @@ fn report_running(ranks: &[RankInfo]) {
             counted(elsewhere.len() as u64, "rank"),
             first.host
         );
-        complain("warning", &message);
+        complain(Severity::Warning, &message);
     }
 }
 
 /// Remove parts and spools, unless somebody may still write to them.
 fn clean(parts: &Path, ranks: &[RankInfo], force: bool) -> anyhow::Result<Exit> {
     if ranks.iter().any(runs) {
-        complain("", &format!("{}: not removed, the job runs still", parts.display()));
+        complain(Severity::Error, &format!("{}: not removed, the job runs still", parts.display()));
         return Ok(Exit::Failed);
     }
     if !force && ranks.iter().any(|rank| !is_here(rank)) {
         let message = "not removed: some ranks ran on other hosts, where the job may run still or have left a spool; \
                        --force removes it anyway";
-        complain("", &format!("{}: {message}", parts.display()));
+        complain(Severity::Error, &format!("{}: {message}", parts.display()));
         return Ok(Exit::Failed);
     }
     for rank in ranks.iter().filter(|rank| is_here(rank) && !rank.spool.is_empty()) {

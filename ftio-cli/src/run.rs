@@ -1,13 +1,15 @@
-//! `ftio run -- COMMAND…`: trace a program, predict while it runs, and say in the end what was found.
+//! `ftio run -- COMMAND…`: trace a program, predict while it runs, and print the period at the end.
 
-use crate::cli::{DetectArgs, OutlierChoice, TraceArgs};
+use crate::detect;
 use crate::exit::Exit;
-use crate::predict::{self, Followed, HowArgs, OutArgs, Outputs, Program, Until};
-use crate::terminal::text::complain;
-use crate::{detect, trace};
+use crate::follow::{PollArgs, Program, Trace, Until, follow};
+use crate::predict::{OutArgs, Place, Predicting, PredictionArgs, Sinks, Tui};
+use crate::terminal::text::{Severity, complain};
+use crate::trace::{LibraryArgs, ProgramArgs, Tracing};
+use crate::values::OutlierChoice;
 use anyhow::{Context, bail};
-use clap::{Args, ValueHint};
-use std::ffi::OsString;
+use clap::ValueHint;
+use ftio_core::detect::Options;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -19,15 +21,16 @@ Examples:
   ftio run -- mpirun -n 4 ./app
   ftio run -o run.msgpack --flush interval:0.5 --window periods:5 -- srun ./app
 
-Exit status: that of the program; 128 and the number of the signal if one ended it; 1 if it could not be run.";
+Exit status: that of the program; 128 plus the signal number if a signal ended it; 1 if it could not be run.";
 
-/// Trace a program, predict its I/O while it runs, and detect the period in the end
+/// Trace a program, predict its I/O while it runs, and find the period at the end
 ///
-/// The program runs as under `ftio trace`, writing out what it did every second; predictions appear on standard error, as `ftio predict`
-/// makes them. When it has ended, the period found in the whole trace is printed as `ftio TRACE` does.
-#[derive(Debug, Args)]
+/// The program runs as under `ftio trace`, writing out what it did every second; predictions appear on
+/// standard error, as `ftio predict` makes them. When it has ended, the period found in the whole trace is
+/// printed as `ftio TRACE` does.
+#[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct RunArgs {
+pub struct Args {
     /// Where the trace goes [default: tmio_run_PID.msgpack, PID being ftio's]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -36,65 +39,59 @@ pub struct RunArgs {
     #[arg(long, value_name = "WHEN", default_value = "interval:1")]
     pub flush: String,
 
-    /// The library [default: $TMIO_LIBRARY, or libtmio.so beside ftio or in ../lib]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub library: Option<PathBuf>,
+    #[command(flatten)]
+    pub library: LibraryArgs,
 
-    /// Look for additions this often, besides file events
-    #[arg(long, value_name = "SECONDS", value_parser = predict::positive)]
-    pub poll: Option<f64>,
+    #[command(flatten)]
+    pub poll: PollArgs,
 
-    /// How frequencies that stand out are found
+    /// How outstanding frequencies are found
     #[arg(long, value_name = "METHOD", value_enum, default_value = "zscore")]
     pub outlier: OutlierChoice,
 
     #[command(flatten)]
-    pub how: HowArgs,
+    pub prediction: PredictionArgs,
 
     #[command(flatten)]
     pub out: OutArgs,
 
-    /// The program and its arguments
-    #[arg(required = true, value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
-    #[arg(value_hint = ValueHint::CommandWithArguments)]
-    pub command: Vec<OsString>,
+    #[command(flatten)]
+    pub program: ProgramArgs,
 }
 
 /// Run it. The exit code is that of the program.
-pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
+pub fn run(args: &Args) -> anyhow::Result<u8> {
     let output = match &args.output {
         Some(path) if path.to_string_lossy().contains('%') => {
             bail!(
-                "--output {}: a name with % in it is only known to the program; name the file",
+                "--output {}: only the traced program can expand a name with % in it; give the full name",
                 path.display()
             )
         }
         Some(path) => std::path::absolute(path)?,
         None => std::path::absolute(format!("tmio_run_{}.msgpack", std::process::id()))?,
     };
-    let tracing = TraceArgs {
-        output: Some(output.clone()),
-        flush: Some(args.flush.clone()),
-        library: args.library.clone(),
-        dry_run: false,
-        command: args.command.clone(),
-    };
-    let mut command = trace::command(&tracing)?;
-    let mut trace = Followed::new(&output, &args.how.options(args.outlier), &args.how.reading()?);
+    let tracing = Tracing { output: Some(&output), flush: Some(&args.flush), library: &args.library };
+    let mut command = tracing.command(&args.program)?;
+    let options = args.prediction.options(args.outlier);
+    let mut trace = Trace::new(&output, options.detect.mode, &args.prediction.reading()?);
     trace.ignore_present();
-    let mut outputs = Outputs::open(&args.out, false)?.beside_a_program();
-    let tui = args.out.tui.then(predict::Tui::open).transpose()?;
+    let sinks = Sinks::open(&args.out, false, Place::Stderr)?;
+    let tui = args.out.tui.then(Tui::open).transpose()?;
+    let mut predicting = Predicting::new([output.as_path()], &options, sinks, tui);
     let child =
         command.spawn().with_context(|| format!("cannot run {}", command.get_program().to_string_lossy()))?;
     let (program, waiting) = end_of(child)?;
     let until = Until { program: Some(program), ..Until::default() };
-    let followed = predict::follow(std::slice::from_mut(&mut trace), &mut outputs, tui, args.poll, &until);
-    let status = waiting.join().ok().and_then(Result::ok).context("cannot tell how the program ended")?;
-    if let Err(problem) = followed.and_then(|_| outputs.finish()) {
-        complain("", &format!("{problem:#}"));
+    let followed = follow(std::slice::from_mut(&mut trace), &mut predicting, args.poll, &until);
+    // Give the terminal back before waiting: the user may have left the picture while the program still runs.
+    let predicted = followed.and_then(|_| predicting.finish());
+    let status = waiting.join().ok().and_then(Result::ok).context("cannot find out how the program ended")?;
+    if let Err(problem) = predicted {
+        complain(Severity::Error, &format!("{problem:#}"));
     }
-    if let Err(problem) = report(args, output) {
-        complain("", &format!("{problem:#}"));
+    if let Err(problem) = report(output, &options.detect, args.out.json) {
+        complain(Severity::Error, &format!("{problem:#}"));
     }
     Ok(code(status))
 }
@@ -113,12 +110,15 @@ fn end_of(mut child: Child) -> anyhow::Result<(Program, JoinHandle<std::io::Resu
 }
 
 /// What was found in the whole trace.
-fn report(args: &RunArgs, output: PathBuf) -> anyhow::Result<Exit> {
+fn report(output: PathBuf, options: &Options, json: bool) -> anyhow::Result<Exit> {
     if !output.exists() && !tmio_trace::reader::parts_path(&output).exists() {
-        complain("note", "the program made no trace: it did no MPI, or was linked statically");
+        complain(
+            Severity::Note,
+            "the program wrote no trace: it does not use MPI, or it is linked statically",
+        );
         return Ok(Exit::Done);
     }
-    detect::run(&DetectArgs::like(&args.how, args.outlier, output, args.out.json))
+    detect::whole_trace(output, options, json)
 }
 
 fn code(status: ExitStatus) -> u8 {

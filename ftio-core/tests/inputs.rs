@@ -6,8 +6,8 @@ use ftio_core::request::{Class, Mode, Request};
 use ftio_core::source::content::Content;
 use ftio_core::source::formats;
 use ftio_core::source::{
-    BandwidthPiece, Folder, Input, Job, Merged, OpenOptions, Opened, Pattern, Source, SourceError, Span, folder,
-    open, open_content,
+    BandwidthPiece, Folder, Input, Job, Merged, OpenOptions, Opened, Pattern, Source, SourceError, Span,
+    folder, open, open_content,
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,11 @@ fn phases_are_those_of_the_file() {
     for name in ["tmio.json", "tmio.jsonl", "tmio.msgpack", "custom.json", "flat.json"] {
         let mut phases: Vec<BandwidthPiece> = Vec::new();
         let opened = one(open_bytes(name, bytes(name)).unwrap());
-        opened.into_source().unwrap().read_pieces(Span::Actual, &mut |batch| phases.extend_from_slice(batch)).unwrap();
+        opened
+            .into_source()
+            .unwrap()
+            .read_pieces(Span::Actual, &mut |batch| phases.extend_from_slice(batch))
+            .unwrap();
         assert_eq!(phases.len(), 24, "{name}");
         for (index, phase) in phases.iter().enumerate() {
             let start = 4.0 + 10.0 * (index % 12) as f64;
@@ -153,8 +157,9 @@ fn named(opened: Opened) -> (String, Box<dyn Source>) {
 
 #[test]
 fn several_parts_make_one_job() {
-    let parts =
-        || (0..3).map(|_| one(open_bytes("gekkofs_write.json", bytes("gekkofs_write.json")).unwrap())).map(named);
+    let parts = || {
+        (0..3).map(|_| one(open_bytes("gekkofs_write.json", bytes("gekkofs_write.json")).unwrap())).map(named)
+    };
     let mut ranks = std::collections::BTreeSet::new();
     let merged: Box<dyn ftio_core::source::Source> = Box::new(Merged(parts().collect()));
     merged
@@ -203,7 +208,8 @@ fn numbers_that_cannot_be_are_left_out_and_named() {
     let read = |text: String| {
         let opened = one(open_bytes("x.json", text.into()).unwrap());
         let mut requests: Vec<Request> = Vec::new();
-        let job = opened.into_source().unwrap().read(Span::Actual, &mut |batch| requests.extend_from_slice(batch));
+        let job =
+            opened.into_source().unwrap().read(Span::Actual, &mut |batch| requests.extend_from_slice(batch));
         job.map(|job| (requests.len(), job.warnings))
     };
     for (b, s, e) in [

@@ -8,6 +8,7 @@
 //!
 //! - [`rules`]: from a period to a set and its priority, and what holds before the first period is known;
 //! - [`standing`]: the priority of one job over its life;
+//! - [`observed`]: whether what was seen of a job supports a predicted period;
 //! - [`scheduler`]: the priorities of several running jobs;
 //! - [`configfs`]: where the file system's client looks priorities up;
 //! - [`queue`]: in which order one server handles requests;
@@ -26,6 +27,7 @@
 pub mod configfs;
 pub mod experiment;
 pub mod metrics;
+pub mod observed;
 pub mod queue;
 pub mod rules;
 pub mod scheduler;

@@ -90,6 +90,20 @@ pub enum InvalidKind {
     Defect,
 }
 
+impl InvalidKind {
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            InvalidKind::Unreadable => "unreadable",
+            InvalidKind::Unsupported => "unsupported",
+            InvalidKind::Damaged => "damaged",
+            InvalidKind::ImpossibleJob => "impossible job",
+            InvalidKind::ImpossibleTimes => "impossible times",
+            InvalidKind::Defect => "defect",
+        }
+    }
+}
+
 /// Why a log is not categorised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invalid {

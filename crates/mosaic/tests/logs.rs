@@ -8,9 +8,9 @@ use darshan_log::{
     MpiioRecord, MpiioTime, PosixCounter, PosixRecord, PosixTime, Segment, StdioCounter, StdioRecord,
     StdioTime, Timestamp,
 };
+use ftio_core::Layer as FtioLayer;
 use mosaic::archive::record::examine;
 use mosaic::archive::{Record, Settings};
-use ftio_core::Layer as FtioLayer;
 use mosaic::log::{InvalidKind, Origin, Reading};
 use mosaic::{Thresholds, log};
 use std::path::PathBuf;

@@ -39,6 +39,7 @@
 //! |---|---|
 //! | read JSON lines, JSON, text, Talpas | [`input`] |
 //! | build measurements in memory | [`ExperimentBuilder`] |
+//! | add runs to a file of measurements | [`extend()`] |
 //! | model all sets, or one series | [`model()`], [`model_series`], [`Options`] |
 //! | evaluate, with intervals | [`Model::evaluate`], [`Model::predict`], [`parse_point`] |
 //! | compare callpaths at a scale | [`rank()`] |
@@ -56,6 +57,7 @@ mod cost;
 mod dense;
 mod error;
 mod experiment;
+mod extend;
 mod forms;
 mod fraction;
 mod function;
@@ -76,6 +78,7 @@ mod student;
 pub use cost::Costs;
 pub use error::{Error, Place, Result};
 pub use experiment::{Experiment, ExperimentBuilder, Measure, Measurement, MeasurementSet};
+pub use extend::{Extension, Name, Run, extend};
 pub use fraction::Fraction;
 pub use function::{Exponents, Factor, Formula, Function, Term};
 pub use model::{Model, Note, RunnerUp};

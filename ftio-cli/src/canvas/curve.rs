@@ -12,7 +12,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// First, lowest, highest and last point of each of `points / 4` stretches: it looks the same and has no gaps.
+    /// First, lowest, highest and last point of each of `points / 4` stretches: it looks the same and has no
+    /// gaps.
     pub fn thinned(self, points: usize) -> Curve {
         let columns = points / 4;
         if self.x.len() <= points || columns == 0 {

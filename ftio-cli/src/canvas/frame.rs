@@ -1,20 +1,13 @@
 //! One chart on a sheet: a rectangle, the values its edges stand for, axes, and curves in it.
 
-use super::axis::{labels, ticks};
+use super::axis::{Axis, Quantity, labels};
 use super::curve::Curve;
 use super::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
 
 pub struct Frame {
     pub place: Rectangle,
-    pub x: [f64; 2],
-    pub y: [f64; 2],
-}
-
-/// What an axis shows.
-#[derive(Clone, Copy)]
-pub struct Axis {
-    pub name: &'static str,
-    pub unit: &'static str,
+    pub x: Axis,
+    pub y: Axis,
 }
 
 impl Frame {
@@ -27,17 +20,16 @@ impl Frame {
     }
 
     pub fn at_x(&self, x: f64) -> f64 {
-        self.place.left + (x - self.x[0]) / (self.x[1] - self.x[0]) * self.place.width
+        self.place.left + self.x.place(x) * self.place.width
     }
 
     pub fn at(&self, x: f64, y: f64) -> Point {
-        let up = ((y - self.y[0]) / (self.y[1] - self.y[0])).clamp(-0.05, 1.2);
-        (self.at_x(x), self.bottom() - up * self.place.height)
+        (self.at_x(x), self.bottom() - self.y.place(y) * self.place.height)
     }
 
     /// Axes with ticks, grid lines and the names of what they show.
-    pub fn axes(&self, across: Axis, up: Axis, sheet: &mut Sheet) {
-        let y_ticks = ticks(self.y[0], self.y[1], (self.place.height / 45.0).max(2.0) as usize);
+    pub fn axes(&self, across: Quantity, up: Quantity, sheet: &mut Sheet) {
+        let y_ticks = self.y.ticks((self.place.height / 45.0).max(2.0) as usize, 10.0);
         let (y_labels, y_prefix) = match up.unit {
             "%" => (y_ticks.iter().map(|tick| format!("{}", (tick * 1000.0).round() / 10.0)).collect(), ""),
             "" => (plain(&y_ticks), ""),
@@ -45,7 +37,7 @@ impl Frame {
         };
         let mut grid = Vec::new();
         for (tick, label) in y_ticks.iter().zip(y_labels) {
-            let (_, y) = self.at(self.x[0], *tick);
+            let (_, y) = self.at(self.x.low, *tick);
             grid.push(((self.place.left, y), (self.right(), y)));
             sheet.text((self.place.left - 8.0, y + 4.0), label, 12.0, Anchor::End, Ink::Text);
         }
@@ -69,9 +61,9 @@ impl Frame {
     }
 
     /// The horizontal axis alone.
-    pub fn across(&self, axis: Axis, sheet: &mut Sheet) {
-        let x_ticks = ticks(self.x[0], self.x[1], (self.place.width / 105.0).max(2.0) as usize);
-        let (x_labels, prefix) = if axis.unit == "s" { (plain(&x_ticks), "") } else { labels(&x_ticks) };
+    pub fn across(&self, shown: Quantity, sheet: &mut Sheet) {
+        let x_ticks = self.x.ticks((self.place.width / 105.0).max(2.0) as usize, 10.0);
+        let (x_labels, prefix) = if shown.unit == "s" { (plain(&x_ticks), "") } else { labels(&x_ticks) };
         let bottom = self.bottom();
         let mut marks = vec![((self.place.left, bottom), (self.right(), bottom))];
         for (tick, label) in x_ticks.iter().zip(x_labels) {
@@ -80,7 +72,7 @@ impl Frame {
             sheet.text((x, bottom + 19.0), label, 12.0, Anchor::Middle, Ink::Text);
         }
         sheet.shapes.push(Shape::Strokes { lines: marks, ink: Ink::Axis, width: 1.0 });
-        let name = format!("{} ({prefix}{})", axis.name, axis.unit);
+        let name = format!("{} ({prefix}{})", shown.name, shown.unit);
         sheet.text((self.right(), bottom + 36.0), name, 12.0, Anchor::End, Ink::Soft);
     }
 

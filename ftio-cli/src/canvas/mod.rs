@@ -1,8 +1,10 @@
-//! What pictures are drawn on: a sheet of lines, areas and text, charts with axes on it, and the sheet as SVG or PNG.
-//! Nothing here knows what is drawn.
+//! What pictures are drawn on: a sheet of lines, areas and text, charts with axes on it, and the sheet as SVG
+//! or PNG. Nothing here knows what is drawn.
 
 pub mod axis;
 pub mod curve;
+mod file;
+mod format;
 pub mod frame;
 mod markup;
 #[cfg(feature = "png")]
@@ -10,34 +12,10 @@ mod png;
 pub mod sheet;
 mod svg;
 
-use anyhow::bail;
+pub use file::PictureFile;
+pub use format::Format;
 pub use markup::escaped;
-use std::path::Path;
 pub use svg::POINTS;
-
-/// What a picture is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// A drawing.
-    Svg,
-    /// The same as pixels.
-    Png,
-    /// One page that needs no network, with zoom and hover.
-    Html,
-}
-
-impl Format {
-    /// The format that the ending of a file name asks for.
-    pub fn of(path: &Path) -> anyhow::Result<Self> {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("svg") => Ok(Format::Svg),
-            Some("html" | "htm") => Ok(Format::Html),
-            Some("png") if cfg!(feature = "png") => Ok(Format::Png),
-            Some("png") => bail!("{}: this ftio was built without PNG", path.display()),
-            _ => bail!("{}: expected a name that ends in .html, .svg or .png", path.display()),
-        }
-    }
-}
 
 /// Draw a sheet; as part of a page, in SVG.
 pub fn draw_sheet(sheet: &sheet::Sheet, format: Format) -> anyhow::Result<Vec<u8>> {
@@ -46,6 +24,6 @@ pub fn draw_sheet(sheet: &sheet::Sheet, format: Format) -> anyhow::Result<Vec<u8
         #[cfg(feature = "png")]
         Format::Png => png::draw(sheet)?,
         #[cfg(not(feature = "png"))]
-        Format::Png => bail!("this ftio was built without PNG"),
+        Format::Png => anyhow::bail!("this ftio was built without PNG"),
     })
 }

@@ -37,7 +37,8 @@ impl Ink {
         Ink::Actual,
     ];
 
-    /// On light and on dark ground. The curves' colours can be told apart with any colour vision (Okabe and Ito).
+    /// On light and on dark ground. The curves' colours can be told apart with any colour vision (Okabe and
+    /// Ito).
     pub fn colours(self) -> [&'static str; 2] {
         match self {
             Ink::Text => ["#222222", "#e6e6e6"],

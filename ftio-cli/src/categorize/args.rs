@@ -1,9 +1,9 @@
 //! The arguments of `ftio categorize`. Thresholds are options made from their table.
 
-use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
+use clap::{ArgMatches, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
+use ftio_core::Layer;
 use mosaic::Thresholds;
 use mosaic::archive::{Identity, Settings, Shard};
-use ftio_core::Layer;
 use mosaic::log::Reading;
 use mosaic::thresholds::{TABLE, Threshold};
 use std::path::PathBuf;
@@ -12,42 +12,48 @@ const EXAMPLES: &str = "\
 Examples:
   What do the applications of a site do?
       ftio categorize /logs/darshan/2019 --html report.html
-  One JSON object a log, and the bad ones apart:
+  One JSON object per log, and a list of those that could not be used:
       ftio categorize /logs --json --bad-logs bad.txt > logs.jsonl
-  A long work, to be continued with the same command after an interruption, or when logs were added:
+  A long run; repeat the command to resume it, or to add new logs:
       ftio categorize /logs -o logs.part
-  On four machines, and then together:
+  On four machines, and then combined:
       ftio categorize /logs --shard 0/4 -o part-0     (… 1/4, 2/4, 3/4)
       ftio categorize merge part-*
 
-Categories (Table I of the paper): read_ and write_ with on_start, on_end, after_start, before_end, after_start_before_end, steady or
-insignificant; periodic, periodic_second, _minute, _hour, _day_or_more, _low_busy_time, _high_busy_time, also with read_ and write_; metadata_
-with high_spike, high_density, multiple_spikes or insignificant_load. Exit status: 0 also if some logs are bad, 1 if no log could be used.";
+Categories (Table I of the paper):
+  read_, write_                    on_start, on_end, after_start, before_end, after_start_before_end, steady,
+                                   insignificant
+  periodic, and read_, write_      periodic, periodic_second, _minute, _hour, _day_or_more, _low_busy_time,
+                                   _high_busy_time
+  metadata_                        high_spike, high_density, multiple_spikes, insignificant_load
+
+Exit status: 0 done (also if some logs could not be used), 1 if none could be used, 2 wrong usage.";
 
 /// Sort an archive of Darshan logs into categories of I/O behaviour
 ///
-/// The method is that of MOSAIC (Jolivel et al., PDSW 2024): operations are merged, cut into segments and grouped; periodicity, time of
-/// the accesses and load on the metadata server give the categories. Runs of the same application by the same user count by
-/// their heaviest. All cores are used; memory does not grow with the archive.
-#[derive(Debug, Args)]
+/// The method is that of MOSAIC (Jolivel et al., PDSW 2024): operations are merged, cut into segments and
+/// grouped; periodicity, time of the accesses and load on the metadata server give the categories. Runs of
+/// the same application by the same user count by their heaviest. All cores are used; memory does not grow
+/// with the archive.
+#[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub struct CategorizeArgs {
+pub struct Args {
     #[command(subcommand)]
     pub command: Option<CategorizeCommand>,
 
-    /// Darshan logs, or folders: of these all files with ".darshan" in their name are taken, at any depth
+    /// Darshan logs, or folders; in folders, all files with ".darshan" in their name are taken, at any depth
     #[arg(required_unless_present = "from", value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 
-    /// Take paths from this file as well, one a line; - for standard input
+    /// Also take paths from this file, one per line; - for standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub from: Option<PathBuf>,
 
-    /// Keep the records of logs in this file. If it is there, the work goes on where it stopped
+    /// Keep the records of the logs in this file; if it exists, resume where it stopped
     #[arg(short, long, value_name = "PART", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Take the logs of one of N shards only, to be joined later; I from 0 to N − 1, or from 1 to N
+    /// Take only the logs of one of N shards, to be merged later; I from 0 to N − 1, or from 1 to N
     #[arg(long, value_name = "I/N", requires = "output")]
     #[arg(conflicts_with_all = ["json", "html", "summary", "bad_logs"])]
     pub shard: Option<Shard>,
@@ -59,19 +65,20 @@ pub struct CategorizeArgs {
     #[command(flatten)]
     pub results: ResultArgs,
 
-    /// Layer to take [default: the one that moved most bytes; of equals mpiio before posix before stdio]
+    /// Layer to take [default: the one that moved the most bytes; if equal, mpiio before posix before stdio]
     #[arg(long, value_name = "LAYER", value_parser = crate::inputs::layer, help_heading = "Logs")]
     pub layer: Option<Layer>,
 
-    /// Take operations from the counters even where a log has each single one (DXT)
+    /// Take operations from the counters even where a log has them one by one (DXT)
     #[arg(long, help_heading = "Logs")]
     pub no_dxt: bool,
 
-    /// What makes two runs of a user the same application: the file name of the executable, its path, or the whole command line
+    /// What makes two runs of a user the same application: the file name of the executable, its path, or the
+    /// whole command line
     #[arg(long, value_name = "BY", value_enum, default_value = "name", help_heading = "Logs")]
     pub application: ApplicationBy,
 
-    /// Do not ask FTIO whether it finds the same periods
+    /// Do not check the periods against those that ftio finds
     #[arg(long, help_heading = "Logs")]
     pub no_witness: bool,
 
@@ -84,14 +91,14 @@ pub enum CategorizeCommand {
     Merge(MergeArgs),
 }
 
-/// Join the parts that several machines made, to what one machine would have made
-#[derive(Debug, Args)]
+/// Merge the parts that several machines made into the result that one machine would give
+#[derive(Debug, clap::Args)]
 pub struct MergeArgs {
     /// The parts: each shard once
     #[arg(required = true, value_name = "PART", value_hint = ValueHint::FilePath)]
     pub parts: Vec<PathBuf>,
 
-    /// Join what there is, even if shards are missing or unfinished
+    /// Merge what there is, even if shards are missing or unfinished
     #[arg(long)]
     pub partial: bool,
 
@@ -100,7 +107,7 @@ pub struct MergeArgs {
 }
 
 /// Where results go.
-#[derive(Debug, Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Results")]
 pub struct ResultArgs {
     /// Print one JSON object per log and line, in the order of paths
@@ -115,7 +122,7 @@ pub struct ResultArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
 
-    /// Write all logs that could not be used and why, one a line
+    /// List the logs that could not be used, and why, one per line
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub bad_logs: Option<PathBuf>,
 }
@@ -128,15 +135,11 @@ pub enum ApplicationBy {
     Command,
 }
 
-impl CategorizeArgs {
-    /// All that results depend on.
+impl Args {
+    /// Everything that the results depend on.
     pub fn settings(&self) -> Settings {
         Settings {
-            reading: Reading {
-                layer: self.layer,
-                dxt: !self.no_dxt,
-                witness: !self.no_witness,
-            },
+            reading: Reading { layer: self.layer, dxt: !self.no_dxt, witness: !self.no_witness },
             identity: match self.application {
                 ApplicationBy::Name => Identity::Name,
                 ApplicationBy::Path => Identity::Path,
@@ -151,7 +154,7 @@ impl CategorizeArgs {
 #[derive(Clone, Debug)]
 pub struct ThresholdArgs(pub Thresholds);
 
-impl Args for ThresholdArgs {
+impl clap::Args for ThresholdArgs {
     fn augment_args(command: Command) -> Command {
         TABLE.iter().fold(command, |command, row| command.arg(option(row)))
     }

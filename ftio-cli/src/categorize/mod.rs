@@ -5,37 +5,38 @@ mod page;
 mod progress;
 mod table;
 
-pub use args::CategorizeArgs;
+pub use args::Args;
 use args::{CategorizeCommand, ResultArgs};
 
 use crate::exit::Exit;
 use crate::terminal::style::Style;
-use crate::terminal::text::complain;
+use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::counted;
 use anyhow::Context;
 use mosaic::archive::{Listing, Part, Shard, Summary, process, reduce};
 use progress::Progress;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Read an archive, or join what several machines have read.
-pub fn run(args: &CategorizeArgs) -> anyhow::Result<Exit> {
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Some(CategorizeCommand::Merge(merge)) => conclude(&merge.parts, merge.partial, &merge.results),
         None => read(args),
     }
 }
 
-fn read(args: &CategorizeArgs) -> anyhow::Result<Exit> {
+fn read(args: &Args) -> anyhow::Result<Exit> {
     let listing = list(args)?;
     if listing.is_empty() {
-        complain("", "expected Darshan logs, found no file with \".darshan\" in its name");
+        complain(Severity::Error, "expected Darshan logs, found no file with \".darshan\" in its name");
         return Ok(Exit::Failed);
     }
     let outputs = Outputs::open(&args.results)?;
-    // Without a name for the part, it goes when we go.
-    let temporary = Temporary::unless(args.output.as_deref())?;
+    // A part without a name is removed at the end.
+    let temporary = tempfile::Builder::new().prefix("ftio-categorize-").suffix(".part").tempfile();
+    let temporary = temporary.context("no temporary file can be made; name a file with -o")?;
     let path = args.output.as_deref().unwrap_or(temporary.path());
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let mut part = Part::open(path, &args.settings(), shard)?;
@@ -43,7 +44,7 @@ fn read(args: &CategorizeArgs) -> anyhow::Result<Exit> {
     let remaining = process::remaining(&listing, shard, &part);
     if held > 0 {
         complain(
-            "note",
+            Severity::Note,
             &format!("{} holds {} already; {} to go", path.display(), logs(held), logs(remaining)),
         );
     }
@@ -54,7 +55,10 @@ fn read(args: &CategorizeArgs) -> anyhow::Result<Exit> {
     progress.finish();
     drop((part, pool));
     if args.shard.is_some() {
-        complain("note", &format!("{}: shard {shard} is done, {}", path.display(), logs(held + remaining)));
+        complain(
+            Severity::Note,
+            &format!("{}: shard {shard} is done, {}", path.display(), logs(held + remaining)),
+        );
         return Ok(Exit::Done);
     }
     drop(listing);
@@ -65,7 +69,7 @@ fn logs(count: u64) -> String {
     counted(count, "log")
 }
 
-fn list(args: &CategorizeArgs) -> anyhow::Result<Listing> {
+fn list(args: &Args) -> anyhow::Result<Listing> {
     let mut listing = Listing::of(&args.paths);
     if let Some(from) = &args.from {
         listing = if from.as_os_str() == "-" {
@@ -77,11 +81,11 @@ fn list(args: &CategorizeArgs) -> anyhow::Result<Listing> {
         };
     }
     for problem in listing.problems() {
-        complain("warning", problem);
+        complain(Severity::Warning, problem);
     }
     if listing.passed_over() > 0 {
         complain(
-            "note",
+            Severity::Note,
             &format!(
                 "{} without \".darshan\" in the name passed over",
                 counted(listing.passed_over(), "file")
@@ -147,44 +151,10 @@ fn finish(
         write!(stdout, "{}", table::table(&summary, Style::for_stdout()))?;
     } else if summary.invalid > 0 {
         complain(
-            "note",
+            Severity::Note,
             &format!("{} could not be used: see \"status\": \"invalid\"", logs(summary.invalid)),
         );
     }
     stdout.flush()?;
     Ok(if summary.ok > 0 { Exit::Done } else { Exit::Failed })
-}
-
-/// A file that goes with us.
-#[derive(Debug)]
-struct Temporary(PathBuf);
-
-impl Temporary {
-    fn unless(named: Option<&Path>) -> anyhow::Result<Self> {
-        if named.is_some() {
-            return Ok(Temporary(PathBuf::new()));
-        }
-        let folder = std::env::temp_dir();
-        for attempt in 0..100 {
-            let path = folder.join(format!("ftio-categorize-{}-{attempt}.part", std::process::id()));
-            match File::create_new(&path) {
-                Ok(_) => return Ok(Temporary(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error).with_context(|| path.display().to_string()),
-            }
-        }
-        anyhow::bail!("{}: no file can be made there; name one by -o", folder.display())
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if !self.0.as_os_str().is_empty() {
-            let _ = std::fs::remove_file(&self.0);
-        }
-    }
 }

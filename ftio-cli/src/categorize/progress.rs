@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const BETWEEN: Duration = Duration::from_millis(100);
 const WIDTH: usize = 30;
 
-/// A bar on stderr; nothing where that is no terminal.
+/// A bar on stderr, if that is a terminal.
 #[derive(Debug)]
 pub struct Progress {
     total: u64,
@@ -19,7 +19,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of so many.
+    /// How many there are.
     pub fn new(total: u64) -> Self {
         let visible = std::io::stderr().is_terminal();
         Progress { total, done: 0, begun: Instant::now(), shown: None, visible }

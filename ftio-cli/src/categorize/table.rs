@@ -13,7 +13,8 @@ const BAD_LOGS: usize = 20;
 /// Pairs of categories that are listed.
 const PAIRS: usize = 12;
 
-/// What the paper found on Blue Waters in 2019: Tables II and III, in percent, unique applications and all runs.
+/// What the paper found on Blue Waters in 2019: Tables II and III, in percent, unique applications and all
+/// runs.
 pub const PAPER_PERIODIC_WRITES: [u32; 2] = [2, 8];
 /// Insignificant, on start or end, steady, others; reads then writes.
 pub const PAPER_TABLE_3: [[[u32; 4]; 2]; 2] =
@@ -112,7 +113,7 @@ fn witness(out: &mut String, summary: &Summary, style: Style) {
         let Some(share) = agreement.share() else { continue };
         let _ = writeln!(
             out,
-            "\n{} FTIO says the same of {} of {} with significant {}s: {} periodic ({} with the same period), {} not; only segments \
+            "\n{} ftio says the same of {} of {} with significant {}s: {} periodic ({} with the same period), {} not; only segments \
              {}, only FTIO {}",
             style.bold("Second witness:"),
             percent(share),
@@ -160,13 +161,7 @@ fn bad_logs(out: &mut String, summary: &Summary, style: Style) {
     let kinds: Vec<String> = summary
         .invalid_kinds
         .iter()
-        .map(|(kind, count)| {
-            let word = serde_json::to_value(kind)
-                .ok()
-                .and_then(|v| v.as_str().map(str::to_owned))
-                .unwrap_or_default();
-            format!("{} {}", grouped(*count), word.replace('_', " "))
-        })
+        .map(|(kind, count)| format!("{} {}", grouped(*count), kind.words()))
         .collect();
     let _ = writeln!(out, "\n{}: {}", style.bold("Invalid logs"), kinds.join(", "));
     for bad in summary.bad_logs.iter().take(BAD_LOGS) {

@@ -1,7 +1,6 @@
-//! The names by which the command may be called: `predictor`, `ioplot` and `ioparse` are subcommands of `ftio`, as the
-//! Python FTIO has them.
+//! The names by which the command may be called: `predictor`, `ioplot` and `ioparse` are subcommands of
+//! `ftio`, as the Python FTIO has them.
 
-use clap::Command;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -14,17 +13,6 @@ pub fn with_subcommand(args: impl IntoIterator<Item = OsString>) -> Vec<OsString
         args.insert(1, subcommand.into());
     }
     args
-}
-
-/// The subcommand that is asked for but that this version does not have.
-pub fn missing(args: &[OsString], command: &Command) -> Option<&'static str> {
-    let asked = args.get(1)?.to_str()?;
-    NAMES
-        .into_iter()
-        .map(|(_, subcommand)| subcommand)
-        .find(|subcommand| *subcommand == asked && command.find_subcommand(subcommand).is_none())
-        // A trace of that name may be analysed.
-        .filter(|subcommand| !Path::new(subcommand).exists())
 }
 
 fn subcommand(program: &OsString) -> Option<&'static str> {
@@ -43,13 +31,5 @@ mod tests {
         assert_eq!(with(&["predictor"]), ["predictor", "predict"]);
         assert_eq!(with(&["ftio", "a"]), ["ftio", "a"]);
         assert_eq!(with(&[]), [""; 0]);
-    }
-
-    #[test]
-    fn only_what_does_not_exist_is_missing() {
-        let args: Vec<OsString> = ["ftio", "scale"].map(OsString::from).into();
-        assert_eq!(missing(&args, &Command::new("ftio")), Some("scale"));
-        assert_eq!(missing(&args, &Command::new("ftio").subcommand(Command::new("scale"))), None);
-        assert_eq!(missing(&["ftio".into(), "t".into()], &Command::new("ftio")), None);
     }
 }

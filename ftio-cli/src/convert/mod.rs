@@ -4,17 +4,52 @@
 mod chrome;
 mod csv;
 
-use crate::cli::{ConvertArgs, Target};
-use crate::exit::Exit;
-use crate::inputs;
+use crate::exit::{Exit, wrong_usage};
+use crate::inputs::{self, InputArgs};
 use crate::rewrite;
-use crate::terminal::text::{complain, warn_once};
-use anyhow::{Context, bail};
+use crate::terminal::text::warn_once;
+use anyhow::Context;
+use clap::{ValueEnum, ValueHint};
 use ftio_core::source::{Opened, as_trace};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tmio_trace::{Event, Outcome, Trace, tmio};
+
+/// Write a trace in another format
+///
+/// Formats: csv (one line per operation: rank,start,end,bytes,kind,file,offset); chrome (JSON that Perfetto and chrome://tracing
+/// open: a process per rank); tmio-json, tmio-jsonl and tmio-msgpack (what the C++ TMIO writes and the Python FTIO reads);
+/// msgpack (ours, written anew).
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A trace of tmio, or any other input of requests; - is standard input
+    #[arg(value_name = "IN", value_hint = ValueHint::AnyPath)]
+    pub input: PathBuf,
+
+    /// Where it goes; "-" is stdout
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+
+    /// The format: csv, chrome, tmio-json, tmio-jsonl, tmio-msgpack or msgpack [default: by the ending of OUT, if it is .csv or
+    /// .jsonl]
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
+    pub to: Option<Target>,
+
+    #[command(flatten)]
+    pub reading: InputArgs,
+}
+
+/// `--to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    Csv,
+    Chrome,
+    TmioJson,
+    TmioJsonl,
+    TmioMsgpack,
+    Msgpack,
+}
 
 /// A format that a trace can be written in.
 trait Exporter {
@@ -25,14 +60,8 @@ trait Exporter {
     fn finish(&mut self) -> io::Result<()>;
 }
 
-pub fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
-    let target = match args.to.map_or_else(|| guess(&args.output), Ok) {
-        Ok(target) => target,
-        Err(problem) => {
-            complain("", &format!("{problem:#}"));
-            return Ok(Exit::Usage);
-        }
-    };
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let target = args.to.map_or_else(|| guess(&args.output), Ok)?;
     let reading = args.reading.options()?;
     let paths = std::slice::from_ref(&args.input);
     let mut inputs: Vec<Opened> =
@@ -95,13 +124,14 @@ fn export(trace: Trace, mut exporter: impl Exporter) -> anyhow::Result<Outcome> 
 
 /// The format that the ending of a name asks for.
 fn guess(output: &Path) -> anyhow::Result<Target> {
-    match output.extension().and_then(|extension| extension.to_str()) {
-        Some("csv") => Ok(Target::Csv),
-        Some("jsonl") => Ok(Target::TmioJsonl),
-        Some("json") => bail!("{}: which format? Say --to chrome or --to tmio-json", output.display()),
-        Some("msgpack") => bail!("{}: which format? Say --to msgpack or --to tmio-msgpack", output.display()),
-        _ => bail!("{}: which format? `ftio convert --help` lists what --to takes", output.display()),
-    }
+    let choices = match output.extension().and_then(|extension| extension.to_str()) {
+        Some("csv") => return Ok(Target::Csv),
+        Some("jsonl") => return Ok(Target::TmioJsonl),
+        Some("json") => "Say --to chrome or --to tmio-json",
+        Some("msgpack") => "Say --to msgpack or --to tmio-msgpack",
+        _ => "`ftio convert --help` lists what --to takes",
+    };
+    Err(wrong_usage(format!("{}: which format? {choices}", output.display())))
 }
 
 fn beside(output: &Path) -> PathBuf {

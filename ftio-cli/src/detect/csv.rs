@@ -1,62 +1,135 @@
-//! Results, signals, spectra and segments as comma-separated values (RFC 4180): one header, then rows. What is not known is empty.
+//! Results, signals, spectra and segments as comma-separated values (RFC 4180): one header, then rows. What
+//! is not known is empty.
 
-use crate::cli::CsvChoice;
+use super::args::CsvChoice;
+use super::output::{Output, Results};
+use crate::exit::Exit;
+use ::csv::Writer;
 use ftio_core::detect::Analysis;
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, Stdout, Write};
 
 /// The columns that say what a row belongs to.
-const WHOSE: &str = "source,rank,file";
+const WHOSE: [&str; 3] = ["source", "rank", "file"];
 
-const RESULTS: &str = "mode,ranks,total_bytes,t_start,t_end,sampling_frequency,n_samples,abstraction_error,periodic,period,\
-    frequency,confidence,refined_confidence,signal,sigma_vol,sigma_time,periodicity_score,r_io,b_io,bytes_per_period,\
-    next_start,next_end,next_bytes,requests,complete";
+const RESULTS: [&str; 25] = [
+    "mode",
+    "ranks",
+    "total_bytes",
+    "t_start",
+    "t_end",
+    "sampling_frequency",
+    "n_samples",
+    "abstraction_error",
+    "periodic",
+    "period",
+    "frequency",
+    "confidence",
+    "refined_confidence",
+    "signal",
+    "sigma_vol",
+    "sigma_time",
+    "periodicity_score",
+    "r_io",
+    "b_io",
+    "bytes_per_period",
+    "next_start",
+    "next_end",
+    "next_bytes",
+    "requests",
+    "complete",
+];
 
-/// The header line.
-pub fn header(out: &mut impl Write, what: CsvChoice) -> io::Result<()> {
-    let columns = match what {
-        CsvChoice::Results => RESULTS,
-        CsvChoice::Signal => "time,bandwidth,reconstruction",
-        CsvChoice::Spectrum => "k,frequency,power",
-        CsvChoice::Segments => "start,end,period,confidence",
-    };
-    writeln!(out, "{WHOSE},{columns}")
+/// Prints them.
+#[derive(Debug)]
+pub struct Csv<W: Write = Stdout> {
+    table: Table<W>,
+    what: CsvChoice,
 }
 
-/// The rows of one result.
-pub fn rows(out: &mut impl Write, analysis: &Analysis, what: CsvChoice) -> io::Result<()> {
-    let found = &analysis.detection;
-    let whose = format!(
-        "{},{},{}",
-        quoted(&found.source),
-        optional(found.rank),
-        found.file.as_deref().map(quoted).unwrap_or_default()
-    );
-    match what {
-        CsvChoice::Results => writeln!(out, "{whose},{}", result(analysis)),
-        CsvChoice::Signal => signal(out, analysis, &whose),
-        CsvChoice::Spectrum => {
-            let duration = analysis.signal.duration();
-            for (power, k) in analysis.contributions.iter().zip(1u32..) {
-                writeln!(out, "{whose},{k},{},{power}", f64::from(k) / duration)?;
-            }
-            Ok(())
-        }
-        CsvChoice::Segments => {
-            for segment in found.over_time.iter().flat_map(|over_time| &over_time.segments) {
-                let period = optional(segment.period);
-                writeln!(out, "{whose},{},{},{period},{}", segment.start, segment.end, segment.confidence)?;
-            }
-            Ok(())
-        }
+impl Csv {
+    /// The header is written at once.
+    pub fn open(what: CsvChoice) -> anyhow::Result<Self> {
+        Ok(Csv { table: Table::new(io::stdout(), what)?, what })
     }
 }
 
-fn result(analysis: &Analysis) -> String {
+impl Output for Csv {
+    fn results(&mut self, results: Results<'_>) -> anyhow::Result<Exit> {
+        for analysis in results.analyses {
+            self.table.rows(analysis, self.what)?;
+        }
+        self.table.0.flush()?;
+        Ok(Exit::Done)
+    }
+}
+
+#[derive(Debug)]
+struct Table<W: Write>(Writer<W>);
+
+impl<W: Write> Table<W> {
+    fn new(out: W, what: CsvChoice) -> io::Result<Self> {
+        let columns = match what {
+            CsvChoice::Results => &RESULTS[..],
+            CsvChoice::Signal => &["time", "bandwidth", "reconstruction"],
+            CsvChoice::Spectrum => &["k", "frequency", "power"],
+            CsvChoice::Segments => &["start", "end", "period", "confidence"],
+        };
+        let mut table = Writer::from_writer(out);
+        table.write_record(WHOSE.iter().chain(columns))?;
+        Ok(Table(table))
+    }
+
+    /// The rows of one result.
+    fn rows(&mut self, analysis: &Analysis, what: CsvChoice) -> io::Result<()> {
+        match what {
+            CsvChoice::Results => self.row(analysis, &result(analysis)),
+            CsvChoice::Signal => self.signal(analysis),
+            CsvChoice::Spectrum => {
+                let duration = analysis.signal.duration();
+                analysis.contributions.iter().zip(1u32..).try_for_each(|(power, k)| {
+                    let frequency = f64::from(k) / duration;
+                    self.row(analysis, &[k.to_string(), frequency.to_string(), power.to_string()])
+                })
+            }
+            CsvChoice::Segments => {
+                let over_time = analysis.detection.over_time.iter();
+                over_time.flat_map(|over_time| &over_time.segments).try_for_each(|segment| {
+                    let (start, end) = (segment.start.to_string(), segment.end.to_string());
+                    let confidence = segment.confidence.to_string();
+                    self.row(analysis, &[start, end, optional(segment.period), confidence])
+                })
+            }
+        }
+    }
+
+    fn signal(&mut self, analysis: &Analysis) -> io::Result<()> {
+        let signal = &analysis.signal;
+        let rebuilt = analysis.detection.reconstruction.as_ref();
+        signal.samples.iter().enumerate().try_for_each(|(i, bandwidth)| {
+            let time = signal.start_seconds() + i as f64 * signal.step();
+            let rebuilt = optional(rebuilt.and_then(|rebuilt| rebuilt.samples.get(i)));
+            self.row(analysis, &[time.to_string(), bandwidth.to_string(), rebuilt])
+        })
+    }
+
+    /// One row, after the columns that say what it belongs to.
+    fn row(&mut self, analysis: &Analysis, fields: &[String]) -> io::Result<()> {
+        let found = &analysis.detection;
+        let rank = optional(found.rank);
+        for field in [found.source.as_str(), &rank, found.file.as_deref().unwrap_or_default()] {
+            self.0.write_field(field)?;
+        }
+        // It ends the record that was begun.
+        Ok(self.0.write_record(fields)?)
+    }
+}
+
+fn result(analysis: &Analysis) -> Vec<String> {
     let found = &analysis.detection;
     let c = &found.characterization;
     let next = found.next_phase;
-    [
+    vec![
         found.mode.to_string(),
         optional(found.ranks),
         found.total_bytes.to_string(),
@@ -83,41 +156,8 @@ fn result(analysis: &Analysis) -> String {
         found.requests.to_string(),
         found.complete.to_string(),
     ]
-    .join(",")
-}
-
-fn signal(out: &mut impl Write, analysis: &Analysis, whose: &str) -> io::Result<()> {
-    let signal = &analysis.signal;
-    let rebuilt = analysis.detection.reconstruction.as_ref();
-    for (i, bandwidth) in signal.samples.iter().enumerate() {
-        let time = signal.start_seconds() + i as f64 * signal.step();
-        let rebuilt = optional(rebuilt.and_then(|rebuilt| rebuilt.samples.get(i)));
-        writeln!(out, "{whose},{time},{bandwidth},{rebuilt}")?;
-    }
-    Ok(())
 }
 
 fn optional(value: Option<impl Display>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
-}
-
-/// A text field, in quotes where it has to be.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_that_need_quotes_have_them() {
-        assert_eq!(quoted("plain.msgpack"), "plain.msgpack");
-        assert_eq!(quoted("a,b"), "\"a,b\"");
-        assert_eq!(quoted("say \"x\"\n"), "\"say \"\"x\"\"\n\"");
-    }
 }

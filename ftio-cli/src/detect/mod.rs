@@ -1,131 +1,147 @@
 //! `ftio TRACE…`: find the period.
 
+mod args;
 mod csv;
+mod json;
+mod output;
+mod pictures;
 mod report;
 mod sparkline;
+mod text;
 
-use crate::canvas::Format;
-use crate::cli::{CsvChoice, DetectArgs};
-use crate::exit::Exit;
+use crate::exit::{Exit, wrong_usage};
 use crate::inputs;
-use crate::plot;
-use crate::terminal::style::Style;
-use crate::terminal::text::{complain, printable, warn_once};
-use anyhow::{Context, bail};
+use crate::terminal::text::{Severity, complain, printable, warn_once};
+use anyhow::bail;
+pub use args::Args;
+use args::CsvChoice;
+use csv::Csv;
 use ftio_core::detect::per_group::{Group, detect_each};
 use ftio_core::detect::{Analysis, Options, detect};
-use ftio_core::source::{Opened, SourceError};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use ftio_core::source::{OpenOptions, Opened, SourceError};
+use json::Json;
+use output::{Output, Results};
+use pictures::Pictures;
+use std::path::PathBuf;
+use text::Text;
 
 /// Analyse every trace; one that cannot be read does not stop the others.
-pub fn run(args: &DetectArgs) -> anyhow::Result<Exit> {
-    // Know what to draw, and that one can, before the work begins.
-    let picture = args.plot.as_deref().map(|path| Format::of(path).map(|format| (path, format))).transpose();
-    let picture = match picture {
-        Ok(picture) => picture,
-        Err(problem) => {
-            complain("", &format!("{problem:#}"));
-            return Ok(Exit::Usage);
-        }
-    };
-    if !in_order(args.ts, args.te) {
-        return Ok(Exit::Usage);
-    }
-    if let [first, second, rest @ ..] = &args.outlier[..]
-        && (first == second || !rest.is_empty() || args.compat)
-    {
-        let problem = if args.compat {
-            "--compat knows only one method"
-        } else {
-            "expected one method, or two different ones"
-        };
-        complain("", &format!("--outlier: {problem}"));
-        return Ok(Exit::Usage);
-    }
-    if args.compat && args.csv == Some(CsvChoice::Segments) {
-        complain("", "--compat has no segments");
-        return Ok(Exit::Usage);
-    }
-    let options = args.options();
-    let style = Style::for_stdout();
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let mut exit = Exit::Done;
-    if let Some(what) = args.csv {
-        csv::header(&mut out, what)?;
-    }
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    args.window.check()?;
+    check(args)?;
     let reading = args.input.options()?;
-    let mut sources = inputs::sources(&args.traces, args.input.merge, &reading).peekable();
-    // Pictures of several results are numbered.
-    let (mut number, mut drawn) = (0, 0);
-    while let Some(opened) = sources.next() {
-        let several = number > 0 || sources.peek().is_some() || args.group().is_some();
-        number += 1;
-        let (name, analyses) = match opened.and_then(|opened| analyse(opened, args.group(), &options)) {
-            Ok(analysed) => analysed,
-            Err(error) => {
-                complain("", &error.to_string());
-                exit = Exit::Failed;
-                continue;
-            }
-        };
-        match analyses.first() {
-            Some(first) if !args.quiet => narrate(first, args.verbose),
-            None => complain("note", &format!("{name}: no requests to analyse")),
-            _ => {}
-        }
-        if args.csv.is_none() && !args.json {
-            let gap = if number > 1 && !args.quiet { "\n" } else { "" };
-            let text = match &analyses[..] {
-                [only] if args.quiet => report::line(only, style),
-                [only] if args.group().is_none() => report::detection(only, style),
-                all => report::groups(&name, all, style),
+    let mut outputs = outputs(args)?;
+    let work = Work {
+        options: args.options(),
+        group: args.group(),
+        verbose: args.verbose,
+        quiet: args.quiet,
+        exit_status: args.exit_status,
+    };
+    work.run(inputs::sources(&args.traces, args.input.merge, &reading), &mut outputs)
+}
+
+/// What was found in the trace of a program that `ftio run` has run.
+pub fn whole_trace(trace: PathBuf, options: &Options, json: bool) -> anyhow::Result<Exit> {
+    let reading = OpenOptions::default();
+    let output: Box<dyn Output> = if json { Box::new(Json::open()) } else { Box::new(Text::open(false)) };
+    let work = Work { options: options.clone(), group: None, verbose: 0, quiet: false, exit_status: false };
+    work.run(inputs::sources(&[trace], false, &reading), &mut [output])
+}
+
+/// The outputs that are asked for, opened: one that cannot be opened is reported before the work begins.
+fn outputs(args: &Args) -> anyhow::Result<Vec<Box<dyn Output>>> {
+    let mut outputs: Vec<Box<dyn Output>> = Vec::new();
+    match args.csv {
+        Some(what) => outputs.push(Box::new(Csv::open(what)?)),
+        None if args.json => outputs.push(Box::new(Json::open())),
+        None => outputs.push(Box::new(Text::open(args.quiet))),
+    }
+    if let Some(path) = &args.plot {
+        outputs.push(Box::new(Pictures::open(path)?));
+    }
+    Ok(outputs)
+}
+
+/// Options that exclude each other in ways that the parser does not know.
+fn check(args: &Args) -> anyhow::Result<()> {
+    let published = args.compat || args.paper;
+    match args.outlier.as_slice() {
+        [_, _, ..] if published => bail!(wrong_usage("--outlier: --compat and --paper know only one method")),
+        [first, second] if first != second => {}
+        [_, _, ..] => bail!(wrong_usage("--outlier: expected one method, or two different ones")),
+        _ => {}
+    }
+    if published && args.csv == Some(CsvChoice::Segments) {
+        bail!(wrong_usage("--compat and --paper have no segments"));
+    }
+    Ok(())
+}
+
+/// What is done with each input.
+struct Work {
+    options: Options,
+    group: Option<Group>,
+    verbose: u8,
+    quiet: bool,
+    exit_status: bool,
+}
+
+impl Work {
+    fn run(
+        &self,
+        sources: impl Iterator<Item = Result<Opened, SourceError>>,
+        outputs: &mut [Box<dyn Output>],
+    ) -> anyhow::Result<Exit> {
+        let mut exit = Exit::Done;
+        let mut sources = sources.peekable();
+        let mut first = true;
+        while let Some(opened) = sources.next() {
+            let several = !std::mem::take(&mut first) || sources.peek().is_some() || self.group.is_some();
+            let (name, analyses) = match opened.and_then(|opened| self.analyse(opened)) {
+                Ok(analysed) => analysed,
+                Err(error) => {
+                    complain(Severity::Error, &error.to_string());
+                    exit = Exit::Failed;
+                    continue;
+                }
             };
-            write!(out, "{gap}{text}")?;
-        }
-        for analysis in &analyses {
-            if let Some(what) = args.csv {
-                csv::rows(&mut out, analysis, what)?;
-            } else if args.json {
-                serde_json::to_writer(&mut out, &analysis.detection).map_err(std::io::Error::from)?;
-                writeln!(out)?;
+            match analyses.first() {
+                Some(first) if !self.quiet => narrate(first, self.verbose),
+                None => complain(Severity::Note, &format!("{name}: no requests to analyse")),
+                _ => {}
             }
-            if let Some((file, format)) = picture {
-                drawn += 1;
-                let file = numbered(file, several.then_some(drawn));
-                if let Err(problem) = draw(analysis, &file, format) {
-                    complain("", &format!("{problem:#}"));
+            let results =
+                Results { name: &name, analyses: &analyses, grouped: self.group.is_some(), several };
+            for output in outputs.iter_mut() {
+                if output.results(results)? == Exit::Failed {
                     exit = Exit::Failed;
                 }
             }
-            if args.exit_status && !analysis.detection.periodic && exit == Exit::Done {
+            let periodic = analyses.iter().all(|analysis| analysis.detection.periodic);
+            if self.exit_status && !periodic && exit == Exit::Done {
                 exit = Exit::NotPeriodic;
             }
         }
-        out.flush()?;
+        Ok(exit)
     }
-    Ok(exit)
-}
 
-/// The name of an input, and one result, or one for each rank or file.
-fn analyse(
-    opened: Opened,
-    group: Option<Group>,
-    options: &Options,
-) -> Result<(String, Vec<Analysis>), SourceError> {
-    let name = opened.name.clone();
-    let source = opened.into_source()?;
-    let analyses = match group {
-        Some(group) => detect_each(&name, source, group, options)?,
-        None => vec![detect(&name, source, options)?],
-    };
-    Ok((name, analyses))
+    /// The name of an input, and one result, or one for each rank or file.
+    fn analyse(&self, opened: Opened) -> Result<(String, Vec<Analysis>), SourceError> {
+        let name = opened.name.clone();
+        let source = opened.into_source()?;
+        let analyses = match self.group {
+            Some(group) => detect_each(&name, source, group, &self.options)?,
+            None => vec![detect(&name, source, &self.options)?],
+        };
+        Ok((name, analyses))
+    }
 }
 
 /// Warnings always; how the answer came about only if asked for.
 fn narrate(analysis: &Analysis, verbose: u8) {
     let found = &analysis.detection;
-    warn_once(&found.notes[..analysis.warnings.min(found.notes.len())]);
+    warn_once(&analysis.warnings);
     if verbose > 0 {
         let name = printable(&found.source);
         eprintln!(
@@ -146,32 +162,4 @@ fn narrate(analysis: &Analysis, verbose: u8) {
             eprintln!("{name}: harmonics {:?} Hz", found.harmonics);
         }
     }
-}
-
-/// Does the window end after it starts? If not, say so.
-pub fn in_order(from: Option<f64>, to: Option<f64>) -> bool {
-    if let (Some(from), Some(to)) = (from, to)
-        && from >= to
-    {
-        complain("", &format!("the window must end after it starts: --ts {from} is not before --te {to}"));
-        return false;
-    }
-    true
-}
-
-fn draw(analysis: &Analysis, file: &Path, format: Format) -> anyhow::Result<()> {
-    if analysis.signal.samples.is_empty() {
-        bail!("{}: not drawn, there is no signal in {}", file.display(), analysis.detection.source);
-    }
-    let picture = plot::picture(analysis, format);
-    let drawn = plot::draw(&[picture], format).with_context(|| file.display().to_string())?;
-    std::fs::write(file, drawn).with_context(|| file.display().to_string())
-}
-
-/// `plot.html` for one trace; `plot-1.html`, `plot-2.html` … for several.
-fn numbered(file: &Path, number: Option<usize>) -> PathBuf {
-    let Some(number) = number else { return file.to_owned() };
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = file.extension().unwrap_or_default().to_string_lossy();
-    file.with_file_name(format!("{stem}-{number}.{extension}"))
 }

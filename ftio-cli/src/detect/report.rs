@@ -1,10 +1,9 @@
 //! A result as a compact block of text.
 
 use super::sparkline::{marks, sparkline};
-use crate::plot::phases;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
-use crate::terminal::units::{bytes, counted, percent, seconds, si, ranks};
+use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
 use ftio_core::detect::Analysis;
 use ftio_core::detect::detection::Detection;
 use std::fmt::Write;
@@ -22,7 +21,7 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         let highest = analysis.signal.samples.iter().copied().fold(0.0, f64::max);
         let line = format!("{}  max {}", sparkline(&analysis.signal.samples, WIDTH), si(highest, "B/s"));
         block.line("Bandwidth", &line);
-        let phases = phases(analysis);
+        let phases: Vec<[f64; 2]> = analysis.phases.iter().map(|phase| [phase.start, phase.end]).collect();
         if !phases.is_empty() {
             let window = [analysis.signal.start_seconds(), analysis.signal.end_seconds()];
             let columns = WIDTH.min(found.n_samples);
@@ -48,7 +47,7 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
     if let Some(text) = behaviour(found) {
         block.line("I/O phases", &text);
     }
-    if let Some(next) = found.next_phase {
+    if let Some(next) = found.next_phase.filter(|next| !next.provisional) {
         let text = format!("{} to {}, {}", seconds(next.start), seconds(next.end), bytes(next.bytes as f64));
         block.line("Next phase", &text);
     }
@@ -73,7 +72,7 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         };
         block.line("Over time", &format!("{} to {}: {period}", seconds(segment.start), seconds(segment.end)));
     }
-    for note in found.notes.iter().skip(analysis.warnings) {
+    for note in &analysis.notes {
         block.line("Note", &style.warn(&printable(note)));
     }
     block.out
@@ -113,8 +112,8 @@ pub fn groups(name: &str, analyses: &[Analysis], style: Style) -> String {
         let volume = bytes(found.total_bytes as f64);
         let _ = writeln!(out, "  {} {verdict}; {} {volume}", style.dim(&format!("{label:<11}")), found.mode);
     }
-    // All of them have the notes of the trace.
-    let notes = analyses.first().map(|first| first.detection.notes.iter().skip(first.warnings));
+    // Every result has the notes of the trace.
+    let notes = analyses.first().map(|first| &first.notes);
     for note in notes.into_iter().flatten() {
         let _ = writeln!(out, "  {} {}", style.dim(&format!("{:<11}", "Note")), style.warn(&printable(note)));
     }
@@ -185,7 +184,7 @@ fn periods(found: &Detection, block: &mut Block) {
 }
 
 fn candidates(found: &Detection, block: &mut Block) {
-    // With a period the spectrum is but one witness, and the reasons say what it says.
+    // With a period the spectrum is only a second opinion, and the reasons include it.
     if found.periodic && (found.evidence.is_some() || found.candidates.len() < 2) {
         return;
     }

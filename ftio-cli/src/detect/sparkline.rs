@@ -2,7 +2,8 @@
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// `width` characters, each as high as the mean of its share of the samples; a blank where there was nothing at all.
+/// `width` characters, each as high as the mean of its share of the samples; a blank where there was nothing
+/// at all.
 pub fn sparkline(samples: &[f64], width: usize) -> String {
     let columns = columns(samples, width);
     let highest = columns.iter().copied().fold(0.0, f64::max);

@@ -2,6 +2,7 @@
 
 use super::formula::{function, number, unit};
 use super::table::is_zero;
+use crate::canvas::axis::Axis;
 use crate::terminal::units::prefix;
 use perf_model::output::plot::{Plot, plot};
 use perf_model::{Models, Note, Result};
@@ -23,14 +24,6 @@ pub struct Chart {
     pub measured_to: f64,
     pub x: Axis,
     pub y: Axis,
-}
-
-/// An axis from `low` to `high`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Axis {
-    pub low: f64,
-    pub high: f64,
-    pub logarithmic: bool,
 }
 
 /// Charts of all models along the first parameter; those that are 0 everywhere only if `all`.
@@ -86,72 +79,21 @@ fn axes(data: &Plot) -> (Axis, Axis) {
     (x, y.widened())
 }
 
-impl Axis {
-    /// An axis needs some length.
-    fn widened(mut self) -> Self {
-        if !(self.low.is_finite() && self.high.is_finite()) {
-            return Axis { low: 0.0, high: 1.0, logarithmic: false };
-        }
-        if self.high <= self.low {
-            self.high = if self.low == 0.0 { 1.0 } else { self.low + self.low.abs() };
-        }
-        self
-    }
-
-    /// 0 at the low end, 1 at the high end; what lies beyond is put a little outside.
-    pub fn place(self, value: f64) -> f64 {
-        let along = if self.logarithmic {
-            if value <= 0.0 {
-                return -0.5;
-            }
-            (value / self.low).ln() / (self.high / self.low).ln()
-        } else {
-            (value - self.low) / (self.high - self.low)
+/// Round values along an axis with their labels, `unit` in them.
+pub fn labelled_ticks(axis: Axis, count: usize, base: f64, unit: &str) -> Vec<(f64, String)> {
+    let values = axis.ticks(count, base);
+    let largest = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    let label = |value: f64| {
+        // Along a linear axis all labels have one prefix; counts and scales have none.
+        let (factor, letter) = match (base == 2.0 || unit.is_empty(), axis.logarithmic) {
+            (true, _) => (1.0, ""),
+            (false, true) => prefix(value),
+            (false, false) => prefix(largest),
         };
-        along.clamp(-0.5, 1.5)
-    }
-
-    /// Round values with their labels, `unit` in them.
-    pub fn ticks(self, count: usize, base: f64, unit: &str) -> Vec<(f64, String)> {
-        let values = if self.logarithmic { self.powers(count, base) } else { self.steps(count) };
-        let largest = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
-        let label = |value: f64| {
-            // Along a linear axis all labels have one prefix; counts and scales have none.
-            let (factor, letter) = match (base == 2.0 || unit.is_empty(), self.logarithmic) {
-                (true, _) => (1.0, ""),
-                (false, true) => prefix(value),
-                (false, false) => prefix(largest),
-            };
-            let digits = shortest(value / factor);
-            if value == 0.0 { digits } else { format!("{digits} {letter}{unit}").trim_end().to_owned() }
-        };
-        values.into_iter().map(|value| (value, label(value))).collect()
-    }
-
-    fn powers(self, count: usize, base: f64) -> Vec<f64> {
-        let (first, last) = (self.low.log(base), self.high.log(base));
-        let step = ((last - first) / count.max(1) as f64).ceil().max(1.0) as i32;
-        let mut found: Vec<f64> = ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32)
-            .filter(|exponent| exponent.rem_euclid(step) == 0)
-            .map(|exponent| base.powi(exponent))
-            .collect();
-        if base == 10.0 && found.len() < 3 {
-            let between = |power: f64| [1.0, 2.0, 5.0].map(|digit| digit * power);
-            let decades = first.floor() as i32..=last.floor() as i32;
-            found = decades.flat_map(|exponent| between(10f64.powi(exponent))).collect();
-            found.retain(|value| (self.low..=self.high).contains(value));
-        }
-        found
-    }
-
-    fn steps(self, count: usize) -> Vec<f64> {
-        let rough = (self.high - self.low) / count.max(1) as f64;
-        let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|f| f * power).into_iter().find(|step| *step >= rough * 0.999);
-        let step = step.unwrap_or(10.0 * power);
-        let range = (self.low / step - 1e-9).ceil() as i64..=(self.high / step + 1e-9).floor() as i64;
-        range.map(|i| i as f64 * step).collect()
-    }
+        let digits = shortest(value / factor);
+        if value == 0.0 { digits } else { format!("{digits} {letter}{unit}").trim_end().to_owned() }
+    };
+    values.into_iter().map(|value| (value, label(value))).collect()
 }
 
 /// Without zeros that say nothing.
@@ -177,21 +119,16 @@ mod tests {
     #[test]
     fn powers_of_two_and_ten() {
         let ranks = Axis { low: 1.0, high: 16.0, logarithmic: true };
-        let labels: Vec<String> = ranks.ticks(6, 2.0, "").into_iter().map(|(_, label)| label).collect();
+        let labels: Vec<String> =
+            labelled_ticks(ranks, 6, 2.0, "").into_iter().map(|(_, label)| label).collect();
         assert_eq!(labels, ["1", "2", "4", "8", "16"]);
         let bytes = Axis { low: 2e6, high: 5e7, logarithmic: true };
-        let labels: Vec<String> = bytes.ticks(5, 10.0, "B").into_iter().map(|(_, label)| label).collect();
+        let labels: Vec<String> =
+            labelled_ticks(bytes, 5, 10.0, "B").into_iter().map(|(_, label)| label).collect();
         assert_eq!(labels, ["2 MB", "5 MB", "10 MB", "20 MB", "50 MB"]);
         let plain = Axis { low: 0.0, high: 1.0, logarithmic: false };
-        let labels: Vec<String> = plain.ticks(2, 10.0, "s").into_iter().map(|(_, label)| label).collect();
+        let labels: Vec<String> =
+            labelled_ticks(plain, 2, 10.0, "s").into_iter().map(|(_, label)| label).collect();
         assert_eq!(labels, ["0", "0.5 s", "1 s"]);
-    }
-
-    #[test]
-    fn places() {
-        let axis = Axis { low: 1.0, high: 16.0, logarithmic: true };
-        assert_eq!((axis.place(1.0), axis.place(4.0), axis.place(16.0)), (0.0, 0.5, 1.0));
-        assert_eq!((axis.place(-1.0), axis.place(1e9)), (-0.5, 1.5));
-        assert_eq!(Axis { low: 3.0, high: 3.0, logarithmic: false }.widened().high, 6.0);
     }
 }

@@ -1,10 +1,11 @@
 //! Charts of models on a sheet.
 
-use super::chart::Chart;
+use super::chart::{Chart, labelled_ticks};
+use crate::canvas::frame::Frame;
 use crate::canvas::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
 use crate::terminal::text::printable;
 
-/// More on one sheet nobody can read.
+/// More charts on one sheet cannot be read.
 pub const MOST: usize = 24;
 
 /// Of one chart.
@@ -49,24 +50,24 @@ impl Panel<'_> {
     fn draw(self, sheet: &mut Sheet) {
         self.heading(sheet);
         self.axes(sheet);
-        let frame = Rectangle {
-            left: self.corner.0 + LEFT,
-            top: self.corner.1 + TOP,
-            width: WIDTH - LEFT - RIGHT,
-            height: HEIGHT - TOP - BOTTOM,
-        };
-        sheet.shapes.push(Shape::Clip(frame));
-        self.curve(sheet);
-        sheet.shapes.push(Shape::EndClip);
+        self.frame().clipped(sheet, |sheet| self.curve(sheet));
         for [x, y] in &self.chart.data.points {
             sheet.shapes.push(Shape::Dot { at: self.at(*x, *y), radius: 4.0, ink: Ink::Sampled });
         }
     }
 
+    fn frame(self) -> Frame {
+        let place = Rectangle {
+            left: self.corner.0 + LEFT,
+            top: self.corner.1 + TOP,
+            width: WIDTH - LEFT - RIGHT,
+            height: HEIGHT - TOP - BOTTOM,
+        };
+        Frame { place, x: self.chart.x, y: self.chart.y }
+    }
+
     fn at(self, x: f64, y: f64) -> Point {
-        let right = LEFT + self.chart.x.place(x) * (WIDTH - LEFT - RIGHT);
-        let down = HEIGHT - BOTTOM - self.chart.y.place(y) * (HEIGHT - TOP - BOTTOM);
-        (self.corner.0 + right, self.corner.1 + down)
+        self.frame().at(x, y)
     }
 
     fn heading(self, sheet: &mut Sheet) {
@@ -96,7 +97,7 @@ impl Panel<'_> {
             sheet.band(edge, right, top, bottom, Ink::Soft, 0.08);
         }
         let mut grid = Vec::new();
-        for (value, label) in chart.y.ticks(5, 10.0, chart.unit()) {
+        for (value, label) in labelled_ticks(chart.y, 5, 10.0, chart.unit()) {
             let (_, y) = self.at(chart.x.low, value);
             grid.push(((left, y), (right, y)));
             sheet.text((left - 6.0, y + 4.0), label, 11.0, Anchor::End, Ink::Text);
@@ -104,7 +105,7 @@ impl Panel<'_> {
         sheet.shapes.push(Shape::Strokes { lines: grid, ink: Ink::Grid, width: 1.0 });
         let mut ticks = vec![((left, bottom), (right, bottom))];
         let base = if chart.x.logarithmic { 2.0 } else { 10.0 };
-        for (value, label) in chart.x.ticks(8, base, "") {
+        for (value, label) in labelled_ticks(chart.x, 8, base, "") {
             let (x, _) = self.at(value, chart.y.low);
             ticks.push(((x, bottom), (x, bottom + 4.0)));
             sheet.text((x, bottom + 16.0), label, 11.0, Anchor::Middle, Ink::Text);

@@ -7,10 +7,10 @@ mod page;
 mod point;
 mod table;
 
-use crate::canvas::{Format, draw_sheet};
-use crate::exit::Exit;
+use crate::canvas::{Format, PictureFile, draw_sheet};
+use crate::exit::{Exit, wrong_usage};
 use crate::terminal::style::Style;
-use crate::terminal::text::{complain, printable};
+use crate::terminal::text::{Severity, complain, printable};
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
 use perf_model::output::json::Record;
@@ -39,14 +39,14 @@ Examples:
   What Extra-P 4.2 would say:
       ftio model scale.jsonl --compat --print all
 
-How to read the table: error is the leave-one-out error, that is, how far off the formula is at a point that it has not seen.
-Where the data cannot tell the formula from the next best one (odds below 20 to 1), that one is shown after \"or\": the two may
-differ much beyond the measured scales, and the interval of --evaluate covers both.";
+How to read the table: the error is the leave-one-out error, that is, how far off the formula is at a point that it
+was not fitted to. Where the data cannot separate the formula from the next best one (odds below 20 to 1), the other
+is shown after \"or\": they may differ greatly beyond the measured scales, and the interval of --evaluate covers both.";
 
 /// Find the formula behind measurements at several scales
 ///
-/// Each metric of each callpath becomes a constant plus terms c · p^i · log2(p)^j (the performance model normal form, as in
-/// Extra-P), for one to four parameters.
+/// Each metric of each callpath becomes a constant plus terms c · p^i · log2(p)^j (the performance model
+/// normal form, as in Extra-P), for one to four parameters.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -54,7 +54,8 @@ pub struct Args {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
 
-    /// How to search: refining tries finer exponents, segmented a change between two formulas; both know one parameter
+    /// How to search: refining tries finer exponents, segmented two formulas with a change between them; both
+    /// for one parameter only
     #[arg(long, value_enum, value_name = "NAME", default_value_t)]
     pub modeler: ModelerChoice,
 
@@ -74,22 +75,23 @@ pub struct Args {
     #[arg(short, long, value_name = "TEXT")]
     pub metric: Option<String>,
 
-    /// Also evaluate the models at a point: Processes=4096, or p=64,n=1e6, or just 4096; may be given several times
+    /// Also evaluate the models at a point: Processes=4096, or p=64,n=1e6, or just 4096; may be given several
+    /// times
     #[arg(short, long, value_name = "POINT")]
     pub evaluate: Vec<String>,
 
-    /// Instead of models, rank the callpaths of each metric by what they are predicted to take at this point, or at that of
-    /// --evaluate, or at the largest scale measured
+    /// Instead of models, rank the callpaths of each metric by their predicted value at this point, at that
+    /// of --evaluate, or at the largest measured scale
     #[arg(long, value_name = "POINT", num_args = 0..=1, default_missing_value = "")]
     pub rank: Option<String>,
 
-    /// Draw points, models and intervals; the ending of the name decides: .html, .svg or .png
+    /// Draw points, models and intervals; the format follows from the ending of the name: .html, .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 
-    /// Print all, functions, callpaths, metrics, parameters (also all-python, functions-latex …) as Extra-P does, or a format
-    /// string: {callpath} {metric} {model} {model:python} {smape} {rss} {ar2} {re} {smape_loo} {runner_up} {notes} {points}
-    /// {measurements} {parameters}
+    /// Print all, functions, callpaths, metrics, parameters (also all-python, functions-latex …) as Extra-P
+    /// does, or a format string: {callpath} {metric} {model} {model:python} {smape} {rss} {ar2} {re}
+    /// {smape_loo} {runner_up} {notes} {points} {measurements} {parameters}
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "rank"])]
     pub print: Option<String>,
 
@@ -154,47 +156,31 @@ impl Args {
 
 /// Read, model, print.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let picture = args.plot.as_deref().map(|path| Format::of(path).map(|format| (path, format))).transpose();
-    let (picture, Some((file, rank))) = (
-        match picture {
-            Ok(picture) => picture,
-            Err(problem) => {
-                complain("", &problem.to_string());
-                return Ok(Exit::Usage);
-            }
-        },
-        args.file_and_rank(),
-    ) else {
-        complain("", "expected a file of measurements, or - for standard input (see ftio model --help)");
-        return Ok(Exit::Usage);
-    };
+    let picture = args.plot.as_deref().map(PictureFile::open).transpose()?;
+    let (file, rank) = args.file_and_rank().ok_or_else(|| {
+        wrong_usage("expected a file of measurements, or - for standard input (see ftio model --help)")
+    })?;
     let mut experiment = read(&file)?;
     narrow(&mut experiment, args)?;
     let models = model(&experiment, &args.options())?;
     for skipped in &models.skipped {
         let name = file.display();
-        complain("warning", &format!("{name}: {}, {}: {}", skipped.callpath, skipped.metric, skipped.reason));
+        complain(
+            Severity::Warning,
+            &format!("{name}: {}, {}: {}", skipped.callpath, skipped.metric, skipped.reason),
+        );
     }
+    let parse = |text: &str| {
+        point::parse(text, &models.parameters).map_err(|problem| wrong_usage(problem.to_string()))
+    };
     let points: Vec<Vec<f64>> =
-        match args.evaluate.iter().map(|text| point::parse(text, &models.parameters)).collect() {
-            Ok(points) => points,
-            Err(problem) => {
-                complain("", &problem.to_string());
-                return Ok(Exit::Usage);
-            }
-        };
+        args.evaluate.iter().map(|text| parse(text)).collect::<anyhow::Result<_>>()?;
 
     let mut out = std::io::stdout().lock();
     if let Some(text) = rank {
         let place = match text {
             "" => points.first().cloned().unwrap_or_else(|| largest(&experiment)),
-            text => match point::parse(text, &models.parameters) {
-                Ok(place) => place,
-                Err(problem) => {
-                    complain("", &problem.to_string());
-                    return Ok(Exit::Usage);
-                }
-            },
+            text => parse(text)?,
         };
         ranking(&models, &place, args, &mut out)?;
     } else if args.json {
@@ -214,8 +200,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         out.write_all(table::table(&experiment, &models, &shown, Style::for_stdout()).as_bytes())?;
     }
     out.flush()?;
-    if let Some((path, format)) = picture {
-        draw(&models, &points, path, format, args.all)?;
+    if let Some(file) = picture {
+        draw(&models, &points, &file, args.all)?;
     }
     Ok(Exit::Done)
 }
@@ -235,9 +221,7 @@ fn narrow(experiment: &mut Experiment, args: &Args) -> anyhow::Result<()> {
     let before = experiment.sets.len();
     experiment.sets.retain(|set| wanted(&args.callpath, &set.callpath) && wanted(&args.metric, &set.metric));
     if experiment.sets.is_empty() && before > 0 {
-        bail!(
-            "none of the {before} metrics is what --callpath and --metric ask for; --print callpaths lists them"
-        );
+        bail!("none of the {before} metrics matches --callpath and --metric; --print callpaths lists them");
     }
     Ok(())
 }
@@ -271,22 +255,22 @@ fn ranking(models: &Models, place: &[f64], args: &Args, out: &mut impl Write) ->
     Ok(())
 }
 
-fn draw(models: &Models, points: &[Vec<f64>], path: &Path, format: Format, all: bool) -> anyhow::Result<()> {
+fn draw(models: &Models, points: &[Vec<f64>], file: &PictureFile, all: bool) -> anyhow::Result<()> {
     let charts = chart::charts(models, points, LEVEL, all)?;
-    let picture = if format == Format::Html {
+    let picture = if file.format() == Format::Html {
         page::draw(&charts)?.into_bytes()
     } else {
         let (most, count) = (drawing::MOST, charts.len());
         if count > most {
-            let name = path.display();
+            let name = file.path().display();
             complain(
-                "note",
+                Severity::Note,
                 &format!(
-                    "{name}: the first {most} of {count} models; narrow with --callpath and --metric, or use .html"
+                    "{name}: the first {most} of {count} models; choose with --callpath and --metric, or use .html"
                 ),
             );
         }
-        draw_sheet(&drawing::sheet(&charts[..count.min(most)]), format)?
+        draw_sheet(&drawing::sheet(&charts[..count.min(most)]), file.format())?
     };
-    std::fs::write(path, picture).with_context(|| path.display().to_string())
+    file.write(Ok(picture))
 }

@@ -2,7 +2,8 @@
 
 use perf_model::{Error, parse_point};
 
-/// `Processes=4096`; names may be shortened as long as they are clear (`p=4096`), and left out if there is only one.
+/// `Processes=4096`; names may be shortened as long as they are clear (`p=4096`), and left out if there is
+/// only one.
 pub fn parse(text: &str, parameters: &[String]) -> Result<Vec<f64>, Error> {
     if let ([only], false) = (parameters, text.contains('=')) {
         return parse_point(&format!("{only}={text}"), parameters).or_else(|_| parse_point(text, parameters));

@@ -1,27 +1,43 @@
 //! `ftio plot TRACE…`: several traces side by side in one picture.
 
-use crate::canvas::Format;
-use crate::cli::PlotArgs;
-use crate::detect::in_order;
+use super::draw::{draw, picture};
+use crate::canvas::PictureFile;
 use crate::exit::Exit;
-use crate::inputs;
-use crate::plot;
-use crate::terminal::text::{complain, warn_once};
-use anyhow::Context;
+use crate::inputs::{self, InputArgs};
+use crate::signal::WindowArgs;
+use crate::terminal::text::{Severity, complain, warn_once};
+use clap::ValueHint;
+use ftio_core::detect::Options;
 use ftio_core::detect::detect;
 use std::io::Write;
+use std::path::PathBuf;
 
-/// Draw what can be read; the others do not stop it.
-pub fn run(args: &PlotArgs) -> anyhow::Result<Exit> {
-    let format = match Format::of(&args.output) {
-        Ok(format) if in_order(args.ts, args.te) => format,
-        Ok(_) => return Ok(Exit::Usage),
-        Err(problem) => {
-            complain("", &format!("{problem:#}"));
-            return Ok(Exit::Usage);
-        }
-    };
-    let options = args.options();
+/// Draw several traces side by side in one picture
+///
+/// Each trace gets its charts: bandwidth with phases and dominant wave, spectrum, autocorrelation, ranks over
+/// time, and for nonblocking operations the bandwidth they needed and got. Also called as `ioplot`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Traces, of any format that ftio reads, or folders of them
+    #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    pub traces: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The picture; the format follows from the ending: .html (zoom and hover; needs no network), .svg or .png
+    #[arg(short, long, value_name = "FILE", default_value = "ftio.html", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+
+    #[command(flatten)]
+    pub window: WindowArgs,
+}
+
+/// Draw every trace that can be read.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    args.window.check()?;
+    let file = PictureFile::open(&args.output)?;
+    let options = Options { keep_requests: true, ..args.window.options() };
     let mut exit = Exit::Done;
     let mut pictures = Vec::new();
     let reading = args.input.options()?;
@@ -29,25 +45,26 @@ pub fn run(args: &PlotArgs) -> anyhow::Result<Exit> {
         match opened.and_then(|opened| detect(&opened.name.clone(), opened.into_source()?, &options)) {
             Ok(analysis) if analysis.signal.samples.is_empty() => {
                 let found = &analysis.detection;
-                complain("warning", &format!("{}: left out, nothing in mode {}", found.source, found.mode));
+                complain(
+                    Severity::Warning,
+                    &format!("{}: left out, nothing in mode {}", found.source, found.mode),
+                );
             }
             Ok(analysis) => {
-                let notes = &analysis.detection.notes;
-                warn_once(&notes[..analysis.warnings.min(notes.len())]);
-                pictures.push(plot::picture(&analysis, format));
+                warn_once(&analysis.warnings);
+                pictures.push(picture(&analysis, file.format()));
             }
             Err(error) => {
-                complain("", &error.to_string());
+                complain(Severity::Error, &error.to_string());
                 exit = Exit::Failed;
             }
         }
     }
     if pictures.is_empty() {
-        complain("", "there is nothing to draw");
+        complain(Severity::Error, "there is nothing to draw");
         return Ok(Exit::Failed);
     }
-    std::fs::write(&args.output, plot::draw(&pictures, format)?)
-        .with_context(|| args.output.display().to_string())?;
+    file.write(draw(&pictures, file.format()))?;
     writeln!(std::io::stdout(), "{}", args.output.display())?;
     Ok(exit)
 }

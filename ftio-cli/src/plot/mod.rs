@@ -1,39 +1,12 @@
-//! Pictures of an analysis: the bandwidth with its phases and dominant wave, the spectrum with its candidates, the
-//! autocorrelation, what each rank did when, and what nonblocking operations needed and got.
+//! Pictures of an analysis: the bandwidth with its phases and dominant wave, the spectrum with its
+//! candidates, the autocorrelation, what each rank did when, and what nonblocking operations needed and got.
 
 mod command;
+mod draw;
 mod html;
-mod phases;
 mod picture;
 mod scene;
 mod timeline;
 
-use crate::canvas::{self, Format, draw_sheet};
-pub use command::run;
-use ftio_core::detect::Analysis;
-pub use phases::phases;
-pub use picture::Picture;
-use timeline::Timeline;
-
-/// What is to be drawn of an analysis.
-pub fn picture(analysis: &Analysis, format: Format) -> Picture {
-    let found = &analysis.detection;
-    let window = [found.t_start, found.t_end.max(found.t_start + analysis.signal.step())];
-    Picture::of(analysis, Timeline::of(analysis.lanes.as_ref(), window), points(format))
-}
-
-/// Draw pictures, side by side if there are several.
-pub fn draw(pictures: &[Picture], format: Format) -> anyhow::Result<Vec<u8>> {
-    match format {
-        Format::Html => Ok(html::draw(pictures).into_bytes()),
-        Format::Svg | Format::Png => draw_sheet(&scene::sheet(pictures), format),
-    }
-}
-
-/// Points per curve.
-fn points(format: Format) -> usize {
-    match format {
-        Format::Html => html::POINTS,
-        Format::Svg | Format::Png => canvas::POINTS,
-    }
-}
+pub use command::{Args, run};
+pub use draw::{draw, picture};

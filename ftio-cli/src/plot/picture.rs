@@ -1,14 +1,16 @@
 //! What is in a picture, whatever it is written as: curves thinned out to what can be seen, and words.
 
-use super::phases::{MAX_PHASES, phases};
 use super::timeline::{Heatmap, Overlap, Timeline};
 use crate::canvas::curve::Curve;
 use crate::terminal::text::printable;
-use crate::terminal::units::{bytes, counted, percent, seconds, si, ranks};
+use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
 use ftio_core::detect::Analysis;
 use ftio_core::signal::step::StepFunction;
 use ftio_core::spectral::autocorrelation::acf;
 use serde::Serialize;
+
+/// More phases than this are not marked: they would be a wall.
+const MAX_PHASES: usize = 5000;
 
 /// A picture. Times are in seconds, bandwidths in bytes per second, frequencies in Hz.
 #[derive(Debug, Serialize)]
@@ -99,14 +101,20 @@ impl Picture {
             frequency_range: interesting(&spectrum, found.frequency),
             spectrum: spectrum.peaks(4 * points),
             candidates: marks(analysis),
-            next_phase: found.next_phase.map(|next| [next.start, next.end]),
-            phases: Some(phases(analysis)).filter(|all| all.len() <= MAX_PHASES).unwrap_or_default(),
+            next_phase: found.next_phase.filter(|next| !next.provisional).map(|next| [next.start, next.end]),
+            phases: phases(analysis),
             acf: correlation(analysis).map(|curve| curve.thinned(points)),
             period: found.period,
             ranks: timeline.ranks,
             overlap: timeline.overlap,
         }
     }
+}
+
+/// Start and end of each phase that was counted.
+fn phases(analysis: &Analysis) -> Vec<[f64; 2]> {
+    let phases = Some(&analysis.phases).filter(|phases| phases.len() <= MAX_PHASES);
+    phases.into_iter().flatten().map(|phase| [phase.start, phase.end]).collect()
 }
 
 /// The autocorrelation up to half the window: beyond, too little of the signal overlaps with itself.
@@ -159,7 +167,8 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
     facts.extend(traits.r_io.map(|share| ("Time in I/O", percent(share))));
     facts.extend(traits.b_io.map(|bandwidth| ("Bandwidth in I/O", si(bandwidth, "B/s"))));
     facts.extend(traits.bytes_per_period.map(|volume| ("Per period", bytes(volume))));
-    facts.extend(found.next_phase.map(|next| ("Next phase", format!("at {}", seconds(next.start)))));
+    let next = found.next_phase.filter(|next| !next.provisional);
+    facts.extend(next.map(|next| ("Next phase", format!("at {}", seconds(next.start)))));
     facts
 }
 

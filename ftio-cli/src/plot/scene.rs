@@ -1,8 +1,9 @@
 //! How pictures are laid out on a sheet: for each one its charts below each other, several side by side.
 
 use super::picture::Picture;
+use crate::canvas::axis::{Axis, Quantity};
 use crate::canvas::curve::Curve;
-use crate::canvas::frame::{Axis, Frame, Look};
+use crate::canvas::frame::{Frame, Look};
 use crate::canvas::sheet::{Anchor, Ink, Rectangle, Shape, Sheet};
 use crate::terminal::units::si;
 
@@ -13,8 +14,8 @@ const BELOW: f64 = 44.0;
 const ABOVE: f64 = 34.0;
 const HEAD: f64 = 58.0;
 
-const TIME: Axis = Axis { name: "time", unit: "s" };
-const BANDWIDTH: Axis = Axis { name: "bandwidth", unit: "B/s" };
+const TIME: Quantity = Quantity { name: "time", unit: "s" };
+const BANDWIDTH: Quantity = Quantity { name: "bandwidth", unit: "B/s" };
 
 /// Lay them out; at most three beside each other.
 pub fn sheet(pictures: &[Picture]) -> Sheet {
@@ -93,9 +94,9 @@ fn shortened(text: &str, most: f64) -> String {
 }
 
 /// The window, up to the end of the phase expected next; the same for all charts over time.
-fn times(picture: &Picture) -> [f64; 2] {
+fn times(picture: &Picture) -> Axis {
     let end = picture.next_phase.map_or(picture.window[1], |next| next[1].max(picture.window[1]));
-    [picture.window[0], end]
+    Axis::linear(picture.window[0], end)
 }
 
 fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
@@ -107,7 +108,7 @@ fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
     // Single requests may be far above what a bin holds; they must not squeeze the rest.
     let sampled = picture.sampled.highest().max(crest);
     let top = picture.exact.as_ref().map_or(sampled, |exact| exact.highest().min(2.5 * sampled).max(sampled));
-    let frame = Frame { place, x: times(picture), y: [0.0, 1.05 * top.max(1e-9)] };
+    let frame = Frame { place, x: times(picture), y: Axis::linear(0.0, 1.05 * top.max(1e-9)) };
     frame.axes(TIME, BANDWIDTH, sheet);
     let mut legend = Vec::new();
     frame.clipped(sheet, |sheet| {
@@ -133,7 +134,7 @@ fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
             legend.push((Ink::Wave, "mean and strongest waves", Look::Line));
         } else if let Some(wave) = &picture.wave {
             let points = (0..=1200).map(|i| {
-                let t = frame.x[0] + (frame.x[1] - frame.x[0]) * f64::from(i) / 1200.0;
+                let t = frame.x.low + (frame.x.high - frame.x.low) * f64::from(i) / 1200.0;
                 let angle = std::f64::consts::TAU * (wave.frequency * t).fract() + wave.phase;
                 frame.at(t, (wave.mean + wave.amplitude * angle.cos()).max(0.0))
             });
@@ -159,8 +160,16 @@ fn spectrum(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
     let shown: Vec<usize> =
         (0..picture.spectrum.x.len()).filter(|&i| picture.spectrum.x[i] <= picture.frequency_range).collect();
     let highest = shown.iter().map(|&i| picture.spectrum.y[i]).fold(1e-6, f64::max);
-    let frame = Frame { place, x: [0.0, picture.frequency_range.max(1e-12)], y: [0.0, 1.12 * highest] };
-    frame.axes(Axis { name: "frequency", unit: "Hz" }, Axis { name: "share of power", unit: "%" }, sheet);
+    let frame = Frame {
+        place,
+        x: Axis::linear(0.0, picture.frequency_range.max(1e-12)),
+        y: Axis::linear(0.0, 1.12 * highest),
+    };
+    frame.axes(
+        Quantity { name: "frequency", unit: "Hz" },
+        Quantity { name: "share of power", unit: "%" },
+        sheet,
+    );
     let bars = shown.iter().map(|&i| {
         let top = frame.at(picture.spectrum.x[i], picture.spectrum.y[i]);
         ((top.0, frame.bottom()), top)
@@ -193,8 +202,8 @@ fn spectrum(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
 fn correlation(picture: &Picture, acf: &Curve, place: Rectangle, sheet: &mut Sheet) {
     let lowest = acf.y.iter().copied().fold(0.0, f64::min);
     let end = acf.x.last().copied().unwrap_or(1.0).max(1e-9);
-    let frame = Frame { place, x: [0.0, end], y: [1.05 * lowest, 1.05] };
-    frame.axes(Axis { name: "lag", unit: "s" }, Axis { name: "correlation", unit: "" }, sheet);
+    let frame = Frame { place, x: Axis::linear(0.0, end), y: Axis::linear(1.05 * lowest, 1.05) };
+    frame.axes(Quantity { name: "lag", unit: "s" }, Quantity { name: "correlation", unit: "" }, sheet);
     let points = acf.x.iter().zip(&acf.y).map(|(&x, &y)| frame.at(x, y)).collect();
     let zero = vec![frame.at(0.0, 0.0), frame.at(end, 0.0)];
     frame.clipped(sheet, |sheet| {
@@ -217,7 +226,7 @@ fn correlation(picture: &Picture, acf: &Curve, place: Rectangle, sheet: &mut She
 
 fn ranks(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
     let Some(map) = &picture.ranks else { return };
-    let frame = Frame { place, x: times(picture), y: [0.0, map.ranks as f64] };
+    let frame = Frame { place, x: times(picture), y: Axis::linear(0.0, map.ranks as f64) };
     sheet.shapes.push(Shape::Cells {
         place: Rectangle { width: frame.at_x(picture.window[1]) - place.left, ..place },
         columns: map.columns,
@@ -243,7 +252,7 @@ fn ranks(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
 fn overlap(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
     let Some(overlap) = &picture.overlap else { return };
     let highest = overlap.required.highest().max(overlap.actual.highest()).max(1e-9);
-    let frame = Frame { place, x: times(picture), y: [0.0, 1.05 * highest] };
+    let frame = Frame { place, x: times(picture), y: Axis::linear(0.0, 1.05 * highest) };
     frame.axes(TIME, BANDWIDTH, sheet);
     frame.clipped(sheet, |sheet| {
         frame.filled(&overlap.actual, Ink::Actual, 0.25, sheet);

@@ -1,159 +1,125 @@
 //! The arguments of `ftio predict`, most of which `ftio run` has as well.
 
-use crate::cli::{OutlierChoice, Sampling, frequency, seconds, share};
-use clap::{Args, ValueHint};
+use crate::follow::PollArgs;
+use crate::signal::{SignalArgs, SpectrumArgs};
+use crate::values::{OutlierChoice, positive_seconds};
+use clap::ValueHint;
 use ftio_core::detect::{Options, Outlier};
 use ftio_core::predict::{PredictOptions, WindowRule};
-use ftio_core::request::Mode;
 use ftio_core::source::OpenOptions;
-use ftio_core::spectral::spectrum::Measure;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  In one terminal the job, flushing every second with no change to it; in another the predictions, until it has ended:
+  Run the job in one terminal, writing out its trace every second; predict in another, until it ends:
       ftio trace -o run.msgpack --flush interval:1 -- mpirun -n 4 ./app
       ftio predict --until-complete run.msgpack
   Both at once:
       ftio run -- mpirun -n 4 ./app
-  When does the next phase begin? For a program:
+  When does the next phase begin? For a script:
       ftio predict --json run.msgpack | jq .next_phase.start
-  A command for every prediction (JSON on its standard input, values as FTIO_PERIOD, FTIO_NEXT_START, ...):
+  Run a command for every prediction (JSON on its standard input; FTIO_PERIOD, FTIO_NEXT_START, ... set):
       ftio predict --exec 'logger \"period $FTIO_PERIOD\"' run.msgpack
   All jobs of a folder for Prometheus, at http://localhost:9797/metrics:
       ftio predict --prometheus :9797 jobs/*.msgpack
-  The load of a machine, appended to a table by something else:
+  The load of a machine, which another program appends to a table:
       ftio predict --metric load --tui metrics.csv
 
 Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 
 /// Predict the next I/O phase while the job runs
 ///
-/// Follows traces as they grow: of tmio (give the name that the trace will have), JSON Lines or MessagePack of the C++ TMIO, metrics of
-/// GekkoFS or the metric proxy, tables (CSV). A trace need not exist yet; one that is written anew is followed from its
-/// beginning. Each flush gives one prediction. Also called as `predictor`.
-#[derive(Debug, Args)]
+/// Follows traces as they grow: of tmio (give the name that the trace will have), JSON Lines or MessagePack
+/// of the C++ TMIO, metrics of GekkoFS or the metric proxy, tables (CSV). A trace need not exist yet; one that
+/// is replaced is followed from its beginning. Each flush gives one prediction. Also called as `predictor`.
+#[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct PredictArgs {
-    /// What to follow
+pub struct Args {
+    /// Traces to follow, which need not exist yet
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
 
-    /// End when the job has ended. Only traces of tmio say so; for others see --timeout
+    /// Stop when the job has ended. Only traces of tmio record that; for others see --timeout
     #[arg(long)]
     pub until_complete: bool,
 
-    /// End when nothing was added for this long
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    /// Stop when nothing has been added for this long
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
     pub timeout: Option<f64>,
 
-    /// Look for additions this often, besides file events [default: 1 on network file systems, which have no events; else 10]
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
-    pub poll: Option<f64>,
+    #[command(flatten)]
+    pub poll: PollArgs,
 
-    /// How frequencies that stand out are found
+    /// How outstanding frequencies are found
     #[arg(short, long, value_name = "METHOD", value_enum, default_value = "zscore")]
     pub outlier: OutlierChoice,
 
     #[command(flatten)]
-    pub how: HowArgs,
+    pub prediction: PredictionArgs,
 
     #[command(flatten)]
     pub out: OutArgs,
 }
 
 /// How to predict.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Prediction")]
-pub struct HowArgs {
-    /// How far back to look: "hits:K" keeps K periods after a period was found K times, again and again; "periods:K" always the last
-    /// K; "seconds:S" always the last S; "change" everything since the behaviour changed; "all" everything
+pub struct PredictionArgs {
+    /// How far back to look: "hits:K" shortens the window to K periods each time a period was found K times in
+    /// a row; "periods:K" is always the last K periods; "seconds:S" always the last S seconds; "change"
+    /// everything since the behaviour changed; "all" everything
     #[arg(short, long, value_name = "RULE", value_parser = window_rule, default_value = "hits:3")]
     #[arg(alias = "window_adaptation")]
     pub window: WindowRule,
 
-    /// What to analyse: write_sync, read_sync, write_async, read_async, write, read or all [default: write, or read if nothing is
-    /// written]
-    #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
-    pub mode: Option<Mode>,
+    #[command(flatten)]
+    pub signal: SignalArgs,
 
-    /// Sampling frequency in Hz, or "auto" [default: auto]
-    #[arg(short, long, value_name = "HZ", value_parser = frequency, allow_hyphen_values = true)]
-    pub freq: Option<Sampling>,
-
-    /// Nothing before this time of the job counts
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
-    pub ts: Option<f64>,
-
-    /// How close to the strongest frequency another one must come to be a candidate as well, 0 to 1
-    #[arg(short, long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
-    pub tol: f64,
-
-    /// Use the amplitude spectrum instead of the power spectrum
-    #[arg(long)]
-    pub no_psd: bool,
-
-    /// Refine the confidence by the autocorrelation of the signal
-    #[arg(short = 'c', long)]
-    pub autocorrelation: bool,
-
-    /// Leave out the first I/O phase of the window
-    #[arg(long)]
-    pub skip_first_phase: bool,
+    #[command(flatten)]
+    pub spectrum: SpectrumArgs,
 
     /// From inputs with several metrics, take those whose name contains this
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
 
-    /// The inputs are text; this file (TOML) says where in it the numbers are
+    /// Read the inputs as text; this file (TOML) says where in it the numbers are
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub pattern: Option<PathBuf>,
 }
 
 /// Where predictions go.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutArgs {
     /// Print one JSON object per prediction and line
     #[arg(long)]
     pub json: bool,
 
-    /// Show a live chart of the bandwidth, the period and how long it is until the next phase; q ends it
+    /// Show the bandwidth, the period and a countdown to the next phase, live; q quits
     #[arg(long, conflicts_with = "json")]
     pub tui: bool,
 
-    /// Run this (by sh -c) for every prediction, with the JSON object as standard input and its main values as FTIO_* variables
+    /// Run this command (with sh -c) for every prediction, with the JSON object on its standard input and the
+    /// main values in FTIO_* variables
     #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString)]
     pub exec: Option<String>,
 
-    /// Metrics for Prometheus: an address such as :9797 or 127.0.0.1:9797 to serve them at /metrics, or a file, replaced as a whole each
-    /// time, for the textfile collector
+    /// Publish metrics for Prometheus: served at /metrics if this is an address such as :9797 or
+    /// 127.0.0.1:9797; otherwise written to this file, for the textfile collector
     #[arg(long, value_name = "FILE|ADDR")]
     pub prometheus: Option<String>,
 
-    /// Send JSON lines over a socket, an address such as 127.0.0.1:9999 or a path: to whoever listens there, or else to everybody who
-    /// connects
+    /// Send JSON lines over a socket, an address such as 127.0.0.1:9999 or a path: to the program that listens
+    /// there, or, if none does, to every program that connects
     #[arg(long, value_name = "PATH|ADDR")]
     pub socket: Option<String>,
 }
 
-impl HowArgs {
+impl PredictionArgs {
     /// For the predictor.
     pub fn options(&self, outlier: OutlierChoice) -> PredictOptions {
-        PredictOptions {
-            window: self.window,
-            detect: Options {
-                mode: self.mode,
-                frequency: self.freq.and_then(Sampling::hertz),
-                from: self.ts,
-                outlier: Outlier::from(outlier),
-                tolerance: self.tol,
-                measure: if self.no_psd { Measure::Amplitude } else { Measure::Power },
-                autocorrelation: self.autocorrelation,
-                skip_first_phase: self.skip_first_phase,
-                ..Options::default()
-            },
-        }
+        let options = Options { outlier: Outlier::from(outlier), ..self.signal.options() };
+        PredictOptions { window: self.window, detect: self.spectrum.add_to(options) }
     }
 
     /// For opening inputs. The pattern file is read now.
@@ -181,14 +147,6 @@ fn window_rule(text: &str) -> Result<WindowRule, String> {
         ("change" | "adwin" | "cusum" | "ph", None) => Ok(WindowRule::Change),
         ("all" | "none", None) => Ok(WindowRule::All),
         _ => Err("expected hits:K, periods:K, seconds:S, change or all".into()),
-    }
-}
-
-/// A number of seconds above 0.
-pub fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
-        _ => Err("expected a number of seconds above 0".into()),
     }
 }
 

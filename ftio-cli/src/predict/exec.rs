@@ -1,11 +1,13 @@
-//! A command for every prediction.
+//! `--exec`: a command for every prediction.
 //!
-//! Commands run one after the other on a thread of their own, so that a slow one delays neither predictions nor other outputs.
+//! Commands run one after the other on a thread of their own, so that a slow one delays neither predictions
+//! nor other outputs.
 
-use crate::terminal::text::complain;
+use super::sink::Sink;
+use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use ftio_core::predict::Prediction;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -24,17 +26,20 @@ pub struct Exec {
 }
 
 impl Exec {
-    pub fn new(command: &str) -> anyhow::Result<Self> {
+    pub fn open(command: &str) -> anyhow::Result<Self> {
         let (calls, received) = channel();
         let command = command.to_owned();
         let thread = std::thread::Builder::new().name("exec".into()).spawn(move || work(&command, &received));
         Ok(Exec { calls: Some(calls), thread: Some(thread.context("no thread for --exec")?) })
     }
+}
 
-    pub fn prediction(&self, prediction: &Prediction, json: &str) {
+impl Sink for Exec {
+    fn prediction(&mut self, prediction: &Prediction, json: &str) -> io::Result<()> {
         if let Some(calls) = &self.calls {
             let _ = calls.send(Call { variables: variables(prediction), json: format!("{json}\n") });
         }
+        Ok(())
     }
 }
 
@@ -55,7 +60,7 @@ fn work(command: &str, calls: &Receiver<Call>) {
         if let Err(problem) = result
             && !std::mem::replace(&mut complained, true)
         {
-            complain("warning", &format!("--exec: {command}: {problem} (said once)"));
+            complain(Severity::Warning, &format!("--exec: {command}: {problem} (reported once)"));
         }
     }
 }

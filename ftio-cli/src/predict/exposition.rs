@@ -4,9 +4,9 @@ use ftio_core::predict::Prediction;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What is told of a trace.
+/// What is published about a trace.
 #[derive(Clone, Debug, Default)]
-struct Told {
+struct Published {
     predictions: u64,
     changes: u64,
     last: Option<Prediction>,
@@ -15,21 +15,21 @@ struct Told {
 /// All traces, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Exposition {
-    traces: BTreeMap<String, Told>,
+    traces: BTreeMap<String, Published>,
 }
 
 /// A metric: name, type, what it is, and its value; without one, it is left out for that trace.
-type Metric = (&'static str, &'static str, &'static str, fn(&Told, &Prediction) -> Option<f64>);
+type Metric = (&'static str, &'static str, &'static str, fn(&Published, &Prediction) -> Option<f64>);
 
 const METRICS: [Metric; 13] = [
-    ("ftio_predictions_total", "counter", "Predictions made so far.", |told, _| {
-        Some(told.predictions as f64)
+    ("ftio_predictions_total", "counter", "Predictions made so far.", |counts, _| {
+        Some(counts.predictions as f64)
     }),
     (
         "ftio_behaviour_changes_total",
         "counter",
         "Times that the I/O behaviour was found to have changed.",
-        |told, _| Some(told.changes as f64),
+        |counts, _| Some(counts.changes as f64),
     ),
     ("ftio_transferred_bytes_total", "counter", "Bytes transferred since the job began.", |_, last| {
         Some(last.total_bytes as f64)
@@ -74,10 +74,10 @@ const METRICS: [Metric; 13] = [
 
 impl Exposition {
     pub fn prediction(&mut self, prediction: &Prediction) {
-        let told = self.traces.entry(prediction.source.clone()).or_default();
-        told.predictions += 1;
-        told.changes += u64::from(prediction.changed);
-        told.last = Some(prediction.clone());
+        let counts = self.traces.entry(prediction.source.clone()).or_default();
+        counts.predictions += 1;
+        counts.changes += u64::from(prediction.changed);
+        counts.last = Some(prediction.clone());
     }
 
     /// The text, version 0.0.4 of the format.
@@ -87,7 +87,7 @@ impl Exposition {
             let values: Vec<(&String, f64)> = self
                 .traces
                 .iter()
-                .filter_map(|(source, told)| Some((source, value(told, told.last.as_ref()?)?)))
+                .filter_map(|(source, counts)| Some((source, value(counts, counts.last.as_ref()?)?)))
                 .collect();
             if values.is_empty() {
                 continue;
@@ -124,6 +124,9 @@ mod tests {
                      ftio_predictions_total{source=\"a \\\"b\\\"\\\\\"} 1\nftio_predictions_total{source=\"c\"} 1\n# HELP";
         assert!(text.starts_with(start), "{text}");
         assert!(text.contains("\nftio_flush_seconds{source=\"c\"} 1.5\n"), "{text}");
-        assert!(!text.contains("ftio_period_seconds"), "nothing is said of a period that is none: {text}");
+        assert!(
+            !text.contains("ftio_period_seconds"),
+            "a trace without a period has no metric for it: {text}"
+        );
     }
 }

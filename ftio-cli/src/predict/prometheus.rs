@@ -1,6 +1,7 @@
 //! `--prometheus`: the exposition in a file, or served over HTTP.
 
 use super::exposition::Exposition;
+use super::sink::Sink;
 use anyhow::Context;
 use ftio_core::predict::Prediction;
 use std::fs;
@@ -10,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A request that is longer, or takes longer, is none that Prometheus sends.
+/// Prometheus never sends a longer or slower request.
 const LONGEST_REQUEST: u64 = 16 << 10;
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Where the exposition goes.
 #[derive(Debug)]
@@ -41,7 +42,17 @@ impl Prometheus {
         Ok(Prometheus::Served { exposition })
     }
 
-    pub fn prediction(&mut self, prediction: &Prediction) -> io::Result<()> {
+    /// A reader sees the old file or the new one, never a part.
+    fn write(&mut self) -> io::Result<()> {
+        let Prometheus::File { path, exposition } = self else { return Ok(()) };
+        let draft = beside(path);
+        fs::write(&draft, exposition.text())?;
+        fs::rename(&draft, path)
+    }
+}
+
+impl Sink for Prometheus {
+    fn prediction(&mut self, prediction: &Prediction, _json: &str) -> io::Result<()> {
         match self {
             Prometheus::File { exposition, .. } => exposition.prediction(prediction),
             Prometheus::Served { exposition } => {
@@ -49,14 +60,6 @@ impl Prometheus {
             }
         }
         self.write()
-    }
-
-    /// A reader sees the old file or the new one, never a part.
-    fn write(&mut self) -> io::Result<()> {
-        let Prometheus::File { path, exposition } = self else { return Ok(()) };
-        let draft = beside(path);
-        fs::write(&draft, exposition.text())?;
-        fs::rename(&draft, path)
     }
 }
 
@@ -84,8 +87,8 @@ fn serve(listener: &TcpListener, exposition: &Mutex<Exposition>) {
 }
 
 fn answer(mut connection: TcpStream, exposition: &Mutex<Exposition>) -> io::Result<()> {
-    connection.set_read_timeout(Some(PATIENCE))?;
-    connection.set_write_timeout(Some(PATIENCE))?;
+    connection.set_read_timeout(Some(TIMEOUT))?;
+    connection.set_write_timeout(Some(TIMEOUT))?;
     let mut lines = BufReader::new(connection.try_clone()?.take(LONGEST_REQUEST)).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
     for line in lines {

@@ -1,10 +1,13 @@
 //! `--socket`: predictions as JSON lines over a Unix or TCP socket.
 //!
-//! If somebody listens at the address, we connect and send. Otherwise we listen, and send to everybody who connects; a newcomer first gets the
-//! last prediction of every trace. Nobody is waited for: who does not read in time is cut off.
+//! If something listens at the address, we connect and send. Otherwise we listen, and send to every client
+//! that connects; a new client first gets the last prediction of every trace. No client is waited for: one
+//! that does not read in time is disconnected.
 
 use super::prometheus::address;
+use super::sink::Sink;
 use anyhow::{Context, bail};
+use ftio_core::predict::Prediction;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
@@ -15,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// Who has not taken a line after this long will not get the next ones.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// A client that has not taken a line after this long is disconnected.
+const TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Somebody who gets lines.
+/// A client.
 type Peer = Box<dyn Write + Send>;
 
 #[derive(Default)]
@@ -59,12 +62,14 @@ impl Socket {
         target.listen(Arc::clone(&peers)).with_context(|| format!("--socket {text}"))?;
         Ok(Socket { target, peers, listens: true })
     }
+}
 
-    pub fn send(&self, source: &str, json: &str) {
+impl Sink for Socket {
+    fn prediction(&mut self, prediction: &Prediction, json: &str) -> io::Result<()> {
         let line = format!("{json}\n");
         let mut peers = lock(&self.peers);
-        peers.last.insert(source.to_owned(), line.clone());
-        // Who listened may have been started again.
+        peers.last.insert(prediction.source.clone(), line.clone());
+        // The listener may have been started again.
         if !self.listens
             && peers.connected.is_empty()
             && let Ok(peer) = self.target.connect()
@@ -74,6 +79,7 @@ impl Socket {
         peers
             .connected
             .retain_mut(|peer| peer.write_all(line.as_bytes()).and_then(|()| peer.flush()).is_ok());
+        Ok(())
     }
 }
 
@@ -90,14 +96,14 @@ impl Target {
         match self {
             Target::Tcp(addresses) => {
                 let first = addresses.first().ok_or(io::ErrorKind::AddrNotAvailable)?;
-                let peer = TcpStream::connect_timeout(first, PATIENCE)?;
-                peer.set_write_timeout(Some(PATIENCE))?;
+                let peer = TcpStream::connect_timeout(first, TIMEOUT)?;
+                peer.set_write_timeout(Some(TIMEOUT))?;
                 peer.set_nodelay(true)?;
                 Ok(Box::new(peer))
             }
             Target::Unix(path) => {
                 let peer = UnixStream::connect(path)?;
-                peer.set_write_timeout(Some(PATIENCE))?;
+                peer.set_write_timeout(Some(TIMEOUT))?;
                 Ok(Box::new(peer))
             }
         }
@@ -111,18 +117,18 @@ impl Target {
                 thread.spawn(move || {
                     for peer in listener.incoming().flatten() {
                         let _ = peer.set_nodelay(true);
-                        let _ = peer.set_write_timeout(Some(PATIENCE));
-                        welcome(&peers, Box::new(peer));
+                        let _ = peer.set_write_timeout(Some(TIMEOUT));
+                        accept(&peers, Box::new(peer));
                     }
                 })?;
             }
             Target::Unix(path) => {
-                make_way(path)?;
+                remove_stale(path)?;
                 let listener = UnixListener::bind(path)?;
                 thread.spawn(move || {
                     for peer in listener.incoming().flatten() {
-                        let _ = peer.set_write_timeout(Some(PATIENCE));
-                        welcome(&peers, Box::new(peer));
+                        let _ = peer.set_write_timeout(Some(TIMEOUT));
+                        accept(&peers, Box::new(peer));
                     }
                 })?;
             }
@@ -131,16 +137,16 @@ impl Target {
     }
 }
 
-/// A socket that nobody answers at was left by somebody who is gone; anything else is not ours to remove.
-fn make_way(path: &Path) -> anyhow::Result<()> {
+/// A socket that does not answer was left by a process that is gone; anything else is not ours to remove.
+fn remove_stale(path: &Path) -> anyhow::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.file_type().is_socket() => Ok(fs::remove_file(path)?),
-        Ok(_) => bail!("there is a file of this name, which is no socket"),
+        Ok(_) => bail!("a file of this name exists, and it is not a socket"),
         Err(_) => Ok(()),
     }
 }
 
-fn welcome(peers: &Mutex<Peers>, mut peer: Peer) {
+fn accept(peers: &Mutex<Peers>, mut peer: Peer) {
     let mut peers = lock(peers);
     let known: String = peers.last.values().map(String::as_str).collect();
     if peer.write_all(known.as_bytes()).is_ok() {

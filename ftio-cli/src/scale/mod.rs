@@ -1,24 +1,22 @@
-//! `ftio scale TRACE…`: runs at several scales become measurements for scaling models, in Extra-P's JSON lines.
+//! `ftio scale TRACE…`: runs at several scales become measurements for scaling models, in Extra-P's JSON
+//! lines.
 
-mod measurements;
-mod merge;
 mod parameters;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{self, InputArgs};
-use crate::terminal::text::{complain, printable, warn_once};
+use crate::terminal::text::{Severity, complain, printable, warn_once};
 use crate::terminal::units::counted;
 use anyhow::Context;
 use clap::ValueHint;
 use ftio_core::detect::{self, detect};
+use ftio_core::inspect::profile::measurements::{is_zero_if_absent, measurements};
 use ftio_core::inspect::profile::profile_and;
 use ftio_core::request::Mode;
 use ftio_core::source::{Opened, Source};
-use measurements::{Evidence, measurements};
-use merge::{Merged, Run, merge};
 use parameters::{Parameter, point};
-use perf_model::Experiment;
 use perf_model::input::{self, Format};
+use perf_model::{Experiment, Extension, Name, Run, extend};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -26,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   From runs to formulas in one line:
       ftio scale runs/*.msgpack | ftio model -
-  Each finished run refines the models:
+  Refine the models with each finished run:
       ftio scale -o scale.jsonl tmio_4711_64.msgpack
       ftio model scale.jsonl --evaluate Processes=4096
   A second parameter: the same for these runs, or found in names such as app.p64.n1000.msgpack:
@@ -35,15 +33,16 @@ Examples:
   Extra-P reads the file as well:
       extrap --json scale.jsonl
 
-Callpaths and metrics are those of FTIO's ioparse (write_sync->total_bytes, io_time->total_time …); beside them there are
-function->NAME, file->NAME, write_async->required_bandwidth, …->actual_bandwidth, …->lost_time, and main with Frequency (Hz) and
-Period (s). What a run does not have is absent. Extra-P refuses a file in which a metric is missing at one of the scales: such
-metrics are left out, and a line says so, unless --ragged is given.";
+Callpaths and metrics are those of FTIO's ioparse (write_sync->total_bytes, io_time->total_time …) and these:
+function->NAME, file->NAME, write_async->required_bandwidth, …->actual_bandwidth, …->lost_time, and main with
+Frequency (Hz) and Period (s). A metric that a run does not have is absent. Extra-P refuses a file in which a
+metric is missing at one of the scales, so such metrics are left out with a message, unless --ragged is given.";
 
 /// Turn runs at several scales into measurements for scaling models (Extra-P's JSON lines)
 ///
-/// Each trace is one run. The number of processes comes from the trace itself, or from the last number in its name if the trace
-/// does not know it. The same scale twice is a repetition, which tells how much runs scatter.
+/// Each trace is one run. The number of processes comes from the trace itself, or from the last number in its
+/// name if the trace does not know it. The same scale twice is a repetition, which tells how much runs
+/// scatter.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -55,13 +54,13 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// A further parameter of these runs, up to three: NAME=NUMBER, or NAME to find it in the names of the traces
-    /// ("n" in app.n1000.msgpack). Processes=NUMBER replaces the number of processes
+    /// A further parameter of these runs, up to three: NAME=NUMBER, or NAME to find it in the names of the
+    /// traces ("n" in app.n1000.msgpack). Processes=NUMBER replaces the number of processes
     #[arg(short, long = "param", value_name = "NAME[=NUMBER]")]
     pub parameters: Vec<Parameter>,
 
-    /// Whose period is looked for: write_sync, read_sync, write_async, read_async, write, read or all [default: write, or
-    /// read if nothing was written]
+    /// Which requests to find the period of: write_sync, read_sync, write_async, read_async, write, read or all
+    /// [default: write, or read if nothing was written]
     #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
     pub mode: Option<Mode>,
 
@@ -75,13 +74,7 @@ pub struct Args {
 
 /// Measure every run; one that cannot be read does not stop the others.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let names = match parameters::names(&args.parameters) {
-        Ok(names) => names,
-        Err(problem) => {
-            complain("", &problem);
-            return Ok(Exit::Usage);
-        }
-    };
+    let names = parameters::names(&args.parameters).map_err(wrong_usage)?;
     let mut target = Target::open(args.output.as_deref())?;
     let existing = target.existing()?;
     if let Some(existing) = existing.as_ref().filter(|existing| existing.parameters != names) {
@@ -99,18 +92,19 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         match opened.map_err(Into::into).and_then(|opened| measure(opened, args)) {
             Ok(run) => runs.push(run),
             Err(problem) => {
-                complain("", &format!("{problem:#}"));
+                complain(Severity::Error, &format!("{problem:#}"));
                 exit = Exit::Failed;
             }
         }
     }
-    let merged = merge(existing.as_ref(), &runs, args.ragged);
-    target.write(&merged.lines(&names))?;
-    tell(&merged, &target, runs.len());
+    let countable = |(callpath, metric): &Name| is_zero_if_absent(callpath, metric);
+    let added = extend(existing.as_ref(), &runs, countable, args.ragged);
+    target.write(&added.lines(&names))?;
+    tell(&added, &target, runs.len());
     Ok(exit)
 }
 
-/// One run: where it stands, and what was measured there.
+/// One run: the values of its parameters, and what was measured.
 fn measure(opened: Opened, args: &Args) -> anyhow::Result<Run> {
     let path = PathBuf::from(&opened.name);
     let options = detect::Options { mode: args.mode, ..detect::Options::default() };
@@ -118,33 +112,36 @@ fn measure(opened: Opened, args: &Args) -> anyhow::Result<Run> {
     let (profile, analysis) = profile_and(opened, Box::new(look))?;
     warn_once(&profile.warnings);
     // A log of counters alone has no period, and is of use all the same.
-    let analysis = analysis.map_err(|problem| complain("note", &format!("no period: {problem}"))).ok();
+    let analysis =
+        analysis.map_err(|problem| complain(Severity::Note, &format!("no period: {problem}"))).ok();
     let point = point(&path, profile.ranks, &args.parameters).map_err(anyhow::Error::msg)?;
     let detection = analysis.as_ref().map(|analysis| &analysis.detection);
-    Ok(Run { point, measurements: measurements(&Evidence { profile: &profile, detection }) })
+    let values = measurements(&profile, detection).into_iter();
+    let values = values.map(|one| ((one.callpath, one.metric.to_owned()), one.value)).collect();
+    Ok(Run { point, values })
 }
 
-/// What somebody should know who goes on to Extra-P.
-fn tell(merged: &Merged, target: &Target, runs: usize) {
-    let list = |sets: &[(String, String)]| {
+/// What a user of Extra-P should know.
+fn tell(added: &Extension, target: &Target, runs: usize) {
+    let list = |sets: &[Name]| {
         let named: Vec<String> =
             sets.iter().take(3).map(|(path, metric)| format!("{path} ({metric})")).collect();
         let more = sets.len().saturating_sub(3);
         if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
     };
-    if !merged.left_out.is_empty() {
+    if !added.left_out.is_empty() {
         complain(
-            "note",
-            &format!("not every run has {}: left out; --ragged keeps what there is", list(&merged.left_out)),
+            Severity::Note,
+            &format!("not every run has {}: left out; --ragged keeps what there is", list(&added.left_out)),
         );
     }
-    if !merged.missing.is_empty() {
+    if !added.missing.is_empty() {
         complain(
-            "warning",
+            Severity::Warning,
             &format!(
                 "{}: now without {} at some of its scales: ftio model reads that, Extra-P does not",
                 target.name(),
-                list(&merged.missing)
+                list(&added.missing)
             ),
         );
     }
@@ -152,7 +149,7 @@ fn tell(merged: &Merged, target: &Target, runs: usize) {
         eprintln!(
             "{}: {} of {} added",
             printable(&target.name()),
-            counted(merged.len() as u64, "measurement"),
+            counted(added.measurements() as u64, "measurement"),
             counted(runs as u64, "run")
         );
     }

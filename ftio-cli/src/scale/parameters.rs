@@ -79,7 +79,8 @@ pub fn point(path: &Path, ranks: Option<u32>, given: &[Parameter]) -> Result<Vec
     std::iter::once(Ok(processes)).chain(others).collect()
 }
 
-/// The number after `name` where that is a word of its own: 10 for `n` in `p4.n10.r1.msgpack`, `run_n=10.jsonl`, `n-10`.
+/// The number after `name` where that is a word of its own: 10 for `n` in `p4.n10.r1.msgpack`,
+/// `run_n=10.jsonl`, `n-10`.
 fn value_in_name(file: &str, name: &str) -> Option<f64> {
     file.match_indices(name).find_map(|(at, _)| {
         let before = file[..at].chars().next_back();

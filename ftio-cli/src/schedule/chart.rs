@@ -1,4 +1,5 @@
-//! The results of a simulation as a picture: the metrics of all repetitions, and who did I/O when in the first one.
+//! The results of a simulation as a picture: the metrics of all repetitions, and who did I/O when in the
+//! first one.
 
 use super::simulate::Result;
 use super::table::{COLUMNS, title};

@@ -1,48 +1,50 @@
 //! `ftio schedule`: priorities for the I/O of running jobs (Set-10), and a simulator that shows what they do.
 
 mod chart;
-mod evidence;
 mod follow;
 mod job_id;
 mod predictor;
+mod priorities;
 mod record;
 mod simulate;
 mod table;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, wrong_usage};
+use crate::follow::PollArgs;
+use crate::signal::ModeArgs;
 use clap::{Subcommand, ValueHint};
-use ftio_core::request::Mode;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  On a node of a job, beside it, in its job script (the file system's client knows the job by IOSETS_JOB_ID):
+  On a node of a job, in its job script (the file system's client knows the job by IOSETS_JOB_ID):
       export IOSETS_JOB_ID=$SLURM_JOB_ID
       ftio schedule --configfs /sys/kernel/config/iosets --until-complete run.msgpack &
       ftio trace -o run.msgpack --flush interval:1 -- srun ./app
-  For all jobs whose traces are in a folder, with what each is doing:
+  For all jobs whose traces are in a folder:
       ftio schedule --configfs /sys/kernel/config/iosets jobs/*.msgpack
-  With the period of earlier runs from the start:
+  Starting from the period of earlier runs:
       ftio schedule --configfs DIR --history old/ run.msgpack
-  What it would do on a machine where sixteen applications share a file system:
+  Simulate sixteen applications that share a file system:
       ftio schedule simulate
 
-The priority is 10 to the power of -i, where i is log10 of the period in seconds, rounded; in the file it is multiplied by
-10000000: 1000000 for periods of about 10 s, 100000 for about 100 s. Until a period is known it is 200001 to 209999, different for each job.
+The priority is 10 to the power of -i, where i is log10 of the period in seconds, rounded. The file holds it
+multiplied by 10000000: 1000000 for periods of about 10 s, 100000 for about 100 s. Until a period is known, a job
+has a priority of its own between 200001 and 209999.
 
 Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 
-/// Give running jobs I/O priorities by their periods, or simulate what that does (Set-10)
+/// Give running jobs I/O priorities by their periods, or simulate the effect (Set-10)
 ///
-/// Follows the traces of running jobs, and keeps DIR/JOB/priority up to date: jobs that do I/O often come before those that do it
-/// seldom. When a job ends its priority is removed; when this command ends, all are.
+/// Follows the traces of running jobs, and keeps DIR/JOB/priority up to date: jobs that do I/O often come
+/// before those that do it seldom. When a job ends its priority is removed; when this command ends, all are.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Option<ScheduleCommand>,
 
-    /// Where priorities go: the directory iosets of the kernel's configfs, or any other
+    /// The directory for the priorities: iosets in the kernel's configfs, or any other
     #[arg(long, value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
     pub configfs: Option<PathBuf>,
 
@@ -50,8 +52,8 @@ pub struct Args {
     #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
 
-    /// The job's id, if there is one trace [default: $IOSETS_JOB_ID if there is one trace; what the trace says; $SLURM_JOB_ID if
-    /// there is one trace; the trace's name]
+    /// The job's id, if there is one trace [default: $IOSETS_JOB_ID if there is one trace; what the trace
+    /// says; $SLURM_JOB_ID if there is one trace; the trace's name]
     #[arg(long, value_name = "ID")]
     pub job: Option<String>,
 
@@ -59,22 +61,27 @@ pub struct Args {
     #[arg(long, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub history: Vec<PathBuf>,
 
-    /// Also lower the priority of a job that has done I/O seldom so far, before its period is known
+    /// Before its period is known, already lower the priority of a job that has done I/O rarely so far
     #[arg(long)]
     pub early: bool,
 
-    /// End when all jobs have ended
+    /// Stop when all jobs have ended
     #[arg(long)]
     pub until_complete: bool,
 
-    /// Look for additions this often, besides file events [default: 1 on network file systems, which have no events; else 10]
-    #[arg(long, value_name = "SECONDS", value_parser = simulate::positive)]
-    pub poll: Option<f64>,
+    #[command(flatten)]
+    pub poll: PollArgs,
 
-    /// What to analyse: write_sync, read_sync, write_async, read_async, write, read or all [default: write, or read if nothing is
-    /// written]
-    #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
-    pub mode: Option<Mode>,
+    #[command(flatten)]
+    pub mode: ModeArgs,
+
+    /// Periods shorter than this, in seconds, are of no interest
+    #[arg(long, value_name = "SECONDS", value_parser = crate::values::positive_seconds, default_value = "1")]
+    pub min_period: f64,
+
+    /// Periods longer than this are of no interest
+    #[arg(long, value_name = "SECONDS", value_parser = crate::values::positive_seconds)]
+    pub max_period: Option<f64>,
 
     /// Print one JSON object per change of a priority
     #[arg(long)]
@@ -91,6 +98,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match (&args.command, &args.configfs) {
         (Some(ScheduleCommand::Simulate(args)), _) => simulate::run(args),
         (None, Some(directory)) => follow::run(args, directory),
-        (None, None) => Ok(Exit::Usage),
+        (None, None) => Err(wrong_usage("expected --configfs DIR, or the subcommand simulate")),
     }
 }

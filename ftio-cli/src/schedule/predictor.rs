@@ -1,17 +1,17 @@
 //! ftio as the predictor of a simulation: what `ftio predict` would say at the end of each I/O phase.
 
-use super::evidence::Evidence;
 use ftio_core::detect::{Options, detect};
 use ftio_core::predict::{self, PredictOptions};
 use ftio_core::request::{Class, Request};
 use ftio_core::source::{InMemory, Job};
+use io_sets::observed::Observed;
 use io_sets::queue::{JobId, Nanoseconds};
 use io_sets::simulate::{Predictor, Transfer};
 
 /// The engine of `ftio predict`, fed from a simulation.
 pub struct Online {
     engine: predict::Predictor,
-    evidence: Evidence,
+    observed: Observed,
     start: Nanoseconds,
 }
 
@@ -23,7 +23,7 @@ impl Online {
             ..PredictOptions::default()
         };
         let engine = predict::Predictor::new(&job.to_string(), options);
-        Online { engine, evidence: Evidence::new(0), start }
+        Online { engine, observed: Observed::new(0.0), start }
     }
 }
 
@@ -31,9 +31,9 @@ impl Predictor for Online {
     fn flush(&mut self, transfers: &[Transfer], now: Nanoseconds) -> Option<f64> {
         let requests: Vec<Request> = transfers.iter().map(|transfer| request(transfer, self.start)).collect();
         self.engine.add(&requests);
-        self.evidence.add(&requests);
+        requests.iter().for_each(|request| self.observed.request(request.start as f64 * 1e-9));
         let prediction = self.engine.predict(job_time(now, self.start));
-        self.evidence.period(&prediction)
+        prediction.period.filter(|period| self.observed.supports(*period, prediction.t))
     }
 }
 
@@ -54,7 +54,8 @@ impl Compat {
 impl Predictor for Compat {
     fn flush(&mut self, transfers: &[Transfer], now: Nanoseconds) -> Option<f64> {
         self.requests.extend(transfers.iter().map(|transfer| request(transfer, self.start)));
-        let job = Job { ranks: Some(1), start: Some(0), end: Some(job_time(now, self.start)), ..Job::default() };
+        let job =
+            Job { ranks: Some(1), start: Some(0), end: Some(job_time(now, self.start)), ..Job::default() };
         let options = Options { compat: true, frequency: Some(self.frequency), ..Options::default() };
         let source = InMemory { requests: &self.requests, job };
         detect(&self.name, source, &options).ok()?.detection.period

@@ -2,11 +2,10 @@
 
 use super::predictor::{Compat, Online};
 use super::{chart, table};
-use crate::canvas::{Format, draw_sheet};
+use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
 use crate::terminal::style::Style;
-use crate::terminal::text::complain;
-use anyhow::Context;
+use crate::values::{not_negative, positive};
 use clap::{ValueEnum, ValueHint};
 use io_sets::experiment::{Experiment, Policy, Published};
 use io_sets::metrics::Metrics;
@@ -15,7 +14,7 @@ use io_sets::simulate::{Level, NewPredictor};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 const MIB: f64 = (1 << 20) as f64;
@@ -35,28 +34,33 @@ Examples:
   A simulated hour of a thousand applications:
       ftio schedule simulate --applications 1000 --repetitions 1
 
-Policies: fair_share (no scheduling), fcfs (one application at a time), and Set-10 with the periods known beforehand
-(set10_clairvoyant), found by ftio while the applications run (set10_predicted), found but 50 % too large or too small at random
-(set10_error50), and found without the guess that set10_predicted makes until it has found one (set10_strict; see --early of ftio
-schedule). Metrics: how much longer applications took than alone (stretch: the largest, and the geometric mean), how much
-longer their I/O took (I/O slowdown), and how much of the time they computed (utilisation).";
+Policies:
+  fair_share          no scheduling
+  fcfs                one application at a time
+  set10_clairvoyant   Set-10 with periods known beforehand
+  set10_predicted     Set-10 with periods that ftio finds while the applications run
+  set10_error50       the same, but each period is 50 % too large or too small, at random
+  set10_strict        the same, but without a guess before the first period (see ftio schedule --early)
+
+Metrics: how much longer applications took than alone (stretch: the largest, and the geometric mean), how much
+longer their I/O took (I/O slowdown), and the share of the time in which they computed (utilisation).";
 
 /// Simulate applications that share a file system, with and without Set-10
 ///
-/// By default the published experiment: one application that writes 128 MiB every 19.2 s and fifteen that write 2.5 GiB every 384 s,
-/// ten repetitions.
+/// By default the published experiment: one application that writes 128 MiB every 19.2 s and fifteen that
+/// write 2.5 GiB every 384 s, ten repetitions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Servers of the file system; each decides alone
+    /// Number of servers of the file system; each schedules on its own
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub servers: u32,
 
-    /// Over how many servers a file is spread
+    /// Number of servers that a file is striped over
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub stripe: u32,
 
-    /// What all servers together take, in MiB/s [default: twice what one application reaches alone]
+    /// Bandwidth of all servers together, in MiB/s [default: twice that of one application alone]
     #[arg(long, value_name = "MIB/S", value_parser = positive)]
     pub capacity: Option<f64>,
 
@@ -64,16 +68,16 @@ pub struct Args {
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
     pub level: LevelChoice,
 
-    /// How often the experiment is repeated, each time with other small irregularities
+    /// Number of repetitions, each with other small irregularities
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repetitions: u32,
 
-    /// Start of everything random
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Instead of the published experiment: that many applications with periods from 10 to 1000 s on a file system of ten times the
-    /// bandwidth of one
+    /// Instead of the published experiment, simulate N applications with periods from 10 to 1000 s on a file
+    /// system of ten times the bandwidth of one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub applications: Option<u32>,
 
@@ -86,20 +90,21 @@ pub struct Args {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = policy)]
     pub policies: Vec<Policy>,
 
-    /// How periods are found: as ftio finds them, or as the Python FTIO 0.0.9 does
+    /// Find periods as ftio does, or as the Python FTIO 0.0.9 does
     #[arg(long, value_name = "METHOD", value_enum, default_value_t)]
     pub predictor: PredictorChoice,
 
-    /// Sampling frequency of the predictions in Hz [default: what ftio chooses; 4 with --applications, 1 with --predictor compat]
+    /// Sampling frequency of the predictions in Hz [default: what ftio chooses; 4 with --applications, 1 with
+    /// --predictor compat]
     #[arg(short, long, value_name = "HZ", value_parser = positive)]
     pub freq: Option<f64>,
 
-    /// With --level requests: an application that has waited for this part of its set's period without being served comes first, so
-    /// that none starves; 0: wait for ever, as published
+    /// With --level requests: an application that has waited for this part of its set's period without being
+    /// served comes first, so that none starves; 0: wait for ever, as published
     #[arg(long, value_name = "PART", default_value_t = 0.0, value_parser = not_negative)]
     pub patience: f64,
 
-    /// Draw the metrics and the first repetition; the ending of the name decides: .svg or .png
+    /// Draw the metrics and the first repetition; the format follows from the ending of the name: .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 
@@ -168,7 +173,7 @@ impl<T: Serialize> Serialize for ByPolicy<'_, T> {
 
 impl Args {
     fn predictor(&self) -> Box<NewPredictor<'static>> {
-        // Of a thousand applications nobody wants to wait for the finest detail.
+        // A thousand applications at the finest detail would take too long.
         let frequency = self.freq.or(self.applications.map(|_| MIXED_FREQUENCY));
         match self.predictor {
             PredictorChoice::Ftio => Box::new(move |job, start| Box::new(Online::new(job, start, frequency))),
@@ -201,14 +206,7 @@ impl Args {
 
 /// Simulate and print.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let picture =
-        match args.plot.as_deref().map(|path| drawable(path).map(|format| (path, format))).transpose() {
-            Ok(picture) => picture,
-            Err(problem) => {
-                complain("", &problem.to_string());
-                return Ok(Exit::Usage);
-            }
-        };
+    let picture = args.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
     let experiment = args.experiment();
     let predictor = args.predictor();
     let predictor = predictor.as_ref();
@@ -235,13 +233,13 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         out.write_all(table::table(&experiment, &results, published, Style::for_stdout()).as_bytes())?;
     }
     out.flush()?;
-    if let Some((path, format)) = picture {
+    if let Some(file) = picture {
         let shown: Vec<_> = results
             .iter()
             .map(|result| (result.policy, experiment.repetition(result.policy, 0, predictor)))
             .collect();
         let sheet = chart::sheet(&experiment, &results, &shown, published);
-        std::fs::write(path, draw_sheet(&sheet, format)?).with_context(|| path.display().to_string())?;
+        file.write(draw_sheet(&sheet, file.format()))?;
     }
     Ok(Exit::Done)
 }
@@ -279,25 +277,9 @@ pub fn change(results: &[Result], result: &Result) -> Published {
     }
 }
 
-fn drawable(path: &Path) -> anyhow::Result<Format> {
-    match Format::of(path)? {
-        Format::Html => anyhow::bail!("{}: expected a name that ends in .svg or .png", path.display()),
-        format => Ok(format),
-    }
-}
-
 fn policy(text: &str) -> std::result::Result<Policy, String> {
     Policy::ALL.into_iter().find(|policy| policy.name() == text).ok_or_else(|| {
         let names: Vec<_> = Policy::ALL.iter().map(|policy| policy.name()).collect();
-        format!("expected some of {}", names.join(", "))
+        format!("expected one or more of {}", names.join(", "))
     })
-}
-
-pub fn positive(text: &str) -> std::result::Result<f64, String> {
-    not_negative(text).ok().filter(|value| *value > 0.0).ok_or_else(|| "expected a number above 0".into())
-}
-
-fn not_negative(text: &str) -> std::result::Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("expected a number from 0 on".into()) }
 }

@@ -38,8 +38,8 @@ pub fn table(experiment: &Experiment, results: &[Result], published: bool, style
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
-        "{} applications, {} {servers} of {:.0} MiB/s together ({:.0} MiB/s for one application alone), second {:.0} to {:.0}, \
-         mean of {}\n",
+        "{} applications, {} {servers} of {:.0} MiB/s together ({:.0} MiB/s for one application alone), \
+         second {:.0} to {:.0}, mean of {}\n",
         experiment.applications.len(),
         platform.servers,
         platform.capacity / MIB,

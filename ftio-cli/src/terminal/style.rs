@@ -1,14 +1,19 @@
-//! Colours, where they are welcome: on a terminal, unless `NO_COLOR` is set, or as `--color` says.
+//! Colours, where they are wanted: on a terminal, as `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` ask, or as
+//! `--color` says.
 
-use crate::cli::Colour;
-use std::io::IsTerminal;
-use std::sync::OnceLock;
-
-static CHOICE: OnceLock<Colour> = OnceLock::new();
+use crate::values::Colour;
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
+use anstyle::AnsiColor;
 
 /// What `--color` says; once, before anything is printed.
 pub fn choose(choice: Colour) {
-    let _ = CHOICE.set(choice);
+    match choice {
+        Colour::Auto => ColorChoice::Auto,
+        Colour::Always => ColorChoice::AlwaysAnsi,
+        Colour::Never => ColorChoice::Never,
+    }
+    .write_global();
 }
 
 /// How to print emphasis.
@@ -20,41 +25,56 @@ pub struct Style {
 impl Style {
     /// For stdout as it is.
     pub fn for_stdout() -> Self {
-        match CHOICE.get() {
-            Some(Colour::Always) => return Style { colours: true },
-            Some(Colour::Never) => return Style { colours: false },
-            Some(Colour::Auto) | None => {}
-        }
-        let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Style { colours: std::io::stdout().is_terminal() && !forbidden && !dumb }
+        Self::for_stream(&std::io::stdout())
+    }
+
+    /// For stderr as it is.
+    pub fn for_stderr() -> Self {
+        Self::for_stream(&std::io::stderr())
+    }
+
+    fn for_stream<S: RawStream>(stream: &S) -> Self {
+        Style { colours: AutoStream::choice(stream) != ColorChoice::Never }
     }
 
     pub fn bold(self, text: &str) -> String {
-        self.paint("1", text)
+        self.paint(anstyle::Style::new().bold(), text)
     }
 
     pub fn dim(self, text: &str) -> String {
-        self.paint("2", text)
+        self.paint(anstyle::Style::new().dimmed(), text)
     }
 
     /// Something to look out for.
     pub fn warn(self, text: &str) -> String {
-        self.paint("33", text)
+        self.paint(AnsiColor::Yellow.on_default(), text)
     }
 
     /// A confidence, from good to bad: green, blue, yellow, red (the levels of the Python FTIO).
     pub fn confidence(self, value: f64, text: &str) -> String {
-        let code = match value {
-            v if v >= 0.8 => "32",
-            v if v >= 0.6 => "36",
-            v if v >= 0.3 => "33",
-            _ => "31",
+        let colour = match value {
+            v if v >= 0.8 => AnsiColor::Green,
+            v if v >= 0.6 => AnsiColor::Cyan,
+            v if v >= 0.3 => AnsiColor::Yellow,
+            _ => AnsiColor::Red,
         };
-        self.paint(code, text)
+        self.paint(colour.on_default(), text)
     }
 
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    fn paint(self, style: anstyle::Style, text: &str) -> String {
+        if self.colours { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_only_where_colours_are_wanted() {
+        let (with, without) = (Style { colours: true }, Style { colours: false });
+        assert_eq!(with.bold("x"), "\x1b[1mx\x1b[0m");
+        assert_eq!(with.confidence(0.7, "x"), "\x1b[36mx\x1b[0m");
+        assert_eq!(without.warn("x"), "x");
     }
 }

@@ -21,9 +21,24 @@ fn is_unsafe(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// One line on stderr. `kind` is empty for an error, or a word such as "warning".
-pub fn complain(kind: &str, message: &str) {
-    let kind = if kind.is_empty() { String::new() } else { format!("{kind}: ") };
+/// How bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// It could not be done.
+    Error,
+    /// It was done, but the result may be wrong.
+    Warning,
+    /// Good to know.
+    Note,
+}
+
+/// One line on stderr.
+pub fn complain(severity: Severity, message: &str) {
+    let kind = match severity {
+        Severity::Error => "",
+        Severity::Warning => "warning: ",
+        Severity::Note => "note: ",
+    };
     eprintln!("ftio: {kind}{}", printable(message));
 }
 
@@ -31,8 +46,10 @@ pub fn complain(kind: &str, message: &str) {
 pub fn warn_once(warnings: &[String]) {
     match warnings {
         [] => {}
-        [only] => complain("warning", only),
-        [first, rest @ ..] => complain("warning", &format!("{first} (and {} more, see --json)", rest.len())),
+        [only] => complain(Severity::Warning, only),
+        [first, rest @ ..] => {
+            complain(Severity::Warning, &format!("{first} (and {} more, see --json)", rest.len()))
+        }
     }
 }
 

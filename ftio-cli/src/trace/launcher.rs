@@ -1,6 +1,7 @@
-//! Launchers of MPI programs, and how each is told to set a variable for the ranks it starts.
+//! Launchers of MPI programs, and the options by which each sets a variable for the ranks it starts.
 //!
-//! Preloading the launcher itself would work as well, but only where the ranks inherit its environment; on other nodes they do not.
+//! Preloading the launcher itself would work as well, but only where the ranks inherit its environment; on
+//! other nodes they do not.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -18,20 +19,13 @@ pub enum Launcher {
 }
 
 impl Launcher {
-    /// Which launcher a command is, by its name, or else by what it says about itself.
+    /// Which launcher a command is, by its name, or else by its --version.
     pub fn of(program: &OsStr) -> Option<Self> {
         let name = Path::new(program).file_name()?.to_str()?;
-        Self::by_name(name).unwrap_or_else(|| Self::by_version(&version(program)?))
-    }
-
-    /// `None`: the name leaves it open. `Some(None)`: it is no launcher.
-    fn by_name(name: &str) -> Option<Option<Self>> {
-        match name {
-            "srun" => Some(Some(Launcher::Srun)),
-            "orterun" | "prterun" | "mpirun.openmpi" | "mpiexec.openmpi" => Some(Some(Launcher::OpenMpi)),
-            "mpiexec.hydra" | "mpirun.mpich" | "mpiexec.mpich" => Some(Some(Launcher::Hydra)),
-            "mpirun" | "mpiexec" => None,
-            _ => Some(None),
+        match Name::of(name) {
+            Name::Launcher(launcher) => Some(launcher),
+            Name::Ambiguous => Self::by_version(&version(program)?),
+            Name::Other => None,
         }
     }
 
@@ -81,6 +75,27 @@ impl Launcher {
     }
 }
 
+/// What the name of a command says.
+enum Name {
+    Launcher(Launcher),
+    /// A launcher, but of several MPIs.
+    Ambiguous,
+    /// Not a launcher.
+    Other,
+}
+
+impl Name {
+    fn of(name: &str) -> Self {
+        match name {
+            "srun" => Name::Launcher(Launcher::Srun),
+            "orterun" | "prterun" | "mpirun.openmpi" | "mpiexec.openmpi" => Name::Launcher(Launcher::OpenMpi),
+            "mpiexec.hydra" | "mpirun.mpich" | "mpiexec.mpich" => Name::Launcher(Launcher::Hydra),
+            "mpirun" | "mpiexec" => Name::Ambiguous,
+            _ => Name::Other,
+        }
+    }
+}
+
 fn version(program: &OsStr) -> Option<String> {
     let output =
         Command::new(program).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
@@ -107,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_has_its_own_words() {
+    fn each_launcher_has_its_own_options() {
         let variables =
             [("LD_PRELOAD", OsString::from("/lib/a.so")), ("TMIO_OUTPUT", OsString::from("/x y"))];
         let words = |launcher: Launcher| launcher.arguments(&variables, &[]).unwrap();

@@ -2,9 +2,9 @@
 
 mod launcher;
 
-use crate::cli::TraceArgs;
 use crate::exit::Exit;
 use anyhow::{Context, bail};
+use clap::ValueHint;
 use launcher::Launcher;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -16,9 +16,63 @@ use std::process::Command;
 /// What the library is called.
 const LIBRARY: &str = "libtmio.so";
 
+/// Run a program with libtmio.so preloaded
+///
+/// The environment is set up and the program takes the place of ftio. Where the command is a launcher (mpirun
+/// or mpiexec of Open MPI, MPICH or Intel MPI; srun), the launcher is asked to pass the settings to the
+/// ranks on all nodes.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Where the trace goes [default: tmio_%j_%n.msgpack in the working directory of rank 0]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// When to write out besides the end: finalize, close, or interval:SECONDS
+    #[arg(long, value_name = "WHEN")]
+    pub flush: Option<String>,
+
+    #[command(flatten)]
+    pub library: LibraryArgs,
+
+    /// Print the command instead of running it
+    #[arg(long)]
+    pub dry_run: bool,
+
+    #[command(flatten)]
+    pub program: ProgramArgs,
+}
+
+/// Which library traces.
+#[derive(Clone, Debug, clap::Args)]
+pub struct LibraryArgs {
+    /// The library [default: $TMIO_LIBRARY, or libtmio.so beside ftio or in ../lib]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub library: Option<PathBuf>,
+}
+
+/// What is run.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ProgramArgs {
+    /// The program and its arguments
+    #[arg(required = true, value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+/// How a program is traced.
+#[derive(Clone, Copy, Debug)]
+pub struct Tracing<'a> {
+    /// Where the trace goes, if not where the library puts it.
+    pub output: Option<&'a Path>,
+    /// When to write out besides the end, if at all.
+    pub flush: Option<&'a str>,
+    pub library: &'a LibraryArgs,
+}
+
 /// Set up the environment and become the program. Returns only if that fails.
-pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
-    let mut command = command(args)?;
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let (output, flush) = (args.output.as_deref(), args.flush.as_deref());
+    let mut command = Tracing { output, flush, library: &args.library }.command(&args.program)?;
     if args.dry_run {
         show(&command)?;
         return Ok(Exit::Done);
@@ -27,31 +81,33 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<Exit> {
     Err(error).with_context(|| format!("cannot run {}", command.get_program().to_string_lossy()))
 }
 
-/// The program with its environment, or its launcher with what passes that on.
-pub fn command(args: &TraceArgs) -> anyhow::Result<Command> {
-    let library = library(args.library.as_deref())?;
-    let mut variables = vec![("LD_PRELOAD", preload(&library, env::var_os("LD_PRELOAD"))?)];
-    if let Some(output) = &args.output {
-        variables.push(("TMIO_OUTPUT", std::path::absolute(output)?.into_os_string()));
-    }
-    if let Some(flush) = &args.flush {
-        variables.push(("TMIO_FLUSH", flush.into()));
-    }
-    let Some((program, rest)) = args.command.split_first() else { bail!("no command") };
-    let passed_on = Launcher::of(program).and_then(|launcher| launcher.arguments(&variables, rest));
-    let mut command = Command::new(program);
-    match passed_on {
-        Some(words) => {
-            command.args(words);
-            // The launcher itself needs no tracer, but may be asked to pass on its whole environment.
-            command.envs(variables.iter().skip(1).map(|(name, value)| (name, value)));
+impl Tracing<'_> {
+    /// The program with its environment, or its launcher with what passes that on.
+    pub fn command(&self, program: &ProgramArgs) -> anyhow::Result<Command> {
+        let library = library(self.library.library.as_deref())?;
+        let mut variables = vec![("LD_PRELOAD", preload(&library, env::var_os("LD_PRELOAD"))?)];
+        if let Some(output) = self.output {
+            variables.push(("TMIO_OUTPUT", std::path::absolute(output)?.into_os_string()));
         }
-        None => {
-            command.envs(variables.iter().map(|(name, value)| (name, value)));
+        if let Some(flush) = self.flush {
+            variables.push(("TMIO_FLUSH", flush.into()));
         }
+        let Some((program, rest)) = program.command.split_first() else { bail!("no command") };
+        let passed_on = Launcher::of(program).and_then(|launcher| launcher.arguments(&variables, rest));
+        let mut command = Command::new(program);
+        match passed_on {
+            Some(words) => {
+                command.args(words);
+                // The launcher itself needs no tracer, but may be asked to pass on its whole environment.
+                command.envs(variables.iter().skip(1).map(|(name, value)| (name, value)));
+            }
+            None => {
+                command.envs(variables.iter().map(|(name, value)| (name, value)));
+            }
+        }
+        command.args(rest);
+        Ok(command)
     }
-    command.args(rest);
-    Ok(command)
 }
 
 /// The library asked for, or the first one found, as an absolute path.
@@ -63,9 +119,7 @@ fn library(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
             let binary = env::current_exe().context("cannot find out where ftio is")?;
             let binary = binary.canonicalize().unwrap_or(binary);
             let beside = binary.parent().unwrap_or(Path::new(".")).to_owned();
-            ["", "../lib", "../lib64", "../lib/tmio", "../release"]
-                .map(|place| beside.join(place).join(LIBRARY))
-                .into()
+            ["", "../lib", "../lib64", "../lib/tmio"].map(|place| beside.join(place).join(LIBRARY)).into()
         }
     };
     let Some(found) = places.iter().find(|path| path.is_file()) else {

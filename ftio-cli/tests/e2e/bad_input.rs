@@ -1,10 +1,10 @@
-//! Files that are no traces, or only part of one.
+//! Files that are not traces, or only part of one.
 
 use crate::support::{Script, ftio, stderr, stdout};
 use serde_json::Value;
 
 #[test]
-fn what_is_no_trace_is_named() {
+fn a_file_that_is_not_a_trace_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let (whole, ends) = Script::bursts(2, 5).frames();
     let write = |name: &str, bytes: &[u8]| std::fs::write(dir.path().join(name), bytes).unwrap();

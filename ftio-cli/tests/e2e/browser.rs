@@ -1,6 +1,7 @@
-//! The HTML report in a real browser: Chromium, driven through ChromeDriver. Skipped, visibly, where they are missing.
+//! The HTML report in a real browser: Chromium, driven through ChromeDriver. Skipped, visibly, where they are
+//! missing.
 
-use crate::support::{SECOND, Script, ftio, nonblocking};
+use crate::support::{SECOND, Script, ftio, nonblocking, skipped};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -163,8 +164,7 @@ fn mixed() -> Script {
 #[test]
 fn the_report_zooms_and_tells_without_errors() {
     let Some(browser) = Browser::start() else {
-        eprintln!("SKIPPED: chromium and chromedriver are not installed");
-        return;
+        return skipped("chromium and chromedriver are not installed");
     };
     let dir = tempfile::tempdir().unwrap();
     mixed().write(&dir.path().join("run.msgpack"));
@@ -195,8 +195,7 @@ fn the_report_zooms_and_tells_without_errors() {
 #[test]
 fn several_traces_are_side_by_side() {
     let Some(browser) = Browser::start() else {
-        eprintln!("SKIPPED: chromium and chromedriver are not installed");
-        return;
+        return skipped("chromium and chromedriver are not installed");
     };
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(2, 12).write(&dir.path().join("a"));
@@ -213,8 +212,7 @@ fn several_traces_are_side_by_side() {
 #[test]
 fn the_report_of_an_archive_shows_both_views_without_errors() {
     let Some(browser) = Browser::start() else {
-        eprintln!("SKIPPED: chromium and chromedriver are not installed");
-        return;
+        return skipped("chromium and chromedriver are not installed");
     };
     let dir = tempfile::tempdir().unwrap();
     for (number, start) in [0.0, 950.0, 0.0].into_iter().enumerate() {

@@ -33,7 +33,7 @@ fn log(path: &Path, user: i64, command: &str, writes: &[(f64, f64, i64)]) {
         .unwrap();
 }
 
-/// Checkpoints of one application, twice; a result at the end of another; and a file that is none.
+/// Checkpoints of one application, twice; a result at the end of another; and a file that is not a log.
 fn archive(folder: &Path) {
     std::fs::create_dir_all(folder.join("logs/2024")).unwrap();
     let bursts = |bytes: i64| -> Vec<(f64, f64, i64)> {
@@ -178,7 +178,7 @@ fn thresholds_are_options_and_documented() {
 }
 
 #[test]
-fn a_work_goes_on_and_other_settings_are_refused() {
+fn an_interrupted_run_is_resumed_and_other_settings_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     archive(folder.path());
     let first = ftio(folder.path(), &["categorize", "logs/2024", "-o", "part"]);
@@ -192,7 +192,7 @@ fn a_work_goes_on_and_other_settings_are_refused() {
 }
 
 #[test]
-fn nothing_usable_is_a_failure() {
+fn an_archive_without_a_usable_log_is_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     archive(folder.path());
     for (args, code) in [

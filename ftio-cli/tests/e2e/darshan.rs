@@ -54,7 +54,7 @@ fn json(folder: &Path, args: &[&str]) -> Value {
 }
 
 #[test]
-fn info_tells_what_every_module_holds() {
+fn info_shows_what_every_module_holds() {
     let folder = tempfile::tempdir().unwrap();
     let segment = |start: f64| Segment { offset: 0, length: 500, start, end: start + 0.1, thread: None };
     let dxt = DxtRecord {
@@ -94,7 +94,7 @@ fn info_tells_what_every_module_holds() {
 }
 
 #[test]
-fn info_of_a_log_of_counters_alone() {
+fn info_reads_a_log_that_has_only_counters() {
     let folder = tempfile::tempdir().unwrap();
     save(folder.path(), &writer());
     let info = json(folder.path(), &["info", "--json", "log.darshan"]);

@@ -99,6 +99,7 @@ struct Characterization {
     sigma_time: Option<f64>,
     periodicity_score: Option<f64>,
     r_io: Option<f64>,
+    r_io_of_job: Option<f64>,
     b_io: Option<f64>,
     bytes_per_period: Option<f64>,
 }
@@ -168,7 +169,7 @@ fn json_is_one_object_per_line_with_the_schema_first() {
 }
 
 #[test]
-fn text_for_people() {
+fn the_text_report_is_as_recorded() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(4, 10).write(&dir.path().join("run.msgpack"));
     let output = ftio(dir.path(), &["run.msgpack"]);
@@ -177,7 +178,7 @@ fn text_for_people() {
 }
 
 #[test]
-fn modes_and_windows() {
+fn modes_and_windows_select_what_is_analysed() {
     let dir = tempfile::tempdir().unwrap();
     let mut script = Script::bursts(1, 10);
     let reads = (0..20).map(|i| blocking(Direction::Read, (5 * i + 1) * SECOND, (5 * i + 2) * SECOND, 1000));
@@ -200,7 +201,7 @@ fn modes_and_windows() {
 }
 
 #[test]
-fn an_empty_mode_is_no_failure() {
+fn a_mode_without_requests_is_not_a_failure() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(2, 5).write(&dir.path().join("t"));
     let output = ftio(dir.path(), &["--json", "-m", "read_async", "t"]);
@@ -213,7 +214,7 @@ fn an_empty_mode_is_no_failure() {
 }
 
 #[test]
-fn exit_status_on_request() {
+fn exit_code_3_for_no_period_only_on_request() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(1, 10).write(&dir.path().join("periodic"));
     Script::bursts(1, 1).write(&dir.path().join("once"));
@@ -235,7 +236,7 @@ fn exit_status_on_request() {
 }
 
 #[test]
-fn a_job_without_bytes() {
+fn a_job_that_moved_no_bytes_has_no_period() {
     let dir = tempfile::tempdir().unwrap();
     let mut script = Script::bursts(1, 3);
     script.blocks[0].1.iter_mut().for_each(|op| op.bytes = 0);

@@ -23,7 +23,9 @@ fn inputs(folder: &Path) -> Vec<PathBuf> {
     let mut inputs: Vec<PathBuf> = std::fs::read_dir(fixtures)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_file() && !["py", "toml", "md"].map(|e| Some(e.as_ref())).contains(&path.extension()))
+        .filter(|path| {
+            path.is_file() && !["py", "toml", "md"].map(|e| Some(e.as_ref())).contains(&path.extension())
+        })
         .collect();
     let made = |name: &str| folder.join(name);
     let mut trace = Script::bursts(2, 12);
@@ -199,7 +201,11 @@ fn convert() {
 #[test]
 fn predict() {
     // A folder is not one input.
-    same(&["predict", "--json", "--until-complete", "--timeout", "1", "{}"], &[Way::Stdin, Way::Gzip], is_profile);
+    same(
+        &["predict", "--json", "--until-complete", "--timeout", "1", "{}"],
+        &[Way::Stdin, Way::Gzip],
+        is_profile,
+    );
 }
 
 #[test]

@@ -1,50 +1,48 @@
 //! What `ftio scale` writes is accepted by Extra-P itself, and both find the same.
 //!
-//! Extra-P is a Python program with 600 MB of packages, so this runs only where asked for: with `FTIO_TEST_EXTRAP=1` it is installed
-//! into a virtual environment under `target/`, once; `FTIO_EXTRAP=/path/to/extrap` takes one that is there.
+//! Extra-P is a Python program with 600 MB of packages, so this runs only where asked for: with
+//! `FTIO_TEST_EXTRAP=1` it is installed into a virtual environment under `target/`, once;
+//! `FTIO_EXTRAP=/path/to/extrap` takes one that is there.
 
-use crate::support::{Script, ftio, stderr, stdout};
-use std::io::Write;
+use crate::support::{Script, ftio, skipped, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::tempdir;
-
-/// Says so past the capture of the test runner, which would hide it.
-fn skipped(reason: &str) -> Option<PathBuf> {
-    let _ = writeln!(std::io::stderr(), "skipped in extra_p: {reason}");
-    None
-}
 
 fn run(program: &Path, args: &[&str]) -> std::io::Result<Output> {
     Command::new(program).args(args).output()
 }
 
-fn extrap() -> Option<PathBuf> {
+/// Where it is, or why it is not there.
+fn extrap() -> Result<PathBuf, String> {
     if let Some(program) = std::env::var_os("FTIO_EXTRAP") {
-        return Some(program.into());
+        return Ok(program.into());
     }
     if std::env::var_os("FTIO_TEST_EXTRAP").is_none() {
-        return skipped("set FTIO_TEST_EXTRAP=1 to install Extra-P and compare with it");
+        return Err("set FTIO_TEST_EXTRAP=1 to install Extra-P and compare with it".into());
     }
     let venv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("extrap-venv");
     let program = venv.join("bin/extrap");
     if program.is_file() {
-        return Some(program);
+        return Ok(program);
     }
-    let made = run(Path::new("python3"), &["-m", "venv", venv.to_str()?]);
+    let made = run(Path::new("python3"), &["-m", "venv", &venv.to_string_lossy()]);
     if !made.is_ok_and(|output| output.status.success()) {
-        return skipped("python3 cannot make a virtual environment");
+        return Err("python3 cannot make a virtual environment".into());
     }
     match run(&venv.join("bin/pip"), &["install", "--quiet", "extrap"]) {
-        Ok(output) if output.status.success() => Some(program),
-        Ok(output) => skipped(&format!("pip cannot install extrap: {}", stderr(&output))),
-        Err(error) => skipped(&format!("no pip: {error}")),
+        Ok(output) if output.status.success() => Ok(program),
+        Ok(output) => Err(format!("pip cannot install extrap: {}", stderr(&output))),
+        Err(error) => Err(format!("no pip: {error}")),
     }
 }
 
 #[test]
 fn extra_p_reads_it_and_finds_the_same() {
-    let Some(extrap) = extrap() else { return };
+    let extrap = match extrap() {
+        Ok(extrap) => extrap,
+        Err(reason) => return skipped(&reason),
+    };
     let directory = tempdir().unwrap();
     let mut args = vec!["scale".to_owned(), "-o".to_owned(), "scale.jsonl".to_owned()];
     for (i, ranks) in [1, 2, 4, 8, 16].into_iter().enumerate() {

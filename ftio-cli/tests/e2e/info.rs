@@ -156,7 +156,7 @@ fn summary(script: &Script) -> Summary {
 }
 
 #[test]
-fn sums_by_class() {
+fn operations_and_bytes_are_summed_by_class() {
     let found = summary(&mixed());
     assert_eq!((found.ranks, found.t_start, found.t_end, found.complete), (3, 0.0, 20.0, true));
     assert_eq!((found.write_sync.ops, found.write_sync.bytes, found.write_sync.ranks), (3, 150, 2));
@@ -180,8 +180,8 @@ fn sums_by_class() {
 
 #[test]
 fn required_and_actual_bandwidth() {
-    // Issue to deadline: 2 s and 3 s; issue to done: 4 s and 4 s; seen pending only the second one, for 2 s. Lost: half a second in the
-    // call and 2 s in the wait; a tenth in tests.
+    // Issue to deadline: 2 s and 3 s; issue to done: 4 s and 4 s; seen pending only the second one, for 2 s.
+    // Lost: half a second in the call and 2 s in the wait; a tenth in tests.
     let found = summary(&mixed()).write_async;
     assert_eq!((found.ops, found.bytes, found.ranks), (2, 10_000, 1));
     assert!(close(found.required_bandwidth, 2000.0), "{found:?}");
@@ -194,7 +194,7 @@ fn required_and_actual_bandwidth() {
 }
 
 #[test]
-fn a_program_that_writes_by_posix_is_told_so() {
+fn info_says_that_a_program_wrote_past_mpi() {
     let mut script = Script::bursts(2, 1);
     script.blocks = vec![(0, vec![]), (1, vec![])];
     script.process_written = 1 << 30;
@@ -204,7 +204,7 @@ fn a_program_that_writes_by_posix_is_told_so() {
 }
 
 #[test]
-fn text_for_people() {
+fn the_text_summary_is_as_recorded() {
     let dir = tempfile::tempdir().unwrap();
     mixed().write(&dir.path().join("run.msgpack"));
     let output = ftio(dir.path(), &["info", "run.msgpack"]);

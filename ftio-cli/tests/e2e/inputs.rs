@@ -15,7 +15,7 @@ fn json(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn from_standard_input() {
+fn standard_input_gives_what_the_file_gives() {
     for (name, arguments) in
         [("tmio.jsonl", &["--json", "-"][..]), ("requests.csv", &["info", "--json", "-"])]
     {
@@ -36,7 +36,7 @@ fn from_standard_input() {
 }
 
 #[test]
-fn a_folder_of_everything() {
+fn every_file_of_a_folder_is_analysed() {
     let dir = tempfile::tempdir().unwrap();
     let results = dir.path().join("results");
     std::fs::create_dir(&results).unwrap();
@@ -50,7 +50,7 @@ fn a_folder_of_everything() {
     assert_eq!(found.len(), 5);
     assert!(found.iter().all(|found| (found["period"].as_f64().unwrap() - 10.0).abs() < 0.2));
 
-    // One that is none is named, and the others are read.
+    // A file that is not a trace is named, and the others are read.
     std::fs::write(results.join("README"), "Lorem ipsum dolor sit amet\n").unwrap();
     for command in [&["--json", "results"][..], &["info", "--json", "results"]] {
         let output = ftio(dir.path(), command);
@@ -61,7 +61,7 @@ fn a_folder_of_everything() {
 }
 
 #[test]
-fn parts_of_one_job() {
+fn merge_takes_inputs_as_parts_of_one_job() {
     let dir = fixtures();
     let output = ftio(&dir, &["--json", "--merge", "gekkofs_write.json", "gekkofs_write.msgpack"]);
     let found = &json(&stdout(&output))[0];
@@ -70,7 +70,7 @@ fn parts_of_one_job() {
 }
 
 #[test]
-fn text_by_a_pattern() {
+fn a_pattern_file_says_where_the_numbers_are() {
     let dir = fixtures();
     let output = ftio(&dir, &["--json", "--pattern", "log.toml", "log.txt"]);
     let found = &json(&stdout(&output))[0];
@@ -88,7 +88,7 @@ fn text_by_a_pattern() {
 }
 
 #[test]
-fn metrics_by_name() {
+fn metric_selects_by_a_part_of_the_name() {
     let dir = tempfile::tempdir().unwrap();
     let rows: String = (0..60).map(|t| format!("{t},{},{}\n", t % 10 / 8, t % 6 / 4)).collect();
     std::fs::write(dir.path().join("two.csv"), format!("time,cpu,network\n{rows}")).unwrap();

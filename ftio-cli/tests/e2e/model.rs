@@ -121,7 +121,8 @@ struct Ranked {
     growth: Option<f64>,
 }
 
-/// Bytes linear, time falling with noise, a logarithm, nothing at all; three repetitions at 2 to 64 processes.
+/// Bytes linear, time falling with noise, a logarithm, nothing at all; three repetitions at 2 to 64
+/// processes.
 fn measurements() -> TempDir {
     let directory = tempdir().unwrap();
     let mut text = String::new();
@@ -150,7 +151,7 @@ fn records(output: &std::process::Output) -> Vec<Record> {
 }
 
 #[test]
-fn the_table() {
+fn the_table_is_as_recorded() {
     let directory = measurements();
     let output = ftio(directory.path(), &["model", "scale.jsonl", "--evaluate", "p=1024"]);
     assert_eq!(stderr(&output), "");
@@ -158,7 +159,7 @@ fn the_table() {
 }
 
 #[test]
-fn the_ranking() {
+fn the_ranking_is_as_recorded() {
     let directory = measurements();
     for args in [
         &["model", "scale.jsonl", "--rank", "Processes=1024"][..],
@@ -203,7 +204,7 @@ fn json_of_every_model() {
 }
 
 #[test]
-fn as_extra_p_prints_it() {
+fn print_writes_what_extra_p_prints() {
     let directory = measurements();
     let output =
         ftio(directory.path(), &["model", "scale.jsonl", "--compat", "--print", "all", "-c", "total"]);
@@ -224,7 +225,7 @@ fn as_extra_p_prints_it() {
 }
 
 #[test]
-fn modelers_and_measures() {
+fn every_modeler_takes_every_measure() {
     let directory = measurements();
     for modeler in ["default", "refining", "segmented"] {
         for measure in ["mean", "median", "minimum", "max"] {
@@ -262,7 +263,7 @@ fn drawn(directory: &Path, name: &str, args: &[&str]) -> String {
 }
 
 #[test]
-fn pictures() {
+fn models_are_drawn_as_page_and_drawing() {
     let directory = measurements();
     let svg = drawn(directory.path(), "models.svg", &["-e", "1024"]);
     assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"));

@@ -1,6 +1,6 @@
 //! `ftio predict` on files that grow.
 
-use crate::support::{SECOND, Script, blocking, ftio, stderr, stdout};
+use crate::support::{SECOND, Script, blocking, ftio, skipped, stderr, stdout};
 use serde::Deserialize;
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,7 +14,7 @@ use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind};
 use tmio_trace::{Direction, TraceEnd};
 
-/// Every field of a prediction; what is not here may not be printed, and nothing may be missing.
+/// Every field of a prediction: no other may be printed, and none may be missing.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
@@ -104,7 +104,7 @@ impl Running {
         assert!(Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap().success());
     }
 
-    /// How it ended, what it printed that was not read, and what it said.
+    /// The exit code, the rest of standard output, and standard error.
     fn end(mut self) -> (Option<i32>, Vec<String>, String) {
         let status = self.child.wait().unwrap();
         let mut said = String::new();
@@ -149,7 +149,7 @@ fn burst(i: i64) -> Vec<u8> {
     encoder.finish(0, i as u64, (10 * i + 6) * SECOND, Vec::new()).unwrap().to_vec()
 }
 
-/// The end of a job that flushed so many bursts.
+/// The end of a job after this many bursts.
 fn end(count: u64) -> Vec<u8> {
     let end = TraceEnd { end: 10 * count as i64 * SECOND, ranks: 1, operations: count };
     frame::encode(FrameKind::End, &end).unwrap()
@@ -192,7 +192,7 @@ fn a_job_from_before_its_beginning_to_its_end() {
 }
 
 #[test]
-fn lines_for_people() {
+fn text_has_one_line_per_prediction() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(2, 12).write(&dir.path().join("a"));
     let output = ftio(dir.path(), &["predict", "--until-complete", "a"]);
@@ -229,7 +229,7 @@ fn called_as_predictor() {
 }
 
 #[test]
-fn a_new_run_under_the_same_name() {
+fn a_new_run_under_the_same_name_starts_anew() {
     let dir = tempfile::tempdir().unwrap();
     let table = dir.path().join("load.csv");
     let running = Running::start(dir.path(), &["--json", "--metric", "load", "--poll", "0.05", "load.csv"]);
@@ -249,7 +249,7 @@ fn a_new_run_under_the_same_name() {
 }
 
 #[test]
-fn several_traces_and_one_that_is_none() {
+fn a_file_that_is_not_a_trace_does_not_stop_the_others() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(1, 12).write(&dir.path().join("a"));
     fs::write(dir.path().join("b.csv"), format!("time,x,y\n{}", samples(0..100))).unwrap();
@@ -287,8 +287,7 @@ fn promtool_accepts(text: &str) {
         .stderr(Stdio::piped())
         .spawn();
     let Ok(mut child) = child else {
-        eprintln!("skipped: promtool is not installed");
-        return;
+        return skipped("promtool is not installed");
     };
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output: Output = child.wait_with_output().unwrap();
@@ -297,7 +296,7 @@ fn promtool_accepts(text: &str) {
 }
 
 #[test]
-fn metrics_in_a_file() {
+fn prometheus_metrics_are_written_to_a_file() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(2, 12).write(&dir.path().join("a \"b\""));
     let output = ftio(dir.path(), &["predict", "--until-complete", "--prometheus", "ftio.prom", "a \"b\""]);
@@ -313,7 +312,7 @@ fn metrics_in_a_file() {
 }
 
 #[test]
-fn metrics_over_http() {
+fn prometheus_metrics_are_served_over_http() {
     let dir = tempfile::tempdir().unwrap();
     append(&dir.path().join("a.parts/node"), &[beginning(), burst(0), burst(1)].concat());
     let port = free_port();
@@ -350,7 +349,7 @@ fn free_port() -> u16 {
 }
 
 #[test]
-fn a_socket_to_connect_to() {
+fn a_client_that_connects_gets_the_last_prediction_first() {
     let dir = tempfile::tempdir().unwrap();
     let part = dir.path().join("a.parts/node");
     append(&part, &[beginning(), burst(0)].concat());
@@ -374,12 +373,12 @@ fn a_socket_to_connect_to() {
     assert!(!dir.path().join("sock").exists());
     fs::write(dir.path().join("file"), "").unwrap();
     let output = ftio(dir.path(), &["predict", "--socket", "file", "a"]);
-    assert_eq!(output.status.code(), Some(1), "somebody's file is not replaced");
+    assert_eq!(output.status.code(), Some(1), "a file that is not ours is not replaced");
     assert!(dir.path().join("file").exists());
 }
 
 #[test]
-fn a_socket_that_somebody_listens_at() {
+fn a_listening_socket_gets_predictions() {
     let dir = tempfile::tempdir().unwrap();
     append(&dir.path().join("a.parts/node"), &[beginning(), burst(0)].concat());
     let listener = std::os::unix::net::UnixListener::bind(dir.path().join("sock")).unwrap();
@@ -406,11 +405,10 @@ fn wrong_usage() {
 
 /// The live picture, in a terminal that can be looked at.
 #[test]
-fn the_live_picture() {
+fn the_live_picture_shows_period_and_countdown() {
     let tmux = |args: &[&str]| Command::new("tmux").args(["-L", "ftio-test"]).args(args).output();
     if !tmux(&["-V"]).is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: tmux is not installed");
-        return;
+        return skipped("tmux is not installed");
     }
     let dir = tempfile::tempdir().unwrap();
     let part = dir.path().join("a.parts/node");

@@ -30,7 +30,7 @@ fn the_exit_code_is_that_of_the_program() {
 
 /// A program that puts a trace where it is told to, as the library would.
 #[test]
-fn predictions_beside_and_the_detection_in_the_end() {
+fn predictions_on_stderr_and_the_result_at_the_end_on_stdout() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(2, 12).write(&dir.path().join("made"));
     // What an earlier run left is not taken for this one's.

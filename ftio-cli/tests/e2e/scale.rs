@@ -30,7 +30,8 @@ fn value(lines: &[Line], processes: f64, callpath: &str, metric: &str) -> Option
     lines.iter().find(is_it).map(|line| line.value)
 }
 
-/// Bursts, and on every rank a nonblocking write of 1000 bytes that had to be complete after one second and took two.
+/// Bursts, and on every rank a nonblocking write of 1000 bytes that had to be complete after one second and
+/// took two.
 fn mixed(ranks: u32) -> Script {
     let mut script = Script::bursts(ranks, 12);
     for (_, operations) in &mut script.blocks {
@@ -103,7 +104,7 @@ fn each_run_is_appended_and_models_refine() {
 }
 
 #[test]
-fn what_one_run_lacks_is_left_out_unless_asked_for() {
+fn a_metric_that_one_run_lacks_is_left_out_unless_ragged() {
     let directory = tempdir().unwrap();
     write_runs(directory.path());
     // A run that reads and has no period.
@@ -131,7 +132,7 @@ fn what_one_run_lacks_is_left_out_unless_asked_for() {
 }
 
 #[test]
-fn further_parameters() {
+fn parameters_come_from_options_and_from_names() {
     let directory = tempdir().unwrap();
     Script::bursts(2, 3).write(&directory.path().join("app.p99.n10.msgpack"));
     let args = ["scale", "--param", "n", "--param", "nodes=3", "app.p99.n10.msgpack"];

@@ -76,7 +76,8 @@ fn the_published_experiment_with_our_predictor_in_the_loop() {
     assert_eq!(paper["set10_predicted"].utilisation, Some(0.26));
     let change = |name: &str| &found.change[name];
     assert_eq!(change("fair_share").io_slowdown, Some(0.0));
-    // What must come out whatever the details: sets help, most when periods are known, less when they have to be found.
+    // What must come out whatever the details: sets help, most when periods are known, less when they have to
+    // be found.
     let slowdown = |name: &str| found.policies[name].io_slowdown;
     assert!(slowdown("set10_clairvoyant") < slowdown("set10_predicted"));
     assert!(slowdown("set10_predicted") < slowdown("set10_strict"));
@@ -86,7 +87,7 @@ fn the_published_experiment_with_our_predictor_in_the_loop() {
 }
 
 #[test]
-fn other_workloads_and_pictures() {
+fn simulations_of_other_workloads_and_their_picture() {
     let found = simulate(&["--applications", "50", "--repetitions", "2", "--policies", "fair_share,fcfs"]);
     assert_eq!(found.policies.keys().collect::<Vec<_>>(), ["fair_share", "fcfs"]);
     assert_eq!((found.applications, found.paper.is_none()), (50, true));
@@ -137,7 +138,7 @@ struct Said {
     priority: Option<u32>,
 }
 
-/// A job that runs as far as its trace tells.
+/// A job that is running, as far as its trace shows.
 struct Job {
     path: PathBuf,
     bytes: Vec<u8>,
@@ -167,7 +168,7 @@ impl Job {
         Job { path, bytes, ends, written: 0 }
     }
 
-    /// Append so many frames to what is there: header, rank, then the phases.
+    /// Append this many frames: header, rank, then the phases.
     fn grow(&mut self, frames: usize) {
         let parts =
             self.path.with_file_name(format!("{}.parts", self.path.file_name().unwrap().to_str().unwrap()));
@@ -258,7 +259,7 @@ fn from_the_start_of_a_job_to_its_end() {
 }
 
 #[test]
-fn earlier_runs_and_another_name_and_the_end_by_a_signal() {
+fn history_job_id_and_removal_of_priorities_at_a_signal() {
     let dir = tempdir().unwrap();
     fs::create_dir(dir.path().join("config")).unwrap();
     Script::bursts(1, 12).write(&dir.path().join("old.msgpack"));
@@ -287,7 +288,7 @@ fn earlier_runs_and_another_name_and_the_end_by_a_signal() {
 }
 
 #[test]
-fn wrong_usage_and_what_is_not_there() {
+fn wrong_usage_and_missing_files_are_refused() {
     let dir = tempdir().unwrap();
     fs::create_dir(dir.path().join("config")).unwrap();
     for wrong in [

@@ -1,6 +1,6 @@
 //! A result together with what it was derived from, for pictures and tables.
 
-use crate::detect::detection::{Detection, TopFrequency};
+use crate::detect::detection::Detection;
 use crate::phases::phase::Phase;
 use crate::signal::Signal;
 use crate::signal::lanes::Lanes;
@@ -18,8 +18,10 @@ const MAX_LISTED: usize = 32;
 pub struct Analysis {
     /// The result.
     pub detection: Detection,
-    /// How many of the result's notes, from the first on, are warnings about the trace.
-    pub warnings: usize,
+    /// What is wrong with the trace. The result's notes have these, and then the others.
+    pub warnings: Vec<String>,
+    /// What else the reader should know.
+    pub notes: Vec<String>,
     /// The sampled bandwidth; no samples if the mode is empty.
     pub signal: Signal,
     /// Contribution of the frequencies k = 1, 2, …
@@ -40,7 +42,8 @@ impl Analysis {
     /// A result and what it was derived from, without pictures over time.
     pub fn new(
         detection: Detection,
-        warnings: usize,
+        warnings: Vec<String>,
+        notes: Vec<String>,
         signal: Signal,
         contributions: Vec<f64>,
         wave: Option<Wave>,
@@ -49,6 +52,7 @@ impl Analysis {
         Analysis {
             detection,
             warnings,
+            notes,
             signal,
             contributions,
             wave,
@@ -76,20 +80,4 @@ pub(crate) fn listed<T>(
     let mut kept = candidates.kept.clone();
     kept.sort_by(|&a, &b| power(b).total_cmp(&power(a)));
     kept.into_iter().take(MAX_LISTED).map(|k| describe(k, power(k))).collect()
-}
-
-/// The strongest waves.
-pub(crate) fn strongest(spectrum: &Spectrum, contributions: &[f64], count: usize) -> Vec<TopFrequency> {
-    let mut order: Vec<usize> = (1..=contributions.len()).collect();
-    order.sort_by(|&a, &b| contributions[b - 1].total_cmp(&contributions[a - 1]));
-    let describe = |k: usize| {
-        let wave = spectrum.wave(k);
-        TopFrequency {
-            frequency: wave.frequency,
-            amplitude: wave.amplitude,
-            phase: wave.phase,
-            power: contributions[k - 1],
-        }
-    };
-    order.into_iter().take(count).map(describe).collect()
 }

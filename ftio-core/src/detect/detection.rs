@@ -6,11 +6,13 @@
 use crate::detect::characterize::Characterization;
 use crate::detect::next_phase::NextPhase;
 use crate::detect::over_time::OverTime;
-use crate::estimate::PeriodOf;
 use crate::estimate::evidence::Evidence;
+use crate::estimate::forecast::Provisional;
 use crate::estimate::kind::SignalKind;
+use crate::estimate::{FirstPhase, PeriodOf};
 use crate::request::Mode;
 use crate::spectral::reconstruct::Reconstruction;
+use crate::spectral::spectrum::TopFrequency;
 use serde::Serialize;
 
 /// The schema that [`Detection`] follows.
@@ -41,11 +43,11 @@ pub struct Detection {
     pub abstraction_error: f64,
     /// Was a period found?
     pub periodic: bool,
-    /// The period, refined below the resolution of the spectrum; `None` if not periodic.
+    /// The distance at which phases recur; `None` if not periodic.
     pub period: Option<f64>,
     /// 1/period.
     pub frequency: Option<f64>,
-    /// Probability that the period is right ([`confidence`](crate::estimate::confidence)); 0 if not periodic. With `compat`, c_d: how far the dominant
+    /// Probability that the period is right ([`score`](crate::estimate::score)); 0 if not periodic. With `compat`, c_d: how far the dominant
     /// frequency stands out.
     pub confidence: f64,
     /// (c_d + c_a + c_s)/3, if the autocorrelation was asked for and found a period.
@@ -56,7 +58,7 @@ pub struct Detection {
     pub signal: SignalKind,
     /// How the I/O behaves.
     pub characterization: Characterization,
-    /// The phase expected next; `None` if not periodic.
+    /// The phase expected next; `None` before the second phase.
     pub next_phase: Option<NextPhase>,
     /// Did the job reach its end, and could all of the trace be read?
     pub complete: bool,
@@ -70,7 +72,7 @@ pub struct Detection {
     pub autocorrelation: Option<AutocorrelationResult>,
     /// The strongest waves, if asked for.
     pub top_frequencies: Vec<TopFrequency>,
-    /// Why the candidates is what it is.
+    /// Why the answer is what it is.
     pub reasons: Vec<String>,
     /// What the reader should know about the data.
     pub notes: Vec<String>,
@@ -93,6 +95,18 @@ pub struct Detection {
     /// What led to the answer; `None` with `compat`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+    /// The share of the slots of the period that hold a phase: less than 1 if phases are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub occupancy: Option<f64>,
+    /// The first phase, if it is unlike the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_phase: Option<FirstPhase>,
+    /// Mean distance of the starts of the phases: longer than the period if phases are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_mean_distance: Option<f64>,
+    /// An answer while there is no period: the mean distance of the phases so far, with its 80 % interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provisional: Option<Provisional>,
 }
 
 /// A frequency that stands out.
@@ -115,19 +129,6 @@ pub struct AutocorrelationResult {
     pub period: f64,
     /// c_a.
     pub confidence: f64,
-    /// c_s: how similar its candidates and the period of the spectrum are, if there is one.
+    /// c_s: how similar its distances and the period of the spectrum are, if there is one.
     pub similarity: Option<f64>,
-}
-
-/// A wave of the spectrum.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct TopFrequency {
-    /// A frequency of the spectrum, k/Δt.
-    pub frequency: f64,
-    /// Amplitude of the cosine in bytes per second.
-    pub amplitude: f64,
-    /// Phase in radians at the start of the window.
-    pub phase: f64,
-    /// Share of the power of the signal (without its mean).
-    pub power: f64,
 }

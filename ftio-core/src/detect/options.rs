@@ -2,9 +2,9 @@
 
 use crate::request::Mode;
 use crate::signal::collect::Collector;
-use crate::time::nanoseconds;
 use crate::spectral::spectrum::Measure;
 use crate::spectral::{Outlier, SpectralDetector};
+use crate::time::nanoseconds;
 
 /// What to analyse, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +39,12 @@ pub struct Options {
     pub over_time: bool,
     /// Analyse as the Python FTIO 0.0.9 does (see [`compat`]).
     pub compat: bool,
+    /// Analyse as the paper prints it (see [`compat`]).
+    pub paper: bool,
+    /// Periods shorter than this, in seconds, are of no interest.
+    pub min_period: Option<f64>,
+    /// Periods longer than this are of no interest.
+    pub max_period: Option<f64>,
     /// With [`compat`](Self::compat): sample at the rate of the fastest change, rather than at 10 Hz.
     pub automatic_frequency: bool,
 }
@@ -61,6 +67,9 @@ impl Default for Options {
             reconstruct: None,
             over_time: false,
             compat: false,
+            paper: false,
+            min_period: None,
+            max_period: None,
             automatic_frequency: false,
         }
     }

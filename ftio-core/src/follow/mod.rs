@@ -199,7 +199,9 @@ impl Follower {
                 self.state = State::Finished(trace.job());
                 Ok(Some(Status { found: true, grew: true, ended: true, unsettled: false }))
             }
-            None => whole::file(content, format, self.span, &self.options, visit).map(|()| self.have_read(file)),
+            None => {
+                whole::file(content, format, self.span, &self.options, visit).map(|()| self.have_read(file))
+            }
         }
     }
 

@@ -4,8 +4,8 @@
 //! enough; here the scale must be known with the first sample that is not zero, and leaves room for values a billion times larger. Likewise
 //! for values below zero: the least of the first look is taken as zero.
 
-use crate::request::{Class, Request};
 use super::event::{Event, Stream};
+use crate::request::{Class, Request};
 use crate::source::series::{Series, choose, is_counter, power_of_two, rates};
 use crate::source::{ABSOLUTE, OpenOptions, Rate, SourceError};
 use crate::time::nanoseconds;
@@ -42,10 +42,8 @@ impl Quantities {
     ) -> Result<(), SourceError> {
         for mut series in choose(input, series, options.metric.as_deref())? {
             self.shift(&mut series);
-            let (number, sampled) = self
-                .known
-                .entry(series.name.clone())
-                .or_insert_with(|| (None, Sampled::new(series.class)));
+            let (number, sampled) =
+                self.known.entry(series.name.clone()).or_insert_with(|| (None, Sampled::new(series.class)));
             let (requests, until) = sampled.take(&series, options.rate);
             let Some(until) = until else { continue };
             let stream = *number.get_or_insert_with(|| {
@@ -102,8 +100,7 @@ impl Sampled {
 
     /// Of a counter the rates since the last look; of anything else the samples.
     fn rates(&mut self, series: &Series, mut samples: Vec<(f64, f64)>, rate: Rate) -> Vec<(f64, f64)> {
-        let is_counter =
-            *self.is_counter.get_or_insert_with(|| is_counter(series, &samples, rate));
+        let is_counter = *self.is_counter.get_or_insert_with(|| is_counter(series, &samples, rate));
         if !is_counter {
             return samples;
         }
@@ -181,13 +178,17 @@ mod tests {
         let samples = [(0.0, 1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY), (2.0, 1.0), (1e300, 1.0)];
         let (requests, until) = sampled.take(&series(&samples), Rate::Off);
         assert_eq!((requests.len(), until), (1, Some(2_000_000_000)));
-        assert_eq!(Sampled::new(Class::WriteSync).take(&series(&[(0.0, 0.0), (1.0, 0.0)]), Rate::Off).1, None);
+        assert_eq!(
+            Sampled::new(Class::WriteSync).take(&series(&[(0.0, 0.0), (1.0, 0.0)]), Rate::Off).1,
+            None
+        );
     }
 
     #[test]
     fn values_below_zero() {
         let mut sampled = Sampled::new(Class::WriteSync);
-        let (requests, _) = sampled.take(&series(&[(0.0, -2.0), (1.0, 2.0), (2.0, 0.0), (3.0, 0.0)]), Rate::Off);
+        let (requests, _) =
+            sampled.take(&series(&[(0.0, -2.0), (1.0, 2.0), (2.0, 0.0), (3.0, 0.0)]), Rate::Off);
         let bytes: Vec<u64> = requests.iter().map(|request| request.bytes).collect();
         assert_eq!(bytes.len(), 2, "the least is zero");
         assert_eq!(bytes[0], 2 * bytes[1]);

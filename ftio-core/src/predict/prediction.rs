@@ -24,7 +24,7 @@ pub struct Prediction {
     pub t: f64,
     /// The period; `None` if there is none in the window.
     pub period: Option<f64>,
-    /// How far the dominant frequency stands out, 0 to 1; 0 without a period.
+    /// Probability that the period is right; 0 without a period.
     pub confidence: f64,
     /// What was looked at, from and to.
     pub window: [f64; 2],

@@ -55,7 +55,13 @@ impl BandwidthPiece {
                 rounded(bytes) as u64
             }
         };
-        (bytes as f64 <= MAX_BYTES).then_some(Request { start, end, bytes, class: self.class, rank: self.rank })
+        (bytes as f64 <= MAX_BYTES).then_some(Request {
+            start,
+            end,
+            bytes,
+            class: self.class,
+            rank: self.rank,
+        })
     }
 }
 

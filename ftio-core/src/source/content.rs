@@ -53,7 +53,10 @@ impl Content {
         let result = match input {
             Input::Path(path) => File::open(path).and_then(|file| {
                 let content = Self::from_reader(&name, Box::new(file))?;
-                Ok(Content { path: Some(path.clone()).filter(|path| !content.compressed && path.is_file()), ..content })
+                Ok(Content {
+                    path: Some(path.clone()).filter(|path| !content.compressed && path.is_file()),
+                    ..content
+                })
             }),
             Input::Stdin => Self::from_reader(&name, Box::new(io::stdin())),
         };

@@ -74,7 +74,11 @@ mod tests {
         let grows = at_each_second(&[0.0, 10.0, 10.0, 10.0, 20.0, 20.0, 30.0, 40.0]);
         let load = at_each_second(&[0.2, 0.7, 0.2, 0.2, 0.7, 0.2, 0.2, 0.7]);
         let flat = at_each_second(&[5.0; 8]);
-        assert!(looks_like_counter("x", &grows) && !looks_like_counter("load", &load) && !looks_like_counter("x", &flat));
+        assert!(
+            looks_like_counter("x", &grows)
+                && !looks_like_counter("load", &load)
+                && !looks_like_counter("x", &flat)
+        );
         assert!(looks_like_counter("node_disk_written_bytes_total{device=\"sda\"}", &flat));
         // Free memory is in bytes and no counter.
         assert!(!looks_like_counter("memory_free_bytes", &at_each_second(&[9.0, 8.0, 9.0, 8.5])));

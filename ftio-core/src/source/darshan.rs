@@ -222,6 +222,7 @@ impl Feed for Bins {
             return Err(SourceError::Malformed { name, place, expected, found: width.to_string() });
         }
         let mut job = job(&self.log, &name, ModuleId::HEATMAP);
+        job.sampled = self.bin();
         job.notes.push(format!(
             "heatmap of the layer {} in bins of {width} s: periods below {} s cannot be seen",
             self.heatmap.layer,

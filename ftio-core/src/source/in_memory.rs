@@ -39,6 +39,7 @@ impl Merged {
             whole.start = earlier(whole.start, part.start);
             whole.end = whole.end.max(part.end);
             whole.complete &= part.complete;
+            whole.sampled = whole.sampled.max(part.sampled);
             whole.warnings.extend(part.warnings);
             whole.notes.extend(
                 part.notes.into_iter().filter(|note| !whole.notes.contains(note)).collect::<Vec<_>>(),

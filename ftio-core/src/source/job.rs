@@ -24,6 +24,9 @@ pub struct Job {
     pub per_unit: Option<f64>,
     /// Wall-clock time at job time 0, in nanoseconds since 1970, where the times of the input count from 1970.
     pub origin: Option<i64>,
+    /// The data was sampled, or put into bins, with this many nanoseconds between samples. `None`: requests as they
+    /// happened.
+    pub sampled: Option<i64>,
 }
 
 /// Something that can be read once.

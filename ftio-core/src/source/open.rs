@@ -60,11 +60,7 @@ pub fn recognise(content: &Content, options: &OpenOptions) -> Option<&'static Fo
 /// # Errors
 ///
 /// The input is damaged, or has nothing of what the options ask for.
-pub fn open_as(
-    content: Content,
-    format: &Format,
-    options: &OpenOptions,
-) -> Result<Vec<Opened>, SourceError> {
+pub fn open_as(content: Content, format: &Format, options: &OpenOptions) -> Result<Vec<Opened>, SourceError> {
     let name = content.name.clone();
     opened(&name, (format.read)(content, options)?, options)
 }

@@ -111,11 +111,12 @@ impl Feed for Sampled {
         }
         if !is_bandwidth {
             let how = if is_counter { "per second" } else { "as sampled" };
-            job.notes.push(format!(
-                "the signal is \"{name}\" {how}; where this says bytes, its unit is meant"
-            ));
+            job.notes
+                .push(format!("the signal is \"{name}\" {how}; where this says bytes, its unit is meant"));
         }
         job.per_unit = Some(scale);
+        let step = (last * 1e9).round();
+        job.sampled = (1.0..1e18).contains(&step).then_some(step as i64);
         Ok(job)
     }
 }

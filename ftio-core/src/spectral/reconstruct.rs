@@ -1,7 +1,6 @@
 //! The signal made of its strongest waves (paper, Eq. 1, with some of the terms).
 
-use crate::detect::detection::TopFrequency;
-use crate::spectral::spectrum::{Measure, Spectrum};
+use crate::spectral::spectrum::{Measure, Spectrum, TopFrequency};
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
 use serde::Serialize;
@@ -22,21 +21,11 @@ pub struct Reconstruction {
 /// Add up the mean and the `count` strongest waves.
 pub fn reconstruct(spectrum: &Spectrum, count: usize) -> Reconstruction {
     let contributions = spectrum.contributions(Measure::Power);
-    let mut order: Vec<usize> = (1..=contributions.len()).collect();
-    order.sort_by(|&a, &b| contributions[b - 1].total_cmp(&contributions[a - 1]));
-    order.truncate(count);
-    let describe = |&k: &usize| {
-        let wave = spectrum.wave(k);
-        TopFrequency {
-            frequency: wave.frequency,
-            amplitude: wave.amplitude,
-            phase: wave.phase,
-            power: contributions[k - 1],
-        }
-    };
+    let strongest = spectrum.strongest(&contributions, count);
+    let order: Vec<usize> = strongest.iter().map(|(k, _)| *k).collect();
     Reconstruction {
         mean: spectrum.coefficients.first().map_or(0.0, |x| x.re / spectrum.samples as f64),
-        waves: order.iter().map(describe).collect(),
+        waves: strongest.into_iter().map(|(_, wave)| wave).collect(),
         power: order.iter().map(|&k| contributions[k - 1]).sum::<f64>().min(1.0),
         samples: add_up(spectrum, &order),
     }

@@ -9,6 +9,7 @@
 
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
+use serde::Serialize;
 use std::f64::consts::TAU;
 
 /// What a spectrum is measured in.
@@ -33,6 +34,18 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
+    /// The `count` strongest waves by these contributions of the frequencies k = 1, 2, …, strongest first.
+    pub fn strongest(&self, contributions: &[f64], count: usize) -> Vec<(usize, TopFrequency)> {
+        let mut order: Vec<usize> = (1..=contributions.len()).collect();
+        order.sort_by(|&a, &b| contributions[b - 1].total_cmp(&contributions[a - 1]));
+        let describe = |k: usize| {
+            let wave = self.wave(k);
+            let (frequency, amplitude, phase) = (wave.frequency, wave.amplitude, wave.phase);
+            (k, TopFrequency { frequency, amplitude, phase, power: contributions[k - 1] })
+        };
+        order.into_iter().take(count).map(describe).collect()
+    }
+
     /// Transform samples that span `duration` seconds.
     pub fn of(samples: &[f64], duration: f64) -> Self {
         let n = samples.len();
@@ -199,6 +212,19 @@ fn normalise(values: &mut [f64]) {
     } else {
         values.fill(0.0);
     }
+}
+
+/// A wave of the spectrum.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TopFrequency {
+    /// A frequency of the spectrum, k/Δt.
+    pub frequency: f64,
+    /// Amplitude of the cosine in bytes per second.
+    pub amplitude: f64,
+    /// Phase in radians at the start of the window.
+    pub phase: f64,
+    /// Share of the power of the signal (without its mean).
+    pub power: f64,
 }
 
 #[cfg(test)]

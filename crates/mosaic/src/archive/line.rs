@@ -4,12 +4,12 @@ use super::record::Valid;
 use super::why::why;
 use crate::category::{Direction, Temporality};
 use crate::log::Origin;
-use ftio_core::Layer;
 use crate::metadata::Metadata;
 use crate::periodicity::Periodic;
 use crate::run::Flow;
 use crate::thresholds::Thresholds;
 use crate::witness::Witness;
+use ftio_core::Layer;
 use serde::Serialize;
 
 /// The schema that [`Line`] follows.

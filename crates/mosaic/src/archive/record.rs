@@ -10,8 +10,8 @@ use darshan_log::Log;
 use ftio_core::Layer;
 use ftio_core::source::{Input, Kind, OpenOptions, SourceError, open};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 /// All that the result of a log depends on besides the log. Parts of one archive must have the same.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -4,11 +4,12 @@ mod chart;
 mod screen;
 mod view;
 
-use super::job::{Followed, Shown};
+use super::shown::Shown;
 use anyhow::bail;
 use screen::Screen;
 use std::io::IsTerminal;
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How often the countdown moves.
@@ -49,17 +50,17 @@ impl Tui {
         false
     }
 
-    /// Draw everything anew.
-    pub fn draw(&mut self, followed: &[Followed], force: bool) -> anyhow::Result<()> {
+    /// Draw the signals of all traces; not more often than every [`TICK`] unless `force`.
+    pub fn draw(&mut self, traces: &[(&Path, &[Shown])], force: bool) -> anyhow::Result<()> {
         if !force && self.drawn.is_some_and(|drawn| drawn.elapsed() < TICK) {
             return Ok(());
         }
         self.drawn = Some(Instant::now());
-        let signals: Vec<&Shown> = followed.iter().flat_map(Followed::shown).collect();
+        let signals: Vec<&Shown> = traces.iter().flat_map(|(_, shown)| *shown).collect();
         let (columns, rows) = self.screen.size();
         let lines = match signals.len() {
             0 => {
-                let names: Vec<String> = followed.iter().map(|f| f.path().display().to_string()).collect();
+                let names: Vec<String> = traces.iter().map(|(path, _)| path.display().to_string()).collect();
                 view::waiting(&names, columns)
             }
             count => {

@@ -1,4 +1,4 @@
-//! The terminal as a screen: characters go where they belong, keys come one by one, and all is as before in the end.
+//! The terminal in full-screen mode: draws lines, reads single keys, and restores the terminal at the end.
 
 use anyhow::Context;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};

@@ -1,11 +1,12 @@
 //! What is on the screen.
 
 use super::chart::Chart;
-use crate::predict::job::Shown;
+use crate::predict::shown::Shown;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, percent, seconds, si};
-use ftio_core::predict::{Direction, Prediction};
+
+use ftio_core::predict::{Direction, Interval, Prediction};
 use std::time::Instant;
 
 /// Before there is anything to show.
@@ -16,7 +17,7 @@ pub fn waiting(names: &[String], columns: usize) -> Vec<String> {
     lines
 }
 
-/// One trace: the number of it and how many there are; columns and rows of the screen; and what time it is.
+/// One trace: which of how many it is, columns and rows of the screen, and the time.
 pub fn lines(shown: &Shown, which: (usize, usize), size: (usize, usize), clock: Instant) -> Vec<String> {
     let (columns, rows) = size;
     let style = Style::for_stdout();
@@ -27,33 +28,11 @@ pub fn lines(shown: &Shown, which: (usize, usize), size: (usize, usize), clock: 
         if which.1 > 1 { format!(" ({} of {}, tab: next)", which.0 + 1, which.1) } else { String::new() };
     let mut lines = vec![style.bold(&cut(&format!("{}{of}", printable(&shown.name)), columns))];
 
-    let next = last
-        .next_phase
-        .filter(|_| !shown.ended)
-        .filter(|next| next.start < now + 2.0 * last.period.unwrap_or(0.0));
-    let end = next.map_or(now, |next| (next.end + 0.1 * (next.end - last.window[0])).max(now));
-    let expected = next.map(|next| {
-        let length = (next.end - next.start).max(1e-9);
-        [next.start, next.end, next.bytes as f64 / length]
-    });
-    let chart = Chart { signal: &shown.signal, range: [last.window[0], end], expected, now };
-    let height = rows.saturating_sub(10).clamp(3, 16);
-    lines.push(style.dim(&cut(&format!("max {}", si(chart.highest(columns), "B/s")), columns)));
-    lines.extend(chart.rows(columns, height));
-    lines.push(style.dim(&ends(&seconds(last.window[0]), &seconds(end), columns)));
-
-    lines.push(cut_styled(&format!("Period      {}", period(last, style)), columns, 40));
+    lines.extend(picture(shown, last, now, size));
+    lines.push(cut_styled(&format!("Period      {}", period(last, style)), columns));
     let next = if shown.ended { "none, the job has ended".into() } else { countdown(last, now) };
     lines.push(cut(&format!("Next phase  {next}"), columns));
-    let intervals: Vec<String> = last
-        .intervals
-        .iter()
-        .take(3)
-        .map(|i| format!("{} to {}: {}", seconds(i.low), seconds(i.high), percent(i.probability)))
-        .collect();
-    let mut so_far = vec![format!("periodic: {}", percent(last.probability_periodic))];
-    so_far.extend(intervals);
-    lines.push(cut(&format!("So far      {}", so_far.join(", ")), columns));
+    lines.push(cut(&format!("So far      {}", so_far(last)), columns));
     if let Some(change) = shown.change {
         let after = change.after.map_or("none".into(), seconds);
         let text =
@@ -66,6 +45,35 @@ pub fn lines(shown: &Shown, which: (usize, usize), size: (usize, usize), clock: 
         lines.push(style.dim(&cut(&format!("{:>11}  {found}", seconds(prediction.0)), columns)));
     }
     lines
+}
+
+/// The bandwidth in the window and what is expected next, with a line above and one below.
+fn picture(shown: &Shown, last: &Prediction, now: f64, size: (usize, usize)) -> Vec<String> {
+    let ((columns, rows), style) = (size, Style::for_stdout());
+    let next = last
+        .next_phase
+        .filter(|_| !shown.ended)
+        .filter(|next| next.start < now + 2.0 * last.period.unwrap_or(0.0));
+    let end = next.map_or(now, |next| (next.end + 0.1 * (next.end - last.window[0])).max(now));
+    let expected = next.map(|next| {
+        let length = (next.end - next.start).max(1e-9);
+        [next.start, next.end, next.bytes as f64 / length]
+    });
+    let chart = Chart { signal: &shown.signal, range: [last.window[0], end], expected, now };
+    let height = rows.saturating_sub(10).clamp(3, 16);
+    let mut lines = vec![style.dim(&cut(&format!("max {}", si(chart.highest(columns), "B/s")), columns))];
+    lines.extend(chart.rows(columns, height));
+    lines.push(style.dim(&ends(&seconds(last.window[0]), &seconds(end), columns)));
+    lines
+}
+
+/// What was found in all predictions so far.
+fn so_far(last: &Prediction) -> String {
+    let mut parts = vec![format!("periodic: {}", percent(last.probability_periodic))];
+    let interval =
+        |i: &Interval| format!("{} to {}: {}", seconds(i.low), seconds(i.high), percent(i.probability));
+    parts.extend(last.intervals.iter().take(3).map(interval));
+    parts.join(", ")
 }
 
 fn period(last: &Prediction, style: Style) -> String {
@@ -104,9 +112,18 @@ fn cut(text: &str, columns: usize) -> String {
     text.chars().take(columns).collect()
 }
 
-/// Colours take no place on the screen: what is longer than the screen and that is left to the terminal to cut.
-fn cut_styled(text: &str, columns: usize, colours: usize) -> String {
-    text.chars().take(columns + colours).collect()
+/// The same for text with escape sequences, which occupy no columns.
+fn cut_styled(text: &str, columns: usize) -> String {
+    let (mut in_escape, mut shown) = (false, 0);
+    let keep = |c: &char| {
+        if *c == '\x1b' || in_escape {
+            in_escape = *c != 'm';
+            return true;
+        }
+        shown += 1;
+        shown <= columns
+    };
+    text.chars().filter(keep).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Traces made by hand, and the command run on them.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tmio_trace::block::BlockEncoder;
@@ -116,6 +117,20 @@ pub fn ftio(directory: &Path, args: &[&str]) -> Output {
         .env_remove("TMIO_LIBRARY")
         .output()
         .unwrap()
+}
+
+/// How `ftio` ends in a directory.
+pub fn exit_code(directory: &Path, args: &[&str]) -> Option<i32> {
+    ftio(directory, args).status.code()
+}
+
+/// This test, or a part of it, needs something that is not here. Visible even where output is captured; with
+/// `STRICT=1` it is a failure.
+pub fn skipped(reason: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    assert!(std::env::var("STRICT").as_deref() != Ok("1"), "SKIPPED {test}: {reason}");
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
 }
 
 pub fn stdout(output: &Output) -> String {

@@ -14,6 +14,7 @@
 pub mod bandwidth;
 mod darshan;
 pub mod figures;
+pub mod measurements;
 mod ours;
 pub mod phase;
 mod requests;

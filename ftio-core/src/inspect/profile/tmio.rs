@@ -76,7 +76,11 @@ fn bandwidth(section: &tmio::Series, required: bool) -> Option<Bandwidth> {
         let usable =
             times.filter(|((start, end), value)| start.is_finite() && end > start && value.is_finite());
         usable
-            .map(|((start, end), value)| Stretch { start: nanoseconds(*start), end: nanoseconds(*end), bandwidth: *value })
+            .map(|((start, end), value)| Stretch {
+                start: nanoseconds(*start),
+                end: nanoseconds(*end),
+                bandwidth: *value,
+            })
             .collect()
     };
     let (starts, ends) = (&section.t_rank_s, &section.t_rank_e);

@@ -181,10 +181,7 @@ impl Columns {
             None if is_time(quantity) => seconds_since_1970(field).map(Some).ok_or_else(|| {
                 format!("expected a number or a date, found \"{}\"", excerpt(field.as_bytes()))
             }),
-            None => Err(format!(
-                "expected a number, found \"{}\"",
-                excerpt(field.as_bytes())
-            )),
+            None => Err(format!("expected a number, found \"{}\"", excerpt(field.as_bytes()))),
         }
     }
 

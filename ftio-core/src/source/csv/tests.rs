@@ -1,8 +1,8 @@
 use super::*;
+use crate::request::Request;
 use crate::source::formats::named;
 use crate::source::open::open_as;
 use crate::source::options::OpenOptions;
-use crate::request::Request;
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<(Vec<Request>, Job), SourceError> {
@@ -73,8 +73,11 @@ fn small_and_negative_values_keep_their_digits() {
 #[test]
 fn each_column_of_samples_is_a_series() {
     let content = Content::from_bytes("x", b"time,a,b\n0,1,2\n1,3,4\n2,5,\n".to_vec()).unwrap();
-    let names: Vec<String> =
-        open_as(content, named("csv").unwrap(), &OpenOptions::default()).unwrap().into_iter().map(|o| o.name).collect();
+    let names: Vec<String> = open_as(content, named("csv").unwrap(), &OpenOptions::default())
+        .unwrap()
+        .into_iter()
+        .map(|o| o.name)
+        .collect();
     assert_eq!(names, ["x: a", "x: b"]);
 }
 

@@ -6,9 +6,7 @@ use super::error::SourceError;
 use super::intake::{Fed, Feed, Intake};
 use super::job::{Job, Source};
 use super::options::OpenOptions;
-use super::pattern::{
-    BANDWIDTH, BYTES, DURATION, END, FIELDS, Pattern, RANK, START, Shape, class, quoted,
-};
+use super::pattern::{BANDWIDTH, BYTES, DURATION, END, FIELDS, Pattern, RANK, START, Shape, class, quoted};
 use crate::request::{Class, Span};
 use regex_lite::Regex;
 

@@ -1,0 +1,87 @@
+//! The file that a picture is written to.
+
+use super::format::Format;
+use crate::exit::wrong_usage;
+use anyhow::Context;
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+
+/// A file that can be written, in the format that the ending of its name asks for.
+#[derive(Clone, Debug)]
+pub struct PictureFile {
+    path: PathBuf,
+    format: Format,
+}
+
+impl PictureFile {
+    /// Before the work begins: is the format known, and can the file be written? What the file holds stays as
+    /// it is.
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        let format = Format::of(path)?;
+        let existed = path.exists();
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path)
+            .with_context(|| path.display().to_string())?;
+        if !existed {
+            let _ = fs::remove_file(path);
+        }
+        Ok(PictureFile { path: path.to_owned(), format })
+    }
+
+    /// The same for a drawing, which cannot be a page.
+    pub fn open_drawing(path: &Path) -> anyhow::Result<Self> {
+        if Format::of(path)? == Format::Html {
+            let problem = format!("{}: expected a name that ends in .svg or .png", path.display());
+            return Err(wrong_usage(problem));
+        }
+        Self::open(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// `plot-1.html`, `plot-2.html` … of `plot.html`.
+    pub fn numbered(&self, number: usize) -> Self {
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let extension = self.path.extension().unwrap_or_default().to_string_lossy();
+        let path = self.path.with_file_name(format!("{stem}-{number}.{extension}"));
+        PictureFile { path, format: self.format }
+    }
+
+    /// Write what was drawn.
+    pub fn write(&self, drawn: anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
+        let name = || self.path.display().to_string();
+        fs::write(&self.path, drawn.with_context(name)?).with_context(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_can_be_written_is_left_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let (new, old) = (dir.path().join("new.svg"), dir.path().join("old.svg"));
+        fs::write(&old, "old").unwrap();
+        assert!(PictureFile::open(&new).is_ok() && !new.exists());
+        assert!(PictureFile::open(&old).is_ok());
+        assert_eq!(fs::read_to_string(&old).unwrap(), "old");
+        assert_eq!(PictureFile::open(&old).unwrap().numbered(2).path(), dir.path().join("old-2.svg"));
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_known_before_the_work() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(PictureFile::open(&dir.path().join("missing/new.svg")).is_err());
+        assert!(PictureFile::open(&dir.path().join("new.pdf")).is_err());
+        assert!(PictureFile::open_drawing(&dir.path().join("new.html")).is_err());
+    }
+}

@@ -1,0 +1,128 @@
+//! The arguments of `ftio TRACE…`.
+
+use crate::inputs::InputArgs;
+use crate::signal::{SpectrumArgs, WindowArgs};
+use crate::values::{OutlierChoice, Sampling};
+use clap::{ArgAction, ValueEnum, ValueHint};
+use ftio_core::detect::per_group::Group;
+use ftio_core::detect::{Options, Outlier};
+use std::path::PathBuf;
+
+/// Find the period.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Traces of tmio (finished, or the .parts of a job that is still running or was killed), of TMIO,
+    /// Darshan, Recorder, dftracer, GekkoFS or the metric proxy, Chrome's events, or tables; gzip-compressed
+    /// or not; - for standard input; or folders of them
+    #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    pub traces: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    #[command(flatten)]
+    pub window: WindowArgs,
+
+    /// How outstanding frequencies are found; if two methods are given, as in zscore,dbscan, both must agree
+    #[arg(short, long, value_name = "METHOD", value_enum, value_delimiter = ',', num_args = 1)]
+    #[arg(default_value = "zscore")]
+    pub outlier: Vec<OutlierChoice>,
+
+    #[command(flatten)]
+    pub spectrum: SpectrumArgs,
+
+    /// Also list the N strongest frequencies
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
+    pub top: usize,
+
+    /// Rebuild the signal from its mean and its N strongest waves, for --json, --csv=signal and --plot
+    #[arg(long, value_name = "N")]
+    pub reconstruct: Option<usize>,
+
+    /// Also show which period holds when, and where the behaviour changes
+    #[arg(long)]
+    pub over_time: bool,
+
+    /// One result for each rank
+    #[arg(long, conflicts_with = "per_file")]
+    pub per_rank: bool,
+
+    /// One result for each file
+    #[arg(long)]
+    pub per_file: bool,
+
+    /// Analyse exactly as the Python FTIO 0.0.9 does: write_sync at 10 Hz by default
+    #[arg(long, conflicts_with_all = ["over_time", "skip_first_phase"])]
+    pub compat: bool,
+
+    /// Analyse as the method was printed (IPDPS 2024): the spectrum alone, sampled at 10 Hz from the first event
+    /// to the last
+    #[arg(long, conflicts_with_all = ["compat", "over_time", "skip_first_phase"])]
+    pub paper: bool,
+
+    /// Draw bandwidth, spectrum, autocorrelation and ranks; the format follows from the ending of the name: .html (zoom and
+    /// hover; needs no network), .svg or .png
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+
+    /// Print one JSON object per trace and line
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print comma-separated values: one row per result, sample, frequency or segment
+    #[arg(long, value_name = "WHAT", value_enum, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "results", conflicts_with = "json")]
+    pub csv: Option<CsvChoice>,
+
+    /// Exit with status 3 if a trace is not periodic
+    #[arg(long)]
+    pub exit_status: bool,
+
+    /// Explain how the answer was found
+    #[arg(short, long, action = ArgAction::Count)]
+    pub verbose: u8,
+
+    /// One line per trace, no warnings
+    #[arg(short, long, conflicts_with_all = ["verbose", "json"])]
+    pub quiet: bool,
+}
+
+/// `--csv`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CsvChoice {
+    /// One row per trace, rank or file
+    Results,
+    /// The sampled bandwidth, one row per sample
+    Signal,
+    /// The share of the power, one row per frequency
+    Spectrum,
+    /// When which period holds, one row per segment
+    Segments,
+}
+
+impl Args {
+    /// For the analysis.
+    pub fn options(&self) -> Options {
+        Options {
+            outlier: self.outlier.first().map_or(Outlier::ZScore, |&choice| choice.into()),
+            second_outlier: self.outlier.get(1).map(|&choice| choice.into()),
+            top: self.top,
+            keep_requests: self.plot.is_some(),
+            reconstruct: self.reconstruct,
+            over_time: self.over_time || self.csv == Some(CsvChoice::Segments),
+            compat: self.compat,
+            paper: self.paper,
+            automatic_frequency: self.window.signal.freq == Some(Sampling::Auto),
+            ..self.spectrum.add_to(self.window.options())
+        }
+    }
+
+    /// What is analysed one by one, if anything is.
+    pub fn group(&self) -> Option<Group> {
+        match (self.per_rank, self.per_file) {
+            (true, _) => Some(Group::Rank),
+            (_, true) => Some(Group::File),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Predictions as lines: for people, and as JSON.
+
+use super::sink::Sink;
+use crate::terminal::style::Style;
+use crate::terminal::text::printable;
+use crate::terminal::units::{bytes, percent, seconds};
+use ftio_core::predict::{Direction, Prediction};
+use std::io::{self, Write};
+
+/// Where lines for people go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Stdout,
+    /// Standard output belongs to the program that runs.
+    Stderr,
+}
+
+/// Lines for people.
+#[derive(Debug)]
+pub struct TextLines {
+    named: bool,
+    place: Place,
+    style: Style,
+}
+
+impl TextLines {
+    /// `named` if there are several traces.
+    pub fn open(named: bool, place: Place) -> Self {
+        let style = match place {
+            Place::Stdout => Style::for_stdout(),
+            Place::Stderr => Style::for_stderr(),
+        };
+        TextLines { named, place, style }
+    }
+}
+
+impl Sink for TextLines {
+    fn prediction(&mut self, prediction: &Prediction, _json: &str) -> io::Result<()> {
+        let line = line(prediction, self.named, self.style);
+        match self.place {
+            Place::Stdout => writeln!(io::stdout(), "{line}"),
+            Place::Stderr => writeln!(io::stderr(), "{line}"),
+        }
+    }
+}
+
+/// One JSON object per line, always on standard output.
+#[derive(Debug)]
+pub struct JsonLines;
+
+impl Sink for JsonLines {
+    fn prediction(&mut self, _prediction: &Prediction, json: &str) -> io::Result<()> {
+        writeln!(io::stdout(), "{json}")
+    }
+}
+
+/// The line; with the name of the trace if there are several.
+fn line(prediction: &Prediction, named: bool, style: Style) -> String {
+    let mut parts = Vec::new();
+    match prediction.period {
+        Some(period) => {
+            let sure = style.confidence(prediction.confidence, &percent(prediction.confidence));
+            parts.push(format!("period {} ({sure})", style.bold(&seconds(period))));
+        }
+        None => parts.push(style.warn("no period")),
+    }
+    if let Some(next) = prediction.next_phase {
+        let text = format!("{} to {}, {}", seconds(next.start), seconds(next.end), bytes(next.bytes as f64));
+        let sure = if next.provisional { "perhaps " } else { "" };
+        parts.push(format!("next phase {sure}{text}"));
+    }
+    if let Some(interval) = prediction.intervals.first() {
+        let range = format!("{} to {}", seconds(interval.low), seconds(interval.high));
+        parts.push(style.dim(&format!("{} of all {range}", percent(interval.probability))));
+    }
+    match prediction.trend.map(|trend| trend.direction) {
+        Some(Direction::Longer) => parts.push("getting longer".into()),
+        Some(Direction::Shorter) => parts.push("getting shorter".into()),
+        Some(Direction::Steady) | None => {}
+    }
+    parts.push(style.dim(&format!("since {}", seconds(prediction.window[0]))));
+    if let Some(change) = prediction.change {
+        let now = change.after.map_or("none".into(), seconds);
+        parts.push(style.warn(&format!("behaviour changed (was {}, is {now})", seconds(change.before))));
+    }
+    let name = if named { format!("{}  ", printable(&prediction.source)) } else { String::new() };
+    format!("{name}{:>9}  {}", seconds(prediction.t), parts.join("; "))
+}

@@ -1,0 +1,50 @@
+//! What the screen remembers of a signal.
+
+use ftio_core::predict::{Change, Prediction};
+use ftio_core::signal::Signal;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// How many predictions are remembered.
+const REMEMBERED: usize = 32;
+
+/// What there is to show of a signal.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub name: String,
+    pub last: Option<Prediction>,
+    /// When it was made.
+    pub at: Instant,
+    /// Bandwidth in the window.
+    pub signal: Signal,
+    /// Times and periods of the predictions so far.
+    pub before: VecDeque<(f64, Option<f64>)>,
+    /// The last change of behaviour.
+    pub change: Option<Change>,
+    /// The job has ended.
+    pub ended: bool,
+}
+
+impl Shown {
+    pub fn new(name: &str) -> Self {
+        Shown {
+            name: name.to_owned(),
+            last: None,
+            at: Instant::now(),
+            signal: Signal { start: 0, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
+            before: VecDeque::new(),
+            change: None,
+            ended: false,
+        }
+    }
+
+    pub fn take(&mut self, prediction: &Prediction, signal: &Signal) {
+        (self.at, self.signal) = (Instant::now(), signal.clone());
+        self.change = prediction.change.or(self.change);
+        self.before.push_back((prediction.t, prediction.period));
+        if self.before.len() > REMEMBERED {
+            self.before.pop_front();
+        }
+        self.last = Some(prediction.clone());
+    }
+}

@@ -1,0 +1,119 @@
+//! What becomes of the traces that `ftio predict` follows: a predictor for each signal, whose predictions go
+//! to the sinks and onto the screen.
+
+use super::shown::Shown;
+use super::sinks::Sinks;
+use super::tui::{self, Tui};
+use crate::follow::Handler;
+use crate::terminal::text::{Severity, complain};
+use ftio_core::follow::{Event, Status};
+use ftio_core::predict::{PredictOptions, Predictor};
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Predicts.
+pub struct Predicting {
+    traces: Vec<Signals>,
+    sinks: Sinks,
+    tui: Option<Tui>,
+}
+
+impl Predicting {
+    pub fn new<'a>(
+        paths: impl IntoIterator<Item = &'a Path>,
+        options: &PredictOptions,
+        sinks: Sinks,
+        tui: Option<Tui>,
+    ) -> Self {
+        let traces = paths.into_iter().map(|path| Signals::new(path, options.clone())).collect();
+        Predicting { traces, sinks, tui }
+    }
+
+    /// The end: the terminal is given back, and everything is out.
+    pub fn finish(mut self) -> anyhow::Result<()> {
+        self.tui = None;
+        self.sinks.flush()
+    }
+}
+
+impl Handler for Predicting {
+    fn event(&mut self, trace: usize, event: Event<'_>) {
+        if let Some(signals) = self.traces.get_mut(trace) {
+            signals.take(event, &mut self.sinks);
+        }
+    }
+
+    fn looked(&mut self, trace: usize, status: Status) -> anyhow::Result<()> {
+        let shown = self.traces.get_mut(trace).into_iter().flat_map(|signals| &mut signals.shown);
+        shown.for_each(|shown| shown.ended = status.ended);
+        Ok(())
+    }
+
+    fn round(&mut self, news: bool) -> anyhow::Result<()> {
+        self.sinks.flush()?;
+        match &mut self.tui {
+            Some(tui) => {
+                let traces: Vec<_> =
+                    self.traces.iter().map(|trace| (trace.path.as_path(), &trace.shown[..])).collect();
+                tui.draw(&traces, news)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn wakes(&self) -> (Option<BorrowedFd<'_>>, Option<Duration>) {
+        (self.tui.as_ref().map(Tui::keys), self.tui.as_ref().map(|_| tui::TICK))
+    }
+
+    fn stops(&mut self) -> bool {
+        self.tui.as_mut().is_some_and(Tui::pressed)
+    }
+}
+
+/// The signals of one trace.
+#[derive(Debug)]
+struct Signals {
+    path: PathBuf,
+    options: PredictOptions,
+    predictors: Vec<Predictor>,
+    shown: Vec<Shown>,
+}
+
+impl Signals {
+    fn new(path: &Path, options: PredictOptions) -> Self {
+        Signals { path: path.to_owned(), options, predictors: Vec::new(), shown: Vec::new() }
+    }
+
+    fn take(&mut self, event: Event<'_>, sinks: &mut Sinks) {
+        match event {
+            Event::Restarted => {
+                self.predictors.clear();
+                self.shown.clear();
+                sinks.restarted(&self.path);
+            }
+            Event::Stream(stream) => {
+                let mut predictor = Predictor::new(&stream.name, self.options.clone());
+                predictor.set_per_unit(stream.per_unit);
+                if let Some(start) = stream.begins {
+                    predictor.begins_at(start);
+                }
+                self.predictors.push(predictor);
+                self.shown.push(Shown::new(&stream.name));
+            }
+            Event::Requests { stream, requests } => {
+                if let Some(predictor) = self.predictors.get_mut(stream) {
+                    predictor.add(requests);
+                }
+            }
+            Event::Flush { stream, until } => {
+                if let Some(predictor) = self.predictors.get_mut(stream) {
+                    let prediction = predictor.predict(until);
+                    self.shown[stream].take(&prediction, predictor.signal());
+                    sinks.prediction(&prediction);
+                }
+            }
+            Event::Warning(text) => complain(Severity::Warning, text),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Values that options of several commands take, and how they are read.
+
+use clap::ValueEnum;
+use ftio_core::detect::Outlier;
+
+/// `--color`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// `--outlier`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutlierChoice {
+    /// Standard deviations above the mean, as in the paper
+    #[value(alias = "z-score")]
+    Zscore,
+    /// Points that belong to no cluster
+    #[value(alias = "db-scan")]
+    Dbscan,
+    /// Points that few random cuts isolate
+    #[value(alias = "forest")]
+    IsolationForest,
+    /// Points in sparser surroundings than their neighbours (local outlier factor)
+    Lof,
+    /// Local maxima near the highest
+    #[value(alias = "peak")]
+    Peaks,
+}
+
+impl From<OutlierChoice> for Outlier {
+    fn from(choice: OutlierChoice) -> Self {
+        match choice {
+            OutlierChoice::Zscore => Outlier::ZScore,
+            OutlierChoice::Dbscan => Outlier::Dbscan,
+            OutlierChoice::IsolationForest => Outlier::IsolationForest,
+            OutlierChoice::Lof => Outlier::LocalOutlierFactor,
+            OutlierChoice::Peaks => Outlier::Peaks,
+        }
+    }
+}
+
+/// `--freq`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sampling {
+    Auto,
+    Hertz(f64),
+}
+
+impl Sampling {
+    pub fn hertz(self) -> Option<f64> {
+        match self {
+            Sampling::Hertz(hz) => Some(hz),
+            Sampling::Auto => None,
+        }
+    }
+}
+
+/// A sampling frequency; the Python FTIO's −1 means automatic as well.
+pub fn frequency(text: &str) -> Result<Sampling, String> {
+    match text.parse::<f64>() {
+        Ok(-1.0) => Ok(Sampling::Auto),
+        Ok(hz) if (1e-9..=1e9).contains(&hz) => Ok(Sampling::Hertz(hz)),
+        _ if text == "auto" => Ok(Sampling::Auto),
+        _ => Err("expected a number of Hz between 1e-9 and 1e9, or \"auto\"".into()),
+    }
+}
+
+/// A point in time.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds.abs() <= 1e9 => Ok(seconds),
+        _ => Err("expected a number of seconds".into()),
+    }
+}
+
+/// A length of time.
+pub fn positive_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
+        _ => Err("expected a number of seconds above 0".into()),
+    }
+}
+
+/// A part of a whole.
+pub fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("expected a number above 0 and up to 1".into()),
+    }
+}
+
+/// A number above 0.
+pub fn positive(text: &str) -> Result<f64, String> {
+    not_negative(text).ok().filter(|value| *value > 0.0).ok_or_else(|| "expected a number above 0".into())
+}
+
+/// A number of at least 0.
+pub fn not_negative(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("expected a number of at least 0".into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_outside_their_range_are_refused() {
+        assert_eq!((frequency("auto"), frequency("-1")), (Ok(Sampling::Auto), Ok(Sampling::Auto)));
+        assert_eq!(frequency("2.5"), Ok(Sampling::Hertz(2.5)));
+        assert!(["0", "-2", "1e10", "NaN", "x"].into_iter().all(|text| frequency(text).is_err()));
+        assert_eq!(seconds("-3"), Ok(-3.0));
+        assert!(seconds("1e10").is_err() && seconds("NaN").is_err());
+        assert!(positive_seconds("0").is_err() && positive_seconds("inf").is_err());
+        assert_eq!(share("1"), Ok(1.0));
+        assert!(share("0").is_err() && share("1.1").is_err() && share("NaN").is_err());
+        assert_eq!(not_negative("0"), Ok(0.0));
+        assert!(positive("0").is_err() && not_negative("-1").is_err() && positive("NaN").is_err());
+    }
+}

@@ -1,0 +1,41 @@
+//! `ftio plot`: several traces in one picture.
+
+use crate::support::{Script, exit_code, ftio, stderr};
+
+#[test]
+fn pictures_of_several_traces() {
+    let dir = tempfile::tempdir().unwrap();
+    Script::bursts(2, 10).write(&dir.path().join("a"));
+    Script::bursts(3, 8).write(&dir.path().join("b"));
+    for name in ["p.svg", "p.html", "p.png"] {
+        let output = ftio(dir.path(), &["plot", "-o", name, "a", "b"]);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()), "{name}");
+        let bytes = std::fs::read(dir.path().join(name)).unwrap();
+        match name {
+            "p.png" => {
+                assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"));
+                // Two beside each other, at twice the size.
+                assert_eq!(u32::from_be_bytes(bytes[16..20].try_into().unwrap()), 2560);
+            }
+            _ => assert!(!String::from_utf8(bytes).unwrap().contains("NaN")),
+        }
+    }
+    assert_eq!(exit_code(dir.path(), &["plot", "a", "missing"]), Some(1));
+    assert!(dir.path().join("ftio.html").is_file(), "what can be read is drawn");
+    assert_eq!(exit_code(dir.path(), &["plot", "-o", "x.gif", "a"]), Some(2));
+    assert_eq!(exit_code(dir.path(), &["plot", "-m", "read", "a"]), Some(1));
+}
+
+#[test]
+fn the_page_needs_no_network_and_little_code() {
+    let code = [
+        include_str!("../../src/plot/page.html"),
+        include_str!("../../src/plot/page.css"),
+        include_str!("../../src/plot/chart.js"),
+        include_str!("../../src/plot/page.js"),
+    ];
+    assert!(code.iter().map(|part| part.len()).sum::<usize>() < 100 << 10);
+    for forbidden in ["http:", "https:", "src=", "import ", "@import", "url(", "fetch("] {
+        assert!(!code.iter().any(|part| part.contains(forbidden)), "{forbidden}");
+    }
+}
