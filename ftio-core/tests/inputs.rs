@@ -43,7 +43,7 @@ fn analyse(opened: Opened, mode: Option<Mode>) -> Result<Analysis, SourceError> 
 }
 
 /// Files and what they hold: ranks, and whether it is bytes.
-const FIXTURES: [(&str, &str, u32, bool); 17] = [
+const FIXTURES: [(&str, &str, u32, bool); 25] = [
     ("tmio.json", "tmio-json", 2, true),
     ("tmio.jsonl", "tmio-json", 2, true),
     ("tmio.msgpack", "tmio-msgpack", 2, true),
@@ -61,6 +61,14 @@ const FIXTURES: [(&str, &str, u32, bool); 17] = [
     ("dftracer.pfw", "trace-events", 2, true),
     ("chrome.json", "trace-events", 2, true),
     ("log.txt", "text", 2, true),
+    ("dftracer2.pfw", "trace-events", 2, true),
+    ("tau.trace", "trace-events", 2, true),
+    ("dated.csv", "csv", 2, true),
+    ("counter.json", "pairs-json", 0, false),
+    ("prometheus.json", "prometheus-json", 0, false),
+    ("exposition.prom", "prometheus-text", 0, false),
+    ("esnet.json", "esnet-json", 0, false),
+    ("lmt.csv", "csv", 0, false),
 ];
 
 #[test]
@@ -165,7 +173,7 @@ fn several_parts_make_one_job() {
 #[test]
 fn a_folder_is_its_files() {
     let Folder::Of(files) = folder(&fixtures()).unwrap() else { panic!("no folder") };
-    assert_eq!(files.len(), 19);
+    assert_eq!(files.len(), 29);
     assert!(files.is_sorted());
     assert_eq!(folder(&fixtures().join("tmio.json")).unwrap(), Folder::Input);
     assert_eq!(folder(Path::new("missing")).unwrap(), Folder::Input);

@@ -105,6 +105,11 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         collected.bins.fit(from, to);
     }
     complain(&collected, &mut notes);
+    if let Some((mode, bytes)) = collected.left_out {
+        let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);
+        let unit = if job.per_unit.is_some() { "units" } else { "bytes" };
+        notes.push(format!("mode {mode} is left out: {bytes} {unit} ({share:.0} % of all)"));
+    }
     let begins = job.start.or(collected.bins.extent().map(|(first, _)| first)).unwrap_or(0);
     let windows = Windows::new(&collected.bins, begins, job, options);
     let sampled = sample(&windows, window, options, &mut notes);
