@@ -76,14 +76,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     WEIGHTS.iter().enumerate().for_each(|(i, weight)| now[i + 1] = weight.value);
     report("today's weights, seeds held out", &judged, |_| now);
     report("today's weights, other kinds", &unseen, |_| now);
-    let found = fit(&fitted.iter().collect::<Vec<_>>(), l2, &keep);
+    let found = fit(&fitted.iter().collect::<Vec<_>>(), l2, &keep, None);
     report("new weights, seeds held out", &judged, |_| found);
     report("new weights, other kinds", &unseen, |_| found);
     if leave_out {
         let mut names: Vec<&str> = judged.iter().map(|trace| trace.kind).collect();
         names.dedup();
         let others = |kind: &str| fitted.iter().filter(|trace| trace.kind != kind).collect::<Vec<_>>();
-        let without: Vec<Parameters> = names.iter().map(|kind| fit(&others(kind), l2, &keep)).collect();
+        let without: Vec<Parameters> =
+            names.iter().map(|kind| fit(&others(kind), l2, &keep, Some(&found))).collect();
         let of = |kind: &str| without[names.iter().position(|name| *name == kind).unwrap_or(0)];
         report("leave one kind out", &judged, of);
     }
@@ -160,8 +161,8 @@ fn score(parameters: &Parameters, features: &[f64; FEATURES]) -> f64 {
         + parameters[1..].iter().zip(features).map(|(weight, feature)| weight * feature).sum::<f64>()
 }
 
-/// The weights that make the right hypotheses most probable.
-fn fit(traces: &[&Trace], l2: f64, keep: &[bool]) -> Parameters {
+/// The weights that make the right hypotheses most probable. It is faster if something `near` them is known.
+fn fit(traces: &[&Trace], l2: f64, keep: &[bool], near: Option<&Parameters>) -> Parameters {
     let rows = || traces.iter().flat_map(|trace| &trace.pool);
     let count = rows().count().max(1) as f64;
     let (mut mean, mut deviation) = ([0.0; FEATURES], [0.0; FEATURES]);
@@ -205,7 +206,12 @@ fn fit(traces: &[&Trace], l2: f64, keep: &[bool]) -> Parameters {
         slope[1..].iter_mut().zip(&at[1..]).for_each(|(slope, x)| *slope += l2 * x);
         (value, slope)
     };
-    let best = minimise(loss);
+    let mut start = [0.0; FEATURES + 1];
+    if let Some(near) = near {
+        (0..FEATURES).for_each(|i| start[i + 1] = near[i + 1] * deviation[i]);
+        start[0] = near[0] + (0..FEATURES).map(|i| near[i + 1] * mean[i]).sum::<f64>();
+    }
+    let best = minimise(loss, start);
     let mut out = [0.0; FEATURES + 1];
     for i in 0..FEATURES {
         out[i + 1] = if keep[i] { best[i + 1] / deviation[i] } else { 0.0 };
@@ -214,12 +220,12 @@ fn fit(traces: &[&Trace], l2: f64, keep: &[bool]) -> Parameters {
     out
 }
 
-/// The minimum of a smooth function with its slope (Broyden, Fletcher, Goldfarb and Shanno), from 0 on.
-fn minimise(function: impl Fn(&Parameters) -> (f64, Parameters)) -> Parameters {
+/// The minimum of a smooth function with its slope (Broyden, Fletcher, Goldfarb and Shanno).
+fn minimise(function: impl Fn(&Parameters) -> (f64, Parameters), start: Parameters) -> Parameters {
     const N: usize = FEATURES + 1;
     let mut inverse = [[0.0; N]; N];
     (0..N).for_each(|i| inverse[i][i] = 1.0);
-    let mut at = [0.0; N];
+    let mut at = start;
     let (mut value, mut slope) = function(&at);
     for _ in 0..400 {
         let direction: Parameters = std::array::from_fn(|i| -dot(&inverse[i], &slope));
@@ -251,7 +257,7 @@ fn minimise(function: impl Fn(&Parameters) -> (f64, Parameters)) -> Parameters {
         }
         let gained = value - next_value;
         (at, value, slope) = (next, next_value, next_slope);
-        if gained.abs() < 1e-10 {
+        if gained.abs() < 1e-8 {
             break;
         }
     }

@@ -18,6 +18,7 @@ use args::CsvChoice;
 use csv::Csv;
 use ftio_core::detect::per_group::{Group, detect_each};
 use ftio_core::detect::{Analysis, Options, detect};
+use ftio_core::estimate::evidence::Evidence;
 use ftio_core::source::{OpenOptions, Opened, SourceError};
 use json::Json;
 use output::{Output, Results};
@@ -152,6 +153,9 @@ fn narrate(analysis: &Analysis, verbose: u8) {
             found.frequency_resolution,
             found.abstraction_error
         );
+        for line in found.evidence.iter().flat_map(Evidence::told) {
+            eprintln!("{name}: {line}");
+        }
         for candidate in &found.candidates {
             eprintln!(
                 "{name}: candidate {} Hz, power {}, z {}, confidence {}",

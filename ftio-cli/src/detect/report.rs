@@ -8,6 +8,9 @@ use ftio_core::detect::Analysis;
 use ftio_core::detect::detection::Detection;
 use std::fmt::Write;
 
+/// A period of less confidence is called a perhaps.
+const PERHAPS: f64 = 0.75;
+
 /// How wide the sparkline is.
 const WIDTH: usize = 64;
 
@@ -155,6 +158,9 @@ fn window(found: &Detection) -> String {
 
 fn confidence(found: &Detection, style: Style) -> String {
     let mut text = style.confidence(found.confidence, &percent(found.confidence));
+    if found.evidence.is_some() && found.confidence < PERHAPS {
+        text.push_str(": perhaps");
+    }
     if let Some(refined) = found.refined_confidence {
         let refined = style.confidence(refined, &percent(refined));
         text = format!("{text}, refined {refined}");

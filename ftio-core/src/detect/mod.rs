@@ -48,7 +48,7 @@ pub use crate::spectral::Outlier;
 
 /// Read a source and analyse it. `name` is what results call it.
 pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Analysis, SourceError> {
-    if options.compat || options.paper {
+    if options.is_published() {
         let mode = compat::mode(options.mode);
         let options = &compat::with_bins(options, source.bin());
         let mut phases = Vec::new();

@@ -86,6 +86,11 @@ impl Options {
         (self.from.map(nanoseconds), self.to.map(nanoseconds))
     }
 
+    /// Is it the published method, as the Python FTIO has it or as it was printed?
+    pub fn is_published(&self) -> bool {
+        self.compat || self.paper
+    }
+
     /// How a signal is judged.
     pub fn spectral_detector(&self) -> SpectralDetector {
         SpectralDetector {

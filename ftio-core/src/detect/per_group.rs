@@ -89,8 +89,9 @@ fn split(batch: &Batch<'_>, group: Group, options: &Options, unknown: &mut u64) 
         Group::Rank => detail.request.rank,
         Group::File => detail.file,
     };
-    let selected =
-        |detail: &&Detail| !options.compat || compat::mode(options.mode).selects(detail.request.class);
+    let selected = |detail: &&Detail| {
+        !options.is_published() || compat::mode(options.mode).selects(detail.request.class)
+    };
     let mut parts: BTreeMap<u32, Vec<Request>> = BTreeMap::new();
     for detail in batch.requests.iter().filter(selected) {
         match number(detail) {
@@ -110,7 +111,7 @@ fn split(batch: &Batch<'_>, group: Group, options: &Options, unknown: &mut u64) 
 
 impl Gathered {
     fn new(options: &Options, max_bins: usize) -> Self {
-        if options.compat {
+        if options.is_published() {
             return Gathered::Phases(Vec::new());
         }
         let mut collector = options.collector();

@@ -4,11 +4,13 @@
 //! on the requests in the window alone: not on the command, nor on how fine the bins were in which they were collected.
 
 use crate::detect::options::Options;
+use crate::estimate::long_job::{Resolution, estimate_sections};
 use crate::estimate::view::View;
 use crate::estimate::{Estimate, Given, estimate, is_worth_a_look};
-use crate::signal::Signal;
 use crate::signal::bins::VolumeBins;
+use crate::signal::bins::sections::SECTION_BINS;
 use crate::signal::collect::width;
+use crate::signal::{AUTO_MAX_SAMPLES, Signal};
 use crate::source::Job;
 use crate::spectral::{SpectralDetector, SpectralResult};
 
@@ -79,8 +81,44 @@ impl<'a> Windows<'a> {
     /// The period of a window that was sampled.
     pub fn find(&self, sampled: Sampled) -> Found {
         let spectral = self.detector.detect(&sampled.signal);
-        let estimate = estimate(&sampled.fine, &spectral, &self.given(&sampled));
+        let given = self.given(&sampled);
+        let fine = &sampled.fine;
+        let resolution = self.resolution(fine);
+        let in_sections = || estimate_sections(fine, &self.sections(fine), &spectral, &given);
+        let whole = || estimate(fine, &spectral, &given);
+        let estimate = match resolution {
+            Resolution::Enough => whole(),
+            Resolution::TooLittle => in_sections().unwrap_or_else(whole),
+            Resolution::Doubtful => {
+                let found = whole();
+                let unknown = found.period.is_none() && found.periods.is_empty();
+                let other = unknown.then(in_sections).flatten().filter(|other| other.period.is_some());
+                other.unwrap_or(found)
+            }
+        };
         Found { sampled, spectral, estimate }
+    }
+
+    /// Do the bins tell the phases of a window apart?
+    fn resolution(&self, fine: &Signal) -> Resolution {
+        let to = fine.start + fine.bin * fine.samples.len() as i64;
+        if self.frequency.is_some() || (to - fine.start) / self.bins.width() < AUTO_MAX_SAMPLES as i64 / 4 {
+            return Resolution::Enough;
+        }
+        Resolution::of(&Signal::from_bins(self.bins, fine.start, to))
+    }
+
+    /// Sections of a window in narrower bins, those of the widest first; none unless the bins have them.
+    fn sections(&self, fine: &Signal) -> Vec<Vec<Signal>> {
+        let to = fine.start + fine.bin * fine.samples.len() as i64;
+        let signal = |bins: &&VolumeBins| {
+            let length = bins.width() * SECTION_BINS as i64;
+            let mut signal = Signal::from_bins(bins, bins.origin(), bins.origin() + length);
+            signal.samples.iter_mut().for_each(|sample| *sample /= self.per_unit);
+            signal
+        };
+        let levels = self.bins.sections(fine.start, to);
+        levels.iter().map(|level| level.iter().map(signal).collect()).collect()
     }
 
     /// What is known about a window beside its samples.

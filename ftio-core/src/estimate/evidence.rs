@@ -132,9 +132,43 @@ impl Evidence {
         self
     }
 
+    /// The hypotheses in words, a line each.
+    pub fn told(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.hypotheses.iter().map(Weighed::told).collect();
+        if !lines.is_empty() {
+            lines.push(format!("no period: {:.1} %", 100.0 * self.no_period));
+        }
+        lines
+    }
+
     /// Does the spectrum give about this period?
     pub fn spectrum_agrees(&self, period: f64) -> bool {
         self.spectrum_period.is_some_and(|other| (other / period - 1.0).abs() <= 0.05)
+    }
+}
+
+impl Weighed {
+    /// In words.
+    fn told(&self) -> String {
+        let form = match self.form {
+            Form::Mean => "the mean distance of",
+            Form::Drift => "steadily changing distances of",
+            Form::Change => "two periods, one after the other, of",
+            Form::Comb => "a comb through",
+            Form::Line => "a line of the spectrum, beside",
+        };
+        let mut text = format!(
+            "{:.4} s at {:.1} %, {form} {} phases",
+            self.period,
+            100.0 * self.probability,
+            self.phases
+        );
+        for (what, signs) in [("for it", &self.speaks_for), ("against it", &self.against)] {
+            if !signs.is_empty() {
+                text.push_str(&format!("; {what}: {}", signs.join(", ")));
+            }
+        }
+        text
     }
 }
 

@@ -17,6 +17,7 @@ pub mod forecast;
 pub mod hypotheses;
 pub mod kind;
 pub mod lines;
+pub mod long_job;
 pub mod score;
 pub mod second;
 pub mod view;

@@ -170,7 +170,7 @@ pub fn two_rhythms(view: &View) -> Option<[Rhythm; 2]> {
 fn beside_the_other(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
     let one = &first.best.hypothesis;
     let sampled = view.given.sampled.unwrap_or(0.0);
-    if sampled > one.period / 16.0 || one.members.len() < MEMBERS {
+    if sampled > one.period / 8.0 || one.members.len() < MEMBERS {
         return None;
     }
     let rest = without(view, one, view.is_sharp(one));

@@ -149,7 +149,7 @@ pub fn bins(frequency: Option<f64>) -> VolumeBins {
         // Phases are located more exactly than the signal is sampled.
         Some(hz) => VolumeBins::new(0, BinWidth::Nanoseconds(width(hz)), MAX_SAMPLES)
             .with_narrow_bins(AUTO_MAX_SAMPLES),
-        None => VolumeBins::new(0, BinWidth::Finest, AUTO_MAX_SAMPLES),
+        None => VolumeBins::new(0, BinWidth::Finest, AUTO_MAX_SAMPLES).with_sections(),
     }
 }
 

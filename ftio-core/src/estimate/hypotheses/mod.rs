@@ -159,7 +159,7 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
     let count = marked.starts.len();
     let distances = marked.distances();
     let exactness = setting.exactness / marked.list.regularity.period;
-    let mut found = vec![whole::mean(number, marked, setting.duration)];
+    let mut found = vec![whole::mean(number, marked, &distances, setting.duration)];
     found.extend(whole::drift(number, marked, &distances, setting.duration, exactness));
     found.extend(whole::change(number, marked, &distances, setting.duration, exactness));
     let mut rooms = Rooms::of(count);

@@ -1,7 +1,7 @@
 //! Hypotheses in which all phases of a list are members: mean, drift, change.
 
 use super::{Form, Hypothesis, Marked};
-use crate::phases::regularity::variation;
+use crate::phases::regularity::{median, robust_spread, variation};
 use std::f64::consts::TAU;
 
 /// Distances are never taken as more even than this.
@@ -11,6 +11,12 @@ pub const LEAST_SIGMA: f64 = 0.008;
 const DRIFT_DISTANCES: usize = 7;
 const DRIFT_CHANGE: f64 = 0.15;
 const DRIFT_ERRORS: f64 = 6.0;
+
+/// A distance at an end is odd if it differs from the median of the others by more than this many robust spreads and this share; with at least
+/// this many distances.
+const ODD_SPREADS: f64 = 4.0;
+const ODD_SHARE: f64 = 0.1;
+const ODD_DISTANCES: usize = 6;
 
 /// Distances on each side of a change; how even they must be; and how different the two periods.
 const SIDE: usize = 3;
@@ -42,13 +48,52 @@ fn all(number: usize, marked: &Marked, form: Form, sigma: f64, duration: f64, pa
     }
 }
 
-/// Distances normal around their mean.
-pub fn mean(number: usize, marked: &Marked, duration: f64) -> Hypothesis {
-    let k = (marked.starts.len() - 1) as f64;
+/// Distances normal around their mean. One odd distance at the beginning or the end is left out, with the phase beyond it: a long first phase
+/// (initialisation) or a late last one is no part of the rhythm.
+pub fn mean(number: usize, marked: &Marked, distances: &[f64], duration: f64) -> Hypothesis {
+    let k = distances.len() as f64;
     let varies = marked.list.regularity.distances;
     let sigma =
         if k > 2.0 { varies * (k / (k - 1.0)).sqrt() } else { varies * std::f64::consts::SQRT_2 + 0.02 };
-    all(number, marked, Form::Mean, sigma, duration, 1.0)
+    let found = all(number, marked, Form::Mean, sigma, duration, 1.0);
+    let (first, last) = odd_ends(distances);
+    if !first && !last {
+        return found;
+    }
+    let kept = &distances[usize::from(first)..distances.len() - usize::from(last)];
+    let n = kept.len() as f64;
+    let period = kept.iter().sum::<f64>() / n;
+    let sigma = variation(kept) * (n / (n - 1.0)).sqrt();
+    let members: Vec<usize> = (usize::from(first)..marked.starts.len() - usize::from(last)).collect();
+    let left_out = (marked.starts.len() - members.len()) as f64;
+    let count = marked.starts.len() as f64;
+    let at_least = sigma.max(LEAST_SIGMA);
+    let rate = count / duration;
+    let each = -0.5 * (TAU * at_least * at_least).ln() - 0.5 - period.ln() - rate.ln() + 1.0;
+    Hypothesis {
+        period,
+        sigma,
+        links: vec![1; kept.len()],
+        slots: kept.len(),
+        extra: left_out / count,
+        likelihood: n * each + left_out * (left_out / count).ln() - n.ln(),
+        members,
+        ..found
+    }
+}
+
+/// Is the first distance, is the last one, unlike all others?
+pub fn odd_ends(distances: &[f64]) -> (bool, bool) {
+    if distances.len() < ODD_DISTANCES {
+        return (false, false);
+    }
+    let inner = &distances[1..distances.len() - 1];
+    let usual = median(inner);
+    let slack = (ODD_SPREADS * robust_spread(inner) / usual).max(ODD_SHARE);
+    // All others must be even, or the odd one is but one of many.
+    let even = inner.iter().all(|distance| (distance / usual - 1.0).abs() <= slack);
+    let odd = |distance: f64| even && (distance / usual - 1.0).abs() > slack;
+    (odd(distances[0]), odd(distances[distances.len() - 1]))
 }
 
 /// A straight line through values at 0, 1, 2 …: mean, slope, and the standard deviation of what is left.

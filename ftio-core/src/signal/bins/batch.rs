@@ -23,6 +23,8 @@ impl VolumeBins {
         let mut run = Run { bin: self.base, bytes: 0, requests: 0 };
         let mut extent = self.extent.unwrap_or((i64::MAX, i64::MIN));
         let mut others = Vec::new();
+        // Sections are widened with the bins, and the short way widens none.
+        let mut sections = self.sections.take();
         for (start, end, bytes) in requests {
             let bin = start.wrapping_sub(origin) >> shift;
             // The last nanosecond of a request, or the only one of an instant.
@@ -35,11 +37,15 @@ impl VolumeBins {
                 self.put(&run);
                 run = Run { bin, bytes: 0, requests: 0 };
             }
+            if let Some(sections) = &mut sections {
+                sections.add(start, end, bytes, (origin, self.window));
+            }
             run.bytes += u128::from(bytes);
             run.requests += 1;
             extent = (extent.0.min(start), extent.1.max(end));
         }
         self.put(&run);
+        self.sections = sections;
         if extent.0 <= extent.1 {
             self.extent = Some(extent);
         }

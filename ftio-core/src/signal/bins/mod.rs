@@ -20,6 +20,7 @@
 //! number of bins, neighbours are merged in pairs, which is exact, and the width doubles.
 
 mod batch;
+pub mod sections;
 
 /// Units per byte.
 const UNIT_BITS: u32 = 40;
@@ -68,6 +69,8 @@ pub struct VolumeBins {
     requests: u64,
     inverted: u64,
     rejected: u64,
+    /// Parts of a long job in narrow bins.
+    sections: Option<Box<sections::Sections>>,
 }
 
 impl VolumeBins {
@@ -98,6 +101,7 @@ impl VolumeBins {
             requests: 0,
             inverted: 0,
             rejected: 0,
+            sections: None,
         }
     }
 
@@ -135,6 +139,8 @@ impl VolumeBins {
     ///
     /// Bins of a width asked for are widened up to it at most.
     pub fn limit(&mut self, max_bins: usize) {
+        // Many groups with few bins each have no room for sections.
+        self.sections = None;
         match &mut self.narrow {
             Some((_, narrow)) => *narrow = max_bins.max(2),
             None => self.max_bins = max_bins.max(2),
@@ -186,6 +192,9 @@ impl VolumeBins {
             Some((lo, hi)) => (lo.min(from), hi.max(to)),
         });
         let (first, last) = self.make_room(from, to.max(from + 1) - 1);
+        if let Some(sections) = &mut self.sections {
+            sections.add(start, end, bytes, (self.origin, self.window));
+        }
         let first_slot = (first - self.base) as usize;
         let whole = i128::from(bytes) << UNIT_BITS;
         if first == last && from == start && to == end {
@@ -259,6 +268,10 @@ impl VolumeBins {
 
     /// Merge groups of 2^`doublings` bins.
     fn widen(&mut self, doublings: u32) {
+        if let (Some(mut sections), Some(shift)) = (self.sections.take(), self.shift) {
+            sections.widen(self, shift, shift + doublings);
+            self.sections = Some(sections);
+        }
         let group = 1i64 << doublings;
         let old_base = self.base;
         self.base = old_base >> doublings;

@@ -1,0 +1,170 @@
+//! Sections of a long job in narrow bins, kept beside the wide bins of the whole.
+//!
+//! A job of a million phases has more of them than bins. But what recurs a million times can be seen in any part of it. So, for some widths
+//! narrower than the bins of the whole, sections of equal length are kept, evenly spread over the job: at most [`SECTIONS`] of
+//! [`SECTION_BINS`] bins for each width. As the job grows and the bins of the whole widen, every other section is given up, and a new
+//! width begins with what the bins of the whole hold at that moment; so no request is kept here either, and the order of requests does not matter.
+
+use super::{VolumeBins, add};
+use std::collections::BTreeMap;
+
+/// Bins of a section.
+pub const SECTION_BINS: usize = 1 << 11;
+const BLOCK_BITS: u32 = SECTION_BINS.trailing_zeros();
+
+/// Sections of one width.
+pub const SECTIONS: usize = 16;
+
+/// Widths are a power of two to a multiple of this.
+const STEP: u32 = 3;
+
+/// And at most 2 to this power narrower than those of the whole.
+const NARROWEST: u32 = 10;
+
+/// The sections of all widths.
+#[derive(Clone, Debug, Default)]
+pub struct Sections {
+    levels: Vec<Sectioned>,
+}
+
+/// The sections of one width.
+#[derive(Clone, Debug)]
+struct Sectioned {
+    /// The width is 2 to this power.
+    exponent: u32,
+    /// A section in so many is kept.
+    stride: i64,
+    sections: BTreeMap<i64, VolumeBins>,
+}
+
+impl Sectioned {
+    fn section(&mut self, index: i64, whole: (i64, (i64, i64))) -> &mut VolumeBins {
+        let (origin, window) = whole;
+        let length = 1i64 << (self.exponent + BLOCK_BITS);
+        let exponent = self.exponent;
+        self.sections.entry(index).or_insert_with(|| {
+            let from = origin + index * length;
+            let mut bins = VolumeBins::new(from, super::BinWidth::Nanoseconds(1 << exponent), SECTION_BINS)
+                .with_window(Some(from.max(window.0)), Some((from + length).min(window.1)));
+            bins.store(0, SECTION_BINS as i64 - 1);
+            bins.touched = Some((0, SECTION_BINS as i64 - 1));
+            bins
+        })
+    }
+
+    fn add(&mut self, start: i64, end: i64, bytes: u64, whole: (i64, (i64, i64))) {
+        let shift = self.exponent + BLOCK_BITS;
+        let (first, last) = ((start - whole.0) >> shift, (end.max(start + 1) - 1 - whole.0) >> shift);
+        let mut index = (first + self.stride - 1).div_euclid(self.stride) * self.stride;
+        while index <= last {
+            self.section(index, whole).add(start, end, bytes);
+            index += self.stride;
+        }
+    }
+}
+
+impl Sections {
+    /// Add a request, in the window or not, to the sections it touches.
+    pub(super) fn add(&mut self, start: i64, end: i64, bytes: u64, whole: (i64, (i64, i64))) {
+        for level in &mut self.levels {
+            level.add(start, end, bytes, whole);
+        }
+    }
+
+    /// The bins of the whole, of the width 2^`from`, are about to become 2^`to` wide.
+    pub(super) fn widen(&mut self, bins: &VolumeBins, from: u32, to: u32) {
+        let narrowest = to.saturating_sub(NARROWEST);
+        self.levels.retain(|level| level.exponent >= narrowest);
+        for level in &mut self.levels {
+            level.stride = 1 << (to - level.exponent + 17 - BLOCK_BITS - SECTIONS.trailing_zeros());
+            let stride = level.stride;
+            level.sections.retain(|index, _| index.rem_euclid(stride) == 0);
+        }
+        let mut units = None;
+        for exponent in (narrowest.max(from)..to).filter(|exponent| exponent % STEP == 0) {
+            let stride = 1i64 << (to - exponent + 17 - BLOCK_BITS - SECTIONS.trailing_zeros());
+            let mut level = Sectioned { exponent, stride, sections: BTreeMap::new() };
+            let units = units.get_or_insert_with(|| bins.all_units());
+            for (i, &here) in units.iter().enumerate().filter(|(_, here)| **here != 0) {
+                let bin = (bins.base + i as i64) >> (exponent - from);
+                let index = bin >> BLOCK_BITS;
+                if index.rem_euclid(stride) == 0 {
+                    let section = level.section(index, (bins.origin, bins.window));
+                    add(&mut section.direct[(bin - (index << BLOCK_BITS)) as usize], here);
+                    add(&mut section.total, here);
+                }
+            }
+            self.levels.push(level);
+        }
+        self.levels.sort_by_key(|level| std::cmp::Reverse(level.exponent));
+    }
+}
+
+impl VolumeBins {
+    /// Also keep [sections](self) in narrow bins. Only bins of a width that is not asked for have them.
+    pub fn with_sections(mut self) -> Self {
+        if self.shift == Some(0) && self.direct.is_empty() {
+            self.sections = Some(Box::default());
+        }
+        self
+    }
+
+    /// The sections that lie in `[from, to)`, those of the widest bins first.
+    pub fn sections(&self, from: i64, to: i64) -> Vec<Vec<&VolumeBins>> {
+        let inside =
+            |bins: &&VolumeBins| bins.origin >= from && bins.origin + bins.width * SECTION_BINS as i64 <= to;
+        let levels = self.sections.iter().flat_map(|sections| &sections.levels);
+        levels.map(|level| level.sections.values().filter(inside).collect()).collect()
+    }
+
+    /// What each bin that is stored holds.
+    fn all_units(&self) -> Vec<i128> {
+        let mut rate = 0i128;
+        let held = |(direct, slope): (&i128, &i128)| {
+            add(&mut rate, *slope);
+            direct.wrapping_add(super::over(rate, self.width))
+        };
+        self.direct.iter().zip(&self.slope).map(held).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::BinWidth;
+    use super::*;
+
+    fn collected(requests: &[(i64, i64, u64)]) -> VolumeBins {
+        let mut bins = VolumeBins::new(0, BinWidth::Finest, 1 << 17).with_sections();
+        requests.chunks(1000).for_each(|part| bins.add_all(part.iter().copied()));
+        bins
+    }
+
+    #[test]
+    fn sections_hold_what_happened_in_them_whatever_the_order() {
+        // A million bursts of 3 ms every 10 ms.
+        let requests: Vec<(i64, i64, u64)> =
+            (0..400_000i64).map(|i| (i * 10_000_000, i * 10_000_000 + 3_000_000, 3_000)).collect();
+        let forward = collected(&requests);
+        let end = 400_000i64 * 10_000_000;
+        let mut other = requests.clone();
+        other.rotate_left(123_457);
+        let rotated = collected(&other);
+        let (a, b) = (forward.sections(0, end), rotated.sections(0, end));
+        assert!(a.len() >= 3 && a.len() == b.len());
+        for (level, same) in a.iter().zip(&b) {
+            assert!((8..=SECTIONS + 1).contains(&level.len()), "{}", level.len());
+            assert_eq!(level.len(), same.len());
+            for (one, other) in level.iter().zip(same) {
+                assert_eq!((one.origin, one.width), (other.origin, other.width));
+                let length = one.width * SECTION_BINS as i64;
+                let volumes = |bins: &VolumeBins| {
+                    bins.units(bins.origin, bins.origin + length).volumes().collect::<Vec<_>>()
+                };
+                assert_eq!(volumes(one), volumes(other));
+                let expected = 3_000.0 * length as f64 / 1e7;
+                let held: f64 = volumes(one).iter().sum();
+                assert!((held / expected - 1.0).abs() < 0.05 || expected < 3e5, "{held} {expected}");
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `--paper` to the printed digit: the formulas on fixtures of our own, and the paper's traces where they are at hand.
+//!
+//! `fixtures/paper.json` holds signals and what an independent implementation of the printed formulas makes of them
+//! (`fixtures/make_paper.py`). The published traces are looked for in `FTIO_SHARED`, or in a folder `shared` in one of the directories above.
+
+use ftio_core::detect::detection::Detection;
+use ftio_core::detect::{Options, compat, detect};
+use ftio_core::request::Mode;
+use ftio_core::signal::step::Stretch;
+use ftio_core::source::{Input, Job, Merged, OpenOptions, Source, open};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn options() -> Options {
+    Options { paper: true, autocorrelation: true, ..Options::default() }
+}
+
+fn close(what: &str, found: Option<f64>, expected: f64, digits: f64) {
+    let found = found.unwrap_or(f64::NAN);
+    assert!((found - expected).abs() <= digits, "{what}: {found} instead of {expected}");
+}
+
+#[test]
+fn the_printed_formulas() {
+    let cases: Vec<Value> = serde_json::from_str(include_str!("fixtures/paper.json")).unwrap();
+    assert_eq!(cases.len(), 3);
+    for case in &cases {
+        let name = case["name"].as_str().unwrap();
+        let number = |value: &Value| value.as_f64().unwrap();
+        let phase = |row: &Value| Stretch {
+            start: number(&row[0]),
+            end: number(&row[1]),
+            bandwidth: number(&row[2]),
+        };
+        let phases: Vec<Stretch> = case["phases"].as_array().unwrap().iter().map(phase).collect();
+        let found = compat::analyse(name, &phases, Mode::WriteSync, &Job::default(), &options()).detection;
+        let expected = |key: &str| number(&case["expected"][key]);
+        let acf = found.autocorrelation.as_ref().unwrap();
+        assert_eq!(found.n_samples as f64, expected("samples"), "{name}");
+        assert_eq!(found.harmonics.len() as f64, expected("harmonics"), "{name}");
+        close(name, found.period, expected("period"), 1e-9);
+        close(name, Some(found.confidence), expected("c_d"), 1e-9);
+        close(name, Some(acf.period), expected("acf_period"), 1e-9);
+        close(name, Some(acf.confidence), expected("c_a"), 1e-9);
+        close(name, acf.similarity, expected("c_s"), 1e-9);
+        close(name, found.refined_confidence, expected("refined"), 1e-9);
+    }
+}
+
+fn shared() -> Option<PathBuf> {
+    let named = std::env::var_os("FTIO_SHARED").map(PathBuf::from);
+    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|dir| dir.join("shared"));
+    named.into_iter().chain(above).find(|dir| dir.join("traces/ftio/lammps_3072.json").is_file())
+}
+
+/// What is found in the files of a folder that begin with `start`, taken together.
+fn together(folder: &Path, start: &str) -> Detection {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|file| file.file_name().unwrap().to_string_lossy().starts_with(start)).collect();
+    files.sort();
+    let source = |file: &PathBuf| {
+        open(&Input::Path(file.clone()), &OpenOptions::default()).unwrap().remove(0).into_source().unwrap()
+    };
+    let mut sources: Vec<Box<dyn Source>> = files.iter().map(source).collect();
+    let source = if sources.len() == 1 { sources.remove(0) } else { Box::new(Merged(sources)) };
+    detect(start, source, &options()).unwrap().detection
+}
+
+#[test]
+fn the_published_case_studies() {
+    let Some(shared) = shared() else {
+        eprintln!("skipped: lammps_3072.json is not here (FTIO_SHARED)");
+        return;
+    };
+    let folder = shared.join("traces/ftio");
+    // LAMMPS: 25.73 s, 55.0 %, refined 84.9 %; NEK5000 on GekkoFS: 50.0888 s, 51.64 %, refined 83.83 %.
+    for (start, period, confidence, refined) in
+        [("lammps_3072", 25.731, 0.5505, 0.8493), ("gekkofs_write", 50.0889, 0.5164, 0.8383)]
+    {
+        let found = together(&folder, start);
+        close(start, found.period, period, 0.0006);
+        close(start, Some(found.confidence), confidence, 0.00006);
+        close(start, found.refined_confidence, refined, 0.00006);
+        close(start, found.autocorrelation.map(|acf| acf.confidence), 1.0, 1e-9);
+    }
+}
