@@ -99,6 +99,9 @@ fn table(summary: &Summary, style: Style) -> String {
     if summary.files.len() > MAX_FILES {
         line("", format!("and {} more", counted((summary.files.len() - MAX_FILES) as u64, "file")));
     }
+    for (name, value) in summary.counters.iter().flatten() {
+        line("Counter", format!("{}  {value}", printable(name)));
+    }
     if let (Some(time), per_op) = (summary.overhead.time, summary.overhead.per_op) {
         let each = per_op.map(|each| format!(", {} per operation", seconds(each))).unwrap_or_default();
         line("Overhead", format!("{} over all ranks{each}", seconds(time)));

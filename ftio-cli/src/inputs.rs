@@ -12,26 +12,35 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Inputs")]
 pub struct InputArgs {
-    /// The inputs are text; this file (TOML) says where in it the numbers are
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub pattern: Option<PathBuf>,
+    #[command(flatten)]
+    pub quantity: QuantityArgs,
 
-    /// Layer to take from Darshan logs, Recorder and dftracer: mpiio, posix, stdio, dfs or daos [default: the one that moved most
-    /// bytes]
+    /// Layer to take from Darshan logs, Recorder and dftracer: mpiio, posix, stdio, dfs or daos [default: the
+    /// one that moved most bytes]
     #[arg(long, value_name = "LAYER", value_parser = layer)]
     pub layer: Option<Layer>,
+
+    /// Take all inputs together as parts of one job, such as one file per process
+    #[arg(long)]
+    pub merge: bool,
+}
+
+/// What is taken from tables, metrics and text, also while they grow.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Inputs")]
+pub struct QuantityArgs {
+    /// Read the inputs as text; this file (TOML) says where in it the numbers are
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub pattern: Option<PathBuf>,
 
     /// From inputs with several metrics, take those whose name contains this
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
 
-    /// Sampled quantities are counters, whose rate is analysed: on, off, or auto by their names and values
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    /// Analyse the rate of sampled quantities, because they are counters: on, off, or auto, which decides by
+    /// their names and values
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto", hide_possible_values = true)]
     pub rate: RateChoice,
-
-    /// Take all inputs together as parts of one job, such as one file per process
-    #[arg(long)]
-    pub merge: bool,
 }
 
 /// `--rate`.
@@ -61,21 +70,26 @@ pub fn layer(text: &str) -> Result<Layer, String> {
 impl InputArgs {
     /// For opening inputs. The pattern file is read now.
     pub fn options(&self) -> anyhow::Result<OpenOptions> {
+        Ok(OpenOptions { layer: self.layer, ..self.quantity.options()? })
+    }
+}
+
+impl QuantityArgs {
+    /// For opening inputs. The pattern file is read now.
+    pub fn options(&self) -> anyhow::Result<OpenOptions> {
         Ok(OpenOptions {
-            pattern: pattern(self.pattern.as_deref())?,
-            layer: self.layer,
+            pattern: self.pattern.as_deref().map(pattern).transpose()?,
             metric: self.metric.clone(),
             rate: self.rate.into(),
+            ..OpenOptions::default()
         })
     }
 }
 
-/// `--pattern`: the file is read now.
-pub fn pattern(path: Option<&Path>) -> anyhow::Result<Option<Pattern>> {
-    let Some(path) = path else { return Ok(None) };
+fn pattern(path: &Path) -> anyhow::Result<Pattern> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-    Ok(Some(Pattern::parse(&name, &text)?))
+    Ok(Pattern::parse(&name, &text)?)
 }
 
 /// The inputs of a command line: `-`, files, and the files of folders.

@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let tracing = Tracing { output: Some(&output), flush: Some(&args.flush), library: &args.library };
     let mut command = tracing.command(&args.program)?;
     let options = args.prediction.options(args.outlier);
-    let mut trace = Trace::new(&output, options.detect.mode, &args.prediction.reading()?);
+    let mut trace = Trace::new(&output, options.detect.mode, &args.prediction.quantity.options()?);
     trace.ignore_present();
     let sinks = Sinks::open(&args.out, false, Place::Stderr)?;
     let tui = args.out.tui.then(Tui::open).transpose()?;

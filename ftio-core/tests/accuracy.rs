@@ -5,7 +5,6 @@ use ftio_core::detect::{Options, detect};
 use ftio_core::estimate::kind::SignalKind;
 use ftio_core::request::{Class, Request};
 use ftio_core::source::{InMemory, Input, Job, OpenOptions, open};
-use std::path::{Path, PathBuf};
 use trace_generator::application::Application;
 use trace_generator::experiment::settings;
 use trace_generator::generated::Generated;
@@ -122,19 +121,32 @@ fn what_is_sure_is_right() {
     assert!(sure >= 20 && 20 * wrong <= sure, "{sure} of 40 sure, {wrong} of them wrong");
 }
 
-fn shared() -> Option<PathBuf> {
-    let named = std::env::var_os("FTIO_SHARED").map(PathBuf::from);
-    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|dir| dir.join("shared"));
-    named.into_iter().chain(above).find(|dir| dir.join("traces/ftio/384.msgpack").is_file())
+#[test]
+fn nested_bursts_at_any_sampling_frequency() {
+    // The trace `nested_4.jsonl` of `reference/`.
+    let nested = Application {
+        ranks: 4,
+        iterations: 12,
+        compute: 7.0,
+        phase: 3.0,
+        jitter: 0.05,
+        shape: Some(Shape::SubBursts),
+        ..Application::default()
+    }
+    .generate(2);
+    let truth = nested.truth.period.unwrap();
+    for frequency in [Some(1.0), Some(10.0), Some(100.0), None] {
+        let found = run(&nested, frequency);
+        assert!((found.period.unwrap() / truth - 1.0).abs() < 0.015, "{frequency:?}: {:?}", found.period);
+        assert_eq!(found.evidence.unwrap().phases, 12, "{frequency:?}");
+    }
 }
 
 #[test]
-fn nested_bursts_at_any_sampling_frequency() {
-    let Some(shared) = shared() else {
-        eprintln!("skipped: 384.msgpack is not here (FTIO_SHARED)");
-        return;
-    };
-    let input = Input::Path(shared.join("traces/ftio/384.msgpack"));
+fn nested_bursts_of_a_real_run_at_any_sampling_frequency() {
+    let test = "nested_bursts_of_a_real_run_at_any_sampling_frequency";
+    let Some(path) = test_data::shared_or_skip(test, "traces/ftio/384.msgpack") else { return };
+    let input = Input::Path(path);
     for frequency in [Some(1.0), Some(10.0), Some(100.0), None] {
         let opened = open(&input, &OpenOptions::default()).unwrap().pop().unwrap();
         let options = Options { frequency, ..Options::default() };

@@ -43,7 +43,7 @@ fn analyse(opened: Opened, mode: Option<Mode>) -> Result<Analysis, SourceError> 
 }
 
 /// Files and what they hold: ranks, and whether it is bytes.
-const FIXTURES: [(&str, &str, u32, bool); 17] = [
+const FIXTURES: [(&str, &str, u32, bool); 25] = [
     ("tmio.json", "tmio-json", 2, true),
     ("tmio.jsonl", "tmio-json", 2, true),
     ("tmio.msgpack", "tmio-msgpack", 2, true),
@@ -61,6 +61,14 @@ const FIXTURES: [(&str, &str, u32, bool); 17] = [
     ("dftracer.pfw", "trace-events", 2, true),
     ("chrome.json", "trace-events", 2, true),
     ("log.txt", "text", 2, true),
+    ("dftracer2.pfw", "trace-events", 2, true),
+    ("tau.trace", "trace-events", 2, true),
+    ("dated.csv", "csv", 2, true),
+    ("counter.json", "pairs-json", 0, false),
+    ("prometheus.json", "prometheus-json", 0, false),
+    ("exposition.prom", "prometheus-text", 0, false),
+    ("esnet.json", "esnet-json", 0, false),
+    ("lmt.csv", "csv", 0, false),
 ];
 
 #[test]
@@ -165,7 +173,7 @@ fn several_parts_make_one_job() {
 #[test]
 fn a_folder_is_its_files() {
     let Folder::Of(files) = folder(&fixtures()).unwrap() else { panic!("no folder") };
-    assert_eq!(files.len(), 19);
+    assert_eq!(files.len(), 29);
     assert!(files.is_sorted());
     assert_eq!(folder(&fixtures().join("tmio.json")).unwrap(), Folder::Input);
     assert_eq!(folder(Path::new("missing")).unwrap(), Folder::Input);
@@ -230,19 +238,43 @@ fn numbers_that_cannot_be_are_left_out_and_named() {
     assert_eq!(read(file("0", "1", "1")).unwrap(), (1, vec![]));
 }
 
-fn shared(name: &str) -> Option<PathBuf> {
-    let named = std::env::var_os("FTIO_SHARED").map(PathBuf::from);
-    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|dir| dir.join("shared"));
-    let found =
-        named.into_iter().chain(above).map(|dir| dir.join("traces").join(name)).find(|path| path.exists());
-    if found.is_none() {
-        eprintln!("skipped: no traces/{name} (set FTIO_SHARED)");
-    }
-    found
-}
-
 /// File, mode, ranks, bytes (to 1 %), period (to 5 %).
 type Known = (&'static str, Option<Mode>, u32, f64, Option<f64>);
+
+/// What the Python FTIO reads in the traces of `reference/` (`scripts/reference` asks it again).
+#[test]
+fn the_python_ftio_reads_the_same() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
+    let text = std::fs::read_to_string(folder.join("ftio.json")).unwrap();
+    let records: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+    let mut compared = 0;
+    for record in records {
+        let file = record["file"].as_str().unwrap();
+        let args: Vec<&str> =
+            record["args"].as_array().unwrap().iter().filter_map(|arg| arg.as_str()).collect();
+        let mode = match args[..] {
+            [] => Some(Mode::WriteSync),
+            ["-m", "write_async"] => Some(Mode::WriteAsync),
+            _ => continue,
+        };
+        let path = folder.join("traces").join(file);
+        let opened = one(open(&Input::Path(path), &OpenOptions::default()).unwrap());
+        let found = analyse(opened, mode).unwrap().detection;
+        let number = |key: &str| record[key].as_f64().unwrap();
+        assert_eq!(found.ranks.map(u64::from), record["ranks"].as_u64(), "{file}");
+        // TMIO's text formats have three digits of the volume.
+        let share = found.total_bytes as f64 / number("total_bytes");
+        assert!((share - 1.0).abs() < 0.005, "{file}: {share} of the bytes");
+        assert!((found.t_start - number("t_start")).abs() < 1e-6, "{file}: {}", found.t_start);
+        assert!((found.t_end - number("t_end")).abs() < 1e-6, "{file}: {}", found.t_end);
+        compared += 1;
+    }
+    assert_eq!(compared, 9);
+}
+
+fn shared(test: &str, name: &str) -> Option<PathBuf> {
+    test_data::shared_or_skip(test, &format!("traces/{name}"))
+}
 
 /// What is known of FTIO's examples.
 #[test]
@@ -260,7 +292,7 @@ fn real_inputs() {
         ("gekkofs_write_2024-02-28_20-50-02_x0024_34250.json", None, 1, 1554714330.0, None),
     ];
     for (name, mode, ranks, total, period) in cases {
-        let Some(path) = shared(&format!("ftio/{name}")) else { return };
+        let Some(path) = shared("real_inputs", &format!("ftio/{name}")) else { return };
         let found =
             analyse(one(open(&Input::Path(path), &OpenOptions::default()).unwrap()), mode).unwrap().detection;
         println!(
@@ -280,13 +312,14 @@ fn real_inputs() {
 
 #[test]
 fn real_metrics_and_logs() {
-    if let Some(path) = shared("ftio/trace_export.msgpack") {
+    if let Some(path) = shared("real_metrics_and_logs", "ftio/trace_export.msgpack") {
         let found =
             analyse(one(open(&Input::Path(path), &OpenOptions::default()).unwrap()), None).unwrap().detection;
         // The mean load, over 58.8 s, is 15 %.
         assert!((800..=900).contains(&found.total_bytes), "{}", found.total_bytes);
     }
-    let Some(path) = shared("darshan/e3sm_io_heatmap_only.darshan") else { return };
+    let log = "darshan/e3sm_io_heatmap_only.darshan";
+    let Some(path) = shared("real_metrics_and_logs", log) else { return };
     let found =
         analyse(one(open(&Input::Path(path), &OpenOptions::default()).unwrap()), None).unwrap().detection;
     println!("{found:?}");

@@ -62,8 +62,12 @@ fn together(folder: &Path, start: &str) -> Detection {
     let source = |file: &PathBuf| {
         open(&Input::Path(file.clone()), &OpenOptions::default()).unwrap().remove(0).into_source().unwrap()
     };
-    let mut sources: Vec<Box<dyn Source>> = files.iter().map(source).collect();
-    let source = if sources.len() == 1 { sources.remove(0) } else { Box::new(Merged(sources)) };
+    let source: Box<dyn Source> = match files.as_slice() {
+        [file] => source(file),
+        files => {
+            Box::new(Merged(files.iter().map(|file| (file.display().to_string(), source(file))).collect()))
+        }
+    };
     detect(start, source, &options()).unwrap().detection
 }
 

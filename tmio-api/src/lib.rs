@@ -1,9 +1,9 @@
 //! The recorder behind `libtmio.so`, and the C functions that a program may call.
 //!
 //! `tmio-preload` stands in for the MPI functions and calls this crate with what it saw: one
-//! [`Record`] per operation. The recorder keeps records in a [`spool`] that survives the process,
+//! [`Record`] per operation. The recorder keeps records in a `spool` that survives the process,
 //! writes full blocks to `OUT.parts/HOST`, and in `MPI_Finalize` makes one trace of everything
-//! ([`commit`]). No function here calls MPI; what must be agreed among ranks goes through the
+//! (`commit`). No function here calls MPI; what must be agreed among ranks goes through the
 //! [`World`] that the caller brings.
 //!
 //! What holds everywhere: nothing panics across the boundary, nothing ends the process, nobody

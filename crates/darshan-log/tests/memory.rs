@@ -114,7 +114,7 @@ fn memory_follows_the_data() {
         assert!(peak < 8 * MIB, "{what}: {peak} bytes");
     }
 
-    let Some(shared) = support::shared_or_skip("memory of real logs") else { return };
+    let Some(shared) = support::shared_or_skip("memory_of_real_logs") else { return };
     for (name, most) in [("e3sm_io_heatmap_only.darshan", MIB), ("partial_data_dxt.darshan", MIB)] {
         let path = shared.join("traces/darshan").join(name);
         let size = std::fs::metadata(&path).unwrap().len();

@@ -1,12 +1,14 @@
-//! The real logs give the values that other readers gave for them.
+//! Logs give the values that other readers gave for them.
 //!
-//! `darshan_reference.json` was made with PyDarshan 3.5.0. It is known to be wrong in one value of two logs
-//! (big-endian POSIX records before version 4: `POSIX_F_META_TIME` is not byte-swapped), which are listed in the file
-//! itself together with the value of an independent reader; that one is expected here.
+//! `reference/` has logs of our own writer and what PyDarshan 3.5.0 reads in them (`scripts/reference` asks it again).
+//! Real logs are compared as well where the folder of shared test data is there. In its `darshan_reference.json` one
+//! value of two logs is known to be wrong (big-endian POSIX records before version 4: `POSIX_F_META_TIME` is not
+//! byte-swapped). The file lists it together with the value of an independent reader; that one is expected here.
 
 mod support;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use darshan_log::{
     ByteOrder, Contents, Darshan2Counter, Darshan2Time, Direction, Dxt, FileRecord, Layer, Log, ModuleId,
@@ -96,7 +98,7 @@ fn check_counters<R: FileRecord>(check: &mut Check, log: &Log, module: &str, ref
     let (records, shared, sums) = sums::<R>(log);
     // The value of the independent reader, where the reference notes that PyDarshan's is wrong.
     let corrected = |name: &str| {
-        let diffs = reference["native_crosscheck"]["diffs"].as_array().unwrap();
+        let diffs = reference["native_crosscheck"]["diffs"].as_array()?;
         let diff =
             diffs.iter().filter_map(Json::as_str).find(|d| d.starts_with(&format!("{module}.{name}:")))?;
         diff.rsplit_once("native=").and_then(|(_, value)| value.parse::<f64>().ok())
@@ -213,23 +215,48 @@ fn check_modules(check: &mut Check, log: &Log, reference: &Json) {
     }
 }
 
+/// Where PyDarshan 3.5.0 is wrong about our logs, whose values are known because we wrote them. Converting POSIX
+/// records of version 3 it loses the two variances; and it does not swap the bytes of the flags of partial modules.
+const PYDARSHAN_IS_WRONG: [&str; 6] = [
+    "3.10-mpiio-1.darshan: POSIX_F_VARIANCE_RANK_BYTES: found 12.75, expected 0.0",
+    "3.10-mpiio-1.darshan: POSIX_F_VARIANCE_RANK_TIME: found 12.0, expected 0.0",
+    "3.10-posix-3.darshan: POSIX_F_VARIANCE_RANK_BYTES: found 12.75, expected 0.0",
+    "3.10-posix-3.darshan: POSIX_F_VARIANCE_RANK_TIME: found 12.0, expected 0.0",
+    "3.21-big-endian.darshan: partial: found true, expected false",
+    "3.41-big-endian.darshan: partial: found true, expected false",
+];
+
 #[test]
-fn darshan_3_logs_agree_with_the_reference() {
-    let Some(shared) = support::shared_or_skip("darshan_3_logs_agree_with_the_reference") else { return };
-    let text = std::fs::read_to_string(shared.join("reference/darshan_reference.json")).unwrap();
+fn our_darshan_3_logs_agree_with_pydarshan() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
+    let mut check = darshan_3_logs_agree(&folder.join("pydarshan.json"), &folder, 10);
+    let differences = check.wrong.len();
+    check.wrong.retain(|difference| !PYDARSHAN_IS_WRONG.contains(&difference.as_str()));
+    assert_eq!(differences - check.wrong.len(), PYDARSHAN_IS_WRONG.len(), "known differences that are gone");
+    check.finish(2400);
+}
+
+#[test]
+fn real_darshan_3_logs_agree_with_pydarshan() {
+    let Some(shared) = support::shared_or_skip("real_darshan_3_logs_agree_with_pydarshan") else { return };
+    let reference = shared.join("reference/darshan_reference.json");
+    darshan_3_logs_agree(&reference, &shared.join("traces/darshan"), 18).finish(900);
+}
+
+fn darshan_3_logs_agree(reference: &Path, folder: &Path, count: usize) -> Check {
+    let text = std::fs::read_to_string(reference).unwrap();
     let reference: Json = serde_json::from_str(&text).unwrap();
     let logs = reference["logs"].as_object().unwrap();
-    assert_eq!(logs.len(), 18);
+    assert_eq!(logs.len(), count);
     let mut check = Check::default();
     for (path, expected) in logs {
         let name = path.rsplit('/').next().unwrap();
         check.log = name.to_owned();
-        let log = Log::open(shared.join("traces/darshan").join(name)).unwrap();
+        let log = Log::open(folder.join(name)).unwrap();
         let (job, expected_job) = (log.job(), &expected["job"]);
         check.same("format", log.format().to_string(), expected_job["log_ver"].as_str().unwrap().to_owned());
-        let order =
-            if expected["native_crosscheck"]["endian"] == "<" { ByteOrder::Little } else { ByteOrder::Big };
-        check.same("byte order", log.byte_order(), order);
+        let big = expected["native_crosscheck"]["endian"] == ">" || name.contains("big-endian");
+        check.same("big-endian", log.byte_order() == ByteOrder::Big, big);
         check.same("uid", job.uid, int(&expected_job["uid"]));
         check.same("jobid", job.job_id, int(&expected_job["jobid"]));
         check.same("nprocs", job.nprocs, int(&expected_job["nprocs"]));
@@ -254,12 +281,13 @@ fn darshan_3_logs_agree_with_the_reference() {
         check_dxt(&mut check, log.dxt_posix(), "DXT_POSIX", expected);
         check_dxt(&mut check, log.dxt_mpiio(), "DXT_MPIIO", expected);
     }
-    check.finish(900);
+    check
 }
 
 #[test]
-fn darshan_2_logs_agree_with_the_reference() {
-    let Some(shared) = support::shared_or_skip("darshan_2_logs_agree_with_the_reference") else { return };
+fn real_darshan_2_logs_agree_with_the_reference() {
+    let test = "real_darshan_2_logs_agree_with_the_reference";
+    let Some(shared) = support::shared_or_skip(test) else { return };
     let text = std::fs::read_to_string(shared.join("reference/darshan2_reference.json")).unwrap();
     let reference: Json = serde_json::from_str(&text).unwrap();
     let mut check = Check::default();

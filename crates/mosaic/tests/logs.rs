@@ -13,7 +13,7 @@ use mosaic::archive::record::examine;
 use mosaic::archive::{Record, Settings};
 use mosaic::log::{InvalidKind, Origin, Reading};
 use mosaic::{Thresholds, log};
-use std::path::PathBuf;
+use std::path::Path;
 
 fn job(seconds: i64) -> Job {
     Job {
@@ -204,11 +204,32 @@ fn partial_modules_are_told() {
     assert!(read(&writer, Reading::default()).unwrap().notes[0].contains("POSIX"));
 }
 
-/// The folder of shared test data, if it is there.
-fn shared() -> Option<PathBuf> {
-    let given = std::env::var_os("FTIO_SHARED").map(PathBuf::from);
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    given.into_iter().chain([beside]).find(|folder| folder.join("traces").is_dir())
+/// The logs on which `scripts/reference` asks the Python FTIO and PyDarshan.
+#[test]
+fn logs_with_a_known_period_have_the_categories_that_follow() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let of = |name: &str| {
+        let path = workspace.join("ftio-core/tests/reference/traces").join(name);
+        Record::of(path.to_str().unwrap(), &Settings::default()).valid.unwrap()
+    };
+    // One file kept open: steady for the counters. The heatmap has two of every ten bins of 0.8 s.
+    let heatmap = of("heatmap_4.darshan");
+    assert!(heatmap.categories.names().contains(&"write_steady"));
+    let witness = heatmap.findings.write.witness.unwrap();
+    assert!((witness.period.unwrap() / 8.0 - 1.0).abs() < 0.03, "{witness:?}");
+    // Twelve phases, 10.3 s apart.
+    let segments = of("segments_4.darshan");
+    assert_eq!(segments.origin, Origin::Dxt);
+    assert!(segments.categories.names().contains(&"write_periodic_second"));
+    for entry in std::fs::read_dir(workspace.join("crates/darshan-log/tests/reference")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "darshan") {
+            let record = Record::of(path.to_str().unwrap(), &Settings::default());
+            // Their counters are arbitrary numbers, but they can be read.
+            let unreadable = record.invalid.is_some_and(|invalid| invalid.kind == InvalidKind::Unreadable);
+            assert!(!unreadable, "{}", path.display());
+        }
+    }
 }
 
 /// The period of the writes, as `ftio FILE` finds it.
@@ -225,10 +246,9 @@ fn period_by_ftio(path: &std::path::Path) -> Option<f64> {
 
 #[test]
 fn real_logs_have_the_categories_that_are_known_of_them() {
-    let Some(shared) = shared() else {
-        eprintln!("SKIPPED: no shared traces (FTIO_SHARED)");
-        return;
-    };
+    let test = "real_logs_have_the_categories_that_are_known_of_them";
+    let Some(traces) = test_data::shared_or_skip(test, "traces/darshan2") else { return };
+    let shared = traces.parent().and_then(Path::parent).unwrap();
     let of =
         |name: &str| Record::of(shared.join("traces").join(name).to_str().unwrap(), &Settings::default());
     // 512 ranks keep their file open: steady for the counters. The second witness says what ftio says of the same heatmap.

@@ -1,7 +1,7 @@
 //! Extra-P 4.2.5's answers, case by case.
 //!
-//! The cases are not part of the repository: `PERF_MODEL_REFERENCE` names the folder with `extrap_reference.json` and
-//! `extrap_inputs/`, or it lies beside the workspace as `../shared/reference`. Without it the tests say so and pass.
+//! `reference/` has measurements of our own and the models that Extra-P finds for them (`scripts/reference` asks it
+//! again). Further cases are compared where the folder of shared test data is there.
 
 use std::path::PathBuf;
 
@@ -17,26 +17,25 @@ const SAME: f64 = 1e-6;
 /// Differences below this share of the values are rounding: exact data has costs of 1e-28 and constants of 1e-14.
 const ROUNDING: f64 = 1e-9;
 
-fn folder() -> Option<PathBuf> {
-    let beside = || {
-        let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-        ["../shared/reference", "../../shared/reference"]
-            .map(|path| workspace.join(path))
-            .into_iter()
-            .find(|path| path.is_dir())
-    };
-    let folder = std::env::var_os("PERF_MODEL_REFERENCE").map(PathBuf::from).or_else(beside);
-    if folder.is_none() {
-        eprintln!("skipped: no reference cases; PERF_MODEL_REFERENCE can name their folder");
-    }
-    folder
+/// A folder with inputs, and the cases of them.
+type Cases = (PathBuf, Vec<Value>);
+
+fn committed() -> Cases {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
+    let cases = cases(&folder.join("extrap.json"));
+    (folder, cases)
 }
 
-fn cases() -> Option<(PathBuf, Vec<Value>)> {
-    let folder = folder()?;
-    let text = std::fs::read_to_string(folder.join("extrap_reference.json")).expect("extrap_reference.json");
+fn shared(test: &str) -> Option<Cases> {
+    let folder = test_data::shared_or_skip(test, "reference/extrap_inputs")?.parent()?.to_path_buf();
+    let cases = cases(&folder.join("extrap_reference.json"));
+    Some((folder, cases))
+}
+
+fn cases(path: &std::path::Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).expect("the answers");
     let document: Value = serde_json::from_str(&text).expect("JSON");
-    Some((folder, document["cases"].as_array().expect("cases").clone()))
+    document["cases"].as_array().expect("cases").clone()
 }
 
 /// Numbers, with Python's spelling of those JSON does not have.
@@ -172,13 +171,24 @@ fn compare(found: &Model, expected: &Value) -> Result<bool, String> {
 }
 
 #[test]
-fn compat_mode_agrees_with_every_case() {
-    let Some((folder, cases)) = cases() else { return };
+fn compat_mode_agrees_with_extra_p() {
+    assert_eq!(models_agree(&committed()), 210);
+}
+
+#[test]
+fn compat_mode_agrees_with_extra_p_on_shared_cases() {
+    if let Some(shared) = shared("compat_mode_agrees_with_extra_p_on_shared_cases") {
+        assert!(models_agree(&shared) > 400);
+    }
+}
+
+/// How many models were compared.
+fn models_agree((folder, cases): &Cases) -> usize {
     let (mut agree, mut ties, mut refused, mut total) = (0, 0, 0, 0);
     let mut differences = Vec::new();
-    for case in &cases {
+    for case in cases {
         let name = case["name"].as_str().expect("name");
-        let experiment = read(&folder, case).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let experiment = read(folder, case).unwrap_or_else(|error| panic!("{name}: {error}"));
         let models = match (model(&experiment, &options(case)), case.get("error")) {
             (Ok(models), None) => models,
             (Err(Error::Ragged { expected, found, .. }), Some(message)) => {
@@ -230,14 +240,25 @@ fn compat_mode_agrees_with_every_case() {
         differences.len()
     );
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+    total
 }
 
 #[test]
 fn readers_agree_on_points_and_repetitions() {
-    let Some((folder, cases)) = cases() else { return };
-    for case in &cases {
+    readings_agree(&committed());
+}
+
+#[test]
+fn readers_agree_on_points_and_repetitions_of_shared_cases() {
+    if let Some(shared) = shared("readers_agree_on_points_and_repetitions_of_shared_cases") {
+        readings_agree(&shared);
+    }
+}
+
+fn readings_agree((folder, cases): &Cases) {
+    for case in cases {
         let name = case["name"].as_str().expect("name");
-        let experiment = read(&folder, case).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let experiment = read(folder, case).unwrap_or_else(|error| panic!("{name}: {error}"));
         let Some(models) = case["models"].as_array() else { continue };
         let parameters: Vec<&str> =
             case["parameters"].as_array().expect("names").iter().filter_map(Value::as_str).collect();
@@ -277,9 +298,19 @@ fn readers_agree_on_points_and_repetitions() {
 
 #[test]
 fn functions_are_written_as_by_extra_p() {
-    let Some((_, cases)) = cases() else { return };
+    writings_agree(&committed());
+}
+
+#[test]
+fn functions_of_shared_cases_are_written_as_by_extra_p() {
+    if let Some(shared) = shared("functions_of_shared_cases_are_written_as_by_extra_p") {
+        writings_agree(&shared);
+    }
+}
+
+fn writings_agree((_, cases): &Cases) {
     let mut strings = 0;
-    for case in &cases {
+    for case in cases {
         let parameters: Vec<&str> =
             case["parameters"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for expected in case["models"].as_array().into_iter().flatten() {
@@ -292,5 +323,5 @@ fn functions_are_written_as_by_extra_p() {
             strings += 1;
         }
     }
-    println!("{strings} functions written as by Extra-P");
+    assert!(strings > 100, "only {strings} functions were compared");
 }

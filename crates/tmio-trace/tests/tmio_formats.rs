@@ -217,22 +217,43 @@ fn a_conversion_that_needs_too_much_memory_is_refused() {
 }
 
 /// A trace that is not part of the project; `None`, with a message, where it is absent.
-fn shared(name: &str) -> Option<PathBuf> {
-    let folder = match std::env::var_os("FTIO_SHARED") {
-        Some(folder) => PathBuf::from(folder),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3)?.join("shared"),
-    };
-    let path = folder.join("traces/ftio").join(name);
-    if !path.exists() {
-        eprintln!("skipped: no {}", path.display());
-        return None;
-    }
-    Some(path)
+fn shared(test: &str, name: &str) -> Option<PathBuf> {
+    test_data::shared_or_skip(test, &format!("traces/ftio/{name}"))
 }
 
-fn read_shared(name: &str, options: ReadOptions) -> Option<Digest> {
-    let path = shared(name)?;
+fn read_shared(test: &str, name: &str, options: ReadOptions) -> Option<Digest> {
+    let path = shared(test, name)?;
     Some(tmio::read(&path, std::fs::File::open(&path).unwrap(), options).unwrap())
+}
+
+/// What the Python FTIO reads in the traces on which `scripts/reference` asks it.
+#[test]
+fn the_python_ftio_reads_the_same() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ftio-core/tests/reference");
+    let text = std::fs::read_to_string(folder.join("ftio.json")).unwrap();
+    let records: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+    let mut compared = 0;
+    for record in records {
+        let file = record["file"].as_str().unwrap();
+        let args: Vec<&str> = record["args"].as_array().unwrap().iter().filter_map(|arg| arg.as_str()).collect();
+        let mode = match args[..] {
+            [] => Mode::WriteSync,
+            ["-m", "write_async"] => Mode::WriteAsyncActual,
+            _ => continue,
+        };
+        let path = folder.join("traces").join(file);
+        let digest = tmio::read(&path, std::fs::File::open(&path).unwrap(), ReadOptions::ALL).unwrap();
+        let series = digest.series(mode);
+        let number = |key: &str| record[key].as_f64().unwrap();
+        assert_eq!(series.scalars.number_of_ranks, number("ranks"), "{file}");
+        assert_eq!(series.scalars.total_bytes, number("total_bytes"), "{file}");
+        // But for the last bit, which serde_json may get wrong.
+        let (first, last) = first_and_last(series);
+        assert!((first - number("t_start")).abs() < 1e-12 * last, "{file}: {first}");
+        assert!((last - number("t_end")).abs() < 1e-12 * last, "{file}: {last}");
+        compared += 1;
+    }
+    assert_eq!(compared, 9);
 }
 
 fn first_and_last(series: &Series) -> (f64, f64) {
@@ -242,7 +263,8 @@ fn first_and_last(series: &Series) -> (f64, f64) {
 
 #[test]
 fn the_message_pack_of_an_ior_run_is_read() {
-    let Some(digest) = read_shared("384.msgpack", ReadOptions::ALL) else { return };
+    let test = "the_message_pack_of_an_ior_run_is_read";
+    let Some(digest) = read_shared(test, "384.msgpack", ReadOptions::ALL) else { return };
     assert!(digest.complete);
     assert_eq!(digest.flushes, 9);
     let series = digest.series(Mode::WriteSync);
@@ -256,9 +278,10 @@ fn the_message_pack_of_an_ior_run_is_read() {
 
 #[test]
 fn old_json_lines_are_read_in_bytes_or_as_they_are() {
+    let test = "old_json_lines_are_read_in_bytes_or_as_they_are";
     let keep = ReadOptions { keep_units: true, ..ReadOptions::ALL };
-    let Some(raw) = read_shared("8.jsonl", keep) else { return };
-    let Some(digest) = read_shared("8.jsonl", ReadOptions::ALL) else { return };
+    let Some(raw) = read_shared(test, "8.jsonl", keep) else { return };
+    let Some(digest) = read_shared(test, "8.jsonl", ReadOptions::ALL) else { return };
     assert!(digest.complete && !digest.custom);
     assert_eq!((digest.flushes, digest.unit), (16, 1e6));
     let (megabytes, series) = (raw.series(Mode::WriteSync), digest.series(Mode::WriteSync));
@@ -272,22 +295,24 @@ fn old_json_lines_are_read_in_bytes_or_as_they_are() {
 
 #[test]
 fn json_made_for_ftio_is_read() {
-    let Some(digest) = read_shared("custom.json", ReadOptions::ALL) else { return };
+    let test = "json_made_for_ftio_is_read";
+    let Some(digest) = read_shared(test, "custom.json", ReadOptions::ALL) else { return };
     assert!(digest.custom && !digest.anonymous);
     let series = digest.series(Mode::WriteSync);
     assert_eq!((series.len(), series.scalars.total_bytes, series.scalars.number_of_ranks), (32, 1.68e9, 4.0));
-    let Some(digest) = read_shared("custom_app.json", ReadOptions::ALL) else { return };
+    let Some(digest) = read_shared(test, "custom_app.json", ReadOptions::ALL) else { return };
     let series = digest.series(Mode::WriteSync);
     assert_eq!(series.t_overlap, [1.0, 2.0, 4.0, 6.0, 7.0, 8.0]);
     assert_eq!(series.b_overlap_avr, [1e9, 2e9, 5e9, 2e9, 1e9, 0.0]);
-    let Some(digest) = read_shared("test.json", ReadOptions::ALL) else { return };
+    let Some(digest) = read_shared(test, "test.json", ReadOptions::ALL) else { return };
     assert_eq!(digest.series(Mode::ReadSync).len(), 73);
 }
 
 #[test]
 fn other_formats_are_not_taken_for_tmio() {
-    let Some(path) = shared("trace_export.msgpack") else { return };
+    let test = "other_formats_are_not_taken_for_tmio";
+    let Some(path) = shared(test, "trace_export.msgpack") else { return };
     assert_eq!(tmio::detect(&std::fs::read(path).unwrap()), None);
-    let Some(path) = shared("gekkofs_write_2024-02-28_20-50-02_x0024_34250.json") else { return };
+    let Some(path) = shared(test, "gekkofs_write_2024-02-28_20-50-02_x0024_34250.json") else { return };
     assert_eq!(tmio::detect(&std::fs::read(path).unwrap()), None);
 }

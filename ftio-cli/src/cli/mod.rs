@@ -40,8 +40,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-s
 /// Find the period of an application's I/O phases from its trace
 ///
 /// The bandwidth of all ranks over time is treated as a signal. Its I/O phases are counted at every time
-/// scale; if they come more regularly than chance would allow, the I/O is periodic, and the period is the mean
-/// time from the start of one phase to the start of the next. The spectrum is a second opinion, and the
+/// scale; if they come more regularly than chance would allow, the I/O is periodic, and the period is the
+/// mean time from the start of one phase to the start of the next. The spectrum is a second opinion, and the
 /// confidence is the probability that the period is right.
 #[derive(Debug, Parser)]
 #[command(name = "ftio", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]

@@ -1,7 +1,7 @@
-//! The trace event format of Chrome, which Perfetto opens: a process per rank, a row per thread, and further rows for nonblocking
-//! operations that overlap.
+//! The trace event format of Chrome, which Perfetto opens: a process per rank, a row per thread, and further
+//! rows for nonblocking operations that overlap.
 
-use super::Exporter;
+use super::exporter::Exporter;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,23 +1,25 @@
 //! One line per operation: `rank,start,end,bytes,kind,file,offset`, times in seconds of job time.
 
-use super::Exporter;
-use std::borrow::Cow;
+use super::exporter::Exporter;
+use ::csv::Writer;
 use std::io::{self, Write};
 use tmio_trace::Event;
 
-pub struct Csv<W> {
-    out: W,
+const HEADER: [&str; 7] = ["rank", "start", "end", "bytes", "kind", "file", "offset"];
+
+pub struct Csv<W: Write> {
+    out: Writer<W>,
     begun: bool,
 }
 
 impl<W: Write> Csv<W> {
     pub fn new(out: W) -> Self {
-        Csv { out, begun: false }
+        Csv { out: Writer::from_writer(out), begun: false }
     }
 
     fn begin(&mut self) -> io::Result<()> {
         if !std::mem::replace(&mut self.begun, true) {
-            writeln!(self.out, "rank,start,end,bytes,kind,file,offset")?;
+            self.out.write_record(HEADER)?;
         }
         Ok(())
     }
@@ -27,31 +29,25 @@ impl<W: Write> Exporter for Csv<W> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.begin()?;
         let Event::Block(block) = event else { return Ok(()) };
-        let names: Vec<(u32, Cow<'_, str>)> =
-            block.files.iter().map(|(number, name)| (*number, quoted(name))).collect();
+        let rank = block.rank.to_string();
         for op in block.operations {
-            let name = names.iter().find(|(number, _)| *number == op.file).map_or("", |(_, name)| name);
-            writeln!(
-                self.out,
-                "{},{},{},{},{},{name},{}",
-                block.rank,
-                Seconds(op.start),
-                Seconds(op.end),
-                op.bytes,
-                op.kind,
-                op.offset
-            )?;
+            let name = block.files.iter().find(|(number, _)| *number == op.file).map_or("", |(_, name)| name);
+            let (start, end) = (Seconds(op.start).to_string(), Seconds(op.end).to_string());
+            let (bytes, offset) = (op.bytes.to_string(), op.offset.to_string());
+            let kind = op.kind.to_string();
+            self.out.write_record([&rank, &start, &end, &bytes, &kind, name, &offset])?;
         }
         Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.begin()
+        self.begin()?;
+        self.out.flush()
     }
 }
 
 /// Nanoseconds as seconds, exactly.
-pub struct Seconds(pub i64);
+struct Seconds(i64);
 
 impl std::fmt::Display for Seconds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -61,23 +57,12 @@ impl std::fmt::Display for Seconds {
     }
 }
 
-/// A field as RFC 4180 has it.
-fn quoted(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"', '\n', '\r']) {
-        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn fields() {
-        assert_eq!(quoted("a b"), "a b");
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+    fn seconds_are_exact() {
         assert_eq!(Seconds(-1_500_000_000).to_string(), "-1.500000000");
         assert_eq!(Seconds(12).to_string(), "0.000000012");
     }

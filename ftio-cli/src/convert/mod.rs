@@ -1,8 +1,9 @@
-//! `ftio convert IN -o OUT`: an input in other formats. Our trace is written to CSV, Chrome's format and our own as it is read, and
-//! memory does not grow with it; other inputs are encoded in memory first.
+//! `ftio convert IN -o OUT`: an input in other formats. Our trace is written to CSV, Chrome's format and our
+//! own as it is read, and memory does not grow with it; other inputs are encoded in memory first.
 
 mod chrome;
 mod csv;
+mod exporter;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{self, InputArgs};
@@ -10,17 +11,18 @@ use crate::rewrite;
 use crate::terminal::text::warn_once;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
+use exporter::Exporter;
 use ftio_core::source::{Opened, as_trace};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tmio_trace::{Event, Outcome, Trace, tmio};
+use tmio_trace::{Outcome, Trace, tmio};
 
 /// Write a trace in another format
 ///
-/// Formats: csv (one line per operation: rank,start,end,bytes,kind,file,offset); chrome (JSON that Perfetto and chrome://tracing
-/// open: a process per rank); tmio-json, tmio-jsonl and tmio-msgpack (what the C++ TMIO writes and the Python FTIO reads);
-/// msgpack (ours, written anew).
+/// Formats: csv (one line per operation: rank,start,end,bytes,kind,file,offset); chrome (JSON that Perfetto
+/// and chrome://tracing open: a process per rank); tmio-json, tmio-jsonl and tmio-msgpack (what the C++ TMIO
+/// writes and the Python FTIO reads); msgpack (ours, written anew).
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A trace of tmio, or any other input of requests; - is standard input
@@ -31,8 +33,8 @@ pub struct Args {
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 
-    /// The format: csv, chrome, tmio-json, tmio-jsonl, tmio-msgpack or msgpack [default: by the ending of OUT, if it is .csv or
-    /// .jsonl]
+    /// The format: csv, chrome, tmio-json, tmio-jsonl, tmio-msgpack or msgpack [default: by the ending of
+    /// OUT, if it is .csv or .jsonl]
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub to: Option<Target>,
 
@@ -49,15 +51,6 @@ pub enum Target {
     TmioJsonl,
     TmioMsgpack,
     Msgpack,
-}
-
-/// A format that a trace can be written in.
-trait Exporter {
-    /// Take in the next part of the trace.
-    fn event(&mut self, event: &Event<'_>) -> io::Result<()>;
-
-    /// Write what comes last.
-    fn finish(&mut self) -> io::Result<()>;
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Exit> {

@@ -55,13 +55,13 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["over_time", "skip_first_phase"])]
     pub compat: bool,
 
-    /// Analyse as the method was printed (IPDPS 2024): the spectrum alone, sampled at 10 Hz from the first event
-    /// to the last
+    /// Analyse as the method was printed (IPDPS 2024): the spectrum alone, sampled at 10 Hz from the first
+    /// event to the last
     #[arg(long, conflicts_with_all = ["compat", "over_time", "skip_first_phase"])]
     pub paper: bool,
 
-    /// Draw bandwidth, spectrum, autocorrelation and ranks; the format follows from the ending of the name: .html (zoom and
-    /// hover; needs no network), .svg or .png
+    /// Draw bandwidth, spectrum, autocorrelation and ranks; the format follows from the ending of the name:
+    /// .html (zoom and hover; needs no network), .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 

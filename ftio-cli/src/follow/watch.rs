@@ -44,7 +44,7 @@ const NETWORK: [u64; 14] = [
 
 /// Why the waiting ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Woken {
+pub struct Wakeup {
     /// The user or the system wants us to stop.
     pub stop: bool,
     /// The process got SIGTERM (not Ctrl-C).
@@ -94,7 +94,7 @@ impl Watch {
     }
 
     /// Wait for something to happen, but no longer than `most`.
-    pub fn wait(&mut self, most: Option<Duration>, others: &[BorrowedFd<'_>]) -> anyhow::Result<Woken> {
+    pub fn wait(&mut self, most: Option<Duration>, others: &[BorrowedFd<'_>]) -> anyhow::Result<Wakeup> {
         let until_look = self.every.saturating_sub(self.last_look.elapsed());
         let time = most.map_or(until_look, |most| most.min(until_look));
         let ready = {
@@ -124,7 +124,7 @@ impl Watch {
             self.refresh();
             self.last_look = Instant::now();
         }
-        Ok(Woken { stop, terminate: self.terminated.swap(false, Relaxed), look })
+        Ok(Wakeup { stop, terminate: self.terminated.swap(false, Relaxed), look })
     }
 
     /// Watch files that have appeared. Watching a file again changes nothing.

@@ -25,7 +25,8 @@ pub struct Args {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// The picture; the format follows from the ending: .html (zoom and hover; needs no network), .svg or .png
+    /// The picture; the format follows from the ending: .html (zoom and hover; needs no network), .svg or
+    /// .png
     #[arg(short, long, value_name = "FILE", default_value = "ftio.html", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 

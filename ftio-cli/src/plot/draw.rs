@@ -16,7 +16,7 @@ pub fn picture(analysis: &Analysis, format: Format) -> Picture {
 /// Draw pictures, side by side if there are several.
 pub fn draw(pictures: &[Picture], format: Format) -> anyhow::Result<Vec<u8>> {
     match format {
-        Format::Html => Ok(html::draw(pictures).into_bytes()),
+        Format::Html => Ok(html::draw(pictures)?.into_bytes()),
         Format::Svg | Format::Png => draw_sheet(&scene::sheet(pictures), format),
     }
 }

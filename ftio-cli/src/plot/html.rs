@@ -12,13 +12,15 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPTS: [&str; 2] = [include_str!("chart.js"), include_str!("page.js")];
 
 /// Write it.
-pub fn draw(pictures: &[Picture]) -> String {
+pub fn draw(pictures: &[Picture]) -> anyhow::Result<String> {
     let title = pictures.iter().map(|picture| picture.title.as_str()).collect::<Vec<_>>().join(", ");
-    // Numbers and strings of our own types always serialise; `<` could end the script element.
-    let data = serde_json::to_string(pictures).unwrap_or_default().replace('<', "\\u003c");
+    // `<` could end the script element.
+    let data = serde_json::to_string(pictures)?.replace('<', "\\u003c");
     // Data last: it may hold anything.
-    PAGE.replace("{{style}}", STYLE)
+    let page = PAGE
+        .replace("{{style}}", STYLE)
         .replace("{{script}}", &SCRIPTS.concat())
         .replace("{{title}}", &escaped(&title))
-        .replace("{{data}}", &data)
+        .replace("{{data}}", &data);
+    Ok(page)
 }

@@ -1,12 +1,12 @@
 //! The arguments of `ftio predict`, most of which `ftio run` has as well.
 
 use crate::follow::PollArgs;
+use crate::inputs::QuantityArgs;
 use crate::signal::{SignalArgs, SpectrumArgs};
 use crate::values::{OutlierChoice, positive_seconds};
 use clap::ValueHint;
 use ftio_core::detect::{Options, Outlier};
 use ftio_core::predict::{PredictOptions, WindowRule};
-use ftio_core::source::OpenOptions;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -30,8 +30,9 @@ Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 /// Predict the next I/O phase while the job runs
 ///
 /// Follows traces as they grow: of tmio (give the name that the trace will have), JSON Lines or MessagePack
-/// of the C++ TMIO, metrics of GekkoFS or the metric proxy, tables (CSV). A trace need not exist yet; one that
-/// is replaced is followed from its beginning. Each flush gives one prediction. Also called as `predictor`.
+/// of the C++ TMIO, metrics of GekkoFS or the metric proxy, tables (CSV). A trace need not exist yet; one
+/// that is replaced is followed from its beginning. Each flush gives one prediction. Also called as
+/// `predictor`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -65,8 +66,8 @@ pub struct Args {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Prediction")]
 pub struct PredictionArgs {
-    /// How far back to look: "hits:K" shortens the window to K periods each time a period was found K times in
-    /// a row; "periods:K" is always the last K periods; "seconds:S" always the last S seconds; "change"
+    /// How far back to look: "hits:K" shortens the window to K periods each time a period was found K times
+    /// in a row; "periods:K" is always the last K periods; "seconds:S" always the last S seconds; "change"
     /// everything since the behaviour changed; "all" everything
     #[arg(short, long, value_name = "RULE", value_parser = window_rule, default_value = "hits:3")]
     #[arg(alias = "window_adaptation")]
@@ -78,13 +79,8 @@ pub struct PredictionArgs {
     #[command(flatten)]
     pub spectrum: SpectrumArgs,
 
-    /// From inputs with several metrics, take those whose name contains this
-    #[arg(long, value_name = "NAME")]
-    pub metric: Option<String>,
-
-    /// Read the inputs as text; this file (TOML) says where in it the numbers are
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub pattern: Option<PathBuf>,
+    #[command(flatten)]
+    pub quantity: QuantityArgs,
 }
 
 /// Where predictions go.
@@ -109,8 +105,8 @@ pub struct OutArgs {
     #[arg(long, value_name = "FILE|ADDR")]
     pub prometheus: Option<String>,
 
-    /// Send JSON lines over a socket, an address such as 127.0.0.1:9999 or a path: to the program that listens
-    /// there, or, if none does, to every program that connects
+    /// Send JSON lines over a socket, an address such as 127.0.0.1:9999 or a path: to the program that
+    /// listens there, or, if none does, to every program that connects
     #[arg(long, value_name = "PATH|ADDR")]
     pub socket: Option<String>,
 }
@@ -120,15 +116,6 @@ impl PredictionArgs {
     pub fn options(&self, outlier: OutlierChoice) -> PredictOptions {
         let options = Options { outlier: Outlier::from(outlier), ..self.signal.options() };
         PredictOptions { window: self.window, detect: self.spectrum.add_to(options) }
-    }
-
-    /// For opening inputs. The pattern file is read now.
-    pub fn reading(&self) -> anyhow::Result<OpenOptions> {
-        Ok(OpenOptions {
-            pattern: crate::inputs::pattern(self.pattern.as_deref())?,
-            metric: self.metric.clone(),
-            ..OpenOptions::default()
-        })
     }
 }
 

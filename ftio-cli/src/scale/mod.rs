@@ -59,8 +59,8 @@ pub struct Args {
     #[arg(short, long = "param", value_name = "NAME[=NUMBER]")]
     pub parameters: Vec<Parameter>,
 
-    /// Which requests to find the period of: write_sync, read_sync, write_async, read_async, write, read or all
-    /// [default: write, or read if nothing was written]
+    /// Which requests to find the period of: write_sync, read_sync, write_async, read_async, write, read or
+    /// all [default: write, or read if nothing was written]
     #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
     pub mode: Option<Mode>,
 

@@ -104,7 +104,8 @@ pub struct Args {
     #[arg(long, value_name = "PART", default_value_t = 0.0, value_parser = not_negative)]
     pub patience: f64,
 
-    /// Draw the metrics and the first repetition; the format follows from the ending of the name: .svg or .png
+    /// Draw the metrics and the first repetition; the format follows from the ending of the name: .svg or
+    /// .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 

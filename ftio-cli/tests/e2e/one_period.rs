@@ -1,5 +1,5 @@
-//! The same window of the same trace has the same period, to the last digit, whichever command is asked. (The core's tests of
-//! the same name hold single windows against each other; here every command is.)
+//! The same window of the same trace has the same period, to the last digit, whichever command is asked. (The
+//! core's tests of the same name hold single windows against each other; here every command is.)
 
 use crate::support::{SECOND, Script, blocking, ftio, stderr, stdout};
 use darshan_log::write::LogWriter;

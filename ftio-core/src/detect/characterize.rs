@@ -79,15 +79,11 @@ pub fn behaviour(signal: &Signal, period: Option<f64>, phases: &[Phase]) -> Char
     let of_job = whole.r_io.map(|share| share * part.duration() / signal.duration());
     let out = Characterization { r_io_of_job: of_job, ..whole };
     let Some(period) = period else { return out };
-    let since = from as f64 * signal.step();
-    let moved: Vec<Phase> = phases
-        .iter()
-        .map(|phase| Phase { start: phase.start - since, end: phase.end - since, ..*phase })
-        .collect();
     let cut = if phases.is_empty() {
         pieces(&part, &Wave::in_samples(&part.samples, part.step(), 1.0 / period))
     } else {
-        pieces_around(&part, &moved, period)
+        // What trickles in after the last phase belongs to it.
+        pieces_around(&Totals::above(signal, part.threshold()), phases, period)
     };
     with_pieces(out, &cut, period)
 }
@@ -108,8 +104,7 @@ fn active_part(signal: &Signal, phases: &[Phase]) -> Option<(usize, usize)> {
 }
 
 /// One piece around each phase, and one for each that is missing.
-fn pieces_around(signal: &Signal, phases: &[Phase], period: f64) -> Vec<Piece> {
-    let totals = Totals::of(signal);
+fn pieces_around(totals: &Totals<'_>, phases: &[Phase], period: f64) -> Vec<Piece> {
     let mut out = Vec::with_capacity(phases.len());
     let middle = |phase: &Phase| 0.5 * (phase.start + phase.end);
     let mut from = phases.first().map_or(0.0, |phase| middle(phase) - period / 2.0);
@@ -199,7 +194,12 @@ struct Totals<'a> {
 
 impl<'a> Totals<'a> {
     fn of(signal: &'a Signal) -> Self {
-        let (step, threshold) = (signal.step(), signal.threshold());
+        Self::above(signal, signal.threshold())
+    }
+
+    /// Those above another threshold than the signal's own.
+    fn above(signal: &'a Signal, threshold: f64) -> Self {
+        let step = signal.step();
         let running = |value: &dyn Fn(f64) -> f64| {
             let mut sum = 0.0;
             let mut out = vec![0.0];

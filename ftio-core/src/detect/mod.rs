@@ -5,7 +5,7 @@
 //! 3. ask its [spectrum](crate::spectral) which frequency stands out;
 //! 4. count its [phases](crate::phases), and [estimate](crate::estimate) from both whether there is a period, which, and
 //!    how sure that is;
-//! 5. say how the I/O [behaves](characterize) and when it comes [next](next_phase).
+//! 5. say how the I/O [behaves](mod@characterize) and when it comes [next](mod@next_phase).
 
 pub mod analysis;
 pub mod characterize;
@@ -105,6 +105,11 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         collected.bins.fit(from, to);
     }
     complain(&collected, &mut notes);
+    if let Some((mode, bytes)) = collected.left_out {
+        let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);
+        let unit = if job.per_unit.is_some() { "units" } else { "bytes" };
+        notes.push(format!("mode {mode} is left out: {bytes} {unit} ({share:.0} % of all)"));
+    }
     let begins = job.start.or(collected.bins.extent().map(|(first, _)| first)).unwrap_or(0);
     let windows = Windows::new(&collected.bins, begins, job, options);
     let sampled = sample(&windows, window, options, &mut notes);

@@ -37,7 +37,7 @@ pub struct Options {
     pub reconstruct: Option<usize>,
     /// Look for when which period holds.
     pub over_time: bool,
-    /// Analyse as the Python FTIO 0.0.9 does (see [`compat`]).
+    /// Analyse as the Python FTIO 0.0.9 does (see [`compat`](crate::detect::compat)).
     pub compat: bool,
     /// Analyse as the paper prints it (see [`compat`]).
     pub paper: bool,

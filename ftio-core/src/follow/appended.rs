@@ -11,7 +11,7 @@ use crate::source::content::Content;
 use crate::source::csv::first_row;
 use crate::source::format::{Format, Growth, Holds};
 use crate::source::split::Splitter;
-use crate::source::{Kind, OpenOptions, Opened, SourceError, Span};
+use crate::source::{Kind, OpenOptions, Opened, SourceError, Span, since_first};
 use std::path::Path;
 
 /// This much is enough to tell a format.
@@ -170,7 +170,7 @@ impl Appended {
         let mut until = None;
         let announced = &mut self.requests_announced;
         let name = &self.name;
-        let opened = Opened { name: name.clone(), kind };
+        let opened = Opened { name: name.clone(), kind: since_first(kind, self.options.origin) };
         let job = opened.into_source()?.read(self.span, &mut |requests: &[Request]| {
             let Some(first) = requests.iter().map(|request| request.start).min() else { return };
             if !*announced {
@@ -180,6 +180,8 @@ impl Appended {
             until = until.max(requests.iter().map(|request| request.end).max());
             visit(Event::Requests { stream: 0, requests });
         })?;
+        // What comes later counts from the same moment.
+        self.options.origin = self.options.origin.or(job.origin).or(Some(0));
         if let Some(warning) = job.warnings.first().filter(|_| !self.warned) {
             self.warned = true;
             visit(Event::Warning(warning));

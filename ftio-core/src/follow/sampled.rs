@@ -7,7 +7,7 @@
 use super::event::{Event, Stream};
 use crate::request::{Class, Request};
 use crate::source::series::{Series, choose, is_counter, power_of_two, rates};
-use crate::source::{OpenOptions, Rate, SourceError};
+use crate::source::{ABSOLUTE, OpenOptions, Rate, SourceError};
 use crate::time::nanoseconds;
 use std::collections::BTreeMap;
 
@@ -26,6 +26,8 @@ pub(super) struct Quantities {
     /// By name, with their number once they are announced.
     known: BTreeMap<String, (Option<usize>, Sampled)>,
     announced: usize,
+    /// What is subtracted from times that count from 1970.
+    origin: Option<f64>,
 }
 
 impl Quantities {
@@ -38,7 +40,8 @@ impl Quantities {
         options: &OpenOptions,
         visit: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), SourceError> {
-        for series in choose(input, series, options.metric.as_deref())? {
+        for mut series in choose(input, series, options.metric.as_deref())? {
+            self.shift(&mut series);
             let (number, sampled) =
                 self.known.entry(series.name.clone()).or_insert_with(|| (None, Sampled::new(series.class)));
             let (requests, until) = sampled.take(&series, options.rate);
@@ -54,6 +57,17 @@ impl Quantities {
             visit(Event::Flush { stream, until });
         }
         Ok(())
+    }
+}
+
+impl Quantities {
+    /// Times that count from 1970 count from the first sample.
+    fn shift(&mut self, series: &mut Series) {
+        let first = series.samples.iter().map(|sample| sample.0).filter(|time| time.is_finite());
+        let Some(first) = first.min_by(f64::total_cmp) else { return };
+        let is_absolute = nanoseconds(first) > ABSOLUTE;
+        let origin = *self.origin.get_or_insert(if is_absolute { first } else { 0.0 });
+        series.samples.iter_mut().for_each(|sample| sample.0 -= origin);
     }
 }
 

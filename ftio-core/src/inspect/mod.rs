@@ -6,8 +6,11 @@ pub mod profile;
 pub mod summary;
 pub mod waiting;
 
+use crate::source::proxy_profile::ProxyProfile;
+use crate::source::{InMemory, Job};
 use crate::source::{Kind, Opened, SourceError};
-use summary::{Summary, summarize_source, summarize_trace};
+use crate::time::nanoseconds;
+use summary::{JobInfo, Summary, summarize_source, summarize_trace};
 
 /// Sum up an input, whatever it is.
 ///
@@ -18,6 +21,23 @@ pub fn summarize(opened: Opened) -> Result<Summary, SourceError> {
     match opened.kind {
         Kind::Ours(trace) => summarize_trace(&opened.name, trace),
         Kind::Darshan(log) => darshan::summarize(log),
+        Kind::Profile(profile) => profile_of_counters(profile),
         _ => summarize_source(&opened.name.clone(), opened.into_source()?),
     }
+}
+
+/// What the metric proxy says about a job.
+fn profile_of_counters(profile: ProxyProfile) -> Result<Summary, SourceError> {
+    let end = profile.run_time.map(nanoseconds);
+    let job = Job { ranks: profile.ranks, start: Some(0), end, complete: true, ..Job::default() };
+    let mut summary = summarize_source(&profile.name, Box::new(InMemory { requests: &[], job }))?;
+    summary.job = Some(JobInfo {
+        id: profile.job,
+        executable: profile.command,
+        mpi: String::new(),
+        tmio: String::new(),
+        start: profile.start,
+    });
+    summary.counters = Some(profile.counters.into_iter().collect());
+    Ok(summary)
 }

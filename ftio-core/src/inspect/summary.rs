@@ -62,6 +62,9 @@ pub struct Summary {
     /// Of a Darshan log, what its modules hold, by their names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modules: Option<BTreeMap<String, ModuleSummary>>,
+    /// Of a profile of the metric proxy, what its counters came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counters: Option<BTreeMap<String, f64>>,
     /// What the reader should know; first the warnings about the trace.
     pub notes: Vec<String>,
     /// How many of the notes are warnings.
@@ -341,6 +344,7 @@ impl Tally {
             failed: Some(self.failed),
             lost: Some(lost),
             modules: None,
+            counters: None,
             job: outcome.header.map(|header| JobInfo {
                 id: header.job,
                 executable: header.executable,

@@ -7,12 +7,12 @@
 use crate::request::{Mode, Request, is_write};
 use crate::signal::AUTO_MIN_SAMPLES;
 use crate::signal::bins::VolumeBins;
-use crate::signal::collect::{Collected, bins, width};
+use crate::signal::collect::{Collected, bins, default_mode, width};
 
 /// A window with fewer bins than this deserves finer ones.
 const ENOUGH: i64 = 4 * AUTO_MIN_SAMPLES as i64;
 
-/// All requests of a mode; without one, all writes, or all reads as long as nothing was written.
+/// All requests of a mode; without one, all writes, or all reads as long as hardly anything was written.
 #[derive(Clone, Debug)]
 pub struct History {
     mode: Option<Mode>,
@@ -40,9 +40,6 @@ impl History {
     pub fn add(&mut self, requests: &[Request]) {
         let mode = self.mode.unwrap_or(Mode::Write);
         self.chosen.add(requests.iter().filter(|request| mode.selects(request.class)));
-        if self.reads.is_some() && self.chosen.all.total_bytes() > 0 {
-            self.reads = None;
-        }
         if let Some(reads) = &mut self.reads {
             reads.add(requests.iter().filter(|request| !is_write(request.class)));
         }
@@ -52,8 +49,8 @@ impl History {
     pub fn mode(&self) -> Mode {
         match (self.mode, &self.reads) {
             (Some(mode), _) => mode,
-            (None, Some(reads)) if reads.all.total_bytes() > 0 => Mode::Read,
-            (None, _) => Mode::Write,
+            (None, Some(reads)) => default_mode(self.chosen.all.total_bytes(), reads.all.total_bytes()),
+            (None, None) => Mode::Write,
         }
     }
 
@@ -74,7 +71,13 @@ impl History {
             Some(reads) if mode == Mode::Read && self.mode.is_none() => reads,
             _ => &mut self.chosen,
         };
-        Collected { mode, bins: track.bins(from, to, frequency), stretches: None, lanes: None }
+        Collected {
+            mode,
+            bins: track.bins(from, to, frequency),
+            stretches: None,
+            lanes: None,
+            left_out: None,
+        }
     }
 
     fn track(&self) -> &Track {

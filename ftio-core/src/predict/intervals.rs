@@ -5,7 +5,7 @@
 //! smallest to the largest of a cluster. The probability of an interval is the share of all predictions that fall into it.
 //!
 //! The difference between the resolutions 1/Δt of two windows is large for the first, short windows, where it would merge everything;
-//! and next to nothing between long ones. As our frequencies are located below the resolution, ε is kept between [`LEAST`] and [`MOST`] of
+//! and next to nothing between long ones. As our frequencies are located below the resolution, ε is kept between `LEAST` and `MOST` of
 //! the median frequency, which makes it right for periods of any length.
 
 use super::seconds;

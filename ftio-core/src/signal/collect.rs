@@ -9,12 +9,24 @@ use crate::signal::{AUTO_MAX_SAMPLES, MAX_SAMPLES};
 /// With more requests than this the exact step function is not kept; the bins are fine enough to draw.
 pub const MAX_STRETCHES: usize = 1 << 20;
 
-/// Collects the requests of a mode. Without a mode: all writes, or all reads if nothing was written.
+/// More than this share of the bytes is not left out without a word.
+const LEFT_OUT: f64 = 0.1;
+
+/// Without a mode asked for, writes are taken if they hold at least this share of the bytes; else reads.
+const LEAST_WRITTEN: f64 = 0.1;
+
+/// The mode to take where none was asked for.
+pub(crate) fn default_mode(written: u64, read: u64) -> Mode {
+    let all = written as f64 + read as f64;
+    if read > 0 && (written as f64) < LEAST_WRITTEN * all { Mode::Read } else { Mode::Write }
+}
+
+/// Collects the requests of a mode. Without one: all writes, or all reads if hardly anything was written.
 #[derive(Clone, Debug)]
 pub struct Collector {
     mode: Option<Mode>,
     chosen: Track,
-    /// Reads, kept beside the writes until the first write that moves a byte.
+    /// Reads, kept beside the writes where no mode was asked for.
     fallback: Option<Track>,
     keep_stretches: bool,
 }
@@ -38,6 +50,8 @@ pub struct Collected {
     pub stretches: Option<Vec<Stretch>>,
     /// What each rank did when, if asked for.
     pub lanes: Option<Lanes>,
+    /// The other direction and its bytes, where nobody asked for a mode and it holds more than a tenth of them.
+    pub left_out: Option<(Mode, u64)>,
 }
 
 impl Collector {
@@ -89,9 +103,6 @@ impl Collector {
     pub fn add(&mut self, requests: &[Request]) {
         let mode = self.mode.unwrap_or(Mode::Write);
         self.chosen.add(requests.iter().filter(|request| mode.selects(request.class)));
-        if self.fallback.is_some() && self.chosen.bins.total_bytes() > 0 {
-            self.fallback = None;
-        }
         if let Some(reads) = &mut self.fallback {
             reads.add(requests.iter().filter(|request| !is_write(request.class)));
         }
@@ -99,13 +110,25 @@ impl Collector {
 
     /// What was collected.
     pub fn finish(self) -> Collected {
+        let mut left_out = None;
         let (mode, track) = match (self.mode, self.fallback) {
             (Some(mode), _) => (mode, self.chosen),
-            (None, Some(reads)) if reads.bins.total_bytes() > 0 => (Mode::Read, reads),
-            (None, _) => (Mode::Write, self.chosen),
+            (None, Some(reads)) => {
+                let (written, read) = (self.chosen.bins.total_bytes(), reads.bins.total_bytes());
+                let mode = default_mode(written, read);
+                let (track, other) = if mode == Mode::Read {
+                    (reads, (Mode::Write, written))
+                } else {
+                    (self.chosen, (Mode::Read, read))
+                };
+                left_out = Some(other)
+                    .filter(|(_, bytes)| *bytes as f64 > LEFT_OUT * (written as f64 + read as f64));
+                (mode, track)
+            }
+            (None, None) => (Mode::Write, self.chosen),
         };
         let stretches = track.stretches.filter(|_| self.keep_stretches);
-        Collected { mode, bins: track.bins, stretches, lanes: track.lanes }
+        Collected { mode, bins: track.bins, stretches, lanes: track.lanes, left_out }
     }
 }
 
@@ -167,11 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn writes_come_first() {
+    fn writes_come_first_unless_they_are_few() {
         let read = request(Class::ReadSync, 1);
         let write = request(Class::WriteAsync, 2);
         let nothing = request(Class::WriteSync, 0);
         assert_eq!(collect(None, &[read, read, write, read, write]), (Mode::Write, 4));
+        let much = request(Class::ReadSync, 40);
+        assert_eq!(collect(None, &[write, much, read]), (Mode::Read, 41));
         assert_eq!(collect(None, &[read, nothing, read]), (Mode::Read, 2));
         assert_eq!(collect(None, &[nothing]), (Mode::Write, 0));
         assert_eq!(collect(None, &[]), (Mode::Write, 0));

@@ -7,10 +7,11 @@ use super::content::Content;
 use super::error::SourceError;
 use super::intake::{Fed, Feed, Intake};
 use super::job::{Job, Source};
+use super::layers::LayerBytes;
 use super::options::OpenOptions;
 use crate::layer::Layer;
 use crate::request::{Class, Span};
-use darshan_log::{Direction, Heatmap, Limits, Log, ModuleId};
+use darshan_log::{Contents, Direction, Heatmap, Limits, Log, ModuleId};
 use std::sync::Arc;
 
 /// The log itself tells the version first and then, in either byte order, the number 6567223. A Darshan 2 log is
@@ -53,15 +54,26 @@ impl DarshanLog {
     /// The log holds counters alone.
     pub fn into_source(self) -> Result<Box<dyn Source>, SourceError> {
         let DarshanLog { name, log, layer } = self;
-        let layers = layer.map_or(Layer::ALL.to_vec(), |layer| vec![layer]);
-        for (layer, module) in [(Layer::MpiIo, ModuleId::DXT_MPIIO), (Layer::Posix, ModuleId::DXT_POSIX)] {
-            if layers.contains(&layer) && log.module(module).is_some() {
-                return Ok(Box::new(Fed(name, Requests { log, module, layer })));
+        let (bytes, mapped) = layer_bytes(&log)?;
+        let asked = |candidate: Layer| layer.is_none_or(|layer| layer == candidate);
+        let traced = |layer: Layer| dxt_module(layer).is_some_and(|module| log.module(module).is_some());
+        // Of layers that hold about the same, one with single requests tells more.
+        let told = bytes.choose(|layer| asked(layer) && (traced(layer) || mapped.contains(&layer)));
+        let by_requests = bytes.choose(|layer| asked(layer) && traced(layer));
+        let chosen = match (told, by_requests) {
+            (Some(told), Some(traced)) if bytes.of(traced) as f64 >= NEARLY_ALL * bytes.of(told) as f64 => {
+                Some(traced)
             }
-        }
-        for layer in layers {
-            if let Some(heatmap) = log.heatmap(layer.into())? {
-                return Ok(Box::new(Fed(name, Bins { log, heatmap })));
+            (told, _) => told,
+        };
+        if let Some(chosen) = chosen {
+            let left_out = bytes.left_out(chosen).filter(|_| layer.is_none());
+            let left_out = left_out.map(|left_out| format!("{name}: {left_out}"));
+            if let Some(module) = dxt_module(chosen).filter(|_| traced(chosen)) {
+                return Ok(Box::new(Fed(name, Requests { log, module, layer: chosen, left_out })));
+            }
+            if let Some(heatmap) = log.heatmap(chosen.into())? {
+                return Ok(Box::new(Fed(name, Bins { log, heatmap, left_out })));
             }
         }
         let present: Vec<String> = log.modules().iter().map(|module| module.name().into_owned()).collect();
@@ -71,17 +83,69 @@ impl DarshanLog {
     }
 }
 
+/// A layer with requests is preferred if it holds this share of what the layer with most bytes holds.
+const NEARLY_ALL: f64 = 0.9;
+
+fn dxt_module(layer: Layer) -> Option<ModuleId> {
+    match layer {
+        Layer::MpiIo => Some(ModuleId::DXT_MPIIO),
+        Layer::Posix => Some(ModuleId::DXT_POSIX),
+        _ => None,
+    }
+}
+
+/// What each layer moved, by its counters; by its heatmap or DXT where it has none. And which layers have a heatmap.
+fn layer_bytes(log: &Log) -> Result<(LayerBytes, Vec<Layer>), SourceError> {
+    let mut bytes = LayerBytes::default();
+    let sum = |read: u64, written: u64| read.saturating_add(written);
+    for (layer, module) in
+        [(Layer::MpiIo, ModuleId::MPIIO), (Layer::Posix, ModuleId::POSIX), (Layer::Stdio, ModuleId::STDIO)]
+    {
+        if let Some(info) = log.module(module)
+            && let Contents::Counters(counters) = log.module_totals(info).contents
+        {
+            bytes.add(layer, sum(counters.bytes_read, counters.bytes_written));
+        }
+    }
+    let (mut mapped, mut layers) = (LayerBytes::default(), Vec::new());
+    for record in log.heatmaps() {
+        let record = record?;
+        if let Some(layer) = record.layer().map(Layer::from) {
+            if !layers.contains(&layer) {
+                layers.push(layer);
+            }
+            let all = record.read_bins.iter().chain(&record.write_bins);
+            mapped.add(layer, all.map(|bytes| (*bytes).max(0) as u64).fold(0, u64::saturating_add));
+        }
+    }
+    for layer in Layer::ALL {
+        if bytes.of(layer) == 0 {
+            let traced = dxt_module(layer).and_then(|module| log.module(module));
+            if layers.contains(&layer) {
+                bytes.add(layer, mapped.of(layer));
+            } else if let Some(info) = traced
+                && let Contents::Segments(segments) = log.module_totals(info).contents
+            {
+                bytes.add(layer, sum(segments.bytes_read, segments.bytes_written));
+            }
+        }
+    }
+    Ok((bytes, layers))
+}
+
 #[derive(Debug)]
 struct Requests {
     log: Arc<Log>,
     module: ModuleId,
     layer: Layer,
+    left_out: Option<String>,
 }
 
 #[derive(Debug)]
 struct Bins {
     log: Arc<Log>,
     heatmap: Heatmap,
+    left_out: Option<String>,
 }
 
 /// What a log tells about its job.
@@ -109,6 +173,7 @@ impl Feed for Requests {
         let name = self.log.file().to_owned();
         let mut job = job(&self.log, &name, self.module);
         job.notes.push(format!("requests of the layer {} (DXT)", self.layer));
+        job.warnings.extend(self.left_out);
         let mut dxt =
             if self.module == ModuleId::DXT_MPIIO { self.log.dxt_mpiio() } else { self.log.dxt_posix() };
         let mut read = || -> darshan_log::Result<()> {
@@ -163,6 +228,7 @@ impl Feed for Bins {
             self.heatmap.layer,
             2.0 * width
         ));
+        job.warnings.extend(self.left_out);
         for (is_write, bins) in [(true, &self.heatmap.write_bins), (false, &self.heatmap.read_bins)] {
             for (index, &bytes) in bins.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
                 let (start, end) = (index as f64 * width, (index + 1) as f64 * width);

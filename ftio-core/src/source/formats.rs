@@ -5,9 +5,13 @@ use super::error::SourceError;
 use super::format::{Flushes, FolderFormat, Format, Growth, Holds};
 use super::job::Source;
 use super::opened::Kind;
+use super::series::Series;
 use super::split::Splitter;
 use super::value::Value;
-use super::{csv, darshan, gekkofs, our_trace, proxy, recorder, text, tmio_file, trace_events};
+use super::{
+    csv, darshan, esnet, gekkofs, our_trace, prometheus, proxy, proxy_profile, recorder, recorder_folder,
+    text, tmio_file, trace_events,
+};
 
 /// Formats of files. The first that fits is taken: those with unmistakable beginnings come first.
 pub static FORMATS: &[Format] = &[
@@ -63,6 +67,38 @@ pub static FORMATS: &[Format] = &[
         grows: None,
     },
     Format {
+        name: "proxy-profile",
+        about: "",
+        recognise: proxy_profile::looks_like,
+        read: |content, _| {
+            let name = content.name.clone();
+            let values = Value::from_json(&name, &content.into_bytes()?)?;
+            Ok(Holds::One(Kind::Profile(proxy_profile::open(&name, &values)?)))
+        },
+        grows: None,
+    },
+    Format {
+        name: "prometheus-json",
+        about: "JSON or text of Prometheus",
+        recognise: prometheus::looks_like_query,
+        read: |content, _| json_series(content, prometheus::of_query),
+        grows: None,
+    },
+    Format {
+        name: "pairs-json",
+        about: "a list of [time, value]",
+        recognise: prometheus::looks_like_pairs,
+        read: |content, _| json_series(content, prometheus::of_pairs),
+        grows: None,
+    },
+    Format {
+        name: "esnet-json",
+        about: "",
+        recognise: esnet::looks_like,
+        read: |content, _| json_series(content, esnet::series),
+        grows: None,
+    },
+    Format {
         name: "gekkofs-json",
         about: "",
         recognise: gekkofs::looks_like_json,
@@ -73,11 +109,7 @@ pub static FORMATS: &[Format] = &[
         name: "proxy-json",
         about: "",
         recognise: proxy::looks_like_json,
-        read: |content, _| {
-            let name = content.name.clone();
-            let values = Value::from_json(&name, &content.into_bytes()?)?;
-            Ok(Holds::Series(proxy::series(&name, &values)?))
-        },
+        read: |content, _| json_series(content, proxy::series),
         grows: Some(Growth::JSON),
     },
     Format {
@@ -106,6 +138,16 @@ pub static FORMATS: &[Format] = &[
         grows: None,
     },
     Format {
+        name: "prometheus-text",
+        about: "",
+        recognise: prometheus::looks_like_text,
+        read: |content, _| {
+            let name = content.name.clone();
+            Ok(Holds::Series(prometheus::of_text(&name, &content.into_text()?)?))
+        },
+        grows: Some(Growth::LINES),
+    },
+    Format {
         name: "csv",
         about: "a table (CSV)",
         recognise: csv::looks_like,
@@ -125,11 +167,18 @@ const BY_PATTERN: Format = Format {
 };
 
 /// Formats that are folders.
-pub static FOLDERS: &[FolderFormat] = &[FolderFormat {
-    name: "tmio-parts",
-    recognise: our_trace::is_parts,
-    read: |path, _| Ok(Holds::One(Kind::Ours(our_trace::TmioTrace::open(path)?))),
-}];
+pub static FOLDERS: &[FolderFormat] = &[
+    FolderFormat {
+        name: "tmio-parts",
+        recognise: our_trace::is_parts,
+        read: |path, _| Ok(Holds::One(Kind::Ours(our_trace::TmioTrace::open(path)?))),
+    },
+    FolderFormat {
+        name: "recorder-folder",
+        recognise: recorder_folder::is_folder,
+        read: |path, options| requests(recorder_folder::open(path, options)),
+    },
+];
 
 /// The format of an input that begins like this.
 pub fn recognise(head: &[u8]) -> Option<&'static Format> {
@@ -153,6 +202,15 @@ pub fn expected() -> String {
 
 fn requests(source: Result<Box<dyn Source>, SourceError>) -> Result<Holds, SourceError> {
     source.map(|source| Holds::One(Kind::Requests(source)))
+}
+
+fn json_series(
+    content: Content,
+    series: fn(&str, &[Value]) -> Result<Vec<Series>, SourceError>,
+) -> Result<Holds, SourceError> {
+    let name = content.name.clone();
+    let values = Value::from_json(&name, &content.into_bytes()?)?;
+    Ok(Holds::Series(series(&name, &values)?))
 }
 
 type FromValues = fn(&str, Vec<Value>) -> Box<dyn Source>;

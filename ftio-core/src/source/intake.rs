@@ -4,6 +4,7 @@ use super::bandwidth_piece::BandwidthPiece;
 use super::error::SourceError;
 use super::job::{Job, Source};
 use crate::request::{Request, Span};
+use std::collections::BTreeSet;
 
 /// How many are handed on at a time.
 const BATCH: usize = 4096;
@@ -48,7 +49,8 @@ impl<F: Feed> Fed<F> {
             requests: Vec::new(),
             phases: Vec::new(),
             taken: 0,
-            highest_rank: None,
+            ranks: BTreeSet::new(),
+            last_rank: None,
             left_out: 0,
             first_left_out: None,
         };
@@ -68,7 +70,8 @@ pub(super) struct Intake<'a> {
     requests: Vec<Request>,
     phases: Vec<BandwidthPiece>,
     taken: u64,
-    highest_rank: Option<u32>,
+    ranks: BTreeSet<u32>,
+    last_rank: Option<u32>,
     left_out: u64,
     first_left_out: Option<String>,
 }
@@ -80,7 +83,10 @@ impl Intake<'_> {
             return self.leave_out(|| format!("{}: {}", place(), describe(&phase)));
         };
         self.taken += 1;
-        self.highest_rank = self.highest_rank.max(phase.rank);
+        if phase.rank != self.last_rank {
+            self.last_rank = phase.rank;
+            self.ranks.extend(phase.rank);
+        }
         match &mut self.sink {
             Sink::Requests(visit) => {
                 self.requests.push(request);
@@ -119,9 +125,22 @@ impl Intake<'_> {
             job.warnings.insert(0, format!("{name}: {entries} left out; {first}"));
             job.complete = false;
         }
-        job.ranks = job.ranks.or(self.highest_rank.map(|rank| rank.saturating_add(1)));
+        job.ranks = job.ranks.or_else(|| number_of_ranks(&self.ranks, &mut job.notes));
         Ok(job)
     }
+}
+
+/// Ranks count from 0. Numbers that do not, and leave out more than they name, are those of processes.
+fn number_of_ranks(ranks: &BTreeSet<u32>, notes: &mut Vec<String>) -> Option<u32> {
+    let (first, last) = (*ranks.first()?, *ranks.last()?);
+    let named = ranks.len() as u32;
+    if first > 0 && last / 2 > named {
+        notes.push(format!(
+            "the numbers of its {named} processes, {first} to {last}, are taken as names, not as ranks"
+        ));
+        return Some(named);
+    }
+    Some(last.saturating_add(1))
 }
 
 fn describe(phase: &BandwidthPiece) -> String {

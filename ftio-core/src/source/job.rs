@@ -22,6 +22,8 @@ pub struct Job {
     /// The data is a sampled quantity other than bytes, multiplied so that whole numbers hold it exactly enough: this
     /// many of a request's bytes are one of it. `None`: bytes are bytes.
     pub per_unit: Option<f64>,
+    /// Wall-clock time at job time 0, in nanoseconds since 1970, where the times of the input count from 1970.
+    pub origin: Option<i64>,
     /// The data was sampled, or put into bins, with this many nanoseconds between samples. `None`: requests as they
     /// happened.
     pub sampled: Option<i64>,

@@ -10,10 +10,13 @@
 //! | [`tmio_file`] | JSON, JSONL and MessagePack of the C++ TMIO, and FTIO's custom JSON |
 //! | `gekkofs` | client metrics of GekkoFS, JSON or MessagePack |
 //! | `proxy` | exports of the metric proxy |
+//! | `prometheus` | answers of Prometheus, a list of times and values, its text format with time stamps |
+//! | `esnet` | traffic of an interface as ESnet shows it |
 //! | `csv` | tables of requests, or of samples over time |
 //! | `text` | any text, by the expressions of a [pattern] file |
 //! | [`darshan`] | Darshan logs: DXT, else the heatmap |
 //! | `recorder` | Recorder's traces as text |
+//! | `recorder_folder` | Recorder's own folder |
 //! | `trace_events` | Chrome's trace events, and dftracer's |
 //!
 //! Inputs are everyday inputs: what cannot be used is left out, counted and named in [`Job::warnings`]; what leaves nothing to
@@ -27,7 +30,9 @@ mod counter;
 pub mod coverage;
 pub(crate) mod csv;
 pub mod darshan;
+pub mod date;
 mod error;
+mod esnet;
 pub mod format;
 pub mod formats;
 mod functions;
@@ -35,14 +40,19 @@ mod gekkofs;
 mod in_memory;
 mod intake;
 mod job;
+mod layers;
 mod open;
 mod opened;
 mod options;
 pub mod our_trace;
 pub mod pattern;
+mod prometheus;
 mod proxy;
+pub mod proxy_profile;
 mod recorder;
+mod recorder_folder;
 pub mod series;
+mod since_first;
 pub mod split;
 mod text;
 pub mod tmio_file;
@@ -57,8 +67,10 @@ pub use content::Input;
 pub use error::SourceError;
 pub use in_memory::{InMemory, Merged};
 pub use job::{Job, Source};
+pub(crate) use open::since_first;
 pub use open::{Folder, folder, open, open_as, open_content, recognise};
 pub use opened::{Kind, Opened};
 pub use options::{OpenOptions, Rate};
 pub use our_trace::TmioTrace;
 pub use pattern::Pattern;
+pub(crate) use since_first::ABSOLUTE;

@@ -7,6 +7,7 @@ use super::formats::{self, FOLDERS};
 use super::opened::{Kind, Opened};
 use super::options::OpenOptions;
 use super::series::{self, Series};
+use super::since_first::SinceFirst;
 use std::path::{Path, PathBuf};
 
 /// Recognise an input by its content and open it. Most are one; an export of several metrics is one for each.
@@ -66,15 +67,25 @@ pub fn open_as(content: Content, format: &Format, options: &OpenOptions) -> Resu
 
 fn opened(name: &str, holds: Holds, options: &OpenOptions) -> Result<Vec<Opened>, SourceError> {
     let series = match holds {
-        Holds::One(kind) => return Ok(vec![Opened { name: name.to_owned(), kind }]),
+        Holds::One(kind) => {
+            return Ok(vec![Opened { name: name.to_owned(), kind: since_first(kind, options.origin) }]);
+        }
         Holds::Series(series) => series::choose(name, series, options.metric.as_deref())?,
     };
     let several = series.len() > 1;
     let open = |series: Series| Opened {
         name: if several { format!("{name}: {}", series.name) } else { name.to_owned() },
-        kind: Kind::Requests(series::source(name, series, options.rate)),
+        kind: since_first(Kind::Requests(series::source(name, series, options.rate)), options.origin),
     };
     Ok(series.into_iter().map(open).collect())
+}
+
+/// Inputs other than our own may have times since 1970.
+pub(crate) fn since_first(kind: Kind, origin: Option<i64>) -> Kind {
+    match kind {
+        Kind::Requests(source) => Kind::Requests(Box::new(SinceFirst { source, origin })),
+        kind => kind,
+    }
 }
 
 fn folder_format(path: &Path) -> Option<&'static FolderFormat> {

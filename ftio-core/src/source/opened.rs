@@ -4,6 +4,7 @@ use super::darshan::DarshanLog;
 use super::error::SourceError;
 use super::job::Source;
 use super::our_trace::TmioTrace;
+use super::proxy_profile::ProxyProfile;
 use super::tmio_file::TmioFile;
 
 /// An input, or one quantity of several in it.
@@ -24,6 +25,8 @@ pub enum Kind {
     Tmio(TmioFile),
     /// A Darshan log.
     Darshan(DarshanLog),
+    /// What counters came to, without times.
+    Profile(ProxyProfile),
     /// Anything else.
     Requests(Box<dyn Source>),
 }
@@ -34,6 +37,7 @@ impl std::fmt::Debug for Kind {
             Kind::Ours(_) => "Ours",
             Kind::Tmio(_) => "Tmio",
             Kind::Darshan(_) => "Darshan",
+            Kind::Profile(_) => "Profile",
             Kind::Requests(_) => "Requests",
         })
     }
@@ -46,6 +50,11 @@ impl Opened {
             Kind::Ours(trace) => Box::new(trace),
             Kind::Tmio(file) => file.into_source(),
             Kind::Darshan(log) => log.into_source()?,
+            Kind::Profile(profile) => {
+                let found = format!("what {} counters came to", profile.counters.len());
+                let expected = "samples over time".into();
+                return Err(SourceError::NoTimes { name: profile.name, expected, found });
+            }
             Kind::Requests(source) => source,
         })
     }

@@ -5,8 +5,8 @@
 //! (`X`) and pairs of `B` and `E` count if they move data: by the table of functions, or because their name or category is `read`
 //! or `write`, as in what `ftio convert --to chrome` and MOSAIC write. Each process is a rank.
 //!
-//! Bytes are, of `args`: `ret` times `size` for streams, else `ret`, `bytes`, `count`, `size` or `length`. Without any an event
-//! does not tell how much it moved, and is left out.
+//! Bytes are, of `args`: `ret` times `size` for streams, else `ret` (or TAU's `return`), `bytes`, `count`, `size` or `length`.
+//! Without any an event does not tell how much it moved, and is left out; a call that returned less than 0 moved nothing.
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::calls::Calls;
@@ -44,6 +44,9 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
         _ => false,
     }
 }
+
+/// dftracer's number for a complete event.
+const COMPLETE: f64 = 1.0;
 
 /// A file of events.
 #[derive(Debug)]
@@ -128,7 +131,7 @@ const DEEPEST: usize = 1024;
 
 impl Reader {
     fn event(&mut self, event: &Value, number: u64) {
-        let (Some(phase), Some(start)) = (text(event, "ph"), number_of(event, "ts")) else { return };
+        let (Some(phase), Some(start)) = (phase(event), number_of(event, "ts")) else { return };
         let thread = || (whole(event, "pid"), whole(event, "tid"));
         match phase {
             "X" => {
@@ -155,10 +158,19 @@ impl Reader {
         let Some((layer, class, counts_items)) = kind(event) else { return };
         let arguments: Vec<&Value> = with_arguments.iter().filter_map(|event| event.get("args")).collect();
         let argument = |key: &str| arguments.iter().find_map(|arguments| number_of(arguments, key));
-        let items = argument("ret").or_else(|| argument("count")).or_else(|| argument("nmemb"));
+        // TAU has what a call returned beside the arguments.
+        let returned = argument("ret")
+            .or_else(|| argument("return"))
+            .or_else(|| with_arguments.iter().find_map(|event| number_of(event, "return")));
+        if returned.is_some_and(|returned| returned < 0.0) {
+            return self.calls.failed();
+        }
+        let items = returned.or_else(|| argument("count")).or_else(|| argument("nmemb"));
         let bytes = match (counts_items, argument("size"), items) {
             (true, Some(size), Some(items)) => Some(size * items),
-            _ => ["ret", "bytes", "count", "size", "length"].iter().find_map(|key| argument(key)),
+            _ => {
+                returned.or_else(|| ["bytes", "count", "size", "length"].iter().find_map(|key| argument(key)))
+            }
         };
         let process = (host(&arguments), whole(event, "pid"));
         let count = self.processes.len() as u32;
@@ -209,6 +221,15 @@ fn host(arguments: &[&Value]) -> String {
         })
     };
     arguments.iter().find_map(of).unwrap_or_default()
+}
+
+/// What kind of event it is. Version 2 of dftracer numbers them.
+fn phase(event: &Value) -> Option<&str> {
+    match event.get("ph")? {
+        Value::Text(text) => Some(text),
+        Value::Number(number) if *number == COMPLETE => Some("X"),
+        _ => None,
+    }
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {

@@ -184,8 +184,9 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
             confidence,
             similarity,
         }),
+        // FTIO lists the frequencies below half the sampling frequency.
         top_frequencies: spectrum
-            .strongest(&contributions, options.top)
+            .strongest(&contributions[..n.saturating_sub(1) / 2], options.top)
             .into_iter()
             .map(|(k, wave)| TopFrequency { frequency: on_grid(k), ..wave })
             .collect(),

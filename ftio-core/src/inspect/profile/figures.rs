@@ -121,6 +121,8 @@ pub struct Profile {
     pub functions: BTreeMap<String, FunctionProfile>,
     /// One entry per file name.
     pub files: Vec<FileSummary>,
+    /// What counters of any kind came to, where the input is a profile itself.
+    pub counters: BTreeMap<String, f64>,
     /// What could not be used, in words.
     pub warnings: Vec<String>,
 }

@@ -38,6 +38,9 @@ pub fn measurements(profile: &Profile, detection: Option<&Detection>) -> Vec<Mea
     asynchronous("read_async", profile.read_async.as_ref(), &mut list);
     functions(profile, &mut list);
     files(&profile.files, &mut list);
+    for (name, value) in &profile.counters {
+        list.push(name, "Value", *value);
+    }
     list.push("main", "Frequency (Hz)", detection.and_then(|found| found.frequency));
     list.push("main", "Period (s)", detection.and_then(|found| found.period));
     list.0

@@ -56,6 +56,17 @@ pub fn profile_and<R>(
             let profile = darshan::profile(&log)?;
             Ok((profile, log.into_source().and_then(|source| look(&name, source))))
         }
+        Kind::Profile(counted) => {
+            let total = counted.ranks.zip(counted.run_time).map(|(ranks, time)| f64::from(ranks) * time);
+            let profile = Profile {
+                ranks: counted.ranks,
+                total_time: total,
+                counters: counted.counters.iter().cloned().collect(),
+                ..Profile::default()
+            };
+            let opened = Opened { name: name.clone(), kind: Kind::Profile(counted) };
+            Ok((profile, opened.into_source().and_then(|source| look(&name, source))))
+        }
         Kind::Requests(source) => {
             let mut profile = None;
             let seen = look(&name, Box::new(requests::Watched { source, profile: &mut profile }));

@@ -1,9 +1,12 @@
 //! Which column of a table is what.
 
+use super::split::split;
 use crate::request::Class;
+use crate::source::date::seconds_since_1970;
 use crate::source::error::excerpt;
 use crate::source::series::Series;
 use crate::source::units;
+use std::borrow::Cow;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,21 +50,20 @@ pub(super) fn separator(row: &str) -> Option<char> {
     ['\t', ';', ','].into_iter().find(|separator| split(row, *separator).len() > 1)
 }
 
-/// The fields of a row; one in quotes may hold the separator.
-pub(super) fn split(row: &str, separator: char) -> Vec<&str> {
-    let mut quoted = false;
-    let ends = |c: char| {
-        quoted ^= c == '"';
-        c == separator && !quoted
-    };
-    row.split(ends).map(|field| field.trim().trim_matches('"').trim()).collect()
-}
-
 /// A number; with semicolons between columns, a comma may stand for the decimal point.
 pub(super) fn number(field: &str, separator: char) -> Option<f64> {
     field.parse().ok().or_else(|| {
         (separator == ';' && field.contains(',')).then(|| field.replace(',', ".").parse().ok()).flatten()
     })
+}
+
+fn is_time(quantity: Quantity) -> bool {
+    matches!(quantity, Quantity::Time | Quantity::Start | Quantity::End)
+}
+
+/// A number or a date: what a row of a table has, and names of columns have not.
+pub(super) fn is_value(field: &str, separator: char) -> bool {
+    number(field, separator).is_some() || seconds_since_1970(field).is_some()
 }
 
 /// The class that a word names.
@@ -77,14 +79,14 @@ pub(super) fn class(word: &str) -> Option<Class> {
 
 fn quantity(name: &str) -> Quantity {
     match name.to_ascii_lowercase().as_str() {
-        "rank" | "process" => Quantity::Rank,
+        "rank" | "process" | "pid" => Quantity::Rank,
         "start" | "begin" | "t_start" | "start_time" | "ts" | "t_s" | "t_rank_s" => Quantity::Start,
         "end" | "stop" | "t_end" | "end_time" | "te" | "t_e" | "t_rank_e" => Quantity::End,
         "duration" | "dur" | "elapsed" => Quantity::Duration,
         "bytes" | "size" | "length" | "volume" => Quantity::Bytes,
         "bandwidth" | "throughput" | "b" | "bw" | "b_rank_avr" => Quantity::Bandwidth,
         "operation" | "op" | "mode" | "class" | "direction" => Quantity::Operation,
-        "time" | "t" | "timestamp" => Quantity::Time,
+        "time" | "t" | "timestamp" | "date" | "datetime" | "ts_time" => Quantity::Time,
         _ => Quantity::Value,
     }
 }
@@ -92,7 +94,8 @@ fn quantity(name: &str) -> Quantity {
 impl Columns {
     /// From a row of names. The error says what was expected.
     pub fn named(row: &str, separator: char) -> Result<Self, String> {
-        let column = |field: &str| {
+        let column = |field: Cow<'_, str>| {
+            let field = field.as_ref();
             let (name, unit) = units::split(field);
             let (mut kind, mut unit) = (quantity(name), unit);
             if quantity(field) != Quantity::Value {
@@ -161,7 +164,7 @@ impl Columns {
     }
 
     /// The fields of a row: as many as there are columns.
-    pub fn fields<'a>(&self, row: &'a str) -> Result<Vec<&'a str>, String> {
+    pub fn fields<'a>(&self, row: &'a str) -> Result<Vec<Cow<'a, str>>, String> {
         let fields = split(row, self.separator);
         if fields.len() < self.columns.len() {
             return Err(format!("expected {} columns, found {}", self.columns.len(), fields.len()));
@@ -170,17 +173,21 @@ impl Columns {
     }
 
     /// A number in seconds, bytes or bytes per second; `None` if there is no such column.
-    pub fn value(&self, fields: &[&str], quantity: Quantity) -> Result<Option<f64>, String> {
+    pub fn value(&self, fields: &[Cow<'_, str>], quantity: Quantity) -> Result<Option<f64>, String> {
         let Some(index) = self.position(quantity) else { return Ok(None) };
-        match number(fields[index], self.separator) {
+        let field = fields[index].as_ref();
+        match number(field, self.separator) {
             Some(value) => Ok(Some(value * self.columns[index].unit)),
-            None => Err(format!("expected a number, found \"{}\"", excerpt(fields[index].as_bytes()))),
+            None if is_time(quantity) => seconds_since_1970(field).map(Some).ok_or_else(|| {
+                format!("expected a number or a date, found \"{}\"", excerpt(field.as_bytes()))
+            }),
+            None => Err(format!("expected a number, found \"{}\"", excerpt(field.as_bytes()))),
         }
     }
 
     /// What kind of operation a row says it is.
-    pub fn operation<'a>(&self, fields: &[&'a str]) -> Option<&'a str> {
-        self.position(Quantity::Operation).map(|index| fields[index])
+    pub fn operation<'a>(&self, fields: &'a [Cow<'_, str>]) -> Option<&'a str> {
+        self.position(Quantity::Operation).map(|index| fields[index].as_ref())
     }
 
     /// The columns that hold samples.
@@ -190,8 +197,8 @@ impl Columns {
     }
 
     /// A sample; `None` for an empty field. What is no number is NaN, which leaves the sample out.
-    pub fn sample(&self, fields: &[&str], index: usize) -> Option<f64> {
-        let field = fields[index];
+    pub fn sample(&self, fields: &[Cow<'_, str>], index: usize) -> Option<f64> {
+        let field = fields[index].as_ref();
         (!field.is_empty())
             .then(|| number(field, self.separator).map_or(f64::NAN, |value| value * self.columns[index].unit))
     }

@@ -6,6 +6,7 @@
 //! that begin with `#` are passed over.
 
 mod columns;
+mod split;
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::content::Content;
@@ -16,6 +17,7 @@ use super::job::Job;
 use super::series::Series;
 use crate::request::{Class, Span};
 use columns::{Columns, Quantity, Table};
+use split::{is_open, split};
 use std::io::{BufRead, BufReader, Read};
 
 /// A longer line is no row of a table.
@@ -27,10 +29,10 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
     let mut lines = text.lines().filter(|line| is_row(line.trim()));
     let Some(first) = lines.next() else { return false };
     let Some(separator) = columns::separator(first) else { return false };
-    let width = columns::split(first, separator).len();
+    let width = split(first, separator).len();
     let numbers = |line: &str| {
-        let fields = columns::split(line, separator);
-        fields.len() == width && fields.iter().any(|field| columns::number(field, separator).is_some())
+        let fields = split(line, separator);
+        fields.len() == width && fields.iter().any(|field| columns::is_value(field, separator))
     };
     // The last line of the head may be cut off.
     match lines.next() {
@@ -71,7 +73,7 @@ pub(crate) fn first_row(bytes: &[u8]) -> Option<(usize, bool)> {
 }
 
 fn is_header(row: &str, separator: char) -> bool {
-    columns::split(row, separator).iter().any(|field| columns::number(field, separator).is_none())
+    split(row, separator).iter().any(|field| !columns::is_value(field, separator))
 }
 
 /// The rows of a table and what its columns are.
@@ -91,6 +93,7 @@ fn begin(content: Content) -> Result<(Rows, Columns), SourceError> {
     let Some(separator) = columns::separator(&first) else {
         return Err(wrong(line, "columns separated by commas, semicolons or tabs".into(), shown(&first)));
     };
+    rows.separator = Some(separator);
     let has_header = is_header(&first, separator);
     let columns =
         if has_header { Columns::named(&first, separator) } else { Columns::unnamed(&first, separator) };
@@ -112,6 +115,7 @@ struct Rows {
     buffer: Vec<u8>,
     text: String,
     line: u64,
+    separator: Option<char>,
     /// Hand out the line in the buffer once more.
     again: Option<u64>,
 }
@@ -119,7 +123,7 @@ struct Rows {
 impl Rows {
     fn new(name: String, input: Box<dyn Read + Send>) -> Self {
         let input = BufReader::with_capacity(1 << 16, input);
-        Rows { name, input, buffer: Vec::new(), text: String::new(), line: 0, again: None }
+        Rows { name, input, buffer: Vec::new(), text: String::new(), line: 0, separator: None, again: None }
     }
 
     /// The next row with its number.
@@ -155,9 +159,37 @@ impl Rows {
             if is_row(line.trim()) {
                 self.text.clear();
                 self.text.push_str(line.trim_end_matches(['\n', '\r']));
-                return Ok(Some((self.line, &self.text)));
+                let first = self.line;
+                if self.text.contains('"') {
+                    self.finish_quotes()?;
+                }
+                return Ok(Some((first, &self.text)));
             }
         }
+    }
+}
+
+impl Rows {
+    /// A field in quotes may go on in the next lines. Quotes that are not closed within the longest line are part of their line.
+    fn finish_quotes(&mut self) -> Result<(), SourceError> {
+        let separator = match self.separator {
+            Some(separator) => separator,
+            None => columns::separator(&self.text).unwrap_or(','),
+        };
+        let mut more = Vec::new();
+        while is_open(&self.text, separator) && (self.text.len() as u64) < LONGEST_LINE {
+            more.clear();
+            let mut input = (&mut self.input).take(LONGEST_LINE);
+            let read = input.read_until(b'\n', &mut more);
+            let read = read.map_err(|source| SourceError::Io { name: self.name.clone(), source })?;
+            if read == 0 {
+                break;
+            }
+            self.line += 1;
+            self.text.push('\n');
+            self.text.push_str(String::from_utf8_lossy(&more).trim_end_matches(['\n', '\r']));
+        }
+        Ok(())
     }
 }
 

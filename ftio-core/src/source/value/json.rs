@@ -155,20 +155,33 @@ impl Parser<'_> {
             b'f' => '\u{c}',
             b'"' | b'\\' | b'/' => char::from(kind),
             b'u' => {
-                let digits = self
-                    .bytes
-                    .get(self.at + 2..self.at + 6)
-                    .and_then(|digits| std::str::from_utf8(digits).ok());
-                let Some(code) = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) else {
+                let Some(code) = self.hexadecimal(self.at + 2) else {
                     return self.wrong("four hexadecimal digits");
                 };
                 self.at += 4;
-                char::from_u32(code).unwrap_or('\u{fffd}')
+                // Characters beyond U+FFFF are two escapes, one after the other.
+                let second = matches!(self.bytes.get(self.at + 2..self.at + 4), Some(b"\\u"))
+                    .then(|| self.hexadecimal(self.at + 4))
+                    .flatten();
+                let pair = second.and_then(|second| char::decode_utf16([code, second]).next()?.ok());
+                match pair.filter(|c| c.len_utf16() == 2) {
+                    Some(c) => {
+                        self.at += 6;
+                        c
+                    }
+                    None => char::from_u32(code.into()).unwrap_or('\u{fffd}'),
+                }
             }
             _ => return self.wrong("an escape sequence"),
         };
         self.at += 2;
         text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         Ok(())
+    }
+
+    /// Four digits.
+    fn hexadecimal(&self, at: usize) -> Option<u16> {
+        let digits = self.bytes.get(at..at + 4).and_then(|digits| std::str::from_utf8(digits).ok())?;
+        u16::from_str_radix(digits, 16).ok()
     }
 }

@@ -121,3 +121,12 @@ proptest! {
         let _ = Value::from_json("x", text.as_bytes());
     }
 }
+
+#[test]
+fn characters_beyond_the_first_plane_are_two_escapes() {
+    let read = |text: &str| Value::from_json("x", text.as_bytes()).unwrap().remove(0);
+    assert_eq!(read(r#""\ud83d\ude00!""#), Value::Text("😀!".into()));
+    assert_eq!(read(r#""\ud83d""#), Value::Text("\u{fffd}".into()));
+    assert_eq!(read(r#""\ud83dA""#), Value::Text("\u{fffd}A".into()));
+    assert_eq!(read(r#""\u00e9\u00e8""#), Value::Text("éè".into()));
+}

@@ -1,0 +1,7 @@
+#![no_main]
+
+use ftio_core::source::OpenOptions;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    ftio_fuzz::read(bytes, Some("esnet-json"), &OpenOptions::default());
+});
