@@ -12,8 +12,8 @@
 //! are used where there is nothing below it. With a layer asked for, only that.
 
 use crate::metadata::Requests;
-use crate::operation::{Collector, Operation};
-use crate::run::{Bins, Run};
+use crate::operation::{Bins, Collector, Operation};
+use crate::run::Run;
 use crate::thresholds::Thresholds;
 use darshan_log::{Activity, Direction, Dxt, Interval, Layer, Log, ModuleId};
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,7 @@ impl Default for Reading {
 /// A layer by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum LayerName {
     /// MPI-IO.
     Mpiio,
@@ -59,6 +60,15 @@ pub enum LayerName {
 }
 
 impl LayerName {
+    /// Its name, as in JSON and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            LayerName::Mpiio => "mpiio",
+            LayerName::Posix => "posix",
+            LayerName::Stdio => "stdio",
+        }
+    }
+
     fn layer(self) -> Layer {
         match self {
             LayerName::Mpiio => Layer::MpiIo,
@@ -79,6 +89,7 @@ impl LayerName {
 /// Where operations come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Origin {
     /// One for each file and direction.
     Counters,
@@ -102,6 +113,7 @@ pub struct LoggedRun {
 /// Why a log is not categorised, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum InvalidKind {
     /// The file cannot be opened or read.
     Unreadable,
