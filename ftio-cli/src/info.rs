@@ -1,12 +1,13 @@
 //! `ftio info TRACE…`: what a trace holds.
 
 use crate::exit::Exit;
-use crate::inputs::expand;
+use crate::inputs;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain, printable, warn_once};
-use crate::terminal::units::{bytes, counted, percent, seconds, si};
-use ftio_core::inspect::darshan::ModuleSummary;
-use ftio_core::inspect::summary::{AsyncSummary, ClassSummary, Summary, summarize_input};
+use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
+use ftio_core::inspect::module::ModuleSummary;
+use ftio_core::inspect::summarize;
+use ftio_core::inspect::summary::{AsyncSummary, ClassSummary, Summary};
 use std::fmt::Write as _;
 use std::io::Write;
 
@@ -38,14 +39,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut out = std::io::stdout().lock();
     let mut exit = Exit::Done;
     let reading = args.input.options()?;
-    let each = expand(&args.traces).into_iter().flat_map(|input| {
-        match input.and_then(|input| summarize_input(&input, &reading)) {
-            Ok(summaries) => summaries.into_iter().map(Ok).collect(),
-            Err(error) => vec![Err(error)],
-        }
-    });
-    for (number, summary) in each.enumerate() {
-        let summary = match summary {
+    for (number, opened) in inputs::opened(&args.traces, &reading).enumerate() {
+        let summary = match opened.and_then(summarize) {
             Ok(summary) => summary,
             Err(error) => {
                 complain(Severity::Error, &error.to_string());
@@ -78,7 +73,7 @@ fn table(summary: &Summary, style: Style) -> String {
         }
     }
     let state = if summary.complete { "complete" } else { "incomplete" };
-    line("Job", format!("{}, {}, {state}", counted(summary.ranks.into(), "rank"), seconds(summary.t_end)));
+    line("Job", format!("{}, {}, {state}", ranks(summary.ranks), seconds(summary.t_end)));
     for (name, class) in [("write_sync", &summary.write_sync), ("read_sync", &summary.read_sync)] {
         line(name, class_line(class));
     }
@@ -109,8 +104,8 @@ fn table(summary: &Summary, style: Style) -> String {
         line("Overhead", format!("{} over all ranks{each}", seconds(time)));
     }
     if let Some(error) = summary.clock.max_error {
-        let nodes = counted(summary.clock.nodes as u64, "node");
-        line("Clocks", format!("{nodes}, at most {} apart", seconds(error)));
+        let nodes = summary.clock.nodes.map(|nodes| format!("{}, ", counted(nodes as u64, "node")));
+        line("Clocks", format!("{}at most {} apart", nodes.unwrap_or_default(), seconds(error)));
     }
     if let Some(all) = summary.coverage.process_bytes {
         let through = bytes(summary.coverage.mpi_io_bytes as f64);
@@ -149,7 +144,7 @@ fn class_line(class: &ClassSummary) -> String {
     format!(
         "{} of {}, {} in {}{bandwidth}",
         counted(class.ops, "operation"),
-        counted(class.ranks.into(), "rank"),
+        ranks(class.ranks),
         bytes(class.bytes as f64),
         seconds(class.time),
     )
@@ -168,6 +163,6 @@ fn async_line(class: &AsyncSummary) -> String {
         "required {}, actual {}{upper}, lost {}{hidden}",
         rate(class.required_bandwidth),
         rate(class.actual_bandwidth),
-        seconds(class.lost_time)
+        class.lost_time.map_or("unknown".into(), seconds)
     )
 }

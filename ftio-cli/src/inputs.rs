@@ -2,38 +2,60 @@
 
 use anyhow::Context;
 use clap::{Args, ValueEnum, ValueHint};
-use darshan_log::Layer;
-use ftio_core::source::text::Pattern;
-use ftio_core::source::{Folder, Input, Merged, OpenOptions, Opened, SourceError, folder, open};
+use ftio_core::Layer;
+use ftio_core::source::{
+    Folder, Input, Kind, Merged, OpenOptions, Opened, Pattern, Rate, Source, SourceError, folder, open,
+};
 use std::path::{Path, PathBuf};
 
 /// How inputs are read.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Inputs")]
 pub struct InputArgs {
     /// The inputs are text; this file (TOML) says where in it the numbers are
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub pattern: Option<PathBuf>,
 
-    /// Layer to take from Darshan logs, Recorder and dftracer [default: the first of these that tells when, and how much]
-    #[arg(long, value_name = "LAYER", value_enum)]
-    pub layer: Option<LayerChoice>,
+    /// Layer to take from Darshan logs, Recorder and dftracer: mpiio, posix, stdio, dfs or daos [default: the one that moved most
+    /// bytes]
+    #[arg(long, value_name = "LAYER", value_parser = layer)]
+    pub layer: Option<Layer>,
 
     /// From inputs with several metrics, take those whose name contains this
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
+
+    /// Sampled quantities are counters, whose rate is analysed: on, off, or auto by their names and values
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub rate: RateChoice,
 
     /// Take all inputs together as parts of one job, such as one file per process
     #[arg(long)]
     pub merge: bool,
 }
 
+/// `--rate`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum RateChoice {
+    #[default]
+    Auto,
+    On,
+    Off,
+}
+
+impl From<RateChoice> for Rate {
+    fn from(choice: RateChoice) -> Self {
+        match choice {
+            RateChoice::Auto => Rate::Auto,
+            RateChoice::On => Rate::On,
+            RateChoice::Off => Rate::Off,
+        }
+    }
+}
+
 /// `--layer`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum LayerChoice {
-    Mpiio,
-    Posix,
-    Stdio,
+pub fn layer(text: &str) -> Result<Layer, String> {
+    Layer::named(text).ok_or_else(|| "expected mpiio, posix, stdio, dfs or daos".to_owned())
 }
 
 impl InputArgs {
@@ -41,12 +63,9 @@ impl InputArgs {
     pub fn options(&self) -> anyhow::Result<OpenOptions> {
         Ok(OpenOptions {
             pattern: pattern(self.pattern.as_deref())?,
-            layer: self.layer.map(|layer| match layer {
-                LayerChoice::Mpiio => Layer::MpiIo,
-                LayerChoice::Posix => Layer::Posix,
-                LayerChoice::Stdio => Layer::Stdio,
-            }),
+            layer: self.layer,
             metric: self.metric.clone(),
+            rate: self.rate.into(),
         })
     }
 }
@@ -69,36 +88,40 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Result<Input, SourceError>> {
     paths.iter().flat_map(of).collect()
 }
 
+/// Every input of a command line, opened when its turn comes.
+pub fn opened<'a>(
+    paths: &[PathBuf],
+    options: &'a OpenOptions,
+) -> impl Iterator<Item = Result<Opened, SourceError>> + 'a {
+    expand(paths).into_iter().flat_map(move |input| match input.and_then(|input| open(&input, options)) {
+        Ok(opened) => opened.into_iter().map(Ok).collect(),
+        Err(error) => vec![Err(error)],
+    })
+}
+
 /// What to analyse, opened when its turn comes.
 pub fn sources<'a>(
     paths: &[PathBuf],
     merge: bool,
     options: &'a OpenOptions,
 ) -> Box<dyn Iterator<Item = Result<Opened, SourceError>> + 'a> {
-    let each = expand(paths).into_iter().flat_map(move |input| {
-        match input.and_then(|input| open(&input, options)) {
-            Ok(opened) => opened.into_iter().map(Ok).collect(),
-            Err(error) => vec![Err(error)],
-        }
-    });
+    let each = opened(paths, options);
     if !merge {
         return Box::new(each);
     }
-    let (mut parts, mut errors, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut parts, mut errors): (Vec<(String, Box<dyn Source>)>, Vec<_>) = (Vec::new(), Vec::new());
     for part in each {
-        match part {
-            Ok(part) => {
-                names.push(part.name);
-                parts.push(part.source);
-            }
+        let named = |part: Opened| Ok((part.name.clone(), part.into_source()?));
+        match part.and_then(named) {
+            Ok(part) => parts.push(part),
             Err(error) => errors.push(Err(error)),
         }
     }
-    let name = match names.as_slice() {
+    let name = match parts.as_slice() {
         [] => return Box::new(errors.into_iter()),
-        [one] => one.clone(),
-        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+        [(one, _)] => one.clone(),
+        [(first, _), rest @ ..] => format!("{first} and {} more", rest.len()),
     };
-    errors.push(Ok(Opened { name, source: Box::new(Merged(parts)) }));
+    errors.push(Ok(Opened { name, kind: Kind::Requests(Box::new(Merged(parts))) }));
     Box::new(errors.into_iter())
 }

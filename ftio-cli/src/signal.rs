@@ -1,7 +1,7 @@
 //! Options of several commands: which bandwidth is analysed, in which window, and how its spectrum is judged.
 
 use crate::exit::wrong_usage;
-use crate::values::{Sampling, frequency, seconds, share};
+use crate::values::{Sampling, frequency, positive_seconds, seconds, share};
 use clap::Args;
 use ftio_core::detect::Options;
 use ftio_core::request::Mode;
@@ -30,6 +30,21 @@ pub struct SignalArgs {
     /// Start of the window, in seconds of job time [default: start of the job]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub ts: Option<f64>,
+
+    #[command(flatten)]
+    pub periods: PeriodArgs,
+}
+
+/// Which periods are of interest.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PeriodArgs {
+    /// Ignore periods shorter than this: faster bursts are then parts of phases
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub min_period: Option<f64>,
+
+    /// Ignore periods longer than this
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub max_period: Option<f64>,
 }
 
 /// The same, for a job that is over.
@@ -70,6 +85,8 @@ impl SignalArgs {
             mode: self.mode.mode,
             frequency: self.freq.and_then(Sampling::hertz),
             from: self.ts,
+            min_period: self.periods.min_period,
+            max_period: self.periods.max_period,
             ..Options::default()
         }
     }
@@ -87,6 +104,18 @@ impl WindowArgs {
             (Some(from), Some(to)) if from >= to => Err(wrong_usage(format!(
                 "the window must end after it starts: --ts {from} is not before --te {to}"
             ))),
+            _ => self.signal.periods.check(),
+        }
+    }
+}
+
+impl PeriodArgs {
+    /// The shortest period must be below the longest.
+    pub fn check(&self) -> anyhow::Result<()> {
+        match (self.min_period, self.max_period) {
+            (Some(least), Some(most)) if least >= most => {
+                Err(wrong_usage(format!("--min-period {least} is not below --max-period {most}")))
+            }
             _ => Ok(()),
         }
     }

@@ -20,7 +20,7 @@
 //!     Request::new(10 * i * second, (10 * i + 2) * second, 1 << 30, Class::WriteSync)
 //! };
 //! let requests: Vec<Request> = (0..12).map(burst).collect();
-//! let job = Job { ranks: 1, start: Some(0), end: Some(120 * second), complete: true, ..Job::default() };
+//! let job = Job { ranks: Some(1), start: Some(0), end: Some(120 * second), complete: true, ..Job::default() };
 //!
 //! let found = detect("example", InMemory { requests: &requests, job }, &Options::default())?.detection;
 //! assert!((found.period.unwrap() - 10.0).abs() < 0.01);
@@ -39,9 +39,13 @@ pub mod detect;
 pub mod estimate;
 pub mod follow;
 pub mod inspect;
+pub mod layer;
 pub mod phases;
 pub mod predict;
 pub mod request;
 pub mod signal;
 pub mod source;
 pub mod spectral;
+pub mod time;
+
+pub use layer::Layer;

@@ -33,13 +33,24 @@ impl Request {
     }
 }
 
-/// A request with its file, as far as the trace knows it.
+/// A request with its file and completion, as far as the trace knows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detail {
     /// The request.
     pub request: Request,
     /// The file, by its number in the [`Batch`].
     pub file: Option<u32>,
+    /// Of a nonblocking request, when it was complete and when it had to be.
+    pub completion: Option<Completion>,
+}
+
+/// The two ends of a nonblocking request, in nanoseconds of job time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// When it was complete.
+    pub done: i64,
+    /// When it had to be complete.
+    pub deadline: i64,
 }
 
 /// Requests of one or more ranks.

@@ -21,7 +21,7 @@ fn run(generated: &Generated, frequency: Option<f64>) -> Detection {
         })
         .collect();
     let job = Job {
-        ranks: generated.ranks,
+        ranks: Some(generated.ranks),
         start: Some(0),
         end: Some(nanoseconds(generated.duration)),
         complete: true,
@@ -150,7 +150,7 @@ fn nested_bursts_of_a_real_run_at_any_sampling_frequency() {
     for frequency in [Some(1.0), Some(10.0), Some(100.0), None] {
         let opened = open(&input, &OpenOptions::default()).unwrap().pop().unwrap();
         let options = Options { frequency, ..Options::default() };
-        let found = detect("384", opened.source, &options).unwrap().detection;
+        let found = detect("384", opened.into_source().unwrap(), &options).unwrap().detection;
         assert!((found.period.unwrap() / 10.14 - 1.0).abs() < 0.015, "{frequency:?}: {:?}", found.period);
         let evidence = found.evidence.unwrap();
         assert_eq!(

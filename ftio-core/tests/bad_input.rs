@@ -101,6 +101,7 @@ proptest! {
                 rank: (i % 5 != 4).then_some(i as u32 % 2),
             },
             file: Some(i as u32 % 3),
+            completion: None,
         };
         let details: Vec<Detail> = list.iter().enumerate().map(detail).collect();
         let options = Options {
@@ -128,8 +129,8 @@ proptest! {
 #[test]
 fn ranks_that_are_not_known_are_said_so() {
     let request = Request { start: 0, end: 10, bytes: 5, class: Class::WriteSync, rank: Some(3) };
-    let known = Detail { request, file: None };
-    let unknown = Detail { request: Request { rank: None, ..request }, file: None };
+    let known = Detail { request, file: None, completion: None };
+    let unknown = Detail { request: Request { rank: None, ..request }, file: None, completion: None };
     let all = vec![known, unknown];
     let found = detect_each("some", Detailed(all), Group::Rank, &Options::default()).unwrap();
     assert_eq!((found.len(), found[0].detection.rank, found[0].detection.total_bytes), (1, Some(3), 5));
@@ -150,6 +151,7 @@ fn many_groups_share_the_bins() {
             rank: Some((i % 300) as u32),
         },
         file: None,
+        completion: None,
     };
     let mut details: Vec<Detail> = (0..900).map(detail).collect();
     let run = |details: &[Detail]| {

@@ -3,9 +3,9 @@
 //! One test only, because the allocator counts for the whole process.
 
 use ftio_core::source::content::Content;
-use ftio_core::source::recognise::Format;
-use ftio_core::source::text::Pattern;
-use ftio_core::source::{OpenOptions, Span, open_content};
+use ftio_core::source::format::Format;
+use ftio_core::source::formats::FORMATS;
+use ftio_core::source::{OpenOptions, Pattern, Span, open_as};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -34,25 +34,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-const FORMATS: [Format; 10] = [
-    Format::OurTrace,
-    Format::TmioMessagePack,
-    Format::TmioJson,
-    Format::GekkoFsJson,
-    Format::GekkoFsMessagePack,
-    Format::ProxyJson,
-    Format::ProxyMessagePack,
-    Format::Darshan,
-    Format::Csv,
-    Format::Text,
-];
-
-fn peak(format: Format, bytes: &[u8], options: &OpenOptions) -> usize {
+fn peak(format: &Format, bytes: &[u8], options: &OpenOptions) -> usize {
     let before = NOW.load(Relaxed);
     PEAK.store(before, Relaxed);
     let content = Content::from_bytes("x", bytes.to_vec()).unwrap();
-    for opened in open_content(content, format, options).into_iter().flatten() {
-        let _ = opened.source.read(Span::Actual, &mut |_| {});
+    for opened in open_as(content, format, options).into_iter().flatten() {
+        let _ = opened.into_source().and_then(|source| source.read(Span::Actual, &mut |_| {}));
     }
     PEAK.load(Relaxed) - before
 }
@@ -88,7 +75,8 @@ fn a_small_file_takes_little_memory() {
             let peak = peak(format, input, &options);
             assert!(
                 peak < 4 << 20,
-                "{format:?}: {peak} bytes for {}",
+                "{}: {peak} bytes for {}",
+                format.name,
                 input[..input.len().min(40)].escape_ascii()
             );
         }

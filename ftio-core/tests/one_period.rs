@@ -56,7 +56,7 @@ fn traces() -> Vec<Trace> {
 
 fn detected(trace: &Trace, window: (Option<f64>, Option<f64>), over_time: bool) -> Analysis {
     let end = Some((trace.end * SECOND) as i64);
-    let job = Job { ranks: 1, start: Some(0), end, complete: true, ..Job::default() };
+    let job = Job { ranks: Some(1), start: Some(0), end, complete: true, ..Job::default() };
     let options =
         Options { from: window.0, to: window.1, frequency: trace.frequency, over_time, ..Options::default() };
     detect(trace.name, InMemory { requests: &trace.requests, job }, &options).unwrap()

@@ -226,10 +226,10 @@ fn reproduced_logs(records: &[Value], logs: &Path) -> usize {
         let rest: Vec<&str> = [&args[..at], &args[at + 2..]].concat();
         let options = options(&rest).expect("known arguments");
         let name = Path::new(record["file"].as_str().unwrap()).file_name().unwrap();
-        let reading = OpenOptions { layer: Some(darshan_log::Layer::Posix), ..OpenOptions::default() };
+        let reading = OpenOptions { layer: Some(ftio_core::Layer::Posix), ..OpenOptions::default() };
         let opened = open(&Input::new(&logs.join(name)), &reading).unwrap().remove(0);
         let options = Options { compat: true, ..options };
-        let found = detect("log", opened.source, &options).unwrap().detection;
+        let found = detect("log", opened.into_source().unwrap(), &options).unwrap().detection;
         let number = |key: &str| record[key].as_f64().unwrap();
         let close = |a: f64, b: f64, what: &str| {
             assert!((a - b).abs() <= 1e-9 * b.abs(), "{name:?} {args:?}: {what}: {a} instead of {b}");

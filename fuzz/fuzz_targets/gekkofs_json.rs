@@ -1,5 +1,5 @@
 #![no_main]
 
-use ftio_core::source::{OpenOptions, recognise::Format};
+use ftio_core::source::OpenOptions;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ftio_fuzz::read(bytes, Some(Format::GekkoFsJson), &OpenOptions::default()));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ftio_fuzz::read(bytes, Some("gekkofs-json"), &OpenOptions::default()));

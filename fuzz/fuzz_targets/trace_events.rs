@@ -1,7 +1,7 @@
 #![no_main]
 
-use ftio_core::source::{OpenOptions, recognise::Format};
+use ftio_core::source::OpenOptions;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    ftio_fuzz::read(bytes, Some(Format::TraceEvents), &OpenOptions::default());
+    ftio_fuzz::read(bytes, Some("trace-events"), &OpenOptions::default());
 });

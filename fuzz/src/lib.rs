@@ -6,24 +6,32 @@
 //! ```
 
 use ftio_core::source::content::Content;
-use ftio_core::source::recognise::Format;
-use ftio_core::source::{OpenOptions, Span, open_content};
+use ftio_core::source::{OpenOptions, Opened, Span, formats, open_as, open_content};
 
-/// Read bytes as a format; without one, as what they are taken for.
-pub fn read(bytes: &[u8], format: Option<Format>, options: &OpenOptions) {
+/// Read bytes as the format of that name; without one, as what they are taken for.
+pub fn read(bytes: &[u8], format: Option<&str>, options: &OpenOptions) {
+    let format = format.map(|name| formats::named(name).expect("a format of the table"));
+    let open = || -> Option<Vec<Opened>> {
+        let content = Content::from_bytes("fuzz", bytes.to_vec()).ok()?;
+        match format {
+            Some(format) => open_as(content, format, options).ok(),
+            None => open_content(content, options).ok(),
+        }
+    };
     for span in [Span::Actual, Span::Required] {
-        let Ok(content) = Content::from_bytes("fuzz", bytes.to_vec()) else { return };
-        let Some(format) = format.or_else(|| Format::of(&content)) else { return };
-        for opened in open_content(content, format, options).into_iter().flatten() {
+        for opened in open().into_iter().flatten() {
+            let Ok(source) = opened.into_source() else { continue };
             let mut bad = 0u64;
-            let _ = opened.source.read(span, &mut |requests| {
+            let _ = source.read(span, &mut |requests| {
                 bad += requests.iter().filter(|request| request.start.abs() > 1 << 61).count() as u64;
             });
             assert_eq!(bad, 0, "a time beyond the range of the analysis");
         }
-        let Ok(content) = Content::from_bytes("fuzz", bytes.to_vec()) else { return };
-        for opened in open_content(content, format, options).into_iter().flatten() {
-            let _ = opened.source.read_pieces(span, &mut |_| {});
+        for opened in open().into_iter().flatten() {
+            let _ = opened.into_source().map(|source| source.read_pieces(span, &mut |_| {}));
+        }
+        for opened in open().into_iter().flatten() {
+            let _ = opened.into_source().map(|source| source.read_detailed(span, &mut |_| {}));
         }
     }
 }

@@ -38,6 +38,7 @@ mod mean_shift;
 mod metadata;
 mod operation;
 mod periodicity;
+mod requests;
 mod run;
 mod temporality;
 pub mod thresholds;

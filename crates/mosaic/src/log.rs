@@ -15,7 +15,8 @@ use crate::metadata::Requests;
 use crate::operation::{Bins, Collector, Operation};
 use crate::run::Run;
 use crate::thresholds::Thresholds;
-use darshan_log::{Activity, Direction, Dxt, Interval, Layer, Log, ModuleId};
+use darshan_log::{Activity, Direction, Dxt, Interval, Log, ModuleId};
+use ftio_core::Layer;
 use serde::{Deserialize, Serialize};
 
 /// Ids of `<STDIN>`, `<STDOUT>` and `<STDERR>`: Darshan hashes names, so that these are the same in every log.
@@ -33,7 +34,7 @@ const LAYERS: [Layer; 3] = [Layer::MpiIo, Layer::Posix, Layer::Stdio];
 #[serde(deny_unknown_fields)]
 pub struct Reading {
     /// The layer; `None`: the one that moved most bytes.
-    pub layer: Option<LayerName>,
+    pub layer: Option<Layer>,
     /// Use DXT where there is some.
     pub dxt: bool,
     /// Ask FTIO for a second opinion on periodicity, and read the heatmap for it.
@@ -46,46 +47,6 @@ impl Default for Reading {
     }
 }
 
-/// A layer by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum LayerName {
-    /// MPI-IO.
-    Mpiio,
-    /// POSIX.
-    Posix,
-    /// C streams.
-    Stdio,
-}
-
-impl LayerName {
-    /// Its name, as in JSON and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            LayerName::Mpiio => "mpiio",
-            LayerName::Posix => "posix",
-            LayerName::Stdio => "stdio",
-        }
-    }
-
-    fn layer(self) -> Layer {
-        match self {
-            LayerName::Mpiio => Layer::MpiIo,
-            LayerName::Posix => Layer::Posix,
-            LayerName::Stdio => Layer::Stdio,
-        }
-    }
-
-    fn of(layer: Layer) -> LayerName {
-        match layer {
-            Layer::MpiIo => LayerName::Mpiio,
-            Layer::Stdio => LayerName::Stdio,
-            _ => LayerName::Posix,
-        }
-    }
-}
-
 /// Where operations come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -95,6 +56,8 @@ pub enum Origin {
     Counters,
     /// Every single access.
     Dxt,
+    /// Every single access, of an input that is not a Darshan log.
+    Requests,
 }
 
 /// A run as a log tells it.
@@ -103,7 +66,7 @@ pub struct LoggedRun {
     /// The run.
     pub run: Run,
     /// The layer it is seen from; `None` if none moved anything.
-    pub layer: Option<LayerName>,
+    pub layer: Option<Layer>,
     /// Where its operations come from.
     pub origin: Origin,
     /// What the reader should know.
@@ -153,7 +116,7 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    fn new(kind: InvalidKind, reason: String) -> Self {
+    pub(crate) fn new(kind: InvalidKind, reason: String) -> Self {
         Invalid { kind, reason }
     }
 }
@@ -209,7 +172,7 @@ pub fn read(log: &Log, reading: &Reading, thresholds: &Thresholds) -> Result<Log
         notes: Vec::new(),
     };
     if let Some(accesses) = heaviest {
-        found.layer = Some(LayerName::of(accesses.layer));
+        found.layer = Some(accesses.layer);
         if reading.witness {
             found.run.heatmap = heatmap(log, &accesses, thresholds);
         }
@@ -334,14 +297,14 @@ impl Accesses {
 
 /// Read the counters of all layers, or of the one asked for.
 fn collect(log: &Log, reading: &Reading, layers: &mut [Accesses; 3]) -> Result<(), Invalid> {
-    let asked = reading.layer.map(LayerName::layer);
+    let asked = reading.layer;
     if log.format().major == 2 {
         // One record for all layers; read once.
         for record in log.darshan2() {
             let record = record?;
             for accesses in layers.iter_mut() {
-                if asked.is_none_or(|layer| layer == accesses.layer) && record.uses(accesses.layer) {
-                    let activity = record.activity(accesses.layer, log.job().start.seconds);
+                if asked.is_none_or(|layer| layer == accesses.layer) && record.uses(accesses.layer.into()) {
+                    let activity = record.activity(accesses.layer.into(), log.job().start.seconds);
                     accesses.add(log.file(), &activity)?;
                 }
             }
@@ -350,7 +313,7 @@ fn collect(log: &Log, reading: &Reading, layers: &mut [Accesses; 3]) -> Result<(
     }
     for accesses in layers.iter_mut() {
         if asked.is_none_or(|layer| layer == accesses.layer) {
-            for activity in log.activities(accesses.layer) {
+            for activity in log.activities(accesses.layer.into()) {
                 accesses.add(log.file(), &activity?)?;
             }
         }
@@ -426,7 +389,7 @@ fn heatmap(log: &Log, accesses: &Accesses, thresholds: &Thresholds) -> Option<Bi
     if (accesses.reads.bytes() as f64) < least && (accesses.writes.bytes() as f64) < least {
         return None;
     }
-    let heatmap = log.heatmap(accesses.layer).ok()??;
+    let heatmap = log.heatmap(accesses.layer.into()).ok()??;
     let is_width = heatmap.bin_width.is_finite() && heatmap.bin_width > 0.0;
     is_width.then_some(Bins { width: heatmap.bin_width, read: heatmap.read_bins, write: heatmap.write_bins })
 }

@@ -8,9 +8,10 @@ use darshan_log::{
     MpiioRecord, MpiioTime, PosixCounter, PosixRecord, PosixTime, Segment, StdioCounter, StdioRecord,
     StdioTime, Timestamp,
 };
+use ftio_core::Layer as FtioLayer;
 use mosaic::archive::record::examine;
 use mosaic::archive::{Record, Settings};
-use mosaic::log::{InvalidKind, LayerName, Origin, Reading};
+use mosaic::log::{InvalidKind, Origin, Reading};
 use mosaic::{Thresholds, log};
 use std::path::Path;
 
@@ -81,16 +82,16 @@ fn one_layer_is_taken_the_heaviest_and_of_equals_the_highest() {
         let found = read(&writer, Reading::default()).unwrap();
         (found.layer, found.run.writes.iter().map(|op| op.bytes).sum::<u64>() as i64)
     };
-    assert_eq!(with(GB, GB, 5), (Some(LayerName::Mpiio), GB));
-    assert_eq!(with(GB, 2 * GB, 5), (Some(LayerName::Posix), 2 * GB));
-    assert_eq!(with(1, 1, 5), (Some(LayerName::Stdio), 5));
+    assert_eq!(with(GB, GB, 5), (Some(FtioLayer::MpiIo), GB));
+    assert_eq!(with(GB, 2 * GB, 5), (Some(FtioLayer::Posix), 2 * GB));
+    assert_eq!(with(1, 1, 5), (Some(FtioLayer::Stdio), 5));
     assert_eq!(with(0, 0, 0), (None, 0));
     let writer = LogWriter::new(Format::V3_41, job(100))
         .records(3, &[mpiio(1, 1.0, 2.0, GB)])
         .records(4, &[posix(1, 1.0, 2.0, 2 * GB)]);
-    let reading = Reading { layer: Some(LayerName::Mpiio), ..Reading::default() };
+    let reading = Reading { layer: Some(FtioLayer::MpiIo), ..Reading::default() };
     let found = read(&writer, reading).unwrap();
-    assert_eq!(found.layer, Some(LayerName::Mpiio));
+    assert_eq!(found.layer, Some(FtioLayer::MpiIo));
     assert_eq!(found.run.metadata.iter().map(|requests| requests.count).sum::<u64>(), 8);
 }
 
@@ -164,7 +165,7 @@ fn darshan_2_is_read_as_well() {
     let format = Format { major: 2, minor: 6 };
     let bytes = Darshan2Writer::new(format, job(100)).records(&[record]).to_bytes().unwrap();
     let run = examine(&Log::from_bytes(bytes).unwrap(), &Settings::default()).unwrap();
-    assert_eq!(run.layer, Some(LayerName::Mpiio));
+    assert_eq!(run.layer, Some(FtioLayer::MpiIo));
     assert_eq!(run.categories.names()[..2], ["read_insignificant", "write_on_end"]);
     assert_eq!(run.findings.metadata.operations, 8);
 }
@@ -240,7 +241,7 @@ fn period_by_ftio(path: &std::path::Path) -> Option<f64> {
     let mut opened = open(&input, &OpenOptions::default()).unwrap();
     let options = Options { mode: Some(Mode::Write), ..Options::default() };
     let opened = opened.remove(0);
-    detect(&opened.name, opened.source, &options).unwrap().detection.period
+    detect(&opened.name.clone(), opened.into_source().unwrap(), &options).unwrap().detection.period
 }
 
 #[test]

@@ -46,6 +46,8 @@ pub struct Application {
     pub volume_spread: f64,
     /// How many times as long as the others the first phase is.
     pub first_phase: f64,
+    /// Before the first and after the last iteration the job idles for up to this many seconds.
+    pub idle: f64,
 }
 
 impl Default for Application {
@@ -62,7 +64,15 @@ impl Default for Application {
             phase: 10.4,
             volume_spread: 0.0,
             first_phase: 1.0,
+            idle: 30.0,
         }
+    }
+}
+
+impl Application {
+    /// The paper's own setting: phases as IOR writes them, no idle time at the edges.
+    pub fn of_the_paper() -> Self {
+        Application { shape: Some(Shape::Ior), idle: 0.0, ..Application::default() }
     }
 }
 
@@ -76,7 +86,7 @@ impl Application {
         // Four ranks that are late by more than they write leave no phase to speak of.
         let choice = if self.desync > 0.0 { &Shape::BY_ALL_RANKS[..] } else { &Shape::ALL[..] };
         let shape = self.shape.unwrap_or(choice[random.below(choice.len())]);
-        let mut time = random.between(0.0, 30.0);
+        let mut time = random.between(0.0, self.idle);
         let (mut writes, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         for iteration in 0..self.iterations {
             time += if self.jitter > 0.0 {
@@ -106,13 +116,13 @@ impl Application {
             ends.push(time);
             writes.extend(phase);
         }
-        let duration = time + random.between(0.0, 30.0);
+        let duration = time + random.between(0.0, self.idle);
         add_noise(&mut writes, self.noise, duration, random);
         let count = (self.iterations.max(2) - 1) as f64;
         let truth = Truth {
             kind: "application".into(),
             period: starts.last().zip(starts.first()).map(|(last, first)| (last - first) / count),
-            r_io: Some(busy_share(&writes, duration)),
+            r_io: starts.first().zip(ends.last()).map(|(&first, &last)| busy_share(&writes, (first, last))),
             starts,
             ends,
             ..Truth::default()

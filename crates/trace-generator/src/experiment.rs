@@ -19,7 +19,7 @@ pub enum Family {
 /// A family with its name and the table it belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Which table: `8a`, `8b`, `8c` (the figures of the paper), `any`, `none`, `two`.
+    /// Which table: `8a`, `8b`, `8c` (the figures of the paper), `own` (the same in the paper's own setting), `any`, `none`, `two`.
     pub table: &'static str,
     /// What is varied, and its value.
     pub name: String,
@@ -56,6 +56,7 @@ pub fn any(seed: u64) -> Application {
         phase,
         volume_spread: maybe(random, 0.0, 0.02, 0.4),
         first_phase: maybe(random, 1.0, 1.0, 4.0),
+        idle: 30.0,
     }
 }
 
@@ -74,8 +75,18 @@ pub fn settings() -> Vec<Setting> {
     for desync in [5.0, 11.0, 22.0, 33.0] {
         add("8b", format!("desynchronisation {desync} s"), Application { desync, ..Application::default() });
     }
-    for jitter in [0.25, 0.5, 1.0, 2.0] {
+    for jitter in [0.0, 0.25, 0.5, 0.55, 1.0, 2.0] {
         add("8c", format!("jitter {jitter}"), Application { jitter, ..Application::default() });
+    }
+    let own = Application::of_the_paper();
+    for compute in [2.0, 11.0, 88.0] {
+        add("own", format!("own t_cpu {compute} s"), Application { compute, ..own.clone() });
+    }
+    for desync in [1.0, 5.0, 11.0, 22.0] {
+        add("own", format!("own desynchronisation {desync} s"), Application { desync, ..own.clone() });
+    }
+    for jitter in [0.0, 0.25, 0.55, 1.0, 2.0] {
+        add("own", format!("own jitter {jitter}"), Application { jitter, ..own.clone() });
     }
     out.push(Setting { table: "any", name: "anything".into(), family: Family::Any });
     let irregular =

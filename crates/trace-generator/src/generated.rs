@@ -33,31 +33,39 @@ pub struct Generated {
 pub struct Truth {
     /// What was generated, in a word.
     pub kind: String,
-    /// The mean distance of phase starts, (s_J − s_1)/(J − 1); none if the signal has no single period.
+    /// The distance at which phases recur: without missing phases the mean distance of their starts, (s_J − s_1)/(J − 1);
+    /// none if the signal has no single period.
     pub period: Option<f64>,
     /// All periods, if there are several.
     pub periods: Vec<f64>,
+    /// Other periods that are right as well: what may be called a rhythm, but need not be.
+    pub also: Vec<f64>,
     /// When which of them begins to hold, if they follow one another.
     pub changes: Vec<f64>,
     /// Start of each phase.
     pub starts: Vec<f64>,
     /// End of each phase.
     pub ends: Vec<f64>,
-    /// Share of the time in which the bandwidth of the application exceeds its mean (paper, II-C b), from the exact step
-    /// function of all writes.
+    /// Share of the time, from the first phase to the last, in which the bandwidth of the application exceeds its mean
+    /// (paper, II-C b), from the exact step function of all writes.
     pub r_io: Option<f64>,
 }
 
-/// The share of `duration` in which the bandwidth of the writes exceeds its mean over `duration`.
-pub fn busy_share(writes: &[Write], duration: f64) -> f64 {
+/// The share of the time between two instants in which the bandwidth of the writes exceeds its mean between them.
+pub fn busy_share(writes: &[Write], (from, to): (f64, f64)) -> f64 {
     let mut changes: Vec<(f64, f64)> = Vec::with_capacity(2 * writes.len());
+    let mut volume = 0.0;
     for write in writes.iter().filter(|write| write.end > write.start) {
         let rate = write.bytes as f64 / (write.end - write.start);
-        changes.push((write.start, rate));
-        changes.push((write.end, -rate));
+        let (start, end) = (write.start.max(from), write.end.min(to));
+        if end > start {
+            volume += rate * (end - start);
+            changes.push((start, rate));
+            changes.push((end, -rate));
+        }
     }
     changes.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mean = writes.iter().map(|write| write.bytes as f64).sum::<f64>() / duration;
+    let mean = volume / (to - from);
     let (mut rate, mut since, mut busy) = (0.0, 0.0, 0.0);
     for (time, change) in changes {
         if rate > mean {
@@ -66,7 +74,7 @@ pub fn busy_share(writes: &[Write], duration: f64) -> f64 {
         rate += change;
         since = time;
     }
-    busy / duration
+    busy / (to - from)
 }
 
 #[cfg(test)]
@@ -77,9 +85,11 @@ mod tests {
     fn the_share_of_busy_time() {
         let write = |start: f64, end: f64, bytes: u64| Write { rank: 0, start, end, bytes };
         // 100 B/s for 2 s of 10 s: the mean is 20.
-        assert!((busy_share(&[write(1.0, 3.0, 200)], 10.0) - 0.2).abs() < 1e-9);
+        assert!((busy_share(&[write(1.0, 3.0, 200)], (0.0, 10.0)) - 0.2).abs() < 1e-9);
         // A log of 10 B/s below the mean of 30 does not count; what overlaps adds up.
         let with_log = [write(1.0, 3.0, 100), write(1.0, 3.0, 100), write(0.0, 10.0, 100)];
-        assert!((busy_share(&with_log, 10.0) - 0.2).abs() < 1e-9);
+        assert!((busy_share(&with_log, (0.0, 10.0)) - 0.2).abs() < 1e-9);
+        // From the middle of the first write on: 1 of 8 s.
+        assert!((busy_share(&with_log, (2.0, 10.0)) - 0.125).abs() < 1e-9);
     }
 }

@@ -71,7 +71,7 @@ impl Irregular {
             Irregular::Interleaved => truth.periods = made.interleaved(random),
             Irregular::Changing => (truth.periods, truth.changes) = made.changing(random),
         }
-        truth.r_io = Some(busy_share(&made.writes, made.duration));
+        truth.r_io = Some(busy_share(&made.writes, (0.0, made.duration)));
         Generated { ranks, duration: made.duration, writes: made.writes, truth }
     }
 }

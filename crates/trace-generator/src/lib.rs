@@ -8,6 +8,8 @@
 //! The paper glues recordings of the IOR benchmark together. We have no such recordings; [`shape`] makes up phases in many forms
 //! instead, of about the same length (10.4 s on average, none shorter than 10.2 s) unless another one is asked for.
 //!
+//! [`kinds`] go beyond the paper: signals as users bring them, each kind with what it is and what would be right.
+//!
 //! Everything is seeded: the same arguments give the same trace, everywhere.
 
 #![forbid(unsafe_code)]
@@ -17,6 +19,8 @@ pub mod application;
 pub mod experiment;
 pub mod generated;
 pub mod irregular;
+pub mod kinds;
 pub mod random;
 pub mod shape;
+pub mod verdict;
 pub mod write;

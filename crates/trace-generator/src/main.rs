@@ -1,18 +1,24 @@
-//! `trace-generator DIRECTORY [--seeds FROM..TO] [--table NAME] [--list]`: writes the traces of the experiment, and the truth about them.
+//! Writes made-up traces, and the truth about them.
 //!
-//! For each setting a directory, in it one trace per seed (`SEED.trace`) and `truth.jsonl` with one object per line: `trace` and the fields of
-//! the truth. `settings.json` lists the settings. Other formats: `ftio convert`.
+//! For each setting or kind a directory, in it one file per seed (`SEED.trace`, a series of samples `SEED.csv`) and `truth.jsonl` with
+//! one object per line: `trace` and the fields of the truth. `settings.json` or `kinds.json` lists them. Other formats: `ftio convert`.
 
 use serde::Serialize;
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use trace_generator::experiment::settings;
 use trace_generator::generated::Truth;
-use trace_generator::write::trace;
+use trace_generator::kinds::{Recording, families};
+use trace_generator::write::{ftio_json, recording, trace};
 
-const USAGE: &str = "usage: trace-generator DIRECTORY [--seeds FROM..TO] [--table 8a|8b|8c|any|none|two]";
+const USAGE: &str = "\
+usage: trace-generator DIRECTORY [--seeds FROM..TO] [--table 8a|8b|8c|own|any|none|two]
+       trace-generator DIRECTORY [--seeds FROM..TO] --kinds fitted|unseen|all|NAME,… [--ftio-json]
+       trace-generator --list
+Without --kinds: the settings of the paper's experiment. --list shows the kinds. --ftio-json: as the Python FTIO reads them.";
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -22,19 +28,32 @@ struct Line<'a> {
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct ListedSetting {
     table: &'static str,
     name: String,
     directory: String,
 }
 
+#[derive(Serialize)]
+struct ListedKind {
+    family: &'static str,
+    fitted: bool,
+    name: &'static str,
+    what: &'static str,
+    tolerance: f64,
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
-    let (mut directory, mut seeds, mut table) = (None, 0..100, None);
+    let (mut directory, mut seeds, mut table, mut kinds, mut json) = (None, 0..100, None, None, false);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--help" | "-h" => {
                 println!("{USAGE}");
+                return Ok(());
+            }
+            "--list" => {
+                list();
                 return Ok(());
             }
             "--seeds" => {
@@ -43,16 +62,32 @@ fn main() -> Result<(), Box<dyn Error>> {
                 seeds = from.parse()?..to.parse()?;
             }
             "--table" => table = Some(args.next().ok_or(USAGE)?),
+            "--ftio-json" => json = true,
+            "--kinds" => kinds = Some(args.next().ok_or(USAGE)?),
             _ if directory.is_none() && !arg.starts_with('-') => directory = Some(PathBuf::from(arg)),
             _ => return Err(USAGE.into()),
         }
     }
     let directory = directory.ok_or(USAGE)?;
     fs::create_dir_all(&directory)?;
+    match kinds {
+        Some(kinds) => write_kinds(&directory, &seeds, &kinds, json),
+        None => write_settings(&directory, &seeds, table.as_deref()),
+    }
+}
+
+fn list() {
+    for (family, fitted, kinds) in families() {
+        println!("{family}{}", if fitted { "" } else { " (never fitted on)" });
+        for kind in kinds {
+            println!("  {:<24} {}", kind.name, kind.what);
+        }
+    }
+}
+
+fn write_settings(directory: &Path, seeds: &Range<u64>, table: Option<&str>) -> Result<(), Box<dyn Error>> {
     let mut listed = Vec::new();
-    for setting in
-        settings().into_iter().filter(|setting| table.as_ref().is_none_or(|table| table == setting.table))
-    {
+    for setting in settings().into_iter().filter(|setting| table.is_none_or(|table| table == setting.table)) {
         let name = setting.name.replace([' ', ','], "_").replace("__", "_");
         let folder = directory.join(&name);
         fs::create_dir_all(&folder)?;
@@ -67,8 +102,54 @@ fn main() -> Result<(), Box<dyn Error>> {
             writeln!(truths)?;
         }
         truths.flush()?;
-        listed.push(Listed { table: setting.table, name: setting.name, directory: name });
+        listed.push(ListedSetting { table: setting.table, name: setting.name, directory: name });
     }
     serde_json::to_writer_pretty(File::create(directory.join("settings.json"))?, &listed)?;
+    Ok(())
+}
+
+fn write_kinds(directory: &Path, seeds: &Range<u64>, wanted: &str, json: bool) -> Result<(), Box<dyn Error>> {
+    let mut listed = Vec::new();
+    for (family, fitted, kinds) in families() {
+        for kind in kinds {
+            let chosen = match wanted {
+                "all" => true,
+                "fitted" => fitted,
+                "unseen" => !fitted,
+                names => names.split(',').any(|name| name == kind.name),
+            };
+            if !chosen {
+                continue;
+            }
+            let folder = directory.join(kind.name);
+            fs::create_dir_all(&folder)?;
+            let mut truths = BufWriter::new(File::create(folder.join("truth.jsonl"))?);
+            for seed in seeds.clone().take(usize::try_from(kind.at_most).unwrap_or(usize::MAX)) {
+                let made = kind.generate(seed);
+                let ending = match made.recording {
+                    _ if json => "json",
+                    Recording::Requests { .. } => "trace",
+                    Recording::Samples { .. } => "csv",
+                };
+                let file = format!("{seed}.{ending}");
+                let mut out = BufWriter::new(File::create(folder.join(&file))?);
+                if json {
+                    ftio_json(&made.recording, &mut out)?;
+                } else {
+                    recording(&made.recording, &mut out)?;
+                }
+                out.flush()?;
+                serde_json::to_writer(&mut truths, &Line { trace: file, truth: &made.truth })?;
+                writeln!(truths)?;
+            }
+            truths.flush()?;
+            let (name, what, tolerance) = (kind.name, kind.what, kind.tolerance);
+            listed.push(ListedKind { family, fitted, name, what, tolerance });
+        }
+    }
+    if listed.is_empty() {
+        return Err(format!("no kind is called {wanted:?}; --list shows them").into());
+    }
+    serde_json::to_writer_pretty(File::create(directory.join("kinds.json"))?, &listed)?;
     Ok(())
 }

@@ -47,6 +47,45 @@ impl Random {
         }
     }
 
+    /// Evenly between the logarithms of two numbers.
+    pub fn log_between(&mut self, low: f64, high: f64) -> f64 {
+        self.between(low.ln(), high.ln()).exp()
+    }
+
+    /// A whole number from `low` to `high`, both included.
+    pub fn whole(&mut self, low: usize, high: usize) -> usize {
+        low + self.below(high + 1 - low)
+    }
+
+    /// True with that probability.
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+
+    /// One of several.
+    pub fn pick<T: Copy>(&mut self, choice: &[T]) -> T {
+        choice[self.below(choice.len())]
+    }
+
+    /// Gamma with that shape, mean 1 (Marsaglia and Tsang, 2000).
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        let boost = if shape < 1.0 { self.unit().powf(1.0 / shape) } else { 1.0 };
+        let d = if shape < 1.0 { shape + 1.0 } else { shape } - 1.0 / 3.0;
+        let c = 1.0 / (9.0 * d).sqrt();
+        loop {
+            let x = self.normal();
+            let v = (1.0 + c * x).powi(3);
+            if v > 0.0 && self.unit().ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+                return boost * d * v / shape;
+            }
+        }
+    }
+
+    /// Pareto's distribution from 0 on (Lomax), with tail exponent `exponent` and scale 1.
+    pub fn pareto(&mut self, exponent: f64) -> f64 {
+        self.unit().powf(-1.0 / exponent) - 1.0
+    }
+
     /// 1 on average, spread by `spread` (the deviation of its logarithm).
     pub fn factor(&mut self, spread: f64) -> f64 {
         (spread * self.normal() - spread * spread / 2.0).exp()
@@ -73,5 +112,9 @@ mod tests {
         // A normal distribution cut at 0 half a deviation below its mean.
         check(&mut |r| r.positive_normal(11.0, 22.0), 22.2, 15.33);
         check(&mut |r| r.factor(0.3), 1.0, 0.307);
+        check(&mut |r| r.gamma(4.0), 1.0, 0.5);
+        check(&mut |r| r.gamma(0.5), 1.0, 2f64.sqrt());
+        // Lomax with exponent 6: mean 1/5, variance 6/(5²·4).
+        check(&mut |r| r.pareto(6.0), 0.2, 0.245);
     }
 }

@@ -64,7 +64,7 @@ impl Shape {
         let bursts = 2 + random.below(4);
         let tail = 1 + random.below(3) as u32;
         let writers = (ranks / 8).max(1);
-        let gap = random.between(0.3, 1.0);
+        let gap = random.between(0.03, 0.1) * length;
         for rank in 0..ranks {
             // All ranks but one or two end a little early.
             let end = if rank <= 1 { length } else { length * random.between(0.97, 1.0) };
@@ -88,7 +88,8 @@ impl Shape {
                 }
                 Shape::Header => {
                     if rank == 0 {
-                        out.push(Write { rank, start: 0.0, end: 0.1, bytes: 4096 });
+                        let bytes = (volume * 1e-4).clamp(1.0, 4096.0) as u64;
+                        out.push(Write { rank, start: 0.0, end: 0.01 * length, bytes });
                     }
                     steady(&mut out, rank, gap, end, share, 8, 0.2, random);
                 }

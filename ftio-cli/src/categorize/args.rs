@@ -1,9 +1,10 @@
 //! The arguments of `ftio categorize`. Thresholds are options made from their table.
 
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
+use ftio_core::Layer;
 use mosaic::Thresholds;
 use mosaic::archive::{Identity, Settings, Shard};
-use mosaic::log::{LayerName, Reading};
+use mosaic::log::Reading;
 use mosaic::thresholds::{TABLE, Threshold};
 use std::path::PathBuf;
 
@@ -65,7 +66,7 @@ pub struct Args {
     pub results: ResultArgs,
 
     /// Layer to take [default: the one that moved the most bytes; if equal, mpiio before posix before stdio]
-    #[arg(long, value_name = "LAYER", value_enum, help_heading = "Logs")]
+    #[arg(long, value_name = "LAYER", value_parser = crate::inputs::layer, help_heading = "Logs")]
     pub layer: Option<Layer>,
 
     /// Take operations from the counters even where a log has them one by one (DXT)
@@ -126,14 +127,6 @@ pub struct ResultArgs {
     pub bad_logs: Option<PathBuf>,
 }
 
-/// `--layer`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Layer {
-    Mpiio,
-    Posix,
-    Stdio,
-}
-
 /// `--application`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ApplicationBy {
@@ -146,15 +139,7 @@ impl Args {
     /// Everything that the results depend on.
     pub fn settings(&self) -> Settings {
         Settings {
-            reading: Reading {
-                layer: self.layer.map(|layer| match layer {
-                    Layer::Mpiio => LayerName::Mpiio,
-                    Layer::Posix => LayerName::Posix,
-                    Layer::Stdio => LayerName::Stdio,
-                }),
-                dxt: !self.no_dxt,
-                witness: !self.no_witness,
-            },
+            reading: Reading { layer: self.layer, dxt: !self.no_dxt, witness: !self.no_witness },
             identity: match self.application {
                 ApplicationBy::Name => Identity::Name,
                 ApplicationBy::Path => Identity::Path,

@@ -1,14 +1,16 @@
-//! `ftio convert IN -o OUT`: our trace in other formats. CSV, Chrome's and our own are written as the trace is read; memory does
-//! not grow with it.
+//! `ftio convert IN -o OUT`: an input in other formats. Our trace is written to CSV, Chrome's format and our own as it is read, and
+//! memory does not grow with it; other inputs are encoded in memory first.
 
 mod chrome;
 mod csv;
 
 use crate::exit::{Exit, wrong_usage};
+use crate::inputs::{self, InputArgs};
 use crate::rewrite;
 use crate::terminal::text::warn_once;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
+use ftio_core::source::{Opened, as_trace};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -21,7 +23,7 @@ use tmio_trace::{Event, Outcome, Trace, tmio};
 /// msgpack (ours, written anew).
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A trace of tmio
+    /// A trace of tmio, or any other input of requests; - is standard input
     #[arg(value_name = "IN", value_hint = ValueHint::AnyPath)]
     pub input: PathBuf,
 
@@ -33,6 +35,9 @@ pub struct Args {
     /// .jsonl]
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub to: Option<Target>,
+
+    #[command(flatten)]
+    pub reading: InputArgs,
 }
 
 /// `--to`.
@@ -57,7 +62,16 @@ trait Exporter {
 
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let target = args.to.map_or_else(|| guess(&args.output), Ok)?;
-    let trace = Trace::open(&args.input)?;
+    let reading = args.reading.options()?;
+    let paths = std::slice::from_ref(&args.input);
+    let mut inputs: Vec<Opened> =
+        inputs::sources(paths, args.reading.merge, &reading).collect::<Result<_, _>>()?;
+    let (Some(opened), true) = (inputs.pop(), inputs.is_empty()) else {
+        let name = args.input.display();
+        anyhow::bail!("{name}: holds several inputs: expected one (--metric chooses, --merge joins)");
+    };
+    let (trace, notes) = as_trace(opened)?;
+    warn_once(&notes);
     let to_stdout = args.output.as_os_str() == "-";
     // Written beside its place and moved there when it is whole: nobody finds half a file.
     let unfinished = beside(&args.output);

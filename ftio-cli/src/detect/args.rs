@@ -55,6 +55,11 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["over_time", "skip_first_phase"])]
     pub compat: bool,
 
+    /// Analyse as the method was printed (IPDPS 2024): the spectrum alone, sampled at 10 Hz from the first event
+    /// to the last
+    #[arg(long, conflicts_with_all = ["compat", "over_time", "skip_first_phase"])]
+    pub paper: bool,
+
     /// Draw bandwidth, spectrum, autocorrelation and ranks; the format follows from the ending of the name: .html (zoom and
     /// hover; needs no network), .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -106,6 +111,7 @@ impl Args {
             reconstruct: self.reconstruct,
             over_time: self.over_time || self.csv == Some(CsvChoice::Segments),
             compat: self.compat,
+            paper: self.paper,
             automatic_frequency: self.window.signal.freq == Some(Sampling::Auto),
             ..self.spectrum.add_to(self.window.options())
         }

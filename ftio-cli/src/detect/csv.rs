@@ -131,7 +131,7 @@ fn result(analysis: &Analysis) -> Vec<String> {
     let next = found.next_phase;
     vec![
         found.mode.to_string(),
-        found.ranks.to_string(),
+        optional(found.ranks),
         found.total_bytes.to_string(),
         found.t_start.to_string(),
         found.t_end.to_string(),

@@ -30,7 +30,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     args.window.check()?;
     check(args)?;
     let reading = args.input.options()?;
-    let mut outputs = outputs(args, &reading)?;
+    let mut outputs = outputs(args)?;
     let work = Work {
         options: args.options(),
         group: args.group(),
@@ -50,7 +50,7 @@ pub fn whole_trace(trace: PathBuf, options: &Options, json: bool) -> anyhow::Res
 }
 
 /// The outputs that are asked for, opened: one that cannot be opened is reported before the work begins.
-fn outputs(args: &Args, reading: &OpenOptions) -> anyhow::Result<Vec<Box<dyn Output>>> {
+fn outputs(args: &Args) -> anyhow::Result<Vec<Box<dyn Output>>> {
     let mut outputs: Vec<Box<dyn Output>> = Vec::new();
     match args.csv {
         Some(what) => outputs.push(Box::new(Csv::open(what)?)),
@@ -58,21 +58,22 @@ fn outputs(args: &Args, reading: &OpenOptions) -> anyhow::Result<Vec<Box<dyn Out
         None => outputs.push(Box::new(Text::open(args.quiet))),
     }
     if let Some(path) = &args.plot {
-        outputs.push(Box::new(Pictures::open(path, reading)?));
+        outputs.push(Box::new(Pictures::open(path)?));
     }
     Ok(outputs)
 }
 
 /// Options that exclude each other in ways that the parser does not know.
 fn check(args: &Args) -> anyhow::Result<()> {
+    let published = args.compat || args.paper;
     match args.outlier.as_slice() {
-        [_, _, ..] if args.compat => bail!(wrong_usage("--outlier: --compat knows only one method")),
+        [_, _, ..] if published => bail!(wrong_usage("--outlier: --compat and --paper know only one method")),
         [first, second] if first != second => {}
         [_, _, ..] => bail!(wrong_usage("--outlier: expected one method, or two different ones")),
         _ => {}
     }
-    if args.compat && args.csv == Some(CsvChoice::Segments) {
-        bail!(wrong_usage("--compat has no segments"));
+    if published && args.csv == Some(CsvChoice::Segments) {
+        bail!(wrong_usage("--compat and --paper have no segments"));
     }
     Ok(())
 }
@@ -127,7 +128,8 @@ impl Work {
 
     /// The name of an input, and one result, or one for each rank or file.
     fn analyse(&self, opened: Opened) -> Result<(String, Vec<Analysis>), SourceError> {
-        let Opened { name, source, .. } = opened;
+        let name = opened.name.clone();
+        let source = opened.into_source()?;
         let analyses = match self.group {
             Some(group) => detect_each(&name, source, group, &self.options)?,
             None => vec![detect(&name, source, &self.options)?],

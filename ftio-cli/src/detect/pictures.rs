@@ -7,21 +7,18 @@ use crate::plot;
 use crate::terminal::text::{Severity, complain};
 use anyhow::ensure;
 use ftio_core::detect::Analysis;
-use ftio_core::source::OpenOptions;
 use std::path::Path;
 
 /// Draws them.
 #[derive(Debug)]
 pub struct Pictures {
     file: PictureFile,
-    reading: OpenOptions,
     drawn: usize,
 }
 
 impl Pictures {
-    /// `reading` is how the inputs are read.
-    pub fn open(path: &Path, reading: &OpenOptions) -> anyhow::Result<Self> {
-        Ok(Pictures { file: PictureFile::open(path)?, reading: reading.clone(), drawn: 0 })
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        Ok(Pictures { file: PictureFile::open(path)?, drawn: 0 })
     }
 
     fn draw(&self, analysis: &Analysis, file: &PictureFile) -> anyhow::Result<()> {
@@ -31,7 +28,7 @@ impl Pictures {
             file.path().display(),
             analysis.detection.source
         );
-        file.write(plot::draw(&[plot::picture(analysis, &self.reading, file.format())], file.format()))
+        file.write(plot::draw(&[plot::picture(analysis, file.format())], file.format()))
     }
 }
 

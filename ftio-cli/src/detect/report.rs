@@ -3,7 +3,7 @@
 use super::sparkline::{marks, sparkline};
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
-use crate::terminal::units::{bytes, counted, percent, seconds, si};
+use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
 use ftio_core::detect::Analysis;
 use ftio_core::detect::detection::Detection;
 use std::fmt::Write;
@@ -47,7 +47,7 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
     if let Some(text) = behaviour(found) {
         block.line("I/O phases", &text);
     }
-    if let Some(next) = found.next_phase {
+    if let Some(next) = found.next_phase.filter(|next| !next.provisional) {
         let text = format!("{} to {}, {}", seconds(next.start), seconds(next.end), bytes(next.bytes as f64));
         block.line("Next phase", &text);
     }
@@ -138,7 +138,7 @@ fn analysed(found: &Detection) -> String {
         found.mode,
         bytes(found.total_bytes as f64),
         counted(found.requests, "request"),
-        counted(found.ranks.into(), "rank"),
+        ranks(found.ranks),
         if found.complete { "" } else { "; the trace is incomplete" },
     )
 }

@@ -42,7 +42,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut pictures = Vec::new();
     let reading = args.input.options()?;
     for opened in inputs::sources(&args.traces, args.input.merge, &reading) {
-        match opened.and_then(|opened| detect(&opened.name, opened.source, &options)) {
+        match opened.and_then(|opened| detect(&opened.name.clone(), opened.into_source()?, &options)) {
             Ok(analysis) if analysis.signal.samples.is_empty() => {
                 let found = &analysis.detection;
                 complain(
@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             }
             Ok(analysis) => {
                 warn_once(&analysis.warnings);
-                pictures.push(picture(&analysis, &reading, file.format()));
+                pictures.push(picture(&analysis, file.format()));
             }
             Err(error) => {
                 complain(Severity::Error, &error.to_string());

@@ -5,13 +5,12 @@ use super::timeline::Timeline;
 use super::{html, scene};
 use crate::canvas::{self, Format, draw_sheet};
 use ftio_core::detect::Analysis;
-use ftio_core::source::OpenOptions;
 
-/// What is to be drawn of an analysis; `reading` is how its input was read.
-pub fn picture(analysis: &Analysis, reading: &OpenOptions, format: Format) -> Picture {
+/// What is to be drawn of an analysis.
+pub fn picture(analysis: &Analysis, format: Format) -> Picture {
     let found = &analysis.detection;
     let window = [found.t_start, found.t_end.max(found.t_start + analysis.signal.step())];
-    Picture::of(analysis, Timeline::of(&found.source, reading, found.mode, window), points(format))
+    Picture::of(analysis, Timeline::of(analysis.lanes.as_ref(), window), points(format))
 }
 
 /// Draw pictures, side by side if there are several.

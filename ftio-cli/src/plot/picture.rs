@@ -3,7 +3,7 @@
 use super::timeline::{Heatmap, Overlap, Timeline};
 use crate::canvas::curve::Curve;
 use crate::terminal::text::printable;
-use crate::terminal::units::{bytes, counted, percent, seconds, si};
+use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
 use ftio_core::detect::Analysis;
 use ftio_core::signal::step::StepFunction;
 use ftio_core::spectral::autocorrelation::acf;
@@ -101,7 +101,7 @@ impl Picture {
             frequency_range: interesting(&spectrum, found.frequency),
             spectrum: spectrum.peaks(4 * points),
             candidates: marks(analysis),
-            next_phase: found.next_phase.map(|next| [next.start, next.end]),
+            next_phase: found.next_phase.filter(|next| !next.provisional).map(|next| [next.start, next.end]),
             phases: phases(analysis),
             acf: correlation(analysis).map(|curve| curve.thinned(points)),
             period: found.period,
@@ -141,7 +141,7 @@ fn subtitle(analysis: &Analysis) -> String {
     let mut text = format!(
         "{} · {} · {} · {} at {}",
         found.mode,
-        counted(found.ranks.into(), "rank"),
+        ranks(found.ranks),
         bytes(found.total_bytes as f64),
         counted(found.n_samples as u64, "sample"),
         si(found.sampling_frequency, "Hz")
@@ -167,7 +167,8 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
     facts.extend(traits.r_io.map(|share| ("Time in I/O", percent(share))));
     facts.extend(traits.b_io.map(|bandwidth| ("Bandwidth in I/O", si(bandwidth, "B/s"))));
     facts.extend(traits.bytes_per_period.map(|volume| ("Per period", bytes(volume))));
-    facts.extend(found.next_phase.map(|next| ("Next phase", format!("at {}", seconds(next.start)))));
+    let next = found.next_phase.filter(|next| !next.provisional);
+    facts.extend(next.map(|next| ("Next phase", format!("at {}", seconds(next.start)))));
     facts
 }
 

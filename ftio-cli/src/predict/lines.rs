@@ -66,7 +66,8 @@ fn line(prediction: &Prediction, named: bool, style: Style) -> String {
     }
     if let Some(next) = prediction.next_phase {
         let text = format!("{} to {}, {}", seconds(next.start), seconds(next.end), bytes(next.bytes as f64));
-        parts.push(format!("next phase {text}"));
+        let sure = if next.provisional { "perhaps " } else { "" };
+        parts.push(format!("next phase {sure}{text}"));
     }
     if let Some(interval) = prediction.intervals.first() {
         let range = format!("{} to {}", seconds(interval.low), seconds(interval.high));

@@ -12,7 +12,7 @@ mod sinks;
 mod socket;
 mod tui;
 
-use crate::exit::{Exit, wrong_usage};
+use crate::exit::Exit;
 use crate::follow::{Trace, Until, follow};
 pub use args::{Args, OutArgs, PredictionArgs};
 pub use lines::Place;
@@ -24,10 +24,6 @@ pub use tui::Tui;
 
 /// Follow until told to stop, or until everything has ended if that is asked for.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    if args.traces.iter().any(|path| path.as_os_str() == "-") {
-        let problem = "standard input cannot be followed: name a file (one called \"-\" is ./-)";
-        return Err(wrong_usage(problem));
-    }
     let reading = args.prediction.reading()?;
     let options = args.prediction.options(args.outlier);
     let mut traces: Vec<Trace> =
@@ -36,7 +32,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let tui = args.out.tui.then(Tui::open).transpose()?;
     let mut predicting = Predicting::new(args.traces.iter().map(PathBuf::as_path), &options, sinks, tui);
     let timeout = args.timeout.map(Duration::from_secs_f64);
-    let until = Until { complete: args.until_complete, timeout, program: None };
+    // Standard input is read once, to its end.
+    let only_stdin = args.traces.iter().all(|path| path.as_os_str() == "-");
+    let until = Until { complete: args.until_complete || only_stdin, timeout, program: None };
     let exit = follow(&mut traces, &mut predicting, args.poll, &until)?;
     predicting.finish()?;
     Ok(exit)

@@ -4,16 +4,16 @@
 mod parameters;
 
 use crate::exit::{Exit, wrong_usage};
-use crate::inputs::{InputArgs, expand};
+use crate::inputs::{self, InputArgs};
 use crate::terminal::text::{Severity, complain, printable, warn_once};
 use crate::terminal::units::counted;
 use anyhow::Context;
 use clap::ValueHint;
 use ftio_core::detect::{self, detect};
 use ftio_core::inspect::profile::measurements::{is_zero_if_absent, measurements};
-use ftio_core::inspect::profile::profile;
+use ftio_core::inspect::profile::profile_and;
 use ftio_core::request::Mode;
-use ftio_core::source::{Input, OpenOptions, open};
+use ftio_core::source::{Opened, Source};
 use parameters::{Parameter, point};
 use perf_model::input::{self, Format};
 use perf_model::{Experiment, Extension, Name, Run, extend};
@@ -88,8 +88,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     let mut runs = Vec::new();
     let reading = args.input.options()?;
-    for input in expand(&args.traces) {
-        match input.map_err(Into::into).and_then(|input| measure(&input, args, &reading)) {
+    for opened in inputs::opened(&args.traces, &reading) {
+        match opened.map_err(Into::into).and_then(|opened| measure(opened, args)) {
             Ok(run) => runs.push(run),
             Err(problem) => {
                 complain(Severity::Error, &format!("{problem:#}"));
@@ -105,22 +105,16 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 /// One run: the values of its parameters, and what was measured.
-fn measure(input: &Input, args: &Args, reading: &OpenOptions) -> anyhow::Result<Run> {
-    let Input::Path(path) = input else {
-        anyhow::bail!("{}: expected a file, because it is read more than once", input.name());
-    };
-    let profile = profile(input, reading)?;
-    warn_once(&profile.warnings);
+fn measure(opened: Opened, args: &Args) -> anyhow::Result<Run> {
+    let path = PathBuf::from(&opened.name);
     let options = detect::Options { mode: args.mode, ..detect::Options::default() };
+    let look = |name: &str, source: Box<dyn Source + '_>| detect(name, source, &options);
+    let (profile, analysis) = profile_and(opened, Box::new(look))?;
+    warn_once(&profile.warnings);
     // A log of counters alone has no period, and is of use all the same.
-    let analysis = open(input, reading).and_then(|opened| {
-        opened.into_iter().next().map(|one| detect(&one.name, one.source, &options)).transpose()
-    });
-    let analysis = analysis.unwrap_or_else(|problem| {
-        complain(Severity::Note, &format!("no period: {problem}"));
-        None
-    });
-    let point = point(path, profile.ranks, &args.parameters).map_err(anyhow::Error::msg)?;
+    let analysis =
+        analysis.map_err(|problem| complain(Severity::Note, &format!("no period: {problem}"))).ok();
+    let point = point(&path, profile.ranks, &args.parameters).map_err(anyhow::Error::msg)?;
     let detection = analysis.as_ref().map(|analysis| &analysis.detection);
     let values = measurements(&profile, detection).into_iter();
     let values = values.map(|one| ((one.callpath, one.metric.to_owned()), one.value)).collect();

@@ -55,7 +55,7 @@ pub fn names(given: &[Parameter]) -> Result<Vec<String>, String> {
 }
 
 /// Where a run stands, in the order of [`names`].
-pub fn point(path: &Path, ranks: u32, given: &[Parameter]) -> Result<Vec<f64>, String> {
+pub fn point(path: &Path, ranks: Option<u32>, given: &[Parameter]) -> Result<Vec<f64>, String> {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let named = |parameter: &Parameter| {
         parameter.value.or_else(|| value_in_name(&file, &parameter.name)).ok_or_else(|| {
@@ -68,10 +68,12 @@ pub fn point(path: &Path, ranks: u32, given: &[Parameter]) -> Result<Vec<f64>, S
     };
     let processes = match given.iter().find(|parameter| parameter.name == PROCESSES) {
         Some(parameter) => named(parameter)?,
-        None if ranks > 0 => f64::from(ranks),
-        None => last_number(&file).ok_or_else(|| {
-            format!("{}: the number of processes is neither in the trace nor in its name", path.display())
-        })?,
+        None => match ranks {
+            Some(ranks) => f64::from(ranks),
+            None => last_number(&file).ok_or_else(|| {
+                format!("{}: the number of processes is neither in the trace nor in its name", path.display())
+            })?,
+        },
     };
     let others = given.iter().filter(|parameter| parameter.name != PROCESSES).map(named);
     std::iter::once(Ok(processes)).chain(others).collect()
@@ -114,7 +116,7 @@ mod tests {
 
     fn at(file: &str, ranks: u32, given: &[&str]) -> Result<Vec<f64>, String> {
         let given: Vec<Parameter> = given.iter().map(|text| text.parse().unwrap()).collect();
-        point(Path::new(file), ranks, &given)
+        point(Path::new(file), Some(ranks).filter(|ranks| *ranks > 0), &given)
     }
 
     #[test]

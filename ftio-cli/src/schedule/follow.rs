@@ -22,7 +22,8 @@ pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
         return Err(wrong_usage(format!("--job is the id of one trace, but {count} traces were given")));
     }
     let configfs = Configfs::open(directory)?;
-    let options = Options { mode: args.mode.mode, ..Options::default() };
+    let (min_period, max_period) = (Some(args.min_period), args.max_period);
+    let options = Options { mode: args.mode.mode, min_period, max_period, ..Options::default() };
     let history = history(&args.history, &options)?;
     let scheduler = Scheduler::new(configfs, scheduler::Options { history, early: args.early });
     let predict = PredictOptions { detect: options, ..PredictOptions::default() };
@@ -44,7 +45,7 @@ fn history(paths: &[PathBuf], options: &Options) -> anyhow::Result<Vec<f64>> {
     let reading = OpenOptions::default();
     let mut periods = Vec::new();
     for opened in inputs::sources(paths, false, &reading) {
-        match opened.and_then(|opened| detect(&opened.name, opened.source, options)) {
+        match opened.and_then(|opened| detect(&opened.name.clone(), opened.into_source()?, options)) {
             Ok(analysis) => match analysis.detection.period {
                 Some(period) => periods.push(period),
                 None => {

@@ -75,6 +75,14 @@ pub struct Args {
     #[command(flatten)]
     pub mode: ModeArgs,
 
+    /// Periods shorter than this, in seconds, are of no interest
+    #[arg(long, value_name = "SECONDS", value_parser = crate::values::positive_seconds, default_value = "1")]
+    pub min_period: f64,
+
+    /// Periods longer than this are of no interest
+    #[arg(long, value_name = "SECONDS", value_parser = crate::values::positive_seconds)]
+    pub max_period: Option<f64>,
+
     /// Print one JSON object per change of a priority
     #[arg(long)]
     pub json: bool,

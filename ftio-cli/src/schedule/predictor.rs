@@ -54,7 +54,8 @@ impl Compat {
 impl Predictor for Compat {
     fn flush(&mut self, transfers: &[Transfer], now: Nanoseconds) -> Option<f64> {
         self.requests.extend(transfers.iter().map(|transfer| request(transfer, self.start)));
-        let job = Job { ranks: 1, start: Some(0), end: Some(job_time(now, self.start)), ..Job::default() };
+        let job =
+            Job { ranks: Some(1), start: Some(0), end: Some(job_time(now, self.start)), ..Job::default() };
         let options = Options { compat: true, frequency: Some(self.frequency), ..Options::default() };
         let source = InMemory { requests: &self.requests, job };
         detect(&self.name, source, &options).ok()?.detection.period

@@ -82,6 +82,11 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
+/// `4 ranks`, or that the input does not tell.
+pub fn ranks(ranks: Option<u32>) -> String {
+    ranks.map_or("an unknown number of ranks".into(), |ranks| counted(ranks.into(), "rank"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -99,6 +99,7 @@ struct Characterization {
     sigma_time: Option<f64>,
     periodicity_score: Option<f64>,
     r_io: Option<f64>,
+    r_io_of_job: Option<f64>,
     b_io: Option<f64>,
     bytes_per_period: Option<f64>,
 }

@@ -55,7 +55,7 @@ fn every_file_of_a_folder_is_analysed() {
     for command in [&["--json", "results"][..], &["info", "--json", "results"]] {
         let output = ftio(dir.path(), command);
         assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).starts_with("ftio: results/README: is of no known format: expected a trace"));
+        assert!(stderr(&output).starts_with("ftio: results/README: unknown format: expected a trace"));
         assert_eq!(stdout(&output).lines().count(), 5);
     }
 }

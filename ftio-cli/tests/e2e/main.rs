@@ -8,6 +8,7 @@ mod command_line;
 mod convert;
 mod darshan;
 mod detection;
+mod every_way;
 mod extra_p;
 mod info;
 mod inputs;

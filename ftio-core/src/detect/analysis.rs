@@ -3,6 +3,7 @@
 use crate::detect::detection::Detection;
 use crate::phases::phase::Phase;
 use crate::signal::Signal;
+use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
 use crate::spectral::harmonics::Candidates;
 use crate::spectral::reconstruct::reconstruct;
@@ -31,6 +32,8 @@ pub struct Analysis {
     pub stretches: Option<Vec<Stretch>>,
     /// How strong which period was when, if asked for.
     pub scalogram: Option<Scalogram>,
+    /// What each rank did when, if requests were to be kept.
+    pub lanes: Option<Lanes>,
     /// The phases that were counted, if there is a period by them; here in seconds of job time.
     pub phases: Vec<Phase>,
 }
@@ -55,6 +58,7 @@ impl Analysis {
             wave,
             stretches,
             scalogram: None,
+            lanes: None,
             phases: Vec::new(),
         }
     }

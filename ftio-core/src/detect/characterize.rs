@@ -5,18 +5,24 @@
 //! | R_IO | share of the time spent on *substantial* I/O, that is, above the mean bandwidth V(T)/L(T) |
 //! | B_IO | bandwidth of the substantial I/O, V(S)/L(S) |
 //! | σ_vol | how much the volume differs from period to period: the standard deviation of V(T_i)/max V(T_i) |
-//! | σ_time | how much the share of I/O time differs: the deviation of L(S_i)/L(T_i) from R_IO (Eq. 4) |
+//! | σ_time | how much the share of I/O time differs: the deviation of L(S_i)/L(T_i) from its mean over all periods (Eq. 4) |
 //! | periodicity score | 1 − σ_vol − σ_time |
-//! | bytes per period | V(S)/(L(T)·f_d) |
+//! | bytes per period | the substantial I/O of a period: that of all periods over their number |
+//!
+//! # Which time counts
+//!
+//! T goes from the start of the first phase to the end of the last, as in the paper; without phases, from the first byte to the last. How
+//! long the job idles before and after changes no number but `r_io_of_job`, the share of the whole window.
 //!
 //! # Where the periods are cut
 //!
 //! The paper divides the trace into pieces of one period from its beginning. If bursts happen to lie on the cuts, a little
-//! jitter moves them from one piece to the next, and a regular signal looks irregular. We cut half a period away from the
-//! crests of the dominant wave instead, where the application is most quiet, and take one piece for each crest that lies in the
-//! window with at least three quarters of the phase expected around it. So a first or last piece may reach over the edge of the
-//! window, but not if its phase is cut off.
+//! jitter moves them from one piece to the next, and a regular signal looks irregular. We take one piece for each phase instead, from
+//! half-way between its middle and that of the phase before to half-way to the next; the first begins half a period before its middle, and the last
+//! ends half a period after. Where phases are missing there are pieces without them, as many as periods fit; a pause longer than
+//! [`LONGEST_GAP`] periods is no part of any. A period that comes from the spectrum has no phases: its pieces lie around the crests of the wave.
 
+use crate::phases::phase::Phase;
 use crate::signal::Signal;
 use crate::spectral::spectrum::Wave;
 use serde::Serialize;
@@ -31,13 +37,18 @@ pub struct Characterization {
     pub sigma_time: Option<f64>,
     /// 1 if all periods are alike.
     pub periodicity_score: Option<f64>,
-    /// Share of the time with substantial I/O.
+    /// Share of the time with substantial I/O, from the first phase to the last.
     pub r_io: Option<f64>,
+    /// The same of the whole window, idle time before and after included.
+    pub r_io_of_job: Option<f64>,
     /// Bandwidth of the substantial I/O.
     pub b_io: Option<f64>,
     /// Bytes of substantial I/O in a period.
     pub bytes_per_period: Option<f64>,
 }
+
+/// A gap of more periods than this is a pause of the job; in a shorter one phases are missing.
+pub const LONGEST_GAP: f64 = 4.5;
 
 /// One period of the signal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,10 +57,104 @@ pub struct Piece {
     pub start: f64,
     /// Bytes in the piece.
     pub volume: f64,
+    /// Bytes of substantial I/O in the piece.
+    pub substantial: f64,
     /// Seconds of substantial I/O in the piece.
     pub busy: f64,
     /// First and last instant of substantial I/O in the piece, if any.
     pub active: Option<(f64, f64)>,
+}
+
+/// How a signal behaves from its first phase to its last, the phases being `period` apart; times are seconds from the start of the window.
+///
+/// Without phases the period, if there is one, is that of the strongest wave near it. Without a period nothing is cut.
+pub fn behaviour(signal: &Signal, period: Option<f64>, phases: &[Phase]) -> Characterization {
+    let Some((from, to)) = active_part(signal, phases) else { return Characterization::default() };
+    let part = Signal {
+        start: signal.start + from as i64 * signal.bin,
+        samples: signal.samples[from..to].to_vec(),
+        ..*signal
+    };
+    let whole = characterize(&part, None, &[]);
+    let of_job = whole.r_io.map(|share| share * part.duration() / signal.duration());
+    let out = Characterization { r_io_of_job: of_job, ..whole };
+    let Some(period) = period else { return out };
+    let since = from as f64 * signal.step();
+    let moved: Vec<Phase> = phases
+        .iter()
+        .map(|phase| Phase { start: phase.start - since, end: phase.end - since, ..*phase })
+        .collect();
+    let cut = if phases.is_empty() {
+        pieces(&part, &Wave::in_samples(&part.samples, part.step(), 1.0 / period))
+    } else {
+        pieces_around(&part, &moved, period)
+    };
+    with_pieces(out, &cut, period)
+}
+
+/// First and last bin (exclusive) of what counts: from the first phase to the last, else from the first byte to the last.
+fn active_part(signal: &Signal, phases: &[Phase]) -> Option<(usize, usize)> {
+    let any = |x: &f64| *x > 0.0;
+    let (first, last) = (signal.samples.iter().position(any)?, signal.samples.iter().rposition(any)?);
+    let bin = |time: f64| (time / signal.step()).max(0.0);
+    match (phases.first(), phases.last()) {
+        (Some(one), Some(other)) => {
+            let from = (bin(one.start).round() as usize).clamp(first, last);
+            let to = (bin(other.end).round() as usize).clamp(from + 1, last + 1);
+            Some((from, to))
+        }
+        _ => Some((first, last + 1)),
+    }
+}
+
+/// One piece around each phase, and one for each that is missing.
+fn pieces_around(signal: &Signal, phases: &[Phase], period: f64) -> Vec<Piece> {
+    let totals = Totals::of(signal);
+    let mut out = Vec::with_capacity(phases.len());
+    let middle = |phase: &Phase| 0.5 * (phase.start + phase.end);
+    let mut from = phases.first().map_or(0.0, |phase| middle(phase) - period / 2.0);
+    for (i, phase) in phases.iter().enumerate() {
+        let centre = middle(phase);
+        let gap = phases.get(i + 1).map(|next| middle(next) - centre);
+        let slots = gap.map_or(1.0, |gap| (gap / period).round().max(1.0));
+        match gap {
+            Some(gap) if slots <= LONGEST_GAP => {
+                let each = gap / slots;
+                let mut to = centre + each / 2.0;
+                out.push(totals.piece(from, to));
+                for _ in 1..slots as usize {
+                    out.push(totals.piece(to, to + each));
+                    to += each;
+                }
+                from = to;
+            }
+            _ => {
+                out.push(totals.piece(from, centre + period / 2.0));
+                from = gap.map_or(from, |gap| centre + gap - period / 2.0);
+            }
+        }
+    }
+    out
+}
+
+/// What the pieces tell: Eq. 4 and the score, in shares of the period.
+fn with_pieces(out: Characterization, pieces: &[Piece], period: f64) -> Characterization {
+    let largest = pieces.iter().map(|piece| piece.volume).fold(0.0, f64::max);
+    if largest <= 0.0 {
+        return out;
+    }
+    let count = pieces.len() as f64;
+    let mean = |value: &dyn Fn(&Piece) -> f64| pieces.iter().map(value).sum::<f64>() / count;
+    let spread = |value: &dyn Fn(&Piece) -> f64| deviation(pieces.iter().map(value), mean(value));
+    let sigma_vol = spread(&|piece| piece.volume / largest);
+    let sigma_time = spread(&|piece| piece.busy / period);
+    Characterization {
+        sigma_vol: Some(sigma_vol),
+        sigma_time: Some(sigma_time),
+        periodicity_score: Some((1.0 - sigma_vol - sigma_time).clamp(0.0, 1.0)),
+        bytes_per_period: Some(mean(&|piece| piece.substantial)),
+        ..out
+    }
 }
 
 /// Cut the signal into periods of the wave, one piece around each crest in the window.
@@ -85,8 +190,9 @@ pub fn begun_after(signal: &Signal, pieces: &[Piece], period: f64) -> Option<f64
 /// Running totals of volume and busy time, to cut anywhere in constant time.
 struct Totals<'a> {
     signal: &'a Signal,
-    /// Bytes, and seconds above the threshold, before each bin.
+    /// Bytes, and bytes and seconds above the threshold, before each bin.
     volume: Vec<f64>,
+    substantial: Vec<f64>,
     busy: Vec<f64>,
     threshold: f64,
 }
@@ -106,6 +212,7 @@ impl<'a> Totals<'a> {
         Totals {
             signal,
             volume: running(&|x| x),
+            substantial: running(&|x| if x > threshold { x } else { 0.0 }),
             busy: running(&|x| if x > threshold { 1.0 } else { 0.0 }),
             threshold,
         }
@@ -130,6 +237,7 @@ impl<'a> Totals<'a> {
         Piece {
             start: from,
             volume: self.at(&self.volume, to) - self.at(&self.volume, from),
+            substantial: self.at(&self.substantial, to) - self.at(&self.substantial, from),
             busy: self.at(&self.busy, to) - self.at(&self.busy, from),
             active: first.zip(last).map(|(first, last)| (first as f64 * step, (last + 1) as f64 * step)),
         }
@@ -196,6 +304,58 @@ mod tests {
 
     fn assert_close(found: Option<f64>, expected: f64) {
         assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?} instead of {expected}");
+    }
+
+    #[test]
+    fn a_regular_job_scores_one_whatever_its_edges() {
+        let mut reference = None;
+        for idle in [0, 3, 40, 400] {
+            let mut samples = vec![0.0; idle];
+            samples.extend((0..60).map(|i| if i % 10 < 2 { 100.0 } else { 0.0 }));
+            samples.extend(vec![0.0; 2 * idle]);
+            let signal = Signal { samples, ..signal([&[]; 4]) };
+            let phase = |i: usize| {
+                let start = (idle + 10 * i) as f64;
+                Phase { start, end: start + 2.0, volume: 200.0 }
+            };
+            let phases: Vec<Phase> = (0..6).map(phase).collect();
+            let found = behaviour(&signal, Some(10.0), &phases);
+            assert_close(found.periodicity_score, 1.0);
+            assert_close(found.bytes_per_period, 200.0);
+            assert_close(found.r_io, 12.0 / 52.0);
+            assert_close(found.r_io_of_job, 12.0 / signal.samples.len() as f64);
+            let rest = Characterization { r_io_of_job: None, ..found };
+            assert_eq!(*reference.get_or_insert(rest), rest, "{idle}");
+        }
+    }
+
+    #[test]
+    fn missing_phases_are_periods_without_volume() {
+        let samples = (0..80).map(|i| if i % 10 < 2 && i / 10 != 3 { 100.0 } else { 0.0 }).collect();
+        let signal = Signal { samples, ..signal([&[]; 4]) };
+        let there = (0..8).filter(|i| *i != 3);
+        let phases: Vec<Phase> = there
+            .map(|i| Phase { start: 10.0 * f64::from(i), end: 10.0 * f64::from(i) + 2.0, volume: 200.0 })
+            .collect();
+        let found = behaviour(&signal, Some(10.0), &phases);
+        // One share of 0 among seven of 1, and one busy share of 0 among seven of 0.2.
+        assert_close(found.sigma_vol, 7f64.sqrt() / 8.0);
+        assert_close(found.sigma_time, 0.2 * 7f64.sqrt() / 8.0);
+        assert_close(found.bytes_per_period, 175.0);
+        // A long silence is no part of any period.
+        let late: Vec<Phase> = phases
+            .iter()
+            .enumerate()
+            .map(|(i, phase)| {
+                let later = if i >= 3 { 70.0 } else { 0.0 };
+                Phase { start: phase.start + later, end: phase.end + later, ..*phase }
+            })
+            .collect();
+        let mut samples = signal.samples[..30].to_vec();
+        samples.extend(vec![0.0; 70]);
+        samples.extend(&signal.samples[30..]);
+        let found = behaviour(&Signal { samples, ..signal }, Some(10.0), &late);
+        assert_close(found.periodicity_score, 1.0);
     }
 
     #[test]

@@ -6,9 +6,10 @@
 use crate::detect::characterize::Characterization;
 use crate::detect::next_phase::NextPhase;
 use crate::detect::over_time::OverTime;
-use crate::estimate::PeriodOf;
 use crate::estimate::evidence::Evidence;
+use crate::estimate::forecast::Provisional;
 use crate::estimate::kind::SignalKind;
+use crate::estimate::{FirstPhase, PeriodOf};
 use crate::request::Mode;
 use crate::spectral::reconstruct::Reconstruction;
 use crate::spectral::spectrum::TopFrequency;
@@ -26,8 +27,8 @@ pub struct Detection {
     pub source: String,
     /// What was analysed.
     pub mode: Mode,
-    /// Ranks of the job.
-    pub ranks: u32,
+    /// Ranks of the job, where the input tells.
+    pub ranks: Option<u32>,
     /// Bytes transferred in the window.
     pub total_bytes: u64,
     /// Start of the window.
@@ -46,7 +47,7 @@ pub struct Detection {
     pub period: Option<f64>,
     /// 1/period.
     pub frequency: Option<f64>,
-    /// Probability that the period is right ([`confidence`](crate::estimate::confidence)); 0 if not periodic. With `compat`, c_d: how far the dominant
+    /// Probability that the period is right ([`score`](crate::estimate::score)); 0 if not periodic. With `compat`, c_d: how far the dominant
     /// frequency stands out.
     pub confidence: f64,
     /// (c_d + c_a + c_s)/3, if the autocorrelation was asked for and found a period.
@@ -57,7 +58,7 @@ pub struct Detection {
     pub signal: SignalKind,
     /// How the I/O behaves.
     pub characterization: Characterization,
-    /// The phase expected next; `None` if not periodic.
+    /// The phase expected next; `None` before the second phase.
     pub next_phase: Option<NextPhase>,
     /// Did the job reach its end, and could all of the trace be read?
     pub complete: bool,
@@ -94,6 +95,18 @@ pub struct Detection {
     /// What led to the answer; `None` with `compat`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+    /// The share of the slots of the period that hold a phase: less than 1 if phases are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub occupancy: Option<f64>,
+    /// The first phase, if it is unlike the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_phase: Option<FirstPhase>,
+    /// Mean distance of the starts of the phases: longer than the period if phases are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_mean_distance: Option<f64>,
+    /// An answer while there is no period: the mean distance of the phases so far, with its 80 % interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provisional: Option<Provisional>,
 }
 
 /// A frequency that stands out.

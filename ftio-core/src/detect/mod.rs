@@ -22,23 +22,25 @@ pub use options::Options;
 
 use crate::estimate::Estimate;
 use crate::estimate::kind::kind_with;
+use crate::estimate::view::View;
 use crate::phases::phase::Phase;
-use crate::request::Mode;
+use crate::request::{Detail, Mode};
 use crate::signal::collect::Collected;
+use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
 use crate::signal::{MAX_SAMPLES, Signal};
-use crate::source::{Job, Source, SourceError, Span};
+use crate::source::{BandwidthPiece, Job, Source, SourceError, Span};
 use crate::spectral::SpectralResult;
-use crate::spectral::autocorrelation::Autocorrelation;
+use crate::spectral::autocorrelation::{Autocorrelation, smoothed};
 use crate::spectral::harmonics::Reason;
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
+use crate::time::{nanoseconds, seconds};
 use analysis::listed;
-use characterize::{Characterization, Piece, begun_after, characterize, pieces};
+use characterize::{begun_after, behaviour, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
-use next_phase::{NextPhase, next_phase};
-use options::{nanoseconds, seconds};
+use next_phase::{NextPhase, foretold, next_phase};
 use over_time::over_time;
 use window::{Found, Sampled, Windows};
 
@@ -46,14 +48,21 @@ pub use crate::spectral::Outlier;
 
 /// Read a source and analyse it. `name` is what results call it.
 pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Analysis, SourceError> {
-    if options.compat {
+    if options.compat || options.paper {
         let mode = compat::mode(options.mode);
         let options = &compat::with_bins(options, source.bin());
         let mut phases = Vec::new();
+        let mut lanes = options.keep_requests.then(|| Lanes::new(options.window()));
         let job = Box::new(source).read_pieces(mode.span(), &mut |some| {
-            phases.extend(some.iter().filter(|phase| mode.selects(phase.class)).map(Stretch::from));
+            let selected = some.iter().filter(|phase| mode.selects(phase.class));
+            phases.extend(selected.clone().map(Stretch::from));
+            if let Some(lanes) = &mut lanes {
+                selected.filter_map(BandwidthPiece::request).for_each(|request| {
+                    lanes.add(&Detail { request, file: None, completion: None });
+                });
+            }
         })?;
-        return Ok(compat::analyse(name, &phases, mode, &job, options));
+        return Ok(Analysis { lanes, ..compat::analyse(name, &phases, mode, &job, options) });
     }
     // What has been in bins before is sampled at exactly their width.
     let options = &Options {
@@ -62,8 +71,30 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
     };
     let mut collector = options.collector();
     let span = options.mode.map_or(Span::Actual, Mode::span);
-    let job = Box::new(source).read(span, &mut |requests| collector.add(requests))?;
+    let job = if options.keep_requests {
+        collector.keep_lanes(options.window());
+        Box::new(source).read_detailed(span, &mut |batch| collector.add_detailed(batch.requests))?
+    } else {
+        Box::new(source).read(span, &mut |requests| collector.add(requests))?
+    };
     Ok(analyse(name, collector.finish(), &job, options))
+}
+
+/// Read a source and return what the estimator saw in it, for fitting its weights; `None` if there is nothing to see.
+pub fn detect_hypotheses(source: impl Source, options: &Options) -> Result<Option<View>, SourceError> {
+    let options = &Options {
+        frequency: options.frequency.or(source.bin().map(|ns| 1e9 / ns as f64)),
+        ..options.clone()
+    };
+    let mut collector = options.collector();
+    let span = options.mode.map_or(Span::Actual, Mode::span);
+    let job = Box::new(source).read(span, &mut |requests| collector.add(requests))?;
+    let mut collected = collector.finish();
+    let Some((from, to)) = window(&collected, &job, options) else { return Ok(None) };
+    collected.bins.fit(from, to);
+    let begins = job.start.or(collected.bins.extent().map(|(first, _)| first)).unwrap_or(0);
+    let windows = Windows::new(&collected.bins, begins, &job, options);
+    Ok(windows.view(&windows.sample(from, to)))
 }
 
 /// Analyse what was collected.
@@ -75,13 +106,14 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     }
     complain(&collected, &mut notes);
     let begins = job.start.or(collected.bins.extent().map(|(first, _)| first)).unwrap_or(0);
-    let windows = Windows::new(&collected.bins, begins, job.per_unit, options);
+    let windows = Windows::new(&collected.bins, begins, job, options);
     let sampled = sample(&windows, window, options, &mut notes);
     let found = windows.find(sampled);
     let (from, to) = window.unwrap_or((0, 0));
     let finest =
         if window.is_some() { Signal::from_bins(&collected.bins, from, to) } else { Signal::empty() };
-    let finest = finest.since(found.sampled.signal.start);
+    let mut finest = finest.since(found.sampled.fine.start);
+    finest.samples.iter_mut().for_each(|sample| *sample /= job.per_unit.unwrap_or(1.0));
 
     let mut detection = describe(&found, window, &finest, job, options);
     detection.source = name.to_owned();
@@ -113,6 +145,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         notes,
         contributions: spectral.contributions,
         stretches: collected.stretches,
+        lanes: collected.lanes,
         scalogram,
         phases: estimate.phases.iter().map(in_job_time).collect(),
         signal,
@@ -143,8 +176,7 @@ fn describe(
             options.to.or(job.end.map(seconds)).unwrap_or(0.0),
         ),
     };
-    let dominant = period.map(|period| (signal.duration() / period).round().max(1.0) as usize);
-    let acf = if options.autocorrelation { correlate(signal, dominant) } else { None };
+    let acf = if options.autocorrelation { correlate(fine, period) } else { None };
     let (signal_kind, reasons) = match estimate.kind {
         Some(kind) => (kind, estimate.reasons.clone()),
         None => kind_with(signal, spectrum, contributions, period, estimate.reasons.clone()),
@@ -162,8 +194,9 @@ fn describe(
         period,
         frequency,
         confidence: estimate.confidence,
+        // By the confidence that is given: c_d belongs to another period where the spectrum does not agree.
         refined_confidence: period
-            .and_then(|period| Some(acf.as_ref()?.refined_confidence(period, spectral.confidence()))),
+            .and_then(|period| Some(acf.as_ref()?.refined_confidence(period, estimate.confidence))),
         candidates: listed(candidates, contributions, |k, power| Candidate {
             frequency: spectrum.frequency(k),
             confidence: if candidates.reason == Reason::TooMany { 0.0 } else { confidence(k) },
@@ -171,7 +204,7 @@ fn describe(
             z: z.get(k - 1).copied().unwrap_or(0.0),
         }),
         signal: signal_kind,
-        characterization: behaviour(signal, fine, finest, frequency),
+        characterization: behaviour(finest, period, &estimate.phases),
         next_phase: next(signal, fine, estimate, t_end),
         complete: job.complete,
         frequency_resolution: if signal.samples.is_empty() { 0.0 } else { 1.0 / signal.duration() },
@@ -190,6 +223,10 @@ fn describe(
         reasons,
         periods: estimate.periods.clone(),
         evidence: Some(estimate.evidence.clone()),
+        occupancy: estimate.occupancy,
+        first_phase: estimate.first_phase,
+        period_mean_distance: estimate.mean_distance,
+        provisional: estimate.provisional,
         ..Detection::default()
     }
 }
@@ -239,44 +276,25 @@ fn sample(
     }
 }
 
-/// How the I/O behaves. With a period, as finely as the signal is known: at a coarse sampling frequency, the share of busy time would depend on
-/// where phases begin and end within a sample.
-fn behaviour(signal: &Signal, fine: &Signal, finest: &Signal, frequency: Option<f64>) -> Characterization {
-    let Some(frequency) = frequency else { return characterize(signal, None, &[]) };
-    let wave = Wave::in_samples(&fine.samples, fine.step(), frequency);
-    let exact = characterize(finest, None, &[]);
-    Characterization {
-        r_io: exact.r_io,
-        b_io: exact.b_io,
-        ..characterize(fine, Some(frequency), &pieces(fine, &wave))
-    }
-}
-
 /// The phase expected next: by the phases that were found, or else by the wave.
 fn next(signal: &Signal, fine: &Signal, estimate: &Estimate, known_until: f64) -> Option<NextPhase> {
-    let period = estimate.period?;
-    if estimate.phases.is_empty() {
+    if let (Some(period), true) = (estimate.period, estimate.phases.is_empty()) {
         let cut = pieces(signal, &Wave::in_samples(&signal.samples, signal.step(), 1.0 / period));
         let begun = begun_after(signal, &cut, period);
         return next_phase(&cut, begun, period, signal.start_seconds(), known_until);
     }
-    let piece = |phase: &Phase| Piece {
-        start: phase.start,
-        volume: phase.volume,
-        busy: phase.end - phase.start,
-        active: Some((phase.start, phase.end)),
-    };
-    let pieces: Vec<Piece> = estimate.phases.iter().map(piece).collect();
-    next_phase(&pieces, estimate.begun, period, fine.start_seconds(), known_until)
+    foretold(estimate, fine.start_seconds(), known_until)
 }
 
-/// The autocorrelation of the signal, thinned out to some samples per period if one is known: the ripples of single
-/// requests in a phase would be peaks as well.
-fn correlate(signal: &Signal, dominant: Option<usize>) -> Option<Autocorrelation> {
-    const SAMPLES_PER_PERIOD: usize = 64;
-    let factor = dominant.map_or(1, |k| signal.samples.len() / (k * SAMPLES_PER_PERIOD));
-    let thin = signal.merged(factor);
-    Autocorrelation::of(&thin.samples, thin.step())
+/// The autocorrelation of the signal as finely as it is known, thinned out to some samples a period if one is known, and smoothed
+/// over a few of them: the ripples of single requests in a phase would be peaks as well. It does not depend on the sampling frequency.
+fn correlate(fine: &Signal, period: Option<f64>) -> Option<Autocorrelation> {
+    const SAMPLES_PER_PERIOD: f64 = 64.0;
+    const WIDTH: f64 = 4.0;
+    let factor = period.map_or(1.0, |period| period / fine.step() / SAMPLES_PER_PERIOD).max(1.0);
+    let thin = fine.merged(factor as usize);
+    let width = period.map_or(0.0, |period| WIDTH * period / SAMPLES_PER_PERIOD / thin.step());
+    Autocorrelation::of(&smoothed(&thin.samples, width), thin.step())
 }
 
 fn complain(collected: &Collected, notes: &mut Vec<String>) {

@@ -1,14 +1,21 @@
 //! When the next I/O phase will come, how long it will take, and how much it will transfer.
 //!
-//! The last phase seen is the best anchor, because small deviations of each period add up over a run: the next one starts one
-//! period after the last one started, or a whole number of periods if that already lies in the past. It lasts as long as
-//! the phases before it did (their median), and transfers what they did on average.
+//! From the second phase on there is an answer, with the interval that holds the start with a probability of 80 %. It is
+//! [foretold](crate::estimate::forecast) by all hypotheses about the period together; while there is no period, it is *provisional*. Of two rhythms at once the
+//! one whose phase comes first counts.
+//!
+//! Where the period comes from the spectrum alone, the next phase starts one period after the last crest of its wave, or a whole number of periods if that
+//! already lies in the past.
 
 use crate::detect::characterize::Piece;
+use crate::estimate::Estimate;
 use serde::Serialize;
 
+/// How far from its start a phase may begin that only the spectrum foretells, as a share of the period.
+const BY_WAVE: f64 = 0.15;
+
 /// The expected next phase.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct NextPhase {
     /// Expected start, in seconds of job time.
     pub start: f64,
@@ -16,9 +23,33 @@ pub struct NextPhase {
     pub end: f64,
     /// Expected bytes.
     pub bytes: u64,
+    /// The start lies between this …
+    pub start_low: f64,
+    /// … and this with a probability of 80 %.
+    pub start_high: f64,
+    /// There is no period yet: a guess from the phases so far.
+    pub provisional: bool,
 }
 
-/// Predict the phase that follows the window, which begins at `window_start` and is known up to `known_until` (seconds of job
+/// The phase that an estimate foretells, of a window that begins at `window_start` and is known up to `known_until` (seconds of job time).
+pub fn foretold(estimate: &Estimate, window_start: f64, known_until: f64) -> Option<NextPhase> {
+    let provisional = estimate.period.is_none() && estimate.periods.is_empty();
+    let next = estimate.forecasts.iter().filter_map(|forecast| {
+        let next = forecast.next(known_until - window_start)?;
+        let start = window_start + next.start;
+        Some(NextPhase {
+            start,
+            end: start + forecast.length,
+            bytes: forecast.bytes.max(0.0).round() as u64,
+            start_low: window_start + next.low,
+            start_high: window_start + next.high,
+            provisional,
+        })
+    });
+    next.min_by(|a, b| a.start.total_cmp(&b.start))
+}
+
+/// Predict the phase that follows the window by the pieces of a wave. The window begins at `window_start` and is known up to `known_until` (seconds of job
 /// time). `begun` is when a phase began after the last piece, if one did. `None` if no piece has any substantial I/O.
 pub fn next_phase(
     pieces: &[Piece],
@@ -37,7 +68,14 @@ pub fn next_phase(
     let last_start = window_start + begun.unwrap_or(last.0);
     let periods = ((known_until - last_start) / period).ceil().max(1.0);
     let start = last_start + periods * period;
-    Some(NextPhase { start, end: start + length, bytes: bytes.round() as u64 })
+    Some(NextPhase {
+        start,
+        end: start + length,
+        bytes: bytes.round() as u64,
+        start_low: start - BY_WAVE * period,
+        start_high: start + BY_WAVE * period,
+        provisional: false,
+    })
 }
 
 #[cfg(test)]
@@ -45,7 +83,13 @@ mod tests {
     use super::*;
 
     fn piece(from: f64, to: f64, volume: f64) -> Piece {
-        Piece { start: 0.0, volume, busy: to - from, active: (from < to).then_some((from, to)) }
+        Piece {
+            start: 0.0,
+            volume,
+            substantial: volume,
+            busy: to - from,
+            active: (from < to).then_some((from, to)),
+        }
     }
 
     #[test]

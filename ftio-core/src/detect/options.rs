@@ -4,6 +4,7 @@ use crate::request::Mode;
 use crate::signal::collect::Collector;
 use crate::spectral::spectrum::Measure;
 use crate::spectral::{Outlier, SpectralDetector};
+use crate::time::nanoseconds;
 
 /// What to analyse, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +39,12 @@ pub struct Options {
     pub over_time: bool,
     /// Analyse as the Python FTIO 0.0.9 does (see [`compat`](crate::detect::compat)).
     pub compat: bool,
+    /// Analyse as the paper prints it (see [`compat`]).
+    pub paper: bool,
+    /// Periods shorter than this, in seconds, are of no interest.
+    pub min_period: Option<f64>,
+    /// Periods longer than this are of no interest.
+    pub max_period: Option<f64>,
     /// With [`compat`](Self::compat): sample at the rate of the fastest change, rather than at 10 Hz.
     pub automatic_frequency: bool,
 }
@@ -60,6 +67,9 @@ impl Default for Options {
             reconstruct: None,
             over_time: false,
             compat: false,
+            paper: false,
+            min_period: None,
+            max_period: None,
             automatic_frequency: false,
         }
     }
@@ -68,8 +78,12 @@ impl Default for Options {
 impl Options {
     /// For the requests that these options select.
     pub fn collector(&self) -> Collector {
-        let window = (self.from.map(nanoseconds), self.to.map(nanoseconds));
-        Collector::new(self.mode, window, self.frequency, self.keep_requests)
+        Collector::new(self.mode, self.window(), self.frequency, self.keep_requests)
+    }
+
+    /// The window in nanoseconds of job time, as far as it was asked for.
+    pub(crate) fn window(&self) -> (Option<i64>, Option<i64>) {
+        (self.from.map(nanoseconds), self.to.map(nanoseconds))
     }
 
     /// How a signal is judged.
@@ -81,14 +95,4 @@ impl Options {
             measure: self.measure,
         }
     }
-}
-
-/// Seconds of job time in nanoseconds.
-pub(crate) fn nanoseconds(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
-}
-
-/// Nanoseconds of job time in seconds.
-pub(crate) fn seconds(nanoseconds: i64) -> f64 {
-    nanoseconds as f64 / 1e9
 }

@@ -237,7 +237,11 @@ mod tests {
             let part =
                 Signal { start: from, samples: signal.samples[index(from)..index(to)].to_vec(), ..*signal };
             let spectral = SpectralDetector::default().detect(&part);
-            let estimate = crate::estimate::estimate(&part, &spectral, from > signal.start);
+            let estimate = crate::estimate::estimate(
+                &part,
+                &spectral,
+                &crate::estimate::Given { cut: from > signal.start, ..Default::default() },
+            );
             (estimate.period, estimate.confidence)
         };
         over_time(signal, window, &period)

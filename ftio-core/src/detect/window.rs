@@ -4,10 +4,12 @@
 //! on the requests in the window alone: not on the command, nor on how fine the bins were in which they were collected.
 
 use crate::detect::options::Options;
-use crate::estimate::{Estimate, estimate};
+use crate::estimate::view::View;
+use crate::estimate::{Estimate, Given, estimate, is_worth_a_look};
 use crate::signal::Signal;
 use crate::signal::bins::VolumeBins;
 use crate::signal::collect::width;
+use crate::source::Job;
 use crate::spectral::{SpectralDetector, SpectralResult};
 
 /// Windows of one signal.
@@ -18,8 +20,12 @@ pub struct Windows<'a> {
     begins: i64,
     /// Sampling frequency in Hz, if it was asked for.
     frequency: Option<f64>,
-    /// Samples are divided by this (see [`Job::per_unit`](crate::source::Job::per_unit)).
+    /// Samples are divided by this (see [`Job::per_unit`]).
     per_unit: f64,
+    /// Seconds between the samples of a series (see [`Job::sampled`]).
+    sampled: Option<f64>,
+    /// Periods of interest, in seconds.
+    periods: (f64, f64),
     detector: SpectralDetector,
 }
 
@@ -47,12 +53,14 @@ pub struct Found {
 
 impl<'a> Windows<'a> {
     /// Windows of what was collected in bins, of a job that began at `begins`.
-    pub fn new(bins: &'a VolumeBins, begins: i64, per_unit: Option<f64>, options: &Options) -> Self {
+    pub fn new(bins: &'a VolumeBins, begins: i64, job: &Job, options: &Options) -> Self {
         Windows {
             bins,
             begins,
             frequency: options.frequency,
-            per_unit: per_unit.unwrap_or(1.0),
+            per_unit: job.per_unit.unwrap_or(1.0),
+            sampled: job.sampled.map(|ns| ns as f64 * 1e-9),
+            periods: (options.min_period.unwrap_or(0.0), options.max_period.unwrap_or(f64::INFINITY)),
             detector: options.spectral_detector(),
         }
     }
@@ -71,8 +79,18 @@ impl<'a> Windows<'a> {
     /// The period of a window that was sampled.
     pub fn find(&self, sampled: Sampled) -> Found {
         let spectral = self.detector.detect(&sampled.signal);
-        let estimate = estimate(&sampled.fine, &spectral, sampled.cut);
+        let estimate = estimate(&sampled.fine, &spectral, &self.given(&sampled));
         Found { sampled, spectral, estimate }
+    }
+
+    /// What is known about a window beside its samples.
+    fn given(&self, sampled: &Sampled) -> Given {
+        Given { cut: sampled.cut, sampled: self.sampled, periods: self.periods }
+    }
+
+    /// What the estimator sees in a window that was sampled; `None` if it is empty or constant.
+    pub fn view(&self, sampled: &Sampled) -> Option<View> {
+        is_worth_a_look(&sampled.fine).then(|| View::of(&sampled.fine, &self.given(sampled)))
     }
 
     /// The period of `[from, to)`, in nanoseconds of job time.

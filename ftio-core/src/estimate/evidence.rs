@@ -1,27 +1,27 @@
-//! What speaks for a period: independent witnesses, and how far they agree.
-//!
-//! | witness | looks at |
-//! |---|---|
-//! | phases | the starts of the phases that were [counted](crate::phases) |
-//! | spectrum | the frequency that stands out of the DFT ([spectral](crate::spectral)) |
-//! | autocorrelation | how well the signal matches itself one period later |
-//! | repetition | how much of the signal's variance is in its mean period |
-//!
-//! The first gives the period, the others support it or do not; [`confidence`](mod@crate::estimate::confidence) weighs them.
+//! What led to the answer, as it is written to JSON and told in words: which hypotheses were weighed, and what spoke for and against the best
+//! and the next.
 
-use crate::phases::Counted;
+use crate::estimate::features::Described;
+use crate::estimate::hypotheses::Form;
+use crate::estimate::score::Posterior;
+use crate::estimate::view::View;
+use crate::estimate::weights::WEIGHTS;
+use crate::phases::phase::Phase;
 use crate::phases::regularity::Regularity;
 use crate::signal::Signal;
-use crate::spectral::autocorrelation::acf;
 use serde::Serialize;
 
-/// Samples of the signal that the autocorrelation looks at; finer ones are merged.
-const CORRELATED: usize = 1 << 12;
+/// At most this many hypotheses are listed, and this many signs for and against each.
+const LISTED: usize = 5;
+const SIGNS: usize = 3;
+
+/// A less probable hypothesis is not listed.
+const LEAST: f64 = 0.005;
 
 /// What led to the answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Evidence {
-    /// Where the period comes from: `phases` (the mean distance of their starts) or `spectrum`; `None` without one.
+    /// Where the period comes from: `phases` (the distances of their starts) or `spectrum`; `None` without one.
     pub method: Option<&'static str>,
     /// Phases counted.
     pub phases: usize,
@@ -39,7 +39,7 @@ pub struct Evidence {
     pub irregularity: Option<f64>,
     /// Octaves of time scales over which this number of phases is seen.
     pub octaves: f64,
-    /// How well the next best number of phases fits, relative to this one.
+    /// The probability of the next best period, relative to that of the best.
     pub rival: f64,
     /// The finer level: regular bursts inside each phase.
     pub inner: Option<Inner>,
@@ -51,6 +51,10 @@ pub struct Evidence {
     pub autocorrelation: Option<f64>,
     /// The share of the signal's variance that repeats every period, beyond what it would by chance.
     pub repetition: Option<f64>,
+    /// The hypotheses that were weighed, most probable first.
+    pub hypotheses: Vec<Weighed>,
+    /// The probability that there is no period.
+    pub no_period: f64,
 }
 
 /// Regular bursts inside each phase.
@@ -62,37 +66,69 @@ pub struct Inner {
     pub mean_distance: f64,
 }
 
-impl From<Regularity> for Inner {
-    fn from(regularity: Regularity) -> Self {
-        Inner { bursts: regularity.count, mean_distance: regularity.period }
-    }
+/// A hypothesis that was weighed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Weighed {
+    /// Its form.
+    pub form: Form,
+    /// The period in seconds.
+    pub period: f64,
+    /// Its probability, with that of all others of this period.
+    pub probability: f64,
+    /// Phases that are members of the rhythm.
+    pub phases: usize,
+    /// What speaks for it, compared to the next (the best to the second, each other to the best), strongest first.
+    #[serde(rename = "for")]
+    pub speaks_for: Vec<String>,
+    /// What speaks against it.
+    pub against: Vec<String>,
 }
 
 impl Evidence {
-    /// Of the phases that were counted, in a window that begins at `start` (seconds of job time).
-    pub fn of(counted: Option<&Counted>, start: f64) -> Self {
-        let Some(counted) = counted else { return Evidence::default() };
-        let regularity = &counted.regularity;
-        Evidence {
-            phases: regularity.count,
-            first_start: counted.phases.first().map(|phase| start + phase.start),
-            last_start: counted.phases.last().map(|phase| start + phase.start),
-            mean_distance: Some(regularity.period),
-            distance_variation: Some(regularity.distances),
-            volume_variation: Some(regularity.volumes),
-            irregularity: Some(regularity.irregularity()),
-            octaves: counted.octaves,
-            rival: counted.rival,
-            inner: counted.inner.map(Inner::from),
-            ..Evidence::default()
+    /// Of what was seen in a signal.
+    pub fn of(view: &View) -> Self {
+        let posterior = &view.posterior;
+        let rival = match posterior.candidates.as_slice() {
+            [best, next, ..] if best.probability > 0.0 => next.probability / best.probability,
+            _ => 0.0,
+        };
+        let hypotheses = weighed(posterior);
+        let evidence = Evidence { rival, hypotheses, no_period: posterior.none, ..Evidence::default() };
+        // The phases of the most probable hypothesis, or else of the best list.
+        match (posterior.candidates.first(), view.best) {
+            (Some(best), _) => {
+                let one = &best.best.hypothesis;
+                evidence.with_phases(view, one.list, &view.members(one))
+            }
+            (None, Some(list)) => {
+                let phases = view.lists[list].list.phases.clone();
+                evidence.with_phases(view, list, &phases)
+            }
+            (None, None) => evidence,
         }
     }
 
+    /// With the phases of a list that count.
+    pub fn with_phases(mut self, view: &View, list: usize, phases: &[Phase]) -> Self {
+        let since = view.signal.start_seconds();
+        self.phases = phases.len();
+        self.first_start = phases.first().map(|phase| since + phase.start);
+        self.last_start = phases.last().map(|phase| since + phase.start);
+        self.octaves = view.lists[list].list.octaves;
+        if let Some(regularity) = Regularity::of(phases) {
+            self.mean_distance = Some(regularity.period);
+            self.distance_variation = Some(regularity.distances);
+            self.volume_variation = Some(regularity.volumes);
+            self.irregularity = (phases.len() > 2).then(|| regularity.irregularity());
+        }
+        self.inner = inner(view, list);
+        self
+    }
+
     /// With what the signal itself says about a period.
-    pub fn with_repetition(mut self, signal: &Signal, period: f64) -> Self {
-        let thin = signal.merged(signal.samples.len().div_ceil(CORRELATED));
-        self.autocorrelation = correlation(&thin, period);
-        self.repetition = repetition(&thin, period);
+    pub fn with_repetition(mut self, signal: &Signal, correlation: f64, period: f64) -> Self {
+        self.autocorrelation = Some(correlation);
+        self.repetition = repetition(signal, period);
         self
     }
 
@@ -102,17 +138,54 @@ impl Evidence {
     }
 }
 
-/// The highest autocorrelation within 5 % of a lag, corrected for the part of the signal that has left the window.
-pub fn correlation(signal: &Signal, period: f64) -> Option<f64> {
-    let n = signal.samples.len();
-    let lag = period / signal.step();
-    let (from, to) = ((0.95 * lag).floor() as usize, (1.05 * lag).ceil() as usize);
-    if from == 0 || to >= n {
-        return None;
+/// Regular bursts inside each phase of a list: the best rated of the finer lists that it is made of.
+fn inner(view: &View, list: usize) -> Option<Inner> {
+    let outer = &view.lists[list].list;
+    let finer = view.lists[..list].iter().map(|marked| &marked.list).filter(|finer| outer.is_made_of(finer));
+    let better = |a: &f64, b: &f64| a.total_cmp(b);
+    let best = finer.max_by(|a, b| better(&a.rating, &b.rating).then(b.phases.len().cmp(&a.phases.len())))?;
+    Some(Inner { bursts: best.phases.len(), mean_distance: best.regularity.period })
+}
+
+/// The most probable hypotheses, in words.
+fn weighed(posterior: &Posterior) -> Vec<Weighed> {
+    let candidates = &posterior.candidates;
+    let listed = candidates.iter().take(LISTED).enumerate();
+    let listed = listed.filter(|(number, one)| *number < 2 || one.probability >= LEAST);
+    let told = |(number, one): (usize, &crate::estimate::score::Candidate)| {
+        let other = if number == 0 { candidates.get(1) } else { candidates.first() };
+        let (speaks_for, against) = compared(&one.best, other.map(|other| &other.best));
+        Weighed {
+            form: one.best.hypothesis.form,
+            period: one.best.hypothesis.period,
+            probability: one.probability,
+            phases: one.best.hypothesis.members.len(),
+            speaks_for,
+            against,
+        }
+    };
+    listed.map(told).collect()
+}
+
+/// What makes the score of a hypothesis higher, and lower, than that of another (or than nothing at all).
+fn compared(one: &Described, other: Option<&Described>) -> (Vec<String>, Vec<String>) {
+    let mut differences: Vec<(f64, String)> = Vec::new();
+    for (i, weight) in WEIGHTS.iter().enumerate() {
+        let value = one.features[i];
+        let against = other.map(|other| other.features[i]);
+        let difference = weight.value * (value - against.unwrap_or(0.0));
+        let words = match against {
+            Some(against) => format!("{}: {value:.2} against {against:.2}", weight.meaning),
+            None => format!("{}: {value:.2}", weight.meaning),
+        };
+        differences.push((difference, words));
     }
-    let acf = acf(&signal.samples);
-    let corrected = |lag: usize| acf[lag] * n as f64 / (n - lag) as f64;
-    Some((from..=to).map(corrected).fold(f64::NEG_INFINITY, f64::max).clamp(-1.0, 1.0))
+    differences.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let clear = |(difference, _): &&(f64, String)| difference.abs() >= 0.1;
+    let up = differences.iter().filter(clear).filter(|(difference, _)| *difference > 0.0);
+    let down = differences.iter().rev().filter(clear).filter(|(difference, _)| *difference < 0.0);
+    let words = |list: Vec<&(f64, String)>| list.into_iter().map(|(_, words)| words.clone()).collect();
+    (words(up.take(SIGNS).collect()), words(down.take(SIGNS).collect()))
 }
 
 /// The share of the variance that is in the mean period, corrected for chance: 0 for noise, 1 if all periods are the same.
@@ -142,20 +215,11 @@ fn repetition(signal: &Signal, period: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn signal(period: usize, n: usize) -> Signal {
-        let samples = (0..n).map(|i| if i % period < period / 5 { 1.0 } else { 0.0 }).collect();
-        Signal { start: 0, bin: 1_000_000_000, samples, abstraction_error: 0.0 }
-    }
-
     #[test]
     fn bursts_repeat_with_their_period_only() {
-        let signal = signal(50, 1000);
-        let at = |period: f64| Evidence::default().with_repetition(&signal, period);
-        let right = at(50.0);
-        assert!(right.autocorrelation.unwrap() > 0.95 && right.repetition.unwrap() > 0.9, "{right:?}");
-        let wrong = at(63.0);
-        assert!(wrong.autocorrelation.unwrap() < 0.2 && wrong.repetition.unwrap() < 0.2, "{wrong:?}");
-        assert_eq!(at(900.0).repetition, None);
-        assert_eq!(at(2000.0).autocorrelation, None);
+        let samples = (0..1000).map(|i| if i % 50 < 10 { 1.0 } else { 0.0 }).collect();
+        let signal = Signal { start: 0, bin: 1_000_000_000, samples, abstraction_error: 0.0 };
+        assert!(repetition(&signal, 50.0).unwrap() > 0.9 && repetition(&signal, 63.0).unwrap() < 0.2);
+        assert_eq!(repetition(&signal, 900.0), None);
     }
 }

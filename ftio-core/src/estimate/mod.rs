@@ -1,45 +1,47 @@
-//! Is there a period, and which?
+//! Is there a period, and which? The one function that decides: [`estimate`].
 //!
-//! The phases that were [counted](crate::phases) answer, if there are at least three, their number is clear, and they are more regular
-//! than chance would make them. The period is then the mean distance of their starts. Where the bandwidth swells and falls without
-//! ever being quiet, phases have no starts to speak of, and the frequency of the spectrum is the better answer. Where
-//! phases cannot be told apart at all, a single frequency that holds much of the signal's variance still is a period.
+//! 1. [`view`]: the signal without what flows all the time, its [lists of phases](crate::phases) at every scale, its
+//!    [autocorrelation](correlation) and the [lines](lines) of its spectrum;
+//! 2. [`hypotheses`]: what the period could be, list by list;
+//! 3. [`features`]: what speaks for each;
+//! 4. [`score`]: a probability for each, with the [weights](weights) of the features; *no period* is one of the alternatives;
+//! 5. [`second`]: a second rhythm beside the first.
 //!
-//! Phases of two periods are called so: two at once ([trains](crate::phases::trains)), or one after the other ([change](crate::phases::change_point)).
+//! The most probable period is the answer if its probability, which is the confidence, is at least one half. *Period* means the distance at which phases recur,
+//! so that the next start is foretold best: with phases missing, the base distance; with one odd first phase, that of the others.
 
-pub mod confidence;
+pub mod correlation;
 pub mod evidence;
+pub mod features;
+pub mod forecast;
+pub mod hypotheses;
 pub mod kind;
+pub mod lines;
+pub mod score;
+pub mod second;
+pub mod view;
+pub mod weights;
 
-use crate::estimate::confidence::confidence;
 use crate::estimate::evidence::Evidence;
+use crate::estimate::forecast::{Forecast, Provisional, provisional};
+use crate::estimate::hypotheses::{Form, Hypothesis};
 use crate::estimate::kind::SignalKind;
-use crate::phases::change_point::{Change, change};
+use crate::estimate::score::Candidate;
+use crate::estimate::second::{Rhythm, two_rhythms};
+use crate::estimate::view::View;
 use crate::phases::phase::Phase;
-use crate::phases::regularity::Regularity;
-use crate::phases::trains::{Train, two_trains};
-use crate::phases::{Counted, count};
+use crate::phases::regularity::median;
 use crate::signal::{CONSTANT_VARIATION, Signal};
 use crate::spectral::SpectralResult;
 use serde::Serialize;
 
-/// The I/O of at most this share of the window is one burst, if it consists of few parts.
-const ONE_BURST: f64 = 0.3;
+pub use crate::estimate::view::Given;
 
-/// So many parts are a period of their own, wherever they are in the window.
-const MANY: usize = 12;
+/// A period is given if its probability is at least this.
+pub const ANSWER: f64 = 0.5;
 
-/// Fewer phases must be twice as regular: there are several levels to choose from, and one of them may look regular by chance.
-const FEW: usize = 8;
-
-/// A frequency alone is a period if so much of the variance repeats with it.
-const WAVE_SHARE: f64 = 0.4;
-
-/// Distances that vary by more may be those of two trains.
-const INTERLEAVED: f64 = 0.2;
-
-/// Confidence in the first of two periods at once: nearly all phases fit into the two trains.
-const SEVERAL: f64 = 0.9;
+/// A first phase this many times as long, or as large, as the others is told apart.
+const ODD_FIRST: f64 = 1.5;
 
 /// A period, and the phases that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -54,19 +56,44 @@ pub struct PeriodOf {
     pub last_start: f64,
     /// Bytes of all of them.
     pub bytes: f64,
+    /// Probability that it is right.
+    pub confidence: f64,
+    /// When it holds, in seconds of job time: from the start of the first phase …
+    pub from: f64,
+    /// … to the end of the last.
+    pub to: f64,
 }
 
 impl PeriodOf {
-    fn of(fine: &Signal, period: f64, phases: &[&Phase]) -> Self {
-        let start = |phase: Option<&&Phase>| fine.start_seconds() + phase.map_or(0.0, |phase| phase.start);
+    fn of(fine: &Signal, period: f64, confidence: f64, phases: &[Phase]) -> Self {
+        let since = fine.start_seconds();
+        let start = |phase: Option<&Phase>| since + phase.map_or(0.0, |phase| phase.start);
         PeriodOf {
             period,
             phases: phases.len(),
             first_start: start(phases.first()),
             last_start: start(phases.last()),
             bytes: phases.iter().map(|phase| phase.volume).sum::<f64>().round(),
+            confidence,
+            from: start(phases.first()),
+            to: since + phases.last().map_or(0.0, |phase| phase.end),
         }
     }
+}
+
+/// A first phase unlike the others.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FirstPhase {
+    /// Its start, in seconds of job time.
+    pub start: f64,
+    /// Its end.
+    pub end: f64,
+    /// Its bytes.
+    pub bytes: f64,
+    /// How many times as long as the others it is.
+    pub times_as_long: f64,
+    /// How many times as large.
+    pub times_as_large: f64,
 }
 
 /// What was decided.
@@ -88,83 +115,107 @@ pub struct Estimate {
     pub periods: Vec<PeriodOf>,
     /// Why, in words.
     pub reasons: Vec<String>,
+    /// The share of the slots of the period that hold a phase, pauses left out; `None` without a period by phases.
+    pub occupancy: Option<f64>,
+    /// The first phase, if it is unlike the others.
+    pub first_phase: Option<FirstPhase>,
+    /// Mean distance of the starts of the phases: larger than the period if some are missing.
+    pub mean_distance: Option<f64>,
+    /// The next phase: by all hypotheses together, or by each of two rhythms.
+    pub forecasts: Vec<Forecast>,
+    /// An answer while there is no period.
+    pub provisional: Option<Provisional>,
 }
 
-/// Decide. `fine` is the signal as finely as it is known, `spectral` what its spectrum says; `cut` tells that the window may begin
-/// in the middle of a phase.
-pub fn estimate(fine: &Signal, spectral: &SpectralResult, cut: bool) -> Estimate {
-    if fine.mean() <= 0.0 || fine.variation() < CONSTANT_VARIATION {
+/// Is there more than a constant bandwidth, or none?
+pub fn is_worth_a_look(fine: &Signal) -> bool {
+    fine.samples.len() >= 8 && fine.mean() > 0.0 && fine.variation() >= CONSTANT_VARIATION
+}
+
+/// Decide. `fine` is the signal as finely as it is known, `spectral` what its spectrum says.
+pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Estimate {
+    if !is_worth_a_look(fine) {
         return Estimate::default();
     }
-    let counted = count(fine).map(|counted| without_cut_phase(counted, cut));
-    let spectrum_period = spectral.frequency.map(|frequency| 1.0 / frequency);
-    let mut evidence = Evidence::of(counted.as_ref(), fine.start_seconds());
-    evidence.spectrum_period = spectrum_period;
+    let view = View::of(fine, given);
+    let answers =
+        |view: &View| view.posterior.candidates.first().is_some_and(|best| best.probability >= ANSWER);
+    // One huge transfer may hide what comes before or after it.
+    let view =
+        if answers(&view) { view } else { view.without_huge_transfer().filter(answers).unwrap_or(view) };
+    let mut evidence = Evidence::of(&view);
+    evidence.spectrum_period = spectral.frequency.map(|frequency| 1.0 / frequency);
     evidence.spectrum_confidence = spectral.confidence();
-    if let Some(counted) = &counted {
-        if let Some(change) = change(&counted.phases) {
-            return changing(fine, counted, change, evidence);
-        }
-        let lists = std::iter::once(&counted.phases).chain(&counted.others);
-        let is_even = counted.regularity.distances <= INTERLEAVED / 2.0;
-        let uneven = |list: &&Vec<Phase>| {
-            !is_even && Regularity::of(list).is_some_and(|regularity| regularity.distances > INTERLEAVED)
+    let Some(best) = view.posterior.candidates.first() else {
+        let reasons = vec!["fewer than three phases at every scale".into()];
+        return foretold(&view, Estimate { evidence, reasons, ..Estimate::default() });
+    };
+    if best.best.hypothesis.form == Form::Change {
+        let found = if best.probability >= ANSWER {
+            changing(&view, best, evidence)
+        } else {
+            refused(best, evidence)
         };
-        let mut trains = lists.filter(uneven).filter_map(|list| Some((list, two_trains(list)?)));
-        if let Some((list, trains)) = trains.next() {
-            return interleaved(fine, list, &trains, evidence);
-        }
+        return foretold(&view, found);
     }
-    match counted.as_ref().map_or(Err("fewer than three phases".into()), objection_free) {
-        Ok(counted) => periodic(fine, counted, evidence),
-        Err(objection) => wave(fine, spectral, evidence, objection),
+    if let Some(two) = two_rhythms(&view) {
+        return interleaved(&view, &two, evidence);
     }
+    let found =
+        if best.probability >= ANSWER { periodic(&view, best, evidence) } else { refused(best, evidence) };
+    foretold(&view, found)
 }
 
-/// The phases, unless something speaks against their being periodic.
-fn objection_free(counted: &Counted) -> Result<&Counted, String> {
-    let regularity = &counted.regularity;
-    if !counted.is_clear() {
-        return Err("at no scale is the number of phases clear".into());
-    }
-    if counted.covered < ONE_BURST && regularity.count < MANY {
-        return Err(format!(
-            "all I/O is in one burst of {} parts, {:.0} % of the window",
-            regularity.count,
-            100.0 * counted.covered
-        ));
-    }
-    let allowed = if regularity.count < FEW { 0.5 } else { 1.0 };
-    if regularity.irregularity() >= allowed {
-        return Err(format!(
-            "{} phases, but their distances vary by {:.0} % and their volumes by {:.0} %: no more regular than by chance",
-            regularity.count,
-            100.0 * regularity.distances,
-            100.0 * regularity.volumes
-        ));
-    }
-    Ok(counted)
+/// With the next phase by all hypotheses, and a provisional answer if there is no period.
+fn foretold(view: &View, found: Estimate) -> Estimate {
+    let unknown = found.period.is_none() && found.periods.is_empty();
+    let provisional = if unknown { provisional(view, view.signal.duration()) } else { None };
+    let forecast = Forecast::of(view);
+    Estimate { forecasts: vec![forecast], provisional, ..found }
 }
 
-fn periodic(fine: &Signal, counted: &Counted, evidence: Evidence) -> Estimate {
-    let regularity = &counted.regularity;
-    let by_phases = regularity.period;
-    // Without pauses, phases have no exact starts, least of all those at the edges of the window.
-    let near = 1.5 / regularity.count as f64;
-    let by_spectrum = evidence.spectrum_period.filter(|period| {
-        !counted.is_sharp() && regularity.distances < 0.15 && (period / by_phases - 1.0).abs() <= near
-    });
-    let period = by_spectrum.unwrap_or(by_phases);
-    let mut evidence = evidence.with_repetition(fine, period);
-    evidence.method = Some(if by_spectrum.is_some() { "spectrum" } else { "phases" });
+/// No hypothesis is probable enough.
+fn refused(best: &Candidate, evidence: Evidence) -> Estimate {
+    let one = &best.best.hypothesis;
     let mut reasons = vec![format!(
-        "{} phases, whose distances vary by {:.1} % and volumes by {:.1} %",
-        regularity.count,
-        100.0 * regularity.distances,
-        100.0 * regularity.volumes
+        "the best guess, {:.3} s from {} phases, has a probability of {:.0} %; that there is no period, {:.0} %",
+        one.period,
+        one.members.len(),
+        100.0 * best.probability,
+        100.0 * evidence.no_period
     )];
+    reasons.push(varies(one, &evidence));
+    Estimate { evidence, reasons, ..Estimate::default() }
+}
+
+fn varies(one: &Hypothesis, evidence: &Evidence) -> String {
+    let volumes = 100.0 * evidence.volume_variation.unwrap_or(0.0);
+    let distances = 100.0 * one.sigma;
+    match one.form {
+        Form::Line => "one frequency holds much of the signal's variance".into(),
+        Form::Drift => {
+            let [first, last] = one.ends.unwrap_or([one.period; 2]);
+            format!("{} phases, whose distances go from {first:.3} s to {last:.3} s", one.members.len())
+        }
+        _ => format!(
+            "{} phases, whose distances vary by {distances:.1} % and volumes by {volumes:.1} %",
+            one.members.len()
+        ),
+    }
+}
+
+fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
+    let one = &best.best.hypothesis;
+    let (period, method) = view.exact_period(&best.best);
+    let phases = if one.form == Form::Line { Vec::new() } else { view.members(one) };
+    let mut evidence = evidence.with_repetition(&view.signal, best.best.correlation, period);
+    evidence.method = Some(method);
+    let mut reasons = vec![varies(one, &evidence)];
+    if one.form == Form::Comb {
+        reasons.extend(gaps(view, one));
+    }
     if let Some(inner) = &evidence.inner {
-        let each = inner.bursts as f64 / regularity.count as f64;
+        let each = inner.bursts as f64 / evidence.phases.max(1) as f64;
         reasons.push(format!("each of {each:.0} bursts, {:.3} s apart on average", inner.mean_distance));
     }
     reasons.push(match evidence.spectrum_period {
@@ -172,55 +223,134 @@ fn periodic(fine: &Signal, counted: &Counted, evidence: Evidence) -> Estimate {
         Some(other) => format!("the spectrum alone would say {other:.3} s"),
         None => "no single frequency stands out of the spectrum".into(),
     });
+    reasons.extend(runner_up(&evidence));
+    let is_sharp = !phases.is_empty() && view.is_sharp(one);
     Estimate {
         period: Some(period),
-        confidence: confidence(&evidence, period),
-        evidence,
-        begun: counted.phases.last().and_then(|last| begun(fine, counted, last.start + period / 2.0)),
-        kind: counted.is_sharp().then_some(SignalKind::Bursts),
-        periods: vec![PeriodOf::of(fine, period, &counted.phases.iter().collect::<Vec<_>>())],
-        phases: counted.phases.clone(),
+        confidence: best.probability.min(1.0),
+        begun: phases.last().and_then(|last| begun(view, last.start + period / 2.0)),
+        kind: is_sharp.then_some(SignalKind::Bursts),
+        periods: if phases.is_empty() {
+            Vec::new()
+        } else {
+            vec![PeriodOf::of(&view.signal, period, best.probability.min(1.0), &phases)]
+        },
+        occupancy: (!phases.is_empty()).then_some(one.fill),
+        first_phase: if phases.is_empty() { None } else { first_phase(view, one) },
+        mean_distance: mean_distance(&phases),
+        phases,
         reasons,
+        evidence,
+        ..Estimate::default()
     }
 }
 
+fn mean_distance(phases: &[Phase]) -> Option<f64> {
+    let (first, last) = (phases.first()?, phases.last()?);
+    (phases.len() > 1).then(|| (last.start - first.start) / (phases.len() - 1) as f64)
+}
+
+/// Empty slots, pauses and phases that do not belong, in words.
+fn gaps(view: &View, one: &Hypothesis) -> Vec<String> {
+    let mut words = Vec::new();
+    let empty = one.slots + one.links.iter().filter(|link| **link == 0).count() - one.links.len();
+    if empty > 0 {
+        words.push(format!("{empty} of {} slots are empty", one.slots + 1));
+    }
+    let pauses = one.links.iter().filter(|link| **link == 0).count();
+    if pauses > 0 {
+        words.push(format!("{pauses} pauses of another length"));
+    }
+    let extra = view.lists[one.list].starts.len() - one.members.len();
+    if extra > 0 {
+        words.push(format!("{extra} other phases do not belong to the rhythm"));
+    }
+    words
+}
+
+/// The next best period, if it comes close.
+fn runner_up(evidence: &Evidence) -> Option<String> {
+    let next = evidence.hypotheses.get(1).filter(|next| next.probability >= 0.05)?;
+    Some(format!("the next best guess, {:.3} s, has {:.0} %", next.period, 100.0 * next.probability))
+}
+
+/// The first phase, if it is longer or larger than the others: a member, or the phase before the first member.
+fn first_phase(view: &View, one: &Hypothesis) -> Option<FirstPhase> {
+    let all = &view.lists[one.list].list.phases;
+    let members = view.members(one);
+    let first = if one.members[0] == 1 { all[0] } else { members[0] };
+    let others = &members[usize::from(one.members[0] == 0)..];
+    let usual = |value: fn(&Phase) -> f64| median(&others.iter().map(value).collect::<Vec<f64>>());
+    let (length, volume) = (usual(|phase| phase.end - phase.start), usual(|phase| phase.volume));
+    let (long, large) = ((first.end - first.start) / length, first.volume / volume);
+    let since = view.signal.start_seconds();
+    let is_odd = others.len() >= 3 && long.is_finite() && large.is_finite() && long.max(large) >= ODD_FIRST;
+    is_odd.then(|| FirstPhase {
+        start: since + first.start,
+        end: since + first.end,
+        bytes: first.volume.round(),
+        times_as_long: long,
+        times_as_large: large,
+    })
+}
+
 /// Two periods at once: the answer is that of the larger volume.
-fn interleaved(fine: &Signal, all: &[Phase], trains: &[Train; 2], evidence: Evidence) -> Estimate {
-    let members = |train: &Train| train.members.iter().map(|&i| &all[i]).collect::<Vec<_>>();
-    let phases: Vec<Phase> = members(&trains[0]).into_iter().copied().collect();
-    let period = trains[0].period;
-    let mut evidence = evidence.with_repetition(fine, period);
+fn interleaved(view: &View, two: &[Rhythm; 2], evidence: Evidence) -> Estimate {
+    let main = &two[0];
+    let one = &main.described.hypothesis;
+    let period = main.period;
+    let mut evidence = evidence.with_repetition(&view.signal, main.described.correlation, period);
     evidence.method = Some("phases");
     let reason = format!(
         "two periods at once: {} phases every {:.3} s and {} every {:.3} s",
-        trains[0].members.len(),
+        main.phases.len(),
         period,
-        trains[1].members.len(),
-        trains[1].period
+        two[1].phases.len(),
+        two[1].period
     );
+    let of = |rhythm: &Rhythm| PeriodOf {
+        bytes: rhythm.volume.round(),
+        ..PeriodOf::of(&view.signal, rhythm.period, rhythm.probability, &rhythm.phases)
+    };
+    let forecast = |rhythm: &Rhythm| {
+        let starts: Vec<f64> = rhythm.phases.iter().map(|phase| phase.start).collect();
+        let one = &rhythm.described.hypothesis;
+        Forecast::of_rhythm(
+            view,
+            &starts,
+            one.sigma.min(0.5),
+            (1.0 - one.fill).min(0.4),
+            rhythm.period,
+            &rhythm.phases,
+        )
+    };
     Estimate {
         period: Some(period),
-        confidence: SEVERAL,
-        periods: trains.iter().map(|train| PeriodOf::of(fine, train.period, &members(train))).collect(),
+        confidence: main.probability,
+        forecasts: two.iter().map(forecast).collect(),
+        periods: two.iter().map(of).collect(),
         kind: Some(SignalKind::Interleaved),
         evidence,
-        phases,
-        begun: None,
+        occupancy: Some(one.fill),
+        mean_distance: mean_distance(&main.phases),
+        phases: main.phases.clone(),
         reasons: vec![reason],
+        ..Estimate::default()
     }
 }
 
 /// A period that changes on the way is no single period.
-fn changing(fine: &Signal, counted: &Counted, change: Change, evidence: Evidence) -> Estimate {
-    let [before, after] = change.periods;
-    let (first, second) = counted.phases.split_at(change.at);
-    let at = fine.start_seconds() + second.first().map_or(0.0, |phase| phase.start);
+fn changing(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
+    let one = &best.best.hypothesis;
+    let [before, after] = one.ends.unwrap_or([one.period; 2]);
+    let phases = view.members(one);
+    let (first, second) = phases.split_at(one.at.min(phases.len()));
+    let at = view.signal.start_seconds() + second.first().map_or(0.0, |phase| phase.start);
     let reason = format!("the period changes at {at:.3} s: {before:.3} s before, {after:.3} s after");
-    let list =
-        |phases: &'_ [Phase], period: f64| PeriodOf::of(fine, period, &phases.iter().collect::<Vec<_>>());
+    let of = |phases: &[Phase], period: f64| PeriodOf::of(&view.signal, period, best.probability, phases);
     Estimate {
         kind: Some(SignalKind::Changing),
-        periods: vec![list(first, before), list(second, after)],
+        periods: vec![of(first, before), of(second, after)],
         evidence,
         reasons: vec![reason],
         ..Estimate::default()
@@ -228,44 +358,12 @@ fn changing(fine: &Signal, counted: &Counted, change: Change, evidence: Evidence
 }
 
 /// When the bandwidth first exceeds that of phases again after `since`, coming from quiet.
-fn begun(fine: &Signal, counted: &Counted, since: f64) -> Option<f64> {
+pub(crate) fn begun(view: &View, since: f64) -> Option<f64> {
+    let (fine, ground) = (&view.signal, &view.ground);
     let first = (since / fine.step()).ceil().max(0.0) as usize;
     let rest = fine.samples.get(first..)?;
-    let quiet = rest.iter().position(|x| *x <= counted.ground.quiet)?;
-    let rise = rest[quiet..].iter().position(|x| *x >= counted.ground.busy)?;
-    let start = rest[..quiet + rise].iter().rposition(|x| *x <= counted.ground.quiet)? + 1;
+    let quiet = rest.iter().position(|x| *x <= ground.quiet)?;
+    let rise = rest[quiet..].iter().position(|x| *x >= ground.busy)?;
+    let start = rest[..quiet + rise].iter().rposition(|x| *x <= ground.quiet)? + 1;
     Some((first + start) as f64 * fine.step())
-}
-
-/// A period by the spectrum alone, where phases do not give one.
-fn wave(fine: &Signal, spectral: &SpectralResult, evidence: Evidence, objection: String) -> Estimate {
-    let Some(period) = evidence.spectrum_period else {
-        return Estimate { evidence, reasons: vec![objection], ..Estimate::default() };
-    };
-    let mut evidence = evidence.with_repetition(fine, period);
-    let periods = fine.duration() / period;
-    let repeats = evidence.repetition.unwrap_or(0.0) >= WAVE_SHARE;
-    let matches = evidence.autocorrelation.unwrap_or(0.0) >= WAVE_SHARE;
-    if periods < 5.0 || !repeats || !matches || spectral.candidates.dominant.is_none() {
-        let mut reasons = vec![objection];
-        reasons.push(format!(
-            "the frequency that stands out most, a period of {period:.3} s, explains too little of the signal"
-        ));
-        return Estimate { evidence, reasons, ..Estimate::default() };
-    }
-    evidence.method = Some("spectrum");
-    let reasons = vec![objection, "one frequency holds much of the signal's variance".into()];
-    let confidence = 0.8 * evidence.repetition.unwrap_or(0.0);
-    Estimate { period: Some(period), confidence, evidence, reasons, ..Estimate::default() }
-}
-
-/// Without the first phase, if the window begins in the middle of it: it begins with the window, and with less than its share of the volume.
-/// Where the window was not chosen but begins with the job, or with its first request, much must be missing.
-fn without_cut_phase(counted: Counted, cut: bool) -> Counted {
-    let share = if cut { 0.9 } else { 0.6 };
-    let Some(first) = counted.phases.first() else { return counted };
-    let mut volumes: Vec<f64> = counted.phases.iter().map(|phase| phase.volume).collect();
-    volumes.sort_unstable_by(f64::total_cmp);
-    let is_whole = first.start > 0.0 || first.volume >= share * volumes[volumes.len() / 2];
-    if is_whole || counted.phases.len() < 4 { counted } else { counted.without_first() }
 }

@@ -3,46 +3,31 @@
 //! What came since the last look is cut after the last whole entry and read as if it were a file of its own, by the same readers that
 //! read a finished one.
 
-use super::sampled::Sampled;
-use super::split::Splitter;
+use super::event::{Event, Status, Stream};
+use super::sampled::Quantities;
 use super::tail::Tail;
-use super::{Event, Status, Stream};
 use crate::request::Request;
 use crate::source::content::Content;
-use crate::source::metrics::{self, Series};
-use crate::source::recognise::Format;
-use crate::source::value::Value;
-use crate::source::{OpenOptions, SourceError, Span, csv, open_content};
-use std::collections::BTreeMap;
+use crate::source::csv::first_row;
+use crate::source::format::{Format, Growth, Holds};
+use crate::source::split::Splitter;
+use crate::source::{Kind, OpenOptions, Opened, SourceError, Span};
 use std::path::Path;
 
-/// So much is enough to tell a format.
+/// This much is enough to tell a format.
 const ENOUGH: usize = 60 << 10;
 
 /// Is the format certain, given that the file may only just have begun? JSON of different origin begins alike.
-pub(super) fn is_certain(format: Format, head: &[u8]) -> bool {
-    let whole = |mut splitter: Splitter| splitter.next(head, &mut 0);
-    match format {
-        Format::TmioJson | Format::GekkoFsJson | Format::ProxyJson => {
-            head.len() >= ENOUGH || whole(Splitter::json())
-        }
-        Format::GekkoFsMessagePack | Format::ProxyMessagePack => {
-            head.len() >= ENOUGH || whole(Splitter::message_pack())
-        }
-        Format::Csv | Format::Text => whole(Splitter::Lines),
-        Format::OurTrace
-        | Format::TmioMessagePack
-        | Format::Darshan
-        | Format::Recorder
-        | Format::TraceEvents => true,
-    }
+pub(super) fn is_certain(growth: Growth, head: &[u8]) -> bool {
+    head.len() >= ENOUGH || (growth.splitter)().next(head, &mut 0)
 }
 
 #[derive(Debug)]
 pub(super) struct Appended {
     name: String,
     tail: Tail,
-    format: Format,
+    format: &'static Format,
+    growth: Growth,
     span: Span,
     options: OpenOptions,
     splitter: Splitter,
@@ -56,53 +41,41 @@ pub(super) struct Appended {
     has_rows: bool,
     /// Announced signals: requests are the first and only one, quantities have their names.
     requests_announced: bool,
-    quantities: BTreeMap<String, (Option<usize>, Sampled)>,
-    announced: usize,
+    quantities: Quantities,
     warned: bool,
-    /// Flushes end with a section that is called `io_time`.
-    has_io_time: bool,
+    /// There is something that ends a flush.
+    ends_flushes: bool,
     until: Option<i64>,
 }
 
 impl Appended {
     pub fn new(
         path: &Path,
-        format: Format,
+        format: &'static Format,
+        growth: Growth,
         head: &[u8],
         span: Span,
         options: OpenOptions,
     ) -> Result<Self, SourceError> {
         let name = path.display().to_string();
         let tail = Tail::open(path).map_err(|source| SourceError::Io { name: name.clone(), source })?;
-        let splitter = match format {
-            Format::TmioJson | Format::GekkoFsJson | Format::ProxyJson => Splitter::json(),
-            Format::TmioMessagePack | Format::GekkoFsMessagePack | Format::ProxyMessagePack => {
-                Splitter::message_pack()
-            }
-            Format::Csv
-            | Format::Text
-            | Format::OurTrace
-            | Format::Darshan
-            | Format::Recorder
-            | Format::TraceEvents => Splitter::Lines,
-        };
         Ok(Appended {
             name,
             tail,
             format,
+            growth,
             span,
             options,
-            splitter,
+            splitter: (growth.splitter)(),
             rest: Vec::new(),
             looked: 0,
             whole: 0,
             header: None,
             has_rows: false,
             requests_announced: false,
-            quantities: BTreeMap::new(),
-            announced: 0,
+            quantities: Quantities::default(),
             warned: false,
-            has_io_time: tmio_trace::tmio::detect(head) == Some(tmio_trace::tmio::Format::Jsonl),
+            ends_flushes: growth.flushes.is_some_and(|flushes| (flushes.expected)(head)),
             until: None,
         })
     }
@@ -118,7 +91,7 @@ impl Appended {
             grew = true;
             self.take_flushes(visit);
         }
-        if !self.waits_for_io_time() {
+        if !self.ends_flushes {
             self.take_whole(visit);
         }
         Ok(Some(Status { found: true, grew, unsettled: self.whole > 0, ended: false }))
@@ -129,23 +102,14 @@ impl Appended {
         self.take_whole(visit);
     }
 
-    /// Only TMIO says where a flush ends; and not every file that looks like its does.
-    fn waits_for_io_time(&self) -> bool {
-        self.has_io_time || self.format == Format::TmioMessagePack
-    }
-
     /// Find whole entries, and take them flush by flush where flushes can be told apart.
     fn take_flushes(&mut self, visit: &mut dyn FnMut(Event<'_>)) {
         while self.splitter.next(&self.rest, &mut self.looked) {
             let entry = &self.rest[self.whole..self.looked];
-            let ends_flush = match self.format {
-                Format::TmioJson => contains(entry, b"\"io_time\""),
-                Format::TmioMessagePack => contains(&entry[..entry.len().min(16)], b"io_time"),
-                _ => false,
-            };
+            let ends_flush = self.growth.flushes.is_some_and(|flushes| (flushes.ended_by)(entry));
             self.whole = self.looked;
             if ends_flush {
-                self.has_io_time = true;
+                self.ends_flushes = true;
                 self.take_whole(visit);
             }
         }
@@ -167,29 +131,20 @@ impl Appended {
     }
 
     fn take(&mut self, chunk: Vec<u8>, visit: &mut dyn FnMut(Event<'_>)) -> Result<(), SourceError> {
-        match self.format {
-            Format::ProxyJson => {
-                let values = Value::from_json(&self.name, &chunk)?;
-                let series = metrics::from_proxy(&self.name, &values)?;
-                self.take_series(series, true, visit)
+        let chunk = if self.growth.header {
+            let Some(table) = self.with_header(chunk) else { return Ok(()) };
+            table
+        } else {
+            chunk
+        };
+        let content = Content::from_bytes(&self.name, chunk)?;
+        match (self.format.read)(content, &self.options)? {
+            Holds::One(kind) => self.take_requests(kind, visit),
+            Holds::Series(series) => {
+                // A table may have one column; a proxy names its quantities, however few.
+                let several = series.len() > 1 || !self.growth.header;
+                self.quantities.take(&self.name, series, several, &self.options, visit)
             }
-            Format::ProxyMessagePack => {
-                let values = Value::from_message_pack(&self.name, &chunk)?;
-                let series = metrics::from_proxy(&self.name, &values)?;
-                self.take_series(series, true, visit)
-            }
-            Format::Csv => {
-                let Some(table) = self.with_header(chunk) else { return Ok(()) };
-                let content = Content::from_bytes(&self.name, table.clone())?;
-                match csv::series(content)? {
-                    Some(series) => {
-                        let several = series.len() > 1;
-                        self.take_series(series, several, visit)
-                    }
-                    None => self.take_requests(table, visit),
-                }
-            }
-            _ => self.take_requests(chunk, visit),
         }
     }
 
@@ -197,39 +152,37 @@ impl Appended {
     fn with_header(&mut self, chunk: Vec<u8>) -> Option<Vec<u8>> {
         let mut chunk = chunk;
         if !self.has_rows {
-            let (end, is_header) = csv::first_row(&chunk)?;
+            let (end, is_header) = first_row(&chunk)?;
             if is_header {
                 let rows = chunk.split_off(end);
                 self.header = Some(std::mem::replace(&mut chunk, rows));
             }
             self.has_rows = true;
         }
-        csv::first_row(&chunk)?;
+        first_row(&chunk)?;
         Some(match &self.header {
             Some(header) => [header.as_slice(), &chunk].concat(),
             None => chunk,
         })
     }
 
-    fn take_requests(&mut self, chunk: Vec<u8>, visit: &mut dyn FnMut(Event<'_>)) -> Result<(), SourceError> {
-        let content = Content::from_bytes(&self.name, chunk)?;
+    fn take_requests(&mut self, kind: Kind, visit: &mut dyn FnMut(Event<'_>)) -> Result<(), SourceError> {
         let mut until = None;
-        for opened in open_content(content, self.format, &self.options)? {
-            let announced = &mut self.requests_announced;
-            let name = &self.name;
-            let job = opened.source.read(self.span, &mut |requests: &[Request]| {
-                let Some(first) = requests.iter().map(|request| request.start).min() else { return };
-                if !*announced {
-                    *announced = true;
-                    visit(Event::Stream(&Stream { name: name.clone(), begins: Some(first), per_unit: None }));
-                }
-                until = until.max(requests.iter().map(|request| request.end).max());
-                visit(Event::Requests { stream: 0, requests });
-            })?;
-            if let Some(warning) = job.warnings.first().filter(|_| !self.warned) {
-                self.warned = true;
-                visit(Event::Warning(warning));
+        let announced = &mut self.requests_announced;
+        let name = &self.name;
+        let opened = Opened { name: name.clone(), kind };
+        let job = opened.into_source()?.read(self.span, &mut |requests: &[Request]| {
+            let Some(first) = requests.iter().map(|request| request.start).min() else { return };
+            if !*announced {
+                *announced = true;
+                visit(Event::Stream(&Stream { name: name.clone(), begins: Some(first), per_unit: None }));
             }
+            until = until.max(requests.iter().map(|request| request.end).max());
+            visit(Event::Requests { stream: 0, requests });
+        })?;
+        if let Some(warning) = job.warnings.first().filter(|_| !self.warned) {
+            self.warned = true;
+            visit(Event::Warning(warning));
         }
         if let Some(until) = until.filter(|until| self.until.is_none_or(|before| *until > before)) {
             self.until = Some(until);
@@ -237,35 +190,4 @@ impl Appended {
         }
         Ok(())
     }
-
-    fn take_series(
-        &mut self,
-        series: Vec<Series>,
-        several: bool,
-        visit: &mut dyn FnMut(Event<'_>),
-    ) -> Result<(), SourceError> {
-        for series in metrics::choose(&self.name, series, self.options.metric.as_deref())? {
-            let (number, sampled) = self
-                .quantities
-                .entry(series.name.clone())
-                .or_insert_with(|| (None, Sampled::new(series.class)));
-            let (requests, until) = sampled.take(&series);
-            let Some(until) = until else { continue };
-            let stream = *number.get_or_insert_with(|| {
-                let name =
-                    if several { format!("{}: {}", self.name, series.name) } else { self.name.clone() };
-                let stream = Stream { name, begins: sampled.begins, per_unit: sampled.per_unit };
-                visit(Event::Stream(&stream));
-                self.announced += 1;
-                self.announced - 1
-            });
-            visit(Event::Requests { stream, requests: &requests });
-            visit(Event::Flush { stream, until });
-        }
-        Ok(())
-    }
-}
-
-fn contains(bytes: &[u8], needle: &[u8]) -> bool {
-    bytes.windows(needle.len()).any(|window| window == needle)
 }

@@ -4,8 +4,12 @@
 //! enough; here the scale must be known with the first sample that is not zero, and leaves room for values a billion times larger. Likewise
 //! for values below zero: the least of the first look is taken as zero.
 
+use super::event::{Event, Stream};
 use crate::request::{Class, Request};
-use crate::source::metrics::{self, Series};
+use crate::source::series::{Series, choose, is_counter, power_of_two, rates};
+use crate::source::{OpenOptions, Rate, SourceError};
+use crate::time::nanoseconds;
+use std::collections::BTreeMap;
 
 /// What a first sample should amount to.
 const FIRST: f64 = (1u64 << 30) as f64;
@@ -16,26 +20,88 @@ const MOST: f64 = (1u64 << 62) as f64;
 /// Times beyond ±63 years are no times of a job.
 const MAX_SECONDS: f64 = 2e9;
 
+/// The quantities of an input.
+#[derive(Debug, Default)]
+pub(super) struct Quantities {
+    /// By name, with their number once they are announced.
+    known: BTreeMap<String, (Option<usize>, Sampled)>,
+    announced: usize,
+}
+
+impl Quantities {
+    /// Take in further samples of those that are wanted.
+    pub fn take(
+        &mut self,
+        input: &str,
+        series: Vec<Series>,
+        several: bool,
+        options: &OpenOptions,
+        visit: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), SourceError> {
+        for series in choose(input, series, options.metric.as_deref())? {
+            let (number, sampled) =
+                self.known.entry(series.name.clone()).or_insert_with(|| (None, Sampled::new(series.class)));
+            let (requests, until) = sampled.take(&series, options.rate);
+            let Some(until) = until else { continue };
+            let stream = *number.get_or_insert_with(|| {
+                let name = if several { format!("{input}: {}", series.name) } else { input.to_owned() };
+                let stream = Stream { name, begins: sampled.begins, per_unit: sampled.per_unit };
+                visit(Event::Stream(&stream));
+                self.announced += 1;
+                self.announced - 1
+            });
+            visit(Event::Requests { stream, requests: &requests });
+            visit(Event::Flush { stream, until });
+        }
+        Ok(())
+    }
+}
+
 /// A quantity.
 #[derive(Clone, Debug)]
-pub(super) struct Sampled {
+struct Sampled {
     class: Class,
-    pub begins: Option<i64>,
-    pub per_unit: Option<f64>,
+    begins: Option<i64>,
+    per_unit: Option<f64>,
     zero: Option<f64>,
     last: Option<(f64, f64)>,
+    /// Is it a counter? The first look decides.
+    is_counter: Option<bool>,
+    /// The last value of a counter.
+    counted: Option<(f64, f64)>,
 }
 
 impl Sampled {
-    pub fn new(class: Class) -> Self {
-        Sampled { class, begins: None, per_unit: None, zero: None, last: None }
+    fn new(class: Class) -> Self {
+        Sampled {
+            class,
+            begins: None,
+            per_unit: None,
+            zero: None,
+            last: None,
+            is_counter: None,
+            counted: None,
+        }
+    }
+
+    /// Of a counter the rates since the last look; of anything else the samples.
+    fn rates(&mut self, series: &Series, mut samples: Vec<(f64, f64)>, rate: Rate) -> Vec<(f64, f64)> {
+        let is_counter = *self.is_counter.get_or_insert_with(|| is_counter(series, &samples, rate));
+        if !is_counter {
+            return samples;
+        }
+        samples.retain(|sample| self.counted.is_none_or(|last| sample.0 > last.0));
+        let all: Vec<(f64, f64)> = self.counted.into_iter().chain(samples).collect();
+        self.counted = all.last().copied();
+        rates(&all)
     }
 
     /// The requests that further samples make, and up to when the quantity is known. Samples that are not later than the last one are known already.
-    pub fn take(&mut self, series: &Series) -> (Vec<Request>, Option<i64>) {
+    fn take(&mut self, series: &Series, rate: Rate) -> (Vec<Request>, Option<i64>) {
         let usable = |sample: &&(f64, f64)| sample.0.abs() < MAX_SECONDS && sample.1.is_finite();
         let mut samples: Vec<(f64, f64)> = series.samples.iter().filter(usable).copied().collect();
         samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut samples = self.rates(series, samples, rate);
         samples.retain(|sample| self.last.is_none_or(|last| sample.0 > last.0));
         let least = samples.iter().map(|sample| sample.1).fold(0.0, f64::min);
         let zero = *self.zero.get_or_insert(least);
@@ -57,14 +123,10 @@ impl Sampled {
         if amount <= 0.0 || !amount.is_finite() {
             return None;
         }
-        let scale = *self.per_unit.get_or_insert_with(|| metrics::power_of_two(FIRST / amount).max(1.0));
+        let scale = *self.per_unit.get_or_insert_with(|| power_of_two(FIRST / amount).max(1.0));
         let bytes = (amount * scale).min(MOST).round() as u64;
         Some(Request::new(nanoseconds(since), nanoseconds(until), bytes, self.class))
     }
-}
-
-fn nanoseconds(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
 }
 
 #[cfg(test)]
@@ -80,7 +142,7 @@ mod tests {
         let samples: Vec<(f64, f64)> =
             (0..20).map(|i| (f64::from(i), if i % 5 == 3 { 0.25 } else { 0.0 })).collect();
         let mut at_once = Sampled::new(Class::WriteSync);
-        let (all, until) = at_once.take(&series(&samples));
+        let (all, until) = at_once.take(&series(&samples), Rate::Off);
         assert_eq!((all.len(), until, at_once.begins), (4, Some(19_000_000_000), Some(0)));
         let bytes = 0.25 * at_once.per_unit.unwrap();
         assert!(all.iter().all(|request| request.bytes as f64 == bytes), "{all:?}");
@@ -89,9 +151,9 @@ mod tests {
         let mut one_by_one = Sampled::new(Class::WriteSync);
         let mut requests = Vec::new();
         for sample in &samples {
-            requests.extend(one_by_one.take(&series(&[*sample])).0);
+            requests.extend(one_by_one.take(&series(&[*sample]), Rate::Off).0);
             // A proxy may send again what is known.
-            requests.extend(one_by_one.take(&series(&[*sample])).0);
+            requests.extend(one_by_one.take(&series(&[*sample]), Rate::Off).0);
         }
         assert_eq!(requests, all);
     }
@@ -100,15 +162,19 @@ mod tests {
     fn what_is_no_number_is_left_out() {
         let mut sampled = Sampled::new(Class::WriteSync);
         let samples = [(0.0, 1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY), (2.0, 1.0), (1e300, 1.0)];
-        let (requests, until) = sampled.take(&series(&samples));
+        let (requests, until) = sampled.take(&series(&samples), Rate::Off);
         assert_eq!((requests.len(), until), (1, Some(2_000_000_000)));
-        assert_eq!(Sampled::new(Class::WriteSync).take(&series(&[(0.0, 0.0), (1.0, 0.0)])).1, None);
+        assert_eq!(
+            Sampled::new(Class::WriteSync).take(&series(&[(0.0, 0.0), (1.0, 0.0)]), Rate::Off).1,
+            None
+        );
     }
 
     #[test]
     fn values_below_zero() {
         let mut sampled = Sampled::new(Class::WriteSync);
-        let (requests, _) = sampled.take(&series(&[(0.0, -2.0), (1.0, 2.0), (2.0, 0.0), (3.0, 0.0)]));
+        let (requests, _) =
+            sampled.take(&series(&[(0.0, -2.0), (1.0, 2.0), (2.0, 0.0), (3.0, 0.0)]), Rate::Off);
         let bytes: Vec<u64> = requests.iter().map(|request| request.bytes).collect();
         assert_eq!(bytes.len(), 2, "the least is zero");
         assert_eq!(bytes[0], 2 * bytes[1]);

@@ -1,6 +1,7 @@
 //! Files that grow, in every format.
 
 use super::*;
+use crate::request::Request;
 use std::io::Write;
 use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind};

@@ -1,10 +1,11 @@
 //! A Darshan log, summed up: what each of its modules holds, and the totals of one layer.
 
-use crate::inspect::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, summarize_source};
-use crate::source::content::Content;
-use crate::source::{InMemory, Job, SourceError, darshan};
-use darshan_log::{Activity, Contents, Layer, Limits, Log, ModuleId, ModuleTotals};
-use serde::Serialize;
+use super::module::{HeatmapLayer, ModuleSummary};
+use super::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, summarize_source};
+use crate::layer::Layer;
+use crate::source::darshan::{DarshanLog, job_of};
+use crate::source::{InMemory, Job, SourceError};
+use darshan_log::{Activity, Contents, Log, ModuleId, ModuleTotals};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The modules that are summed up, by the names that Darshan's tools give them.
@@ -18,90 +19,11 @@ const MODULES: [ModuleId; 6] = [
 ];
 
 /// The layers that move data, the highest first.
-const LAYERS: [Layer; 3] = [Layer::MpiIo, Layer::Posix, Layer::Stdio];
+const LAYERS: [Layer; 5] = Layer::ALL;
 
-/// What a module holds. What it does not have is left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ModuleSummary {
-    /// Version of its records; 0 for Darshan 2, which has no modules and is shown as if it had.
-    pub version: u32,
-    /// Records.
-    pub records: u64,
-    /// Whether Darshan ran out of memory for it.
-    pub partial: bool,
-    /// Bytes read; of a heatmap, those of `layer`.
-    pub bytes_read: u64,
-    /// Bytes written, likewise.
-    pub bytes_written: u64,
-    /// Reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reads: Option<u64>,
-    /// Writes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub writes: Option<u64>,
-    /// Opens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub opens: Option<u64>,
-    /// Records that stand for all ranks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shared_records: Option<u64>,
-    /// Seconds in reads, over all ranks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_time: Option<f64>,
-    /// Seconds in writes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub write_time: Option<f64>,
-    /// Seconds in metadata operations.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub meta_time: Option<f64>,
-    /// DXT: single reads and writes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub segments: Option<u64>,
-    /// DXT: when the first began.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_start: Option<f64>,
-    /// DXT: when the last ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_end: Option<f64>,
-    /// Heatmap: bins of a rank.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bins: Option<u64>,
-    /// Heatmap: seconds of a bin.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bin_width: Option<f64>,
-    /// Heatmap: the layer that the bytes above are of. Layers are never added up: what MPI-IO writes, POSIX writes again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub layer: Option<String>,
-    /// Heatmap: all its layers.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub layers: BTreeMap<String, HeatmapLayer>,
-    /// Why not all of it could be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub damage: Option<String>,
-}
-
-/// The heatmap of a layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct HeatmapLayer {
-    /// Records: ranks that did any I/O.
-    pub records: u64,
-    /// Bins of a rank.
-    pub bins: u64,
-    /// Seconds of a bin.
-    pub bin_width: f64,
-    /// Bytes read.
-    pub bytes_read: u64,
-    /// Bytes written.
-    pub bytes_written: u64,
-}
-
-/// Sum up a log. `layer` is the one asked for; by default the highest that moved data.
-pub(crate) fn summarize(content: Content, layer: Option<Layer>) -> Result<Summary, SourceError> {
-    let name = content.name.clone();
-    let log = match &content.path {
-        Some(path) => Log::open(path)?,
-        None => Log::from_bytes_with(&name, content.into_bytes()?, Limits::default())?,
-    };
+/// Sum up a log. Without a layer asked for, it is the highest that moved data.
+pub(super) fn summarize(opened: DarshanLog) -> Result<Summary, SourceError> {
+    let DarshanLog { name, log, layer } = opened.clone();
     let totals = log.totals();
     let modules = modules(&totals, layer);
     let counted = counted(&log, layer);
@@ -113,7 +35,7 @@ pub(crate) fn summarize(content: Content, layer: Option<Layer>) -> Result<Summar
         .iter()
         .any(|(of, module)| layer.is_none_or(|layer| layer == *of) && log.module(*module).is_some());
     let mut summary = if traced {
-        summarize_source(&name, darshan::source(&name, log, layer)?)?
+        summarize_source(&name, opened.into_source()?)?
     } else {
         let mut summary = summarize_source(&name, Box::new(InMemory { requests: &[], job }))?;
         if let Some(counted) = &counted {
@@ -131,7 +53,7 @@ pub(crate) fn summarize(content: Content, layer: Option<Layer>) -> Result<Summar
         summary
     };
     if let Some(counted) = counted {
-        summary.metadata = counted.metadata;
+        summary.metadata = Some(counted.metadata);
         summary.files = counted.files;
     }
     summary.job = Some(info);
@@ -140,13 +62,7 @@ pub(crate) fn summarize(content: Content, layer: Option<Layer>) -> Result<Summar
 }
 
 fn job(log: &Log, modules: &BTreeMap<String, ModuleSummary>) -> Job {
-    let mut job = Job {
-        ranks: u32::try_from(log.job().nprocs).unwrap_or(0),
-        start: Some(0),
-        end: Some((log.job().run_time() * 1e9) as i64).filter(|end| *end > 0),
-        complete: true,
-        ..Job::default()
-    };
+    let mut job = job_of(log);
     for (name, module) in modules {
         if module.partial {
             let what =
@@ -208,7 +124,7 @@ fn module(totals: &ModuleTotals, layer: Option<Layer>) -> ModuleSummary {
             summary.last_end = segments.last_end;
         }
         Contents::Heatmaps(layers) => {
-            let of = |layer: Layer| layers.iter().find(|totals| totals.layer == Some(layer));
+            let of = |layer: Layer| layers.iter().find(|totals| totals.layer.map(Layer::from) == Some(layer));
             let moved = |layer: &Layer| of(*layer).is_some_and(|l| l.bytes_read + l.bytes_written > 0);
             let chosen = layer.or_else(|| LAYERS.into_iter().find(moved));
             if let Some(totals) = chosen.and_then(of) {
@@ -274,7 +190,7 @@ impl Flow {
             ops: self.ops,
             bytes: self.bytes,
             time: self.time,
-            ranks: self.all_ranks.unwrap_or(self.ranks.len() as u32),
+            ranks: Some(self.all_ranks.unwrap_or(self.ranks.len() as u32)),
             bandwidth: (self.time > 0.0).then(|| self.bytes as f64 / self.time),
         }
     }
@@ -305,7 +221,7 @@ fn of_layer(log: &Log, layer: Layer) -> Option<Counted> {
     };
     let mut files: BTreeMap<u64, FileSummary> = BTreeMap::new();
     // What precedes damage counts; the damage itself is told with the module.
-    for activity in log.activities(layer).map_while(Result::ok) {
+    for activity in log.activities(layer.into()).map_while(Result::ok) {
         let Activity { id, rank, reads, writes, bytes_read, bytes_written, .. } = activity;
         counted.read.add(reads, bytes_read, activity.read_time, rank, ranks);
         counted.write.add(writes, bytes_written, activity.write_time, rank, ranks);

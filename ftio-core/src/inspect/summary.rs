@@ -3,11 +3,12 @@
 //! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in bytes per second.
 //! A number that is not known, or would be a division by zero, is `None`.
 
-use crate::inspect::darshan::{self as darshan_summary, ModuleSummary};
-use crate::inspect::waiting::Waiting;
+use super::module::ModuleSummary;
+use super::waiting::Waiting;
 use crate::signal::bins::{BinWidth, VolumeBins};
 use crate::source::coverage::{Coverage, CoverageTally};
-use crate::source::{Input, OpenOptions, Source, SourceError, Span, TmioTrace, darshan, open, our_trace};
+use crate::source::{Source, SourceError, Span, TmioTrace};
+use crate::time::{seconds, seconds_of_sum};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tmio_trace::reader::Operations;
@@ -26,8 +27,8 @@ pub struct Summary {
     pub schema: &'static str,
     /// The trace, as the user named it.
     pub source: String,
-    /// Ranks of the job.
-    pub ranks: u32,
+    /// Ranks of the job, where the input tells.
+    pub ranks: Option<u32>,
     /// Job time from which on the trace knows about the job.
     pub t_start: f64,
     /// Job time up to which the trace knows about the job.
@@ -50,12 +51,12 @@ pub struct Summary {
     pub clock: Clock,
     /// How much of the I/O was seen.
     pub coverage: Coverage,
-    /// Operations that move no data: open, close, set_view …
-    pub metadata: Metadata,
-    /// Operations whose call returned an error.
-    pub failed: u64,
-    /// Operations that could not be kept.
-    pub lost: u64,
+    /// Operations that move no data: open, close, set_view …; `None` where the input does not record them.
+    pub metadata: Option<Metadata>,
+    /// Operations whose call returned an error, where the input tells.
+    pub failed: Option<u64>,
+    /// Operations that could not be kept, where the input tells.
+    pub lost: Option<u64>,
     /// About the job, where the trace says so.
     pub job: Option<JobInfo>,
     /// Of a Darshan log, what its modules hold, by their names.
@@ -77,8 +78,8 @@ pub struct ClassSummary {
     pub bytes: u64,
     /// Sum of the durations of all operations.
     pub time: f64,
-    /// Ranks with at least one operation.
-    pub ranks: u32,
+    /// Ranks with at least one operation; `None` where the input does not tell.
+    pub ranks: Option<u32>,
     /// bytes / time.
     pub bandwidth: Option<f64>,
 }
@@ -95,8 +96,9 @@ pub struct AsyncSummary {
     pub actual_bandwidth: Option<f64>,
     /// Σ bytes / Σ (last seen unfinished − issue), over operations that were tested unfinished: an upper bound.
     pub actual_upper: Option<f64>,
-    /// Time the application lost to these operations all the same; a wait for several of them counts once.
-    pub lost_time: f64,
+    /// Time the application lost to these operations all the same; a wait for several of them counts once. `None` where
+    /// deadlines are not known.
+    pub lost_time: Option<f64>,
     /// Share of the time of the operations (each thread's overlapping ones counted once) that computation hid: 1 − lost/busy.
     pub hidden: Option<f64>,
     /// The bandwidth of all ranks together that would have hidden everything: the peak of the required bandwidth over time, in bins
@@ -133,8 +135,8 @@ pub struct Overhead {
 /// How well the clocks of the ranks agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Clock {
-    /// Nodes, each with a clock of its own.
-    pub nodes: usize,
+    /// Nodes, each with a clock of its own, where the input tells.
+    pub nodes: Option<usize>,
     /// Largest error of a job time.
     pub max_error: Option<f64>,
 }
@@ -163,17 +165,6 @@ pub struct JobInfo {
     pub start: f64,
 }
 
-/// Read an input of any format and sum up what it holds; several, if it holds several metrics.
-pub fn summarize_input(input: &Input, options: &OpenOptions) -> Result<Vec<Summary>, SourceError> {
-    if let Some(trace) = our_trace::recognised(input, options)? {
-        return Ok(vec![summarize(&input.name(), trace)?]);
-    }
-    if let Some(content) = darshan::recognised(input, options)? {
-        return Ok(vec![darshan_summary::summarize(content, options.layer)?]);
-    }
-    open(input, options)?.into_iter().map(|opened| summarize_source(&opened.name, opened.source)).collect()
-}
-
 /// Sum up requests. What only our own trace knows is left out.
 pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, SourceError> {
     let mut tally = Tally::default();
@@ -195,31 +186,28 @@ pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, 
     let outcome = Outcome { complete: job.complete, warnings: job.warnings, ..Outcome::default() };
     let mut summary = tally.finish(name, outcome);
     summary.ranks = job.ranks;
-    summary.t_start = seconds(job.start.or(first).unwrap_or(0).into());
-    summary.t_end = summary.t_end.max(seconds(job.end.unwrap_or(0).into()));
+    summary.t_start = seconds(job.start.or(first).unwrap_or(0));
+    summary.t_end = summary.t_end.max(seconds(job.end.unwrap_or(0)));
     summary.coverage = Coverage::default();
     summary.notes.extend(job.notes);
+    // What only our own trace tells.
+    (summary.metadata, summary.failed, summary.lost, summary.clock.nodes) = (None, None, None, None);
     for class in [&mut summary.write_async, &mut summary.read_async] {
-        class.required_bandwidth = None;
+        (class.required_bandwidth, class.lost_time) = (None, None);
     }
     Ok(summary)
 }
 
 /// Read one of our own traces and sum it up.
-pub fn summarize(name: &str, trace: TmioTrace) -> Result<Summary, SourceError> {
+pub fn summarize_trace(name: &str, trace: TmioTrace) -> Result<Summary, SourceError> {
     let mut tally = Tally::default();
-    let outcome = trace.open()?.read(|event| match event {
-        Event::Header(_) => {}
-        Event::Rank(info) => {
-            tally.ranks.insert(info.rank, info.clone());
-        }
-        Event::Block(block) => tally.block(&block),
-    })?;
+    let outcome = trace.into_trace().read(|event| tally.event(&event))?;
     Ok(tally.finish(name, outcome))
 }
 
+/// Sums up a trace of ours as it is read.
 #[derive(Default)]
-struct Tally {
+pub(super) struct Tally {
     classes: [ClassTally; 4],
     ranks: BTreeMap<u32, RankInfo>,
     files: BTreeMap<String, FileSummary>,
@@ -247,6 +235,17 @@ struct ClassTally {
 }
 
 impl Tally {
+    /// Take in what the trace tells.
+    pub(super) fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Header(_) => {}
+            Event::Rank(info) => {
+                self.ranks.insert(info.rank, (*info).clone());
+            }
+            Event::Block(block) => self.block(block),
+        }
+    }
+
     fn block(&mut self, block: &Operations<'_>) {
         let mut files: BTreeMap<u32, FileSummary> = BTreeMap::new();
         let mut current: Option<(u32, FileSummary)> = None;
@@ -298,7 +297,8 @@ impl Tally {
         }
     }
 
-    fn finish(self, name: &str, outcome: Outcome) -> Summary {
+    /// The sums.
+    pub(super) fn finish(self, name: &str, outcome: Outcome) -> Summary {
         let mut notes = outcome.warnings;
         let warnings = notes.len();
         let finished: Vec<&RankInfo> = self.ranks.values().filter(|rank| rank.finished).collect();
@@ -310,7 +310,7 @@ impl Tally {
         if lost > 0 {
             notes.push(format!("{lost} operations could not be kept"));
         }
-        let counted = self.ranks.keys().last().map_or(0, |rank| rank.saturating_add(1));
+        let counted = self.ranks.keys().last().map(|rank| rank.saturating_add(1));
         let operations: u64 = finished.iter().map(|rank| rank.operations).sum();
         let per_op = |rank: &&RankInfo| rank.overhead_per_op * rank.operations as f64 * 1e-9;
         let nodes: BTreeSet<&str> = self.ranks.values().map(|rank| rank.boot_id.as_str()).collect();
@@ -319,11 +319,9 @@ impl Tally {
         Summary {
             schema: SCHEMA,
             source: name.to_owned(),
-            ranks: outcome.header.as_ref().map_or(counted, |header| header.ranks),
+            ranks: outcome.header.as_ref().map(|header| header.ranks).or(counted),
             t_start: 0.0,
-            t_end: seconds(
-                outcome.end.as_ref().map_or(self.last_end, |end| end.end.max(self.last_end)).into(),
-            ),
+            t_end: seconds(outcome.end.as_ref().map_or(self.last_end, |end| end.end.max(self.last_end))),
             complete: outcome.complete,
             write_sync: write_sync.summary(),
             read_sync: read_sync.summary(),
@@ -331,24 +329,24 @@ impl Tally {
             read_async: read_async.async_summary(),
             overhead: Overhead {
                 time: (!finished.is_empty())
-                    .then(|| seconds(finished.iter().map(|rank| i128::from(rank.overhead)).sum())),
-                rank0: finished.iter().find(|rank| rank.rank == 0).map(|rank| seconds(rank.overhead.into())),
-                largest: finished.iter().map(|rank| rank.overhead).max().map(|ns| seconds(ns.into())),
+                    .then(|| seconds_of_sum(finished.iter().map(|rank| i128::from(rank.overhead)).sum())),
+                rank0: finished.iter().find(|rank| rank.rank == 0).map(|rank| seconds(rank.overhead)),
+                largest: finished.iter().map(|rank| rank.overhead).max().map(|ns| seconds(ns)),
                 per_op: (operations > 0)
                     .then(|| finished.iter().map(per_op).sum::<f64>() / operations as f64),
             },
-            clock: Clock { nodes: nodes.len(), max_error: clock_errors.max().map(|ns| seconds(ns.into())) },
+            clock: Clock { nodes: Some(nodes.len()), max_error: clock_errors.max().map(|ns| seconds(ns)) },
             coverage: coverage.coverage(),
-            metadata: Metadata { ops: self.metadata_ops, time: seconds(self.metadata_time) },
-            failed: self.failed,
-            lost,
+            metadata: Some(Metadata { ops: self.metadata_ops, time: seconds_of_sum(self.metadata_time) }),
+            failed: Some(self.failed),
+            lost: Some(lost),
             modules: None,
             job: outcome.header.map(|header| JobInfo {
                 id: header.job,
                 executable: header.executable,
                 mpi: header.mpi,
                 tmio: header.tmio,
-                start: seconds(header.start.into()),
+                start: seconds(header.start),
             }),
             files: self.files.into_values().collect(),
             notes,
@@ -380,8 +378,8 @@ impl ClassTally {
         ClassSummary {
             ops: self.ops,
             bytes: bytes(self.bytes),
-            time: seconds(self.time),
-            ranks: self.ranks.len() as u32,
+            time: seconds_of_sum(self.time),
+            ranks: (self.ops == 0 || !self.ranks.is_empty()).then_some(self.ranks.len() as u32),
             bandwidth: rate(self.bytes, self.time),
         }
     }
@@ -392,7 +390,7 @@ impl ClassTally {
             required_bandwidth: rate(self.bytes, self.required_time),
             actual_bandwidth: rate(self.bytes, self.time),
             actual_upper: rate(self.pending_bytes, self.pending_time),
-            lost_time: seconds(self.waiting.lost()),
+            lost_time: Some(seconds_of_sum(self.waiting.lost())),
             hidden: (self.busy.total > 0)
                 .then(|| (1.0 - self.waiting.lost() as f64 / self.busy.total as f64).clamp(0.0, 1.0)),
             hiding_bandwidth: self.required.as_ref().and_then(peak),
@@ -426,15 +424,11 @@ impl Busy {
 fn peak(bins: &VolumeBins) -> Option<f64> {
     let (from, to) = bins.extent()?;
     let highest = bins.volumes(from, to).1.into_iter().fold(0.0, f64::max);
-    (highest > 0.0).then(|| highest / (bins.width() as f64 * 1e-9))
+    (highest > 0.0).then(|| highest / seconds(bins.width()))
 }
 
 fn duration(start: i64, end: i64) -> i128 {
     (i128::from(end) - i128::from(start)).max(0)
-}
-
-fn seconds(ns: i128) -> f64 {
-    ns as f64 / 1e9
 }
 
 fn bytes(sum: u128) -> u64 {
@@ -442,5 +436,5 @@ fn bytes(sum: u128) -> u64 {
 }
 
 fn rate(bytes: u128, ns: i128) -> Option<f64> {
-    (ns > 0).then(|| bytes as f64 / seconds(ns))
+    (ns > 0).then(|| bytes as f64 / seconds_of_sum(ns))
 }

@@ -8,16 +8,10 @@
 //!   all bytes has been transferred.
 
 use crate::phases::phase::Ground;
+use crate::phases::thresholds::{
+    GROUP_OCTAVES, MAX_BURSTS, MAX_GROUPED, MAX_GROUPINGS, PART_TOLERANCE, TINY_BURST, VOLUME_OCTAVES,
+};
 use crate::signal::Signal;
-
-/// More bursts than this are not told apart; the shortest pauses are then taken as none.
-const MAX_BURSTS: usize = 1 << 12;
-
-/// The number of phases is looked for up to here.
-const MAX_PHASES: usize = 1 << 9;
-
-/// At most this many ways of grouping are returned by each rule.
-const MAX_GROUPINGS: usize = 8;
 
 /// A run of samples above quiet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,7 +53,7 @@ pub fn bursts(signal: &Signal, ground: &Ground) -> Vec<Burst> {
     }
     let largest = found.iter().map(|burst| burst.volume).fold(0.0, f64::max);
     let is_busy = |burst: &Burst| samples[burst.from..burst.to].iter().any(|x| *x >= ground.busy);
-    found.retain(|burst| burst.volume >= 1e-3 * largest || is_busy(burst));
+    found.retain(|burst| burst.volume >= TINY_BURST * largest || is_busy(burst));
     if found.len() > MAX_BURSTS {
         let mut pauses: Vec<usize> = found.windows(2).map(|pair| pair[1].from - pair[0].to).collect();
         pauses.sort_unstable();
@@ -86,10 +80,10 @@ pub fn by_pauses(bursts: &[Burst]) -> Vec<Grouping> {
     let mut sorted = pauses.clone();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
     let mut found: Vec<Grouping> = Vec::new();
-    for separating in 2..=sorted.len().min(MAX_PHASES) {
+    for separating in 2..=sorted.len().min(MAX_GROUPED) {
         let (shortest, next) = (sorted[separating - 1], sorted.get(separating).copied().unwrap_or(0));
         let octaves = (shortest as f64 / next.max(1) as f64).log2().min(4.0);
-        if octaves >= 0.15 {
+        if octaves >= GROUP_OCTAVES {
             let starts = starts_after(bursts, |i| pauses[i] >= shortest);
             found.push(Grouping { starts, octaves });
         }
@@ -107,9 +101,10 @@ pub fn by_volume(bursts: &[Burst]) -> Option<Grouping> {
         sum += burst.volume;
         sums.push(sum);
     }
-    let counts = 4..=bursts.len().saturating_sub(1).min(MAX_PHASES);
+    let counts = 4..=bursts.len().saturating_sub(1).min(MAX_GROUPED);
     let cuts = counts.filter_map(|count| equal_parts(&sums, count));
-    let groupings = cuts.map(|cuts| grouping(bursts, &cuts)).filter(|grouping| grouping.octaves >= 0.5);
+    let groupings =
+        cuts.map(|cuts| grouping(bursts, &cuts)).filter(|grouping| grouping.octaves >= VOLUME_OCTAVES);
     groupings.max_by(|a, b| a.octaves.total_cmp(&b.octaves))
 }
 
@@ -118,8 +113,6 @@ pub fn by_volume(bursts: &[Burst]) -> Option<Grouping> {
 /// With b bursts per part, one of them ends within ±d parts of any given place with a probability of about p = 2·b·d. If that were chance, Σ −ln p over
 /// all places would be about their number m, with a deviation of √m; it must be far above that, because many counts are tried.
 fn equal_parts(sums: &[f64], count: usize) -> Option<Vec<usize>> {
-    /// How far from its place a burst may end, as a share of a part.
-    const TOLERANCE: f64 = 0.06;
     let volume = sums.last()? / count as f64;
     let each = sums.len() as f64 / count as f64;
     let mut cuts = Vec::with_capacity(count);
@@ -130,7 +123,7 @@ fn equal_parts(sums: &[f64], count: usize) -> Option<Vec<usize>> {
         let before = after.saturating_sub(1);
         let nearest = if place - sums[before] < sums[after] - place { before } else { after };
         let distance = (sums[nearest] - place).abs() / volume;
-        if distance > TOLERANCE || nearest + 1 >= sums.len() || cuts.last() == Some(&nearest) {
+        if distance > PART_TOLERANCE || nearest + 1 >= sums.len() || cuts.last() == Some(&nearest) {
             return None;
         }
         surprise -= (2.0 * each * distance.max(0.002)).min(1.0).ln();

@@ -1,311 +1,277 @@
-//! The period by counting phases: which [level](crate::phases::scale_space) of the signal is the one of its phases?
+//! Phases: at every scale of the signal a list of them.
 //!
-//! Each level with at least three phases is rated by how long it holds and how [regular](crate::phases::regularity) its phases are; the
-//! best one is taken. Then two corrections:
+//! Looked at closely, a phase is many requests; from afar, phases flow together. So there are many lists of phases: one for each
+//! [level](crate::phases::scale_space) of the signal, and some that group [bursts](crate::phases::bursts) by the pauses between them or by equal volume. Which
+//! list is the right one, if any, is [estimated](crate::estimate) from all of them; here each gets a *rating* by how long it holds and
+//! how [regular](crate::phases::regularity) its phases are, which is one of the signs.
 //!
-//! - *Two phases so close that they look like one* transfer twice the volume of the others in twice the time: such a phase is
-//!   divided at its quietest place, if almost all others transfer the same.
-//! - *Nested phases*: if every phase of a coarser level holds the same number of phases of the finer one, and the coarser
-//!   is the more even one, the coarser one is the level of the phases, and the finer one is their inner structure.
+//! All numbers are in [`thresholds`].
 
 pub mod bursts;
-pub mod change_point;
+pub mod divide;
+pub mod pattern;
 pub mod phase;
 pub mod regularity;
 pub mod scale_space;
-pub mod trains;
+pub mod thresholds;
 
 use crate::phases::bursts::{Grouping, bursts, by_pauses, by_volume};
+use crate::phases::divide::divide;
+use crate::phases::pattern::{Pattern, pattern};
 use crate::phases::phase::{Ground, Phase, starts, with_headers, with_starts};
-use crate::phases::regularity::Regularity;
-use crate::phases::scale_space::{Level, levels};
+use crate::phases::regularity::{Regularity, upper_median};
+use crate::phases::scale_space::{Level, levels, median_by_volume};
+use crate::phases::thresholds::{
+    CLEAR, COUNTED_SAMPLES, CUT_SHARE, CUT_SHARE_CHOSEN, EQUAL_VOLUMES, FEW, MIN_CONTRAST, NATURAL_OCTAVES,
+    PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
+};
 use crate::signal::{SAMPLES_PER_PHASE, Signal};
 
-/// A count of n that holds over this many octaves, divided by n, is clear.
-///
-/// In noise without a scale of its own the number of maxima falls like 1/σ, so that a count of n holds over log₂(1 + 1/n) ≈ 1.44/n octaves
-/// on average; five times as many are rare (e⁻⁵ = 0.7 %).
-pub const CLEAR: f64 = 7.0;
+/// Where a list of phases comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A level of the scale space.
+    Level,
+    /// Bursts, grouped by the pauses between them.
+    Pauses,
+    /// Bursts, grouped into equal volumes.
+    Volume,
+    /// Phases of several kinds in turn, as one.
+    Pattern,
+}
 
-/// Fewer phases are few.
-const FEW: f64 = 8.0;
-
-/// Phases are more than ripples on a steady bandwidth: noise that is smoothed enough has even ripples as well.
-const MIN_CONTRAST: f64 = 0.2;
-
-/// Samples in which maxima are counted.
-const COUNTED_SAMPLES: usize = 1 << 12;
-
-/// Volumes that vary by less are equal.
-const EQUAL_VOLUMES: f64 = 0.15;
-
-/// What was counted.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Counted {
-    /// The phases.
+/// The phases at one scale.
+#[derive(Clone, Debug)]
+pub struct PhaseList {
+    /// The first sample of each phase.
+    pub starts: Vec<usize>,
+    /// The phases; times in seconds from the start of the window.
     pub phases: Vec<Phase>,
     /// How regular they are.
     pub regularity: Regularity,
     /// Octaves of scales over which their number holds.
     pub octaves: f64,
-    /// The next best level with another number of phases, as a share of the rating of this one.
-    pub rival: f64,
+    /// Where the list comes from.
+    pub origin: Origin,
+    /// How far the bandwidth falls between phases.
+    pub contrast: f64,
     /// How many phases were found by dividing others.
     pub divided: usize,
-    /// Regular bursts inside each phase.
-    pub inner: Option<Regularity>,
-    /// The share of the window from the start of the first phase to the end of the last.
-    pub covered: f64,
-    /// The share of the phases that come after a pause.
-    pub paused: f64,
+    /// How long the list holds and how regular it is, as one number.
+    pub rating: f64,
+    /// What would be gained by taking several phases in turn as one, in nats for each phase.
+    pub pattern: f64,
+}
+
+/// All lists of a signal.
+#[derive(Clone, Debug)]
+pub struct PhaseLists {
     /// What is quiet and what is not.
     pub ground: Ground,
-    /// The phases of other levels that are clear, the clearest first.
-    pub others: Vec<Vec<Phase>>,
+    /// From many phases to few; lists with the same starts are one.
+    pub lists: Vec<PhaseList>,
+    /// The list with the best rating, or the coarser one that holds it.
+    pub best: Option<usize>,
 }
 
-/// A level that was looked at.
-#[derive(Clone, Debug)]
-struct Rated {
-    starts: Vec<usize>,
-    phases: Vec<Phase>,
-    regularity: Regularity,
-    octaves: f64,
-    /// Found without looking at volumes.
-    natural: bool,
-    divided: usize,
-    rating: f64,
-}
-
-/// Count the phases of a signal; `None` with fewer than three at every level.
-pub fn count(signal: &Signal) -> Option<Counted> {
-    let ground = Ground::of(signal);
-    let levels = scaled_levels(signal);
-    let mut rated: Vec<Rated> =
-        levels.iter().filter_map(|level| Rated::of_level(signal, &ground, level)).collect();
-    let found = bursts(signal, &ground);
-    let pauses =
-        by_pauses(&found).into_iter().filter_map(|grouping| Rated::of_grouping(signal, &ground, grouping));
-    rated.extend(pauses);
-    let volumes = by_volume(&found).and_then(|grouping| Rated::of_grouping(signal, &ground, grouping));
-    // Groups of equal phases have equal volumes as well.
-    let equal = |rated: &Rated| {
-        rated.octaves * rated.regularity.count as f64 >= CLEAR && rated.regularity.volumes <= EQUAL_VOLUMES
+/// A signal without what flows all the time.
+pub fn without_pedestal(signal: &Signal) -> Signal {
+    let mut samples = signal.samples.clone();
+    let at = ((samples.len().max(1) - 1) as f64 * PEDESTAL) as usize;
+    let pedestal = match samples.len() {
+        0 => 0.0,
+        _ => *samples.select_nth_unstable_by(at, f64::total_cmp).1,
     };
-    let finest =
-        rated.iter().filter(|rated| equal(rated)).map(|rated| rated.regularity.count).max().unwrap_or(0);
-    let volumes = volumes.filter(|grouped| 3 * grouped.regularity.count > 2 * finest);
-    rated.extend(volumes.map(|rated| Rated { natural: false, ..rated }));
-    rated.sort_by_key(|rated| std::cmp::Reverse(rated.regularity.count));
-    let mut best = (0..rated.len()).max_by(|&a, &b| rated[a].rating.total_cmp(&rated[b].rating))?;
-    let mut inner = None;
-    // A coarser level comes later.
-    for outer in best + 1..rated.len() {
-        if rated[outer].holds(&rated[best]) {
-            inner = Some(rated[best].regularity);
+    let above = |x: &f64| (x - pedestal).max(0.0);
+    Signal { samples: signal.samples.iter().map(above).collect(), ..*signal }
+}
+
+/// All lists of at least two phases. `cut` tells that the window may begin in the middle of a phase.
+pub fn phase_lists(signal: &Signal, cut: bool) -> PhaseLists {
+    let ground = Ground::of(signal);
+    let look = Look { signal, ground: &ground, cut: if cut { CUT_SHARE_CHOSEN } else { CUT_SHARE } };
+    let (usual, small) = scaled_levels(signal, &ground);
+    let mut found: Vec<PhaseList> =
+        usual.iter().chain(&small).filter_map(|level| look.at_level(level)).collect();
+    let all = bursts(signal, &ground);
+    found.extend(by_pauses(&all).into_iter().filter_map(|grouping| look.at_groups(grouping, Origin::Pauses)));
+    // Groups of equal phases have equal volumes as well.
+    let equal = |list: &&PhaseList| {
+        list.octaves * list.regularity.count as f64 >= CLEAR && list.regularity.volumes <= EQUAL_VOLUMES
+    };
+    let finest = found.iter().filter(equal).map(|list| list.regularity.count).max().unwrap_or(0);
+    let volumes = by_volume(&all).and_then(|grouping| look.at_groups(grouping, Origin::Volume));
+    found.extend(volumes.filter(|list| list.phases.len() >= 3 && 3 * list.phases.len() > 2 * finest));
+    let mut cycles = Vec::new();
+    for list in &mut found {
+        if let Some(pattern) = pattern(&list.phases) {
+            list.pattern = pattern.gain;
+            cycles.extend(look.in_cycles(list, &pattern));
+        }
+    }
+    found.extend(cycles);
+    found.sort_by_key(|list| std::cmp::Reverse(list.phases.len()));
+    let best = best(&found).map(|best| found[best].starts.clone());
+    let lists = distinct(found);
+    let best = best.and_then(|starts| lists.iter().position(|list| list.starts == starts));
+    PhaseLists { ground, lists, best }
+}
+
+/// The list with the best rating, or the coarser one whose inner structure it is. A coarser list comes later.
+fn best(lists: &[PhaseList]) -> Option<usize> {
+    let rated = (0..lists.len()).filter(|&i| lists[i].phases.len() >= 3);
+    let mut best = rated.reduce(|a, b| if lists[b].rating > lists[a].rating { b } else { a })?;
+    for outer in best + 1..lists.len() {
+        if lists[outer].holds(&lists[best]) {
             best = outer;
         }
     }
-    let inner = inner.or_else(|| {
-        let finer = rated[..best].iter().filter(|finer| rated[best].is_made_of(finer));
-        let better = |a: &&Rated, b: &&Rated| {
-            a.rating.total_cmp(&b.rating).then(b.regularity.count.cmp(&a.regularity.count))
-        };
-        finer.max_by(better).map(|finer| finer.regularity)
-    });
-    let chosen = &rated[best];
-    let others = rated.iter().filter(|other| other.regularity.count != chosen.regularity.count);
-    let rival = others.map(|other| other.rating / chosen.rating).fold(0.0, f64::max);
-    Some(Counted {
-        phases: chosen.phases.clone(),
-        regularity: chosen.regularity,
-        octaves: chosen.octaves,
-        rival,
-        divided: chosen.divided,
-        inner,
-        covered: covered(&chosen.phases, signal),
-        paused: paused(&chosen.starts, signal, &ground),
-        ground,
-        others: others_of(&rated, best),
-    })
+    Some(best)
 }
 
-/// The phases of the clearest levels but the best.
-fn others_of(rated: &[Rated], best: usize) -> Vec<Vec<Phase>> {
-    const MOST: usize = 6;
-    let is_clear = |rated: &Rated| rated.octaves * rated.regularity.count as f64 >= CLEAR && rated.natural;
-    let mut clear: Vec<usize> = (0..rated.len()).filter(|&i| i != best && is_clear(&rated[i])).collect();
-    clear.sort_by(|&a, &b| rated[b].octaves.total_cmp(&rated[a].octaves));
-    clear.into_iter().take(MOST).map(|i| rated[i].phases.clone()).collect()
+/// Lists with the same starts are one: the octaves of levels add up, of groupings the largest count.
+fn distinct(found: Vec<PhaseList>) -> Vec<PhaseList> {
+    let mut lists: Vec<PhaseList> = Vec::new();
+    for list in found {
+        let same = lists.iter_mut().rev().take_while(|other| other.phases.len() == list.phases.len());
+        match same.into_iter().find(|other| other.starts == list.starts) {
+            Some(other) if list.origin == Origin::Level => other.octaves += list.octaves,
+            Some(other) => other.octaves = other.octaves.max(list.octaves),
+            None => lists.push(list),
+        }
+    }
+    lists
 }
 
-/// The levels of a signal, found in one of fewer samples if it has very many, but at least some for each phase.
-fn scaled_levels(signal: &Signal) -> Vec<Level> {
+/// The levels of a signal, found in one of fewer samples if it has very many, but at least some for each phase. Where volumes differ much, the
+/// small phases are seen only if the large ones are cut to their size: the second list.
+fn scaled_levels(signal: &Signal, ground: &Ground) -> (Vec<Level>, Vec<Level>) {
     let n = signal.samples.len();
     let enough = COUNTED_SAMPLES.max(SAMPLES_PER_PHASE * signal.phases_above_mean());
     let factor = (n / enough).max(1);
-    let mut found = levels(&signal.merged(factor));
+    let merged = signal.merged(factor);
     let place = |i: &mut usize| *i = (*i * factor + factor / 2).min(n.saturating_sub(1));
-    found.iter_mut().for_each(|level| level.peaks.iter_mut().chain(&mut level.valleys).for_each(place));
-    found
-}
-
-fn covered(phases: &[Phase], signal: &Signal) -> f64 {
-    let length = phases.last().zip(phases.first()).map_or(0.0, |(last, first)| last.end - first.start);
-    length / signal.duration()
-}
-
-fn paused(starts: &[usize], signal: &Signal, ground: &Ground) -> f64 {
-    let quiet =
-        |start: &&usize| start.checked_sub(1).is_none_or(|before| signal.samples[before] <= ground.quiet);
-    starts.iter().filter(quiet).count() as f64 / starts.len().max(1) as f64
-}
-
-impl Counted {
-    /// Do phases begin sharply, after pauses?
-    pub fn is_sharp(&self) -> bool {
-        self.paused >= 0.5 && self.ground.background <= 0.15 * self.ground.level
-    }
-
-    /// The same without the first phase.
-    pub fn without_first(mut self) -> Self {
-        let rest = self.phases.get(1..).unwrap_or_default();
-        if let Some(regularity) = Regularity::of(rest) {
-            self.regularity = regularity;
-            self.phases.remove(0);
+    let levels = |ceiling: f64| {
+        let mut found = levels(&merged, ceiling);
+        if factor > 1 {
+            found
+                .iter_mut()
+                .for_each(|level| level.peaks.iter_mut().chain(&mut level.valleys).for_each(place));
         }
-        self
-    }
-
-    /// Does the count hold over so many scales that it is not by chance?
-    pub fn is_clear(&self) -> bool {
-        self.octaves * self.regularity.count as f64 >= CLEAR
-    }
+        found
+    };
+    let level = median_by_volume(&merged.samples);
+    let small = SMALL_CEILING * upper_median(merged.samples.iter().copied().filter(|x| *x > ground.quiet));
+    (levels(level), if small * SPREAD_CEILING < level { levels(small) } else { Vec::new() })
 }
 
-impl Rated {
-    fn of_level(signal: &Signal, ground: &Ground, level: &Level) -> Option<Self> {
-        if level.peaks.len() < 3 || level.contrast < MIN_CONTRAST {
+/// What lists are made from.
+struct Look<'a> {
+    signal: &'a Signal,
+    ground: &'a Ground,
+    /// A first phase with a smaller share of the usual volume is cut by the window.
+    cut: f64,
+}
+
+impl Look<'_> {
+    fn at_level(&self, level: &Level) -> Option<PhaseList> {
+        if level.peaks.len() < 2 || level.contrast < MIN_CONTRAST {
             return None;
         }
-        let (starts, divided) = divide(signal, ground, starts(signal, ground, level));
-        Self::of_starts(signal, ground, starts, divided, |period| {
+        let (starts, divided) = divide(self.signal, self.ground, starts(self.signal, self.ground, level));
+        let list = self.list(self.uncut(starts), divided, Origin::Level, |period| {
             // Scales far below the period say nothing about phases.
             (level.scales.1 / level.scales.0.max(period / 100.0)).log2().max(0.0)
-        })
+        })?;
+        Some(PhaseList { contrast: level.contrast, ..list })
     }
 
-    fn of_grouping(signal: &Signal, ground: &Ground, grouping: Grouping) -> Option<Self> {
-        let (starts, divided) = divide(signal, ground, with_headers(signal, ground, grouping.starts));
-        Self::of_starts(signal, ground, starts, divided, |_| grouping.octaves)
+    fn at_groups(&self, grouping: Grouping, origin: Origin) -> Option<PhaseList> {
+        let starts = with_headers(self.signal, self.ground, grouping.starts);
+        let (starts, divided) = divide(self.signal, self.ground, starts);
+        let starts = if origin == Origin::Pauses { self.uncut(starts) } else { starts };
+        self.list(starts, divided, origin, |_| grouping.octaves)
     }
 
-    fn of_starts(
-        signal: &Signal,
-        ground: &Ground,
+    /// The phases of a list, those of each cycle as one.
+    fn in_cycles(&self, list: &PhaseList, pattern: &Pattern) -> Option<PhaseList> {
+        let starts: Vec<usize> =
+            list.starts.iter().skip(pattern.first).step_by(pattern.length).copied().collect();
+        self.list(starts, 0, Origin::Pattern, |_| list.octaves.min(1.0)).filter(|list| list.phases.len() >= 3)
+    }
+
+    /// Without a first phase that the window cuts: it begins with the window and has much less than the usual volume.
+    fn uncut(&self, mut starts: Vec<usize>) -> Vec<usize> {
+        if starts.len() >= 4 && starts[0] == 0 {
+            let phases = with_starts(self.signal, self.ground, &starts);
+            let usual = upper_median(phases.iter().map(|phase| phase.volume));
+            if phases[0].volume < self.cut * usual {
+                starts.remove(0);
+            }
+        }
+        starts
+    }
+
+    fn list(
+        &self,
         starts: Vec<usize>,
         divided: usize,
+        origin: Origin,
         octaves: impl Fn(f64) -> f64,
-    ) -> Option<Self> {
-        let phases = with_starts(signal, ground, &starts);
-        let regularity = Regularity::of(&phases).filter(|regularity| regularity.count >= 3)?;
+    ) -> Option<PhaseList> {
+        let phases = with_starts(self.signal, self.ground, &starts);
+        let regularity = Regularity::of(&phases)?;
         let octaves = octaves(regularity.period);
-        let clear = (octaves * regularity.count as f64 / CLEAR).min(1.0);
-        // The fewer phases, the more easily they are even by chance.
-        let few = (FEW / regularity.count as f64).max(1.0);
-        let doubt = 0.05 * few.powi(2) * few.min(1.6);
-        let rating = octaves * clear.powi(3) / (doubt + regularity.irregularity());
-        Some(Rated { starts, phases, regularity, octaves, natural: true, divided, rating })
+        let rating = if phases.len() < 3 {
+            0.0
+        } else {
+            rating(octaves, regularity.count as f64, regularity.irregularity())
+        };
+        Some(PhaseList {
+            starts,
+            phases,
+            regularity,
+            octaves,
+            origin,
+            contrast: 1.0,
+            divided,
+            rating,
+            pattern: 0.0,
+        })
     }
+}
 
-    /// Does each phase hold the same number of phases of a finer level, two or more? One in ten may be different.
-    fn is_made_of(&self, finer: &Rated) -> bool {
-        let (many, few) = (finer.starts.len(), self.starts.len());
+/// How long a count holds, and how regular what was counted is. The fewer phases, the more easily they are even by chance.
+pub fn rating(octaves: f64, count: f64, irregularity: f64) -> f64 {
+    let clear = (octaves * count / CLEAR).min(1.0);
+    let few = (FEW / count).max(1.0);
+    let doubt = 0.05 * few.powi(2) * few.min(1.6);
+    octaves * clear.powi(3) / (doubt + irregularity)
+}
+
+impl PhaseList {
+    /// Does each phase hold the same number of phases of a finer list, two or more? One in ten may be different.
+    pub fn is_made_of(&self, finer: &PhaseList) -> bool {
+        let (many, few) = (finer.phases.len(), self.phases.len());
         let each = (many as f64 / few as f64).round() as usize;
         if each < 2 {
             return false;
         }
-        let mut edges = self.starts.clone();
-        edges.push(usize::MAX);
-        let tolerance =
-            |start: usize| start.saturating_sub((0.1 * self.regularity.period / self.step()) as usize);
-        let inside = |pair: &[usize]| {
-            let (from, to) = (tolerance(pair[0]), tolerance(pair[1]));
-            let before = |edge: usize| finer.starts.partition_point(|start| *start < edge);
-            before(to) - before(from)
-        };
-        let different = edges.windows(2).filter(|pair| inside(pair) != each).count();
+        let slack = 0.1 * self.regularity.period;
+        let before = |time: f64| finer.phases.partition_point(|phase| phase.start < time - slack);
+        let edges = self.phases.iter().map(|phase| before(phase.start)).chain([many]);
+        let edges: Vec<usize> = edges.collect();
+        let different = edges.windows(2).filter(|pair| pair[1].saturating_sub(pair[0]) != each).count();
         different * 10 <= few
     }
 
-    fn step(&self) -> f64 {
-        let (last, first) = (self.starts.len() - 1, 0);
-        let samples = (self.starts[last] - self.starts[first]).max(1) as f64;
-        (self.phases[last].start - self.phases[first].start) / samples
-    }
-
-    /// Is this the level of the phases, and the finer one their inner structure?
-    fn holds(&self, finer: &Rated) -> bool {
-        self.natural
-            && self.octaves >= 0.5
-            && self.regularity.count >= 4
+    /// Is this the list of the phases, and the finer one their inner structure?
+    fn holds(&self, finer: &PhaseList) -> bool {
+        self.origin != Origin::Volume
+            && self.octaves >= NATURAL_OCTAVES
+            && self.phases.len() >= 4
             && self.regularity.irregularity() < 0.5
             && self.regularity.unevenness() < 0.8 * finer.regularity.unevenness()
             && self.is_made_of(finer)
     }
-}
-
-/// Divide phases that are two or more in one, as the [module](self) describes.
-fn divide(signal: &Signal, ground: &Ground, starts: Vec<usize>) -> (Vec<usize>, usize) {
-    /// Volumes closer than this are the same.
-    const SAME: f64 = 0.15;
-    let phases = with_starts(signal, ground, &starts);
-    if phases.len() < 5 {
-        return (starts, 0);
-    }
-    let median = |value: &dyn Fn(&Phase) -> f64| {
-        let mut values: Vec<f64> = phases.iter().map(value).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
-    let (volume, length) = (median(&|phase| phase.volume), median(&|phase| phase.end - phase.start));
-    let alike = |phase: &&Phase| (phase.volume / volume - 1.0).abs() <= SAME;
-    if volume <= 0.0 || phases.iter().filter(alike).count() * 4 < phases.len() * 3 {
-        return (starts, 0);
-    }
-    let (mut out, mut divided) = (Vec::with_capacity(starts.len()), 0);
-    for (phase, &start) in phases.iter().zip(&starts) {
-        out.push(start);
-        let times = (phase.volume / volume).round();
-        let fits = (phase.volume / volume - times).abs() <= SAME * times
-            && (phase.end - phase.start) / length >= 0.8 * times;
-        if !(2.0..=4.0).contains(&times) || !fits {
-            continue;
-        }
-        let end = start + ((phase.end - phase.start) / signal.step()).round() as usize;
-        for part in 1..times as usize {
-            out.push(quietest_after(signal, ground, start, end, part as f64 * volume));
-            divided += 1;
-        }
-    }
-    out.sort_unstable();
-    out.dedup();
-    (out, divided)
-}
-
-/// Where bandwidth rises again after the quietest place near the one where `volume` has been transferred since `start`.
-fn quietest_after(signal: &Signal, ground: &Ground, start: usize, end: usize, volume: f64) -> usize {
-    let end = end.min(signal.samples.len());
-    let mut sum = 0.0;
-    let at = (start..end)
-        .find(|&i| {
-            sum += (signal.samples[i] - ground.background) * signal.step();
-            sum >= volume
-        })
-        .unwrap_or(start);
-    let near = (end - start) / 16 + 1;
-    let (from, to) = (at.saturating_sub(near).max(start + 1), (at + near).min(end));
-    let lowest = signal.samples[from.min(to)..to].iter().copied().fold(f64::INFINITY, f64::min);
-    // The end of the lowest stretch.
-    (from..to).rev().find(|&i| signal.samples[i] <= lowest).map_or(at, |i| i + 1)
 }

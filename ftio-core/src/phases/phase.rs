@@ -5,6 +5,9 @@
 //! *quiet*. What counts as quiet follows from the pauses: no bandwidth at all, or that of the background traffic.
 
 use crate::phases::scale_space::{Level, median_by_volume};
+use crate::phases::thresholds::{
+    BUSY, HEADER_PAUSE, HEADER_VOLUME, LONGEST_LEAD, QUIET_LEVEL, QUIET_SHARE, QUIET_SLACK,
+};
 use crate::signal::Signal;
 
 /// The bandwidth of phases and pauses.
@@ -34,7 +37,6 @@ pub struct Phase {
 impl Ground {
     /// Of a signal.
     pub fn of(signal: &Signal) -> Self {
-        const BUSY: f64 = 0.25;
         let level = median_by_volume(&signal.samples);
         let mut below: Vec<f64> = signal.samples.iter().copied().filter(|x| *x < BUSY * level).collect();
         below.sort_unstable_by(f64::total_cmp);
@@ -42,8 +44,8 @@ impl Ground {
         let mean = below.iter().sum::<f64>() / below.len().max(1) as f64;
         let background = below.get(below.len() / 2).map_or(0.0, |median| median.min(mean));
         let busy = background + BUSY * (level - background);
-        let usual = below.get(below.len() * 19 / 20).copied().unwrap_or(0.0);
-        Ground { level, background, quiet: (1.15 * usual + 0.005 * level).min(0.9 * busy), busy }
+        let usual = below.get((below.len() as f64 * QUIET_SHARE) as usize).copied().unwrap_or(0.0);
+        Ground { level, background, quiet: (QUIET_SLACK * usual + QUIET_LEVEL * level).min(0.9 * busy), busy }
     }
 }
 
@@ -91,13 +93,13 @@ fn without_long_leads(found: &[(usize, usize)]) -> Vec<usize> {
     let mut leads: Vec<usize> = found.iter().map(|(rise, start)| rise - start).collect();
     leads.sort_unstable();
     let usual = leads.get(leads.len() / 2).copied().unwrap_or(0);
-    let longest = 3 * usual + 4;
+    let longest = LONGEST_LEAD * usual + 4;
     found.iter().map(|&(rise, start)| if rise - start > longest { rise - usual } else { start }).collect()
 }
 
 /// Phases that begin a little earlier, say with a header, across a pause that is much shorter than the one before that.
 pub fn with_headers(signal: &Signal, ground: &Ground, mut starts: Vec<usize>) -> Vec<usize> {
-    let small = 0.02 * signal.samples.iter().sum::<f64>() / starts.len().max(1) as f64;
+    let small = HEADER_VOLUME * signal.samples.iter().sum::<f64>() / starts.len().max(1) as f64;
     // Before the first phase there is no other whose end could be taken for it: it begins with its first request, however slow that is.
     if let Some(first) = starts.first_mut().filter(|_| ground.background == 0.0) {
         let silent = 1e-3 * ground.level;
@@ -131,7 +133,7 @@ fn before_a_short_pause(
     let earlier = back_to_quiet(samples, ground, end, floor);
     let long = pause(earlier);
     let is_small = samples[earlier..end].iter().sum::<f64>() <= small;
-    (is_small && (long >= 3 * short || (earlier == long && long > short))).then_some(earlier)
+    (is_small && (long >= HEADER_PAUSE * short || (earlier == long && long > short))).then_some(earlier)
 }
 
 #[cfg(test)]
@@ -146,7 +148,8 @@ mod tests {
     fn of(samples: Vec<f64>, count: usize) -> Vec<Phase> {
         let signal = signal(samples);
         let ground = Ground::of(&signal);
-        let level = levels(&signal).into_iter().find(|level| level.peaks.len() == count).unwrap();
+        let level =
+            levels(&signal, ground.level).into_iter().find(|level| level.peaks.len() == count).unwrap();
         phases(&signal, &ground, &level)
     }
 

@@ -1,12 +1,7 @@
 //! How regular phases are, and whether chance alone could make them so.
 
 use crate::phases::phase::Phase;
-
-/// How much the volumes may differ before they count against a period.
-const FREE_VOLUME: f64 = 0.1;
-
-/// Volumes that differ by this much more double what the distances must make up for.
-const VOLUME_SCALE: f64 = 0.3;
+use crate::phases::thresholds::{FREE_VOLUME, LONGEST_FIRST, LONGEST_LAST, VOLUME_SCALE};
 
 /// How regular a list of phases is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -53,8 +48,6 @@ impl Regularity {
 /// The volumes that should be alike: of few phases all, else without the first, which is often longer, and the last, which may be cut
 /// off. But what is several times as large as the others is several phases.
 fn volumes(phases: &[Phase]) -> Vec<f64> {
-    const LONGEST_FIRST: f64 = 4.0;
-    const LONGEST_LAST: f64 = 1.5;
     let mut volumes: Vec<f64> = phases.iter().map(|phase| phase.volume).collect();
     if volumes.len() < 5 {
         return volumes;
@@ -69,6 +62,42 @@ fn volumes(phases: &[Phase]) -> Vec<f64> {
         volumes.remove(0);
     }
     volumes
+}
+
+/// The middle one of some values, the upper one of two; 0 of none.
+pub fn upper_median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        _ => *values.select_nth_unstable_by(middle, f64::total_cmp).1,
+    }
+}
+
+/// The median: the mean of the two in the middle if their number is even; 0 of none.
+pub fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    let middle = values.len() / 2;
+    if values.is_empty() {
+        return 0.0;
+    }
+    let odd = values.len() % 2 == 1;
+    let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    if odd { *upper } else { (*upper + below.iter().copied().fold(f64::NEG_INFINITY, f64::max)) / 2.0 }
+}
+
+/// The spread of most values, outliers or not: the median distance from the median, as a standard deviation.
+pub fn robust_spread(values: &[f64]) -> f64 {
+    let middle = median(values);
+    let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+    1.4826 * median(&distances)
+}
+
+/// The standard deviation; 0 of none.
+pub fn deviation(values: &[f64]) -> f64 {
+    let n = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt()
 }
 
 /// σ/mean.

@@ -9,16 +9,8 @@
 //! Two precautions: the bandwidth is cut at the one that half of the bytes exceed, so that a few very fast requests do not dwarf
 //! the rest; and at its ends the signal is continued by its mirror image, so that the edges of the window are no phases.
 
+use crate::phases::thresholds::{FOOT, MAX_PHASES, PERSISTENCE, WIDTHS_PER_OCTAVE as PER_OCTAVE};
 use crate::signal::Signal;
-
-/// Persistence of a maximum that counts, as a share of the range.
-const PERSISTENCE: f64 = 0.25;
-
-/// Widths per octave.
-const PER_OCTAVE: i32 = 4;
-
-/// Levels with more phases than this are not looked at.
-const MAX_PHASES: usize = 1 << 14;
 
 /// Scales in a row at which the same number of phases is seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,13 +32,12 @@ impl Level {
     }
 }
 
-/// All levels of a signal, from fine to coarse, down to a single phase.
-pub fn levels(signal: &Signal) -> Vec<Level> {
+/// All levels of a signal whose bandwidth is cut at `ceiling`, from fine to coarse, down to a single phase.
+pub fn levels(signal: &Signal, ceiling: f64) -> Vec<Level> {
     let n = signal.samples.len();
     if n < 8 {
         return Vec::new();
     }
-    let ceiling = median_by_volume(&signal.samples);
     let mut smooth: Vec<f64> = signal.samples.iter().map(|x| x.min(ceiling)).collect();
     // Samples of the signal in one of `smooth`, and the width reached so far in samples of `smooth`.
     let (mut group, mut reached) = (1usize, 0.0f64);
@@ -144,8 +135,6 @@ fn blurred(samples: &[f64], sigma: f64) -> Vec<f64> {
 /// Maxima that persist, and the foot of the rise to each but the first: the last place that is about as low as the lowest since
 /// the maximum before. Beyond both ends the signal counts as low.
 fn extrema(samples: &[f64]) -> (Vec<usize>, Vec<usize>) {
-    /// About as low: within this share of the persistence that counts.
-    const FOOT: f64 = 0.2;
     let low = samples.iter().copied().fold(f64::INFINITY, f64::min);
     let high = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let enough = PERSISTENCE * (high - low);
@@ -196,7 +185,7 @@ mod tests {
     fn bursts_of_requests_are_counted_as_requests_and_as_bursts() {
         // Ten bursts of four requests: 5 on, 5 off, then 60 off.
         let on = |i: usize| i % 100 < 40 && i % 10 < 5;
-        let found = levels(&signal((0..1000).map(|i| if on(i) { 1.0 } else { 0.0 }).collect()));
+        let found = levels(&signal((0..1000).map(|i| if on(i) { 1.0 } else { 0.0 }).collect()), 1.0);
         let octaves =
             |count: usize| found.iter().filter(|l| l.peaks.len() == count).map(Level::octaves).sum::<f64>();
         assert!(octaves(40) > 1.0 && octaves(10) > 1.0, "{found:#?}");
@@ -209,9 +198,9 @@ mod tests {
 
     #[test]
     fn flat_and_tiny_signals() {
-        assert!(levels(&signal(vec![1.0; 4])).is_empty());
-        assert!(levels(&signal(vec![1.0; 100])).iter().all(|level| level.peaks.is_empty()));
-        assert!(levels(&signal(vec![0.0; 100])).iter().all(|level| level.peaks.is_empty()));
+        assert!(levels(&signal(vec![1.0; 4]), 1.0).is_empty());
+        assert!(levels(&signal(vec![1.0; 100]), 1.0).iter().all(|level| level.peaks.is_empty()));
+        assert!(levels(&signal(vec![0.0; 100]), 1.0).iter().all(|level| level.peaks.is_empty()));
     }
 
     #[test]

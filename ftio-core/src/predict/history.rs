@@ -74,7 +74,7 @@ impl History {
             Some(reads) if mode == Mode::Read && self.mode.is_none() => reads,
             _ => &mut self.chosen,
         };
-        Collected { mode, bins: track.bins(from, to, frequency), stretches: None }
+        Collected { mode, bins: track.bins(from, to, frequency), stretches: None, lanes: None }
     }
 
     fn track(&self) -> &Track {

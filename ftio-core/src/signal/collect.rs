@@ -1,7 +1,8 @@
 //! One pass over the requests: choose those of the mode, and put them into bins.
 
-use crate::request::{Mode, Request, is_write};
+use crate::request::{Detail, Mode, Request, is_write};
 use crate::signal::bins::{BinWidth, VolumeBins};
+use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
 use crate::signal::{AUTO_MAX_SAMPLES, MAX_SAMPLES};
 
@@ -23,6 +24,7 @@ pub struct Collector {
 struct Track {
     bins: VolumeBins,
     stretches: Option<Vec<Stretch>>,
+    lanes: Option<Lanes>,
 }
 
 /// What was collected.
@@ -34,6 +36,8 @@ pub struct Collected {
     pub bins: VolumeBins,
     /// The requests themselves, if asked for and not too many.
     pub stretches: Option<Vec<Stretch>>,
+    /// What each rank did when, if asked for.
+    pub lanes: Option<Lanes>,
 }
 
 impl Collector {
@@ -45,8 +49,32 @@ impl Collector {
         keep_stretches: bool,
     ) -> Self {
         let bins = bins(frequency).with_window(window.0, window.1);
-        let track = Track { bins, stretches: keep_stretches.then(Vec::new) };
+        let track = Track { bins, stretches: keep_stretches.then(Vec::new), lanes: None };
         Collector { mode, fallback: mode.is_none().then(|| track.clone()), chosen: track, keep_stretches }
+    }
+
+    /// Keep what each rank did when, for pictures. Requests then come by [`add_detailed`](Self::add_detailed).
+    pub fn keep_lanes(&mut self, window: (Option<i64>, Option<i64>)) {
+        self.chosen.lanes = Some(Lanes::new(window));
+        if let Some(reads) = &mut self.fallback {
+            reads.lanes = Some(Lanes::new(window));
+        }
+    }
+
+    /// Take in a batch, with what is known of each request.
+    pub fn add_detailed(&mut self, details: &[Detail]) {
+        let mode = self.mode.unwrap_or(Mode::Write);
+        let fallback = self.fallback.as_mut().and_then(|reads| reads.lanes.as_mut());
+        let tracks = [(Some(mode), self.chosen.lanes.as_mut()), (None, fallback)];
+        for (mode, lanes) in tracks.into_iter().filter_map(|(mode, lanes)| Some((mode, lanes?))) {
+            let selects = |detail: &&Detail| match mode {
+                Some(mode) => mode.selects(detail.request.class),
+                None => !is_write(detail.request.class),
+            };
+            details.iter().filter(selects).for_each(|detail| lanes.add(detail));
+        }
+        let requests: Vec<Request> = details.iter().map(|detail| detail.request).collect();
+        self.add(&requests);
     }
 
     /// Use at most this many bins, also for what was collected already.
@@ -77,7 +105,7 @@ impl Collector {
             (None, _) => (Mode::Write, self.chosen),
         };
         let stretches = track.stretches.filter(|_| self.keep_stretches);
-        Collected { mode, bins: track.bins, stretches }
+        Collected { mode, bins: track.bins, stretches, lanes: track.lanes }
     }
 }
 

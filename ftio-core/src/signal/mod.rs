@@ -18,6 +18,7 @@
 
 pub mod bins;
 pub mod collect;
+pub mod lanes;
 pub mod step;
 
 use crate::signal::bins::{Units, VolumeBins};

@@ -3,6 +3,11 @@
 use crate::request::{Class, Request};
 use crate::signal::step::Stretch;
 
+/// Times beyond ±63 years are no times of a job.
+const MAX_SECONDS: f64 = 2e9;
+/// Requests larger than this (8 EiB) are rejected as corrupt.
+const MAX_BYTES: f64 = 9.2e18;
+
 /// A bandwidth from `start` to `end`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BandwidthPiece {
@@ -33,10 +38,66 @@ impl BandwidthPiece {
             class: request.class,
         })
     }
+
+    /// The request that it stands for; `None` if its numbers cannot be those of one.
+    pub fn request(&self) -> Option<Request> {
+        let time = |seconds: f64| (seconds.abs() <= MAX_SECONDS).then(|| rounded(seconds * 1e9));
+        let (start, end) = (time(self.start)?, time(self.end)?);
+        let bytes = match self.bytes {
+            Some(bytes) => bytes,
+            // Without the bytes, a phase that ends before it starts says nothing.
+            None if end < start => return None,
+            None => {
+                let bytes = self.bandwidth * (self.end - self.start);
+                if !(0.0..=MAX_BYTES).contains(&bytes) {
+                    return None;
+                }
+                rounded(bytes) as u64
+            }
+        };
+        (bytes as f64 <= MAX_BYTES).then_some(Request {
+            start,
+            end,
+            bytes,
+            class: self.class,
+            rank: self.rank,
+        })
+    }
+}
+
+/// `number.round() as i64`, of a number within its range: `round` is a call where nothing is known of the processor.
+#[inline(always)]
+fn rounded(number: f64) -> i64 {
+    let whole = number as i64;
+    let rest = number - whole as f64;
+    whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5)
 }
 
 impl From<&BandwidthPiece> for Stretch {
     fn from(phase: &BandwidthPiece) -> Self {
         Stretch { start: phase.start, end: phase.end, bandwidth: phase.bandwidth }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn halves_are_rounded_away_from_zero() {
+        for number in
+            [0.0, 0.49999999999999994, 0.5, 1.5, 2.5, -0.5, -1.5, -0.4, 4503599627370497.5, 9.2e18, -9.2e18]
+        {
+            assert_eq!(rounded(number), number.round() as i64, "{number}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rounds_as_the_library_does(number in -9.2e18f64..9.2e18, small in -1e6f64..1e6) {
+            prop_assert_eq!(rounded(number), number.round() as i64);
+            prop_assert_eq!(rounded(small), small.round() as i64);
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! Calls of several layers, of which one is taken: what MPI-IO writes, POSIX writes again.
 
+use super::bandwidth_piece::BandwidthPiece;
+use super::error::SourceError;
 use super::intake::Intake;
-use super::{BandwidthPiece, Job, SourceError};
-use darshan_log::Layer;
+use super::job::Job;
+use crate::layer::Layer;
 
 /// The layers, the highest first.
 const LAYERS: [Layer; 3] = [Layer::MpiIo, Layer::Posix, Layer::Stdio];
@@ -87,8 +89,8 @@ impl Calls {
         if chosen.phases.is_empty() && chosen.unusable == 0 {
             let of = asked.map_or(String::new(), |layer| format!(" of {layer}"));
             let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
-            let what = format!("expected calls{of} that read or write data, found {found}");
-            return Err(SourceError::Nothing { name: name.into(), what });
+            let expected = format!("calls{of} that read or write data");
+            return Err(SourceError::Absent { name: name.into(), expected, found });
         }
         if let Some(at) = layer {
             let others = if found.len() > 1 { format!(" (of {})", found.join(", ")) } else { String::new() };

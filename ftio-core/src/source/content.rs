@@ -1,6 +1,6 @@
 //! The bytes of an input: from a file or from standard input, with gzip undone.
 
-use super::SourceError;
+use super::error::SourceError;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -12,7 +12,7 @@ const HEAD: usize = 64 << 10;
 /// An input as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// A file, or the `.parts` of one.
+    /// A file, or a folder that is one input.
     Path(PathBuf),
     /// Standard input, written `-`.
     Stdin,
@@ -38,8 +38,10 @@ impl Input {
 pub struct Content {
     /// What messages call it.
     pub name: String,
-    /// The file, if it is one that was not compressed.
-    pub path: Option<PathBuf>,
+    /// Was it compressed as a whole?
+    pub compressed: bool,
+    /// The file, if it is one that was not compressed: parts of it can be read without the rest.
+    pub(super) path: Option<PathBuf>,
     head: Vec<u8>,
     rest: Box<dyn Read + Send>,
 }
@@ -49,35 +51,35 @@ impl Content {
     pub fn open(input: &Input) -> Result<Self, SourceError> {
         let name = input.name();
         let result = match input {
-            Input::Path(path) => File::open(path)
-                .and_then(|file| Self::from_reader(&name, Box::new(file)))
-                .map(|content| Content { path: content.path.and(Some(path.clone())), ..content }),
-            Input::Stdin => Self::from_reader(&name, Box::new(io::stdin()))
-                .map(|content| Content { path: None, ..content }),
+            Input::Path(path) => File::open(path).and_then(|file| {
+                let content = Self::from_reader(&name, Box::new(file))?;
+                Ok(Content {
+                    path: Some(path.clone()).filter(|path| !content.compressed && path.is_file()),
+                    ..content
+                })
+            }),
+            Input::Stdin => Self::from_reader(&name, Box::new(io::stdin())),
         };
         result.map_err(|source| SourceError::Io { name, source })
     }
 
     /// Bytes that are in memory already.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, SourceError> {
-        let result = Self::from_reader(name, Box::new(Cursor::new(bytes)));
-        result
-            .map(|content| Content { path: None, ..content })
+        Self::from_reader(name, Box::new(Cursor::new(bytes)))
             .map_err(|source| SourceError::Io { name: name.into(), source })
     }
 
     fn from_reader(name: &str, mut rest: Box<dyn Read + Send>) -> io::Result<Self> {
         let mut head = read_head(&mut rest)?;
-        let mut path = Some(PathBuf::new());
-        // A gzip member with a deflate stream. Darshan 2 logs are such files as well; their reader takes them undone.
-        if head.starts_with(&[0x1f, 0x8b, 8]) {
+        // A gzip member with a deflate stream. Darshan 1 and 2 logs are such files as well; their reader takes them undone.
+        let compressed = head.starts_with(&[0x1f, 0x8b, 8]);
+        if compressed {
             let raw = BufReader::with_capacity(HEAD, Cursor::new(head).chain(rest));
             rest = Box::new(MultiGzDecoder::new(raw));
             head = read_head(&mut rest)
                 .map_err(|error| io::Error::new(error.kind(), format!("gzip data: {error}")))?;
-            path = None;
         }
-        Ok(Content { name: name.to_owned(), path, head, rest })
+        Ok(Content { name: name.to_owned(), compressed, path: None, head, rest })
     }
 
     /// The beginning: all of a short input.
@@ -99,6 +101,23 @@ impl Content {
             Err(source) => Err(SourceError::Io { name: self.name, source }),
         }
     }
+
+    /// Everything, as text; what is not UTF-8 becomes U+FFFD.
+    pub fn into_text(self) -> Result<String, SourceError> {
+        let bytes = self.into_bytes()?;
+        Ok(String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+}
+
+/// The beginning of a text, without a byte order mark and white space.
+pub(super) fn beginning(head: &[u8]) -> &[u8] {
+    head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start()
+}
+
+/// Does a piece of text occur in some bytes?
+pub(super) fn contains(bytes: &[u8], needle: &str) -> bool {
+    bytes.windows(needle.len()).any(|window| window == needle.as_bytes())
 }
 
 fn read_head(input: &mut dyn Read) -> io::Result<Vec<u8>> {

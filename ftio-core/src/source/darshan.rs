@@ -2,66 +2,101 @@
 //!
 //! One layer is read, never several: what MPI-IO writes, POSIX writes again.
 
-use super::content::{Content, Input};
+use super::bandwidth_piece::BandwidthPiece;
+use super::content::Content;
+use super::error::SourceError;
 use super::intake::{Fed, Feed, Intake};
-use super::recognise::Format;
-use super::{BandwidthPiece, Job, OpenOptions, Source, SourceError, Span};
-use crate::request::Class;
-use darshan_log::{Direction, Heatmap, Layer, Log, ModuleId};
+use super::job::{Job, Source};
+use super::options::OpenOptions;
+use crate::layer::Layer;
+use crate::request::{Class, Span};
+use darshan_log::{Direction, Heatmap, Limits, Log, ModuleId};
+use std::sync::Arc;
 
-/// The source of a log.
-pub fn source(name: &str, log: Log, layer: Option<Layer>) -> Result<Box<dyn Source>, SourceError> {
-    let layers = match layer {
-        Some(layer) => vec![layer],
-        None => vec![Layer::MpiIo, Layer::Posix, Layer::Stdio],
-    };
-    for (layer, module) in [(Layer::MpiIo, ModuleId::DXT_MPIIO), (Layer::Posix, ModuleId::DXT_POSIX)] {
-        if layers.contains(&layer) && log.module(module).is_some() {
-            return Ok(Box::new(Fed(name.to_owned(), Requests { log, module, layer })));
-        }
-    }
-    for layer in layers {
-        if let Some(heatmap) = log.heatmap(layer)? {
-            return Ok(Box::new(Fed(name.to_owned(), Bins { log, heatmap })));
-        }
-    }
-    let present: Vec<String> = log.modules().iter().map(|module| module.name().into_owned()).collect();
-    let of = layer.map_or(String::new(), |layer| format!(" of {layer}"));
-    let found = if present.is_empty() { "no module".into() } else { present.join(", ") };
-    let what = format!("does not tell when its I/O took place: expected DXT or HEATMAP{of}, found {found}");
-    Err(SourceError::Nothing { name: name.into(), what })
+/// The log itself tells the version first and then, in either byte order, the number 6567223. A Darshan 2 log is
+/// like that inside gzip (undone here) or bzip2.
+pub(super) fn looks_like(head: &[u8]) -> bool {
+    const MAGIC: i64 = 6_567_223;
+    let magic = head.get(8..16).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok());
+    let is_version = matches!(head, [b'1'..=b'9', b'.', b'0'..=b'9', ..]);
+    let has_magic =
+        magic.is_some_and(|bytes| [i64::from_le_bytes(bytes), i64::from_be_bytes(bytes)].contains(&MAGIC));
+    (is_version && has_magic) || (head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY"))
 }
 
-/// The input if it is a Darshan log. Standard input can be looked at only once, and is not.
-pub fn recognised(input: &Input, options: &OpenOptions) -> Result<Option<Content>, SourceError> {
-    if *input == Input::Stdin || options.pattern.is_some() {
-        return Ok(None);
+/// The log.
+pub(super) fn open(content: Content, options: &OpenOptions) -> Result<DarshanLog, SourceError> {
+    let name = content.name.clone();
+    let log = match &content.path {
+        Some(path) => Log::open(path)?,
+        None => Log::from_bytes_with(&name, content.into_bytes()?, Limits::default())?,
+    };
+    Ok(DarshanLog { name, log: Arc::new(log), layer: options.layer })
+}
+
+/// A log, and what of it was asked for.
+#[derive(Clone, Debug)]
+pub struct DarshanLog {
+    /// What results call it.
+    pub name: String,
+    /// The log.
+    pub log: Arc<Log>,
+    /// The layer asked for.
+    pub layer: Option<Layer>,
+}
+
+impl DarshanLog {
+    /// Its requests.
+    ///
+    /// # Errors
+    ///
+    /// The log holds counters alone.
+    pub fn into_source(self) -> Result<Box<dyn Source>, SourceError> {
+        let DarshanLog { name, log, layer } = self;
+        let layers = layer.map_or(Layer::ALL.to_vec(), |layer| vec![layer]);
+        for (layer, module) in [(Layer::MpiIo, ModuleId::DXT_MPIIO), (Layer::Posix, ModuleId::DXT_POSIX)] {
+            if layers.contains(&layer) && log.module(module).is_some() {
+                return Ok(Box::new(Fed(name, Requests { log, module, layer })));
+            }
+        }
+        for layer in layers {
+            if let Some(heatmap) = log.heatmap(layer.into())? {
+                return Ok(Box::new(Fed(name, Bins { log, heatmap })));
+            }
+        }
+        let present: Vec<String> = log.modules().iter().map(|module| module.name().into_owned()).collect();
+        let of = layer.map_or(String::new(), |layer| format!(" of {layer}"));
+        let found = if present.is_empty() { "no module".into() } else { present.join(", ") };
+        Err(SourceError::NoTimes { name, expected: format!("DXT or HEATMAP{of}"), found })
     }
-    let content = Content::open(input)?;
-    Ok((Format::of(&content) == Some(Format::Darshan)).then_some(content))
 }
 
 #[derive(Debug)]
 struct Requests {
-    log: Log,
+    log: Arc<Log>,
     module: ModuleId,
     layer: Layer,
 }
 
 #[derive(Debug)]
 struct Bins {
-    log: Log,
+    log: Arc<Log>,
     heatmap: Heatmap,
 }
 
-fn job(log: &Log, name: &str, module: ModuleId) -> Job {
-    let mut job = Job {
-        ranks: u32::try_from(log.job().nprocs).unwrap_or(0),
+/// What a log tells about its job.
+pub(crate) fn job_of(log: &Log) -> Job {
+    Job {
+        ranks: u32::try_from(log.job().nprocs).ok().filter(|ranks| *ranks > 0),
         start: Some(0),
         end: Some((log.job().run_time() * 1e9) as i64).filter(|end| *end > 0),
         complete: true,
         ..Job::default()
-    };
+    }
+}
+
+fn job(log: &Log, name: &str, module: ModuleId) -> Job {
+    let mut job = job_of(log);
     if log.module(module).is_some_and(|info| info.partial) {
         job.complete = false;
         job.warnings.push(format!("{name}: Darshan marks {module} as partial: it ran out of memory for it"));
@@ -122,6 +157,7 @@ impl Feed for Bins {
             return Err(SourceError::Malformed { name, place, expected, found: width.to_string() });
         }
         let mut job = job(&self.log, &name, ModuleId::HEATMAP);
+        job.sampled = self.bin();
         job.notes.push(format!(
             "heatmap of the layer {} in bins of {width} s: periods below {} s cannot be seen",
             self.heatmap.layer,

@@ -5,20 +5,39 @@
 //! than the throughput, which is rounded to two digits. The data do not tell writes from reads; the file name does, by
 //! GekkoFS's own naming (`gekkofs_write_…`).
 
-use super::intake::{Feed, Intake};
+use super::bandwidth_piece::BandwidthPiece;
+use super::content::{beginning, contains};
+use super::error::SourceError;
+use super::intake::{Fed, Feed, Intake};
+use super::job::{Job, Source};
 use super::value::Value;
-use super::{BandwidthPiece, Job, SourceError, Span};
-use crate::request::Class;
+use crate::request::{Class, Span};
+
+/// A map of MessagePack with its keys.
+pub(super) fn looks_like_message_pack(head: &[u8]) -> bool {
+    matches!(head, [0x80..=0x8f | 0xde | 0xdf, ..]) && has_its_keys(|key| contains(head, key))
+}
+
+/// An object of JSON with its keys.
+pub(super) fn looks_like_json(head: &[u8]) -> bool {
+    let text = beginning(head);
+    text.starts_with(b"{") && has_its_keys(|key| contains(text, &format!("\"{key}\"")))
+}
+
+/// The metrics that are values of JSON or MessagePack.
+pub(super) fn open(name: &str, values: Vec<Value>) -> Box<dyn Source> {
+    Box::new(Fed(name.to_owned(), ClientMetrics { name: name.to_owned(), values }))
+}
 
 /// Does a text that holds these keys hold client metrics?
-pub(super) fn has_its_keys(contains: impl Fn(&str) -> bool) -> bool {
+fn has_its_keys(contains: impl Fn(&str) -> bool) -> bool {
     contains("start_t_micro") || contains("end_t_micro") || contains("avg_thruput_mib")
 }
 
 #[derive(Debug)]
-pub(super) struct ClientMetrics {
-    pub name: String,
-    pub values: Vec<Value>,
+struct ClientMetrics {
+    name: String,
+    values: Vec<Value>,
 }
 
 impl Feed for ClientMetrics {
@@ -89,7 +108,7 @@ impl Feed for ClientMetrics {
                 }
             }
         }
-        job.ranks = processes.len() as u32;
+        job.ranks = Some(processes.len() as u32);
         Ok(job)
     }
 }

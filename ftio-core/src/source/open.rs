@@ -1,137 +1,102 @@
-//! From an input to its source.
+//! The one door: from an input to what it is.
 
 use super::content::{Content, Input};
-use super::error::excerpt;
-use super::gekkofs::ClientMetrics;
-use super::intake::{Fed, Feed};
-use super::recognise::{EXPECTED, Format};
-use super::recorder::Recorder;
-use super::text::{Pattern, Text};
-use super::trace_events::TraceEvents;
-use super::value::Value;
-use super::{Source, SourceError, TmioTrace, cpp_tmio, csv, darshan, metrics};
-use darshan_log::{Layer, Limits, Log};
+use super::error::{SourceError, excerpt};
+use super::format::{FolderFormat, Format, Holds};
+use super::formats::{self, FOLDERS};
+use super::opened::{Kind, Opened};
+use super::options::OpenOptions;
+use super::series::{self, Series};
 use std::path::{Path, PathBuf};
 
-/// What the user says about inputs.
-#[derive(Clone, Debug, Default)]
-pub struct OpenOptions {
-    /// Inputs are text, to be read by this pattern.
-    pub pattern: Option<Pattern>,
-    /// The layer to take of a Darshan log, or of a trace of calls; by default the highest there is.
-    pub layer: Option<Layer>,
-    /// Of inputs with several quantities, only those whose name contains this.
-    pub metric: Option<String>,
-}
-
-/// An input, or one quantity of several in it.
-#[expect(missing_debug_implementations, reason = "a source need not have one")]
-pub struct Opened {
-    /// What results call it.
-    pub name: String,
-    /// Where its data come from.
-    pub source: Box<dyn Source>,
-}
-
-/// Recognise an input by its content and open it. Most are one source; an export of several metrics is one for each.
+/// Recognise an input by its content and open it. Most are one; an export of several metrics is one for each.
+///
+/// # Errors
+///
+/// The input cannot be read, its format is not known, or it has nothing of what the options ask for.
 pub fn open(input: &Input, options: &OpenOptions) -> Result<Vec<Opened>, SourceError> {
     if let Input::Path(path) = input
-        && (path.is_dir() || !path.exists())
+        && let Some(format) = folder_format(path)
     {
-        // The parts of an unfinished trace, or a message that says what is missing.
-        let source = Box::new(TmioTrace::new(path));
-        tmio_trace::Trace::open(path)?;
-        return Ok(vec![Opened { name: input.name(), source }]);
+        return opened(&input.name(), (format.read)(path, options)?, options);
     }
-    let content = Content::open(input)?;
+    if let Input::Path(path) = input
+        && path.is_dir()
+    {
+        return Err(SourceError::IsFolder { name: input.name() });
+    }
+    open_content(Content::open(input)?, options)
+}
+
+/// The same for an input whose beginning was looked at.
+///
+/// # Errors
+///
+/// As for [`open`].
+pub fn open_content(content: Content, options: &OpenOptions) -> Result<Vec<Opened>, SourceError> {
     if content.head().is_empty() {
         return Err(SourceError::Empty { name: content.name });
     }
-    let format = if options.pattern.is_some() { Some(Format::Text) } else { Format::of(&content) };
-    match format {
-        Some(format) => open_content(content, format, options),
+    match recognise(&content, options) {
+        Some(format) => open_as(content, format, options),
         None => {
             let found = excerpt(content.head());
-            Err(SourceError::Unknown { name: content.name, expected: EXPECTED, found })
+            Err(SourceError::Unknown { name: content.name, expected: formats::expected(), found })
         }
+    }
+}
+
+/// The format of an input. Where there is a pattern, it is text.
+pub fn recognise(content: &Content, options: &OpenOptions) -> Option<&'static Format> {
+    match options.pattern {
+        Some(_) => formats::named("text"),
+        None => formats::recognise(content.head()),
     }
 }
 
 /// Open an input whose format is known.
-pub fn open_content(
-    content: Content,
-    format: Format,
-    options: &OpenOptions,
-) -> Result<Vec<Opened>, SourceError> {
+///
+/// # Errors
+///
+/// The input is damaged, or has nothing of what the options ask for.
+pub fn open_as(content: Content, format: &Format, options: &OpenOptions) -> Result<Vec<Opened>, SourceError> {
     let name = content.name.clone();
-    let metric = options.metric.as_deref();
-    let source: Box<dyn Source> = match format {
-        Format::OurTrace => Box::new(TmioTrace::from_content(content)),
-        Format::TmioMessagePack | Format::TmioJson => cpp_tmio::source(&name, content.into_reader())?,
-        Format::GekkoFsJson => {
-            let values = Value::from_json(&name, &content.into_bytes()?)?;
-            fed(&name, ClientMetrics { name: name.clone(), values })
-        }
-        Format::GekkoFsMessagePack => {
-            let values = Value::from_message_pack(&name, &content.into_bytes()?)?;
-            fed(&name, ClientMetrics { name: name.clone(), values })
-        }
-        Format::ProxyJson => {
-            let values = Value::from_json(&name, &content.into_bytes()?)?;
-            return Ok(metrics::opened(
-                &name,
-                metrics::choose(&name, metrics::from_proxy(&name, &values)?, metric)?,
-            ));
-        }
-        Format::ProxyMessagePack => {
-            let values = Value::from_message_pack(&name, &content.into_bytes()?)?;
-            return Ok(metrics::opened(
-                &name,
-                metrics::choose(&name, metrics::from_proxy(&name, &values)?, metric)?,
-            ));
-        }
-        Format::Darshan => {
-            let log = match &content.path {
-                Some(path) => Log::open(path)?,
-                None => Log::from_bytes_with(&name, content.into_bytes()?, Limits::default())?,
-            };
-            darshan::source(&name, log, options.layer)?
-        }
-        Format::Recorder => {
-            let text = String::from_utf8_lossy(&content.into_bytes()?).into_owned();
-            fed(&name, Recorder { name: name.clone(), text, layer: options.layer })
-        }
-        Format::TraceEvents => {
-            let bytes = content.into_bytes()?;
-            fed(&name, TraceEvents { name: name.clone(), bytes, layer: options.layer })
-        }
-        Format::Csv => return csv::open(content, options),
-        Format::Text => {
-            let pattern = options.pattern.clone().unwrap_or_else(Pattern::gekkofs);
-            let text = String::from_utf8_lossy(&content.into_bytes()?).into_owned();
-            fed(&name, Text { name: name.clone(), text, pattern })
-        }
-    };
-    Ok(vec![Opened { name, source }])
+    opened(&name, (format.read)(content, options)?, options)
 }
 
-fn fed(name: &str, feed: impl Feed + 'static) -> Box<dyn Source> {
-    Box::new(Fed(name.to_owned(), feed))
+fn opened(name: &str, holds: Holds, options: &OpenOptions) -> Result<Vec<Opened>, SourceError> {
+    let series = match holds {
+        Holds::One(kind) => return Ok(vec![Opened { name: name.to_owned(), kind }]),
+        Holds::Series(series) => series::choose(name, series, options.metric.as_deref())?,
+    };
+    let several = series.len() > 1;
+    let open = |series: Series| Opened {
+        name: if several { format!("{name}: {}", series.name) } else { name.to_owned() },
+        kind: Kind::Requests(series::source(name, series, options.rate)),
+    };
+    Ok(series.into_iter().map(open).collect())
+}
+
+fn folder_format(path: &Path) -> Option<&'static FolderFormat> {
+    FOLDERS.iter().find(|format| (format.recognise)(path))
 }
 
 /// What a folder holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Folder {
-    /// It is none, or it is the `.parts` of a trace: an input itself.
+    /// The path is not a folder, or the folder as a whole is one input.
     Input,
-    /// Every file in it (and the `.parts` of every unfinished trace), in the order of their names.
+    /// Every file in it, and every folder in it that is one input, in the order of their names.
     Of(Vec<PathBuf>),
 }
 
-/// Look into a folder. Hidden files and folders inside are passed over.
+/// Look into a folder. Hidden files and other folders inside are passed over.
+///
+/// # Errors
+///
+/// The folder cannot be read, or is empty.
 pub fn folder(path: &Path) -> Result<Folder, SourceError> {
-    let is_parts = |path: &Path| path.extension().is_some_and(|extension| extension == "parts");
-    if !path.is_dir() || is_parts(path) {
+    if !path.is_dir() || folder_format(path).is_some() {
         return Ok(Folder::Input);
     }
     let io_error = |source| SourceError::Io { name: path.display().to_string(), source };
@@ -141,15 +106,14 @@ pub fn folder(path: &Path) -> Result<Folder, SourceError> {
         let file = entry.path();
         let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         // Parts that were not cleared away after the trace was finished hold nothing more than it.
-        let is_unfinished = is_parts(&file) && file.is_dir() && !file.with_extension("").exists();
-        if !is_hidden && (file.is_file() || is_unfinished) {
+        let is_input = file.is_dir() && folder_format(&file).is_some() && !file.with_extension("").is_file();
+        if !is_hidden && (file.is_file() || is_input) {
             files.push(file);
         }
     }
     files.sort();
     if files.is_empty() {
-        let what = "is a directory with no trace in it".into();
-        return Err(SourceError::Nothing { name: path.display().to_string(), what });
+        return Err(SourceError::EmptyFolder { name: path.display().to_string() });
     }
     Ok(Folder::Of(files))
 }

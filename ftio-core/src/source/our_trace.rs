@@ -1,78 +1,55 @@
 //! The trace of this project: a file, a stream, or what a job that has not ended has left of one.
 
 use super::content::Content;
-use super::recognise::Format;
-use super::{Input, Job, OpenOptions, Source, SourceError, Span};
-use crate::request::Request;
-use crate::request::{Batch, Detail};
-use crate::source::coverage::CoverageTally;
+use super::coverage::CoverageTally;
+use super::error::SourceError;
+use super::job::{Job, Source};
+use crate::request::{Batch, Completion, Detail, Request, Span};
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use tmio_trace::reader::Operations;
-use tmio_trace::{Event, Operation, Trace};
+use std::path::Path;
+use tmio_trace::reader::{Operations, parts_path};
+use tmio_trace::{Event, Operation, Outcome, Trace};
 
 /// Operations at a time: as many as fit the first cache of a processor.
 const PIECE: usize = 256;
 
+/// Does an input that begins like this hold a finished one?
+pub(super) use tmio_trace::reader::is_trace_start as looks_like;
+
+/// Is a folder the parts of an unfinished one, or is there no file of that name but its parts?
+pub(super) fn is_parts(path: &Path) -> bool {
+    let has_name = path.extension().is_some_and(|extension| extension == "parts");
+    (has_name && path.is_dir()) || (!path.exists() && parts_path(path).is_dir())
+}
+
+/// A finished trace.
+pub(super) fn open(content: Content) -> TmioTrace {
+    TmioTrace::from_reader(&content.name.clone(), content.into_reader())
+}
+
 /// Our own trace.
 #[derive(Debug)]
-pub struct TmioTrace {
-    from: From,
-}
-
-enum From {
-    Path(PathBuf),
-    Stream(PathBuf, Box<dyn Read + Send>),
-}
-
-impl std::fmt::Debug for From {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (From::Path(path) | From::Stream(path, _)) = self;
-        path.fmt(f)
-    }
-}
+pub struct TmioTrace(Trace);
 
 impl TmioTrace {
-    /// The trace of that name; it is opened when it is read.
-    pub fn new(path: &Path) -> Self {
-        TmioTrace { from: From::Path(path.to_owned()) }
+    /// The trace of that name, or its parts.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be opened.
+    pub fn open(path: &Path) -> Result<Self, SourceError> {
+        Ok(TmioTrace(Trace::open(path)?))
     }
 
     /// A finished trace from any stream; `name` is used in messages.
     pub fn from_reader(name: &str, input: Box<dyn Read + Send>) -> Self {
-        TmioTrace { from: From::Stream(PathBuf::from(name), input) }
+        TmioTrace(Trace::from_reader(Path::new(name), input))
     }
 
-    /// A trace whose beginning was looked at.
-    pub(super) fn from_content(content: Content) -> Self {
-        match &content.path {
-            Some(path) => TmioTrace::new(path),
-            None => TmioTrace::from_reader(&content.name.clone(), content.into_reader()),
-        }
+    /// What the trace tells, frame by frame.
+    pub fn into_trace(self) -> Trace {
+        self.0
     }
-
-    /// Open it.
-    pub(crate) fn open(self) -> Result<Trace, SourceError> {
-        Ok(match self.from {
-            From::Path(path) => Trace::open(&path)?,
-            From::Stream(name, input) => Trace::from_reader(&name, input),
-        })
-    }
-}
-
-/// The input, if it is one of our traces, or the parts of one.
-pub fn recognised(input: &Input, options: &OpenOptions) -> Result<Option<TmioTrace>, SourceError> {
-    if let Input::Path(path) = input
-        && (path.is_dir() || !path.exists())
-    {
-        return Ok(Some(TmioTrace::new(path)));
-    }
-    // Standard input can be looked at only once.
-    if *input == Input::Stdin || options.pattern.is_some() {
-        return Ok(None);
-    }
-    let content = Content::open(input)?;
-    Ok((Format::of(&content) == Some(Format::OurTrace)).then(|| TmioTrace::from_content(content)))
 }
 
 impl Source for TmioTrace {
@@ -95,7 +72,13 @@ impl Source for TmioTrace {
         self.read_blocks(|block| {
             batch.clear();
             batch.extend(block.operations.iter().filter_map(|op| {
-                Some(Detail { request: request(op, block.rank, span)?, file: Some(op.file) })
+                Some(Detail {
+                    request: request(op, block.rank, span)?,
+                    file: Some(op.file),
+                    completion: op
+                        .nonblocking
+                        .map(|times| Completion { done: op.end, deadline: times.deadline }),
+                })
             }));
             visit(Batch { requests: &batch, files: block.files });
             batch.iter().map(|detail| detail.request.bytes).fold(0, u64::saturating_add)
@@ -104,31 +87,61 @@ impl Source for TmioTrace {
 }
 
 impl TmioTrace {
+    /// Hand out requests, and everything else that the trace tells to `watch`.
+    pub(crate) fn read_watched(
+        self,
+        span: Span,
+        visit: &mut dyn FnMut(&[Request]),
+        watch: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<(Job, Outcome), SourceError> {
+        let mut batch = Vec::new();
+        let take = |block: &Operations<'_>| {
+            batch.clear();
+            batch.extend(block.operations.iter().filter_map(|op| request(op, block.rank, span)));
+            visit(&batch);
+            batch.iter().map(|request| request.bytes).fold(0, u64::saturating_add)
+        };
+        self.read_events(usize::MAX, take, watch)
+    }
+
     /// Hand every block to `visit`, piece by piece, which returns how many bytes were transferred in it.
-    fn read_blocks(self, mut visit: impl FnMut(&Operations<'_>) -> u64) -> Result<Job, SourceError> {
+    fn read_blocks(self, visit: impl FnMut(&Operations<'_>) -> u64) -> Result<Job, SourceError> {
+        self.read_events(PIECE, visit, &mut |_| {}).map(|(job, _)| job)
+    }
+
+    fn read_events(
+        self,
+        piece: usize,
+        mut visit: impl FnMut(&Operations<'_>) -> u64,
+        watch: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<(Job, Outcome), SourceError> {
         let mut highest_rank = None;
         let mut coverage = CoverageTally::default();
-        let outcome = self.open()?.read_pieces(PIECE, |event| match event {
-            Event::Header(_) => {}
-            Event::Rank(info) => {
-                highest_rank = highest_rank.max(Some(info.rank));
-                coverage.rank(info);
-            }
-            Event::Block(block) => {
-                highest_rank = highest_rank.max(Some(block.rank));
-                coverage.transferred(std::iter::once(visit(&block)));
+        let outcome = self.0.read_pieces(piece, |event| {
+            watch(&event);
+            match event {
+                Event::Header(_) => {}
+                Event::Rank(info) => {
+                    highest_rank = highest_rank.max(Some(info.rank));
+                    coverage.rank(info);
+                }
+                Event::Block(block) => {
+                    highest_rank = highest_rank.max(Some(block.rank));
+                    coverage.transferred(std::iter::once(visit(&block)));
+                }
             }
         })?;
-        let counted = highest_rank.map_or(0, |rank: u32| rank.saturating_add(1));
-        Ok(Job {
-            ranks: outcome.header.as_ref().map_or(counted, |header| header.ranks),
+        let counted = highest_rank.map(|rank: u32| rank.saturating_add(1));
+        let job = Job {
+            ranks: outcome.header.as_ref().map(|header| header.ranks).or(counted),
             start: Some(0),
             end: outcome.end.as_ref().map(|end| end.end),
             complete: outcome.complete,
-            warnings: outcome.warnings,
+            warnings: outcome.warnings.clone(),
             notes: coverage.hint().into_iter().collect(),
             ..Job::default()
-        })
+        };
+        Ok((job, outcome))
     }
 }
 

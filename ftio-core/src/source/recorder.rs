@@ -6,18 +6,30 @@
 //! ```
 //!
 //! Times are seconds since the program began. The Python FTIO keeps lines with the words `read` and `write`, and so misses `pwrite`,
-//! `fwrite`, `MPI_File_write_at` and others; here a table of functions (`functions.rs`) tells which calls move data, of which
+//! `fwrite`, `MPI_File_write_at` and others; here a table of functions tells which calls move data, of which
 //! layer they are, and how many bytes.
 
+use super::bandwidth_piece::BandwidthPiece;
 use super::calls::Calls;
+use super::content::{Content, beginning};
+use super::error::SourceError;
 use super::functions::function;
-use super::intake::{Feed, Intake};
-use super::{BandwidthPiece, Job, SourceError, Span};
-use darshan_log::Layer;
+use super::intake::{Fed, Feed, Intake};
+use super::job::{Job, Source};
+use super::options::OpenOptions;
+use crate::layer::Layer;
+use crate::request::Span;
+
+/// The trace.
+pub(super) fn open(content: Content, options: &OpenOptions) -> Result<Box<dyn Source>, SourceError> {
+    let name = content.name.clone();
+    let text = content.into_text()?;
+    Ok(Box::new(Fed(name.clone(), Recorder { name, text, layer: options.layer })))
+}
 
 /// Is the first line that holds anything a call?
 pub(super) fn looks_like(head: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(head);
+    let text = String::from_utf8_lossy(beginning(head));
     let first = text.lines().find(|line| !line.trim().is_empty());
     first.is_some_and(|line| call(line).is_some_and(|call| call.is_whole))
 }
@@ -57,15 +69,15 @@ fn call(line: &str) -> Option<Call<'_>> {
 
 /// The trace of a rank.
 #[derive(Debug)]
-pub(super) struct Recorder {
-    pub name: String,
-    pub text: String,
-    pub layer: Option<Layer>,
+struct Recorder {
+    name: String,
+    text: String,
+    layer: Option<Layer>,
 }
 
 impl Feed for Recorder {
     fn feed(self, _: Span, intake: &mut Intake<'_>) -> Result<Job, SourceError> {
-        let mut job = Job { ranks: 1, complete: true, ..Job::default() };
+        let mut job = Job { ranks: Some(1), complete: true, ..Job::default() };
         let mut calls = Calls::default();
         let mut last_end = None;
         for (number, line) in (1..).zip(self.text.lines()) {

@@ -2,26 +2,38 @@
 //!
 //! Events are objects with `name`, `cat`, `ph`, `ts` and `dur` (microseconds), `pid`, `tid` and `args`: in a list, in the list
 //! `traceEvents` of an object, or, as dftracer writes them, one a line after a `[` without commas; numbers may be in quotes. Complete events
-//! (`X`) and pairs of `B` and `E` count if they move data: by the table of functions (`functions.rs`), or because their name or category is `read`
+//! (`X`) and pairs of `B` and `E` count if they move data: by the table of functions, or because their name or category is `read`
 //! or `write`, as in what `ftio convert --to chrome` and MOSAIC write. Each process is a rank.
 //!
 //! Bytes are, of `args`: `ret` times `size` for streams, else `ret`, `bytes`, `count`, `size` or `length`. Without any an event
 //! does not tell how much it moved, and is left out.
 
+use super::bandwidth_piece::BandwidthPiece;
 use super::calls::Calls;
+use super::content::{Content, beginning};
+use super::error::SourceError;
 use super::functions::{Amount, function};
-use super::intake::{Feed, Intake};
+use super::intake::{Fed, Feed, Intake};
+use super::job::{Job, Source};
+use super::options::OpenOptions;
 use super::value::Value;
-use super::{BandwidthPiece, Job, SourceError, Span};
-use crate::request::Class;
-use darshan_log::Layer;
+use crate::layer::Layer;
+use crate::request::{Class, Span};
 use std::collections::HashMap;
+
+/// The trace.
+pub(super) fn open(content: Content, options: &OpenOptions) -> Result<Box<dyn Source>, SourceError> {
+    let name = content.name.clone();
+    let bytes = content.into_bytes()?;
+    Ok(Box::new(Fed(name.clone(), TraceEvents { name, bytes, layer: options.layer })))
+}
 
 /// Times beyond this (11 days) count from 1970, not from the begin of the job.
 const ABSOLUTE: f64 = 1e6;
 
 /// Does a text that begins like this hold such events?
-pub(super) fn looks_like(text: &[u8]) -> bool {
+pub(super) fn looks_like(head: &[u8]) -> bool {
+    let text = beginning(head);
     let has = |key: &str| text.windows(key.len()).any(|window| window == key.as_bytes());
     match text.first() {
         Some(b'{') => has("\"traceEvents\"") || (has("\"ph\"") && has("\"ts\"")),
@@ -35,10 +47,10 @@ pub(super) fn looks_like(text: &[u8]) -> bool {
 
 /// A file of events.
 #[derive(Debug)]
-pub(super) struct TraceEvents {
-    pub name: String,
-    pub bytes: Vec<u8>,
-    pub layer: Option<Layer>,
+struct TraceEvents {
+    name: String,
+    bytes: Vec<u8>,
+    layer: Option<Layer>,
 }
 
 impl Feed for TraceEvents {
@@ -64,7 +76,7 @@ impl Feed for TraceEvents {
         if let Some(first) = calls.first_start().filter(|first| *first > ABSOLUTE) {
             calls.shift(first);
         }
-        job.ranks = reader.processes.len() as u32;
+        job.ranks = Some(reader.processes.len() as u32).filter(|ranks| *ranks > 0);
         calls.feed(&self.name, self.layer, "event", &mut job, intake)?;
         Ok(job)
     }
@@ -176,7 +188,7 @@ fn kind(event: &Value) -> Option<(Option<Layer>, Class, bool)> {
     let category = text(event, "cat").unwrap_or_default();
     if let Some(function) = function(name) {
         // A tracer that says where it hooked knows better than the name.
-        let layer = named_layer(category).unwrap_or(function.layer);
+        let layer = Layer::named(category).unwrap_or(function.layer);
         return Some((Some(layer), function.class, matches!(function.amount, Amount::Items(..))));
     }
     let class = Class::ALL.into_iter().find(|class| class.name() == category);
@@ -185,16 +197,7 @@ fn kind(event: &Value) -> Option<(Option<Layer>, Class, bool)> {
         "write" | "Write" => Some(Class::WriteSync),
         _ => None,
     });
-    class.map(|class| (named_layer(category), class, false))
-}
-
-fn named_layer(category: &str) -> Option<Layer> {
-    match category.to_ascii_uppercase().as_str() {
-        "POSIX" => Some(Layer::Posix),
-        "STDIO" => Some(Layer::Stdio),
-        "MPIIO" | "MPI-IO" | "MPI_IO" | "MPI" => Some(Layer::MpiIo),
-        _ => None,
-    }
+    class.map(|class| (Layer::named(category), class, false))
 }
 
 fn host(arguments: &[&Value]) -> String {

@@ -1,24 +1,18 @@
 //! A second opinion on the period: how well the signal matches itself, shifted (paper, II-C "Autocorrelation").
 //!
 //! The autocorrelation function (ACF) at lag l is the correlation of the signal with itself l samples later; it has a
-//! peak wherever l is about a multiple of the period. The distances between its peaks are candidates for the period.
-//! They are averaged after outliers among them are removed, and their coefficient of variation tells how far
-//! they agree: c_a = 1 − σ/mean. Comparing them with the period T_d from the DFT gives c_s, and the
+//! peak wherever l is about a multiple of the period. Peaks are local maxima of at least 0.15, lag 0 left out. The distances from one to the next are
+//! candidates for the period (with one peak only, its lag); those further from their mean than their deviation, both weighted by the height of
+//! the later peak, are dropped. The period is the mean of the rest, and their coefficient of variation tells how far
+//! they agree: c_a = 1 − σ/mean. Together with the period T_d from elsewhere it gives c_s, and the
 //! *refined confidence* is (c_d + c_a + c_s) / 3.
 
+use crate::spectral::find_peaks::{PeakRules, find_peaks};
 use realfft::RealFftPlanner;
 use serde::Serialize;
 
 /// Peaks of the ACF below this do not count (paper: 0.15).
 pub const MIN_HEIGHT: f64 = 0.15;
-
-/// Between two peaks the ACF must fall by this much, or the lower is a ripple on the higher.
-///
-/// The published method has no such rule and counts each ripple; at a high sampling frequency there are thousands.
-pub const MIN_DROP: f64 = 0.1;
-
-/// Distances further than this many standard deviations from their mean are dropped.
-const MAX_DEVIATION: f64 = 1.0;
 
 /// What the autocorrelation says about the period.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,20 +26,19 @@ pub struct Autocorrelation {
 }
 
 impl Autocorrelation {
-    /// Find the period in evenly spaced samples, `step` seconds apart; `None` without at least one pair of peaks.
+    /// Find the period in evenly spaced samples, `step` seconds apart; `None` without a peak.
     pub fn of(samples: &[f64], step: f64) -> Option<Self> {
         let acf = acf(samples);
-        // Lag 0 is the first peak: the signal matches itself perfectly, and the first period is counted from there.
-        let mut peaks = vec![0];
-        peaks.extend(peaks_after_drop(&acf, MIN_HEIGHT, MIN_DROP));
-        let distances: Vec<f64> = peaks.windows(2).map(|pair| (pair[1] - pair[0]) as f64 * step).collect();
-        // A distance is as good as the lower of its two peaks.
-        let weights: Vec<f64> = peaks.windows(2).map(|pair| acf[pair[0]].min(acf[pair[1]])).collect();
+        let peaks = find_peaks(&acf, &PeakRules { height: Some(MIN_HEIGHT), ..PeakRules::default() });
+        let (distances, weights): (Vec<f64>, Vec<f64>) = match peaks[..] {
+            [only] => (vec![only as f64 * step], vec![1.0]),
+            _ => peaks.windows(2).map(|pair| ((pair[1] - pair[0]) as f64 * step, acf[pair[1]])).unzip(),
+        };
         let (mean, deviation) = weighted(&distances, &weights)?;
-        let near = |d: f64| (d - mean).abs() <= MAX_DEVIATION * deviation * (1.0 + 1e-9);
-        let (candidates, weights): (Vec<f64>, Vec<f64>) =
-            distances.iter().zip(&weights).filter(|(d, _)| near(**d)).unzip();
-        let (period, deviation) = weighted(&candidates, &weights)?;
+        // Equal distances have no deviation, but for rounding.
+        let near = |d: &f64| (d - mean).abs() <= deviation + 1e-9 * mean;
+        let candidates: Vec<f64> = distances.into_iter().filter(near).collect();
+        let (period, deviation) = weighted(&candidates, &vec![1.0; candidates.len()])?;
         Some(Autocorrelation { period, confidence: (1.0 - deviation / period).clamp(0.0, 1.0), candidates })
     }
 
@@ -96,30 +89,21 @@ pub fn acf(samples: &[f64]) -> Vec<f64> {
     signal
 }
 
-/// Local maxima of at least `height`, each separated from the next by a valley `drop` below both.
-///
-/// The descent from the first value does not count as a peak: it starts at lag 0.
-fn peaks_after_drop(values: &[f64], height: f64, drop: f64) -> Vec<usize> {
-    let mut peaks = Vec::new();
-    let (mut low, mut high, mut high_at) = (f64::INFINITY, f64::NEG_INFINITY, 0);
-    let mut rising = false;
-    for (i, &x) in values.iter().enumerate() {
-        if rising {
-            if x > high {
-                (high, high_at) = (x, i);
-            } else if x < high - drop {
-                if high >= height {
-                    peaks.push(high_at);
-                }
-                (rising, low) = (false, x);
-            }
-        } else if x < low {
-            low = x;
-        } else if x > low + drop {
-            (rising, high, high_at) = (true, x, i);
-        }
+/// The samples, smoothed by a Gaussian whose deviation is `width` samples; what is outside counts as the nearest sample.
+pub fn smoothed(samples: &[f64], width: f64) -> Vec<f64> {
+    if width <= 0.0 || samples.is_empty() {
+        return samples.to_vec();
     }
-    peaks
+    let reach = (3.0 * width).ceil() as usize;
+    let weights: Vec<f64> = (0..=reach).map(|i| (-0.5 * (i as f64 / width).powi(2)).exp()).collect();
+    let total = weights[0] + 2.0 * weights[1..].iter().sum::<f64>();
+    let last = samples.len() - 1;
+    let at = |i: usize| {
+        let sides =
+            (1..=reach).map(|d| weights[d] * (samples[i.saturating_sub(d)] + samples[(i + d).min(last)]));
+        (weights[0] * samples[i] + sides.sum::<f64>()) / total
+    };
+    (0..samples.len()).map(at).collect()
 }
 
 /// Weighted mean and standard deviation; `None` unless there is a positive mean.
@@ -170,8 +154,35 @@ mod tests {
         // Bursts of 20 samples every 100, whose bandwidth goes up and down.
         let burst = |i: usize| if i % 100 < 20 { 3.0 + (i % 3) as f64 } else { 0.0 };
         let samples: Vec<f64> = (0..2000).map(burst).collect();
-        let found = Autocorrelation::of(&samples, 1.0).unwrap();
+        let found = Autocorrelation::of(&smoothed(&samples, 6.0), 1.0).unwrap();
         assert!((found.period - 100.0).abs() < 2.0, "{found:?}");
+    }
+
+    #[test]
+    fn distances_that_stray_are_dropped() {
+        // Impulses 10 apart, one of them 3 late: peaks at multiples of 10 and beside them.
+        let mut samples = vec![0.0; 400];
+        (0..40).for_each(|i| samples[10 * i] = 1.0);
+        let found = Autocorrelation::of(&samples, 0.1).unwrap();
+        assert!((found.period - 1.0).abs() < 1e-9 && (found.confidence - 1.0).abs() < 1e-9, "{found:?}");
+        assert!((found.similarity(1.0) - 1.0).abs() < 1e-9);
+        // One peak only: its lag. Two bursts of 5, 30 apart.
+        let two: Vec<f64> = (0..60).map(|i| if i % 30 < 5 { 1.0 } else { 0.0 }).collect();
+        let found = Autocorrelation::of(&two, 1.0).unwrap();
+        assert_eq!((found.period, found.confidence), (30.0, 1.0));
+    }
+
+    #[test]
+    fn smoothing_keeps_the_sum_inside() {
+        let mut samples = vec![0.0; 101];
+        samples[50] = 1.0;
+        let smooth = smoothed(&samples, 3.0);
+        assert!((smooth.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(
+            (smooth[50] - 0.133).abs() < 1e-3 && (smooth[53] / smooth[50] - (-0.5f64).exp()).abs() < 1e-9
+        );
+        assert_eq!(smoothed(&[4.0; 9], 2.0), vec![4.0; 9]);
+        assert_eq!(smoothed(&samples, 0.0), samples);
     }
 
     #[test]

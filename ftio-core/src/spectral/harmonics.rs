@@ -30,6 +30,8 @@ pub enum HarmonicRule {
         /// f_s in Hz.
         sampling_frequency: f64,
     },
+    /// Any integer multiple, by bin index: the method as it was printed.
+    AnyMultiple,
 }
 
 /// Candidates without harmonics, and what follows from them.
@@ -75,6 +77,7 @@ impl HarmonicRule {
             HarmonicRule::AsPublished { sampling_frequency } => {
                 split_as_published(candidates, |k| sampling_frequency * k as f64 / spectrum.samples as f64)
             }
+            HarmonicRule::AnyMultiple => split_multiples(candidates),
         }
     }
 }
@@ -101,6 +104,14 @@ fn is_multiple(k: usize, low: usize, candidates: &[usize], spectrum: &Spectrum) 
     }
     let present = |m: usize| candidates.iter().any(|&other| near(other, m));
     multiple.is_power_of_two() || (2..multiple).all(present)
+}
+
+fn split_multiples(candidates: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let (mut kept, mut harmonics): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for &k in candidates {
+        if kept.iter().any(|&low| k.is_multiple_of(low)) { harmonics.push(k) } else { kept.push(k) }
+    }
+    (kept, harmonics)
 }
 
 fn split_as_published(candidates: &[usize], frequency: impl Fn(usize) -> f64) -> (Vec<usize>, Vec<usize>) {

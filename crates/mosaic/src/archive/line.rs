@@ -3,12 +3,13 @@
 use super::record::Valid;
 use super::why::why;
 use crate::category::{Direction, Temporality};
-use crate::log::{LayerName, Origin};
+use crate::log::Origin;
 use crate::metadata::Metadata;
 use crate::periodicity::Periodic;
 use crate::run::Flow;
 use crate::thresholds::Thresholds;
 use crate::witness::Witness;
+use ftio_core::Layer;
 use serde::Serialize;
 
 /// The schema that [`Line`] follows.
@@ -72,7 +73,7 @@ pub struct Details<'a> {
     /// How long it took, in seconds.
     pub run_time: f64,
     /// The layer it was seen from.
-    pub layer: Option<LayerName>,
+    pub layer: Option<Layer>,
     /// Where operations came from.
     pub operations_from: Origin,
     /// About its reads.

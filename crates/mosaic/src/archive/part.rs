@@ -7,7 +7,7 @@
 use super::shard::hash;
 use super::{Record, Settings, Shard};
 use crate::category::Categories;
-use crate::log::{LayerName, Reading};
+use crate::log::Reading;
 use crate::thresholds::{TABLE, Threshold};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -154,7 +154,7 @@ fn difference(asked: &Header, there: &Header) -> Option<(String, String)> {
         }
     };
     let (a, b) = (&asked.settings, &there.settings);
-    let layer = |reading: &Reading| reading.layer.map_or("any", LayerName::name).to_owned();
+    let layer = |reading: &Reading| reading.layer.map_or("any", ftio_core::Layer::name).to_owned();
     compare("layer", layer(&a.reading), layer(&b.reading));
     compare("dxt", a.reading.dxt.to_string(), b.reading.dxt.to_string());
     compare("witness", a.reading.witness.to_string(), b.reading.witness.to_string());

@@ -2,12 +2,16 @@
 
 use super::Identity;
 use crate::category::Categories;
-use crate::log::{self, Invalid, InvalidKind, LayerName, Origin, Reading};
+use crate::log::{self, Invalid, InvalidKind, Origin, Reading};
+use crate::requests;
 use crate::run::{Findings, categorize};
 use crate::thresholds::Thresholds;
 use darshan_log::Log;
+use ftio_core::Layer;
+use ftio_core::source::{Input, Kind, OpenOptions, SourceError, open};
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 /// All that the result of a log depends on besides the log. Parts of one archive must have the same.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,7 +59,7 @@ pub struct Valid {
     /// How long it took, in seconds.
     pub run_time: f64,
     /// The layer it was seen from; `None` if nothing was moved.
-    pub layer: Option<LayerName>,
+    pub layer: Option<Layer>,
     /// Where operations came from.
     pub origin: Origin,
     /// What the rules say.
@@ -68,7 +72,7 @@ pub struct Valid {
 impl Record {
     /// Read a log, whatever it may be: what goes wrong is in the record.
     pub fn of(path: &str, settings: &Settings) -> Record {
-        let read = || Log::open(path).map_err(Invalid::from).and_then(|log| examine(&log, settings));
+        let read = || examine_input(path, settings);
         // A defect of ours is one invalid log, not the end of a night's work.
         let result = catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
             let reason = format!("{path}: reading it failed unexpectedly: please report this log");
@@ -79,6 +83,49 @@ impl Record {
             Err(invalid) => (None, Some(invalid)),
         };
         Record { source: path.to_owned(), valid, invalid }
+    }
+}
+
+/// What the rules say about an input, whatever its format.
+fn examine_input(path: &str, settings: &Settings) -> Result<Valid, Invalid> {
+    let options = OpenOptions { layer: settings.reading.layer, ..OpenOptions::default() };
+    let mut inputs = open(&Input::new(Path::new(path)), &options).map_err(invalid)?;
+    let (Some(opened), true) = (inputs.pop(), inputs.is_empty()) else {
+        let reason = format!("{path}: expected one run, found several metrics");
+        return Err(Invalid::new(InvalidKind::Unsupported, reason));
+    };
+    if let Kind::Darshan(log) = &opened.kind {
+        return examine(&log.log, settings);
+    }
+    let name = opened.name.clone();
+    let source = opened.into_source().map_err(invalid)?;
+    let found = requests::read(&name, source, &settings.thresholds)?;
+    let findings = categorize(&found.run, &settings.thresholds, settings.reading.witness);
+    Ok(Valid {
+        // Nobody knows whose run it was, or of which application.
+        user: -1,
+        application: String::new(),
+        job: 0,
+        bytes: findings.read.bytes.saturating_add(findings.write.bytes),
+        categories: findings.categories(),
+        ranks: found.run.ranks,
+        start: 0,
+        run_time: found.run.run_time,
+        layer: found.layer,
+        origin: found.origin,
+        findings,
+        notes: found.notes,
+    })
+}
+
+fn invalid(error: SourceError) -> Invalid {
+    match error {
+        SourceError::Darshan(error) => Invalid::from(error),
+        SourceError::Io { .. } => Invalid::new(InvalidKind::Unreadable, error.to_string()),
+        SourceError::Malformed { .. } | SourceError::Unusable { .. } | SourceError::Trace(_) => {
+            Invalid::new(InvalidKind::Damaged, error.to_string())
+        }
+        _ => Invalid::new(InvalidKind::Unsupported, error.to_string()),
     }
 }
 

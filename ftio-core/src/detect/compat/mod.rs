@@ -1,6 +1,6 @@
-//! The analysis of the Python FTIO 0.0.9, step by step: `--compat`.
+//! The published method: as the Python FTIO 0.0.9 does it, step by step (`--compat`), and as it is printed (`--paper`).
 //!
-//! It gives the same answers as that tool, its weaknesses included, for whoever needs to compare. Where it differs from the default:
+//! `--compat` gives the same answers as that tool, its weaknesses included, for whoever needs to compare. Where it differs from the default:
 //!
 //! | step | here | default |
 //! |---|---|---|
@@ -14,7 +14,11 @@
 //! | period | on the grid of the DFT | between the frequencies of the DFT |
 //! | refined confidence | (1 + c_d + c_a)/3 | (c_d + c_a + c_s)/3 |
 //!
-//! With the autocorrelation, `confidence` is the refined one, as that tool knows only one. Its isolation forest draws different numbers
+//! `--paper` shares window, samples and grid with `--compat`, but keeps to what is printed in *Capturing Periodic I/O Using Frequency Techniques*: the
+//! Z-score is signed and compared by `≥`; harmonics are integer multiples of a lower candidate's bin; the [autocorrelation](crate::spectral::autocorrelation)
+//! and c_s are those of the text; `confidence` stays c_d, and `refined_confidence` is (c_d + c_a + c_s)/3.
+//!
+//! With the autocorrelation, `--compat`'s `confidence` is the refined one, as that tool knows only one. Its isolation forest draws different numbers
 //! in every run and cannot be reproduced; ours is used, with its limits. What it prints beside the result (fits, filters, other transforms) is
 //! not part of this.
 
@@ -32,6 +36,7 @@ use crate::request::Mode;
 use crate::signal::Signal;
 use crate::signal::step::{StepFunction, Stretch};
 use crate::source::Job;
+use crate::spectral::autocorrelation::Autocorrelation;
 use crate::spectral::harmonics::{Candidates, HarmonicRule};
 use crate::spectral::outlier::ZScore;
 use crate::spectral::spectrum::{Spectrum, TopFrequency, Wave};
@@ -110,12 +115,25 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
     let Found { spectrum, contributions, candidates, outliers } =
         find(&signal.samples, sampled.frequency, options);
     let confidence_of = |k: usize| outliers.confidence(k, &candidates.harmonics);
-    let acf = options.autocorrelation.then(|| autocorrelation(&signal.samples, sampled.frequency)).flatten();
+    let printed = acf_as_printed(&signal.samples, sampled.frequency, options);
+    let acf = match &printed {
+        Some(found) => Some((found.period, found.confidence)),
+        None if options.paper || !options.autocorrelation => None,
+        None => autocorrelation(&signal.samples, sampled.frequency),
+    };
 
     let mut frequency = candidates.dominant.map(on_grid);
     let mut c_d = candidates.dominant.map_or(0.0, confidence_of);
     let mut refined = None;
-    if let Some((acf_period, c_a)) = acf {
+    let similarity = match (&printed, frequency) {
+        (Some(found), Some(frequency)) => Some(found.similarity(1.0 / frequency)),
+        (None, Some(_)) => Some(1.0),
+        _ => None,
+    };
+    if options.paper {
+        let refine = |found: &Autocorrelation| Some(found.refined_confidence(1.0 / frequency?, c_d));
+        refined = printed.as_ref().and_then(refine);
+    } else if let Some((acf_period, c_a)) = acf {
         // All DFT candidates are equally similar to an empty list, so the first one, of the lowest frequency, is taken.
         let first = candidates.dominant.and(candidates.kept.first()).copied();
         let (chosen, merged) = match first {
@@ -131,7 +149,7 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
     let cut = wave.as_ref().map(|wave| pieces(&signal, wave)).unwrap_or_default();
     let period = frequency.map(|f| 1.0 / f);
     let (signal_kind, reasons) = kind(&signal, &spectrum, &contributions, &candidates);
-    let z = ZScore { as_published: true, ..ZScore::default() }.scores(&contributions);
+    let z = ZScore { as_published: !options.paper, ..ZScore::default() }.scores(&contributions);
     let detection = Detection {
         schema: SCHEMA,
         source: name.to_owned(),
@@ -164,7 +182,7 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
         autocorrelation: acf.map(|(period, confidence)| AutocorrelationResult {
             period,
             confidence,
-            similarity: frequency.map(|_| 1.0),
+            similarity,
         }),
         // FTIO lists the frequencies below half the sampling frequency.
         top_frequencies: spectrum
@@ -220,11 +238,22 @@ fn shortest_distance(times: &[f64]) -> Option<f64> {
     times.windows(2).map(|pair| pair[1] - pair[0]).filter(|d| *d > 0.0).min_by(f64::total_cmp)
 }
 
+/// The autocorrelation as the paper has it, if it is asked for.
+fn acf_as_printed(samples: &[f64], frequency: f64, options: &Options) -> Option<Autocorrelation> {
+    (options.paper && options.autocorrelation)
+        .then(|| Autocorrelation::of(samples, 1.0 / frequency))
+        .flatten()
+}
+
 fn find(samples: &[f64], frequency: f64, options: &Options) -> Found {
     let spectrum = Spectrum::of(samples, samples.len() as f64 / frequency);
     let contributions = spectrum.contributions_as_published(options.measure);
-    let outliers = outliers::find(options.outlier, &contributions, options.tolerance);
-    let rule = HarmonicRule::AsPublished { sampling_frequency: frequency };
+    let (outliers, rule) = if options.paper {
+        (outliers::as_printed(options.outlier, &contributions, options.tolerance), HarmonicRule::AnyMultiple)
+    } else {
+        let rule = HarmonicRule::AsPublished { sampling_frequency: frequency };
+        (outliers::find(options.outlier, &contributions, options.tolerance), rule)
+    };
     let candidates = Candidates::of(&outliers.found, &contributions, &spectrum, rule);
     Found { spectrum, contributions, candidates, outliers }
 }

@@ -64,6 +64,11 @@ pub fn find(method: Outlier, contributions: &[f64], tolerance: f64) -> Published
     }
 }
 
+/// Apply a method as it is printed: signed scores, limits that count themselves.
+pub fn as_printed(method: Outlier, contributions: &[f64], tolerance: f64) -> Published {
+    Published { found: method.find(contributions, tolerance), confidence: None }
+}
+
 /// 1 for the lowest (least normal) score, 0 for the highest.
 fn normalised(scores: &[f64]) -> Vec<f64> {
     let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);

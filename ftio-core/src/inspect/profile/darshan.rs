@@ -1,44 +1,47 @@
 //! The profile that the counters of a Darshan log give.
 
-use super::{FunctionProfile, ModeProfile, Profile, Series, of_requests};
+use super::figures::{FunctionProfile, ModeProfile, Profile, Series};
+use super::requests;
 use crate::inspect::summary::FileSummary;
-use crate::source::content::Content;
-use crate::source::{SourceError, darshan};
-use darshan_log::{Activity, Layer, Limits, Log, ModuleId};
+use crate::layer::Layer;
+use crate::source::SourceError;
+use crate::source::darshan::DarshanLog;
+use darshan_log::{Activity, Log, ModuleId};
 use std::collections::BTreeMap;
 
 /// Totals of one layer (the highest that moved data) from its counters; phases and bandwidths from DXT where there is some.
-pub(super) fn profile(content: Content, layer: Option<Layer>) -> Result<Profile, SourceError> {
-    let name = content.name.clone();
-    let log = match &content.path {
-        Some(path) => Log::open(path)?,
-        None => Log::from_bytes_with(&name, content.into_bytes()?, Limits::default())?,
-    };
-    let layers = layer.map_or(vec![Layer::MpiIo, Layer::Posix, Layer::Stdio], |layer| vec![layer]);
+pub(super) fn profile(opened: &DarshanLog) -> Result<Profile, SourceError> {
+    let DarshanLog { name, log, layer } = opened;
+    let layers = layer.map_or(Layer::ALL.to_vec(), |layer| vec![layer]);
     // Darshan 2 counted bytes below MPI-IO only.
     let counted: Vec<(Layer, Counters)> =
-        layers.into_iter().map(|layer| (layer, Counters::of(&log, layer))).collect();
+        layers.into_iter().map(|layer| (layer, Counters::of(log, layer))).collect();
     let moves_data = |(_, counters): &(Layer, Counters)| counters.read.bytes > 0 || counters.write.bytes > 0;
     let has_records = |(_, counters): &(Layer, Counters)| counters.records > 0;
     let chosen = counted.iter().position(moves_data).or_else(|| counted.iter().position(has_records));
     let counted = chosen.and_then(|index| counted.into_iter().nth(index));
     let Some((layer, counters)) = counted else {
-        let what = "holds no counters of POSIX, MPI-IO or STDIO".into();
-        return Err(SourceError::Nothing { name, what });
+        let present: Vec<String> = log.modules().iter().map(|module| module.name().into_owned()).collect();
+        let found = if present.is_empty() { "no module".into() } else { present.join(", ") };
+        let expected = "counters of POSIX, MPI-IO or STDIO".into();
+        return Err(SourceError::Absent { name: name.clone(), expected, found });
     };
-    let ranks = u32::try_from(log.job().nprocs).unwrap_or(0);
+    let ranks = u32::try_from(log.job().nprocs).ok().filter(|ranks| *ranks > 0);
     let run_time = log.job().run_time();
-    let files = counters.files(&log)?;
+    let files = counters.files(log)?;
     let dxt = match layer {
         Layer::MpiIo => Some(ModuleId::DXT_MPIIO),
         Layer::Posix => Some(ModuleId::DXT_POSIX),
         _ => None,
     };
     let traced = dxt.is_some_and(|module| log.module(module).is_some());
-    let mut profile =
-        if traced { of_requests(darshan::source(&name, log, Some(layer))?)? } else { Profile::default() };
+    let mut profile = if traced {
+        requests::profile(DarshanLog { layer: Some(layer), ..opened.clone() }.into_source()?)?
+    } else {
+        Profile::default()
+    };
     profile.ranks = ranks;
-    profile.total_time = (ranks > 0 && run_time > 0.0).then(|| f64::from(ranks) * run_time);
+    profile.total_time = ranks.filter(|_| run_time > 0.0).map(|ranks| f64::from(ranks) * run_time);
     profile.files = files;
     profile.warnings.extend(counters.damage.clone());
     counters.into_profile(&mut profile);
@@ -76,7 +79,7 @@ struct Counters {
 impl Counters {
     fn of(log: &Log, layer: Layer) -> Self {
         let mut counters = Counters { ranks: Some(BTreeMap::new()), ..Counters::default() };
-        for activity in log.activities(layer) {
+        for activity in log.activities(layer.into()) {
             match activity {
                 Ok(activity) => counters.add(&activity),
                 Err(problem) => {

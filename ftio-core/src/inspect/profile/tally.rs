@@ -1,8 +1,8 @@
 //! From operations in any order to a profile.
 
 use super::bandwidth::{Bandwidth, Stretch, peak, statistics};
+use super::figures::{FunctionProfile, ModeProfile, Profile, Series};
 use super::phase::{Access, Phase, phases};
-use super::{FunctionProfile, ModeProfile, Profile, Series};
 use std::collections::BTreeMap;
 use tmio_trace::{Class, OpKind, Operation};
 

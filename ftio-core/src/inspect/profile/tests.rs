@@ -1,5 +1,6 @@
+use super::phase::Access;
 use super::*;
-use tmio_trace::{AsyncTimes, Direction, FilePointer, Flags, Metadata, OpKind, Operation};
+use tmio_trace::{AsyncTimes, Class, Direction, FilePointer, Flags, Metadata, OpKind, Operation};
 
 const SECOND: i64 = 1_000_000_000;
 

@@ -1,27 +1,25 @@
 //! The profile that a TMIO file carries with it.
 
 use super::bandwidth::{Bandwidth, Statistics, Stretch, peak, statistics};
-use super::{ModeProfile, Profile, Series};
-use crate::source::SourceError;
-use std::io::Read;
-use std::path::Path;
-use tmio_trace::tmio::{self, Digest, IoTime, Mode, ReadOptions};
+use super::figures::{ModeProfile, Profile, Series};
+use crate::source::tmio_file::ranks;
+use crate::time::{nanoseconds, seconds};
+use tmio_trace::tmio::{self, Digest, IoTime, Mode};
 
 /// Figures as the file has them; the bandwidth of the application, which TMIO does not write, from its phases.
-pub(super) fn profile(name: &str, input: Box<dyn Read + Send>) -> Result<Profile, SourceError> {
-    let digest = tmio::read(Path::new(name), input, ReadOptions::ALL)?;
+pub(super) fn profile(digest: &Digest) -> Profile {
     let time = digest.io_time;
     let mut profile = Profile {
-        ranks: Mode::ALL.map(|mode| ranks(&digest, mode)).into_iter().max().unwrap_or(0),
+        ranks: ranks(digest),
         total_time: time.map(|time| time.application + time.overhead).filter(|total| *total > 0.0),
         overhead: time.map(|time| time.overhead),
         warnings: digest.warnings.clone(),
         ..Profile::default()
     };
     for series in Series::ALL {
-        profile.modes[series as usize] = mode(&digest, series, time.as_ref());
+        profile.modes[series as usize] = mode(digest, series, time.as_ref());
     }
-    Ok(profile)
+    profile
 }
 
 fn section(series: Series) -> Mode {
@@ -33,13 +31,6 @@ fn section(series: Series) -> Mode {
         Series::WriteAsyncActual => Mode::WriteAsyncActual,
         Series::WriteAsyncRequired => Mode::WriteAsyncRequired,
     }
-}
-
-/// Ranks of the job where the file says so, else those that did I/O in this section.
-fn ranks(digest: &Digest, mode: Mode) -> u32 {
-    let scalars = &digest.series(mode).scalars;
-    // A float to an integer saturates, and NaN is 0.
-    (scalars.processes as u32).max(scalars.number_of_ranks as u32)
 }
 
 fn mode(digest: &Digest, series: Series, time: Option<&IoTime>) -> ModeProfile {
@@ -84,9 +75,12 @@ fn bandwidth(section: &tmio::Series, required: bool) -> Option<Bandwidth> {
         let times = starts.iter().zip(ends).zip(values);
         let usable =
             times.filter(|((start, end), value)| start.is_finite() && end > start && value.is_finite());
-        let ns = |seconds: f64| (seconds * 1e9).round() as i64;
         usable
-            .map(|((start, end), value)| Stretch { start: ns(*start), end: ns(*end), bandwidth: *value })
+            .map(|((start, end), value)| Stretch {
+                start: nanoseconds(*start),
+                end: nanoseconds(*end),
+                bandwidth: *value,
+            })
             .collect()
     };
     let (starts, ends) = (&section.t_rank_s, &section.t_rank_e);
@@ -94,7 +88,7 @@ fn bandwidth(section: &tmio::Series, required: bool) -> Option<Bandwidth> {
     let sums = stretches(starts, ends, &section.b_rank_sum);
     let single = stretches(&section.t_ind_s, &section.t_ind_e, &section.b_ind);
     let of_ranks = if required && !sums.is_empty() { &sums } else { &averages };
-    let weigh = |one: &Stretch| (one.bandwidth, (one.bandwidth * (one.end - one.start) as f64 / 1e9) as u64);
+    let weigh = |one: &Stretch| (one.bandwidth, (one.bandwidth * seconds(one.end - one.start)) as u64);
     let phases: Vec<(f64, u64)> = of_ranks.iter().filter(|one| one.bandwidth > 0.0).map(weigh).collect();
     let worked_out = statistics(phases)?;
     let fall_back = |first: &[Stretch], second: &[Stretch]| {

@@ -1,7 +1,8 @@
 //! Which column of a table is what.
 
 use crate::request::Class;
-use crate::source::metrics::Series;
+use crate::source::error::excerpt;
+use crate::source::series::Series;
 use crate::source::units;
 
 /// What a column holds.
@@ -173,10 +174,7 @@ impl Columns {
         let Some(index) = self.position(quantity) else { return Ok(None) };
         match number(fields[index], self.separator) {
             Some(value) => Ok(Some(value * self.columns[index].unit)),
-            None => Err(format!(
-                "expected a number, found \"{}\"",
-                crate::source::error::excerpt(fields[index].as_bytes())
-            )),
+            None => Err(format!("expected a number, found \"{}\"", excerpt(fields[index].as_bytes()))),
         }
     }
 

@@ -7,11 +7,14 @@
 
 mod columns;
 
+use super::bandwidth_piece::BandwidthPiece;
 use super::content::Content;
+use super::error::{SourceError, excerpt};
+use super::format::Holds;
 use super::intake::{Fed, Feed, Intake};
-use super::metrics::{self, Series};
-use super::{BandwidthPiece, Job, OpenOptions, Opened, SourceError, Span};
-use crate::request::Class;
+use super::job::Job;
+use super::series::Series;
+use crate::request::{Class, Span};
 use columns::{Columns, Quantity, Table};
 use std::io::{BufRead, BufReader, Read};
 
@@ -42,29 +45,14 @@ fn is_row(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#')
 }
 
-/// The sources of a table: one, or one for each column of a table of samples.
-pub(super) fn open(content: Content, options: &OpenOptions) -> Result<Vec<Opened>, SourceError> {
+/// Requests, or a series for each column of a table of samples.
+pub(super) fn open(content: Content) -> Result<Holds, SourceError> {
     let name = content.name.clone();
     let (rows, columns) = begin(content)?;
-    match columns.table() {
-        Table::Requests => {
-            let source = Box::new(Fed(name.clone(), Requests { rows, columns }));
-            Ok(vec![Opened { name, source }])
-        }
-        Table::Samples => {
-            let series = samples(rows, &columns)?;
-            Ok(metrics::opened(&name, metrics::choose(&name, series, options.metric.as_deref())?))
-        }
-    }
-}
-
-/// The quantities of a table of samples; `None` if it is one of requests.
-pub(crate) fn series(content: Content) -> Result<Option<Vec<Series>>, SourceError> {
-    let (rows, columns) = begin(content)?;
-    match columns.table() {
-        Table::Requests => Ok(None),
-        Table::Samples => samples(rows, &columns).map(Some),
-    }
+    Ok(match columns.table() {
+        Table::Requests => Holds::requests(Fed(name, Requests { rows, columns })),
+        Table::Samples => Holds::Series(samples(rows, &columns)?),
+    })
 }
 
 /// Where the first row ends, and whether it names the columns; `None` if there is none.
@@ -97,7 +85,7 @@ fn begin(content: Content) -> Result<(Rows, Columns), SourceError> {
         found,
     };
     let Some((line, first)) = rows.next()? else {
-        return Err(SourceError::Nothing { name, what: "holds no row".into() });
+        return Err(SourceError::Absent { name, expected: "rows".into(), found: "none".into() });
     };
     let first = first.to_owned();
     let Some(separator) = columns::separator(&first) else {
@@ -114,7 +102,7 @@ fn begin(content: Content) -> Result<(Rows, Columns), SourceError> {
 }
 
 fn shown(line: &str) -> String {
-    format!("\"{}\"", super::error::excerpt(line.as_bytes()))
+    format!("\"{}\"", excerpt(line.as_bytes()))
 }
 
 /// The lines of a table.
@@ -247,8 +235,7 @@ fn samples(mut rows: Rows, columns: &Columns) -> Result<Vec<Series>, SourceError
     }
     match unusable {
         Some((line, problem)) if !usable => {
-            let what = format!("holds nothing usable; line {line}: {problem}");
-            Err(SourceError::Nothing { name: rows.name, what })
+            Err(SourceError::Unusable { name: rows.name, first: format!("line {line}: {problem}") })
         }
         _ => Ok(series),
     }

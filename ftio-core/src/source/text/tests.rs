@@ -1,7 +1,6 @@
-use super::super::intake::Fed;
+use super::super::pattern::GEKKOFS;
 use super::*;
 use crate::request::Request;
-use crate::source::Source;
 use proptest::prelude::*;
 
 fn read(pattern: &str, text: &str) -> Result<(Vec<Request>, Job), SourceError> {
@@ -34,7 +33,7 @@ fn one_request_per_line() {
             Request { rank: Some(3), ..Request::new(2_000_000, 2_010_000, 1024, Class::ReadSync) },
         ]
     );
-    assert_eq!((job.ranks, job.complete), (8, true));
+    assert_eq!((job.ranks, job.complete), (Some(8), true));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 mod json;
 mod message_pack;
 
-use super::SourceError;
+use super::error::{SourceError, excerpt};
 
 /// Deeper nesting is refused.
 const MAX_DEPTH: usize = 64;
@@ -119,7 +119,7 @@ fn malformed(name: &str, place: String, bytes: &[u8], problem: &Problem) -> Sour
     let rest = bytes.get(problem.offset..).unwrap_or_default();
     let found = match rest {
         [] => "the end".to_owned(),
-        rest => format!("\"{}\"", super::error::excerpt(rest)),
+        rest => format!("\"{}\"", excerpt(rest)),
     };
     SourceError::Malformed { name: name.into(), place, expected: problem.expected.into(), found }
 }

@@ -2,17 +2,21 @@
 
 /// Lines, JSON values, or MessagePack values.
 #[derive(Clone, Debug)]
-pub(super) enum Splitter {
+pub enum Splitter {
+    /// A line is a value.
     Lines,
+    /// Objects and lists of JSON.
     Json(Json),
+    /// Values of MessagePack.
     MessagePack {
         /// Values that are missing until the one that was begun is whole.
         missing: u64,
     },
 }
 
+/// How far a JSON value has come.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Json {
+pub struct Json {
     depth: u32,
     in_text: bool,
     escaped: bool,
@@ -20,10 +24,17 @@ pub(super) struct Json {
 }
 
 impl Splitter {
+    /// For lines.
+    pub fn lines() -> Self {
+        Splitter::Lines
+    }
+
+    /// For MessagePack.
     pub fn message_pack() -> Self {
         Splitter::MessagePack { missing: 0 }
     }
 
+    /// For JSON.
     pub fn json() -> Self {
         Splitter::Json(Json::default())
     }

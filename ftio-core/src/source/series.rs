@@ -1,14 +1,17 @@
-//! Samples of any quantity over time, among them exports of the metric proxy.
+//! Samples of any quantity over time.
 //!
 //! A sample is a rate that holds until the next one; the last holds for as long as is usual (the median distance).
 //! Requests are whole bytes, and quantities such as a load between 0 and 1 are not: they are multiplied by a power of
 //! two first, which [`Job::per_unit`] tells.
 
-use super::error::excerpt;
+use super::bandwidth_piece::BandwidthPiece;
+use super::counter;
+pub use super::counter::rates;
+use super::error::{SourceError, excerpt};
 use super::intake::{Fed, Feed, Intake};
-use super::value::Value;
-use super::{BandwidthPiece, Job, Source, SourceError, Span};
-use crate::request::Class;
+use super::job::{Job, Source};
+use super::options::Rate;
+use crate::request::{Class, Span};
 
 /// Below this total (in the quantity's unit times seconds), rounding to whole numbers could be seen.
 const EXACT_ENOUGH: f64 = (1u64 << 40) as f64;
@@ -27,43 +30,8 @@ pub struct Series {
 }
 
 /// The source of a series; `input` is what messages call its file.
-pub fn source(input: &str, series: Series) -> Box<dyn Source> {
-    Box::new(Fed(input.to_owned(), Sampled { input: input.to_owned(), series }))
-}
-
-/// The series of a metric-proxy export: the message it sends to FTIO (`{"metrics": {"metrics": {NAME: [[t, v], …]}}}`), or
-/// any of the maps inside.
-pub fn from_proxy(input: &str, values: &[Value]) -> Result<Vec<Series>, SourceError> {
-    let mut found = Vec::new();
-    for value in values {
-        let mut map = value;
-        while let Some(inner) = map.get("metrics").filter(|inner| inner.as_map().is_some()) {
-            map = inner;
-        }
-        for (name, value) in map.as_map().unwrap_or_default() {
-            if let Some(samples) = pairs(value) {
-                found.push(Series {
-                    name: name.clone(),
-                    samples,
-                    class: Class::WriteSync,
-                    is_bandwidth: false,
-                });
-            }
-        }
-    }
-    if found.is_empty() {
-        let what = "expected metrics, each a list of [time, value]; found none".into();
-        return Err(SourceError::Nothing { name: input.into(), what });
-    }
-    Ok(found)
-}
-
-fn pairs(value: &Value) -> Option<Vec<(f64, f64)>> {
-    let pair = |value: &Value| match value.as_list()? {
-        [time, value] => Some((time.as_number()?, value.as_number()?)),
-        _ => None,
-    };
-    value.as_list()?.iter().map(pair).collect()
+pub fn source(input: &str, series: Series, rate: Rate) -> Box<dyn Source> {
+    Box::new(Fed(input.to_owned(), Sampled { input: input.to_owned(), series, rate }))
 }
 
 /// Only the series whose name contains `wanted`; without it, all.
@@ -72,20 +40,28 @@ pub fn choose(input: &str, series: Vec<Series>, wanted: Option<&str>) -> Result<
     let names: Vec<String> = series.iter().map(|series| series.name.clone()).collect();
     let chosen: Vec<Series> = series.into_iter().filter(|series| series.name.contains(wanted)).collect();
     if chosen.is_empty() {
-        let what = format!(
-            "expected a metric whose name contains \"{}\", found {}",
-            excerpt(wanted.as_bytes()),
-            names.join(", ")
-        );
-        return Err(SourceError::Nothing { name: input.into(), what });
+        let expected = format!("a metric whose name contains \"{}\"", excerpt(wanted.as_bytes()));
+        return Err(SourceError::Absent { name: input.into(), expected, found: names.join(", ") });
     }
     Ok(chosen)
+}
+
+/// Is a series a counter, whose rate is to be analysed? `samples` are its usable ones, in order.
+pub fn is_counter(series: &Series, samples: &[(f64, f64)], rate: Rate) -> bool {
+    is_bandwidth_counter(&series.name, series.is_bandwidth, samples, rate)
+}
+
+fn is_bandwidth_counter(name: &str, is_bandwidth: bool, samples: &[(f64, f64)], rate: Rate) -> bool {
+    // A bandwidth is a rate already, unless the user says otherwise.
+    let rate = if is_bandwidth && rate == Rate::Auto { Rate::Off } else { rate };
+    counter::is_counter(name, samples, rate)
 }
 
 #[derive(Debug)]
 struct Sampled {
     input: String,
     series: Series,
+    rate: Rate,
 }
 
 impl Feed for Sampled {
@@ -102,6 +78,11 @@ impl Feed for Sampled {
         if !samples.is_sorted_by(|a, b| a.0 <= b.0) {
             samples.sort_by(|a, b| a.0.total_cmp(&b.0));
             job.notes.push("the times of the samples go backwards; they were put in order".into());
+        }
+        let is_counter = is_bandwidth_counter(&name, is_bandwidth, &samples, self.rate);
+        if is_counter {
+            samples = rates(&samples);
+            job.notes.push(format!("\"{name}\" is a counter: its rate was analysed"));
         }
         let least = samples.iter().map(|sample| sample.1).fold(0.0, f64::min);
         if least < 0.0 {
@@ -129,11 +110,13 @@ impl Feed for Sampled {
             intake.push(phase, || format!("the sample at {start} s"));
         }
         if !is_bandwidth {
-            job.notes.push(format!(
-                "the signal is \"{name}\" as sampled; where this says bytes, its unit is meant"
-            ));
+            let how = if is_counter { "per second" } else { "as sampled" };
+            job.notes
+                .push(format!("the signal is \"{name}\" {how}; where this says bytes, its unit is meant"));
         }
         job.per_unit = Some(scale);
+        let step = (last * 1e9).round();
+        job.sampled = (1.0..1e18).contains(&step).then_some(step as i64);
         Ok(job)
     }
 }
@@ -152,14 +135,4 @@ fn usual_distance(samples: &[(f64, f64)]) -> f64 {
     }
     let middle = distances.len() / 2;
     *distances.select_nth_unstable_by(middle, f64::total_cmp).1
-}
-
-/// Each series as an input of its own: `FILE`, or `FILE: NAME` where there are several.
-pub(super) fn opened(input: &str, series: Vec<Series>) -> Vec<super::Opened> {
-    let several = series.len() > 1;
-    let open = |series: Series| super::Opened {
-        name: if several { format!("{input}: {}", series.name) } else { input.to_owned() },
-        source: source(input, series),
-    };
-    series.into_iter().map(open).collect()
 }

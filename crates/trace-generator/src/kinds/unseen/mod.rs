@@ -1,0 +1,15 @@
+//! Kinds that the confidence is never fitted on, made by other means: programs as scripts of steps that share a storage.
+
+mod logs;
+mod programs;
+mod random_jobs;
+mod simulation;
+
+use super::Kind;
+
+/// Families that are never used for fitting.
+pub const FAMILIES: [(&str, &[Kind]); 3] = [
+    ("unseen: programs", programs::KINDS),
+    ("unseen: logs of servers", logs::KINDS),
+    ("unseen: no period", random_jobs::KINDS),
+];

@@ -1,0 +1,230 @@
+//! Every command takes every format in every way (from a path, from standard input, compressed, from a folder), and gives the
+//! same answer, but for the name of the input.
+
+use crate::support::{Script, nonblocking};
+use darshan_log::write::LogWriter;
+use darshan_log::{
+    DxtRecord, Format, HeatmapRecord, Job, Layer, ModuleId, PosixCounter, PosixRecord, PosixTime, Segment,
+    Timestamp,
+};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tmio_trace::AsyncTimes;
+
+const SECOND: i64 = crate::support::SECOND;
+
+/// Formats by the names of their files. What is told besides the file: `log.txt` needs its pattern.
+fn inputs(folder: &Path) -> Vec<PathBuf> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ftio-core/tests/fixtures");
+    let mut inputs: Vec<PathBuf> = std::fs::read_dir(fixtures)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.is_file() && !["py", "toml", "md"].map(|e| Some(e.as_ref())).contains(&path.extension())
+        })
+        .collect();
+    let made = |name: &str| folder.join(name);
+    let mut trace = Script::bursts(2, 12);
+    let times = AsyncTimes { issued: 7 * SECOND, deadline: 8 * SECOND, ..AsyncTimes::default() };
+    trace.blocks.push((0, vec![nonblocking(7 * SECOND, 9 * SECOND, 1 << 16, times)]));
+    trace.write(&made("ours.msgpack"));
+    std::fs::write(made("dxt.darshan"), log(true)).unwrap();
+    std::fs::write(made("heatmap.darshan"), log(false)).unwrap();
+    inputs.extend(["ours.msgpack", "dxt.darshan", "heatmap.darshan"].map(made));
+    inputs.sort();
+    assert!(inputs.len() >= 20, "{inputs:?}");
+    inputs
+}
+
+/// A log whose only rank writes 1 MiB for 2 s, every 10 s, twelve times.
+fn log(with_dxt: bool) -> Vec<u8> {
+    let at = |seconds| Timestamp { seconds, nanoseconds: 0 };
+    let job = Job {
+        uid: 1,
+        job_id: 2,
+        nprocs: 1,
+        start: at(1_700_000_000),
+        end: at(1_700_000_120),
+        metadata: vec![("lib_ver".into(), "3.4.6".into())],
+        command: "./app".into(),
+        mounts: Vec::new(),
+        subsecond: true,
+    };
+    let mut writer = LogWriter::new(Format::V3_41, job).name(7, "/scratch/out");
+    let mut posix = PosixRecord::new(7, 0);
+    posix[PosixCounter::Writes] = 12;
+    posix[PosixCounter::BytesWritten] = 12 << 20;
+    posix[PosixTime::WriteStartTimestamp] = 4.0;
+    posix[PosixTime::WriteEndTimestamp] = 116.0;
+    posix[PosixTime::WriteTime] = 24.0;
+    writer = writer.records(4, &[posix]);
+    if with_dxt {
+        let segment = |i: i32| Segment {
+            offset: i64::from(i) << 20,
+            length: 1 << 20,
+            start: 10.0 * f64::from(i) + 4.0,
+            end: 10.0 * f64::from(i) + 6.0,
+            thread: None,
+        };
+        let record = DxtRecord {
+            id: 7,
+            rank: 0,
+            hostname: "node".into(),
+            shared: false,
+            writes: (0..12).map(segment).collect(),
+            reads: Vec::new(),
+        };
+        writer = writer.dxt(ModuleId::DXT_POSIX, 1, &[record]);
+    } else {
+        let record = HeatmapRecord {
+            id: HeatmapRecord::id_of(Layer::Posix),
+            rank: 0,
+            bin_width: 1.0,
+            write_bins: (0..120).map(|i| if (4..6).contains(&(i % 10)) { 1 << 19 } else { 0 }).collect(),
+            read_bins: vec![0; 120],
+        };
+        writer = writer.heatmaps(&[record]);
+    }
+    writer.to_bytes().unwrap()
+}
+
+/// Ways in which an input may be given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Path,
+    Stdin,
+    Gzip,
+    Folder,
+}
+
+fn run(arguments: &[&str], input: Option<&Path>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ftio"));
+    command.args(arguments).env("NO_COLOR", "1");
+    match input {
+        Some(path) => command.stdin(File::open(path).unwrap()),
+        None => command.stdin(Stdio::null()),
+    };
+    command.output().unwrap()
+}
+
+/// Run a command on an input. `{}` stands for the input among the arguments.
+fn answer(arguments: &[&str], input: &Path, way: Way, folder: &Path) -> (Option<i32>, String, String) {
+    let name = input.file_name().unwrap().to_str().unwrap();
+    let place = folder.join(format!("{way:?}"));
+    std::fs::create_dir_all(&place).unwrap();
+    let (argument, shown) = match way {
+        Way::Path => (input.display().to_string(), input.display().to_string()),
+        Way::Stdin => ("-".to_owned(), "standard input".to_owned()),
+        Way::Gzip => {
+            let packed = place.join(format!("{name}.gz"));
+            let mut encoder = GzEncoder::new(File::create(&packed).unwrap(), Compression::fast());
+            encoder.write_all(&std::fs::read(input).unwrap()).unwrap();
+            encoder.finish().unwrap();
+            (packed.display().to_string(), packed.display().to_string())
+        }
+        Way::Folder => {
+            let inside = place.join(format!("{name}.folder"));
+            std::fs::create_dir_all(&inside).unwrap();
+            std::fs::copy(input, inside.join(name)).unwrap();
+            (inside.display().to_string(), inside.join(name).display().to_string())
+        }
+    };
+    let mut all: Vec<&str> =
+        arguments.iter().map(|word| if *word == "{}" { argument.as_str() } else { *word }).collect();
+    let pattern = input.with_extension("toml").display().to_string();
+    if name == "log.txt" {
+        all.extend(["--pattern", &pattern]);
+    }
+    let output = run(&all, (way == Way::Stdin).then_some(input));
+    // Messages and results name the input.
+    let text = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes).replace(&shown, "INPUT");
+        if way == Way::Stdin { text.replace("\"-\"", "\"INPUT\"") } else { text }
+    };
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// The same answer in every way. `fails` says which inputs a command has no answer for.
+fn same(arguments: &[&str], ways: &[Way], fails: impl Fn(&str) -> bool) {
+    let folder = tempfile::tempdir().unwrap();
+    for input in inputs(folder.path()) {
+        let name = input.file_name().unwrap().to_str().unwrap();
+        let expected = answer(arguments, &input, Way::Path, folder.path());
+        let code = if fails(name) { Some(1) } else { Some(0) };
+        assert_eq!(expected.0, code, "{arguments:?} {name}: {expected:?}");
+        assert!(fails(name) || !expected.1.is_empty(), "{arguments:?} {name}: no answer");
+        for way in ways {
+            let found = answer(arguments, &input, *way, folder.path());
+            assert_eq!(found, expected, "{arguments:?} {name} {way:?}");
+        }
+    }
+}
+
+const OTHERS: [Way; 3] = [Way::Stdin, Way::Gzip, Way::Folder];
+
+/// A quantity other than bytes has no requests.
+fn is_sampled(name: &str) -> bool {
+    ["samples", "proxy", "prometheus", "counter", "pairs", "exposition", "esnet", "lmt"]
+        .iter()
+        .any(|sampled| name.starts_with(sampled))
+}
+
+#[test]
+fn detect() {
+    same(&["--json", "{}"], &OTHERS, |_| false);
+}
+
+#[test]
+fn info() {
+    same(&["info", "--json", "{}"], &OTHERS, |_| false);
+}
+
+#[test]
+fn scale() {
+    same(&["scale", "--param", "Processes=4", "--ragged", "{}"], &OTHERS, |_| false);
+}
+
+#[test]
+fn convert() {
+    same(&["convert", "--to", "csv", "-o", "-", "{}"], &OTHERS, is_sampled);
+}
+
+#[test]
+fn predict() {
+    // A folder is not one input.
+    same(
+        &["predict", "--json", "--until-complete", "--timeout", "1", "{}"],
+        &[Way::Stdin, Way::Gzip],
+        |_| false,
+    );
+}
+
+#[test]
+fn categorize() {
+    let fails = |name: &str| is_sampled(name) || name == "log.txt";
+    same(&["categorize", "--json", "{}"], &[Way::Stdin, Way::Gzip], fails);
+}
+
+#[test]
+fn plot() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("picture.svg").display().to_string();
+    for input in inputs(folder.path()) {
+        let draw = |way: Way| {
+            let (code, ..) = answer(&["plot", "-o", &picture, "{}"], &input, way, folder.path());
+            assert_eq!(code, Some(0), "{} {way:?}", input.display());
+            let drawn = std::fs::read_to_string(&picture).unwrap();
+            // The name of the input is the title.
+            let title = drawn.find("<title").map_or(0, |at| at);
+            drawn[title..].split_once("</text>").map_or(drawn.clone(), |(_, rest)| rest.to_owned())
+        };
+        let expected = draw(Way::Path);
+        for way in OTHERS {
+            assert!(draw(way) == expected, "{} {way:?}: another picture", input.display());
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What speaks for each hypothesis: a few numbers that can be compared between lists, unlike likelihoods.
+
+use crate::estimate::correlation::Correlation;
+use crate::estimate::hypotheses::line::Wave;
+use crate::estimate::hypotheses::{Form, Hypothesis, Marked};
+use crate::estimate::lines::Powers;
+use crate::estimate::weights::FEATURES;
+use crate::phases::phase::Ground;
+use crate::phases::rating;
+use crate::phases::regularity::{by_chance, robust_spread};
+use crate::phases::thresholds::CLEAR;
+use crate::signal::Signal;
+
+/// Lists vote for periods within this share of one another.
+const SAME: f64 = 0.025;
+
+/// Distances that vary by more are loose: those of computing times that vary wildly, or of a renewal process.
+const LOOSE: f64 = 0.35;
+
+/// A hypothesis with its features, in the order of [`WEIGHTS`](crate::estimate::weights::WEIGHTS).
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// The hypothesis.
+    pub hypothesis: Hypothesis,
+    /// What speaks for it.
+    pub features: [f64; FEATURES],
+    /// Share of the window from the first member to the end of the last.
+    pub cover: f64,
+    /// Autocorrelation near the period.
+    pub correlation: f64,
+}
+
+/// What the features are taken from.
+#[derive(Clone, Copy, Debug)]
+pub struct Signs<'a> {
+    /// The signal without what flows all the time.
+    pub signal: &'a Signal,
+    /// What is quiet and what is not.
+    pub ground: &'a Ground,
+    /// The lists of phases.
+    pub lists: &'a [Marked],
+    /// The list with the best rating.
+    pub best: Option<usize>,
+    /// The autocorrelation.
+    pub correlation: &'a Correlation,
+}
+
+/// The features of all hypotheses.
+pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
+    let duration = signs.signal.duration();
+    let total = signs.signal.samples.iter().map(|x| (x - signs.ground.background).max(0.0)).sum::<f64>();
+    let total = (total * signs.signal.step()).max(1e-300);
+    let correlations: Vec<f64> = pool.iter().map(|one| signs.correlation.at(one.period)).collect();
+    // Each list votes for its best hypothesis, with the octaves over which it holds.
+    let vote = |one: &Hypothesis| {
+        let octaves = signs.lists[one.list].list.octaves;
+        let count = signs.lists[one.list].starts.len() as f64;
+        let counts = one.within == 0.0 && one.likelihood > 0.0;
+        if counts { octaves.clamp(0.1, 4.0) * (octaves * count / CLEAR + 0.05).min(1.0) } else { 0.0 }
+    };
+    let votes: Vec<f64> = pool.iter().map(vote).collect();
+    let periods: Vec<f64> = pool.iter().map(|one| one.period).collect();
+    let active = active_time(signs.signal, signs.ground).max(signs.signal.step());
+    let mut out = Vec::with_capacity(pool.len());
+    for (number, one) in pool.into_iter().enumerate() {
+        let marked = &signs.lists[one.list];
+        let phases = &marked.list.phases;
+        let count = one.members.len();
+        let links = one.links.len();
+        let correlation = correlations[number];
+        let relative = |other: usize| periods[other] / one.period;
+        let rival = (0..periods.len())
+            .filter(|&other| (relative(other) - 1.0).abs() > 0.06 && relative(other) < 1.3)
+            .map(|other| correlations[other])
+            .fold(0.0, f64::max);
+        let favoured: f64 = (0..periods.len())
+            .filter(|&other| (relative(other) - 1.0).abs() < SAME)
+            .map(|other| votes[other])
+            .sum();
+        let member = |values: &[f64]| -> Vec<f64> { one.members.iter().map(|&i| values[i]).collect() };
+        let uneven = if count > 2 { robust_spread(&member(&marked.volumes)).min(1.5) } else { 0.0 };
+        let volume: f64 = one.members.iter().map(|&i| phases[i].volume).sum();
+        let (first, last) = (one.members[0], one.members[count - 1]);
+        let cover = (phases[last].end - phases[first].start) / duration;
+        let chance = by_chance(links).max(0.02);
+        let is_best = signs.best == Some(one.list) && one.within > -1.0;
+        let mean = if links > 0 { one.likelihood / links as f64 } else { 0.0 };
+        let flag = |is: bool| f64::from(u8::from(is));
+        let features = [
+            flag(count <= 3),
+            flag(count <= 5),
+            (one.sigma / chance).min(2.0),
+            -one.sigma.max(0.01).log2(),
+            one.pause,
+            (volume / total).min(1.0),
+            uneven,
+            correlation,
+            (rival - correlation).max(0.0),
+            favoured.min(8.0),
+            mean.clamp(-3.0, 6.0),
+            (1.0 + one.likelihood.max(0.0)).log2(),
+            flag(one.form == Form::Mean),
+            cover,
+            log_rating(&one, marked, uneven),
+            flag(is_best),
+            (one.sigma - LOOSE).max(0.0),
+            (phases[last].end - phases[first].start) / active,
+            marked.list.pattern.min(1.0),
+            one.time_in_pauses(signs.lists),
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+        ];
+        out.push(Described { hypothesis: one, features, cover, correlation });
+    }
+    out
+}
+
+/// The time from the first to the last sample above quiet.
+fn active_time(signal: &Signal, ground: &Ground) -> f64 {
+    let busy = |x: &f64| *x > ground.quiet;
+    let first = signal.samples.iter().position(busy).unwrap_or(0);
+    let last = signal.samples.iter().rposition(busy).unwrap_or(0);
+    (last + 1 - first) as f64 * signal.step()
+}
+
+/// The rating of the members alone, with penalties for pauses, empty slots and extra phases, as a logarithm.
+fn log_rating(one: &Hypothesis, marked: &Marked, uneven: f64) -> f64 {
+    let excess = ((uneven - 0.1) / 0.3).max(0.0);
+    let loose = 0.15 * one.pause + 0.1 * (1.0 - one.fill) + 0.1 * one.extra;
+    let unevenness = (one.sigma.powi(2) + loose).sqrt() * (1.0 + (excess * excess).min(9.0));
+    let irregularity = unevenness / by_chance(one.links.len().max(1)).max(0.02);
+    (1e-3 + rating(marked.list.octaves.min(4.0), one.members.len() as f64, irregularity)).ln()
+}
+
+/// The features of the spectrum's own hypotheses: all others are 0 there.
+pub fn describe_waves(waves: Vec<Wave>, powers: &Powers, sampled: f64, duration: f64) -> Vec<Described> {
+    let described = |wave: Wave| {
+        let period = wave.hypothesis.period;
+        let mut features = [0.0; FEATURES];
+        features[FEATURES - 5..].copy_from_slice(&[
+            1.0,
+            wave.z.log2(),
+            powers.of_comb(period, sampled).sqrt(),
+            (duration / period).log2().min(6.0),
+            (wave.z / wave.rival.max(1.0)).log2().clamp(-2.0, 4.0),
+        ]);
+        Described { hypothesis: wave.hypothesis, features, cover: 1.0, correlation: 0.0 }
+    };
+    waves.into_iter().map(described).collect()
+}

@@ -1,0 +1,248 @@
+//! What could be the period? Hypotheses, list by list.
+//!
+//! A hypothesis is a [list of phases](crate::phases), a period T, and which phases of the list are *members* of the rhythm; the others are *extra*.
+//!
+//! | form | says |
+//! |---|---|
+//! | mean | all phases, their distances normal around T |
+//! | drift | the same, but distances grow or shrink steadily |
+//! | change | two periods, one after the other |
+//! | [comb](crate::estimate::hypotheses::comb) | members follow one another after one T or a few (slots left empty), or after a pause of any length |
+//! | line | a line of the spectrum of a series of samples, where phases cannot be told apart |
+//!
+//! Each has a log-likelihood ratio against phases at random instants (Poisson), less half a logarithm of the number of distances for each
+//! parameter (BIC). It compares hypotheses of one list only: lists differ in their data.
+
+pub mod comb;
+pub mod line;
+pub mod seeds;
+pub mod whole;
+
+use crate::estimate::correlation::Correlation;
+use crate::estimate::hypotheses::comb::{CombFit, Rooms};
+use crate::estimate::lines::Line;
+use crate::phases::PhaseList;
+use crate::phases::regularity::{deviation, robust_spread};
+use serde::Serialize;
+
+/// At most this many hypotheses of a list are kept.
+const KEPT: usize = 4;
+
+/// Pauses, empty slots and extra phases that a comb may have: shares of links, slots and phases.
+const MOST_PAUSES: f64 = 0.35;
+const LEAST_FILL: f64 = 0.55;
+const MOST_EXTRA: f64 = 0.75;
+
+/// A pause that takes more of the time than this divides a comb, and this share of the members may lie beyond it.
+const LONGEST_PAUSE: f64 = 0.5;
+const BEYOND: f64 = 0.15;
+
+/// Periods closer than this are tried once.
+const SAME_SEED: f64 = 0.025;
+
+/// With more phases, combs are fitted in two rounds rather than three.
+const MANY: usize = 3000;
+
+/// The form of a hypothesis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// All phases, one period apart on average.
+    Mean,
+    /// Distances that grow or shrink steadily.
+    Drift,
+    /// Two periods, one after the other.
+    Change,
+    /// Whole multiples of a period, pauses, and phases that do not belong.
+    Comb,
+    /// A line of the spectrum.
+    Line,
+}
+
+/// What could be the period.
+#[derive(Clone, Debug)]
+pub struct Hypothesis {
+    /// Its form.
+    pub form: Form,
+    /// The period in seconds.
+    pub period: f64,
+    /// The list, by its number.
+    pub list: usize,
+    /// The phases of the list that are members.
+    pub members: Vec<usize>,
+    /// Slots from each member but the last to the next; 0 is a pause.
+    pub links: Vec<u8>,
+    /// Slots of all links that are no pauses.
+    pub slots: usize,
+    /// σ of the distances, as a share of the period.
+    pub sigma: f64,
+    /// Links that are no pauses, divided by slots.
+    pub fill: f64,
+    /// Share of the links that are pauses.
+    pub pause: f64,
+    /// Share of the phases that are no members.
+    pub extra: f64,
+    /// Log-likelihood ratio against phases at random instants.
+    pub likelihood: f64,
+    /// How much less likely than the best of its list, as a logarithm: 0 is the best.
+    pub within: f64,
+    /// First and last distance of a drift; the two periods of a change.
+    pub ends: Option<[f64; 2]>,
+    /// The distance from which on the second period of a change holds.
+    pub at: usize,
+}
+
+/// A list, with what combs need to know about it.
+#[derive(Clone, Debug)]
+pub struct Marked {
+    /// The list.
+    pub list: PhaseList,
+    /// Starts of the phases.
+    pub starts: Vec<f64>,
+    /// Logarithms of volumes and of lengths.
+    pub volumes: Vec<f64>,
+    /// Logarithms of lengths.
+    pub lengths: Vec<f64>,
+    /// How much the logarithms of the volumes vary.
+    pub spread: f64,
+}
+
+impl Marked {
+    /// Of a list.
+    pub fn of(list: PhaseList) -> Self {
+        let logarithms = |values: Vec<f64>, least: f64| -> Vec<f64> {
+            let floor = least * values.iter().copied().fold(1e-300, f64::max);
+            values.into_iter().map(|value| value.max(floor).ln()).collect()
+        };
+        let volumes = logarithms(list.phases.iter().map(|phase| phase.volume).collect(), 1e-9);
+        let lengths = logarithms(list.phases.iter().map(|phase| phase.end - phase.start).collect(), 1e-6);
+        let spread = (robust_spread(&volumes) + 0.3 * deviation(&volumes).min(1.5)).clamp(0.05, 2.0);
+        let starts = list.phases.iter().map(|phase| phase.start).collect();
+        Marked { list, starts, volumes, lengths, spread }
+    }
+
+    /// Distances from each start to the next.
+    pub fn distances(&self) -> Vec<f64> {
+        self.starts.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+}
+
+/// What all hypotheses of a signal have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// Length of the window in seconds.
+    pub duration: f64,
+    /// How exactly starts are known, in seconds.
+    pub exactness: f64,
+    /// The autocorrelation.
+    pub correlation: &'a Correlation,
+    /// The strongest lines of the spectrum.
+    pub lines: &'a [Line],
+    /// Periods of interest, in seconds.
+    pub periods: (f64, f64),
+}
+
+/// The best hypotheses of every list.
+pub fn hypotheses(lists: &[Marked], setting: &Setting<'_>) -> Vec<Hypothesis> {
+    let mut everywhere: Vec<f64> = setting.correlation.peaks().iter().take(8).map(|peak| peak.0).collect();
+    everywhere.extend(setting.lines.iter().take(4).map(|line| line.period));
+    let mut pool = Vec::new();
+    for (number, marked) in lists.iter().enumerate() {
+        if marked.starts.len() >= 3 {
+            pool.extend(of_list(number, marked, setting, &everywhere));
+        }
+    }
+    pool
+}
+
+fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[f64]) -> Vec<Hypothesis> {
+    let count = marked.starts.len();
+    let distances = marked.distances();
+    let exactness = setting.exactness / marked.list.regularity.period;
+    let mut found = vec![whole::mean(number, marked, setting.duration)];
+    found.extend(whole::drift(number, marked, &distances, setting.duration, exactness));
+    found.extend(whole::change(number, marked, &distances, setting.duration, exactness));
+    let mut rooms = Rooms::of(count);
+    let mut tried: Vec<f64> = Vec::new();
+    for seed in seeds::seeds(marked, &distances, setting.duration, everywhere) {
+        let known = tried.iter().any(|other| (seed / other - 1.0).abs() < SAME_SEED);
+        if seed <= 0.0 || known {
+            continue;
+        }
+        tried.push(seed);
+        let exactness = setting.exactness / seed;
+        if exactness > 0.35 {
+            continue;
+        }
+        let fit = CombFit { duration: setting.duration, exactness, rounds: if count < MANY { 3 } else { 2 } };
+        let comb = fit.fitted(number, marked, seed, &mut rooms);
+        found.extend(
+            comb.and_then(|comb| comb.in_one_piece(&marked.starts)).filter(|comb| {
+                comb.pause <= MOST_PAUSES && comb.fill >= LEAST_FILL && comb.extra <= MOST_EXTRA
+            }),
+        );
+    }
+    found.retain(|one| (setting.periods.0..=setting.periods.1).contains(&one.period));
+    found.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
+    let mut kept: Vec<Hypothesis> = Vec::new();
+    for one in found {
+        let same = |other: &Hypothesis| {
+            (one.period / other.period - 1.0).abs() < 0.02
+                && (one.form == other.form || one.form == Form::Mean || other.form == Form::Mean)
+        };
+        if !kept.iter().any(same) {
+            kept.push(one);
+        }
+    }
+    kept.truncate(KEPT);
+    let best = kept.first().map_or(0.0, |first| first.likelihood);
+    kept.iter_mut().for_each(|one| one.within = one.likelihood - best);
+    kept
+}
+
+impl Hypothesis {
+    /// A pause of more than half of the time divides: what is beyond it does not belong, if it is little; else these are groups of bursts, and no rhythm.
+    fn in_one_piece(mut self, starts: &[f64]) -> Option<Self> {
+        let at = |i: usize| starts[self.members[i]];
+        let count = self.members.len();
+        let all = at(count - 1) - at(0);
+        let pauses = (0..count - 1).filter(|&i| self.links[i] == 0);
+        let longest = pauses.max_by(|&a, &b| (at(a + 1) - at(a)).total_cmp(&(at(b + 1) - at(b))));
+        let Some(longest) = longest.filter(|&i| at(i + 1) - at(i) > LONGEST_PAUSE * all) else {
+            return Some(self);
+        };
+        let (before, after) = (longest + 1, count - longest - 1);
+        if before.min(after) as f64 > BEYOND * count as f64 {
+            return None;
+        }
+        if before >= after {
+            self.members.truncate(before);
+            self.links.truncate(before - 1);
+        } else {
+            self.members.drain(..before);
+            self.links.drain(..before);
+        }
+        let kept = self.members.len();
+        let paused = self.links.iter().filter(|link| **link == 0).count();
+        self.pause = paused as f64 / (kept - 1).max(1) as f64;
+        self.extra = (starts.len() - kept) as f64 / starts.len() as f64;
+        (kept >= 3).then_some(self)
+    }
+
+    /// Starts of the members, in seconds from the start of the window.
+    pub fn starts(&self, lists: &[Marked]) -> Vec<f64> {
+        let all = &lists[self.list].starts;
+        self.members.iter().map(|&i| all[i]).collect()
+    }
+
+    /// The share of the time from the first to the last member that is spent in pauses.
+    pub fn time_in_pauses(&self, lists: &[Marked]) -> f64 {
+        let starts = self.starts(lists);
+        let (mut pauses, mut all) = (0.0, 0.0);
+        for (pair, &link) in starts.windows(2).zip(&self.links) {
+            all += pair[1] - pair[0];
+            pauses += if link == 0 { pair[1] - pair[0] } else { 0.0 };
+        }
+        if all > 0.0 { pauses / all } else { 0.0 }
+    }
+}

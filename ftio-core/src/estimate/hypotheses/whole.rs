@@ -1,0 +1,131 @@
+//! Hypotheses in which all phases of a list are members: mean, drift, change.
+
+use super::{Form, Hypothesis, Marked};
+use crate::phases::regularity::variation;
+use std::f64::consts::TAU;
+
+/// Distances are never taken as more even than this.
+pub const LEAST_SIGMA: f64 = 0.008;
+
+/// A drift has at least this many distances, changes by this share in all, and its slope exceeds this many standard errors.
+const DRIFT_DISTANCES: usize = 7;
+const DRIFT_CHANGE: f64 = 0.15;
+const DRIFT_ERRORS: f64 = 6.0;
+
+/// Distances on each side of a change; how even they must be; and how different the two periods.
+const SIDE: usize = 3;
+const EVEN: f64 = 0.15;
+const RATIO: f64 = 1.2;
+
+/// All phases at distances that vary by `sigma`; `parameters` more were fitted for it.
+fn all(number: usize, marked: &Marked, form: Form, sigma: f64, duration: f64, parameters: f64) -> Hypothesis {
+    let count = marked.starts.len();
+    let (links, period) = (count - 1, marked.list.regularity.period);
+    let (k, at_least) = (links as f64, sigma.max(LEAST_SIGMA));
+    let rate = count as f64 / duration;
+    let each = -0.5 * (TAU * at_least * at_least).ln() - 0.5 - period.ln() - rate.ln() + 1.0;
+    Hypothesis {
+        form,
+        period,
+        list: number,
+        members: (0..count).collect(),
+        links: vec![1; links],
+        slots: links,
+        sigma,
+        fill: 1.0,
+        pause: 0.0,
+        extra: 0.0,
+        likelihood: k * each - parameters * k.max(2.0).ln(),
+        within: 0.0,
+        ends: None,
+        at: 0,
+    }
+}
+
+/// Distances normal around their mean.
+pub fn mean(number: usize, marked: &Marked, duration: f64) -> Hypothesis {
+    let k = (marked.starts.len() - 1) as f64;
+    let varies = marked.list.regularity.distances;
+    let sigma =
+        if k > 2.0 { varies * (k / (k - 1.0)).sqrt() } else { varies * std::f64::consts::SQRT_2 + 0.02 };
+    all(number, marked, Form::Mean, sigma, duration, 1.0)
+}
+
+/// A straight line through values at 0, 1, 2 …: mean, slope, and the standard deviation of what is left.
+pub fn straight_line(values: &[f64]) -> (f64, f64, f64) {
+    let n = values.len() as f64;
+    let (middle, mean) = ((n - 1.0) / 2.0, values.iter().sum::<f64>() / n);
+    let square = n * (n * n - 1.0) / 12.0;
+    let along = values.iter().enumerate().map(|(i, y)| (i as f64 - middle) * y).sum::<f64>();
+    let slope = if square > 0.0 { along / square } else { 0.0 };
+    let rest = |(i, y): (usize, &f64)| (y - mean - slope * (i as f64 - middle)).powi(2);
+    let left = values.iter().enumerate().map(rest).sum::<f64>() / (n - 2.0).max(1.0);
+    (mean, slope, left.sqrt())
+}
+
+/// Logarithms of the distances on a line.
+pub fn drift(
+    number: usize,
+    marked: &Marked,
+    distances: &[f64],
+    duration: f64,
+    exactness: f64,
+) -> Option<Hypothesis> {
+    let k = distances.len();
+    if k < DRIFT_DISTANCES || distances.iter().any(|distance| *distance <= 0.0) {
+        return None;
+    }
+    let logarithms: Vec<f64> = distances.iter().map(|distance| distance.ln()).collect();
+    let (mean, slope, sigma) = straight_line(&logarithms);
+    let n = k as f64;
+    let square = n * (n * n - 1.0) / 12.0;
+    let steep = slope.abs() * square.sqrt() >= DRIFT_ERRORS * sigma.max(exactness);
+    if slope.abs() * (n - 1.0) < DRIFT_CHANGE || !steep {
+        return None;
+    }
+    let half = slope * (n - 1.0) / 2.0;
+    let found = all(number, marked, Form::Drift, sigma.max(exactness), duration, 1.5);
+    Some(Hypothesis { ends: Some([(mean - half).exp(), (mean + half).exp()]), ..found })
+}
+
+/// Two means, one after the other, each side much more even than the whole.
+pub fn change(
+    number: usize,
+    marked: &Marked,
+    distances: &[f64],
+    duration: f64,
+    exactness: f64,
+) -> Option<Hypothesis> {
+    let n = distances.len();
+    if n < 2 * SIDE {
+        return None;
+    }
+    let mut sums = vec![(0.0, 0.0)];
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for d in distances {
+        (sum, squares) = (sum + d, squares + d * d);
+        sums.push((sum, squares));
+    }
+    // n·(σ/mean)² of a part.
+    let spread = |from: usize, to: usize| {
+        let m = (to - from) as f64;
+        let mean = (sums[to].0 - sums[from].0) / m;
+        ((sums[to].1 - sums[from].1) / m / (mean * mean) - 1.0).max(0.0) * m
+    };
+    let both = |at: &usize| spread(0, *at) + spread(*at, n);
+    let at = (SIDE..=n - SIDE).min_by(|a, b| both(a).total_cmp(&both(b)))?;
+    let (before, after) = distances.split_at(at);
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let ends = [mean(before), mean(after)];
+    let ratio = ends[0].max(ends[1]) / ends[0].min(ends[1]);
+    let inside = (both(&at) / n as f64).sqrt();
+    let uneven = variation(before).max(variation(after)) > EVEN;
+    let unclear = variation(distances) < 2.0 * inside || ratio - 1.0 < 3.0 * inside || ratio < RATIO;
+    if uneven || unclear || !ratio.is_finite() {
+        return None;
+    }
+    let mut found = all(number, marked, Form::Change, inside.max(exactness), duration, 2.5);
+    let period = found.period;
+    found.likelihood -= at as f64 * (ends[0] / period).ln() + (n - at) as f64 * (ends[1] / period).ln();
+    Some(Hypothesis { ends: Some(ends), at, ..found })
+}

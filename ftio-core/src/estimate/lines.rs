@@ -1,0 +1,170 @@
+//! Lines of the spectrum as a witness, and as a hypothesis of their own where a series of samples is coarse or noisy.
+//!
+//! As in the [autocorrelation](crate::estimate::correlation), the bandwidth is cut at the one that half of the bytes exceed.
+
+use crate::estimate::correlation::cut_bandwidth;
+use crate::signal::Signal;
+use realfft::RealFftPlanner;
+use std::f64::consts::TAU;
+
+/// Samples whose spectrum is taken.
+const SAMPLES: usize = 1 << 13;
+
+/// A line stands out by more than this many standard deviations.
+const MIN_Z: f64 = 2.0;
+
+/// At most this many lines are kept.
+const KEPT: usize = 5;
+
+/// A line of the spectrum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Line {
+    /// Its period in seconds.
+    pub period: f64,
+    /// Standard deviations above the mean power.
+    pub z: f64,
+}
+
+/// The power of each frequency k/duration, k = 1, 2, …, as a share of the whole.
+#[derive(Clone, Debug)]
+pub struct Powers {
+    powers: Vec<f64>,
+    /// Seconds that were transformed, and per sample.
+    duration: f64,
+    step: f64,
+}
+
+impl Powers {
+    /// Of a signal.
+    pub fn of(signal: &Signal) -> Self {
+        let (mut samples, step) = cut_bandwidth(signal, SAMPLES);
+        let n = samples.len();
+        let mean = samples.iter().sum::<f64>() / n.max(1) as f64;
+        samples.iter_mut().for_each(|x| *x -= mean);
+        let mut powers = Vec::new();
+        if n >= 2 {
+            let transform = RealFftPlanner::<f64>::new().plan_fft_forward(n);
+            let mut spectrum = transform.make_output_vec();
+            if transform.process(&mut samples, &mut spectrum).is_ok() {
+                powers = spectrum.iter().skip(1).map(|x| x.norm_sqr()).collect();
+            }
+        }
+        let sum: f64 = powers.iter().sum();
+        if sum > 0.0 {
+            powers.iter_mut().for_each(|power| *power /= sum);
+        }
+        Powers { powers, duration: n as f64 * step, step }
+    }
+
+    /// The strongest lines, strongest first.
+    pub fn lines(&self) -> Vec<Line> {
+        let powers = &self.powers;
+        let n = powers.len() as f64;
+        if powers.len() < 3 || powers.iter().sum::<f64>() <= 0.0 {
+            return Vec::new();
+        }
+        let mean = powers.iter().sum::<f64>() / n;
+        let deviation = (powers.iter().map(|p| (p - mean).powi(2)).sum::<f64>() / n).sqrt();
+        let z = |i: usize| (powers[i] - mean) / deviation;
+        let at = |i: Option<usize>| i.and_then(|i| powers.get(i)).copied().unwrap_or(-1.0);
+        let stands_out =
+            |&i: &usize| z(i) > MIN_Z && powers[i] >= at(i.checked_sub(1)) && powers[i] > at(Some(i + 1));
+        let mut found: Vec<usize> = (0..powers.len()).filter(stands_out).collect();
+        found.sort_by(|&a, &b| powers[b].total_cmp(&powers[a]));
+        found.truncate(KEPT);
+        let located = |&i: &usize| {
+            let (left, middle, right) = (at(i.checked_sub(1)), powers[i], at(Some(i + 1)));
+            let mut off = 0.0;
+            if left > 0.0 && right > 0.0 {
+                let (a, b, c) = (left.ln(), middle.ln(), right.ln());
+                let curve = a - 2.0 * b + c;
+                off = if curve < 0.0 { (0.5 * (a - c) / curve).clamp(-0.5, 0.5) } else { 0.0 };
+            }
+            Line { period: self.duration / (i as f64 + 1.0 + off), z: z(i) }
+        };
+        found.iter().map(located).collect()
+    }
+
+    /// Share of the power within a bin or two of 1/period and its multiples, less what as many bins hold on average. A series
+    /// of samples `sampled` seconds apart has no higher frequencies.
+    pub fn of_comb(&self, period: f64, sampled: f64) -> f64 {
+        let width = (sampled / self.step).max(1.0);
+        let top = ((self.powers.len() + 1) as f64 / width) as usize;
+        let first = self.duration / period;
+        let mut hit = vec![false; self.powers.len() + 1];
+        for multiple in 1..=8usize {
+            let k = (multiple as f64 * first).round() as usize;
+            let reach = if multiple < 4 { 1 } else { 2 };
+            if k + reach >= top.min(hit.len()) {
+                break;
+            }
+            hit[k.saturating_sub(reach).max(1)..=k + reach].iter_mut().for_each(|hit| *hit = true);
+        }
+        let (mut sum, mut bins) = (0.0, 0.0);
+        for (k, _) in hit.iter().enumerate().filter(|(_, hit)| **hit) {
+            sum += self.powers[k - 1];
+            bins += 1.0;
+        }
+        (sum - bins / top.max(1) as f64).max(0.0)
+    }
+}
+
+/// The period near one, at most 0.6 frequencies of the spectrum away, at which the fundamental and up to three multiples of it are strongest.
+pub fn refined(signal: &Signal, period: f64, sampled: f64) -> f64 {
+    const GRID: usize = 25;
+    const HALVINGS: usize = 18;
+    let thin = signal.merged((period / signal.step() / 32.0) as usize);
+    let mean = thin.mean();
+    let samples: Vec<f64> = thin.samples.iter().map(|x| x - mean).collect();
+    let step = thin.step();
+    let multiples = (period / step.max(sampled) / 2.5).clamp(1.0, 4.0) as usize;
+    let power = |frequency: f64| {
+        (1..=multiples).map(|multiple| power_at(&samples, multiple as f64 * frequency * step)).sum::<f64>()
+    };
+    let duration = samples.len() as f64 * step;
+    let at = |i: usize| 1.0 / period + (1.2 * i as f64 / (GRID - 1) as f64 - 0.6) / duration;
+    let best =
+        (0..GRID).map(|i| (i, power(at(i)))).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |best| best.0);
+    let (mut low, mut high) = (at(best.saturating_sub(1)), at((best + 1).min(GRID - 1)));
+    for _ in 0..HALVINGS {
+        let (a, b) = (low + 0.382 * (high - low), low + 0.618 * (high - low));
+        if power(a) > power(b) { high = b } else { low = a }
+    }
+    2.0 / (low + high)
+}
+
+/// |Σ x·e^(−2πi·f·n)|² at a frequency in turns per sample, by a rotation per sample.
+fn power_at(samples: &[f64], frequency: f64) -> f64 {
+    let (sine, cosine) = (TAU * frequency).sin_cos();
+    let (mut re, mut im, mut x, mut y) = (0.0, 0.0, 1.0, 0.0);
+    for (i, sample) in samples.iter().enumerate() {
+        // Rounding adds up: begin afresh now and then.
+        if i % 1024 == 0 {
+            (y, x) = (TAU * (frequency * i as f64).fract()).sin_cos();
+        }
+        re += sample * x;
+        im += sample * y;
+        (x, y) = (x * cosine - y * sine, x * sine + y * cosine);
+    }
+    re * re + im * im
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cosine(period: f64) -> Signal {
+        let samples = (0..3000).map(|i| 1.0 + (TAU * f64::from(i) / period).cos()).collect();
+        Signal { start: 0, bin: 1_000_000_000, samples, abstraction_error: 0.0 }
+    }
+
+    #[test]
+    fn a_cosine_is_one_line() {
+        let signal = cosine(37.3);
+        let powers = Powers::of(&signal);
+        let lines = powers.lines();
+        assert!((lines[0].period / 37.3 - 1.0).abs() < 0.003 && lines[0].z > 10.0, "{lines:?}");
+        assert!((refined(&signal, lines[0].period, 1.0) / 37.3 - 1.0).abs() < 2e-4);
+        assert!(powers.of_comb(37.3, 1.0) > 0.6 && powers.of_comb(50.0, 1.0) < 0.05);
+    }
+}

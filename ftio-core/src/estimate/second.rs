@@ -1,0 +1,296 @@
+//! A second rhythm beside the first.
+//!
+//! The members of the most probable hypothesis are taken out of the signal, and what is left is asked again. Both are given if each stands
+//! without the other, and the second is no left-over of the first. Else a finer comb that goes on through nearly all of the slow
+//! rhythm is a rhythm beside it, rather than a part of its phases.
+
+use crate::estimate::ANSWER;
+use crate::estimate::features::Described;
+use crate::estimate::hypotheses::{Form, Hypothesis};
+use crate::estimate::score::Candidate;
+use crate::estimate::view::View;
+use crate::phases::phase::Phase;
+use crate::phases::regularity::median;
+use crate::signal::Signal;
+
+/// Probability that a second rhythm must have in what is left without the first.
+const SECOND: f64 = 0.6;
+
+/// Members that each rhythm must have.
+const MEMBERS: usize = 5;
+
+/// How far apart two rhythms are at least.
+const APART: f64 = 1.15;
+
+/// Share of the volume that must be left without the first.
+const LEFT: f64 = 0.005;
+
+/// At a multiple of the first period, the phases of the second must be this many times as large: else they are left-overs.
+const LARGER: f64 = 1.8;
+
+/// Phases that are longer than this share of the period hide what goes on between them.
+const FULL: f64 = 0.6;
+
+/// Parts of the period in which the members' activity is looked at.
+const PARTS: usize = 64;
+
+/// A rhythm.
+#[derive(Clone, Debug)]
+pub struct Rhythm {
+    /// The hypothesis.
+    pub described: Described,
+    /// Its period, as exactly as it is known.
+    pub period: f64,
+    /// Its probability.
+    pub probability: f64,
+    /// Its members.
+    pub phases: Vec<Phase>,
+    /// Bytes of all its phases.
+    pub volume: f64,
+}
+
+impl Rhythm {
+    fn of(view: &View, described: &Described, period: f64, probability: f64) -> Self {
+        let phases = view.members(&described.hypothesis);
+        let volume = phases.iter().map(|phase| phase.volume).sum();
+        Rhythm { described: described.clone(), period, probability: probability.min(1.0), phases, volume }
+    }
+}
+
+/// Where each member begins and ends, in samples: up to where most of them are busy at the same place of the period, and to the end of that run.
+fn extents(view: &View, one: &Hypothesis) -> Vec<(usize, usize)> {
+    let samples = &view.signal.samples;
+    let quiet = view.ground.quiet.max(view.ground.background);
+    let starts = view.starts(one);
+    let width = one.period / view.signal.step() / PARTS as f64;
+    let mut active = [0usize; PARTS];
+    for &start in &starts {
+        for (part, count) in active.iter_mut().enumerate() {
+            let from = start + (part as f64 * width) as usize;
+            let to = (start + (((part + 1) as f64 * width) as usize).max((part as f64 * width) as usize + 1))
+                .min(samples.len());
+            *count += usize::from(from < to && samples[from..to].iter().any(|x| *x > quiet));
+        }
+    }
+    // Up to the last busy part that is not the next phase already.
+    let parts = (PARTS as f64 * 0.97).ceil() as usize;
+    let last = (0..parts).rev().find(|&part| 2 * active[part] >= starts.len());
+    let usual = last.map_or(width.ceil(), |last| (last as f64 + 1.0) * width) as usize;
+    let all = &view.lists[one.list].list.starts;
+    let extent = |&member: &usize| {
+        let start = all[member];
+        let next = all.get(member + 1).copied().unwrap_or(samples.len());
+        let mut end = (start + usual).min(next).min(samples.len());
+        let farthest = (end + (0.3 * usual as f64) as usize + 2).min(samples.len());
+        while end < farthest && samples[end] > quiet {
+            end += 1;
+        }
+        while end > start + 1 && samples[end - 1] <= quiet {
+            end -= 1;
+        }
+        (start, end)
+    };
+    one.members.iter().map(extent).collect()
+}
+
+/// The signal without the members of a hypothesis. One that is much longer than the others may belong to another rhythm: it is left if `keep`.
+fn without(view: &View, one: &Hypothesis, keep: bool) -> Signal {
+    let mut signal = view.signal.clone();
+    let extents = extents(view, one);
+    let lengths: Vec<f64> = extents.iter().map(|(from, to)| (to - from) as f64).collect();
+    let usual = median(&lengths);
+    let quiet = view.ground.quiet.max(view.ground.background);
+    for (from, to) in extents {
+        let run = view.signal.samples[from..].iter().take_while(|x| **x > quiet).count();
+        if keep && run as f64 > 2.5 * usual + 2.0 {
+            continue;
+        }
+        signal.samples[from..to].iter_mut().for_each(|x| *x = x.min(view.ground.background));
+    }
+    signal
+}
+
+/// Bytes of each of two rhythms: the fast one has a usual phase in every slot, the slow one the rest of both.
+fn share_volumes(view: &View, mut two: [Rhythm; 2], fast_extents: &[(usize, usize)]) -> [Rhythm; 2] {
+    let fast = usize::from(two[1].period < two[0].period);
+    let sums = running_volume(view);
+    let each: Vec<f64> = fast_extents.iter().map(|(from, to)| sums[*to] - sums[*from]).collect();
+    let span = two[fast].phases.last().zip(two[fast].phases.first()).map_or(0.0, |(b, a)| b.start - a.start);
+    let volume = median(&each) * (1.0 + span / two[fast].period);
+    two[fast].volume = volume;
+    two[1 - fast].volume = (sums.last().copied().unwrap_or(0.0) - volume).max(0.0);
+    two
+}
+
+fn running_volume(view: &View) -> Vec<f64> {
+    let mut sum = 0.0;
+    let mut sums = vec![0.0];
+    sums.extend(view.signal.samples.iter().map(|x| {
+        sum += (x - view.ground.background) * view.signal.step();
+        sum
+    }));
+    sums
+}
+
+fn ratio(a: f64, b: f64) -> f64 {
+    (a / b).max(b / a)
+}
+
+fn share_near(candidates: &[Candidate], period: f64) -> f64 {
+    let near = |one: &&Candidate| ratio(one.best.hypothesis.period, period) < 1.06;
+    candidates.iter().filter(near).map(|one| one.probability).sum()
+}
+
+/// Two rhythms, if there are two; the one with the larger volume first.
+pub fn two_rhythms(view: &View) -> Option<[Rhythm; 2]> {
+    let candidates = &view.posterior.candidates;
+    let first = candidates.first()?;
+    let plain = |one: &Candidate| matches!(one.best.hypothesis.form, Form::Mean | Form::Comb);
+    let next = candidates[1..]
+        .iter()
+        .find(|one| plain(one) && ratio(one.best.hypothesis.period, first.best.hypothesis.period) >= 1.5);
+    let together = first.probability + next.map_or(0.0, |next| next.probability);
+    if !plain(first) || together < ANSWER {
+        return None;
+    }
+    let two = beside_the_other(view, first).or_else(|| {
+        let next = next.filter(|next| next.probability >= 0.15)?;
+        beside_the_other(view, next)
+    });
+    let two = two.or_else(|| finer_beside(view, first))?;
+    Some(if two[0].volume >= two[1].volume {
+        two
+    } else {
+        let [a, b] = two;
+        [b, a]
+    })
+}
+
+/// A second rhythm in what is left without the first; each judged without the other.
+fn beside_the_other(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
+    let one = &first.best.hypothesis;
+    let sampled = view.given.sampled.unwrap_or(0.0);
+    if sampled > one.period / 16.0 || one.members.len() < MEMBERS {
+        return None;
+    }
+    let rest = without(view, one, view.is_sharp(one));
+    let volume =
+        |signal: &Signal| signal.samples.iter().map(|x| (x - view.ground.background).max(0.0)).sum::<f64>();
+    if volume(&rest) < LEFT * volume(&view.signal) {
+        return None;
+    }
+    let rest = View::of(&rest, &view.given);
+    let same = share_near(&rest.posterior.candidates, one.period);
+    let found = rest.posterior.candidates.iter().find(|other| {
+        let other = &other.best.hypothesis;
+        matches!(other.form, Form::Mean | Form::Comb) && ratio(other.period, one.period) >= 1.06
+    })?;
+    let probability = found.probability / (1.0 - same).max(0.02);
+    let other = &found.best.hypothesis;
+    let sharp_enough = sampled <= other.period / 8.0;
+    let apart = ratio(other.period, one.period) >= APART;
+    if probability < SECOND || other.members.len() < MEMBERS || other.pause > 0.3 || !apart || !sharp_enough {
+        return None;
+    }
+    let both = seen_whole(view, &rest);
+    let (first_extents, other_extents) = (extents(view, one), extents(&both, other));
+    if is_left_over(view, one.period, &first_extents, other.period, &other_extents) {
+        return None;
+    }
+    let (other_period, _) = rest.exact_period(&found.best);
+    // What spoke for the second did not speak against the first; and the first again, without the second.
+    let shared = share_near(&view.posterior.candidates, other.period);
+    let mut first_probability = first.probability / (1.0 - shared).max(first.probability);
+    let alone = View::of(&without(&both, other, true), &view.given);
+    let mut rhythm = None;
+    let again = alone.posterior.candidates.iter().find(|again| {
+        let again = &again.best.hypothesis;
+        (again.period / one.period - 1.0).abs() < 0.08 && matches!(again.form, Form::Mean | Form::Comb)
+    });
+    if let Some(again) = again {
+        if again.probability > 0.5 {
+            let (period, _) = alone.exact_period(&again.best);
+            rhythm = Some(Rhythm::of(&alone, &again.best, period, again.probability));
+        }
+        first_probability = first_probability.max(again.probability);
+    }
+    if first_probability < ANSWER {
+        return None;
+    }
+    let mut rhythm = rhythm.unwrap_or_else(|| Rhythm::of(view, &first.best, one.period, 0.0));
+    rhythm.probability = first_probability.min(1.0);
+    let second = Rhythm::of(&rest, &found.best, other_period, probability);
+    let fast = if rhythm.period <= second.period { &first_extents } else { &other_extents };
+    Some(share_volumes(view, [rhythm, second], fast))
+}
+
+/// The whole signal, with the lists of what is left without the first: what the second is taken out of.
+fn seen_whole(whole: &View, rest: &View) -> View {
+    View { signal: whole.signal.clone(), ground: whole.ground, ..rest.clone() }
+}
+
+/// Phases of the first rhythm that were only left over are no rhythm of their own: at a multiple of its period, they are as large as the others.
+fn is_left_over(
+    view: &View,
+    period: f64,
+    first: &[(usize, usize)],
+    other_period: f64,
+    other: &[(usize, usize)],
+) -> bool {
+    let times = other_period / period;
+    if times <= 1.5 || (times - times.round()).abs() >= 0.03 * times {
+        return false;
+    }
+    let sums = running_volume(view);
+    let usual = |extents: &[(usize, usize)]| {
+        let volumes: Vec<f64> = extents.iter().map(|(from, to)| sums[*to] - sums[*from]).collect();
+        median(&volumes)
+    };
+    usual(other) < LARGER * usual(first)
+}
+
+/// A finer rhythm that keeps its place in the first, but goes on through nearly all of it.
+fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
+    let one = &first.best.hypothesis;
+    // Where phases fill most of the period, what goes on through them is their inner structure.
+    let lengths: Vec<f64> = view.members(one).iter().map(|phase| phase.end - phase.start).collect();
+    if median(&lengths) > FULL * one.period {
+        return None;
+    }
+    let rest = (1.0 - first.probability).max(1e-6);
+    let goes_on = |candidate: &&Candidate| {
+        let finer = &candidate.best.hypothesis;
+        let share = candidate.probability;
+        if finer.form != Form::Comb
+            || finer.period > one.period / 2.5
+            || (finer.members.len() as f64) < 2.5 * one.members.len() as f64
+            || share < 0.3 * rest
+            || share < 0.01
+            || finer.sigma > 0.1
+            || finer.fill < 0.75
+        {
+            return false;
+        }
+        let starts = finer.starts(&view.lists);
+        let links = starts.windows(2).map(|pair| pair[1] - pair[0]).zip(&finer.links);
+        let pauses: Vec<f64> =
+            links.filter(|(_, slots)| **slots == 0).map(|(distance, _)| distance).collect();
+        let all = starts.last().zip(starts.first()).map_or(0.0, |(last, first)| last - first);
+        pauses.iter().sum::<f64>() <= 0.25 * all
+            && (pauses.is_empty() || median(&pauses) <= 3.0 * finer.period)
+    };
+    let candidates = &view.posterior.candidates[1..];
+    let finer = candidates.iter().filter(goes_on).find(|finer| {
+        let finer = &finer.best.hypothesis;
+        view.lists[one.list].starts.len() < view.lists[finer.list].starts.len()
+            && one.members.len() >= MEMBERS
+    })?;
+    let slow = first.probability / (1.0 - finer.probability).max(first.probability);
+    let fast = (finer.probability / rest).min(0.9);
+    let fast_extents = extents(view, &finer.best.hypothesis);
+    let two = [
+        Rhythm::of(view, &first.best, one.period, slow),
+        Rhythm::of(view, &finer.best, finer.best.hypothesis.period, fast),
+    ];
+    Some(share_volumes(view, two, &fast_extents))
+}

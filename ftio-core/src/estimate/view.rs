@@ -1,0 +1,152 @@
+//! One signal, looked at: its lists of phases, the hypotheses, and their probabilities.
+
+use crate::estimate::correlation::Correlation;
+use crate::estimate::features::{Described, Signs, describe, describe_waves};
+use crate::estimate::hypotheses::line::waves;
+use crate::estimate::hypotheses::{Form, Hypothesis, Marked, Setting, hypotheses};
+use crate::estimate::lines::{Line, Powers, refined};
+use crate::estimate::score::{Posterior, posterior};
+use crate::phases::bursts::bursts;
+use crate::phases::phase::{Ground, Phase};
+use crate::phases::{phase_lists, without_pedestal};
+use crate::signal::Signal;
+
+/// How exactly starts are known: this share of a sample of the signal, or of the distance of the samples it was made from.
+const EXACT: f64 = 0.3;
+const EXACT_SAMPLED: f64 = 0.41;
+
+/// A burst with this share of all bytes is a huge transfer: the input read at the start, or a restart file.
+const HUGE: f64 = 0.35;
+
+/// … if there is this share beside it.
+const REST: f64 = 0.005;
+
+/// What is known about a signal beside its samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Given {
+    /// The window may begin in the middle of a phase.
+    pub cut: bool,
+    /// The bandwidth was sampled, or put into bins, with this many seconds between samples.
+    pub sampled: Option<f64>,
+    /// Periods of interest, in seconds.
+    pub periods: (f64, f64),
+}
+
+impl Default for Given {
+    fn default() -> Self {
+        Given { cut: false, sampled: None, periods: (0.0, f64::INFINITY) }
+    }
+}
+
+/// A signal and what was found in it.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The signal, without what flows all the time.
+    pub signal: Signal,
+    /// What is quiet and what is not.
+    pub ground: Ground,
+    /// The lists of phases, from many to few.
+    pub lists: Vec<Marked>,
+    /// The list with the best rating.
+    pub best: Option<usize>,
+    /// The strongest lines of the spectrum.
+    pub lines: Vec<Line>,
+    /// All hypotheses with their features, one burst or not.
+    pub pool: Vec<Described>,
+    /// What they come to.
+    pub posterior: Posterior,
+    /// What was known.
+    pub given: Given,
+}
+
+impl View {
+    /// Look at a signal.
+    pub fn of(signal: &Signal, given: &Given) -> Self {
+        let signal = without_pedestal(signal);
+        let found = phase_lists(&signal, given.cut);
+        let lists: Vec<Marked> = found.lists.into_iter().map(Marked::of).collect();
+        let correlation = Correlation::of(&signal);
+        let powers = Powers::of(&signal);
+        let lines = powers.lines();
+        let duration = signal.duration();
+        let exactness = given.sampled.map_or(EXACT * signal.step(), |sampled| EXACT_SAMPLED * sampled);
+        let setting =
+            Setting { duration, exactness, correlation: &correlation, lines: &lines, periods: given.periods };
+        let signs = Signs {
+            signal: &signal,
+            ground: &found.ground,
+            lists: &lists,
+            best: found.best,
+            correlation: &correlation,
+        };
+        let mut pool = describe(hypotheses(&lists, &setting), &signs);
+        if let Some(sampled) = given.sampled {
+            let mut found = waves(&lists, &lines, sampled, duration);
+            found.retain(|wave| (given.periods.0..=given.periods.1).contains(&wave.hypothesis.period));
+            pool.extend(describe_waves(found, &powers, sampled, duration));
+        }
+        let posterior = posterior(pool.clone());
+        View { ground: found.ground, lists, best: found.best, lines, pool, posterior, given: *given, signal }
+    }
+
+    /// The same without the largest burst, if that has a large part of all bytes and there is something beside it.
+    pub fn without_huge_transfer(&self) -> Option<View> {
+        let found = bursts(&self.signal, &self.ground);
+        let total = self.signal.mean() * self.signal.duration();
+        let largest = found.iter().max_by(|a, b| a.volume.total_cmp(&b.volume))?;
+        if largest.volume < HUGE * total || total - largest.volume < REST * total {
+            return None;
+        }
+        let mut signal = self.signal.clone();
+        signal.samples[largest.from..largest.to].iter_mut().for_each(|x| *x = x.min(self.ground.background));
+        (signal.mean() > 0.0).then(|| View::of(&signal, &self.given))
+    }
+
+    /// The phases that are members of a hypothesis.
+    pub fn members(&self, hypothesis: &Hypothesis) -> Vec<Phase> {
+        let all = &self.lists[hypothesis.list].list.phases;
+        hypothesis.members.iter().map(|&i| all[i]).collect()
+    }
+
+    /// First samples of the members.
+    pub fn starts(&self, hypothesis: &Hypothesis) -> Vec<usize> {
+        let all = &self.lists[hypothesis.list].list.starts;
+        hypothesis.members.iter().map(|&i| all[i]).collect()
+    }
+
+    /// Do the members begin sharply, after pauses?
+    pub fn is_sharp(&self, hypothesis: &Hypothesis) -> bool {
+        if self.given.sampled.is_some_and(|sampled| sampled > hypothesis.period / 16.0) {
+            return false;
+        }
+        let starts = self.starts(hypothesis);
+        let quiet = |start: &&usize| {
+            start.checked_sub(1).is_none_or(|before| self.signal.samples[before] <= self.ground.quiet)
+        };
+        let paused = starts.iter().filter(quiet).count();
+        2 * paused >= starts.len() && self.ground.background <= 0.15 * self.ground.level
+    }
+
+    /// The period of a hypothesis, by its members, or by the spectrum where phases have no sharp starts; and which of the two.
+    pub fn exact_period(&self, described: &Described) -> (f64, &'static str) {
+        let one = &described.hypothesis;
+        let sampled = self.given.sampled.unwrap_or(0.0);
+        if one.form == Form::Line {
+            return (refined(&self.signal, one.period, sampled), "spectrum");
+        }
+        let plain = matches!(one.form, Form::Mean | Form::Comb);
+        let even = one.sigma < 0.15 || described.correlation >= 0.6;
+        if plain && even && !self.is_sharp(one) {
+            let slack = (1.0 / one.members.len() as f64).min(0.06);
+            let strongest = self.lines.first().map_or(0.0, |line| line.z);
+            let near =
+                self.lines.iter().take(3).find(|line| {
+                    (line.period / one.period - 1.0).abs() <= slack && line.z >= 0.5 * strongest
+                });
+            if let Some(line) = near {
+                return (refined(&self.signal, line.period, sampled), "spectrum");
+            }
+        }
+        (one.period, "phases")
+    }
+}

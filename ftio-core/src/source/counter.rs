@@ -1,0 +1,95 @@
+//! Counters: quantities that only grow, such as bytes written since a server was started. What happens when is their rate.
+
+use super::options::Rate;
+
+/// Names of counters end like this, as Prometheus recommends.
+const ENDINGS: [&str; 4] = ["_total", "_bytes", "_sum", "_count"];
+
+/// A fall to below this share of the highest value is a reset, any other fall is none.
+const RESET: f64 = 0.5;
+
+/// The last value of a counter is more than this many times its median increment.
+const GROWN: f64 = 3.0;
+
+/// Is a quantity with these samples, in order, to be taken as a counter?
+pub fn is_counter(name: &str, samples: &[(f64, f64)], rate: Rate) -> bool {
+    match rate {
+        Rate::On => true,
+        Rate::Off => false,
+        Rate::Auto => looks_like_counter(name, samples),
+    }
+}
+
+/// Does the name say so, or do the values behave so?
+fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
+    // Labels follow the name in braces.
+    let name = name.split('{').next().unwrap_or(name).trim().to_ascii_lowercase();
+    let mut highest = f64::NEG_INFINITY;
+    let mut falls = false;
+    let mut increments = Vec::new();
+    for pair in samples.windows(2) {
+        highest = highest.max(pair[0].1);
+        let change = pair[1].1 - pair[0].1;
+        if change < 0.0 && pair[1].1 >= RESET * highest {
+            falls = true;
+        }
+        if change > 0.0 {
+            increments.push(change);
+        }
+    }
+    // A gauge may have such a name; but a counter never falls a little.
+    if falls || samples.iter().any(|sample| sample.1 < 0.0) {
+        return false;
+    }
+    if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+        return true;
+    }
+    let Some(last) = samples.last().map(|sample| sample.1) else { return false };
+    let middle = increments.len() / 2;
+    // Two levels of which the second is higher are not a counter yet.
+    increments.len() >= 3 && last > GROWN * *increments.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+/// (v₁ − v₀)/(t₁ − t₀) from t₀ on. After a fall the counter began anew: all of the new value came since.
+pub fn rates(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let rate = |pair: &[(f64, f64)]| {
+        let (from, to) = (pair[0], pair[1]);
+        let time = to.0 - from.0;
+        let change = if to.1 < from.1 { to.1 } else { to.1 - from.1 };
+        (time > 0.0).then(|| (from.0, change / time))
+    };
+    samples.windows(2).filter_map(rate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_each_second(values: &[f64]) -> Vec<(f64, f64)> {
+        values.iter().zip(0u32..).map(|(value, time)| (f64::from(time), *value)).collect()
+    }
+
+    #[test]
+    fn counters_are_known_by_name_or_by_growing() {
+        let grows = at_each_second(&[0.0, 10.0, 10.0, 10.0, 20.0, 20.0, 30.0, 40.0]);
+        let load = at_each_second(&[0.2, 0.7, 0.2, 0.2, 0.7, 0.2, 0.2, 0.7]);
+        let flat = at_each_second(&[5.0; 8]);
+        assert!(
+            looks_like_counter("x", &grows)
+                && !looks_like_counter("load", &load)
+                && !looks_like_counter("x", &flat)
+        );
+        assert!(looks_like_counter("node_disk_written_bytes_total{device=\"sda\"}", &flat));
+        // Free memory is in bytes and no counter.
+        assert!(!looks_like_counter("memory_free_bytes", &at_each_second(&[9.0, 8.0, 9.0, 8.5])));
+        assert!(!is_counter("x", &grows, Rate::Off) && is_counter("load", &load, Rate::On));
+    }
+
+    #[test]
+    fn a_fall_is_a_reset() {
+        let samples = at_each_second(&[0.0, 10.0, 30.0, 4.0, 8.0, 20.0, 40.0]);
+        assert!(looks_like_counter("x", &samples));
+        let rates: Vec<f64> = rates(&samples).into_iter().map(|sample| sample.1).collect();
+        assert_eq!(rates, [10.0, 20.0, 4.0, 4.0, 12.0, 20.0]);
+    }
+}

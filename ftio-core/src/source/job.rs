@@ -1,0 +1,96 @@
+//! What every input becomes: requests, read once, and what is known about their job.
+
+use super::bandwidth_piece::BandwidthPiece;
+use super::error::SourceError;
+use crate::request::{Batch, Detail, Request, Span};
+
+/// What is known about the job after reading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Job {
+    /// Number of ranks of the job, where the input tells.
+    pub ranks: Option<u32>,
+    /// When the job began, in nanoseconds of job time, where the trace knows: idle time then counts.
+    pub start: Option<i64>,
+    /// When the job ended, likewise.
+    pub end: Option<i64>,
+    /// Did the job reach its end, and could everything be read?
+    pub complete: bool,
+    /// What could not be used, in words.
+    pub warnings: Vec<String>,
+    /// What else somebody should know who reads the result.
+    pub notes: Vec<String>,
+    /// The data is a sampled quantity other than bytes, multiplied so that whole numbers hold it exactly enough: this
+    /// many of a request's bytes are one of it. `None`: bytes are bytes.
+    pub per_unit: Option<f64>,
+    /// The data was sampled, or put into bins, with this many nanoseconds between samples. `None`: requests as they
+    /// happened.
+    pub sampled: Option<i64>,
+}
+
+/// Something that can be read once.
+pub trait Source {
+    /// The data has been in bins of this many nanoseconds before: sampling it finer would invent detail.
+    fn bin(&self) -> Option<i64> {
+        None
+    }
+
+    /// Hand all requests to `visit`, in any order.
+    fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError>;
+
+    /// Hand all requests to `visit`, with their files and deadlines where the input knows them.
+    fn read_detailed(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(Batch<'_>),
+    ) -> Result<Job, SourceError> {
+        let mut details = Vec::new();
+        self.read(span, &mut |requests| {
+            details.clear();
+            details.extend(requests.iter().map(|&request| Detail { request, file: None, completion: None }));
+            visit(Batch { requests: &details, files: &[] });
+        })
+    }
+
+    /// Hand all data to `visit` as bandwidths with start and end, exactly as the input has them and in its order.
+    ///
+    /// This is what the Python FTIO works on. For an input of requests, a bandwidth is bytes over duration, and requests
+    /// without a duration are left out.
+    fn read_pieces(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(&[BandwidthPiece]),
+    ) -> Result<Job, SourceError> {
+        let mut phases = Vec::new();
+        self.read(span, &mut |requests| {
+            phases.clear();
+            phases.extend(requests.iter().filter_map(BandwidthPiece::of));
+            visit(&phases);
+        })
+    }
+}
+
+impl<S: Source + ?Sized> Source for Box<S> {
+    fn bin(&self) -> Option<i64> {
+        (**self).bin()
+    }
+
+    fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
+        (*self).read(span, visit)
+    }
+
+    fn read_detailed(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(Batch<'_>),
+    ) -> Result<Job, SourceError> {
+        (*self).read_detailed(span, visit)
+    }
+
+    fn read_pieces(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(&[BandwidthPiece]),
+    ) -> Result<Job, SourceError> {
+        (*self).read_pieces(span, visit)
+    }
+}

@@ -1,0 +1,385 @@
+//! No cliffs: one plain rhythm of 10 s in many disguises, none of which should cost the answer.
+//!
+//! Each row of the table changes one thing about the same job: 20 phases of 2 s, one every 10 s.
+
+use ftio_core::detect::detection::Detection;
+use ftio_core::detect::{Options, detect};
+use ftio_core::request::{Class, Request};
+use ftio_core::source::content::Content;
+use ftio_core::source::{InMemory, Job, OpenOptions, open_content};
+use std::fmt::Write;
+use trace_generator::random::Random;
+
+const PERIOD: f64 = 10.0;
+
+/// What is known not to work, with the reason. A row that works must not be here.
+const NOT_YET: &[(&str, &str)] = &[];
+
+/// One burst of the job: all of its ranks from start to end.
+#[derive(Clone, Copy)]
+struct Burst {
+    start: f64,
+    length: f64,
+    bytes: f64,
+}
+
+#[derive(Clone)]
+struct Disguised {
+    bursts: Vec<Burst>,
+    /// Begin and end of the job, where it is known; else from the first request to the last.
+    window: Option<(f64, f64)>,
+    /// As a table of samples of so many seconds; as a counter?
+    sampled: Option<(f64, bool)>,
+    options: Options,
+    tolerance: f64,
+}
+
+fn job(count: usize) -> Disguised {
+    let burst = |i: usize| Burst { start: 5.0 + PERIOD * i as f64, length: 2.0, bytes: 2e9 };
+    Disguised {
+        bursts: (0..count).map(burst).collect(),
+        window: None,
+        sampled: None,
+        options: Options::default(),
+        tolerance: 0.03,
+    }
+}
+
+impl Disguised {
+    fn each(mut self, mut change: impl FnMut(usize, &mut Burst)) -> Self {
+        self.bursts.iter_mut().enumerate().for_each(|(i, burst)| change(i, burst));
+        self
+    }
+
+    fn without(mut self, mut missing: impl FnMut(usize) -> bool) -> Self {
+        let mut index = 0;
+        self.bursts.retain(|_| {
+            index += 1;
+            !missing(index - 1)
+        });
+        self
+    }
+
+    fn and(mut self, start: f64, length: f64, bytes: f64) -> Self {
+        self.bursts.push(Burst { start, length, bytes });
+        self
+    }
+
+    fn split(mut self, mut parts: impl FnMut(usize, Burst) -> Vec<Burst>) -> Self {
+        self.bursts = self.bursts.iter().enumerate().flat_map(|(i, &burst)| parts(i, burst)).collect();
+        self
+    }
+
+    fn window(mut self, from: f64, to: f64) -> Self {
+        self.window = Some((from, to));
+        self
+    }
+
+    fn sampled(mut self, step: f64, counter: bool) -> Self {
+        self.sampled = Some((step, counter));
+        self
+    }
+
+    fn within(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    fn moved(self, by: f64) -> Self {
+        self.each(|_, burst| burst.start += by)
+    }
+
+    /// Cut what is outside.
+    fn cut(self, from: f64, to: f64) -> Self {
+        self.split(|_, burst| {
+            let (start, end) = (burst.start.max(from), (burst.start + burst.length).min(to));
+            let rate = burst.bytes / burst.length;
+            let rest = Burst { start, length: end - start, bytes: rate * (end - start) };
+            if end > start { vec![rest] } else { Vec::new() }
+        })
+    }
+
+    fn detect(&self) -> Detection {
+        let requests: Vec<Request> = self
+            .bursts
+            .iter()
+            .map(|burst| {
+                let nanoseconds = |seconds: f64| (seconds * 1e9).round() as i64;
+                let (start, end) = (nanoseconds(burst.start), nanoseconds(burst.start + burst.length));
+                Request::new(start, end, burst.bytes as u64, Class::WriteSync)
+            })
+            .collect();
+        if let Some((step, counter)) = self.sampled {
+            let content = Content::from_bytes("samples", self.table(step, counter).into_bytes()).unwrap();
+            let source =
+                open_content(content, &OpenOptions::default()).unwrap().swap_remove(0).into_source().unwrap();
+            return detect("samples", source, &self.options).unwrap().detection;
+        }
+        let nanoseconds = |seconds: f64| (seconds * 1e9) as i64;
+        let job = Job {
+            ranks: Some(1),
+            start: self.window.map(|window| nanoseconds(window.0)),
+            end: self.window.map(|window| nanoseconds(window.1)),
+            complete: true,
+            ..Job::default()
+        };
+        detect("requests", InMemory { requests: &requests, job }, &self.options).unwrap().detection
+    }
+
+    fn table(&self, step: f64, counter: bool) -> String {
+        let end = self.bursts.iter().map(|burst| burst.start + burst.length).fold(0.0, f64::max) + 5.0;
+        let mut text = String::from("time,value\n");
+        let mut sum = 0.0;
+        for bin in 0..(end / step) as usize {
+            let (from, to) = (bin as f64 * step, (bin + 1) as f64 * step);
+            let inside = |burst: &Burst| {
+                let overlap = (burst.start + burst.length).min(to) - burst.start.max(from);
+                burst.bytes / burst.length * overlap.max(0.0)
+            };
+            let bytes: f64 = self.bursts.iter().map(inside).sum();
+            writeln!(text, "{from},{}", if counter { sum } else { bytes / step }).unwrap();
+            sum += bytes;
+        }
+        text
+    }
+}
+
+/// A log: `bytes` every `distance` seconds during the job.
+fn with_log(job: Disguised, distance: f64, length: f64, bytes: f64) -> Disguised {
+    let end = job.bursts.last().unwrap().start;
+    (0..(end / distance) as usize).fold(job, |job, i| job.and(i as f64 * distance, length, bytes))
+}
+
+/// The job with distances that change: the i-th is multiplied by what `factor` says.
+fn with_distances(count: usize, mut factor: impl FnMut(usize) -> f64) -> Disguised {
+    let mut time = 5.0;
+    job(count).each(|i, burst| {
+        burst.start = time;
+        time += PERIOD * factor(i);
+    })
+}
+
+fn parts(burst: Burst, sizes: &[f64], busy: f64) -> Vec<Burst> {
+    let total: f64 = sizes.iter().sum();
+    let distance = burst.length / (sizes.len() as f64 - 1.0 + busy);
+    let part = |(i, size): (usize, &f64)| Burst {
+        start: burst.start + i as f64 * distance,
+        length: busy * distance,
+        bytes: burst.bytes * size / total,
+    };
+    sizes.iter().enumerate().map(part).collect()
+}
+
+fn disguises() -> Vec<(&'static str, Disguised)> {
+    let random = &mut Random::new(10);
+    let mut rows = vec![
+        ("plain", job(20)),
+        ("one stray phase 300 s before", job(20).moved(300.0).and(5.0, 2.0, 2e9)),
+        ("one stray phase 300 s after", job(20).and(495.0, 2.0, 2e9)),
+        ("stray phases before and after", job(20).moved(200.0).and(5.0, 2.0, 2e9).and(600.0, 2.0, 2e9)),
+        ("a small stray phase far before", job(20).moved(400.0).and(5.0, 0.5, 2e7)),
+        ("a large stray phase far after", job(20).and(700.0, 6.0, 2e10)),
+        ("a restart with 63 s of silence", job(20).each(|i, b| b.start += if i >= 10 { 63.0 } else { 0.0 })),
+        ("a restart early on", job(20).each(|i, b| b.start += if i >= 4 { 63.0 } else { 0.0 })),
+        (
+            "a restart with a read of the checkpoint",
+            job(20).each(|i, b| b.start += if i >= 10 { 63.0 } else { 0.0 }).and(164.0, 3.0, 4e9),
+        ),
+        ("two restarts", job(21).each(|i, b| b.start += [0.0, 63.0, 104.0][i / 7])),
+        ("idle for 200 s before and after", job(20).moved(200.0).window(0.0, 600.0)),
+        ("idle for 1000 s before", job(20).moved(1000.0).window(0.0, 1197.0)),
+        ("idle for 1000 s after", job(20).window(0.0, 1200.0)),
+        (
+            "a very long first phase",
+            job(20).each(|i, b| {
+                if i == 0 {
+                    (b.length, b.bytes) = (8.0, 8e9)
+                }
+            }),
+        ),
+        (
+            "a first phase of three periods",
+            job(20).moved(25.0).each(|i, b| {
+                if i == 0 {
+                    *b = Burst { start: 0.0, length: 29.0, bytes: 29e9 }
+                }
+            }),
+        ),
+        (
+            "a very long last phase",
+            job(20).each(|i, b| {
+                if i == 19 {
+                    (b.length, b.bytes) = (30.0, 30e9)
+                }
+            }),
+        ),
+        (
+            "a tiny first phase",
+            job(20).each(|i, b| {
+                if i == 0 {
+                    b.bytes = 1e8
+                }
+            }),
+        ),
+        (
+            "a first phase 1000 times as large",
+            job(20).each(|i, b| {
+                if i == 0 {
+                    b.bytes = 2e12
+                }
+            }),
+        ),
+        (
+            "a phase in the middle 1000 times as large",
+            job(20).each(|i, b| {
+                if i == 9 {
+                    b.bytes = 2e12
+                }
+            }),
+        ),
+        (
+            "a phase in the middle 1000 times smaller",
+            job(20).each(|i, b| {
+                if i == 9 {
+                    b.bytes = 2e6
+                }
+            }),
+        ),
+        ("one phase missing", job(20).without(|i| i == 8)),
+        ("three phases missing in a row", job(20).without(|i| (8..11).contains(&i))),
+        ("every seventh missing", job(28).without(|i| i % 7 == 3)),
+        ("phases of 95 % of the period", job(20).each(|_, b| (b.length, b.bytes) = (9.5, 9.5e9))),
+        (
+            "phases of 95 % in five requests",
+            job(20).each(|_, b| (b.length, b.bytes) = (9.5, 9.5e9)).split(|_, b| parts(b, &[1.0; 5], 1.0)),
+        ),
+        ("phases of 0.1 % of the period", job(20).each(|_, b| b.length = 0.01)),
+        ("requests without a duration", job(20).each(|_, b| b.length = 0.0)),
+        ("four bursts in each phase", job(20).split(|_, b| parts(b, &[1.0; 4], 0.5))),
+        (
+            "three unequal bursts in each phase",
+            job(20).split(|_, b| parts(Burst { length: 5.0, ..b }, &[3.0, 1.0, 2.0], 0.4)),
+        ),
+        (
+            "twenty bursts over most of the period",
+            job(20).split(|_, b| parts(Burst { length: 7.0, ..b }, &[1.0; 20], 0.5)),
+        ),
+        (
+            "a small header before each phase",
+            job(20).split(|_, b| vec![Burst { start: b.start - 0.5, length: 0.1, bytes: 4096.0 }, b]),
+        ),
+        (
+            "a trailer after each phase",
+            job(20).split(|_, b| vec![b, Burst { start: b.start + 3.0, length: 0.2, bytes: 1e7 }]),
+        ),
+        ("a half-sized phase half-way", job(20).and(100.0, 1.0, 1e9)),
+        (
+            "a half-sized phase half-way, three times",
+            job(20).and(40.0, 1.0, 1e9).and(90.0, 1.0, 1e9).and(160.0, 1.0, 1e9),
+        ),
+        ("a constant background", job(20).and(0.0, 200.0, 2e10)),
+        ("a log line every second", with_log(job(20), 1.0, 0.01, 1e4)),
+        ("a log every three seconds, 1 % of the volume", with_log(job(20), 3.0, 0.2, 6e6)),
+        ("ramps", job(20).split(|_, b| parts(b, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1.0))),
+        (
+            "every fifth phase five times as large",
+            job(25).each(|i, b| {
+                if i % 5 == 4 {
+                    (b.length, b.bytes) = (6.0, 1e10)
+                }
+            }),
+        ),
+        ("one long transfer of 40 s first", job(20).moved(50.0).and(0.0, 40.0, 8e11)),
+        ("one long transfer under the first phases", job(20).and(0.0, 40.0, 2e11)),
+        ("one long transfer at the end", job(20).and(205.0, 40.0, 8e11)),
+        ("distances that grow by 0.3 % each", with_distances(20, |i| 1.0 + 0.003 * (i as f64 - 9.0))),
+        ("one distance of 17 s", with_distances(20, |i| if i == 8 { 1.7 } else { 1.0 })),
+        ("one distance of 4 s", with_distances(20, |i| if i == 8 { 0.4 } else { 1.0 })),
+        ("four phases", job(4).within(0.07)),
+        ("three phases", job(3).within(0.07)),
+        ("five phases in the first tenth of the job", job(5).window(0.0, 500.0).within(0.07)),
+        ("300 phases", job(300)),
+        ("20 000 phases", job(20_000)),
+        ("20 000 phases, every tenth missing", job(20_000).without(|i| i % 10 == 7)),
+        ("100 000 phases", job(100_000)),
+        ("begins within a phase", job(20).cut(6.0, 1e9)),
+        ("ends within a phase", job(20).cut(0.0, 195.5)),
+        (
+            "begins and ends within a phase",
+            job(20).each(|_, b| (b.length, b.bytes) = (5.0, 5e9)).cut(8.0, 198.0),
+        ),
+        ("samples of 1 s", job(20).sampled(1.0, false)),
+        ("samples of 3 s", job(20).sampled(3.0, false)),
+        ("samples of 4 s", job(30).sampled(4.0, false)),
+        ("samples of 1 s on a background", job(20).and(0.0, 200.0, 4e10).sampled(1.0, false)),
+        ("a counter every second", job(20).sampled(1.0, true)),
+        ("a counter every three seconds", job(20).sampled(3.0, true)),
+        ("times since 1970", job(20).moved(1.7e9)),
+        ("times before 0", job(20).moved(-120.0)),
+        ("a byte each", job(20).each(|_, b| b.bytes = 1.0)),
+        ("petabytes", job(20).each(|_, b| b.bytes = 2e15)),
+        ("two foreign bursts", job(20).and(33.0, 1.0, 1.5e9).and(142.0, 3.0, 2e9)),
+        (
+            "sampled at 0.05 Hz",
+            Disguised { options: Options { frequency: Some(0.05), ..Options::default() }, ..job(20) },
+        ),
+        (
+            "sampled at 0.01 Hz",
+            Disguised { options: Options { frequency: Some(0.01), ..Options::default() }, ..job(20) },
+        ),
+        (
+            "sampled at 1000 Hz",
+            Disguised { options: Options { frequency: Some(1000.0), ..Options::default() }, ..job(20) },
+        ),
+    ];
+    let mut noisy = |name, count, change: &mut dyn FnMut(&mut Random, usize, &mut Burst)| {
+        rows.push((name, job(count).each(|i, burst| change(random, i, burst))));
+    };
+    noisy("volumes spread log-normally by 1.0", 20, &mut |random, _, b| b.bytes *= random.factor(1.0));
+    noisy("lengths spread log-normally by 0.7, bandwidth the same", 20, &mut |random, _, b| {
+        b.length *= random.factor(0.7).min(4.0);
+        b.bytes = 1e9 * b.length;
+    });
+    noisy("starts moved by 3 % of the period", 20, &mut |random, _, b| b.start += 0.3 * random.normal());
+    noisy("starts moved by 10 % of the period", 30, &mut |random, _, b| b.start += random.normal());
+    noisy("volumes 1 or 2 by chance", 20, &mut |random, _, b| b.bytes *= random.pick(&[1.0, 2.0]));
+    noisy("lengths between 1 and 4 s", 20, &mut |random, _, b| b.length = random.between(1.0, 4.0));
+    let missing = |random: &mut Random| job(40).without(|i| i > 0 && i < 39 && random.chance(0.12));
+    rows.push(("12 % missing", missing(random)));
+    rows.push(("12 % missing, idle edges", missing(random).moved(80.0).window(0.0, 600.0)));
+    let ranks = |random: &mut Random, burst: Burst| -> Vec<Burst> {
+        let rank =
+            |_| Burst { start: burst.start + random.between(0.0, 1.5), bytes: burst.bytes / 16.0, ..burst };
+        (0..16).map(rank).collect()
+    };
+    rows.push(("16 ranks up to 1.5 s late", job(20).split(|_, burst| ranks(random, burst))));
+    rows.push(("1000 small requests a phase in any order", {
+        let mut all = job(20).split(|_, burst| parts(burst, &[1.0; 1000], 0.8));
+        for i in (1..all.bursts.len()).rev() {
+            all.bursts.swap(i, random.below(i + 1));
+        }
+        all
+    }));
+    rows
+}
+
+#[test]
+fn a_plain_rhythm_in_any_disguise_is_found() {
+    let rows = disguises();
+    assert!(rows.len() >= 75);
+    let mut failures = Vec::new();
+    for (name, disguised) in rows {
+        let found = disguised.detect();
+        let right = found.period.is_some_and(|period| (period / PERIOD - 1.0).abs() <= disguised.tolerance);
+        let known = NOT_YET.iter().any(|(row, _)| *row == name);
+        if right == known {
+            let all: Vec<f64> = found.periods.iter().map(|one| one.period).collect();
+            let what = if known { "works, and is still in the list" } else { "not found" };
+            failures.push(format!(
+                "{name}: {what}: {:?} at {:.2}, all {all:.2?}",
+                found.period, found.confidence
+            ));
+        }
+    }
+    assert!(failures.is_empty(), "{} rows:\n{}", failures.len(), failures.join("\n"));
+}
