@@ -6,8 +6,8 @@
 
 use darshan_log::write::LogWriter;
 use darshan_log::{
-    DxtRecord, Format as LogFormat, HeatmapRecord, Job, Layer, ModuleId, PosixCounter, PosixRecord, PosixTime,
-    Segment, Timestamp,
+    DxtRecord, Format as LogFormat, HeatmapRecord, Job, Layer, ModuleId, PosixCounter, PosixRecord,
+    PosixTime, Segment, Timestamp,
 };
 use std::error::Error;
 use std::fs;
@@ -34,11 +34,13 @@ fn main() -> Result<(), Failure> {
     fs::write(folder.join("made_for_ftio_4.json"), made_for_ftio(&regular)?)?;
     let nested = Application { shape: Some(Shape::SubBursts), jitter: 0.05, ..small.clone() }.generate(2);
     fs::write(folder.join("nested_4.jsonl"), in_flushes(&nested, Format::Jsonl, 30.0)?)?;
-    let late = Application { ranks: 8, shape: Some(Shape::LongTail), desync: 0.4, ..small.clone() }.generate(3);
+    let late =
+        Application { ranks: 8, shape: Some(Shape::LongTail), desync: 0.4, ..small.clone() }.generate(3);
     fs::write(folder.join("late_8.msgpack"), in_flushes(&late, Format::Msgpack, 25.0)?)?;
     let noisy = Application { shape: Some(Shape::Header), noise: Noise::High, ..small.clone() }.generate(4);
     fs::write(folder.join("noisy_4.msgpack"), converted(&noisy, Format::Msgpack)?)?;
-    let spread = Application { shape: Some(Shape::RampUp), volume_spread: 0.3, iterations: 7, ..small }.generate(5);
+    let spread =
+        Application { shape: Some(Shape::RampUp), volume_spread: 0.3, iterations: 7, ..small }.generate(5);
     fs::write(folder.join("spread_4.msgpack"), converted(&spread, Format::Msgpack)?)?;
     let mut poisson = Irregular::Poisson.generate(7);
     // The bandwidth of a write that takes no time is infinite, and FTIO's formats have nothing but bandwidths.

@@ -238,7 +238,6 @@ fn numbers_that_cannot_be_are_left_out_and_named() {
     assert_eq!(read(file("0", "1", "1")).unwrap(), (1, vec![]));
 }
 
-
 /// File, mode, ranks, bytes (to 1 %), period (to 5 %).
 type Known = (&'static str, Option<Mode>, u32, f64, Option<f64>);
 
@@ -251,7 +250,8 @@ fn the_python_ftio_reads_the_same() {
     let mut compared = 0;
     for record in records {
         let file = record["file"].as_str().unwrap();
-        let args: Vec<&str> = record["args"].as_array().unwrap().iter().filter_map(|arg| arg.as_str()).collect();
+        let args: Vec<&str> =
+            record["args"].as_array().unwrap().iter().filter_map(|arg| arg.as_str()).collect();
         let mode = match args[..] {
             [] => Some(Mode::WriteSync),
             ["-m", "write_async"] => Some(Mode::WriteAsync),

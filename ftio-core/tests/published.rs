@@ -194,9 +194,8 @@ fn reproduced(record: &Value, trace: &Path) -> bool {
 fn the_python_ftio_gives_the_same_results_on_our_traces() {
     let (records, traces) = committed();
     let of_traces = records.iter().filter(|record| !record["file"].as_str().unwrap().ends_with(".darshan"));
-    let checked = of_traces
-        .filter(|record| reproduced(record, &traces.join(record["file"].as_str().unwrap())))
-        .count();
+    let checked =
+        of_traces.filter(|record| reproduced(record, &traces.join(record["file"].as_str().unwrap()))).count();
     assert_eq!(checked, 116, "records that were compared");
 }
 

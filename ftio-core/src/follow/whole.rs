@@ -17,9 +17,7 @@ pub(super) fn file(
 ) -> Result<(), SourceError> {
     let name = content.name.clone();
     match (format.read)(content, options)? {
-        Holds::One(kind) => {
-            read(Opened { name, kind: since_first(kind, options.origin) }, 0, span, visit)
-        }
+        Holds::One(kind) => read(Opened { name, kind: since_first(kind, options.origin) }, 0, span, visit),
         Holds::Series(series) => {
             let several = series.len() > 1 || format.grows.is_some_and(|growth| !growth.header);
             Quantities::default().take(&name, series, several, options, visit)

@@ -6,9 +6,9 @@ pub mod profile;
 pub mod summary;
 pub mod waiting;
 
-use crate::source::{Kind, Opened, SourceError};
 use crate::source::proxy_profile::ProxyProfile;
 use crate::source::{InMemory, Job};
+use crate::source::{Kind, Opened, SourceError};
 use crate::time::nanoseconds;
 use summary::{JobInfo, Summary, summarize_source, summarize_trace};
 

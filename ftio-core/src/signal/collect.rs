@@ -116,9 +116,13 @@ impl Collector {
             (None, Some(reads)) => {
                 let (written, read) = (self.chosen.bins.total_bytes(), reads.bins.total_bytes());
                 let mode = default_mode(written, read);
-                let (track, other) =
-                    if mode == Mode::Read { (reads, (Mode::Write, written)) } else { (self.chosen, (Mode::Read, read)) };
-                left_out = Some(other).filter(|(_, bytes)| *bytes as f64 > LEFT_OUT * (written as f64 + read as f64));
+                let (track, other) = if mode == Mode::Read {
+                    (reads, (Mode::Write, written))
+                } else {
+                    (self.chosen, (Mode::Read, read))
+                };
+                left_out = Some(other)
+                    .filter(|(_, bytes)| *bytes as f64 > LEFT_OUT * (written as f64 + read as f64));
                 (mode, track)
             }
             (None, None) => (Mode::Write, self.chosen),

@@ -24,7 +24,9 @@ pub fn seconds_since_1970(text: &str) -> Option<f64> {
     let hours = digits(parts.next()?, 2)?;
     let minutes = digits(parts.next()?, 2)?;
     let seconds: f64 = match parts.next() {
-        Some(text) if text.starts_with(|c: char| c.is_ascii_digit()) => text.replace(',', ".").parse().ok()?,
+        Some(text) if text.starts_with(|c: char| c.is_ascii_digit()) => {
+            text.replace(',', ".").parse().ok()?
+        }
         Some(_) => return None,
         None => 0.0,
     };
@@ -96,13 +98,7 @@ pub fn iso_8601(seconds: i64) -> String {
         days -= days_in(year, month);
         month += 1;
     }
-    format!(
-        "{year:04}-{month:02}-{:02}T{:02}:{:02}:{:02}Z",
-        days + 1,
-        time / 3600,
-        time / 60 % 60,
-        time % 60
-    )
+    format!("{year:04}-{month:02}-{:02}T{:02}:{:02}:{:02}Z", days + 1, time / 3600, time / 60 % 60, time % 60)
 }
 
 #[cfg(test)]
@@ -126,7 +122,16 @@ mod tests {
         ] {
             assert_eq!(seconds_since_1970(text), Some(expected), "{text}");
         }
-        for text in ["", "12:00", "2026-13-01", "2026-02-29", "2026-11-15T25", "2026-11-15Tnoon", "20261115", "2026-11-15é"] {
+        for text in [
+            "",
+            "12:00",
+            "2026-13-01",
+            "2026-02-29",
+            "2026-11-15T25",
+            "2026-11-15Tnoon",
+            "20261115",
+            "2026-11-15é",
+        ] {
             assert_eq!(seconds_since_1970(text), None, "{text}");
         }
     }

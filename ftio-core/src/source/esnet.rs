@@ -22,7 +22,9 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
     let has = |key: &str| contains(text, &format!("\"{key}\""));
     let has_time = TIMES.iter().any(|time| has(time));
     match text.first() {
-        Some(b'{') => (has("columns") && has("points")) || (has("data") && has_time && is_list_of_objects(text)),
+        Some(b'{') => {
+            (has("columns") && has("points")) || (has("data") && has_time && is_list_of_objects(text))
+        }
         Some(b'[') => text[1..].trim_ascii_start().starts_with(b"{") && has_time && !has("ph"),
         _ => false,
     }
@@ -55,7 +57,8 @@ pub(super) fn series(name: &str, values: &[Value]) -> Result<Vec<Series>, Source
 }
 
 fn from_points(columns: &[Value], points: &[Value], found: &mut Vec<Series>) {
-    let named = |column: &Value| if let Value::Text(name) = column { name.clone() } else { "value".to_owned() };
+    let named =
+        |column: &Value| if let Value::Text(name) = column { name.clone() } else { "value".to_owned() };
     let names: Vec<String> = columns.iter().map(named).collect();
     let time = names.iter().position(|name| TIMES.contains(&name.as_str())).unwrap_or(0);
     for point in points.iter().filter_map(Value::as_list) {

@@ -5,12 +5,12 @@ use super::error::SourceError;
 use super::format::{Flushes, FolderFormat, Format, Growth, Holds};
 use super::job::Source;
 use super::opened::Kind;
+use super::series::Series;
 use super::split::Splitter;
 use super::value::Value;
-use super::series::Series;
 use super::{
-    csv, darshan, esnet, gekkofs, our_trace, prometheus, proxy, proxy_profile, recorder, recorder_folder, text, tmio_file,
-    trace_events,
+    csv, darshan, esnet, gekkofs, our_trace, prometheus, proxy, proxy_profile, recorder, recorder_folder,
+    text, tmio_file, trace_events,
 };
 
 /// Formats of files. The first that fits is taken: those with unmistakable beginnings come first.

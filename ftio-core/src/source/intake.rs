@@ -135,7 +135,9 @@ fn number_of_ranks(ranks: &BTreeSet<u32>, notes: &mut Vec<String>) -> Option<u32
     let (first, last) = (*ranks.first()?, *ranks.last()?);
     let named = ranks.len() as u32;
     if first > 0 && last / 2 > named {
-        notes.push(format!("the numbers of its {named} processes, {first} to {last}, are taken as names, not as ranks"));
+        notes.push(format!(
+            "the numbers of its {named} processes, {first} to {last}, are taken as names, not as ranks"
+        ));
         return Some(named);
     }
     Some(last.saturating_add(1))

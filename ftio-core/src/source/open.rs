@@ -67,7 +67,9 @@ pub fn open_as(content: Content, format: &Format, options: &OpenOptions) -> Resu
 
 fn opened(name: &str, holds: Holds, options: &OpenOptions) -> Result<Vec<Opened>, SourceError> {
     let series = match holds {
-        Holds::One(kind) => return Ok(vec![Opened { name: name.to_owned(), kind: since_first(kind, options.origin) }]),
+        Holds::One(kind) => {
+            return Ok(vec![Opened { name: name.to_owned(), kind: since_first(kind, options.origin) }]);
+        }
         Holds::Series(series) => series::choose(name, series, options.metric.as_deref())?,
     };
     let several = series.len() > 1;

@@ -24,7 +24,8 @@ pub(super) fn looks_like_pairs(head: &[u8]) -> bool {
 pub(super) fn looks_like_text(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(beginning(head));
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
-    let is_declared = lines.peek().is_some_and(|line| line.starts_with("# HELP ") || line.starts_with("# TYPE "));
+    let is_declared =
+        lines.peek().is_some_and(|line| line.starts_with("# HELP ") || line.starts_with("# TYPE "));
     let first = lines.find(|line| !line.starts_with('#'));
     first.and_then(sample).is_some_and(|sample| is_declared || sample.0.contains(['_', '{', ':']))
 }
@@ -94,7 +95,8 @@ fn pairs(value: &Value) -> Option<Vec<(f64, f64)>> {
 fn labelled(metric: Option<&Value>) -> String {
     let labels = metric.and_then(Value::as_map).unwrap_or_default();
     let text = |value: &Value| if let Value::Text(text) = value { text.clone() } else { String::new() };
-    let name = labels.iter().find(|(key, _)| key == "__name__").map(|(_, value)| text(value)).unwrap_or_default();
+    let name =
+        labels.iter().find(|(key, _)| key == "__name__").map(|(_, value)| text(value)).unwrap_or_default();
     let rest: Vec<String> = labels
         .iter()
         .filter(|(key, _)| key != "__name__")

@@ -66,8 +66,7 @@ struct About {
 impl Feed for Folder {
     fn feed(self, _: Span, intake: &mut Intake<'_>) -> Result<Job, SourceError> {
         let about = self.about()?;
-        let mut job =
-            Job { ranks: Some(about.ranks), start: Some(0), complete: true, ..Job::default() };
+        let mut job = Job { ranks: Some(about.ranks), start: Some(0), complete: true, ..Job::default() };
         let mut calls = Calls::default();
         let mut last_end = 0.0f64;
         // A rank that is missing or damaged does not hide the others.
@@ -104,7 +103,11 @@ impl Folder {
         let mut fields = Fields(&bytes);
         let head = (fields.i32(), fields.skip(4), fields.skip(8), fields.f64());
         let (Some(ranks), Some(()), Some(()), Some(tick)) = head else {
-            return Err(self.wrong(file, "40 bytes and names of functions", format!("{} bytes", bytes.len())));
+            return Err(self.wrong(
+                file,
+                "40 bytes and names of functions",
+                format!("{} bytes", bytes.len()),
+            ));
         };
         let ranks = u32::try_from(ranks).ok().filter(|ranks| (1..=1 << 24).contains(ranks));
         let Some(ranks) = ranks else { return Err(self.wrong(file, "a number of ranks", "another number")) };
@@ -121,8 +124,10 @@ impl Folder {
         let file = |ending: &str| format!("{rank}.{ending}");
         let bytes = |ending: &str| read(&self.path.join(file(ending)));
         let (table, rules, times) = (bytes("cst")?, bytes("cfg")?, bytes("ts")?);
-        let table = kinds(&table, about).ok_or_else(|| self.wrong(&file("cst"), "a table of calls", "damage"))?;
-        let rules = grammar(&rules).ok_or_else(|| self.wrong(&file("cfg"), "rules of a grammar", "damage"))?;
+        let table =
+            kinds(&table, about).ok_or_else(|| self.wrong(&file("cst"), "a table of calls", "damage"))?;
+        let rules =
+            grammar(&rules).ok_or_else(|| self.wrong(&file("cfg"), "rules of a grammar", "damage"))?;
         let mut walk = Walk { rules: &rules, times: times.chunks_exact(8), begin: 0, last_end: 0, number: 0 };
         let mut visit = |kind: i32, number: u64, start: u64, end: u64| {
             let Some(Some(call)) = table.get(&kind) else { return };
@@ -145,7 +150,11 @@ impl Folder {
             }
         };
         if !walk.rule(-1, 0, &mut visit) {
-            return Err(self.wrong(&file("cfg"), "rules that lead to calls", "a circle, or a rule that is missing"));
+            return Err(self.wrong(
+                &file("cfg"),
+                "rules that lead to calls",
+                "a circle, or a rule that is missing",
+            ));
         }
         Ok(walk.last_end as f64 * about.tick)
     }
@@ -308,14 +317,19 @@ mod tests {
         write("VERSION", b"2.5.0");
         write("recorder.mt", &about);
         let mut table = words(&[3]);
-        for (number, key) in [key(1, "/a %p 100 "), key(1, "/a %p 7 "), key(0, "/a 66 420 ")].iter().enumerate() {
+        for (number, key) in
+            [key(1, "/a %p 100 "), key(1, "/a %p 7 "), key(0, "/a 66 420 ")].iter().enumerate()
+        {
             table.extend(words(&[number as i32, 0, key.len() as i32, 1]));
             table.extend(key);
         }
         write("0.cst", &table);
         // −1: open, then five times −2; −2: twice the first, then the second.
         write("0.cfg", &words(&[2, -1, 2, 2, 1, -2, 5, -2, 2, 0, 2, 1, 1]));
-        write("0.ts", &words(&[1000, 1001]).into_iter().chain(words(&[10, 15].repeat(15))).collect::<Vec<u8>>());
+        write(
+            "0.ts",
+            &words(&[1000, 1001]).into_iter().chain(words(&[10, 15].repeat(15))).collect::<Vec<u8>>(),
+        );
         dir
     }
 

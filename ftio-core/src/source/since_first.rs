@@ -1,7 +1,7 @@
 //! Times since 1970 become times since the first request: a job that begins in 2026 has not been idle for half a century.
 
-use super::date::iso_8601;
 use super::bandwidth_piece::BandwidthPiece;
+use super::date::iso_8601;
 use super::error::SourceError;
 use super::job::{Job, Source};
 use crate::request::{Batch, Completion, Detail, Request, Span};

@@ -168,7 +168,9 @@ impl Reader {
         let items = returned.or_else(|| argument("count")).or_else(|| argument("nmemb"));
         let bytes = match (counts_items, argument("size"), items) {
             (true, Some(size), Some(items)) => Some(size * items),
-            _ => returned.or_else(|| ["bytes", "count", "size", "length"].iter().find_map(|key| argument(key))),
+            _ => {
+                returned.or_else(|| ["bytes", "count", "size", "length"].iter().find_map(|key| argument(key)))
+            }
         };
         let process = (host(&arguments), whole(event, "pid"));
         let count = self.processes.len() as u32;

@@ -45,7 +45,8 @@ fn without_space_before_quotes(row: &str, separator: char) -> String {
     let mut line = String::with_capacity(row.len() + 1);
     let (mut begins, mut quoted) = (true, false);
     for (at, c) in row.char_indices() {
-        if begins && !quoted && c.is_whitespace() && c != separator && row[at..].trim_start().starts_with('"') {
+        if begins && !quoted && c.is_whitespace() && c != separator && row[at..].trim_start().starts_with('"')
+        {
             continue;
         }
         // Doubled quotes close and open again, which changes nothing.
