@@ -4,10 +4,14 @@
 //! answers: does the I/O come back periodically, with which period, how sure is that, how much is transferred each time, and
 //! when does the next phase begin?
 //!
-//! The method is that of *Capturing Periodic I/O Using Frequency Techniques* (Tarraf et al., IPDPS 2024), called
-//! "the paper" throughout. In short: the bandwidth of the application over time is a signal; its discrete Fourier transform tells
-//! how much each frequency contributes to it; if one frequency stands out clearly, its inverse is the period. Modules follow the
-//! steps, see [`detect`] for their order. Where we depart from the paper, the module says so and why.
+//! In short: the bandwidth of the application over time is a signal. It is searched for [phases](phases) at every time
+//! scale, and its [spectrum](spectral) for frequencies that stand out. What the period could be, and whether there is one
+//! at all, is weighed in one place, [`estimate`](estimate::estimate), which gives a period and the probability that it is
+//! right.
+//!
+//! The spectral method, and the numbers that describe phases, are those of *Capturing Periodic I/O Using Frequency
+//! Techniques* (Tarraf et al., IPDPS 2024), called "the paper" throughout. Where we depart from it, the module says so
+//! and why. [`detect`] lists the steps in their order.
 //!
 //! ```
 //! use ftio_core::detect::{Options, detect};

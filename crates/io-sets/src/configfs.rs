@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConfigfsError {
     /// A job's name cannot be that of a directory.
     #[error("job id {0:?}: expected letters, digits, '.', '-' and '_', and not '.' first")]

@@ -16,6 +16,14 @@
 //! - [`metrics`]: stretch, I/O slowdown and utilisation over a time frame;
 //! - [`experiment`]: the published experiment.
 //!
+//! ```
+//! use io_sets::Set;
+//!
+//! // A job that writes every 19.2 s is in set 1, of priority 10⁻¹; the file that the client reads has it times 10⁷.
+//! let set = Set::of_period(19.2).unwrap();
+//! assert_eq!((set.number(), set.priority().stored()), (1, 1_000_000));
+//! ```
+//!
 //! The queue, the priority file and the experiment follow *Implementation of an unbalanced I/O Bandwidth Management system in a
 //! Parallel File System* (Barthélemy et al., Inria RR-9537, 2024), "the report" here.
 //!
@@ -33,3 +41,11 @@ pub mod rules;
 pub mod scheduler;
 pub mod simulate;
 pub mod standing;
+
+pub use configfs::{Configfs, ConfigfsError};
+pub use metrics::Metrics;
+pub use observed::Observed;
+pub use queue::Queue;
+pub use rules::{Priority, Set};
+pub use scheduler::Scheduler;
+pub use standing::Standing;

@@ -17,34 +17,37 @@
 //! assert_eq!(found.write.periodic[0].period, 300.0);
 //! ```
 //!
-//! | step of the paper | module |
+//! | step of the paper | where |
 //! |---|---|
 //! | validity, operations of a log | [`log`] |
-//! | merging of operations (III-B2) | [`operation`] |
-//! | segments, groups, periods (III-B3a) | [`periodicity`], [`mean_shift`] |
-//! | when (III-B3b) | [`temporality`] |
-//! | metadata (III-B3c) | [`metadata`] |
-//! | all of it for one run | [`run`] |
-//! | FTIO's opinion (the paper's future work) | [`witness`] |
+//! | merging of operations (III-B2) | `operation.rs` |
+//! | segments, groups, periods (III-B3a) | `periodicity.rs`, `mean_shift.rs` |
+//! | when (III-B3b) | `temporality.rs` |
+//! | metadata (III-B3c) | `metadata.rs` |
+//! | all of it for one run | [`categorize`] |
+//! | FTIO's opinion (the paper's future work) | [`Witness`] |
 //! | archives: runs of an application, totals, correlations (III-B1, IV) | [`archive`] |
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod archive;
-pub mod category;
+mod category;
 pub mod log;
-pub mod mean_shift;
-pub mod metadata;
-pub mod operation;
-pub mod periodicity;
-pub mod requests;
-pub mod run;
-pub mod temporality;
+mod mean_shift;
+mod metadata;
+mod operation;
+mod periodicity;
+mod requests;
+mod run;
+mod temporality;
 pub mod thresholds;
-pub mod witness;
+mod witness;
 
-pub use category::{Categories, Category, Direction};
-pub use operation::Operation;
-pub use run::{Findings, Run, categorize};
+pub use category::{Busy, Categories, Category, Direction, Load, Magnitude, Temporality};
+pub use metadata::{Metadata, Requests};
+pub use operation::{Bins, Operation};
+pub use periodicity::Periodic;
+pub use run::{Findings, Flow, Run, categorize};
 pub use thresholds::Thresholds;
+pub use witness::{Shown, Witness};

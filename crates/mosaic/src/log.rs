@@ -12,8 +12,8 @@
 //! are used where there is nothing below it. With a layer asked for, only that.
 
 use crate::metadata::Requests;
-use crate::operation::{Collector, Operation};
-use crate::run::{Bins, Run};
+use crate::operation::{Bins, Collector, Operation};
+use crate::run::Run;
 use crate::thresholds::Thresholds;
 use darshan_log::{Activity, Direction, Dxt, Interval, Log, ModuleId};
 use ftio_core::Layer;
@@ -50,6 +50,7 @@ impl Default for Reading {
 /// Where operations come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Origin {
     /// One for each file and direction.
     Counters,
@@ -75,6 +76,7 @@ pub struct LoggedRun {
 /// Why a log is not categorised, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum InvalidKind {
     /// The file cannot be opened or read.
     Unreadable,

@@ -73,6 +73,17 @@ fn fold(operations: &mut Vec<Operation>, merges: impl Fn(&Operation, &Operation)
     operations.truncate(kept);
 }
 
+/// Bytes over time in bins of equal width.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bins {
+    /// The width in seconds.
+    pub width: f64,
+    /// Bytes read in each.
+    pub read: Vec<u64>,
+    /// Bytes written in each.
+    pub write: Vec<u64>,
+}
+
 /// Collects the operations of a direction in bounded memory.
 ///
 /// Up to [`Collector::MOST`] they are kept as they are. Beyond, those that would be merged anyway are merged early; only how
@@ -80,7 +91,6 @@ fn fold(operations: &mut Vec<Operation>, merges: impl Fn(&Operation, &Operation)
 #[derive(Clone, Debug)]
 pub struct Collector {
     operations: Vec<Operation>,
-    count: u64,
     bytes: u64,
     run_time: f64,
     thresholds: Thresholds,
@@ -92,15 +102,14 @@ impl Collector {
 
     /// For a run of that length.
     pub fn new(run_time: f64, thresholds: &Thresholds) -> Self {
-        Collector { operations: Vec::new(), count: 0, bytes: 0, run_time, thresholds: thresholds.clone() }
+        Collector { operations: Vec::new(), bytes: 0, run_time, thresholds: thresholds.clone() }
     }
 
-    /// Add one. Without bytes it is none.
+    /// Add an operation. One that moved no bytes is ignored.
     pub fn push(&mut self, operation: Operation) {
         if operation.bytes == 0 {
             return;
         }
-        self.count += 1;
         self.bytes = self.bytes.saturating_add(operation.bytes);
         if self.operations.len() >= Self::MOST {
             sort(&mut self.operations);
@@ -110,11 +119,6 @@ impl Collector {
             }
         }
         self.operations.push(operation);
-    }
-
-    /// How many there were.
-    pub fn count(&self) -> u64 {
-        self.count
     }
 
     /// Their bytes.
@@ -179,7 +183,7 @@ mod tests {
             collector.push(Operation::new(start, start + 1.0, 7));
         }
         collector.push(Operation::new(1.0, 2.0, 0));
-        assert_eq!((collector.count(), collector.bytes()), (300_000, 2_100_000));
+        assert_eq!(collector.bytes(), 2_100_000);
         let operations = collector.finish();
         assert!(operations.len() <= Collector::MOST + 1);
         assert_eq!(operations.iter().map(|op| op.bytes).sum::<u64>(), 2_100_000);

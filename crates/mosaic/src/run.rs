@@ -2,7 +2,7 @@
 
 use crate::category::{Categories, Category, Direction, Temporality};
 use crate::metadata::{Metadata, Requests, Seconds};
-use crate::operation::{Operation, merge_concurrent, merge_neighbours, sort};
+use crate::operation::{Bins, Operation, merge_concurrent, merge_neighbours, sort};
 use crate::periodicity::{Periodic, periodic};
 use crate::temporality::{spread, temporality};
 use crate::thresholds::Thresholds;
@@ -29,19 +29,9 @@ pub struct Run {
     pub heatmap: Option<Bins>,
 }
 
-/// Bytes over time in bins of equal width.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bins {
-    /// The width in seconds.
-    pub width: f64,
-    /// Bytes read in each.
-    pub read: Vec<u64>,
-    /// Bytes written in each.
-    pub write: Vec<u64>,
-}
-
 /// What was found about a direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Flow {
     /// Bytes moved.
     pub bytes: u64,
@@ -64,6 +54,7 @@ pub struct Flow {
 
 /// What was found about a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Findings {
     /// About its reads.
     pub read: Flow,
@@ -144,7 +135,7 @@ fn flow(run: &Run, direction: Direction, thresholds: &Thresholds, witness: bool)
             Some(bins) => Evidence::Bins(bins),
             None => Evidence::Operations(&merged),
         };
-        flow.witness = Some(Witness::ask(evidence, direction, run));
+        flow.witness = Some(Witness::ask(evidence, direction, run.run_time));
     }
     flow
 }

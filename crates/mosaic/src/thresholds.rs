@@ -49,7 +49,15 @@ macro_rules! thresholds {
         ];
 
         impl Thresholds {
-            /// The threshold of a name in [`TABLE`].
+            /// The value of the threshold of a name in [`TABLE`].
+            pub fn get(&self, name: &str) -> Option<f64> {
+                match name {
+                    $($name => Some(self.$field),)*
+                    _ => None,
+                }
+            }
+
+            /// The threshold of a name in [`TABLE`], to change it.
             pub fn get_mut(&mut self, name: &str) -> Option<&mut f64> {
                 match name {
                     $($name => Some(&mut self.$field),)*

@@ -5,8 +5,7 @@
 //! of open and close, and in which it may see what the counters hide.
 
 use crate::category::Direction;
-use crate::operation::Operation;
-use crate::run::{Bins, Run};
+use crate::operation::{Bins, Operation};
 use ftio_core::detect::{Options, detect};
 use ftio_core::request::{Class, Mode, Request, Span};
 use ftio_core::source::{Job, Source, SourceError};
@@ -44,7 +43,7 @@ pub(crate) enum Evidence<'a> {
 }
 
 impl Witness {
-    pub(crate) fn ask(evidence: Evidence<'_>, direction: Direction, run: &Run) -> Witness {
+    pub(crate) fn ask(evidence: Evidence<'_>, direction: Direction, run_time: f64) -> Witness {
         let class = match direction {
             Direction::Read => Class::ReadSync,
             Direction::Write => Class::WriteSync,
@@ -76,8 +75,8 @@ impl Witness {
         if count < LEAST_BURSTS || bin.is_some_and(|bin| bin <= 0) {
             return nothing;
         }
-        let end = Some((run.run_time * 1e9) as i64).filter(|end| *end > 0);
-        let job = Job { start: Some(0), end, complete: true, ..Job::default() };
+        let end = Some((run_time * 1e9) as i64).filter(|end| *end > 0);
+        let job = Job { start: Some(0), end, complete: true, sampled: bin, ..Job::default() };
         let mode = if class == Class::ReadSync { Mode::Read } else { Mode::Write };
         let options = Options { mode: Some(mode), ..Options::default() };
         match detect("", OverTime { requests, bin, job }, &options) {

@@ -1,7 +1,6 @@
 //! Every category of Table I, by a run made by hand that has it; and thresholds that are only seen in whole runs.
 
-use mosaic::metadata::Requests;
-use mosaic::{Category, Direction, Operation, Run, Thresholds, categorize};
+use mosaic::{Category, Direction, Operation, Requests, Run, Thresholds, categorize};
 use std::collections::BTreeSet;
 
 const GB: u64 = 1_000_000_000;

@@ -7,8 +7,8 @@ use crate::experiment::MeasurementSet;
 use crate::forms::design;
 use crate::function::{Formula, Function};
 use crate::model::{Alternative, Model, Note, RunnerUp};
-use crate::modeler::Options;
 use crate::noise::{self, NoiseKind};
+use crate::options::Options;
 use crate::points::Points;
 use crate::statistical::{self, Candidate, Scaled, TELLING};
 

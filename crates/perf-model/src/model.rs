@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::cost::Costs;
 use crate::function::{Formula, Function};
 use crate::noise::{Noise, NoiseKind};
-use crate::points::Points;
+use crate::points::{Points, spaced};
 
 /// The model of one metric at one callpath.
 ///
@@ -133,7 +133,7 @@ impl Model {
             return None;
         }
         let mut point = point.to_vec();
-        crate::output::plot::spaced(from, to, 200).into_iter().find(|p| {
+        spaced(from, to, 200).into_iter().find(|p| {
             if let Some(first) = point.first_mut() {
                 *first = *p;
             }

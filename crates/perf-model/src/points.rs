@@ -103,3 +103,19 @@ impl Repetitions {
         Repetitions { count: values.len(), squares: values.iter().map(|value| (value - mean).powi(2)).sum() }
     }
 }
+
+/// Values from `low` to `high`, evenly spaced in the logarithm if both are positive.
+pub fn spaced(low: f64, high: f64, count: usize) -> Vec<f64> {
+    let last = count.saturating_sub(1).max(1) as f64;
+    (0..count)
+        .map(|step| {
+            let along = step as f64 / last;
+            match step {
+                0 => low,
+                _ if step + 1 == count => high,
+                _ if low > 0.0 && high > 0.0 => low * (high / low).powf(along),
+                _ => low + (high - low) * along,
+            }
+        })
+        .collect()
+}

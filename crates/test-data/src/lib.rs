@@ -30,7 +30,11 @@ pub fn shared() -> Option<PathBuf> {
         return Some(PathBuf::from(folder)).filter(|folder| folder.is_dir());
     }
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
-    workspace.ancestors().skip(1).map(|folder| folder.join("shared")).find(|folder| folder.join("traces").is_dir())
+    workspace
+        .ancestors()
+        .skip(1)
+        .map(|folder| folder.join("shared"))
+        .find(|folder| folder.join("traces").is_dir())
 }
 
 /// A file or folder of the shared test data, or `None` after saying that the test is skipped.

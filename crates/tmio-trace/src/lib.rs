@@ -15,8 +15,21 @@
 //!
 //! [`tmio`] derives the phases of the C++ TMIO from operations, and writes and reads its formats.
 //!
-//! The same crate is linked into the application (writing) and into `ftio` (reading), so it has no
-//! dependency beyond serde, and nothing on the writing path panics or allocates without asking.
+//! ```no_run
+//! use tmio_trace::{Event, Trace};
+//!
+//! let mut bytes = 0;
+//! let outcome = Trace::open("trace.msgpack".as_ref())?.read(|event| {
+//!     if let Event::Block(block) = event {
+//!         bytes += block.operations.iter().map(|operation| operation.bytes).sum::<u64>();
+//!     }
+//! })?;
+//! println!("{bytes} bytes; complete: {}", outcome.complete);
+//! # Ok::<(), tmio_trace::ReadError>(())
+//! ```
+//!
+//! The same crate is linked into the application (writing) and into `ftio` (reading), so it has few dependencies (serde
+//! with MessagePack, a checksum, error messages), and nothing on the writing path panics or allocates without asking.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -235,7 +235,8 @@ fn the_python_ftio_reads_the_same() {
     let mut compared = 0;
     for record in records {
         let file = record["file"].as_str().unwrap();
-        let args: Vec<&str> = record["args"].as_array().unwrap().iter().filter_map(|arg| arg.as_str()).collect();
+        let args: Vec<&str> =
+            record["args"].as_array().unwrap().iter().filter_map(|arg| arg.as_str()).collect();
         let mode = match args[..] {
             [] => Mode::WriteSync,
             ["-m", "write_async"] => Mode::WriteAsyncActual,

@@ -77,8 +77,7 @@ impl Predictor for Early {
     }
 }
 
-/// The period of a job that has had so many I/O phases in so many seconds, if that gives it a lower priority than not to
-/// know any.
+/// A first guess at the period, `seconds / phases`, but only if it lowers the job's priority.
 pub fn early_guess(seconds: f64, phases: u64) -> Option<f64> {
     let guess = seconds / phases as f64;
     (Set::of_period(guess)?.priority().stored() < DEFAULT).then_some(guess)

@@ -19,6 +19,15 @@ pub enum Identity {
 }
 
 impl Identity {
+    /// Its name, as in JSON and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Identity::Name => "name",
+            Identity::Path => "path",
+            Identity::Command => "command",
+        }
+    }
+
     /// The application a command line runs; empty if the log does not know.
     pub fn of(self, command: &str) -> &str {
         let command = command.trim();

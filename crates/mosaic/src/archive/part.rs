@@ -7,6 +7,8 @@
 use super::shard::hash;
 use super::{Record, Settings, Shard};
 use crate::category::Categories;
+use crate::log::Reading;
+use crate::thresholds::{TABLE, Threshold};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
@@ -18,6 +20,7 @@ const SCHEMA: &str = "ftio.categorize.part/1";
 
 /// Why a part cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PartError {
     /// The system says no.
     #[error("{}: {source}", path.display())]
@@ -125,7 +128,12 @@ impl Part {
     /// Add lines, each with its end.
     pub(super) fn append(&mut self, lines: &[Vec<u8>]) -> Result<(), PartError> {
         let text = lines.concat();
-        self.file.write_all(&text).map_err(|source| PartError::Io { path: self.path.clone(), source })
+        self.file.write_all(&text).map_err(|source| self.failed(source))
+    }
+
+    /// The error that writing to it failed.
+    pub(super) fn failed(&self, source: io::Error) -> PartError {
+        PartError::Io { path: self.path.clone(), source }
     }
 
     /// Say that the shard is done.
@@ -134,42 +142,29 @@ impl Part {
     }
 }
 
-/// What is different between what was asked for and what there is.
+/// What is different between what was asked for and what there is, in words.
 fn difference(asked: &Header, there: &Header) -> Option<(String, String)> {
     if asked.shard != there.shard {
-        return Some((format!("--shard {}", asked.shard), format!("--shard {}", there.shard)));
+        return Some((format!("shard {}", asked.shard), format!("shard {}", there.shard)));
     }
-    if asked.settings == there.settings {
-        return None;
-    }
-    let text = |header: &Header| serde_json::to_value(&header.settings).unwrap_or_default();
-    let (asked, there) = (text(asked), text(there));
     let mut differences = Vec::new();
-    compare("", &asked, &there, &mut differences);
-    let side = |of: fn(&(String, String, String)) -> String| {
-        differences.iter().map(of).collect::<Vec<_>>().join(", ")
-    };
-    Some((
-        side(|(name, asked, _)| format!("{name} {asked}")),
-        side(|(name, _, there)| format!("{name} {there}")),
-    ))
-}
-
-fn compare(
-    name: &str,
-    a: &serde_json::Value,
-    b: &serde_json::Value,
-    into: &mut Vec<(String, String, String)>,
-) {
-    match (a.as_object(), b.as_object()) {
-        (Some(a), Some(b)) => {
-            for (key, value) in a {
-                compare(key, value, b.get(key).unwrap_or(&serde_json::Value::Null), into);
-            }
+    let mut compare = |name: &str, asked: String, there: String| {
+        if asked != there {
+            differences.push((format!("{name} {asked}"), format!("{name} {there}")));
         }
-        _ if a != b => into.push((name.to_owned(), a.to_string(), b.to_string())),
-        _ => {}
+    };
+    let (a, b) = (&asked.settings, &there.settings);
+    let layer = |reading: &Reading| reading.layer.map_or("any", ftio_core::Layer::name).to_owned();
+    compare("layer", layer(&a.reading), layer(&b.reading));
+    compare("dxt", a.reading.dxt.to_string(), b.reading.dxt.to_string());
+    compare("witness", a.reading.witness.to_string(), b.reading.witness.to_string());
+    compare("identity", a.identity.name().to_owned(), b.identity.name().to_owned());
+    for Threshold { name, .. } in TABLE {
+        let value = |settings: &Settings| settings.thresholds.get(name).unwrap_or_default();
+        compare(name, value(a).to_string(), value(b).to_string());
     }
+    let (asked, there): (Vec<String>, Vec<String>) = differences.into_iter().unzip();
+    (!asked.is_empty()).then(|| (asked.join(", "), there.join(", ")))
 }
 
 /// A part that was written, with its runs of ordered records.

@@ -20,17 +20,17 @@ pub fn process(
     let waiting: Vec<&str> = listing.iter().filter(|path| shard.takes(path) && !part.holds(path)).collect();
     let at_once = AT_ONCE * rayon::current_num_threads();
     for some in waiting.chunks(at_once) {
-        let lines: Vec<Vec<u8>> = some
+        let lines: serde_json::Result<Vec<Vec<u8>>> = some
             .par_iter()
             // One at a time: some logs take a thousand times longer than others.
             .with_max_len(1)
             .map(|path| {
-                let mut line = serde_json::to_vec(&Record::of(path, &settings)).unwrap_or_default();
+                let mut line = serde_json::to_vec(&Record::of(path, &settings))?;
                 line.push(b'\n');
-                line
+                Ok(line)
             })
             .collect();
-        part.append(&lines)?;
+        part.append(&lines.map_err(|error| part.failed(error.into()))?)?;
         progress(some.len() as u64);
     }
     part.finish()

@@ -27,6 +27,7 @@ pub struct Settings {
 
 /// A log, read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Record {
     /// Its path.
     pub source: String,

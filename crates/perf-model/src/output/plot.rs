@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::model::Model;
+pub use crate::points::spaced;
 use crate::prediction::{Interval, Target};
 
 /// Data for one plot, along one parameter.
@@ -30,22 +31,6 @@ pub struct CurvePoint {
     pub y: f64,
     /// Where the next run should lie.
     pub interval: Option<Interval>,
-}
-
-/// Values from `low` to `high`, evenly spaced in the logarithm if both are positive.
-pub fn spaced(low: f64, high: f64, count: usize) -> Vec<f64> {
-    let last = count.saturating_sub(1).max(1) as f64;
-    (0..count)
-        .map(|step| {
-            let along = step as f64 / last;
-            match step {
-                0 => low,
-                _ if step + 1 == count => high,
-                _ if low > 0.0 && high > 0.0 => low * (high / low).powf(along),
-                _ => low + (high - low) * along,
-            }
-        })
-        .collect()
 }
 
 /// The data of a plot along one parameter, from the least measured value to `to` (or the greatest), the others held at
