@@ -1,9 +1,9 @@
 //! Fits the weights of `ftio-core/src/estimate/weights.rs`: conditional logit over the hypotheses of a trace (`scripts/fit` runs it).
 //!
-//!     fit [--seeds FROM..TO] [--held-out FROM..TO] [--l2 X] [--leave-one-kind-out] [--drop NAME,…]
+//!     fit [--seeds FROM..TO] [--held-out FROM..TO] [--l2 X] [--none-weight X] [--leave-one-kind-out] [--drop NAME,…]
 //!
 //! Traces of all fitted kinds of `trace-generator` are looked at; a hypothesis is right if its period is within 3 % of the truth. What is
-//! maximised is the logarithm of the probability of the right ones, or of *no period* where none is, with the same weight for every kind,
+//! maximised is the logarithm of the probability of the right ones, or of *no period* where none is, with the same weight for every kind (`--none-weight`: another one for those without a period),
 //! less an L2 penalty on the standardised weights. The new table goes to standard output, as it stands in weights.rs; how good it is, to standard error:
 //! on seeds held out, on the kinds that are never fitted on, and, if asked for, on each kind after a fit without it.
 
@@ -24,11 +24,15 @@ use trace_generator::write::recording;
 /// From here on an answer is sure.
 const SURE: f64 = 0.9;
 
-/// No more traces of a kind that takes long.
-const LARGE: u64 = 6;
-
 /// A constant and the weights.
 type Parameters = [f64; FEATURES + 1];
+
+/// How to fit.
+struct How {
+    l2: f64,
+    none_weight: f64,
+    keep: Vec<bool>,
+}
 
 struct Trace {
     kind: &'static str,
@@ -42,6 +46,7 @@ struct Trace {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut seeds, mut held_out, mut l2, mut leave_out) = (10_000..10_040, 20_000..20_010, 0.003, false);
+    let mut none_weight = 1.0;
     let mut dropped = Vec::new();
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -49,6 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         match arg.as_str() {
             "--seeds" => seeds = range(&value()?)?,
             "--held-out" => held_out = range(&value()?)?,
+            "--none-weight" => none_weight = value()?.parse()?,
             "--l2" => l2 = value()?.parse()?,
             "--leave-one-kind-out" => leave_out = true,
             "--drop" => dropped.extend(value()?.split(',').map(str::to_owned)),
@@ -63,6 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .flat_map(|(_, _, kinds)| kinds.iter().copied())
             .collect()
     };
+    let how = How { l2, none_weight, keep };
     let fitted = gather(&kinds(true), &seeds);
     let judged = gather(&kinds(true), &held_out);
     let unseen = gather(&kinds(false), &held_out);
@@ -76,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     WEIGHTS.iter().enumerate().for_each(|(i, weight)| now[i + 1] = weight.value);
     report("today's weights, seeds held out", &judged, |_| now);
     report("today's weights, other kinds", &unseen, |_| now);
-    let found = fit(&fitted.iter().collect::<Vec<_>>(), l2, &keep, None);
+    let found = fit(&fitted.iter().collect::<Vec<_>>(), &how, None);
     report("new weights, seeds held out", &judged, |_| found);
     report("new weights, other kinds", &unseen, |_| found);
     if leave_out {
@@ -84,7 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         names.dedup();
         let others = |kind: &str| fitted.iter().filter(|trace| trace.kind != kind).collect::<Vec<_>>();
         let without: Vec<Parameters> =
-            names.iter().map(|kind| fit(&others(kind), l2, &keep, Some(&found))).collect();
+            names.iter().map(|kind| fit(&others(kind), &how, Some(&found))).collect();
         let of = |kind: &str| without[names.iter().position(|name| *name == kind).unwrap_or(0)];
         report("leave one kind out", &judged, of);
     }
@@ -101,10 +108,9 @@ fn range(text: &str) -> Result<Range<u64>, Box<dyn Error>> {
 fn gather(kinds: &[Kind], seeds: &Range<u64>) -> Vec<Trace> {
     let jobs: Vec<(Kind, u64)> = kinds
         .iter()
-        .flat_map(|kind| {
-            let most = if kind.at_most == u64::MAX { u64::MAX } else { kind.at_most.min(LARGE) };
-            seeds.clone().take(usize::try_from(most).unwrap_or(usize::MAX)).map(|seed| (*kind, seed))
-        })
+        // Long jobs are looked at in sections, which are like others.
+        .filter(|kind| kind.at_most == u64::MAX)
+        .flat_map(|kind| seeds.clone().map(|seed| (*kind, seed)))
         .collect();
     let next = AtomicUsize::new(0);
     let work = || {
@@ -162,7 +168,7 @@ fn score(parameters: &Parameters, features: &[f64; FEATURES]) -> f64 {
 }
 
 /// The weights that make the right hypotheses most probable. It is faster if something `near` them is known.
-fn fit(traces: &[&Trace], l2: f64, keep: &[bool], near: Option<&Parameters>) -> Parameters {
+fn fit(traces: &[&Trace], how: &How, near: Option<&Parameters>) -> Parameters {
     let rows = || traces.iter().flat_map(|trace| &trace.pool);
     let count = rows().count().max(1) as f64;
     let (mut mean, mut deviation) = ([0.0; FEATURES], [0.0; FEATURES]);
@@ -174,14 +180,15 @@ fn fit(traces: &[&Trace], l2: f64, keep: &[bool], near: Option<&Parameters>) -> 
     }
     deviation.iter_mut().for_each(|one| *one = one.sqrt() + 1e-9);
     let standardised = |features: &[f64; FEATURES]| {
-        std::array::from_fn(|i| if keep[i] { (features[i] - mean[i]) / deviation[i] } else { 0.0 })
+        std::array::from_fn(|i| if how.keep[i] { (features[i] - mean[i]) / deviation[i] } else { 0.0 })
     };
     let data: Vec<Vec<[f64; FEATURES]>> = traces
         .iter()
         .map(|trace| trace.pool.iter().map(|one| standardised(&one.features)).collect())
         .collect();
     let of_kind = |kind: &str| traces.iter().filter(|trace| trace.kind == kind).count() as f64;
-    let weights: Vec<f64> = traces.iter().map(|trace| 1.0 / of_kind(trace.kind)).collect();
+    let weight = |trace: &&Trace| if trace.without { how.none_weight } else { 1.0 } / of_kind(trace.kind);
+    let weights: Vec<f64> = traces.iter().map(weight).collect();
     let total: f64 = weights.iter().sum();
     let loss = |at: &Parameters| {
         let (mut value, mut slope) = (0.0, [0.0; FEATURES + 1]);
@@ -202,8 +209,8 @@ fn fit(traces: &[&Trace], l2: f64, keep: &[bool], near: Option<&Parameters>) -> 
                 slope[1..].iter_mut().zip(row).for_each(|(slope, x)| *slope += push * x);
             }
         }
-        value += 0.5 * l2 * at[1..].iter().map(|x| x * x).sum::<f64>();
-        slope[1..].iter_mut().zip(&at[1..]).for_each(|(slope, x)| *slope += l2 * x);
+        value += 0.5 * how.l2 * at[1..].iter().map(|x| x * x).sum::<f64>();
+        slope[1..].iter_mut().zip(&at[1..]).for_each(|(slope, x)| *slope += how.l2 * x);
         (value, slope)
     };
     let mut start = [0.0; FEATURES + 1];
@@ -214,7 +221,7 @@ fn fit(traces: &[&Trace], l2: f64, keep: &[bool], near: Option<&Parameters>) -> 
     let best = minimise(loss, start);
     let mut out = [0.0; FEATURES + 1];
     for i in 0..FEATURES {
-        out[i + 1] = if keep[i] { best[i + 1] / deviation[i] } else { 0.0 };
+        out[i + 1] = if how.keep[i] { best[i + 1] / deviation[i] } else { 0.0 };
     }
     out[0] = best[0] - (0..FEATURES).map(|i| out[i + 1] * mean[i]).sum::<f64>();
     out

@@ -218,10 +218,9 @@ fn autocorrelation_agrees_on_regular_bursts() {
     let found = analyse(&requests, 120, &options).detection;
     let acf = found.autocorrelation.unwrap();
     assert!((acf.period - 6.0).abs() < 0.1, "{acf:?}");
-    let c_d = found.evidence.unwrap().spectrum_confidence;
-    let expected = (c_d + acf.confidence + acf.similarity.unwrap()) / 3.0;
+    let expected = (found.confidence + acf.confidence + acf.similarity.unwrap()) / 3.0;
     assert!((found.refined_confidence.unwrap() - expected).abs() < 1e-12);
-    assert!(found.refined_confidence.unwrap() > c_d);
+    assert!(found.refined_confidence.unwrap() > found.evidence.unwrap().spectrum_confidence);
     assert_eq!(found.top_frequencies.len(), 5);
     assert!((1.0 / found.top_frequencies[0].frequency - 6.0).abs() < 0.1);
 }

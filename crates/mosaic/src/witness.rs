@@ -76,7 +76,7 @@ impl Witness {
             return nothing;
         }
         let end = Some((run_time * 1e9) as i64).filter(|end| *end > 0);
-        let job = Job { start: Some(0), end, complete: true, ..Job::default() };
+        let job = Job { start: Some(0), end, complete: true, sampled: bin, ..Job::default() };
         let mode = if class == Class::ReadSync { Mode::Read } else { Mode::Write };
         let options = Options { mode: Some(mode), ..Options::default() };
         match detect("", OverTime { requests, bin, job }, &options) {
