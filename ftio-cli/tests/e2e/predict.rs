@@ -48,6 +48,9 @@ struct NextPhase {
     start: f64,
     end: f64,
     bytes: u64,
+    start_low: f64,
+    start_high: f64,
+    provisional: bool,
 }
 
 #[derive(Debug, Deserialize)]
