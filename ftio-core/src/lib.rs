@@ -11,7 +11,7 @@
 //!
 //! The spectral method, and the numbers that describe phases, are those of *Capturing Periodic I/O Using Frequency
 //! Techniques* (Tarraf et al., IPDPS 2024), called "the paper" throughout. Where we depart from it, the module says so
-//! and why. [`detect`] lists the steps in their order.
+//! and why. [`detect`](mod@detect) lists the steps in their order.
 //!
 //! ```
 //! use ftio_core::detect::{Options, detect};
@@ -52,4 +52,25 @@ pub mod source;
 pub mod spectral;
 pub mod time;
 
+pub use detect::characterize::Characterization;
+pub use detect::detection::Detection;
+pub use detect::next_phase::NextPhase;
+pub use detect::over_time::{OverTime, Segment};
+pub use detect::per_group::{Group, detect_each};
+pub use detect::{Analysis, Options, analyse, detect};
+pub use estimate::evidence::Evidence;
+pub use estimate::kind::SignalKind;
+pub use estimate::{Estimate, PeriodOf, estimate};
+pub use follow::{Event, Follower, Status};
+pub use inspect::summarize;
+pub use inspect::summary::Summary;
 pub use layer::Layer;
+pub use phases::phase::Phase;
+pub use predict::{PredictOptions, Prediction, Predictor, WindowRule};
+pub use request::{Class, Mode, Request, Span};
+pub use signal::Signal;
+pub use source::{
+    Folder, InMemory, Input, Job, Merged, OpenOptions, Opened, Pattern, Source, SourceError, folder, open,
+};
+pub use spectral::spectrum::Measure;
+pub use spectral::{Outlier, SpectralDetector, SpectralResult};

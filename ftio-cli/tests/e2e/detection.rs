@@ -75,6 +75,9 @@ struct PeriodOf {
     first_start: f64,
     last_start: f64,
     bytes: f64,
+    confidence: f64,
+    from: f64,
+    to: f64,
 }
 
 #[derive(Debug, Deserialize)]

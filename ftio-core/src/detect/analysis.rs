@@ -15,6 +15,7 @@ const MAX_LISTED: usize = 32;
 
 /// A result, with what it was derived from.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Analysis {
     /// The result.
     pub detection: Detection,

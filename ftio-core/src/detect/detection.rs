@@ -20,6 +20,7 @@ pub const SCHEMA: &str = "ftio.detection/1";
 
 /// What was found in one trace, or in the requests of one rank or file of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Detection {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
@@ -111,6 +112,7 @@ pub struct Detection {
 
 /// A frequency that stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Candidate {
     /// A frequency of the spectrum, k/Δt.
     pub frequency: f64,
@@ -124,6 +126,7 @@ pub struct Candidate {
 
 /// The period by autocorrelation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AutocorrelationResult {
     /// The mean distance of its peaks.
     pub period: f64,

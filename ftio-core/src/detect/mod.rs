@@ -3,7 +3,7 @@
 //! 1. [collect](crate::signal::collect) the requests of the mode into bins, in one pass;
 //! 2. take the bandwidth [signal](crate::signal) of the [window] from the bins;
 //! 3. ask its [spectrum](crate::spectral) which frequency stands out;
-//! 4. count its [phases](crate::phases), and [estimate](crate::estimate) from both whether there is a period, which, and
+//! 4. count its [phases](crate::phases), and [estimate](mod@crate::estimate) from both whether there is a period, which, and
 //!    how sure that is;
 //! 5. say how the I/O [behaves](mod@characterize) and when it comes [next](mod@next_phase).
 

@@ -35,6 +35,7 @@ const PERIODS_PER_WINDOW: f64 = 4.0;
 
 /// When which period holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct OverTime {
     /// Parts of the window, each with one behaviour, in the order of time and without gaps.
     pub segments: Vec<Segment>,
@@ -46,6 +47,7 @@ pub struct OverTime {
 
 /// A part of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Segment {
     /// Start in seconds of job time.
     pub start: f64,

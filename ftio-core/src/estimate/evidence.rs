@@ -20,6 +20,7 @@ const LEAST: f64 = 0.005;
 
 /// What led to the answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Evidence {
     /// Where the period comes from: `phases` (the distances of their starts) or `spectrum`; `None` without one.
     pub method: Option<&'static str>,

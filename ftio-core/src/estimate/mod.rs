@@ -46,6 +46,7 @@ const ODD_FIRST: f64 = 1.5;
 
 /// A period, and the phases that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PeriodOf {
     /// The period in seconds.
     pub period: f64,
@@ -116,6 +117,7 @@ pub struct FirstPhase {
 
 /// What was decided.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The period in seconds.
     pub period: Option<f64>,
@@ -247,7 +249,8 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
         period: Some(period),
         confidence: best.probability.min(1.0),
         begun: phases.last().and_then(|last| begun(view, last.start + period / 2.0)),
-        kind: is_sharp.then_some(SignalKind::Bursts),
+        // On a pedestal, the spectrum tells bursts from a wave.
+        kind: (is_sharp && view.pedestal <= 0.15).then_some(SignalKind::Bursts),
         periods: vec![if phases.is_empty() {
             PeriodOf::of_wave(&view.signal, period, best.probability.min(1.0))
         } else {

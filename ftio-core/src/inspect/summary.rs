@@ -22,6 +22,7 @@ const REQUIRED_BINS: usize = 1 << 16;
 
 /// A trace, summed up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// Always [`SCHEMA`].
     pub schema: &'static str,

@@ -29,7 +29,7 @@
 //! # How
 //!
 //! Requests go into bins (see [`volume`](crate::signal::bins)), of the whole job and, once the window is much shorter, of the recent past as well
-//! ([`history`]). At a flush the signal of the [`window`] is analysed as [`detect`](crate::detect) analyses a finished trace. After
+//! ([`history`]). At a flush the signal of the [`window`] is analysed as [`detect`](mod@crate::detect) analyses a finished trace. After
 //! that: has the behaviour [changed](change)? which [`intervals`] do the predictions so far fall into? is there a
 //! [`trend`]?
 
