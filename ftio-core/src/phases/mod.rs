@@ -22,8 +22,8 @@ use crate::phases::phase::{Ground, Phase, starts, with_headers, with_starts};
 use crate::phases::regularity::{Regularity, upper_median};
 use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::phases::thresholds::{
-    CLEAR, COUNTED_SAMPLES, CUT_SHARE, CUT_SHARE_CHOSEN, EQUAL_VOLUMES, FEW, MIN_CONTRAST, NATURAL_OCTAVES,
-    LOWEST_PEDESTAL, PEDESTAL, QUIET_PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
+    CLEAR, COUNTED_SAMPLES, CUT_SHARE, CUT_SHARE_CHOSEN, EQUAL_VOLUMES, FEW, LOWEST_PEDESTAL, MIN_CONTRAST,
+    NATURAL_OCTAVES, PEDESTAL, QUIET_PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
 };
 use crate::signal::{SAMPLES_PER_PHASE, Signal};
 
