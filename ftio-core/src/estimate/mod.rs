@@ -82,6 +82,23 @@ impl PeriodOf {
     }
 }
 
+impl PeriodOf {
+    /// Of a wave that goes through all of a signal.
+    fn of_wave(fine: &Signal, period: f64, confidence: f64) -> Self {
+        let (from, to) = (fine.start_seconds(), fine.end_seconds());
+        PeriodOf {
+            period,
+            phases: (fine.duration() / period).round() as usize,
+            first_start: from,
+            last_start: (to - period).max(from),
+            bytes: (fine.mean() * fine.duration()).round(),
+            confidence,
+            from,
+            to,
+        }
+    }
+}
+
 /// A first phase unlike the others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FirstPhase {
@@ -231,11 +248,11 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
         confidence: best.probability.min(1.0),
         begun: phases.last().and_then(|last| begun(view, last.start + period / 2.0)),
         kind: is_sharp.then_some(SignalKind::Bursts),
-        periods: if phases.is_empty() {
-            Vec::new()
+        periods: vec![if phases.is_empty() {
+            PeriodOf::of_wave(&view.signal, period, best.probability.min(1.0))
         } else {
-            vec![PeriodOf::of(&view.signal, period, best.probability.min(1.0), &phases)]
-        },
+            PeriodOf::of(&view.signal, period, best.probability.min(1.0), &phases)
+        }],
         occupancy: (!phases.is_empty()).then_some(one.fill),
         first_phase: if phases.is_empty() { None } else { first_phase(view, one) },
         mean_distance: mean_distance(&phases),

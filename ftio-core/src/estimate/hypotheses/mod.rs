@@ -224,6 +224,8 @@ impl Hypothesis {
         }
         let kept = self.members.len();
         let paused = self.links.iter().filter(|link| **link == 0).count();
+        self.slots = self.links.iter().map(|link| usize::from(*link)).sum();
+        self.fill = (self.links.len() - paused) as f64 / self.slots.max(1) as f64;
         self.pause = paused as f64 / (kept - 1).max(1) as f64;
         self.extra = (starts.len() - kept) as f64 / starts.len() as f64;
         (kept >= 3).then_some(self)
