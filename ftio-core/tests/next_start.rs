@@ -67,7 +67,8 @@ fn foretold(kind: &str, k: usize, random: &mut Random) -> (bool, bool, f64) {
             Request::new(second(start + offset), second(start + offset + length), bytes, Class::WriteSync)
         }));
     }
-    let job = Job { ranks: Some(1), start: Some(0), end: Some(second(now)), complete: false, ..Job::default() };
+    let job =
+        Job { ranks: Some(1), start: Some(0), end: Some(second(now)), complete: false, ..Job::default() };
     let found = detect(kind, InMemory { requests: &requests, job }, &Options::default()).unwrap().detection;
     let Some(next) = found.next_phase else { return (false, false, f64::INFINITY) };
     assert!(

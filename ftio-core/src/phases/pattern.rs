@@ -36,9 +36,14 @@ pub fn pattern(phases: &[Phase], exactness: f64) -> Option<Pattern> {
     if 4.0 * exactness > mean {
         return None;
     }
-    let floors = [0.0, 2.0 * exactness / usual.max(exactness), 2.0 * exactness / mean].map(|floor| floor.max(PATTERN_FLOOR));
+    let floors = [0.0, 2.0 * exactness / usual.max(exactness), 2.0 * exactness / mean]
+        .map(|floor| floor.max(PATTERN_FLOOR));
     let gain = |length: usize| {
-        [&volumes, &lengths, &distances].iter().zip(floors).map(|(marks, floor)| gain_of(marks, length, floor)).sum::<f64>()
+        [&volumes, &lengths, &distances]
+            .iter()
+            .zip(floors)
+            .map(|(marks, floor)| gain_of(marks, length, floor))
+            .sum::<f64>()
     };
     let best = (2..=longest).map(|length| (length, gain(length))).max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (length, gain) = best;

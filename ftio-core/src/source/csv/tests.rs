@@ -86,7 +86,10 @@ fn rows_that_cannot_be_used_are_counted_and_the_first_is_named() {
     let (requests, job) =
         read("0,0,1,10\n0,x,1,10\n0,1\n0,nan,2,10\n0,2,inf,10\n0,2,3,-1\n0,3,4,10\n").unwrap();
     assert_eq!(requests.len(), 2);
-    assert_eq!(job.warnings, ["t.csv: 5 entries were left out; line 2: expected a number or a date, found \"x\""]);
+    assert_eq!(
+        job.warnings,
+        ["t.csv: 5 entries were left out; line 2: expected a number or a date, found \"x\""]
+    );
     assert!(!job.complete);
     // An end before the start: the bytes are known, so they count, at the start.
     assert_eq!(read("0,5,4,10\n").unwrap().0[0].bytes, 10);
