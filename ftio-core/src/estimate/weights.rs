@@ -19,47 +19,47 @@ pub struct Weight {
 pub const FEATURES: usize = 25;
 
 /// What is added to the score of every hypothesis.
-pub const CONSTANT: f64 = -13.955450;
+pub const CONSTANT: f64 = -12.662920;
 
 /// The weights, in the order of the features.
 pub const WEIGHTS: [Weight; FEATURES] = [
-    Weight { name: "few3", value: 0.6310885, meaning: "at most three phases" },
-    Weight { name: "few5", value: -0.9337641, meaning: "at most five phases" },
-    Weight { name: "irregular", value: -0.9150312, meaning: "distances vary, relative to chance" },
-    Weight { name: "even", value: 0.2628139, meaning: "−log₂ σ of the distances" },
-    Weight { name: "pause", value: -15.2190654, meaning: "share of the links that are pauses" },
-    Weight { name: "volume", value: 2.8915604, meaning: "share of the volume in the phases" },
-    Weight { name: "uneven_volume", value: -3.6445130, meaning: "spread of the phases' log-volumes" },
-    Weight { name: "correlation", value: 2.4398612, meaning: "autocorrelation one period later" },
+    Weight { name: "few3", value: 0.5719731, meaning: "at most three phases" },
+    Weight { name: "few5", value: -1.0809321, meaning: "at most five phases" },
+    Weight { name: "irregular", value: -0.7539061, meaning: "distances vary, relative to chance" },
+    Weight { name: "even", value: 0.3057884, meaning: "−log₂ σ of the distances" },
+    Weight { name: "pause", value: -7.4173043, meaning: "share of the links that are pauses" },
+    Weight { name: "volume", value: 1.7583491, meaning: "share of the volume in the phases" },
+    Weight { name: "uneven_volume", value: -3.2110097, meaning: "spread of the phases' log-volumes" },
+    Weight { name: "correlation", value: 2.1606142, meaning: "autocorrelation one period later" },
     Weight {
         name: "less_correlation",
-        value: -0.5377803,
+        value: 0.2517988,
         meaning: "how much higher it is at another hypothesis",
     },
-    Weight { name: "votes", value: 0.4687114, meaning: "octaves of scale that favour this period" },
-    Weight { name: "likelihood_each", value: 0.4585992, meaning: "log-likelihood ratio per link" },
-    Weight { name: "likelihood", value: 0.2882542, meaning: "log₂(1 + log-likelihood ratio)" },
-    Weight { name: "mean", value: -0.7435095, meaning: "nothing is left out" },
-    Weight { name: "cover", value: 2.1860808, meaning: "share of the window from first to last phase" },
-    Weight { name: "rating", value: 0.3015247, meaning: "how long the list holds and how regular it is" },
-    Weight { name: "best_list", value: 3.3363881, meaning: "the list with the best rating" },
-    Weight { name: "loose", value: -1.7396670, meaning: "distances vary by more than 35 %, by this much" },
+    Weight { name: "votes", value: 0.3688050, meaning: "octaves of scale that favour this period" },
+    Weight { name: "likelihood_each", value: 0.6151168, meaning: "log-likelihood ratio per link" },
+    Weight { name: "likelihood", value: 0.3214389, meaning: "log₂(1 + log-likelihood ratio)" },
+    Weight { name: "mean", value: 0.2219404, meaning: "nothing is left out" },
+    Weight { name: "cover", value: 1.3981647, meaning: "share of the window from first to last phase" },
+    Weight { name: "rating", value: 0.2889031, meaning: "how long the list holds and how regular it is" },
+    Weight { name: "best_list", value: 3.1427258, meaning: "the list with the best rating" },
+    Weight { name: "loose", value: -1.1235970, meaning: "distances vary by more than 35 %, by this much" },
     Weight {
         name: "active",
-        value: 3.8978563,
+        value: 3.2262879,
         meaning: "share of the time with any I/O from first to last phase",
     },
-    Weight { name: "pattern", value: -1.0692769, meaning: "gain of taking several phases in turn as one" },
-    Weight { name: "paused_time", value: 1.1494273, meaning: "share of the time in pauses" },
-    Weight { name: "line", value: -1.1851566, meaning: "it is a line of the spectrum" },
-    Weight { name: "line_z", value: 0.2573003, meaning: "log₂ z of the line" },
+    Weight { name: "pattern", value: -0.3636417, meaning: "gain of taking several phases in turn as one" },
+    Weight { name: "paused_time", value: -1.3545103, meaning: "share of the time in pauses" },
+    Weight { name: "line", value: -0.8666716, meaning: "it is a line of the spectrum" },
+    Weight { name: "line_z", value: 0.2685943, meaning: "log₂ z of the line" },
     Weight {
         name: "line_power",
-        value: 13.9826937,
+        value: 10.0638327,
         meaning: "√ share of the power in the line and its multiples",
     },
-    Weight { name: "line_periods", value: 0.7532569, meaning: "log₂ of the periods in the window" },
+    Weight { name: "line_periods", value: 0.5858836, meaning: "log₂ of the periods in the window" },
     Weight {
-        name: "line_rival", value: 2.6898518, meaning: "log₂ of z to that of the strongest other line"
+        name: "line_rival", value: 3.1179832, meaning: "log₂ of z to that of the strongest other line"
     },
 ];

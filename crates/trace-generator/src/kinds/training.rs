@@ -73,7 +73,10 @@ fn train_and_evaluate(random: &mut Random) -> Made {
         program.all_ranks(time, time + length, rate * busy * length * 0.8);
         time += length + after * random.between(0.97, 1.03);
     }
-    program.made(regular(starts)).as_reads()
+    // So are the batches, where there are enough of them.
+    let also = if batches > 3 { vec![distance] } else { Vec::new() };
+    let truth = Truth { also, ..regular(starts) };
+    program.made(truth).as_reads()
 }
 
 fn cold_first_epoch(random: &mut Random) -> Made {
