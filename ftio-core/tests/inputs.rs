@@ -173,7 +173,7 @@ fn several_parts_make_one_job() {
 #[test]
 fn a_folder_is_its_files() {
     let Folder::Of(files) = folder(&fixtures()).unwrap() else { panic!("no folder") };
-    assert_eq!(files.len(), 30);
+    assert_eq!(files.len(), 28);
     assert!(files.is_sorted());
     assert_eq!(folder(&fixtures().join("tmio.json")).unwrap(), Folder::Input);
     assert_eq!(folder(Path::new("missing")).unwrap(), Folder::Input);

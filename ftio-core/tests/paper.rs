@@ -1,7 +1,7 @@
 //! `--paper` to the printed digit: the formulas on fixtures of our own, and the paper's traces where they are at hand.
 //!
-//! `fixtures/paper.json` holds signals and what an independent implementation of the printed formulas makes of them
-//! (`fixtures/make_paper.py`). The published traces are looked for in `FTIO_SHARED`, or in a folder `shared` in one of the directories above.
+//! `golden/paper.json` holds signals and what an independent implementation of the printed formulas makes of them
+//! (`golden/make_paper.py`). The published traces are looked for in `FTIO_SHARED`, or in a folder `shared` in one of the directories above.
 
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, compat, detect};
@@ -22,7 +22,7 @@ fn close(what: &str, found: Option<f64>, expected: f64, digits: f64) {
 
 #[test]
 fn the_printed_formulas() {
-    let cases: Vec<Value> = serde_json::from_str(include_str!("fixtures/paper.json")).unwrap();
+    let cases: Vec<Value> = serde_json::from_str(include_str!("golden/paper.json")).unwrap();
     assert_eq!(cases.len(), 3);
     for case in &cases {
         let name = case["name"].as_str().unwrap();

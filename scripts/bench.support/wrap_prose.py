@@ -7,6 +7,10 @@ WIDTH = 110
 MARKER = re.compile(r"(\s*(?:[-*]|\d+\.) )(.*)")
 
 
+def is_code(line, paragraph):
+    return line.startswith("    ") and not paragraph
+
+
 def wrapped(page):
     out, paragraph, indents, in_code = [], [], ("", ""), False
 
@@ -24,7 +28,7 @@ def wrapped(page):
             end_paragraph()
             in_code = not in_code
             out.append(line)
-        elif in_code or not line.strip() or line.lstrip().startswith(("|", "#", "!", "<")):
+        elif in_code or not line.strip() or line.lstrip().startswith(("|", "#", "!", "<")) or is_code(line, paragraph):
             end_paragraph()
             out.append(line)
         elif item:

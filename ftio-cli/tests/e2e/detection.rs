@@ -39,6 +39,31 @@ struct Detection {
     #[serde(default)]
     periods: Vec<PeriodOf>,
     evidence: Evidence,
+    occupancy: Option<f64>,
+    first_phase: Option<FirstPhase>,
+    period_mean_distance: Option<f64>,
+    provisional: Option<Provisional>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct FirstPhase {
+    start: f64,
+    end: f64,
+    bytes: f64,
+    times_as_long: f64,
+    times_as_large: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Provisional {
+    period: Option<f64>,
+    low: f64,
+    high: Option<f64>,
+    phases: usize,
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,6 +96,21 @@ struct Evidence {
     spectrum_confidence: f64,
     autocorrelation: Option<f64>,
     repetition: Option<f64>,
+    hypotheses: Vec<Weighed>,
+    no_period: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Weighed {
+    form: String,
+    period: f64,
+    probability: f64,
+    phases: usize,
+    #[serde(rename = "for")]
+    speaks_for: Vec<String>,
+    against: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -106,10 +146,14 @@ struct Characterization {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(dead_code)]
 struct NextPhase {
     start: f64,
     end: f64,
     bytes: u64,
+    start_low: f64,
+    start_high: f64,
+    provisional: bool,
 }
 
 #[derive(Debug, Deserialize)]

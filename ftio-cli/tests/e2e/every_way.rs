@@ -130,7 +130,7 @@ fn answer(arguments: &[&str], input: &Path, way: Way) -> (Option<i32>, String, S
     let mut all: Vec<&str> =
         arguments.iter().map(|word| if *word == "{}" { argument.as_str() } else { *word }).collect();
     let pattern = input.with_extension("toml").display().to_string();
-    if name == "log.txt" {
+    if name == "log.txt" && arguments[0] != "categorize" {
         all.extend(["--pattern", &pattern]);
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_ftio"));
@@ -140,8 +140,11 @@ fn answer(arguments: &[&str], input: &Path, way: Way) -> (Option<i32>, String, S
         _ => command.stdin(Stdio::null()),
     };
     let output = command.output().unwrap();
+    // A series without a name of its own is called after its file.
+    let stem = input.file_stem().unwrap().to_str().unwrap();
     let text = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes).replace(&shown, "INPUT");
+        let text = text.replace(&format!("\\\"{stem}\\\""), "\\\"INPUT\\\"");
         if way == Way::Stdin { text.replace("\"-\"", "\"INPUT\"") } else { text }
     };
     let drawn = std::fs::read(folder.path().join("picture.svg")).unwrap_or_default();

@@ -84,7 +84,7 @@ fn a_pattern_file_says_where_the_numbers_are() {
     );
     let output = ftio(&dir, &["log.txt"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("text with --pattern"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("text that a pattern describes"), "{}", stderr(&output));
 }
 
 #[test]

@@ -48,6 +48,9 @@ struct NextPhase {
     start: f64,
     end: f64,
     bytes: u64,
+    start_low: f64,
+    start_high: f64,
+    provisional: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -392,15 +395,12 @@ fn a_listening_socket_gets_predictions() {
 #[test]
 fn wrong_usage() {
     let dir = tempfile::tempdir().unwrap();
-    for args in [
-        &["predict"][..],
-        &["predict", "--window", "x", "a"],
-        &["predict", "--timeout", "0", "a"],
-        &["predict", "-"],
-    ] {
+    for args in [&["predict"][..], &["predict", "--window", "x", "a"], &["predict", "--timeout", "0", "a"]] {
         assert_eq!(ftio(dir.path(), args).status.code(), Some(2), "{args:?}");
     }
     assert_eq!(ftio(dir.path(), &["predict", "--tui", "a"]).status.code(), Some(1), "no terminal");
+    let output = ftio(dir.path(), &["predict", "-"]);
+    assert_eq!(output.status.code(), Some(1), "standard input is empty: {}", stderr(&output));
 }
 
 /// The live picture, in a terminal that can be looked at.

@@ -24,7 +24,7 @@ mod whole;
 pub use event::{Event, Status, Stream};
 
 use crate::source::content::{Content, Input};
-use crate::source::{OpenOptions, SourceError, Span, recognise};
+use crate::source::{OpenOptions, SourceError, Span, open_content, recognise};
 use appended::Appended;
 use our_trace::OurTrace;
 use std::fs;
@@ -176,6 +176,10 @@ impl Follower {
             return whole::folder(&self.path, self.span, &self.options, visit).map(|()| self.have_read(file));
         }
         let content = Content::open(&input)?;
+        if input == Input::Stdin && recognise(&content, &self.options).is_none() {
+            // It can be read only once: nothing more will come.
+            return open_content(content, &self.options).and(nothing);
+        }
         if content.head().is_empty() {
             return nothing;
         }
