@@ -242,7 +242,8 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
         None => "no single frequency stands out of the spectrum".into(),
     });
     reasons.extend(runner_up(&evidence));
-    let is_sharp = !phases.is_empty() && view.is_sharp(one);
+    let pauses = view.pedestal <= 0.1 * view.ground.level;
+    let is_sharp = !phases.is_empty() && pauses && view.is_sharp(one);
     Estimate {
         period: Some(period),
         confidence: best.probability.min(1.0),

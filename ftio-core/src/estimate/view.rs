@@ -43,6 +43,8 @@ impl Default for Given {
 pub struct View {
     /// The signal, without what flows all the time.
     pub signal: Signal,
+    /// The bandwidth that flows all the time.
+    pub pedestal: f64,
     /// What is quiet and what is not.
     pub ground: Ground,
     /// The lists of phases, from many to few.
@@ -62,7 +64,9 @@ pub struct View {
 impl View {
     /// Look at a signal.
     pub fn of(signal: &Signal, given: &Given) -> Self {
+        let mean = signal.mean();
         let signal = without_pedestal(signal);
+        let pedestal = mean - signal.mean();
         let exactness = given.sampled.map_or(EXACT * signal.step(), |sampled| EXACT_SAMPLED * sampled);
         let found = phase_lists(&signal, given.cut, exactness);
         let lists: Vec<Marked> = found.lists.into_iter().map(Marked::of).collect();
@@ -86,7 +90,17 @@ impl View {
             pool.extend(describe_waves(found, &powers, sampled, duration));
         }
         let posterior = posterior(pool.clone());
-        View { ground: found.ground, lists, best: found.best, lines, pool, posterior, given: *given, signal }
+        View {
+            pedestal,
+            ground: found.ground,
+            lists,
+            best: found.best,
+            lines,
+            pool,
+            posterior,
+            given: *given,
+            signal,
+        }
     }
 
     /// The same without the largest burst, if that has a large part of all bytes and there is something beside it.
