@@ -6,6 +6,7 @@ use crate::estimate::hypotheses::Form;
 use crate::estimate::score::Posterior;
 use crate::estimate::view::View;
 use crate::estimate::weights::WEIGHTS;
+use crate::phases::are_made_of;
 use crate::phases::phase::Phase;
 use crate::phases::regularity::Regularity;
 use crate::signal::Signal;
@@ -122,7 +123,7 @@ impl Evidence {
             self.volume_variation = Some(regularity.volumes);
             self.irregularity = (phases.len() > 2).then(|| regularity.irregularity());
         }
-        self.inner = inner(view, list);
+        self.inner = inner(view, phases);
         self
     }
 
@@ -173,12 +174,11 @@ impl Weighed {
     }
 }
 
-/// Regular bursts inside each phase of a list: the best rated of the finer lists that it is made of.
-fn inner(view: &View, list: usize) -> Option<Inner> {
-    let outer = &view.lists[list].list;
-    let finer = view.lists[..list].iter().map(|marked| &marked.list).filter(|finer| outer.is_made_of(finer));
-    let better = |a: &f64, b: &f64| a.total_cmp(b);
-    let best = finer.max_by(|a, b| better(&a.rating, &b.rating).then(b.phases.len().cmp(&a.phases.len())))?;
+/// Regular bursts inside each of some phases: the best rated of the lists that they are made of.
+fn inner(view: &View, phases: &[Phase]) -> Option<Inner> {
+    let finer = view.lists.iter().map(|marked| &marked.list).filter(|finer| are_made_of(phases, finer));
+    let best =
+        finer.max_by(|a, b| a.rating.total_cmp(&b.rating).then(b.phases.len().cmp(&a.phases.len())))?;
     Some(Inner { bursts: best.phases.len(), mean_distance: best.regularity.period })
 }
 

@@ -88,6 +88,10 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
         let is_best = signs.best == Some(one.list) && one.within > -1.0;
         let mean = if links > 0 { one.likelihood / links as f64 } else { 0.0 };
         let flag = |is: bool| f64::from(u8::from(is));
+        let lengths: Vec<f64> = one.members.iter().map(|&i| phases[i].end - phases[i].start).collect();
+        let duty = median(&lengths) / one.period;
+        let loose = (one.sigma - LOOSE).max(0.0);
+        let tail = if one.form == Form::Mean { tail(&member(&marked.starts)) } else { 0.0 };
         let features = [
             flag(count <= 3),
             flag(count <= 5),
@@ -105,21 +109,28 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             cover,
             log_rating(&one, marked, uneven),
             flag(is_best),
-            (one.sigma - LOOSE).max(0.0),
+            loose,
             (phases[last].end - phases[first].start) / active,
             marked.list.pattern.min(1.0),
             one.time_in_pauses(signs.lists),
+            tail,
+            loose * duty.min(1.0),
             0.0,
             0.0,
             0.0,
             0.0,
             0.0,
         ];
-        let lengths: Vec<f64> = one.members.iter().map(|&i| phases[i].end - phases[i].start).collect();
-        let duty = median(&lengths) / one.period;
         out.push(Described { hypothesis: one, features, cover, correlation, duty });
     }
     out
+}
+
+/// How much longer the longest distance is than the usual one, as a logarithm: random arrivals have long tails, computing times have none.
+fn tail(starts: &[f64]) -> f64 {
+    let distances: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let longest = distances.iter().copied().fold(0.0, f64::max);
+    (longest / median(&distances).max(1e-300)).max(1.0).ln().min(2.0)
 }
 
 /// The time from the first to the last sample above quiet.

@@ -244,13 +244,13 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
         None => "no single frequency stands out of the spectrum".into(),
     });
     reasons.extend(runner_up(&evidence));
-    let is_sharp = !phases.is_empty() && view.is_sharp(one);
+    let pauses = view.pedestal <= 0.1 * view.ground.level;
+    let is_sharp = !phases.is_empty() && pauses && view.is_sharp(one);
     Estimate {
         period: Some(period),
         confidence: best.probability.min(1.0),
         begun: phases.last().and_then(|last| begun(view, last.start + period / 2.0)),
-        // On a pedestal, the spectrum tells bursts from a wave.
-        kind: (is_sharp && view.pedestal <= 0.15).then_some(SignalKind::Bursts),
+        kind: is_sharp.then_some(SignalKind::Bursts),
         periods: vec![if phases.is_empty() {
             PeriodOf::of_wave(&view.signal, period, best.probability.min(1.0))
         } else {

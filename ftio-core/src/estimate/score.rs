@@ -18,12 +18,15 @@ const VARIES: f64 = 0.1;
 const SHARE: f64 = 0.25;
 const JOINED_FILL: f64 = 0.6;
 
+/// Phases whose distances vary by less are even.
+const EVEN: f64 = 0.15;
+
 /// A hypothesis that covers less of the window with fewer members is one burst.
 const ONE_BURST: f64 = 0.15;
 const ONE_BURST_MEMBERS: usize = 12;
 
 /// … unless its parts are far apart: they take less of the period than this, and there are at least so many.
-const ONE_BURST_DUTY: f64 = 0.35;
+const ONE_BURST_DUTY: f64 = 0.25;
 const ONE_BURST_LEAST: usize = 5;
 
 /// A period, with the probability of all hypotheses that say so.
@@ -90,6 +93,13 @@ pub fn posterior_by(pool: Vec<Described>, score: &dyn Fn(&Described) -> f64) -> 
         let best =
             near(centre).into_iter().max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(centre);
         let members = near(best);
+        // Even phases tell more than a line of the spectrum that says the same: when they come.
+        let phases = |i: &usize| pool[*i].hypothesis.form != Form::Line && pool[*i].hypothesis.sigma < EVEN;
+        let by_phases = members.iter().copied().filter(phases);
+        let best = match pool[best].hypothesis.form {
+            Form::Line => by_phases.max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(best),
+            _ => best,
+        };
         let probability = members.iter().map(|&i| weights[i]).sum::<f64>() / all;
         candidates.push(Candidate { best: pool[best].clone(), probability, hypotheses: members.len() });
         members.iter().for_each(|&i| used[i] = true);

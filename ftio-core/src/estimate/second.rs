@@ -28,7 +28,7 @@ const LEFT: f64 = 0.005;
 /// At a multiple of the first period, the phases of the second must be this many times as large: else they are left-overs.
 const LARGER: f64 = 1.8;
 
-/// Phases that are longer than this share of the period hide what goes on between them.
+/// Where more of the time is busy, phases fill the period.
 const FULL: f64 = 0.6;
 
 /// Parts of the period in which the members' activity is looked at.
@@ -253,8 +253,8 @@ fn is_left_over(
 fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
     let one = &first.best.hypothesis;
     // Where phases fill most of the period, what goes on through them is their inner structure.
-    let lengths: Vec<f64> = view.members(one).iter().map(|phase| phase.end - phase.start).collect();
-    if median(&lengths) > FULL * one.period {
+    let busy = view.signal.samples.iter().filter(|x| **x > view.ground.quiet).count() as f64;
+    if busy * view.signal.step() > FULL * view.signal.duration() {
         return None;
     }
     let rest = (1.0 - first.probability).max(1e-6);

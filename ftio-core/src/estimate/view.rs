@@ -43,7 +43,7 @@ impl Default for Given {
 pub struct View {
     /// The signal, without what flows all the time.
     pub signal: Signal,
-    /// The share of the volume that flows all the time.
+    /// The bandwidth that flows all the time.
     pub pedestal: f64,
     /// What is quiet and what is not.
     pub ground: Ground,
@@ -66,7 +66,7 @@ impl View {
     pub fn of(signal: &Signal, given: &Given) -> Self {
         let mean = signal.mean();
         let signal = without_pedestal(signal);
-        let pedestal = if mean > 0.0 { 1.0 - signal.mean() / mean } else { 0.0 };
+        let pedestal = mean - signal.mean();
         let exactness = given.sampled.map_or(EXACT * signal.step(), |sampled| EXACT_SAMPLED * sampled);
         let found = phase_lists(&signal, given.cut, exactness);
         let lists: Vec<Marked> = found.lists.into_iter().map(Marked::of).collect();

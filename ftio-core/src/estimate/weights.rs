@@ -16,7 +16,7 @@ pub struct Weight {
 }
 
 /// Features of a hypothesis.
-pub const FEATURES: usize = 25;
+pub const FEATURES: usize = 27;
 
 /// What is added to the score of every hypothesis.
 pub const CONSTANT: f64 = -12.662920;
@@ -51,6 +51,8 @@ pub const WEIGHTS: [Weight; FEATURES] = [
     },
     Weight { name: "pattern", value: -0.3636417, meaning: "gain of taking several phases in turn as one" },
     Weight { name: "paused_time", value: -1.3545103, meaning: "share of the time in pauses" },
+    Weight { name: "tail", value: 0.0, meaning: "the longest distance against the usual one" },
+    Weight { name: "loose_busy", value: 0.0, meaning: "as loose, in phases that take much of the time" },
     Weight { name: "line", value: -0.8666716, meaning: "it is a line of the spectrum" },
     Weight { name: "line_z", value: 0.2685943, meaning: "log₂ z of the line" },
     Weight {

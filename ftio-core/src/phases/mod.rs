@@ -252,20 +252,24 @@ pub fn rating(octaves: f64, count: f64, irregularity: f64) -> f64 {
     octaves * clear.powi(3) / (doubt + irregularity)
 }
 
+/// Does each of some phases hold the same number of phases of a finer list, two or more? One in ten may be different.
+pub fn are_made_of(phases: &[Phase], finer: &PhaseList) -> bool {
+    let (many, few) = (finer.phases.len(), phases.len());
+    let each = (many as f64 / few.max(1) as f64).round() as usize;
+    let Some((first, last)) = phases.first().zip(phases.last()).filter(|_| each >= 2 && few >= 2) else {
+        return false;
+    };
+    let slack = 0.1 * (last.start - first.start) / (few - 1) as f64;
+    let before = |time: f64| finer.phases.partition_point(|phase| phase.start < time - slack);
+    let edges: Vec<usize> = phases.iter().map(|phase| before(phase.start)).chain([many]).collect();
+    let different = edges.windows(2).filter(|pair| pair[1].saturating_sub(pair[0]) != each).count();
+    different * 10 <= few
+}
+
 impl PhaseList {
     /// Does each phase hold the same number of phases of a finer list, two or more? One in ten may be different.
     pub fn is_made_of(&self, finer: &PhaseList) -> bool {
-        let (many, few) = (finer.phases.len(), self.phases.len());
-        let each = (many as f64 / few as f64).round() as usize;
-        if each < 2 {
-            return false;
-        }
-        let slack = 0.1 * self.regularity.period;
-        let before = |time: f64| finer.phases.partition_point(|phase| phase.start < time - slack);
-        let edges = self.phases.iter().map(|phase| before(phase.start)).chain([many]);
-        let edges: Vec<usize> = edges.collect();
-        let different = edges.windows(2).filter(|pair| pair[1].saturating_sub(pair[0]) != each).count();
-        different * 10 <= few
+        are_made_of(&self.phases, finer)
     }
 
     /// Is this the list of the phases, and the finer one their inner structure?

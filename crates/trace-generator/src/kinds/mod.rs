@@ -9,6 +9,7 @@ mod few;
 mod interrupted;
 mod many;
 mod odd_phases;
+mod paper;
 mod program;
 mod random_times;
 mod ranks;
@@ -98,7 +99,7 @@ pub enum Recording {
 }
 
 /// Families of kinds that the confidence is fitted on.
-pub const FITTED: [(&str, &[Kind]); 11] = [
+pub const FITTED: [(&str, &[Kind]); 12] = [
     ("one plain rhythm", rhythm::KINDS),
     ("interrupted", interrupted::KINDS),
     ("odd phases", odd_phases::KINDS),
@@ -110,6 +111,7 @@ pub const FITTED: [(&str, &[Kind]); 11] = [
     ("coarse series", coarse::KINDS),
     ("many phases", many::KINDS),
     ("no period: phases at random", random_times::KINDS),
+    ("settings of the paper", paper::KINDS),
 ];
 
 /// Families without phases, on which the confidence is fitted as well.
