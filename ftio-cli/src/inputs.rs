@@ -123,7 +123,8 @@ pub fn sources<'a>(
     if !merge {
         return Box::new(each);
     }
-    let (mut parts, mut errors): (Vec<(String, Box<dyn Source>)>, Vec<_>) = (Vec::new(), Vec::new());
+    let mut parts: Vec<(String, Box<dyn Source>)> = Vec::new();
+    let mut errors = Vec::new();
     for part in each {
         let named = |part: Opened| Ok((part.name.clone(), part.into_source()?));
         match part.and_then(named) {

@@ -45,8 +45,8 @@ struct Trace {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut seeds, mut held_out, mut l2, mut leave_out) = (10_000..10_040, 20_000..20_010, 0.003, false);
-    let mut none_weight = 1.0;
+    let (mut seeds, mut held_out, mut l2, mut leave_out) = (10_000..10_040, 20_000..20_010, 0.0005, false);
+    let mut none_weight = 1.5;
     let mut dropped = Vec::new();
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -277,8 +277,9 @@ fn dot(a: &Parameters, b: &Parameters) -> f64 {
 
 /// How good the answers are by these weights, kind by kind.
 fn report(what: &str, traces: &[Trace], parameters: impl Fn(&str) -> Parameters) {
-    let (mut kinds, mut sure, mut unsure): (Vec<(&str, [usize; 4], f64)>, Vec<bool>, Vec<(f64, bool)>) =
-        Default::default();
+    let mut kinds: Vec<(&str, [usize; 4], f64)> = Vec::new();
+    let mut sure: Vec<bool> = Vec::new();
+    let mut unsure: Vec<(f64, bool)> = Vec::new();
     for trace in traces {
         let parameters = parameters(trace.kind);
         let found = posterior_by(trace.pool.clone(), &|one| score(&parameters, &one.features));

@@ -4,7 +4,7 @@
 //! answers: does the I/O come back periodically, with which period, how sure is that, how much is transferred each time, and
 //! when does the next phase begin?
 //!
-//! In short: the bandwidth of the application over time is a signal. It is searched for [phases](phases) at every time
+//! In short: the bandwidth of the application over time is a signal. It is searched for [phases] at every time
 //! scale, and its [spectrum](spectral) for frequencies that stand out. What the period could be, and whether there is one
 //! at all, is weighed in one place, [`estimate`](estimate::estimate), which gives a period and the probability that it is
 //! right.

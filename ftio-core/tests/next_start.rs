@@ -14,8 +14,11 @@ fn normal(random: &mut Random) -> f64 {
     (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
 }
 
-/// Starts of 20 phases, the bursts of each as (offset, length, bytes), and the period.
-fn job(kind: &str, random: &mut Random) -> (Vec<f64>, Vec<Vec<(f64, f64, u64)>>, f64) {
+/// Bursts of a phase: offset, length, bytes.
+type Bursts = Vec<(f64, f64, u64)>;
+
+/// Starts of 20 phases, the bursts of each, and the period.
+fn job(kind: &str, random: &mut Random) -> (Vec<f64>, Vec<Bursts>, f64) {
     let period = 5.0 * (4.0 * random.unit()).exp2();
     let duty = 0.08 + 0.25 * random.unit();
     let mut at = period * random.unit();

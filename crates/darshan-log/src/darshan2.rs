@@ -1,6 +1,7 @@
 //! Darshan 2: one compressed stream of a job record and file records, each with the counters of all interfaces.
 
 use crate::counters::{Activity, Value, interval};
+use crate::darshan1;
 use crate::darshan2_counters::{Darshan2Counter, Darshan2Time};
 use crate::endian::{ByteOrder, Fields, text_to_nul};
 use crate::error::Result;
@@ -177,6 +178,7 @@ pub(crate) fn read_job(format: Format, order: ByteOrder, region: &mut Region<'_>
 #[derive(Debug)]
 pub struct Darshan2Records<'a> {
     region: Option<Region<'a>>,
+    format: Format,
     order: ByteOrder,
     /// Bytes of the job record, passed over first.
     job_len: usize,
@@ -185,7 +187,8 @@ pub struct Darshan2Records<'a> {
 
 impl<'a> Darshan2Records<'a> {
     pub(crate) fn new(format: Format, order: ByteOrder, region: Option<Region<'a>>) -> Self {
-        Darshan2Records { region, order, job_len: job::record_len_2(format), next: 0 }
+        let job_len = if format.major == 1 { darshan1::JOB_LEN } else { job::record_len_2(format) };
+        Darshan2Records { region, format, order, job_len, next: 0 }
     }
 
     fn read(&mut self) -> Result<Option<Darshan2Record>> {
@@ -193,6 +196,10 @@ impl<'a> Darshan2Records<'a> {
         region.skip(std::mem::take(&mut self.job_len) as u64, "a job record")?;
         region.set_record(self.next);
         self.next += 1;
+        if self.format.major == 1 {
+            let bytes = region.take(darshan1::record_len(self.format), "a file record")?;
+            return Ok(bytes.map(|bytes| darshan1::decode(self.format, bytes)));
+        }
         let bytes = region.take(RECORD_LEN, "a file record")?;
         Ok(bytes.map(|bytes| Darshan2Record::decode(self.order, bytes)))
     }

@@ -9,6 +9,7 @@ pub(crate) const MAGIC: u64 = 6_567_223;
 ///
 /// | format | releases |
 /// |---|---|
+/// | 1.21, 1.22, 1.24 | 1.x (read only) |
 /// | 2.00 – 2.06 | 2.0 – 2.3.1 |
 /// | 3.00 | 3.0 |
 /// | 3.10 | 3.1 |
@@ -17,7 +18,7 @@ pub(crate) const MAGIC: u64 = 6_567_223;
 /// | 3.41 | 3.4.1 – 3.5.0 |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Format {
-    /// 2 or 3.
+    /// 1, 2 or 3.
     pub major: u8,
     /// The number after the dot: 0 – 6, or 0, 10, 20, 21, 41.
     pub minor: u8,
@@ -39,6 +40,8 @@ impl Format {
         Format::V3_21,
         Format::V3_41,
     ];
+    /// Formats of Darshan 1, which are read but not written.
+    pub(crate) const DARSHAN_1: [Format; 3] = [Format::new(1, 21), Format::new(1, 22), Format::new(1, 24)];
     /// Darshan 3.0.
     pub const V3_00: Format = Format::new(3, 0);
     /// Darshan 3.1.
@@ -50,8 +53,8 @@ impl Format {
     /// Darshan 3.4.1 and later.
     pub const V3_41: Format = Format::new(3, 41);
 
-    /// What [`Format::ALL`] holds, for messages.
-    pub(crate) const SUPPORTED: &str = "2.00 to 2.06, 3.00, 3.10, 3.20, 3.21 or 3.41";
+    /// What is read, for messages.
+    pub(crate) const SUPPORTED: &str = "1.21, 1.22, 1.24, 2.00 to 2.06, 3.00, 3.10, 3.20, 3.21 or 3.41";
 
     pub(crate) const fn new(major: u8, minor: u8) -> Self {
         Format { major, minor }
@@ -66,8 +69,13 @@ impl Format {
         Some(Format { major: number(major)?, minor: number(minor)? })
     }
 
+    /// Has a log modules, or one record a file for all interfaces?
+    pub(crate) fn has_modules(self) -> bool {
+        self.major >= 3
+    }
+
     pub(crate) fn is_supported(self) -> bool {
-        Format::ALL.contains(&self)
+        Format::ALL.contains(&self) || Format::DARSHAN_1.contains(&self)
     }
 }
 

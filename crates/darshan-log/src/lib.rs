@@ -64,6 +64,7 @@
 #![warn(missing_docs)]
 
 mod counters;
+mod darshan1;
 mod darshan2;
 mod darshan2_counters;
 mod dxt;

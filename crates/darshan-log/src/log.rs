@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use crate::counters::{Activity, FileRecord};
+use crate::darshan1;
 use crate::darshan2::{self, Darshan2Records};
 use crate::dxt::Dxt;
 use crate::endian::ByteOrder;
@@ -77,7 +78,7 @@ impl Log {
             _ => {}
         }
         let format = recognise(&file, &head[..got])?;
-        if format.major == 2 {
+        if !format.has_modules() {
             return Log::read_2(file, source, limits, Compression::None);
         }
         let header = header::read(&file, &source, format)?;
@@ -103,16 +104,20 @@ impl Log {
         let head: [u8; 16] =
             region.take_promised(16, "a version and magic number")?.try_into().unwrap_or_default();
         let format = recognise(&file, &head)?;
-        if format.major != 2 {
+        if format.has_modules() {
             return Err(Error::Unsupported {
                 file,
                 what: "a compressed file around a log".into(),
-                expected: "Darshan 2 inside".into(),
+                expected: "Darshan 1 or 2 inside".into(),
                 found: format!("format {format}, which has its own compression: unpack the file first"),
             });
         }
-        let order = order_of(&file, &head)?;
-        let job = darshan2::read_job(format, order, &mut region)?;
+        let (order, job) = if format.major == 1 {
+            (darshan1::ORDER, darshan1::read_job(head, &mut region)?)
+        } else {
+            let order = order_of(&file, &head)?;
+            (order, darshan2::read_job(format, order, &mut region)?)
+        };
         drop(region);
         let (names, modules) = (Extent::default(), Vec::new());
         Ok(Log { file, source, limits, format, order, compression, names, modules, job })
@@ -231,10 +236,10 @@ impl Log {
         Dxt::new(self.order, module, self.module_region(module))
     }
 
-    /// File records of a Darshan 2 log; a log of Darshan 3 has none.
+    /// File records of a Darshan 1 or 2 log; a log of Darshan 3 has none.
     pub fn darshan2(&self) -> Darshan2Records<'_> {
         let whole = Extent { start: 0, len: self.source.len() };
-        let region = (self.format.major == 2).then(|| self.region(Cow::Borrowed("log"), whole));
+        let region = (!self.format.has_modules()).then(|| self.region(Cow::Borrowed("log"), whole));
         Darshan2Records::new(self.format, self.order, region)
     }
 
@@ -243,8 +248,8 @@ impl Log {
     /// records of other layers.
     pub fn activities(&self, layer: Layer) -> Box<dyn Iterator<Item = Result<Activity>> + '_> {
         let start = self.job.start.seconds;
-        match (self.format.major, layer) {
-            (2, _) => Box::new(self.darshan2().filter_map(move |record| match record {
+        match (self.format.has_modules(), layer) {
+            (false, _) => Box::new(self.darshan2().filter_map(move |record| match record {
                 Ok(record) => record.uses(layer).then(|| Ok(record.activity(layer, start))),
                 Err(error) => Some(Err(error)),
             })),
@@ -260,7 +265,7 @@ impl Log {
     /// A log of Darshan 2 is shown as the modules POSIX, MPI-IO and STDIO (with version 0) of the files that used
     /// them, because its successor would have recorded it so.
     pub fn totals(&self) -> Vec<ModuleTotals> {
-        if self.format.major == 2 {
+        if !self.format.has_modules() {
             return self.totals_2();
         }
         self.modules.iter().map(|info| self.module_totals(info)).collect()
@@ -329,7 +334,7 @@ fn recognise(file: &str, head: &[u8]) -> Result<Format> {
         Some(format) if format.is_supported() => Ok(format),
         Some(format) if is_log(&format) => Err(Error::Unsupported {
             file: file.into(),
-            what: if format.major == 1 { "Darshan 1".into() } else { "log format".into() },
+            what: "log format".into(),
             expected: Format::SUPPORTED.into(),
             found: format.to_string(),
         }),

@@ -298,7 +298,7 @@ impl Accesses {
 /// Read the counters of all layers, or of the one asked for.
 fn collect(log: &Log, reading: &Reading, layers: &mut [Accesses; 3]) -> Result<(), Invalid> {
     let asked = reading.layer;
-    if log.format().major == 2 {
+    if log.format().major < 3 {
         // One record for all layers; read once.
         for record in log.darshan2() {
             let record = record?;

@@ -39,7 +39,7 @@ pub struct Options {
     pub over_time: bool,
     /// Analyse as the Python FTIO 0.0.9 does (see [`compat`](crate::detect::compat)).
     pub compat: bool,
-    /// Analyse as the paper prints it (see [`compat`]).
+    /// Analyse as the paper prints it (see [`compat`](mod@crate::detect::compat)).
     pub paper: bool,
     /// Periods shorter than this, in seconds, are of no interest.
     pub min_period: Option<f64>,

@@ -49,7 +49,8 @@ impl Correlation {
         if let Some(&known) = self.known.borrow().get(&key) {
             return known;
         }
-        let value = self.blurred(period / self.step, (BLUR * period / self.step * 1.41421).max(0.4));
+        let value =
+            self.blurred(period / self.step, (BLUR * period / self.step * std::f64::consts::SQRT_2).max(0.4));
         self.known.borrow_mut().insert(key, value);
         value
     }

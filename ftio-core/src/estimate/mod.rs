@@ -1,10 +1,10 @@
 //! Is there a period, and which? The one function that decides: [`estimate`].
 //!
 //! 1. [`view`]: the signal without what flows all the time, its [lists of phases](crate::phases) at every scale, its
-//!    [autocorrelation](correlation) and the [lines](lines) of its spectrum;
+//!    [autocorrelation](correlation) and the [lines] of its spectrum;
 //! 2. [`hypotheses`]: what the period could be, list by list;
 //! 3. [`features`]: what speaks for each;
-//! 4. [`score`]: a probability for each, with the [weights](weights) of the features; *no period* is one of the alternatives;
+//! 4. [`score`]: a probability for each, with the [weights] of the features; *no period* is one of the alternatives;
 //! 5. [`second`]: a second rhythm beside the first.
 //!
 //! The most probable period is the answer if its probability, which is the confidence, is at least one half. *Period* means the distance at which phases recur,

@@ -335,11 +335,11 @@ impl Tally {
                 time: (!finished.is_empty())
                     .then(|| seconds_of_sum(finished.iter().map(|rank| i128::from(rank.overhead)).sum())),
                 rank0: finished.iter().find(|rank| rank.rank == 0).map(|rank| seconds(rank.overhead)),
-                largest: finished.iter().map(|rank| rank.overhead).max().map(|ns| seconds(ns)),
+                largest: finished.iter().map(|rank| rank.overhead).max().map(seconds),
                 per_op: (operations > 0)
                     .then(|| finished.iter().map(per_op).sum::<f64>() / operations as f64),
             },
-            clock: Clock { nodes: Some(nodes.len()), max_error: clock_errors.max().map(|ns| seconds(ns)) },
+            clock: Clock { nodes: Some(nodes.len()), max_error: clock_errors.max().map(seconds) },
             coverage: coverage.coverage(),
             metadata: Some(Metadata { ops: self.metadata_ops, time: seconds_of_sum(self.metadata_time) }),
             failed: Some(self.failed),

@@ -1,7 +1,7 @@
 //! Phases: at every scale of the signal a list of them.
 //!
 //! Looked at closely, a phase is many requests; from afar, phases flow together. So there are many lists of phases: one for each
-//! [level](crate::phases::scale_space) of the signal, and some that group [bursts](crate::phases::bursts) by the pauses between them or by equal volume. Which
+//! [level](crate::phases::scale_space) of the signal, and some that group [bursts](mod@bursts) by the pauses between them or by equal volume. Which
 //! list is the right one, if any, is [estimated](mod@crate::estimate) from all of them; here each gets a *rating* by how long it holds and
 //! how [regular](crate::phases::regularity) its phases are, which is one of the signs.
 //!

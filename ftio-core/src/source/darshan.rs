@@ -22,7 +22,9 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
     let is_version = matches!(head, [b'1'..=b'9', b'.', b'0'..=b'9', ..]);
     let has_magic =
         magic.is_some_and(|bytes| [i64::from_le_bytes(bytes), i64::from_be_bytes(bytes)].contains(&MAGIC));
-    (is_version && has_magic) || (head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY"))
+    // Darshan 1 has no such number.
+    let is_first = matches!(head, [b'1', b'.', b'2', b'0'..=b'9', 0, 0, 0, 0, ..]);
+    is_first || (is_version && has_magic) || (head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY"))
 }
 
 /// The log.

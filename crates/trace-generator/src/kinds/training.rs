@@ -52,7 +52,7 @@ fn epochs(random: &mut Random) -> Made {
         time = batches_at(&mut program, random, time, batches, distance, busy) + pause;
     }
     let truth = regular(starts);
-    program.made(Truth { also: vec![distance], ..truth }).as_reads()
+    program.made(Truth { also: vec![distance], ..truth }).reading()
 }
 
 fn train_and_evaluate(random: &mut Random) -> Made {
@@ -76,7 +76,7 @@ fn train_and_evaluate(random: &mut Random) -> Made {
     // So are the batches, where there are enough of them.
     let also = if batches > 3 { vec![distance] } else { Vec::new() };
     let truth = Truth { also, ..regular(starts) };
-    program.made(truth).as_reads()
+    program.made(truth).reading()
 }
 
 fn cold_first_epoch(random: &mut Random) -> Made {
@@ -96,7 +96,7 @@ fn cold_first_epoch(random: &mut Random) -> Made {
         time = batches_at(&mut program, random, time, batches, distance, busy) + pause;
     }
     let truth = regular(starts);
-    program.made(Truth { also: vec![distance], ..truth }).as_reads()
+    program.made(Truth { also: vec![distance], ..truth }).reading()
 }
 
 fn batches(random: &mut Random) -> Made {
@@ -112,7 +112,7 @@ fn batches(random: &mut Random) -> Made {
         );
         time += program.period * (1.0 + spread * random.normal()).max(1.02 * busy);
     }
-    program.made(regular(starts)).as_reads()
+    program.made(regular(starts)).reading()
 }
 
 fn checkpoints(random: &mut Random) -> Made {
@@ -138,7 +138,7 @@ fn checkpoints(random: &mut Random) -> Made {
 
 impl Made {
     /// The same with its writes as reads.
-    fn as_reads(mut self) -> Self {
+    fn reading(mut self) -> Self {
         if let Recording::Requests { writes, reads, .. } = &mut self.recording {
             std::mem::swap(writes, reads);
         }

@@ -7,7 +7,7 @@
 //! | mean | all phases, their distances normal around T |
 //! | drift | the same, but distances grow or shrink steadily |
 //! | change | two periods, one after the other |
-//! | [comb](crate::estimate::hypotheses::comb) | members follow one another after one T or a few (slots left empty), or after a pause of any length |
+//! | [comb] | members follow one another after one T or a few (slots left empty), or after a pause of any length |
 //! | line | a line of the spectrum of a series of samples, where phases cannot be told apart |
 //!
 //! Each has a log-likelihood ratio against phases at random instants (Poisson), less half a logarithm of the number of distances for each
