@@ -215,27 +215,28 @@ def kinds_reliability(results, method):
     return [(sum(c for c, _ in b) / len(b), sum(r for _, r in b) / len(b), len(b)) for _, b in sorted(bins.items())]
 
 
-def kinds_part(results):
+def kinds_page(results):
+    """docs/accuracy-kinds.md and its picture."""
     rows = [["method", "mean confidence", "share right", "answers"]]
     for method in results["methods"]:
         rows += [[method, f"{c:.2f}", f"{r:.2f}", str(n)] for c, r, n in kinds_reliability(results, method)]
     left_out = "".join(f"- {line}\n" for line in results.get("fit", [])) or "Not measured this time.\n"
     python = results["methods"].get("Python FTIO")
     few = f" The Python FTIO takes seconds for a trace and gets {len(python) // max(1, len({one['kind'] for one in python}))} of each kind." if python else ""
-    return f"""# How accurate the period is
+    text = f"""# How accurate the period is on every kind of signal
 
-Measured by `scripts/bench accuracy --write`, which wrote this page. First, every kind of signal that we could think of, {results["traces"]} traces each; then the
-[experiment of the paper](#the-experiment-of-the-paper). All traces are made up (`crates/trace-generator/`, seeded), so that the truth is known.
-
-## Every kind of signal
+Measured by `scripts/bench accuracy --part kinds --write`, which wrote this page: {results["traces"]} traces of each kind of signal that we could think of. All are made up
+(`crates/trace-generator/`, seeded), so that the truth is known. The experiment of the paper has [a page of its own](accuracy.md).
 
 An answer is right within 3 % of the truth (few phases 7 %, two rhythms both within 4 %); where there is no period, no answer is. It is *sure* from a confidence of 0.9 on.
 Where a signal has a second rhythm beside the one asked for, such as a log, its period is right as well.{few}
 
 {kinds_summary(results)}
 ![reliability over all kinds](accuracy-kinds.svg)
+
+## Kind by kind
 {kinds_tables(results)}
-### Confidence on kinds that it was not fitted on
+## Confidence on kinds that it was not fitted on
 
 `confidence` is a probability: every hypothesis about the period has a score, and *no period* is one of them (`ftio-core/src/estimate/`). The weights of the score are fitted by
 `scripts/fit` on the kinds above that are not called *never fitted on*, with seeds from 10000 on. `scripts/fit --leave-one-kind-out` fits without each kind in turn and judges it by
@@ -243,8 +244,14 @@ that:
 
 {left_out}
 {table(rows)}
-## The experiment of the paper
+## Limits
+
+- The generator is ours: its signals are made up, not recorded.
+- Equal phases whose distances vary as much as those of random arrivals (log-normal or gamma, deviation half of the mean), and programs whose computing times vary as much, have much in
+  common: some of the former get an answer, some of the latter none, at a confidence that says so.
 """
+    lines = {name: kinds_reliability(results, name) for name in results["methods"]}
+    return text, {"accuracy-kinds.svg": reliability_picture("share of right answers by confidence, all kinds", lines)}
 
 
 def svg(width, height, parts):
@@ -304,7 +311,8 @@ def reliability_picture(title, lines):
     return svg(left + size + 200, top + size + 50, parts)
 
 
-def page(kinds_results, paper_results):
+def paper_page(paper_results):
+    """docs/accuracy.md and its pictures."""
     results, traces = paper_results["settings"], paper_results["traces"]
     method = "ftio -f 1"
     paper = ("8a", "8b", "8c")
@@ -314,8 +322,10 @@ def page(kinds_results, paper_results):
     any_high, any_right, any_answerable, any_total = sure(results, method, ("any",))
     means = "; ".join(f"{name}: {percent(together(results, name))}" for name in COLOURS if together(results, name) is not None)
     missed = min(one["traces"] - one["periodic"] for one in kinds)
-    parts = [kinds_part(kinds_results), f"""
-{traces} traces of each setting. The experiment is that of *Capturing Periodic I/O Using Frequency Techniques* (Tarraf et al., IPDPS 2024), III-A: J = 20
+    parts = [f"""# How accurate the period is in the experiment of the paper
+
+Measured by `scripts/bench accuracy --part paper --write`, which wrote this page; [every other kind of signal](accuracy-kinds.md) has a page of its own. {traces} generated traces of each setting,
+whose truth is known because they are made up (`crates/trace-generator/`). The experiment is that of *Capturing Periodic I/O Using Frequency Techniques* (Tarraf et al., IPDPS 2024), III-A: J = 20
 iterations of P = 32 ranks that compute for t_cpu and then write for about 10.4 s, in ten shapes of phases; before and after, the job idles for up to
 30 s (the paper has one shape and no idle time: see *own setting* below). The truth is the mean distance of the phase starts, (s_J − s_1)/(J − 1). The error is |T − T_true|/T_true for each trace; *missed* traces, in which no
 period was found, count as 1. `ftio -f 1`, `--compat -f 1` and `--paper -f 1` sample at 1 Hz as the paper does; `ftio` chooses for itself. The Python FTIO (0.0.9, `-f 1`) takes
@@ -333,18 +343,18 @@ seconds for a trace and gets the first few.
 
 """]
     for which in paper:
-        parts.append(f"### {TITLES[which]}\n\n{figure(results, which)}\n")
-    parts.append(f"""### {TITLES["own"]}
+        parts.append(f"## {TITLES[which]}\n\n{figure(results, which)}\n")
+    parts.append(f"""## {TITLES["own"]}
 
 Errors as they were published, and as they come out here on traces of that kind.
 
 {own_setting(results)}
-### Figure 9: σ_vol and σ_time when computing times vary (medians)
+## Figure 9: σ_vol and σ_time when computing times vary (medians)
 
 T is the time from the first phase to the last, and each period is cut half-way between two phases (see `ftio-core/src/detect/characterize.rs`).
 
 {figure_9(results)}
-### {TITLES["any"]}
+## {TITLES["any"]}
 
 Ranks 2 to 64, phases of 0.5 to 30 s and computing times of 0.2 to 20 times that, jitter, desynchronisation, other traffic, volumes that differ and a long first phase in
 about half of them each. Here the period is often not to be known: few phases whose distances vary look like any other few bursts, and are called
@@ -353,16 +363,16 @@ not periodic.
 {figure(results, "any")}
 Answers of confidence ≥ 0.9: {any_right} of {any_high} within 5 %; {any_answerable} of {any_total} traces have one.
 
-### Knowing when not to answer
+## Knowing when not to answer
 
 {not_periodic(results)}
-### Two periods
+## Two periods
 
 {two_periods(results)}
 Two periods at once are both in `periods`, and `period` is that of the larger volume; one that changes on the way has both in `periods`, with their
 times, and no single `period`.
 
-### Confidence on these traces
+## Confidence on these traces
 
 ![reliability](accuracy-reliability.svg)
 
@@ -384,7 +394,5 @@ times, and no single `period`.
         "accuracy-errors.svg": errors_picture(results),
         "accuracy-reliability.svg": reliability_picture("share of right answers (within 5 %) by confidence",
                                                         {name: reliability(results, name) for name in ("ftio -f 1", "ftio --compat")}),
-        "accuracy-kinds.svg": reliability_picture("share of right answers by confidence, all kinds",
-                                                  {name: kinds_reliability(kinds_results, name) for name in kinds_results["methods"]}),
     }
     return "".join(parts), pictures
