@@ -159,14 +159,18 @@ impl Predictor {
         self.history.total_bytes()
     }
 
-    /// The start of a window, moved back to an edge of all bins in which a window of this length may be sampled. No bin then
-    /// reaches beyond the window, and its period is that of a detection that reads nothing else.
+    /// The start of a window, moved on to an edge of all bins in which a window of this length may be sampled. No bin then
+    /// reaches beyond the window, and its period is that of a detection that reads nothing else. As the window grows its
+    /// start never goes back.
     fn aligned(&self, from: i64, until: i64) -> i64 {
-        let first = self.job.start.unwrap_or(from);
+        if self.job.start.is_some_and(|first| from <= first) {
+            return from;
+        }
         let widest =
             || ((until - from).max(1) as u64 / (AUTO_MIN_SAMPLES as u64 / 2)).next_power_of_two() as i64;
         let width = self.options.detect.frequency.map_or_else(widest, width).max(1);
-        (from.div_euclid(width) * width).max(first.min(from))
+        let edge = from.div_euclid(width) * width;
+        if edge < from { edge + width } else { edge }
     }
 
     fn analyse_window(&mut self, from: i64, to: i64) -> Analysis {
