@@ -180,7 +180,7 @@ fn python() -> Option<&'static str> {
 #[test]
 fn the_decoder_in_python_agrees() {
     let Some(python) = python() else {
-        eprintln!("skipped: no python3 with the msgpack package");
+        test_data::skip("the_decoder_in_python_agrees", "no python3 with the msgpack package");
         return;
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/decode.py");
