@@ -1,7 +1,7 @@
 //! `--paper` to the printed digit: the formulas on fixtures of our own, and the paper's traces where they are at hand.
 //!
 //! `golden/paper.json` holds signals and what an independent implementation of the printed formulas makes of them
-//! (`golden/make_paper.py`). The published traces are looked for in `FTIO_SHARED`, or in a folder `shared` in one of the directories above.
+//! (`golden/make_paper.py`). The published traces are in the shared test data, where that is at hand.
 
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, compat, detect};
@@ -47,12 +47,6 @@ fn the_printed_formulas() {
     }
 }
 
-fn shared() -> Option<PathBuf> {
-    let named = std::env::var_os("FTIO_SHARED").map(PathBuf::from);
-    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|dir| dir.join("shared"));
-    named.into_iter().chain(above).find(|dir| dir.join("traces/ftio/lammps_3072.json").is_file())
-}
-
 /// What is found in the files of a folder that begin with `start`, taken together.
 fn together(folder: &Path, start: &str) -> Detection {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -73,16 +67,14 @@ fn together(folder: &Path, start: &str) -> Detection {
 
 #[test]
 fn the_published_case_studies() {
-    let Some(shared) = shared() else {
-        eprintln!("skipped: lammps_3072.json is not here (FTIO_SHARED)");
-        return;
-    };
-    let folder = shared.join("traces/ftio");
+    let test = "the_published_case_studies";
+    let Some(lammps) = test_data::shared_or_skip(test, "traces/ftio/lammps_3072.json") else { return };
+    let folder = lammps.parent().unwrap();
     // LAMMPS: 25.73 s, 55.0 %, refined 84.9 %; NEK5000 on GekkoFS: 50.0888 s, 51.64 %, refined 83.83 %.
     for (start, period, confidence, refined) in
         [("lammps_3072", 25.731, 0.5505, 0.8493), ("gekkofs_write", 50.0889, 0.5164, 0.8383)]
     {
-        let found = together(&folder, start);
+        let found = together(folder, start);
         close(start, found.period, period, 0.0006);
         close(start, Some(found.confidence), confidence, 0.00006);
         close(start, found.refined_confidence, refined, 0.00006);
