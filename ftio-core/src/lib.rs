@@ -1,17 +1,17 @@
 //! From the I/O requests of a parallel application to the period of its I/O phases.
 //!
-//! Many applications compute, write, and compute again. [`detect`](detect::detect) takes the requests of all ranks and
-//! answers: does the I/O come back periodically, with which period, how sure is that, how much is transferred each time, and
-//! when does the next phase begin?
+//! Many applications compute, write, and compute again. [`detect`](detect::detect) takes the requests of all
+//! ranks and answers: does the I/O come back periodically, with which period, how sure is that, how much is
+//! transferred each time, and when does the next phase begin?
 //!
-//! In short: the bandwidth of the application over time is a signal. It is searched for [phases] at every time
-//! scale, and its [spectrum](spectral) for frequencies that stand out. What the period could be, and whether there is one
-//! at all, is weighed in one place, [`estimate`](estimate::estimate), which gives a period and the probability that it is
-//! right.
+//! In short: the bandwidth of the application over time is a signal. It is searched for [phases] at every
+//! time scale, and its [spectrum](spectral) for frequencies that stand out. What the period could be, and
+//! whether there is one at all, is weighed in one place, [`estimate`](estimate::estimate), which gives a
+//! period and the probability that it is right.
 //!
-//! The spectral method, and the numbers that describe phases, are those of *Capturing Periodic I/O Using Frequency
-//! Techniques* (Tarraf et al., IPDPS 2024), called "the paper" throughout. Where we depart from it, the module says so
-//! and why. [`detect`](mod@detect) lists the steps in their order.
+//! The spectral method, and the numbers that describe phases, are those of *Capturing Periodic I/O Using
+//! Frequency Techniques* (Tarraf et al., IPDPS 2024), called "the paper" throughout. Where we depart from it,
+//! the module says so and why. [`detect`](mod@detect) lists the steps in their order.
 //!
 //! ```
 //! use ftio_core::detect::{Options, detect};
@@ -33,8 +33,8 @@
 //!
 //! # Numbers
 //!
-//! Times inside are integers, nanoseconds of job time; results are in seconds, Hz, bytes and bytes per second. The same input gives the
-//! same answer, whatever the order of the requests.
+//! Times inside are integers, nanoseconds of job time; results are in seconds, Hz, bytes and bytes per
+//! second. The same input gives the same answer, whatever the order of the requests.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

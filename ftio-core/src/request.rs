@@ -1,7 +1,8 @@
 //! What the analysis needs to know of one I/O request, and which requests a *mode* selects.
 //!
-//! Times are nanoseconds of job time: 0 is the start of the job (its first `MPI_Init`), and all ranks share the
-//! scale. They are signed because a reader that lines up clocks may place an early rank a little before 0.
+//! Times are nanoseconds of job time: 0 is the start of the job (its first `MPI_Init`), and all ranks share
+//! the scale. They are signed because a reader that lines up clocks may place an early rank a little before
+//! 0.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -10,8 +11,8 @@ pub use tmio_trace::Class;
 
 /// One request: `bytes` moved evenly between `start` and `end`.
 ///
-/// For a nonblocking operation `start` is the entry of the call that issued it and `end` the return of the call
-/// that completed it, so that `bytes / (end - start)` is its actual bandwidth.
+/// For a nonblocking operation `start` is the entry of the call that issued it and `end` the return of the
+/// call that completed it, so that `bytes / (end - start)` is its actual bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// When the request began, in nanoseconds of job time.
@@ -84,7 +85,8 @@ pub enum Mode {
     WriteAsync,
     /// Nonblocking reads, from issue to completion.
     ReadAsync,
-    /// Nonblocking writes, from issue to deadline: the bandwidth that would have hidden them behind computation.
+    /// Nonblocking writes, from issue to deadline: the bandwidth that would have hidden them behind
+    /// computation.
     WriteAsyncRequired,
     /// Nonblocking reads, from issue to deadline.
     ReadAsyncRequired,

@@ -1,7 +1,7 @@
 //! The categories of the paper's Table I, and sets of them.
 //!
-//! Table I names periodicity without a direction, but its Table II counts periodic *writes*. So each of these exists
-//! three times: `read_periodic…`, `write_periodic…`, and `periodic…` for either.
+//! Table I names periodicity without a direction, but its Table II counts periodic *writes*. So each of these
+//! exists three times: `read_periodic…`, `write_periodic…`, and `periodic…` for either.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,11 @@
 //! Categories of I/O behaviour, over archives of hundreds of thousands of Darshan logs.
 //!
-//! An application reads at its start, writes checkpoints every ten minutes, and writes its results at the end: three
-//! categories that a scheduler or the people behind a file system can work with. This crate assigns them by the
-//! method of *MOSAIC: Detection and Categorization of I/O Patterns in HPC Applications* (Jolivel, Tessier, Monniot and Pallez, PDSW
-//! 2024), "the paper" in all that follows. Where the paper is silent, the module says what was decided; where a
-//! number was decided, it is a [threshold](thresholds) with its source.
+//! An application reads at its start, writes checkpoints every ten minutes, and writes its results at the
+//! end: three categories that a scheduler or the people behind a file system can work with. This crate
+//! assigns them by the method of *MOSAIC: Detection and Categorization of I/O Patterns in HPC Applications*
+//! (Jolivel, Tessier, Monniot and Pallez, PDSW 2024), "the paper" in all that follows. Where the paper is
+//! silent, the module says what was decided; where a number was decided, it is a [threshold](thresholds) with
+//! its source.
 //!
 //! ```
 //! use mosaic::{Operation, Run, Thresholds, categorize};

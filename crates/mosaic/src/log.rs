@@ -1,15 +1,15 @@
 //! From a Darshan log to a run: which layer, which operations, whether it is valid at all.
 //!
-//! **Operations.** One for each file record and direction, from the first access to the end of the last, with all its bytes;
-//! that is what counters tell. A record that all ranks share is one operation (the public code expands it
-//! to ranks 1 … n−1, and so loses the bytes of rank 0). Where the log has a complete DXT trace of the layer, each single
-//! read and write is an operation instead.
+//! **Operations.** One for each file record and direction, from the first access to the end of the last, with
+//! all its bytes; that is what counters tell. A record that all ranks share is one operation (the public code
+//! expands it to ranks 1 … n−1, and so loses the bytes of rank 0). Where the log has a complete DXT trace of
+//! the layer, each single read and write is an operation instead.
 //!
-//! **Layer.** Bytes of MPI-IO appear again under POSIX, so one layer is taken: the one that moved most; of equals MPI-IO
-//! before POSIX before STDIO. Standard streams are no files and are left out.
+//! **Layer.** Bytes of MPI-IO appear again under POSIX, so one layer is taken: the one that moved most; of
+//! equals MPI-IO before POSIX before STDIO. Standard streams are no files and are left out.
 //!
-//! **Metadata.** Opens, closes and seeks reach the server from POSIX and from STDIO, which never count the same call; those of MPI-IO
-//! are used where there is nothing below it. With a layer asked for, only that.
+//! **Metadata.** Opens, closes and seeks reach the server from POSIX and from STDIO, which never count the
+//! same call; those of MPI-IO are used where there is nothing below it. With a layer asked for, only that.
 
 use crate::metadata::Requests;
 use crate::operation::{Bins, Collector, Operation};
@@ -19,7 +19,8 @@ use darshan_log::{Activity, Direction, Dxt, Interval, Log, ModuleId};
 use ftio_core::Layer;
 use serde::{Deserialize, Serialize};
 
-/// Ids of `<STDIN>`, `<STDOUT>` and `<STDERR>`: Darshan hashes names, so that these are the same in every log.
+/// Ids of `<STDIN>`, `<STDOUT>` and `<STDERR>`: Darshan hashes names, so that these are the same in every
+/// log.
 const STANDARD_STREAMS: [u64; 3] =
     [9_457_796_068_806_373_448, 15_920_181_672_442_173_319, 7_238_257_241_479_193_519];
 

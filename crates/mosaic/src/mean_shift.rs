@@ -1,7 +1,8 @@
-//! Mean Shift (Fukunaga and Hostetler, 1975) with a flat kernel: points that climb to the same peak of density are one group.
+//! Mean Shift (Fukunaga and Hostetler, 1975) with a flat kernel: points that climb to the same peak of
+//! density are one group.
 //!
-//! Each point moves to the mean of all points within a radius of it, again and again, until it rests. Points that come to
-//! rest within a radius of each other belong together. The number of groups need not be known.
+//! Each point moves to the mean of all points within a radius of it, again and again, until it rests. Points
+//! that come to rest within a radius of each other belong together. The number of groups need not be known.
 
 /// A point that has moved less than this share of the radius rests.
 const AT_REST: f64 = 1e-3;

@@ -1,8 +1,9 @@
 //! What the metadata server had to bear (paper III-B3c): opens, closes and seeks, second by second.
 //!
-//! Darshan tells when the first and the last open of a file were, and how many there were in between; they are taken as
-//! evenly spread. Seeks are taken as made with the opens (so does the paper), closes as one for each open. A
-//! *second* is one of those into which the run is divided from its begin, and a *spike* such a second with many requests.
+//! Darshan tells when the first and the last open of a file were, and how many there were in between; they
+//! are taken as evenly spread. Seeks are taken as made with the opens (so does the paper), closes as one for
+//! each open. A *second* is one of those into which the run is divided from its begin, and a *spike* such a
+//! second with many requests.
 
 use crate::category::Load;
 use crate::thresholds::Thresholds;

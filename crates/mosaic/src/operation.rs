@@ -34,21 +34,24 @@ impl Operation {
     }
 }
 
-/// Bring operations into the order of time; equal ones in an order that does not depend on where they came from.
+/// Bring operations into the order of time; equal ones in an order that does not depend on where they came
+/// from.
 pub fn sort(operations: &mut [Operation]) {
     operations.sort_unstable_by(|a, b| {
         a.start.total_cmp(&b.start).then(a.end.total_cmp(&b.end)).then(a.bytes.cmp(&b.bytes))
     });
 }
 
-/// Concurrent operations become one (paper III-B2a): those that overlap or touch. Expects, and keeps, the order of time.
+/// Concurrent operations become one (paper III-B2a): those that overlap or touch. Expects, and keeps, the
+/// order of time.
 pub fn merge_concurrent(operations: &mut Vec<Operation>) {
     fold(operations, |last, next| next.start <= last.end);
 }
 
-/// Neighbours become one (paper III-B2b): those with a gap below 0.1 % of the run, or below 1 % of the operation they
-/// become. An operation that grew may reach its neighbour on either side, so this goes on until no two are left that
-/// merge; what remains does not depend on the order of merging, because a gap stays and an operation only grows.
+/// Neighbours become one (paper III-B2b): those with a gap below 0.1 % of the run, or below 1 % of the
+/// operation they become. An operation that grew may reach its neighbour on either side, so this goes on
+/// until no two are left that merge; what remains does not depend on the order of merging, because a gap
+/// stays and an operation only grows.
 pub fn merge_neighbours(operations: &mut Vec<Operation>, run_time: f64, thresholds: &Thresholds) {
     let small = thresholds.neighbour_gap_of_run * run_time;
     fold(operations, |last, next| {
@@ -57,8 +60,8 @@ pub fn merge_neighbours(operations: &mut Vec<Operation>, run_time: f64, threshol
     });
 }
 
-/// Merge pairs of successive operations as long as there are some to merge. In place: the operations up to `kept` are a
-/// stack of those that do not merge with each other.
+/// Merge pairs of successive operations as long as there are some to merge. In place: the operations up to
+/// `kept` are a stack of those that do not merge with each other.
 fn fold(operations: &mut Vec<Operation>, merges: impl Fn(&Operation, &Operation) -> bool) {
     let mut kept = 0;
     for at in 0..operations.len() {
@@ -86,8 +89,8 @@ pub struct Bins {
 
 /// Collects the operations of a direction in bounded memory.
 ///
-/// Up to [`Collector::MOST`] they are kept as they are. Beyond, those that would be merged anyway are merged early; only how
-/// bytes are spread inside of a merged operation is then lost.
+/// Up to [`Collector::MOST`] they are kept as they are. Beyond, those that would be merged anyway are merged
+/// early; only how bytes are spread inside of a merged operation is then lost.
 #[derive(Clone, Debug)]
 pub struct Collector {
     operations: Vec<Operation>,

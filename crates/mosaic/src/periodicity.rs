@@ -1,16 +1,16 @@
 //! Periodic operations: segments of comparable duration and volume that come back (paper III-B3a).
 //!
-//! A segment goes from the begin of an operation to the begin of the next. The last operation opens none: nobody knows when
-//! its successor would have come. (The public code gives it the length of the one before, so that any two operations of the
-//! same size would be periodic.)
+//! A segment goes from the begin of an operation to the begin of the next. The last operation opens none:
+//! nobody knows when its successor would have come. (The public code gives it the length of the one before,
+//! so that any two operations of the same size would be periodic.)
 //!
-//! Segments are grouped by [Mean Shift](crate::mean_shift). The paper leaves the scaling open, and the public code puts
-//! seconds beside bytes, so that duration is ignored. Here both are taken by their logarithm: what counts is by which factor
-//! two segments differ.
+//! Segments are grouped by [Mean Shift](crate::mean_shift). The paper leaves the scaling open, and the public
+//! code puts seconds beside bytes, so that duration is ignored. Here both are taken by their logarithm: what
+//! counts is by which factor two segments differ.
 //!
-//! A group of more than one segment is a periodic operation. Among many irregular segments some two or three are always alike
-//! by chance; those do not come back at even distances. So a group counts if most distances between the begins of
-//! its segments are equal, and two segments alone if one follows the other.
+//! A group of more than one segment is a periodic operation. Among many irregular segments some two or three
+//! are always alike by chance; those do not come back at even distances. So a group counts if most distances
+//! between the begins of its segments are equal, and two segments alone if one follows the other.
 
 use crate::category::{Busy, Magnitude};
 use crate::mean_shift;
@@ -18,7 +18,8 @@ use crate::operation::Operation;
 use crate::thresholds::Thresholds;
 use serde::{Deserialize, Serialize};
 
-/// More segments than this are not grouped. With neighbours merged below 0.1 % of the run there are at most 1000.
+/// More segments than this are not grouped. With neighbours merged below 0.1 % of the run there are at most
+/// 1000.
 const MOST_SEGMENTS: usize = 10_000;
 
 /// A periodic operation.
@@ -36,8 +37,8 @@ pub struct Periodic {
     pub busy_time: f64,
     /// Whether that is little or much.
     pub busy: Option<Busy>,
-    /// The middle distance between the begins of two of its segments: the same as the period, unless other operations
-    /// come in between.
+    /// The middle distance between the begins of two of its segments: the same as the period, unless other
+    /// operations come in between.
     pub recurrence: f64,
     /// When the first of its segments began.
     pub first: f64,

@@ -1,4 +1,5 @@
-//! From any other input to a run: every request is an operation. There are no metadata operations in such inputs.
+//! From any other input to a run: every request is an operation. There are no metadata operations in such
+//! inputs.
 
 use crate::log::{Invalid, InvalidKind, LoggedRun, Origin};
 use crate::operation::{Collector, Operation};

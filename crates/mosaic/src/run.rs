@@ -94,7 +94,8 @@ impl Findings {
     }
 }
 
-/// The pipeline of the paper: merging, segmentation, grouping, chunks, metadata. With `witness`, FTIO is asked as well.
+/// The pipeline of the paper: merging, segmentation, grouping, chunks, metadata. With `witness`, FTIO is
+/// asked as well.
 pub fn categorize(run: &Run, thresholds: &Thresholds, witness: bool) -> Findings {
     let mut seconds = Seconds::new(run.run_time);
     run.metadata.iter().for_each(|requests| seconds.add(requests));

@@ -1,11 +1,12 @@
 //! When the bytes were moved: four chunks of equal length, compared (paper III-B3b).
 //!
-//! The paper gives two rules: a chunk of start or end that holds more than twice what the others hold, and chunks that vary
-//! by less than 25 %. The rest of Table I is decided as follows. *after_start_before_end*: the chunks between hold
-//! more than twice what start and end hold. *after_start*, *before_end*: the first or last chunk holds less than a fifth of
-//! what the others hold (the public code's share). If both did, the middle would hold more than two thirds: these
-//! rules never contradict each other at their defaults. What fits none has no temporality; most of those move
-//! data at the start and at the end, for which Table I has no name.
+//! The paper gives two rules: a chunk of start or end that holds more than twice what the others hold, and
+//! chunks that vary by less than 25 %. The rest of Table I is decided as follows. *after_start_before_end*:
+//! the chunks between hold more than twice what start and end hold. *after_start*, *before_end*: the first or
+//! last chunk holds less than a fifth of what the others hold (the public code's share). If both did, the
+//! middle would hold more than two thirds: these rules never contradict each other at their defaults. What
+//! fits none has no temporality; most of those move data at the start and at the end, for which Table I has
+//! no name.
 
 use crate::category::Temporality;
 use crate::operation::Operation;

@@ -1,5 +1,5 @@
-//! Every number the rules depend on, with where it comes from. One table makes the struct, the options of the command line and
-//! their documentation.
+//! Every number the rules depend on, with where it comes from. One table makes the struct, the options of the
+//! command line and their documentation.
 
 use serde::{Deserialize, Serialize};
 

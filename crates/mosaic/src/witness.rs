@@ -1,8 +1,8 @@
 //! FTIO as a second witness for periodicity: the future work of the paper.
 //!
-//! It is asked for the period of the bytes over time, exactly as `ftio` would be, and knows nothing of segments. Bytes over
-//! time are those of the merged operations, or, where the log has one, of the heatmap, which Darshan records independently
-//! of open and close, and in which it may see what the counters hide.
+//! It is asked for the period of the bytes over time, exactly as `ftio` would be, and knows nothing of
+//! segments. Bytes over time are those of the merged operations, or, where the log has one, of the heatmap,
+//! which Darshan records independently of open and close, and in which it may see what the counters hide.
 
 use crate::category::Direction;
 use crate::operation::{Bins, Operation};
@@ -11,7 +11,8 @@ use ftio_core::request::{Class, Mode, Request, Span};
 use ftio_core::source::{Job, Source, SourceError};
 use serde::{Deserialize, Serialize};
 
-/// Fewer operations, or bursts of a heatmap, cannot show three periods, which FTIO wants to see; it need not be asked.
+/// Fewer operations, or bursts of a heatmap, cannot show three periods, which FTIO wants to see; it need not
+/// be asked.
 const LEAST_BURSTS: usize = 3;
 
 /// What FTIO says.

@@ -11,16 +11,19 @@
 //!
 //! # Which time counts
 //!
-//! T goes from the start of the first phase to the end of the last, as in the paper; without phases, from the first byte to the last. How
-//! long the job idles before and after changes no number but `r_io_of_job`, the share of the whole window.
+//! T goes from the start of the first phase to the end of the last, as in the paper; without phases, from the
+//! first byte to the last. How long the job idles before and after changes no number but `r_io_of_job`, the
+//! share of the whole window.
 //!
 //! # Where the periods are cut
 //!
-//! The paper divides the trace into pieces of one period from its beginning. If bursts happen to lie on the cuts, a little
-//! jitter moves them from one piece to the next, and a regular signal looks irregular. We take one piece for each phase instead, from
-//! half-way between its middle and that of the phase before to half-way to the next; the first begins half a period before its middle, and the last
-//! ends half a period after. Where phases are missing there are pieces without them, as many as periods fit; a pause longer than
-//! [`LONGEST_GAP`] periods is no part of any. A period that comes from the spectrum has no phases: its pieces lie around the crests of the wave.
+//! The paper divides the trace into pieces of one period from its beginning. If bursts happen to lie on the
+//! cuts, a little jitter moves them from one piece to the next, and a regular signal looks irregular. We take
+//! one piece for each phase instead, from half-way between its middle and that of the phase before to
+//! half-way to the next; the first begins half a period before its middle, and the last ends half a period
+//! after. Where phases are missing there are pieces without them, as many as periods fit; a pause longer than
+//! [`LONGEST_GAP`] periods is no part of any. A period that comes from the spectrum has no phases: its pieces
+//! lie around the crests of the wave.
 
 use crate::phases::phase::Phase;
 use crate::signal::Signal;
@@ -65,9 +68,11 @@ pub struct Piece {
     pub active: Option<(f64, f64)>,
 }
 
-/// How a signal behaves from its first phase to its last, the phases being `period` apart; times are seconds from the start of the window.
+/// How a signal behaves from its first phase to its last, the phases being `period` apart; times are seconds
+/// from the start of the window.
 ///
-/// Without phases the period, if there is one, is that of the strongest wave near it. Without a period nothing is cut.
+/// Without phases the period, if there is one, is that of the strongest wave near it. Without a period
+/// nothing is cut.
 pub fn behaviour(signal: &Signal, period: Option<f64>, phases: &[Phase]) -> Characterization {
     let Some((from, to)) = active_part(signal, phases) else { return Characterization::default() };
     let part = Signal {
@@ -88,7 +93,8 @@ pub fn behaviour(signal: &Signal, period: Option<f64>, phases: &[Phase]) -> Char
     with_pieces(out, &cut, period)
 }
 
-/// First and last bin (exclusive) of what counts: from the first phase to the last, else from the first byte to the last.
+/// First and last bin (exclusive) of what counts: from the first phase to the last, else from the first byte
+/// to the last.
 fn active_part(signal: &Signal, phases: &[Phase]) -> Option<(usize, usize)> {
     let any = |x: &f64| *x > 0.0;
     let (first, last) = (signal.samples.iter().position(any)?, signal.samples.iter().rposition(any)?);
@@ -172,8 +178,8 @@ pub fn pieces(signal: &Signal, wave: &Wave) -> Vec<Piece> {
         .collect()
 }
 
-/// When substantial I/O begins in what is left of the window after the last piece, in seconds from its start: a phase that had
-/// only just begun when the window ended is no piece of its own.
+/// When substantial I/O begins in what is left of the window after the last piece, in seconds from its start:
+/// a phase that had only just begun when the window ended is no piece of its own.
 pub fn begun_after(signal: &Signal, pieces: &[Piece], period: f64) -> Option<f64> {
     let after = pieces.last()?.start + period;
     let first = (after / signal.step()).ceil().max(0.0) as usize;
@@ -414,7 +420,8 @@ mod tests {
 
     #[test]
     fn pieces_at_the_edges() {
-        // Crests at 1, 11, 21, 31: the first piece reaches over the edge, but three quarters of its phase would be inside.
+        // Crests at 1, 11, 21, 31: the first piece reaches over the edge, but three quarters of its phase
+        // would be inside.
         let shifted = Wave { phase: -TAU / 10.0, ..WAVE };
         let cut = pieces(&signal([&[100.0, 100.0]; 4]), &shifted);
         assert_eq!(cut.len(), 4);

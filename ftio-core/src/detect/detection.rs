@@ -1,7 +1,7 @@
 //! The result of an analysis, as it is written to JSON.
 //!
-//! The names and the order of the fields are a contract with callers; new fields may be added at the end. Times are in
-//! seconds of job time, frequencies in Hz, sizes in bytes, bandwidths in bytes per second.
+//! The names and the order of the fields are a contract with callers; new fields may be added at the end.
+//! Times are in seconds of job time, frequencies in Hz, sizes in bytes, bandwidths in bytes per second.
 
 use crate::detect::characterize::Characterization;
 use crate::detect::next_phase::NextPhase;
@@ -48,8 +48,8 @@ pub struct Detection {
     pub period: Option<f64>,
     /// 1/period.
     pub frequency: Option<f64>,
-    /// Probability that the period is right ([`score`](crate::estimate::score)); 0 if not periodic. With `compat`, c_d: how far the dominant
-    /// frequency stands out.
+    /// Probability that the period is right ([`score`](crate::estimate::score)); 0 if not periodic. With
+    /// `compat`, c_d: how far the dominant frequency stands out.
     pub confidence: f64,
     /// (c_d + c_a + c_s)/3, if the autocorrelation was asked for and found a period.
     pub refined_confidence: Option<f64>,
@@ -89,8 +89,8 @@ pub struct Detection {
     /// When which period holds, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,
-    /// All periods: the one above; or two that hold at once, the one with the larger volume first; or two that follow one another, in which case
-    /// there is no single one above. Empty with `compat`.
+    /// All periods: the one above; or two that hold at once, the one with the larger volume first; or two
+    /// that follow one another, in which case there is no single one above. Empty with `compat`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub periods: Vec<PeriodOf>,
     /// What led to the answer; `None` with `compat`.

@@ -3,8 +3,8 @@
 //! 1. [collect](crate::signal::collect) the requests of the mode into bins, in one pass;
 //! 2. take the bandwidth [signal](crate::signal) of the [window] from the bins;
 //! 3. ask its [spectrum](crate::spectral) which frequency stands out;
-//! 4. count its [phases](crate::phases), and [estimate](mod@crate::estimate) from both whether there is a period, which, and
-//!    how sure that is;
+//! 4. count its [phases](crate::phases), and [estimate](mod@crate::estimate) from both whether there is a
+//!    period, which, and how sure that is;
 //! 5. say how the I/O [behaves](mod@characterize) and when it comes [next](mod@next_phase).
 
 pub mod analysis;
@@ -80,7 +80,8 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
     Ok(analyse(name, collector.finish(), &job, options))
 }
 
-/// Read a source and return what the estimator saw in it, for fitting its weights; `None` if there is nothing to see.
+/// Read a source and return what the estimator saw in it, for fitting its weights; `None` if there is nothing
+/// to see.
 pub fn detect_hypotheses(source: impl Source, options: &Options) -> Result<Option<View>, SourceError> {
     let options = &Options {
         frequency: options.frequency.or(source.bin().map(|ns| 1e9 / ns as f64)),
@@ -291,8 +292,9 @@ fn next(signal: &Signal, fine: &Signal, estimate: &Estimate, known_until: f64) -
     foretold(estimate, fine.start_seconds(), known_until)
 }
 
-/// The autocorrelation of the signal as finely as it is known, thinned out to some samples a period if one is known, and smoothed
-/// over a few of them: the ripples of single requests in a phase would be peaks as well. It does not depend on the sampling frequency.
+/// The autocorrelation of the signal as finely as it is known, thinned out to some samples a period if one is
+/// known, and smoothed over a few of them: the ripples of single requests in a phase would be peaks as well.
+/// It does not depend on the sampling frequency.
 fn correlate(fine: &Signal, period: Option<f64>) -> Option<Autocorrelation> {
     const SAMPLES_PER_PERIOD: f64 = 64.0;
     const WIDTH: f64 = 4.0;

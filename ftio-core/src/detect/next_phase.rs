@@ -1,11 +1,11 @@
 //! When the next I/O phase will come, how long it will take, and how much it will transfer.
 //!
-//! From the second phase on there is an answer, with the interval that holds the start with a probability of 80 %. It is
-//! [foretold](crate::estimate::forecast) by all hypotheses about the period together; while there is no period, it is *provisional*. Of two rhythms at once the
-//! one whose phase comes first counts.
+//! From the second phase on there is an answer, with the interval that holds the start with a probability of
+//! 80 %. It is [foretold](crate::estimate::forecast) by all hypotheses about the period together; while there
+//! is no period, it is *provisional*. Of two rhythms at once the one whose phase comes first counts.
 //!
-//! Where the period comes from the spectrum alone, the next phase starts one period after the last crest of its wave, or a whole number of periods if that
-//! already lies in the past.
+//! Where the period comes from the spectrum alone, the next phase starts one period after the last crest of
+//! its wave, or a whole number of periods if that already lies in the past.
 
 use crate::detect::characterize::Piece;
 use crate::estimate::Estimate;
@@ -31,7 +31,8 @@ pub struct NextPhase {
     pub provisional: bool,
 }
 
-/// The phase that an estimate foretells, of a window that begins at `window_start` and is known up to `known_until` (seconds of job time).
+/// The phase that an estimate foretells, of a window that begins at `window_start` and is known up to
+/// `known_until` (seconds of job time).
 pub fn foretold(estimate: &Estimate, window_start: f64, known_until: f64) -> Option<NextPhase> {
     let provisional = estimate.period.is_none() && estimate.periods.is_empty();
     let next = estimate.forecasts.iter().filter_map(|forecast| {
@@ -49,8 +50,9 @@ pub fn foretold(estimate: &Estimate, window_start: f64, known_until: f64) -> Opt
     next.min_by(|a, b| a.start.total_cmp(&b.start))
 }
 
-/// Predict the phase that follows the window by the pieces of a wave. The window begins at `window_start` and is known up to `known_until` (seconds of job
-/// time). `begun` is when a phase began after the last piece, if one did. `None` if no piece has any substantial I/O.
+/// Predict the phase that follows the window by the pieces of a wave. The window begins at `window_start` and
+/// is known up to `known_until` (seconds of job time). `begun` is when a phase began after the last piece, if
+/// one did. `None` if no piece has any substantial I/O.
 pub fn next_phase(
     pieces: &[Piece],
     begun: Option<f64>,

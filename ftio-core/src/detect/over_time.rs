@@ -1,15 +1,18 @@
 //! When which period holds, and where the behaviour changes.
 //!
-//! The period of the whole window is of little use for an application that writes every minute at first and every ten minutes later. Here
-//! the window is divided where the behaviour changes, and each part is asked for its period like a whole window:
+//! The period of the whole window is of little use for an application that writes every minute at first and
+//! every ten minutes later. Here the window is divided where the behaviour changes, and each part is asked
+//! for its period like a whole window:
 //!
-//! 1. The [wavelet transform](crate::spectral::wavelet) tells for each instant which period is the strongest. Where that
-//!    changes by more than a quarter of an octave (19 %), and stays so for one and a half periods, the signal is cut.
+//! 1. The [wavelet transform](crate::spectral::wavelet) tells for each instant which period is the strongest.
+//!    Where that changes by more than a quarter of an octave (19 %), and stays so for one and a half periods,
+//!    the signal is cut.
 //! 2. Each part is asked for its period like a whole window (see [`window`](crate::detect::window)).
-//! 3. Neighbouring parts that turn out to be alike (the same period within 10 %, or none in either) become one.
+//! 3. Neighbouring parts that turn out to be alike (the same period within 10 %, or none in either) become
+//!    one.
 //!
-//! Beside these segments there are the same questions in windows of equal length, each overlapping the next by half, long
-//! enough for four periods.
+//! Beside these segments there are the same questions in windows of equal length, each overlapping the next
+//! by half, long enough for four periods.
 
 use crate::signal::Signal;
 use crate::spectral::wavelet::{PER_OCTAVE, Scalogram};
@@ -39,7 +42,8 @@ const PERIODS_PER_WINDOW: f64 = 4.0;
 pub struct OverTime {
     /// Parts of the window, each with one behaviour, in the order of time and without gaps.
     pub segments: Vec<Segment>,
-    /// Length in seconds of the windows of the short-time Fourier transform; `None` if the signal is too short.
+    /// Length in seconds of the windows of the short-time Fourier transform; `None` if the signal is too
+    /// short.
     pub window: Option<f64>,
     /// What holds in each of these windows.
     pub windows: Vec<Segment>,
@@ -76,8 +80,8 @@ struct Part {
 /// The period of `[from, to)` in nanoseconds of job time, in seconds, and the confidence in it.
 pub type PeriodOfWindow<'a> = &'a dyn Fn(i64, i64) -> (Option<f64>, f64);
 
-/// Divide a signal by its behaviour. `window` is what it was sampled from, in nanoseconds: the first and the last bin may
-/// reach beyond it. The scalogram, thinned out, is for pictures.
+/// Divide a signal by its behaviour. `window` is what it was sampled from, in nanoseconds: the first and the
+/// last bin may reach beyond it. The scalogram, thinned out, is for pictures.
 pub fn over_time(
     signal: &Signal,
     window: (i64, i64),
@@ -202,7 +206,8 @@ impl Part {
     }
 }
 
-/// SpectralDetector windows of equal length: four times the longest period (in samples), or an eighth of the signal without one.
+/// SpectralDetector windows of equal length: four times the longest period (in samples), or an eighth of the
+/// signal without one.
 fn short_time(
     signal: &Signal,
     longest: f64,

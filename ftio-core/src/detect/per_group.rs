@@ -1,7 +1,8 @@
 //! One result per rank, or per file, of a trace.
 //!
-//! The requests of each group go into bins of their own. All groups together use a bounded number of bins, so with many groups each has
-//! fewer; how many depends on the number of groups alone, not on the order of the requests.
+//! The requests of each group go into bins of their own. All groups together use a bounded number of bins, so
+//! with many groups each has fewer; how many depends on the number of groups alone, not on the order of the
+//! requests.
 
 use crate::detect::compat;
 use crate::detect::{Analysis, Options, analyse};
@@ -41,7 +42,8 @@ enum Gathered {
     Phases(Vec<Stretch>),
 }
 
-/// Read a source and analyse each rank or file by itself, in the order of their numbers or names. Groups without requests are left out.
+/// Read a source and analyse each rank or file by itself, in the order of their numbers or names. Groups
+/// without requests are left out.
 pub fn detect_each(
     name: &str,
     source: impl Source,

@@ -1,7 +1,8 @@
 //! The period of a window of the job: the one place that samples requests and asks [`estimate`] for a period.
 //!
-//! Whoever wants the period of some part of a job (the whole of it, a segment, the window of a prediction) comes here. The answer depends
-//! on the requests in the window alone: not on the command, nor on how fine the bins were in which they were collected.
+//! Whoever wants the period of some part of a job (the whole of it, a segment, the window of a prediction)
+//! comes here. The answer depends on the requests in the window alone: not on the command, nor on how fine
+//! the bins were in which they were collected.
 
 use crate::detect::options::Options;
 use crate::estimate::long_job::{Resolution, estimate_sections};
@@ -18,7 +19,8 @@ use crate::spectral::{SpectralDetector, SpectralResult};
 #[derive(Clone, Copy, Debug)]
 pub struct Windows<'a> {
     bins: &'a VolumeBins,
-    /// When the job began, in nanoseconds of job time: a window that begins later may begin in the middle of a phase.
+    /// When the job began, in nanoseconds of job time: a window that begins later may begin in the middle of
+    /// a phase.
     begins: i64,
     /// Sampling frequency in Hz, if it was asked for.
     frequency: Option<f64>,

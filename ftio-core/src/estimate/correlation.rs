@@ -1,7 +1,7 @@
 //! The autocorrelation of the bandwidth as a witness: how well does the signal match itself one period later?
 //!
-//! The bandwidth is cut at the one that half of the bytes exceed, so that a few very fast requests do not dwarf the rest, and the
-//! autocorrelation is corrected for the part of the signal that has left the window.
+//! The bandwidth is cut at the one that half of the bytes exceed, so that a few very fast requests do not
+//! dwarf the rest, and the autocorrelation is corrected for the part of the signal that has left the window.
 
 use crate::phases::scale_space::median_by_volume;
 use crate::signal::Signal;

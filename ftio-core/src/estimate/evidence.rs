@@ -1,5 +1,5 @@
-//! What led to the answer, as it is written to JSON and told in words: which hypotheses were weighed, and what spoke for and against the best
-//! and the next.
+//! What led to the answer, as it is written to JSON and told in words: which hypotheses were weighed, and
+//! what spoke for and against the best and the next.
 
 use crate::estimate::features::Described;
 use crate::estimate::hypotheses::Form;
@@ -23,7 +23,8 @@ const LEAST: f64 = 0.005;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Evidence {
-    /// Where the period comes from: `phases` (the distances of their starts) or `spectrum`; `None` without one.
+    /// Where the period comes from: `phases` (the distances of their starts) or `spectrum`; `None` without
+    /// one.
     pub method: Option<&'static str>,
     /// Phases counted.
     pub phases: usize,
@@ -79,7 +80,8 @@ pub struct Weighed {
     pub probability: f64,
     /// Phases that are members of the rhythm.
     pub phases: usize,
-    /// What speaks for it, compared to the next (the best to the second, each other to the best), strongest first.
+    /// What speaks for it, compared to the next (the best to the second, each other to the best), strongest
+    /// first.
     #[serde(rename = "for")]
     pub speaks_for: Vec<String>,
     /// What speaks against it.
@@ -223,7 +225,8 @@ fn compared(one: &Described, other: Option<&Described>) -> (Vec<String>, Vec<Str
     (words(up.take(SIGNS).collect()), words(down.take(SIGNS).collect()))
 }
 
-/// The share of the variance that is in the mean period, corrected for chance: 0 for noise, 1 if all periods are the same.
+/// The share of the variance that is in the mean period, corrected for chance: 0 for noise, 1 if all periods
+/// are the same.
 fn repetition(signal: &Signal, period: f64) -> Option<f64> {
     const BINS: usize = 32;
     let periods = signal.duration() / period;

@@ -126,7 +126,8 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
     out
 }
 
-/// How much longer the longest distance is than the usual one, as a logarithm: random arrivals have long tails, computing times have none.
+/// How much longer the longest distance is than the usual one, as a logarithm: random arrivals have long
+/// tails, computing times have none.
 fn tail(starts: &[f64]) -> f64 {
     let distances: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let longest = distances.iter().copied().fold(0.0, f64::max);

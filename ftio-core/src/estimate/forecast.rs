@@ -7,10 +7,11 @@
 //! | change | the second period |
 //! | comb | one, two or three slots ahead, with the chance that slots are empty |
 //!
-//! What is left to a probability of 1 goes to a *fallback*: the list of at least two phases that looks best. Each part is a Student's t distribution: k distances
-//! with a relative spread σ say as much about the next one as if two more had varied by 4 % (20 % for the fallback). What lies before now is cut
-//! off and the rest normalised, so that a late phase moves the answer on. The answer is where most of the mixture is within ± 10 % of the
-//! period; the interval is from its 10 % to its 90 % quantile.
+//! What is left to a probability of 1 goes to a *fallback*: the list of at least two phases that looks best.
+//! Each part is a Student's t distribution: k distances with a relative spread σ say as much about the next
+//! one as if two more had varied by 4 % (20 % for the fallback). What lies before now is cut off and the rest
+//! normalised, so that a late phase moves the answer on. The answer is where most of the mixture is within ±
+//! 10 % of the period; the interval is from its 10 % to its 90 % quantile.
 
 use crate::estimate::hypotheses::whole::straight_line;
 use crate::estimate::hypotheses::{Form, Hypothesis};
@@ -73,7 +74,8 @@ pub struct NextStart {
 pub struct Provisional {
     /// Mean distance of the starts so far; `None` after one phase.
     pub period: Option<f64>,
-    /// The interval that holds the period with a probability of 80 %, in seconds; after one phase the time since its start.
+    /// The interval that holds the period with a probability of 80 %, in seconds; after one phase the time
+    /// since its start.
     pub low: f64,
     /// Its upper end; `None` after one phase.
     pub high: Option<f64>,
@@ -255,7 +257,8 @@ fn slots_ahead(weight: f64, last: f64, period: f64, sigma: f64, empty: f64, k: u
     (1..=3).map(part).collect()
 }
 
-/// The next distance, how much distances vary, and how many said so: without an odd first one; a clear trend goes on.
+/// The next distance, how much distances vary, and how many said so: without an odd first one; a clear trend
+/// goes on.
 fn expected_distance(distances: &[f64]) -> (f64, f64, usize) {
     let later = &distances[1..];
     let usual = median(later);

@@ -6,7 +6,8 @@ use crate::spectral::spectrum::Spectrum;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A multiple of the dominant frequency is a harmonic if it has this share of its contribution, and is no noise.
+/// A multiple of the dominant frequency is a harmonic if it has this share of its contribution, and is no
+/// noise.
 const HARMONIC_SHARE: f64 = 0.05;
 
 /// The kind of a signal.

@@ -1,6 +1,8 @@
-//! Lines of the spectrum as a witness, and as a hypothesis of their own where a series of samples is coarse or noisy.
+//! Lines of the spectrum as a witness, and as a hypothesis of their own where a series of samples is coarse
+//! or noisy.
 //!
-//! As in the [autocorrelation](crate::estimate::correlation), the bandwidth is cut at the one that half of the bytes exceed.
+//! As in the [autocorrelation](crate::estimate::correlation), the bandwidth is cut at the one that half of
+//! the bytes exceed.
 
 use crate::estimate::correlation::cut_bandwidth;
 use crate::signal::Signal;
@@ -85,8 +87,8 @@ impl Powers {
         found.iter().map(located).collect()
     }
 
-    /// Share of the power within a bin or two of 1/period and its multiples, less what as many bins hold on average. A series
-    /// of samples `sampled` seconds apart has no higher frequencies.
+    /// Share of the power within a bin or two of 1/period and its multiples, less what as many bins hold on
+    /// average. A series of samples `sampled` seconds apart has no higher frequencies.
     pub fn of_comb(&self, period: f64, sampled: f64) -> f64 {
         let width = (sampled / self.step).max(1.0);
         let top = ((self.powers.len() + 1) as f64 / width) as usize;
@@ -109,7 +111,8 @@ impl Powers {
     }
 }
 
-/// The period near one, at most 0.6 frequencies of the spectrum away, at which the fundamental and up to three multiples of it are strongest.
+/// The period near one, at most 0.6 frequencies of the spectrum away, at which the fundamental and up to
+/// three multiples of it are strongest.
 pub fn refined(signal: &Signal, period: f64, sampled: f64) -> f64 {
     const GRID: usize = 25;
     const HALVINGS: usize = 18;

@@ -1,8 +1,10 @@
-//! Jobs with more phases than bins: what recurs a million times is seen in [sections](crate::signal::bins::sections) of the job.
+//! Jobs with more phases than bins: what recurs a million times is seen in
+//! [sections](crate::signal::bins::sections) of the job.
 //!
-//! The bins of the whole are too coarse if there are fewer than a few for each run of busy ones, or if hardly any of them is quiet. Then the
-//! sections of the widest bins that tell phases apart are estimated one by one, as signals of their own, and the period on which most of
-//! them agree is the answer. Its probability is the mean of what they give it.
+//! The bins of the whole are too coarse if there are fewer than a few for each run of busy ones, or if hardly
+//! any of them is quiet. Then the sections of the widest bins that tell phases apart are estimated one by
+//! one, as signals of their own, and the period on which most of them agree is the answer. Its probability is
+//! the mean of what they give it.
 
 use crate::estimate::evidence::Evidence;
 use crate::estimate::hypotheses::Form;
@@ -51,7 +53,8 @@ impl Resolution {
     }
 }
 
-/// The period on which the sections of a job agree, those of the widest bins first; `None` if there are too few of them, or none tells phases apart.
+/// The period on which the sections of a job agree, those of the widest bins first; `None` if there are too
+/// few of them, or none tells phases apart.
 pub fn estimate_sections(
     fine: &Signal,
     sections: &[Vec<Signal>],

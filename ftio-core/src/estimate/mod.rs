@@ -1,14 +1,16 @@
 //! Is there a period, and which? The one function that decides: [`estimate`].
 //!
-//! 1. [`view`]: the signal without what flows all the time, its [lists of phases](crate::phases) at every scale, its
-//!    [autocorrelation](correlation) and the [lines] of its spectrum;
+//! 1. [`view`]: the signal without what flows all the time, its [lists of phases](crate::phases) at every
+//!    scale, its [autocorrelation](correlation) and the [lines] of its spectrum;
 //! 2. [`hypotheses`]: what the period could be, list by list;
 //! 3. [`features`]: what speaks for each;
-//! 4. [`score`]: a probability for each, with the [weights] of the features; *no period* is one of the alternatives;
+//! 4. [`score`]: a probability for each, with the [weights] of the features; *no period* is one of the
+//!    alternatives;
 //! 5. [`second`]: a second rhythm beside the first.
 //!
-//! The most probable period is the answer if its probability, which is the confidence, is at least one half. *Period* means the distance at which phases recur,
-//! so that the next start is foretold best: with phases missing, the base distance; with one odd first phase, that of the others.
+//! The most probable period is the answer if its probability, which is the confidence, is at least one half.
+//! *Period* means the distance at which phases recur, so that the next start is foretold best: with phases
+//! missing, the base distance; with one odd first phase, that of the others.
 
 pub mod correlation;
 pub mod evidence;
@@ -131,11 +133,13 @@ pub struct Estimate {
     pub begun: Option<f64>,
     /// What kind of signal it is, if the phases tell.
     pub kind: Option<SignalKind>,
-    /// All periods: one, two that hold at once (the one with the larger volume first), or two that follow one another.
+    /// All periods: one, two that hold at once (the one with the larger volume first), or two that follow one
+    /// another.
     pub periods: Vec<PeriodOf>,
     /// Why, in words.
     pub reasons: Vec<String>,
-    /// The share of the slots of the period that hold a phase, pauses left out; `None` without a period by phases.
+    /// The share of the slots of the period that hold a phase, pauses left out; `None` without a period by
+    /// phases.
     pub occupancy: Option<f64>,
     /// The first phase, if it is unlike the others.
     pub first_phase: Option<FirstPhase>,
@@ -295,7 +299,8 @@ fn runner_up(evidence: &Evidence) -> Option<String> {
     Some(format!("the next best guess, {:.3} s, has {:.0} %", next.period, 100.0 * next.probability))
 }
 
-/// The first phase, if it is longer or larger than the others: a member, or the phase before the first member.
+/// The first phase, if it is longer or larger than the others: a member, or the phase before the first
+/// member.
 fn first_phase(view: &View, one: &Hypothesis) -> Option<FirstPhase> {
     let all = &view.lists[one.list].list.phases;
     let members = view.members(one);

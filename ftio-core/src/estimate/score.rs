@@ -1,8 +1,9 @@
 //! From what speaks for each hypothesis to probabilities.
 //!
-//! The score of a hypothesis is a constant and the sum of its weighted features; its probability is e^score ÷ (1 + Σ e^score), where the 1 is *no
-//! period*. Hypotheses of periods within 2.5 % are one and add up. A mean whose distances vary much knows its period only to σ/√m: where a
-//! sharper comb lies within that, the two are one rhythm, and the comb says its period.
+//! The score of a hypothesis is a constant and the sum of its weighted features; its probability is e^score ÷
+//! (1 + Σ e^score), where the 1 is *no period*. Hypotheses of periods within 2.5 % are one and add up. A mean
+//! whose distances vary much knows its period only to σ/√m: where a sharper comb lies within that, the two
+//! are one rhythm, and the comb says its period.
 
 use crate::estimate::features::Described;
 use crate::estimate::hypotheses::Form;
@@ -11,8 +12,8 @@ use crate::estimate::weights::{CONSTANT, WEIGHTS};
 /// Periods closer than this are one.
 const SAME: f64 = 0.025;
 
-/// A mean joins a comb within this many standard errors, if its distances vary by at least this much, the comb's by less than half of that,
-/// and the comb has this share of its probability.
+/// A mean joins a comb within this many standard errors, if its distances vary by at least this much, the
+/// comb's by less than half of that, and the comb has this share of its probability.
 const ERRORS: f64 = 1.25;
 const VARIES: f64 = 0.1;
 const SHARE: f64 = 0.25;

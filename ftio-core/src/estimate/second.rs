@@ -1,8 +1,9 @@
 //! A second rhythm beside the first.
 //!
-//! The members of the most probable hypothesis are taken out of the signal, and what is left is asked again. Both are given if each stands
-//! without the other, and the second is no left-over of the first. Else a finer comb that goes on through nearly all of the slow
-//! rhythm is a rhythm beside it, rather than a part of its phases.
+//! The members of the most probable hypothesis are taken out of the signal, and what is left is asked again.
+//! Both are given if each stands without the other, and the second is no left-over of the first. Else a finer
+//! comb that goes on through nearly all of the slow rhythm is a rhythm beside it, rather than a part of its
+//! phases.
 
 use crate::estimate::ANSWER;
 use crate::estimate::features::Described;
@@ -25,7 +26,8 @@ const APART: f64 = 1.15;
 /// Share of the volume that must be left without the first.
 const LEFT: f64 = 0.005;
 
-/// At a multiple of the first period, the phases of the second must be this many times as large: else they are left-overs.
+/// At a multiple of the first period, the phases of the second must be this many times as large: else they
+/// are left-overs.
 const LARGER: f64 = 1.8;
 
 /// Where more of the time is busy, phases fill the period.
@@ -57,7 +59,8 @@ impl Rhythm {
     }
 }
 
-/// Where each member begins and ends, in samples: up to where most of them are busy at the same place of the period, and to the end of that run.
+/// Where each member begins and ends, in samples: up to where most of them are busy at the same place of the
+/// period, and to the end of that run.
 fn extents(view: &View, one: &Hypothesis) -> Vec<(usize, usize)> {
     let samples = &view.signal.samples;
     let quiet = view.ground.quiet.max(view.ground.background);
@@ -93,7 +96,8 @@ fn extents(view: &View, one: &Hypothesis) -> Vec<(usize, usize)> {
     one.members.iter().map(extent).collect()
 }
 
-/// The signal without the members of a hypothesis. One that is much longer than the others may belong to another rhythm: it is left if `keep`.
+/// The signal without the members of a hypothesis. One that is much longer than the others may belong to
+/// another rhythm: it is left if `keep`.
 fn without(view: &View, one: &Hypothesis, keep: bool) -> Signal {
     let mut signal = view.signal.clone();
     let extents = extents(view, one);
@@ -229,7 +233,8 @@ fn seen_whole(whole: &View, rest: &View) -> View {
     View { signal: whole.signal.clone(), ground: whole.ground, ..rest.clone() }
 }
 
-/// Phases of the first rhythm that were only left over are no rhythm of their own: at a multiple of its period, they are as large as the others.
+/// Phases of the first rhythm that were only left over are no rhythm of their own: at a multiple of its
+/// period, they are as large as the others.
 fn is_left_over(
     view: &View,
     period: f64,

@@ -11,7 +11,8 @@ use crate::phases::phase::{Ground, Phase};
 use crate::phases::{phase_lists, without_pedestal};
 use crate::signal::Signal;
 
-/// How exactly starts are known: this share of a sample of the signal, or of the distance of the samples it was made from.
+/// How exactly starts are known: this share of a sample of the signal, or of the distance of the samples it
+/// was made from.
 const EXACT: f64 = 0.3;
 const EXACT_SAMPLED: f64 = 0.41;
 
@@ -103,7 +104,8 @@ impl View {
         }
     }
 
-    /// The same without the largest burst, if that has a large part of all bytes and there is something beside it.
+    /// The same without the largest burst, if that has a large part of all bytes and there is something
+    /// beside it.
     pub fn without_huge_transfer(&self) -> Option<View> {
         let found = bursts(&self.signal, &self.ground);
         let total = self.signal.mean() * self.signal.duration();
@@ -141,7 +143,8 @@ impl View {
         2 * paused >= starts.len() && self.ground.background <= 0.15 * self.ground.level
     }
 
-    /// The period of a hypothesis, by its members, or by the spectrum where phases have no sharp starts; and which of the two.
+    /// The period of a hypothesis, by its members, or by the spectrum where phases have no sharp starts; and
+    /// which of the two.
     pub fn exact_period(&self, described: &Described) -> (f64, &'static str) {
         let one = &described.hypothesis;
         let sampled = self.given.sampled.unwrap_or(0.0);

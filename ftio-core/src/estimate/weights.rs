@@ -1,8 +1,9 @@
 //! The weights of the score: one table, with what each feature means and how they were fitted.
 //!
-//! Conditional logit over the hypotheses of a trace, *no period* being one of them with score 0: the logarithm of the probability of the right
-//! hypotheses (period within 3 % of the truth) is maximised, every kind of signal having the same weight, with L2 0.0005 on standardised features.
-//! `scripts/fit` does it again, from the kinds of `trace-generator`, and writes this table.
+//! Conditional logit over the hypotheses of a trace, *no period* being one of them with score 0: the
+//! logarithm of the probability of the right hypotheses (period within 3 % of the truth) is maximised, every
+//! kind of signal having the same weight, with L2 0.0005 on standardised features. `scripts/fit` does it
+//! again, from the kinds of `trace-generator`, and writes this table.
 
 /// A feature, what it weighs, and what it means to a reader.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Files to which whole entries are appended: values of JSON or MessagePack, or lines.
 //!
-//! What came since the last look is cut after the last whole entry and read as if it were a file of its own, by the same readers that
-//! read a finished one.
+//! What came since the last look is cut after the last whole entry and read as if it were a file of its own,
+//! by the same readers that read a finished one.
 
 use super::event::{Event, Status, Stream};
 use super::sampled::Quantities;
@@ -17,7 +17,8 @@ use std::path::Path;
 /// This much is enough to tell a format.
 const ENOUGH: usize = 60 << 10;
 
-/// Is the format certain, given that the file may only just have begun? JSON of different origin begins alike.
+/// Is the format certain, given that the file may only just have begun? JSON of different origin begins
+/// alike.
 pub(super) fn is_certain(growth: Growth, head: &[u8]) -> bool {
     head.len() >= ENOUGH || (growth.splitter)().next(head, &mut 0)
 }

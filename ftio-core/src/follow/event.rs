@@ -45,7 +45,8 @@ pub struct Status {
     pub found: bool,
     /// Something was added since the last look.
     pub grew: bool,
-    /// Requests were handed out that no flush has covered yet: look again soon, or [`settle`](crate::follow::Follower::settle).
+    /// Requests were handed out that no flush has covered yet: look again soon, or
+    /// [`settle`](crate::follow::Follower::settle).
     pub unsettled: bool,
     /// The job has reached its end, or is dead; nothing more will come of this run.
     pub ended: bool,

@@ -1,7 +1,7 @@
 //! Inputs that grow: what was added since the last look, each byte read once.
 //!
-//! A [`Follower`] looks when it is told to ([`poll`](Follower::poll)) and hands out [`Event`]s; it never waits. Whoever calls decides when
-//! to look: after a file event, or every now and then. It follows
+//! A [`Follower`] looks when it is told to ([`poll`](Follower::poll)) and hands out [`Event`]s; it never
+//! waits. Whoever calls decides when to look: after a file event, or every now and then. It follows
 //!
 //! | input | how it grows | a flush is |
 //! |---|---|---|
@@ -11,8 +11,8 @@
 //! | metric proxy, tables of samples | samples of one or more quantities appended | what one look finds, for each quantity |
 //! | anything else, anything compressed, standard input | it does not: it is read once, when it is there | everything |
 //!
-//! The input need not exist yet. If it is truncated, replaced, or written anew by another run of the job, a [`Event::Restarted`] says so and
-//! everything is read from its beginning.
+//! The input need not exist yet. If it is truncated, replaced, or written anew by another run of the job, a
+//! [`Event::Restarted`] says so and everything is read from its beginning.
 
 mod appended;
 mod event;
@@ -32,7 +32,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use tmio_trace::growing;
 
-/// What tells finished files of the same name apart: device, inode, time of the last change, length. Inodes are used again.
+/// What tells finished files of the same name apart: device, inode, time of the last change, length. Inodes
+/// are used again.
 type Version = (u64, u64, i64, i64, u64);
 
 /// Follows one input.

@@ -1,7 +1,8 @@
 //! Our trace, while its job runs.
 //!
-//! Every rank writes out by itself. A flush is complete when each of them has written something since the one before, and then tells everything up to
-//! the smallest `covered_until`. Where some ranks have nothing to say ([`settle`](OurTrace::settle)), those that did count.
+//! Every rank writes out by itself. A flush is complete when each of them has written something since the one
+//! before, and then tells everything up to the smallest `covered_until`. Where some ranks have nothing to say
+//! ([`settle`](OurTrace::settle)), those that did count.
 
 use super::event::{Event, Status, Stream};
 use crate::request::Request;

@@ -1,8 +1,9 @@
 //! Samples of a quantity as they come.
 //!
-//! A sample holds until the next one: its request is handed out when that comes. Offline, all samples are scaled so that the sum of all is exact
-//! enough; here the scale must be known with the first sample that is not zero, and leaves room for values a billion times larger. Likewise
-//! for values below zero: the least of the first look is taken as zero.
+//! A sample holds until the next one: its request is handed out when that comes. Offline, all samples are
+//! scaled so that the sum of all is exact enough; here the scale must be known with the first sample that is
+//! not zero, and leaves room for values a billion times larger. Likewise for values below zero: the least of
+//! the first look is taken as zero.
 
 use super::event::{Event, Stream};
 use crate::request::{Class, Request};
@@ -110,7 +111,8 @@ impl Sampled {
         rates(&all)
     }
 
-    /// The requests that further samples make, and up to when the quantity is known. Samples that are not later than the last one are known already.
+    /// The requests that further samples make, and up to when the quantity is known. Samples that are not
+    /// later than the last one are known already.
     fn take(&mut self, series: &Series, rate: Rate) -> (Vec<Request>, Option<i64>) {
         let usable = |sample: &&(f64, f64)| sample.0.abs() < MAX_SECONDS && sample.1.is_finite();
         let mut samples: Vec<(f64, f64)> = series.samples.iter().filter(usable).copied().collect();

@@ -52,7 +52,8 @@ pub struct ModuleSummary {
     /// Heatmap: seconds of a bin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bin_width: Option<f64>,
-    /// Heatmap: the layer that the bytes above are of. Layers are never added up: what MPI-IO writes, POSIX writes again.
+    /// Heatmap: the layer that the bytes above are of. Layers are never added up: what MPI-IO writes, POSIX
+    /// writes again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layer: Option<String>,
     /// Heatmap: all its layers.

@@ -1,8 +1,9 @@
 //! Time that a program lost waiting for nonblocking operations.
 //!
-//! One `MPI_Waitall` may complete many operations. Each of them records the same wait, but the program lost that time once. So the lost
-//! time of a thread is the length of the *union* of its waits, not the sum over operations. A thread is in one call at a time: its waits are
-//! either the same or apart, and operations of one wait are recorded one after the other.
+//! One `MPI_Waitall` may complete many operations. Each of them records the same wait, but the program lost
+//! that time once. So the lost time of a thread is the length of the *union* of its waits, not the sum over
+//! operations. A thread is in one call at a time: its waits are either the same or apart, and operations of
+//! one wait are recorded one after the other.
 
 use std::collections::BTreeMap;
 use tmio_trace::{Flags, Operation};

@@ -1,11 +1,13 @@
 //! Phases out of bursts: runs of I/O between pauses, joined where a pause is inside a phase.
 //!
-//! Smoothing cannot tell a pause inside a phase from one between phases if both are about equally long. Two other signs can:
+//! Smoothing cannot tell a pause inside a phase from one between phases if both are about equally long. Two
+//! other signs can:
 //!
-//! - *The pauses themselves* ([`by_pauses`]): if they fall into two groups, short ones and long ones, the long ones separate phases.
-//! - *The volume* ([`by_volume`]): if all phases transfer the same, then measured by the bytes transferred so far instead of by
-//!   time, they are perfectly periodic, however long the application computes in between: there is a pause whenever another n-th part of
-//!   all bytes has been transferred.
+//! - *The pauses themselves* ([`by_pauses`]): if they fall into two groups, short ones and long ones, the
+//!   long ones separate phases.
+//! - *The volume* ([`by_volume`]): if all phases transfer the same, then measured by the bytes transferred so
+//!   far instead of by time, they are perfectly periodic, however long the application computes in between:
+//!   there is a pause whenever another n-th part of all bytes has been transferred.
 
 use crate::phases::phase::Ground;
 use crate::phases::thresholds::{
@@ -110,8 +112,9 @@ pub fn by_volume(bursts: &[Burst]) -> Option<Grouping> {
 
 /// The burst that ends each of `count` parts of equal volume but the last.
 ///
-/// With b bursts per part, one of them ends within ±d parts of any given place with a probability of about p = 2·b·d. If that were chance, Σ −ln p over
-/// all places would be about their number m, with a deviation of √m; it must be far above that, because many counts are tried.
+/// With b bursts per part, one of them ends within ±d parts of any given place with a probability of about p
+/// = 2·b·d. If that were chance, Σ −ln p over all places would be about their number m, with a deviation of
+/// √m; it must be far above that, because many counts are tried.
 fn equal_parts(sums: &[f64], count: usize) -> Option<Vec<usize>> {
     let volume = sums.last()? / count as f64;
     let each = sums.len() as f64 / count as f64;
@@ -185,7 +188,8 @@ mod tests {
 
     #[test]
     fn equal_volumes_separate() {
-        // Twelve samples of I/O in each phase, in two, three or four bursts; some pauses between phases are shorter than those inside.
+        // Twelve samples of I/O in each phase, in two, three or four bursts; some pauses between phases are
+        // shorter than those inside.
         let shapes: [&[usize]; 3] = [&[6, 6], &[5, 3, 4], &[2, 5, 2, 3]];
         let mut samples = Vec::new();
         let mut expected = Vec::new();

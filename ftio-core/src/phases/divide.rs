@@ -1,7 +1,8 @@
-//! Two or more phases so close that they look like one: they have a multiple of the volume of the others in a multiple of their time.
+//! Two or more phases so close that they look like one: they have a multiple of the volume of the others in a
+//! multiple of their time.
 //!
-//! Such a phase is divided at its quietest places, if almost all others transfer the same. The first phase is divided only if a later one
-//! is: a long first phase is usual (initialisation).
+//! Such a phase is divided at its quietest places, if almost all others transfer the same. The first phase is
+//! divided only if a later one is: a long first phase is usual (initialisation).
 
 use crate::phases::phase::{Ground, Phase, with_starts};
 use crate::phases::regularity::upper_median;
@@ -44,7 +45,8 @@ pub fn divide(signal: &Signal, ground: &Ground, starts: Vec<usize>) -> (Vec<usiz
     (out, divided)
 }
 
-/// Where bandwidth rises again after the quietest place near the one where `volume` has been transferred since `start`.
+/// Where bandwidth rises again after the quietest place near the one where `volume` has been transferred
+/// since `start`.
 fn quietest_after(signal: &Signal, ground: &Ground, start: usize, end: usize, volume: f64) -> usize {
     let end = end.min(signal.samples.len());
     let mut sum = 0.0;

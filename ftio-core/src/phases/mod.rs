@@ -1,8 +1,9 @@
 //! Phases: at every scale of the signal a list of them.
 //!
-//! Looked at closely, a phase is many requests; from afar, phases flow together. So there are many lists of phases: one for each
-//! [level](crate::phases::scale_space) of the signal, and some that group [bursts](mod@bursts) by the pauses between them or by equal volume. Which
-//! list is the right one, if any, is [estimated](mod@crate::estimate) from all of them; here each gets a *rating* by how long it holds and
+//! Looked at closely, a phase is many requests; from afar, phases flow together. So there are many lists of
+//! phases: one for each [level](crate::phases::scale_space) of the signal, and some that group
+//! [bursts](mod@bursts) by the pauses between them or by equal volume. Which list is the right one, if any,
+//! is [estimated](mod@crate::estimate) from all of them; here each gets a *rating* by how long it holds and
 //! how [regular](crate::phases::regularity) its phases are, which is one of the signs.
 //!
 //! All numbers are in [`thresholds`].
@@ -74,7 +75,8 @@ pub struct PhaseLists {
     pub best: Option<usize>,
 }
 
-/// A signal without what flows all the time. Where there are quiet moments, however few, nothing flows all the time.
+/// A signal without what flows all the time. Where there are quiet moments, however few, nothing flows all
+/// the time.
 pub fn without_pedestal(signal: &Signal) -> Signal {
     let mut samples = signal.samples.clone();
     let n = samples.len();
@@ -88,8 +90,8 @@ pub fn without_pedestal(signal: &Signal) -> Signal {
     Signal { samples: signal.samples.iter().map(above).collect(), ..*signal }
 }
 
-/// All lists of at least two phases. `cut` tells that the window may begin in the middle of a phase, `exactness` to how many seconds
-/// starts are known.
+/// All lists of at least two phases. `cut` tells that the window may begin in the middle of a phase,
+/// `exactness` to how many seconds starts are known.
 pub fn phase_lists(signal: &Signal, cut: bool, exactness: f64) -> PhaseLists {
     let ground = Ground::of(signal);
     let look = Look { signal, ground: &ground, cut: if cut { CUT_SHARE_CHOSEN } else { CUT_SHARE } };
@@ -146,8 +148,9 @@ fn distinct(found: Vec<PhaseList>) -> Vec<PhaseList> {
     lists
 }
 
-/// The levels of a signal, found in one of fewer samples if it has very many, but at least some for each phase. Where volumes differ much, the
-/// small phases are seen only if the large ones are cut to their size: the second list.
+/// The levels of a signal, found in one of fewer samples if it has very many, but at least some for each
+/// phase. Where volumes differ much, the small phases are seen only if the large ones are cut to their size:
+/// the second list.
 fn scaled_levels(signal: &Signal, ground: &Ground) -> (Vec<Level>, Vec<Level>) {
     let n = signal.samples.len();
     let enough = COUNTED_SAMPLES.max(SAMPLES_PER_PHASE * signal.phases_above_mean());
@@ -203,7 +206,8 @@ impl Look<'_> {
         self.list(starts, 0, Origin::Pattern, |_| list.octaves.min(1.0)).filter(|list| list.phases.len() >= 3)
     }
 
-    /// Without a first phase that the window cuts: it begins with the window and has much less than the usual volume.
+    /// Without a first phase that the window cuts: it begins with the window and has much less than the usual
+    /// volume.
     fn uncut(&self, mut starts: Vec<usize>) -> Vec<usize> {
         if starts.len() >= 4 && starts[0] == 0 {
             let phases = with_starts(self.signal, self.ground, &starts);
@@ -244,7 +248,8 @@ impl Look<'_> {
     }
 }
 
-/// How long a count holds, and how regular what was counted is. The fewer phases, the more easily they are even by chance.
+/// How long a count holds, and how regular what was counted is. The fewer phases, the more easily they are
+/// even by chance.
 pub fn rating(octaves: f64, count: f64, irregularity: f64) -> f64 {
     let clear = (octaves * count / CLEAR).min(1.0);
     let few = (FEW / count).max(1.0);
@@ -252,7 +257,8 @@ pub fn rating(octaves: f64, count: f64, irregularity: f64) -> f64 {
     octaves * clear.powi(3) / (doubt + irregularity)
 }
 
-/// Does each of some phases hold the same number of phases of a finer list, two or more? One in ten may be different.
+/// Does each of some phases hold the same number of phases of a finer list, two or more? One in ten may be
+/// different.
 pub fn are_made_of(phases: &[Phase], finer: &PhaseList) -> bool {
     let (many, few) = (finer.phases.len(), phases.len());
     let each = (many as f64 / few.max(1) as f64).round() as usize;
@@ -267,7 +273,8 @@ pub fn are_made_of(phases: &[Phase], finer: &PhaseList) -> bool {
 }
 
 impl PhaseList {
-    /// Does each phase hold the same number of phases of a finer list, two or more? One in ten may be different.
+    /// Does each phase hold the same number of phases of a finer list, two or more? One in ten may be
+    /// different.
     pub fn is_made_of(&self, finer: &PhaseList) -> bool {
         are_made_of(&self.phases, finer)
     }

@@ -1,8 +1,9 @@
-//! Phases of several kinds in turn: a large and a small one, training and evaluation, a short distance and a long one.
+//! Phases of several kinds in turn: a large and a small one, training and evaluation, a short distance and a
+//! long one.
 //!
-//! If volumes, lengths or distances of the phases at the same place of a cycle of two, three or four are much more alike than those of all
-//! phases, the cycle is what recurs: its phases are one. The gain is the log-likelihood of a place for each instead of one for all, less
-//! half a logarithm for each parameter (BIC).
+//! If volumes, lengths or distances of the phases at the same place of a cycle of two, three or four are much
+//! more alike than those of all phases, the cycle is what recurs: its phases are one. The gain is the
+//! log-likelihood of a place for each instead of one for all, less half a logarithm for each parameter (BIC).
 
 use crate::phases::phase::Phase;
 use crate::phases::regularity::upper_median;
@@ -19,8 +20,8 @@ pub struct Pattern {
     pub gain: f64,
 }
 
-/// The clearest cycle of a list of phases, if there is one. Starts and ends are known to `exactness` seconds: coarse samples fall in and out of
-/// step with phases, which looks like a pattern.
+/// The clearest cycle of a list of phases, if there is one. Starts and ends are known to `exactness` seconds:
+/// coarse samples fall in and out of step with phases, which looks like a pattern.
 pub fn pattern(phases: &[Phase], exactness: f64) -> Option<Pattern> {
     if phases.len() < 6 {
         return None;

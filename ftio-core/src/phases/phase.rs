@@ -1,8 +1,10 @@
-//! Where the I/O phases of one [level](crate::phases::scale_space) begin and end, and how much each transfers.
+//! Where the I/O phases of one [level](crate::phases::scale_space) begin and end, and how much each
+//! transfers.
 //!
-//! A level says how many phases there are and roughly where. Their starts are then read off the bandwidth itself, as finely as it is
-//! sampled: from the place where the bandwidth first exceeds a quarter of what it is in phases, back to where it last was
-//! *quiet*. What counts as quiet follows from the pauses: no bandwidth at all, or that of the background traffic.
+//! A level says how many phases there are and roughly where. Their starts are then read off the bandwidth
+//! itself, as finely as it is sampled: from the place where the bandwidth first exceeds a quarter of what it
+//! is in phases, back to where it last was *quiet*. What counts as quiet follows from the pauses: no
+//! bandwidth at all, or that of the background traffic.
 
 use crate::phases::scale_space::{Level, median_by_volume};
 use crate::phases::thresholds::{
@@ -40,7 +42,8 @@ impl Ground {
         let level = median_by_volume(&signal.samples);
         let mut below: Vec<f64> = signal.samples.iter().copied().filter(|x| *x < BUSY * level).collect();
         below.sort_unstable_by(f64::total_cmp);
-        // Half of the pauses and more are quiet, or there is traffic all the time; the slow end of phases is neither.
+        // Half of the pauses and more are quiet, or there is traffic all the time; the slow end of phases is
+        // neither.
         let mean = below.iter().sum::<f64>() / below.len().max(1) as f64;
         let background = below.get(below.len() / 2).map_or(0.0, |median| median.min(mean));
         let busy = background + BUSY * (level - background);
@@ -87,8 +90,8 @@ pub fn starts(signal: &Signal, ground: &Ground, level: &Level) -> Vec<usize> {
     with_headers(signal, ground, without_long_leads(&found))
 }
 
-/// Starts from pairs (rise, start). A phase that takes much longer than the others from its start to its rise has other traffic before it:
-/// it is given the usual time.
+/// Starts from pairs (rise, start). A phase that takes much longer than the others from its start to its rise
+/// has other traffic before it: it is given the usual time.
 fn without_long_leads(found: &[(usize, usize)]) -> Vec<usize> {
     let mut leads: Vec<usize> = found.iter().map(|(rise, start)| rise - start).collect();
     leads.sort_unstable();
@@ -97,10 +100,12 @@ fn without_long_leads(found: &[(usize, usize)]) -> Vec<usize> {
     found.iter().map(|&(rise, start)| if rise - start > longest { rise - usual } else { start }).collect()
 }
 
-/// Phases that begin a little earlier, say with a header, across a pause that is much shorter than the one before that.
+/// Phases that begin a little earlier, say with a header, across a pause that is much shorter than the one
+/// before that.
 pub fn with_headers(signal: &Signal, ground: &Ground, mut starts: Vec<usize>) -> Vec<usize> {
     let small = HEADER_VOLUME * signal.samples.iter().sum::<f64>() / starts.len().max(1) as f64;
-    // Before the first phase there is no other whose end could be taken for it: it begins with its first request, however slow that is.
+    // Before the first phase there is no other whose end could be taken for it: it begins with its first
+    // request, however slow that is.
     if let Some(first) = starts.first_mut().filter(|_| ground.background == 0.0) {
         let silent = 1e-3 * ground.level;
         *first = (0..*first).rev().find(|&k| signal.samples[k] <= silent).map_or(0, |k| k + 1);
@@ -119,7 +124,8 @@ fn back_to_quiet(samples: &[f64], ground: &Ground, from: usize, floor: usize) ->
     (floor..from).rev().find(|&k| samples[k] <= ground.quiet).map_or(floor, |k| k + 1)
 }
 
-/// The start of a little I/O (at most `small`) before `start`, if the pause in between is at most a third of the one before.
+/// The start of a little I/O (at most `small`) before `start`, if the pause in between is at most a third of
+/// the one before.
 fn before_a_short_pause(
     samples: &[f64],
     ground: &Ground,

@@ -38,15 +38,15 @@ impl Regularity {
 
     /// The unevenness as a share of what would be no evidence of a period: below 1 the phases are periodic.
     ///
-    /// Phases that begin at random instants, independent of each other, have exponential distances. [`by_chance`] is the variation
-    /// that only 3 % of such phases fall below.
+    /// Phases that begin at random instants, independent of each other, have exponential distances.
+    /// [`by_chance`] is the variation that only 3 % of such phases fall below.
     pub fn irregularity(&self) -> f64 {
         self.unevenness() / by_chance(self.count - 1)
     }
 }
 
-/// The volumes that should be alike: of few phases all, else without the first, which is often longer, and the last, which may be cut
-/// off. But what is several times as large as the others is several phases.
+/// The volumes that should be alike: of few phases all, else without the first, which is often longer, and
+/// the last, which may be cut off. But what is several times as large as the others is several phases.
 fn volumes(phases: &[Phase]) -> Vec<f64> {
     let mut volumes: Vec<f64> = phases.iter().map(|phase| phase.volume).collect();
     if volumes.len() < 5 {
@@ -109,8 +109,8 @@ pub fn variation(values: &[f64]) -> f64 {
 
 /// The coefficient of variation that 3 % of `count` exponential distances fall below.
 ///
-/// With G = Σd²/(Σd)², the statistic of Greenwood (Journal of the Royal Statistical Society 109, 1946), it is √(count·G − 1). For two
-/// distances it is even between 0 and 1; the others are from 20 000 simulations each.
+/// With G = Σd²/(Σd)², the statistic of Greenwood (Journal of the Royal Statistical Society 109, 1946), it is
+/// √(count·G − 1). For two distances it is even between 0 and 1; the others are from 20 000 simulations each.
 pub fn by_chance(count: usize) -> f64 {
     const QUANTILES: [(f64, f64); 15] = [
         (1.0, 0.0),

@@ -1,13 +1,15 @@
 //! How many phases there are, seen at every scale.
 //!
-//! Looked at closely, a phase is many requests; from afar, phases flow together. In between there is a range of scales at which one
-//! phase is one bump of the bandwidth, and over that range the number of bumps does not change. So the bandwidth is smoothed with
-//! Gaussians whose widths grow geometrically (scale space: Witkin, IJCAI 1983), and at each width the maxima are counted
-//! whose *persistence* (the drop on both sides before a higher one is reached; Edelsbrunner, Letscher and Zomorodian, FOCS 2000) exceeds a
-//! quarter of the range of the smoothed bandwidth. Scales in a row with the same count are a [`Level`].
+//! Looked at closely, a phase is many requests; from afar, phases flow together. In between there is a range
+//! of scales at which one phase is one bump of the bandwidth, and over that range the number of bumps does
+//! not change. So the bandwidth is smoothed with Gaussians whose widths grow geometrically (scale space:
+//! Witkin, IJCAI 1983), and at each width the maxima are counted whose *persistence* (the drop on both sides
+//! before a higher one is reached; Edelsbrunner, Letscher and Zomorodian, FOCS 2000) exceeds a quarter of the
+//! range of the smoothed bandwidth. Scales in a row with the same count are a [`Level`].
 //!
-//! Two precautions: the bandwidth is cut at the one that half of the bytes exceed, so that a few very fast requests do not dwarf
-//! the rest; and at its ends the signal is continued by its mirror image, so that the edges of the window are no phases.
+//! Two precautions: the bandwidth is cut at the one that half of the bytes exceed, so that a few very fast
+//! requests do not dwarf the rest; and at its ends the signal is continued by its mirror image, so that the
+//! edges of the window are no phases.
 
 use crate::phases::thresholds::{FOOT, MAX_PHASES, PERSISTENCE, WIDTHS_PER_OCTAVE as PER_OCTAVE};
 use crate::signal::Signal;
@@ -21,7 +23,8 @@ pub struct Level {
     pub peaks: Vec<usize>,
     /// Where the rise to each maximum but the first begins.
     pub valleys: Vec<usize>,
-    /// How far the bandwidth falls between phases: (high − low)/(high + low) of the mean maximum and the mean minimum.
+    /// How far the bandwidth falls between phases: (high − low)/(high + low) of the mean maximum and the mean
+    /// minimum.
     pub contrast: f64,
 }
 
@@ -132,8 +135,8 @@ fn blurred(samples: &[f64], sigma: f64) -> Vec<f64> {
     out
 }
 
-/// Maxima that persist, and the foot of the rise to each but the first: the last place that is about as low as the lowest since
-/// the maximum before. Beyond both ends the signal counts as low.
+/// Maxima that persist, and the foot of the rise to each but the first: the last place that is about as low
+/// as the lowest since the maximum before. Beyond both ends the signal counts as low.
 fn extrema(samples: &[f64]) -> (Vec<usize>, Vec<usize>) {
     let low = samples.iter().copied().fold(f64::INFINITY, f64::min);
     let high = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -1,5 +1,6 @@
-//! Every number that counting phases depends on, with its unit and where it comes from. One table makes the constants and their
-//! documentation; the weights of the score are in [`estimate::weights`](crate::estimate::weights).
+//! Every number that counting phases depends on, with its unit and where it comes from. One table makes the
+//! constants and their documentation; the weights of the score are in
+//! [`estimate::weights`](crate::estimate::weights).
 
 /// What is known about a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]

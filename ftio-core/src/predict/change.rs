@@ -1,17 +1,20 @@
 //! Has the behaviour changed?
 //!
-//! A window of a hundred periods hardly notices the first few of a new kind. So where the window is long, its *tail* is looked at as well: a
-//! few periods, or, while no period is seen there, twice as many each time (the new period may be longer). What the tail says is
-//! compared with what held so far by a two-sided CUSUM (Page 1954) on the logarithm of the period:
+//! A window of a hundred periods hardly notices the first few of a new kind. So where the window is long, its
+//! *tail* is looked at as well: a few periods, or, while no period is seen there, twice as many each time
+//! (the new period may be longer). What the tail says is compared with what held so far by a two-sided CUSUM
+//! (Page 1954) on the logarithm of the period:
 //!
 //! > S⁺ ← max(0, S⁺ + z − 1), S⁻ ← max(0, S⁻ − z − 1), z = (ln T − median) / σ, cut off at ±4; a change if either exceeds 5.
 //!
-//! In the logarithm thresholds are relative, and nothing depends on whether periods are milliseconds or hours. σ is that of the predictions
-//! since the last change (by the median absolute deviation), but at least 5 %. One wrong prediction is not enough (4 − 1 < 5); two in a
-//! row that are some 15 % off are, and a drift of 10 % is noticed after a handful. Predictions count that are half a period apart: those
-//! between look at almost the same data.
+//! In the logarithm thresholds are relative, and nothing depends on whether periods are milliseconds or
+//! hours. σ is that of the predictions since the last change (by the median absolute deviation), but at least
+//! 5 %. One wrong prediction is not enough (4 − 1 < 5); two in a row that are some 15 % off are, and a drift
+//! of 10 % is noticed after a handful. Predictions count that are half a period apart: those between look at
+//! almost the same data.
 //!
-//! If no period is found at all, three times in a row and for more than two periods, the behaviour has changed as well.
+//! If no period is found at all, three times in a row and for more than two periods, the behaviour has
+//! changed as well.
 
 use super::trend::median;
 use super::{nanoseconds, seconds};
@@ -64,7 +67,8 @@ pub struct ChangeDetector {
 }
 
 impl ChangeDetector {
-    /// Where the tail of the window begins, if the window is long enough to have one. `periods` is what a tail should hold.
+    /// Where the tail of the window begins, if the window is long enough to have one. `periods` is what a
+    /// tail should hold.
     pub fn tail(&self, start: i64, until: i64, periods: f64) -> Option<i64> {
         if self.held.len() < ENOUGH {
             return None;
@@ -152,7 +156,8 @@ impl ChangeDetector {
         (!held.is_empty()).then(|| median(&mut held).exp())
     }
 
-    /// Its relative standard deviation: 1.4826 times the median absolute deviation, which is that of a normal distribution.
+    /// Its relative standard deviation: 1.4826 times the median absolute deviation, which is that of a normal
+    /// distribution.
     fn sigma(&self) -> f64 {
         let mut held: Vec<f64> = self.held.iter().copied().collect();
         if held.is_empty() {

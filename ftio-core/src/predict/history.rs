@@ -1,8 +1,9 @@
 //! The requests so far, as bins: of the whole job, and of the recent past at a finer resolution.
 //!
-//! The bins of a whole job get wider as it goes on, because their number is bounded. A window that has become much shorter than the job would
-//! then be left with a few of them. So the recent past has bins of its own, made from those there are when the window first becomes
-//! short, and again whenever they have grown too wide. Every request goes into both, once.
+//! The bins of a whole job get wider as it goes on, because their number is bounded. A window that has become
+//! much shorter than the job would then be left with a few of them. So the recent past has bins of its own,
+//! made from those there are when the window first becomes short, and again whenever they have grown too
+//! wide. Every request goes into both, once.
 
 use crate::request::{Mode, Request, is_write};
 use crate::signal::AUTO_MIN_SAMPLES;
@@ -119,7 +120,8 @@ impl Track {
     }
 }
 
-/// The same from `start` on, in bins that are as fine as that range allows. What was in one bin is spread over it evenly.
+/// The same from `start` on, in bins that are as fine as that range allows. What was in one bin is spread
+/// over it evenly.
 fn finer(coarse: &VolumeBins, start: i64, frequency: Option<f64>) -> Option<VolumeBins> {
     let (_, end) = coarse.extent().filter(|(_, end)| *end > start)?;
     let mut finer = bins(frequency).with_window(Some(start), None);

@@ -1,12 +1,14 @@
 //! Which periods were predicted so far, and how often.
 //!
-//! Windows differ from flush to flush, and with them the resolution of the spectrum, so that equal periods are not predicted equal. The
-//! paper (II-D) therefore merges frequencies by DBSCAN, with ε from the differences between the time windows, into intervals from the
-//! smallest to the largest of a cluster. The probability of an interval is the share of all predictions that fall into it.
+//! Windows differ from flush to flush, and with them the resolution of the spectrum, so that equal periods
+//! are not predicted equal. The paper (II-D) therefore merges frequencies by DBSCAN, with ε from the
+//! differences between the time windows, into intervals from the smallest to the largest of a cluster. The
+//! probability of an interval is the share of all predictions that fall into it.
 //!
-//! The difference between the resolutions 1/Δt of two windows is large for the first, short windows, where it would merge everything;
-//! and next to nothing between long ones. As our frequencies are located below the resolution, ε is kept between `LEAST` and `MOST` of
-//! the median frequency, which makes it right for periods of any length.
+//! The difference between the resolutions 1/Δt of two windows is large for the first, short windows, where it
+//! would merge everything; and next to nothing between long ones. As our frequencies are located below the
+//! resolution, ε is kept between `LEAST` and `MOST` of the median frequency, which makes it right for periods
+//! of any length.
 
 use super::seconds;
 use super::trend::{LOOK_BACK, Trend, median};
@@ -99,7 +101,8 @@ impl Past {
         intervals
     }
 
-    /// The largest difference between the resolutions of consecutive windows, kept in proportion to the frequency.
+    /// The largest difference between the resolutions of consecutive windows, kept in proportion to the
+    /// frequency.
     fn epsilon(&self, frequency: f64) -> f64 {
         let resolutions = self.points.iter().map(|point| 1.0 / point.length);
         let differences = resolutions.clone().zip(resolutions.skip(1)).map(|(a, b)| (a - b).abs());
@@ -107,8 +110,8 @@ impl Past {
     }
 }
 
-/// DBSCAN (Ester et al., KDD 1996) on a line: with two points a core, clusters are runs of neighbours not further apart than ε, and a
-/// lone point is noise.
+/// DBSCAN (Ester et al., KDD 1996) on a line: with two points a core, clusters are runs of neighbours not
+/// further apart than ε, and a lone point is noise.
 fn clusters(sorted: &[f64], epsilon: f64) -> impl Iterator<Item = &[f64]> {
     sorted.chunk_by(move |a, b| b - a <= epsilon).filter(|run| run.len() > 1)
 }

@@ -1,4 +1,5 @@
-//! The period while the job runs: requests go in as they become known, a [`Prediction`] comes out for every flush.
+//! The period while the job runs: requests go in as they become known, a [`Prediction`] comes out for every
+//! flush.
 //!
 //! ```
 //! use ftio_core::predict::{PredictOptions, Predictor};
@@ -21,17 +22,18 @@
 //! # For callers
 //!
 //! * [`Predictor::add`] takes requests in any order, each once; it costs some nanoseconds a request.
-//! * [`Predictor::predict`] says what is expected, given that everything up to a job time is known (a flush). It costs one detection in
-//!   the current window (milliseconds), however long the job has run.
-//! * Nothing here reads files or clocks; reading traces that grow is another subject. The same calls give the same answers.
+//! * [`Predictor::predict`] says what is expected, given that everything up to a job time is known (a flush).
+//!   It costs one detection in the current window (milliseconds), however long the job has run.
+//! * Nothing here reads files or clocks; reading traces that grow is another subject. The same calls give the
+//!   same answers.
 //! * One predictor per signal. A new run under the same name is a new predictor.
 //!
 //! # How
 //!
-//! Requests go into bins (see [`volume`](crate::signal::bins)), of the whole job and, once the window is much shorter, of the recent past as well
-//! ([`history`]). At a flush the signal of the [`window`] is analysed as [`detect`](mod@crate::detect) analyses a finished trace. After
-//! that: has the behaviour [changed](change)? which [`intervals`] do the predictions so far fall into? is there a
-//! [`trend`]?
+//! Requests go into bins (see [`volume`](crate::signal::bins)), of the whole job and, once the window is much
+//! shorter, of the recent past as well ([`history`]). At a flush the signal of the [`window`] is analysed as
+//! [`detect`](mod@crate::detect) analyses a finished trace. After that: has the behaviour [changed](change)?
+//! which [`intervals`] do the predictions so far fall into? is there a [`trend`]?
 
 pub mod change;
 pub mod history;
@@ -59,7 +61,8 @@ use window::Window;
 /// How to predict.
 #[derive(Clone, Debug, Default)]
 pub struct PredictOptions {
-    /// How a window is analysed. Its `from` is the earliest start of any window; `to` and what concerns pictures is not used.
+    /// How a window is analysed. Its `from` is the earliest start of any window; `to` and what concerns
+    /// pictures is not used.
     pub detect: Options,
     /// How the window follows the job.
     pub window: WindowRule,
@@ -96,14 +99,16 @@ impl Predictor {
         }
     }
 
-    /// The job began at another time than 0: idle time before it does not count. Only before the first prediction.
+    /// The job began at another time than 0: idle time before it does not count. Only before the first
+    /// prediction.
     pub fn begins_at(&mut self, start: i64) {
         let start = self.options.detect.from.map_or(start, |from| nanoseconds(from).max(start));
         self.job.start = Some(start);
         self.window = Window::new(self.options.window, start);
     }
 
-    /// The signal is a sampled quantity, of which one unit is so many bytes of a request (see [`Job::per_unit`]).
+    /// The signal is a sampled quantity, of which one unit is so many bytes of a request (see
+    /// [`Job::per_unit`]).
     pub fn set_per_unit(&mut self, per_unit: Option<f64>) {
         self.job.per_unit = per_unit;
     }
@@ -118,8 +123,8 @@ impl Predictor {
         let start = self.window.start(until);
         let mut start = self.aligned(start, until);
         let mut found = self.analyse_window(start, until);
-        // Too little may have been kept for the period to be seen: take back what was given up. Or too much: silence before the first
-        // request hides it, if that is not most of what there is.
+        // Too little may have been kept for the period to be seen: take back what was given up. Or too much:
+        // silence before the first request hides it, if that is not most of what there is.
         let silence = |first: &i64| *first > start && first - start <= until - first;
         let others = [self.window.before_shortening(), self.history.begins().filter(silence)];
         for other in others.into_iter().flatten() {
@@ -159,9 +164,9 @@ impl Predictor {
         self.history.total_bytes()
     }
 
-    /// The start of a window, moved on to an edge of all bins in which a window of this length may be sampled. No bin then
-    /// reaches beyond the window, and its period is that of a detection that reads nothing else. As the window grows its
-    /// start never goes back.
+    /// The start of a window, moved on to an edge of all bins in which a window of this length may be
+    /// sampled. No bin then reaches beyond the window, and its period is that of a detection that reads
+    /// nothing else. As the window grows its start never goes back.
     fn aligned(&self, from: i64, until: i64) -> i64 {
         if self.job.start.is_some_and(|first| from <= first) {
             return from;
@@ -183,7 +188,8 @@ impl Predictor {
         analysis
     }
 
-    /// `Some` if the behaviour has changed: where the window begins from now on, and what was found in it if there is a period.
+    /// `Some` if the behaviour has changed: where the window begins from now on, and what was found in it if
+    /// there is a period.
     fn look_for_change(
         &mut self,
         start: i64,

@@ -1,7 +1,7 @@
 //! A prediction, as it is written to JSON.
 //!
-//! The names and the order of the fields are a contract with callers; new fields may be added at the end. Times are in seconds of job
-//! time, frequencies in Hz, sizes in bytes.
+//! The names and the order of the fields are a contract with callers; new fields may be added at the end.
+//! Times are in seconds of job time, frequencies in Hz, sizes in bytes.
 
 use super::{Change, Interval, Trend};
 use crate::detect::characterize::Characterization;

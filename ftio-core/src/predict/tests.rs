@@ -63,7 +63,8 @@ fn the_window_adapts_and_the_period_is_right() {
     }
 }
 
-/// The run of III-B c: ten phases 7.7 s apart, the first of which takes so long that the second begins 16.7 s after it.
+/// The run of III-B c: ten phases 7.7 s apart, the first of which takes so long that the second begins 16.7 s
+/// after it.
 #[test]
 fn a_delayed_first_phase_is_forgotten() {
     let mut phases = vec![(4.1, 11.2)];

@@ -30,8 +30,8 @@ pub enum Direction {
 }
 
 impl Trend {
-    /// Of (time, period) in seconds: the median of the slopes between all pairs (Theil 1950, Sen 1968), which one wrong prediction does not
-    /// bend. `None` with fewer than three.
+    /// Of (time, period) in seconds: the median of the slopes between all pairs (Theil 1950, Sen 1968), which
+    /// one wrong prediction does not bend. `None` with fewer than three.
     pub fn of(points: &[(f64, f64)]) -> Option<Trend> {
         let points = &points[points.len().saturating_sub(LOOK_BACK)..];
         if points.len() < 3 {

@@ -1,9 +1,11 @@
 //! How far back a prediction looks.
 //!
-//! The behaviour of a job may change, so that old data should be given up at some point (paper, II-D). The published way: *after finding
-//! k times a dominant frequency, the window is reduced to k times the last found period.* In the paper's example (III-B c) the third hit lets
-//! the window of the prediction at 47.4 s begin at 47.4 − 3 × 8.1 = 23.1 s. There it stays, while the window grows, until k more hits
-//! let it move again. A window in which nothing is found once it is shortened is taken back, and the next hit tries again.
+//! The behaviour of a job may change, so that old data should be given up at some point (paper, II-D). The
+//! published way: *after finding k times a dominant frequency, the window is reduced to k times the last
+//! found period.* In the paper's example (III-B c) the third hit lets the window of the prediction at 47.4 s
+//! begin at 47.4 − 3 × 8.1 = 23.1 s. There it stays, while the window grows, until k more hits let it move
+//! again. A window in which nothing is found once it is shortened is taken back, and the next hit tries
+//! again.
 
 use super::{nanoseconds, seconds};
 
@@ -35,7 +37,8 @@ impl Default for WindowRule {
 }
 
 impl WindowRule {
-    /// With how many periods to begin again when the behaviour has changed; `None`: changes are not looked for.
+    /// With how many periods to begin again when the behaviour has changed; `None`: changes are not looked
+    /// for.
     pub fn follows_changes(self) -> Option<f64> {
         match self {
             WindowRule::Hits(k) => Some(f64::from(k.max(DEFAULT_HITS))),
@@ -156,7 +159,8 @@ mod tests {
         flushes.iter().map(start).collect()
     }
 
-    /// Figure 15: three hits, and 47.4 − 3 × 8.1 = 23.1; three more, and 71.1 − 3 × 8 = 47.1 (the paper prints 47.3).
+    /// Figure 15: three hits, and 47.4 − 3 × 8.1 = 23.1; three more, and 71.1 − 3 × 8 = 47.1 (the paper
+    /// prints 47.3).
     #[test]
     fn the_example_of_the_paper() {
         let flushes = [

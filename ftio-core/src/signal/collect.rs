@@ -50,7 +50,8 @@ pub struct Collected {
     pub stretches: Option<Vec<Stretch>>,
     /// What each rank did when, if asked for.
     pub lanes: Option<Lanes>,
-    /// The other direction and its bytes, where nobody asked for a mode and it holds more than a tenth of them.
+    /// The other direction and its bytes, where nobody asked for a mode and it holds more than a tenth of
+    /// them.
     pub left_out: Option<(Mode, u64)>,
 }
 
@@ -67,7 +68,8 @@ impl Collector {
         Collector { mode, fallback: mode.is_none().then(|| track.clone()), chosen: track, keep_stretches }
     }
 
-    /// Keep what each rank did when, for pictures. Requests then come by [`add_detailed`](Self::add_detailed).
+    /// Keep what each rank did when, for pictures. Requests then come by
+    /// [`add_detailed`](Self::add_detailed).
     pub fn keep_lanes(&mut self, window: (Option<i64>, Option<i64>)) {
         self.chosen.lanes = Some(Lanes::new(window));
         if let Some(reads) = &mut self.fallback {
@@ -146,8 +148,8 @@ impl Track {
     }
 }
 
-/// Empty bins for a sampling frequency in Hz, or the finest. Their grid goes through job time 0, whatever window is looked at later: the same
-/// requests are in the same bins for everybody.
+/// Empty bins for a sampling frequency in Hz, or the finest. Their grid goes through job time 0, whatever
+/// window is looked at later: the same requests are in the same bins for everybody.
 pub fn bins(frequency: Option<f64>) -> VolumeBins {
     match frequency {
         // Phases are located more exactly than the signal is sampled.
@@ -157,8 +159,8 @@ pub fn bins(frequency: Option<f64>) -> VolumeBins {
     }
 }
 
-/// The width in nanoseconds of bins for a sampling frequency. A wide one that is no whole number of nanoseconds is rounded to a multiple of
-/// 64, so that it can be halved.
+/// The width in nanoseconds of bins for a sampling frequency. A wide one that is no whole number of
+/// nanoseconds is rounded to a multiple of 64, so that it can be halved.
 pub fn width(hz: f64) -> i64 {
     const WIDE: f64 = 1e7;
     let width = 1e9 / hz;

@@ -1,5 +1,5 @@
-//! What each rank transferred when, and what nonblocking requests needed and got: kept for pictures while the requests go
-//! past, in memory that does not grow with them.
+//! What each rank transferred when, and what nonblocking requests needed and got: kept for pictures while the
+//! requests go past, in memory that does not grow with them.
 
 use crate::request::{Class, Detail};
 use crate::signal::bins::{BinWidth, VolumeBins};

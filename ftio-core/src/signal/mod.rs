@@ -1,18 +1,18 @@
 //! The application's bandwidth over time, evenly sampled: the signal that all later steps look at.
 //!
-//! A sample is the mean bandwidth of its bin (bytes in the bin divided by the bin's width), so that samples times
-//! width is exactly the volume, and fast changes inside a bin cannot alias into slow ones as they do when the
-//! bandwidth is read off at isolated instants.
+//! A sample is the mean bandwidth of its bin (bytes in the bin divided by the bin's width), so that samples
+//! times width is exactly the volume, and fast changes inside a bin cannot alias into slow ones as they do
+//! when the bandwidth is read off at isolated instants.
 //!
 //! # The automatic sampling frequency
 //!
-//! The published method takes a sampling frequency from the user, 10 Hz if none is given; too low a value misses
-//! the bursts, too high a value fills the spectrum with the fine structure of single requests, among which the
-//! frequency of the phases stands out less. Without `-f` we therefore choose one from the data:
+//! The published method takes a sampling frequency from the user, 10 Hz if none is given; too low a value
+//! misses the bursts, too high a value fills the spectrum with the fine structure of single requests, among
+//! which the frequency of the phases stands out less. Without `-f` we therefore choose one from the data:
 //!
 //! 1. Start from the coarsest power-of-two bin width with at least [`AUTO_MIN_SAMPLES`] bins in the window.
-//! 2. Halve the width as long as there are fewer than [`SAMPLES_PER_PHASE`] bins for each run of bins above the mean
-//!    bandwidth (see [`Signal::phases_above_mean`]), and at most [`AUTO_MAX_SAMPLES`] bins in all.
+//! 2. Halve the width as long as there are fewer than [`SAMPLES_PER_PHASE`] bins for each run of bins above
+//!    the mean bandwidth (see [`Signal::phases_above_mean`]), and at most [`AUTO_MAX_SAMPLES`] bins in all.
 //!
 //! So ten phases give about a thousand samples, and ten thousand phases still get enough samples each.
 
@@ -194,8 +194,9 @@ impl Signal {
 
     /// What is left after the first phase, if there is more than one.
     ///
-    /// The first phase is often prolonged by initialisation (paper, III-B c). It ends where a pause begins that is at least
-    /// half as long as the longest pause between two runs above the mean: shorter pauses are inside a phase.
+    /// The first phase is often prolonged by initialisation (paper, III-B c). It ends where a pause begins
+    /// that is at least half as long as the longest pause between two runs above the mean: shorter pauses are
+    /// inside a phase.
     pub fn without_first_phase(&self) -> Option<Signal> {
         let threshold = self.threshold();
         let above: Vec<usize> = (0..self.samples.len()).filter(|&i| self.samples[i] > threshold).collect();
@@ -208,7 +209,8 @@ impl Signal {
         })
     }
 
-    /// The same signal with bins merged in groups of `factor`; an incomplete group at the end is a partial bin.
+    /// The same signal with bins merged in groups of `factor`; an incomplete group at the end is a partial
+    /// bin.
     pub fn merged(&self, factor: usize) -> Signal {
         let factor = factor.max(1);
         Signal {

@@ -1,9 +1,10 @@
 //! The exact bandwidth of the application: a step function with a step wherever a request begins or ends.
 //!
-//! A request of *b* bytes over *[s, e]* has the bandwidth *b / (e − s)*; the application's bandwidth at any instant is the
-//! sum over the requests of all ranks that are under way (paper, II-A: "overlapping of the requests"). The analysis
-//! itself uses [bins](crate::signal::bins), which need no sorting. This exact form is for pictures, and for [sampling at
-//! isolated instants](StepFunction::sample_and_hold) the way the published tool does it.
+//! A request of *b* bytes over *[s, e]* has the bandwidth *b / (e − s)*; the application's bandwidth at any
+//! instant is the sum over the requests of all ranks that are under way (paper, II-A: "overlapping of the
+//! requests"). The analysis itself uses [bins](crate::signal::bins), which need no sorting. This exact form
+//! is for pictures, and for [sampling at isolated instants](StepFunction::sample_and_hold) the way the
+//! published tool does it.
 
 /// A stretch of constant bandwidth of one rank, in seconds and bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,8 +29,8 @@ pub struct StepFunction {
 impl StepFunction {
     /// Sweep over all starts and ends in the order of time, adding and subtracting bandwidths.
     ///
-    /// Two points per stretch, duplicates kept; at equal times a start comes before an end, so that requests that
-    /// touch overlap in one point (TMIO and FTIO do the same).
+    /// Two points per stretch, duplicates kept; at equal times a start comes before an end, so that requests
+    /// that touch overlap in one point (TMIO and FTIO do the same).
     pub fn overlap(stretches: &[Stretch]) -> Self {
         let mut starts: Vec<usize> = (0..stretches.len()).collect();
         let mut ends = starts.clone();
@@ -76,8 +77,8 @@ impl StepFunction {
     /// The value at ⌊Δt·f⌋ instants, one every 1/f seconds from the first point on (zero-order hold), and the
     /// *abstraction error*: the relative difference in volume.
     ///
-    /// The instants are summed up rather than multiplied out, as the published tool does: rounding decides on which side
-    /// of a step an instant falls.
+    /// The instants are summed up rather than multiplied out, as the published tool does: rounding decides on
+    /// which side of a step an instant falls.
     pub fn sample_and_hold(&self, frequency: f64) -> (Vec<f64>, f64) {
         let (Some(&first), Some(&last)) = (self.times.first(), self.times.last()) else {
             return (Vec::new(), 0.0);

@@ -65,7 +65,8 @@ impl BandwidthPiece {
     }
 }
 
-/// `number.round() as i64`, of a number within its range: `round` is a call where nothing is known of the processor.
+/// `number.round() as i64`, of a number within its range: `round` is a call where nothing is known of the
+/// processor.
 #[inline(always)]
 fn rounded(number: f64) -> i64 {
     let whole = number as i64;

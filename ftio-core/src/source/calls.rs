@@ -79,7 +79,8 @@ impl Calls {
         });
     }
 
-    /// Hand on those of the layer asked for; else of the one that the bytes speak for. `unit` is what is counted: "line", "event".
+    /// Hand on those of the layer asked for; else of the one that the bytes speak for. `unit` is what is
+    /// counted: "line", "event".
     pub fn feed(
         mut self,
         name: &str,

@@ -71,7 +71,8 @@ impl Content {
 
     fn from_reader(name: &str, mut rest: Box<dyn Read + Send>) -> io::Result<Self> {
         let mut head = read_head(&mut rest)?;
-        // A gzip member with a deflate stream. Darshan 1 and 2 logs are such files as well; their reader takes them undone.
+        // A gzip member with a deflate stream. Darshan 1 and 2 logs are such files as well; their reader
+        // takes them undone.
         let compressed = head.starts_with(&[0x1f, 0x8b, 8]);
         if compressed {
             let raw = BufReader::with_capacity(HEAD, Cursor::new(head).chain(rest));

@@ -1,4 +1,5 @@
-//! Counters: quantities that only grow, such as bytes written since a server was started. What happens when is their rate.
+//! Counters: quantities that only grow, such as bytes written since a server was started. What happens when
+//! is their rate.
 
 use super::options::Rate;
 

@@ -1,12 +1,14 @@
 //! How much of what the processes transferred went through MPI-IO.
 //!
-//! Only MPI-IO is traced. The kernel counts for each process what it read and wrote by system calls, whatever for; if
-//! that is much more than what MPI-IO transferred, the program does its I/O elsewhere, and its user should know.
+//! Only MPI-IO is traced. The kernel counts for each process what it read and wrote by system calls, whatever
+//! for; if that is much more than what MPI-IO transferred, the program does its I/O elsewhere, and its user
+//! should know.
 
 use serde::Serialize;
 use tmio_trace::RankInfo;
 
-/// Loading a program and starting MPI transfers something, too: so much per rank is no I/O of the application.
+/// Loading a program and starting MPI transfers something, too: so much per rank is no I/O of the
+/// application.
 const STARTING_UP: u64 = 256 << 10;
 
 /// Beside MPI-IO, this much more per rank may be output on the terminal and the like.

@@ -14,8 +14,8 @@ use crate::request::{Class, Span};
 use darshan_log::{Contents, Direction, Heatmap, Limits, Log, ModuleId};
 use std::sync::Arc;
 
-/// The log itself tells the version first and then, in either byte order, the number 6567223. A Darshan 2 log is
-/// like that inside gzip (undone here) or bzip2.
+/// The log itself tells the version first and then, in either byte order, the number 6567223. A Darshan 2 log
+/// is like that inside gzip (undone here) or bzip2.
 pub(super) fn looks_like(head: &[u8]) -> bool {
     const MAGIC: i64 = 6_567_223;
     let magic = head.get(8..16).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok());
@@ -96,7 +96,8 @@ fn dxt_module(layer: Layer) -> Option<ModuleId> {
     }
 }
 
-/// What each layer moved, by its counters; by its heatmap or DXT where it has none. And which layers have a heatmap.
+/// What each layer moved, by its counters; by its heatmap or DXT where it has none. And which layers have a
+/// heatmap.
 fn layer_bytes(log: &Log) -> Result<(LayerBytes, Vec<Layer>), SourceError> {
     let mut bytes = LayerBytes::default();
     let sum = |read: u64, written: u64| read.saturating_add(written);

@@ -71,7 +71,8 @@ fn days_in(year: i64, month: i64) -> i64 {
     }
 }
 
-/// By counting leap years: a year is 365 days and every fourth, but not hundredth, but four-hundredth one more.
+/// By counting leap years: a year is 365 days and every fourth, but not hundredth, but four-hundredth one
+/// more.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let before = year - 1;
     let leap_days = |years: i64| years / 4 - years / 100 + years / 400;

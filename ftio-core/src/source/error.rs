@@ -2,7 +2,8 @@
 
 use std::io;
 
-/// Why there are no requests. The message names the file, the place in it, what was expected and what was found.
+/// Why there are no requests. The message names the file, the place in it, what was expected and what was
+/// found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {

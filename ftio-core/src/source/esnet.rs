@@ -1,5 +1,6 @@
-//! Tables in JSON, as ESnet's tools write the traffic of an interface: `{"columns": ["time", "in", "out"], "points": [[t, 1, 2], …]}`,
-//! and lists of objects with a time, `[{"ts": t, "val": 1}, …]`, by themselves or as the `data` of an object.
+//! Tables in JSON, as ESnet's tools write the traffic of an interface:
+//! `{"columns": ["time", "in", "out"], "points": [[t, 1, 2], …]}`, and lists of objects with a time,
+//! `[{"ts": t, "val": 1}, …]`, by themselves or as the `data` of an object.
 //!
 //! Times are seconds, milliseconds (as JavaScript counts them) or dates.
 

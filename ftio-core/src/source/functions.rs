@@ -1,4 +1,5 @@
-//! Functions that move data: of which layer they are, which way the bytes go, and which arguments tell how many.
+//! Functions that move data: of which layer they are, which way the bytes go, and which arguments tell how
+//! many.
 //!
 //! For formats that record calls by name. One row a function, so that adding one is adding a row.
 

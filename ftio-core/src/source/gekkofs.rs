@@ -1,9 +1,9 @@
 //! Client metrics of GekkoFS: per process, lists of throughput, size, start and end of requests.
 //!
-//! Units are those that the keys name: `start_t_micro`, `end_t_micro` in microseconds, `avg_thruput_mib` in MiB/s (2²⁰ bytes),
-//! `req_size` in bytes. (FTIO takes 1.07·10⁶ bytes for a MiB, and milliseconds.) Where there is a size, it is used rather
-//! than the throughput, which is rounded to two digits. The data do not tell writes from reads; the file name does, by
-//! GekkoFS's own naming (`gekkofs_write_…`).
+//! Units are those that the keys name: `start_t_micro`, `end_t_micro` in microseconds, `avg_thruput_mib` in
+//! MiB/s (2²⁰ bytes), `req_size` in bytes. (FTIO takes 1.07·10⁶ bytes for a MiB, and milliseconds.) Where
+//! there is a size, it is used rather than the throughput, which is rounded to two digits. The data do not
+//! tell writes from reads; the file name does, by GekkoFS's own naming (`gekkofs_write_…`).
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::content::{beginning, contains};

@@ -19,13 +19,14 @@ pub struct Job {
     pub warnings: Vec<String>,
     /// What else somebody should know who reads the result.
     pub notes: Vec<String>,
-    /// The data is a sampled quantity other than bytes, multiplied so that whole numbers hold it exactly enough: this
-    /// many of a request's bytes are one of it. `None`: bytes are bytes.
+    /// The data is a sampled quantity other than bytes, multiplied so that whole numbers hold it exactly
+    /// enough: this many of a request's bytes are one of it. `None`: bytes are bytes.
     pub per_unit: Option<f64>,
-    /// Wall-clock time at job time 0, in nanoseconds since 1970, where the times of the input count from 1970.
+    /// Wall-clock time at job time 0, in nanoseconds since 1970, where the times of the input count from
+    /// 1970.
     pub origin: Option<i64>,
-    /// The data was sampled, or put into bins, with this many nanoseconds between samples. `None`: requests as they
-    /// happened.
+    /// The data was sampled, or put into bins, with this many nanoseconds between samples. `None`: requests
+    /// as they happened.
     pub sampled: Option<i64>,
 }
 
@@ -53,10 +54,11 @@ pub trait Source {
         })
     }
 
-    /// Hand all data to `visit` as bandwidths with start and end, exactly as the input has them and in its order.
+    /// Hand all data to `visit` as bandwidths with start and end, exactly as the input has them and in its
+    /// order.
     ///
-    /// This is what the Python FTIO works on. For an input of requests, a bandwidth is bytes over duration, and requests
-    /// without a duration are left out.
+    /// This is what the Python FTIO works on. For an input of requests, a bandwidth is bytes over duration,
+    /// and requests without a duration are left out.
     fn read_pieces(
         self: Box<Self>,
         span: Span,

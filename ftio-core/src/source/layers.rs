@@ -1,7 +1,7 @@
 //! Which layer of several is taken, and what that leaves out.
 //!
-//! What MPI-IO moves, POSIX moves again: layers are never added up, and one is taken. Which one is a question of bytes: the highest
-//! layer that holds nearly as many as the one that holds most.
+//! What MPI-IO moves, POSIX moves again: layers are never added up, and one is taken. Which one is a question
+//! of bytes: the highest layer that holds nearly as many as the one that holds most.
 
 use crate::layer::Layer;
 
@@ -37,8 +37,8 @@ impl LayerBytes {
         candidates().find(|(_, bytes)| *bytes as f64 >= NEARLY_ALL * most as f64).map(|(layer, _)| *layer)
     }
 
-    /// What a choice leaves out, if that is worth a word: for certain the bytes of layers that do not lie above or below the chosen
-    /// one, and what a lower layer moved more than the chosen one.
+    /// What a choice leaves out, if that is worth a word: for certain the bytes of layers that do not lie
+    /// above or below the chosen one, and what a lower layer moved more than the chosen one.
     pub fn left_out(&self, chosen: Layer) -> Option<String> {
         let taken = self.of(chosen);
         let left = |(layer, bytes): &(Layer, u64)| {

@@ -1,8 +1,8 @@
 //! Where requests come from.
 //!
-//! [`open()`] looks at the content of an input, whatever its name, and says what it is: [`Opened`]. A [`Source`] hands out
-//! its data in batches and says at the end what it learned about the job. The analysis knows nothing else about
-//! formats: a new one is a new file here, and a row in the table of [formats].
+//! [`open()`] looks at the content of an input, whatever its name, and says what it is: [`Opened`]. A
+//! [`Source`] hands out its data in batches and says at the end what it learned about the job. The analysis
+//! knows nothing else about formats: a new one is a new file here, and a row in the table of [formats].
 //!
 //! | module | reads |
 //! |---|---|
@@ -19,8 +19,9 @@
 //! | `recorder_folder` | Recorder's own folder |
 //! | `trace_events` | Chrome's trace events, and dftracer's |
 //!
-//! Inputs are everyday inputs: what cannot be used is left out, counted and named in [`Job::warnings`]; what leaves nothing to
-//! use is a [`SourceError`] with the file, the place in it, what was expected and what was there.
+//! Inputs are everyday inputs: what cannot be used is left out, counted and named in [`Job::warnings`]; what
+//! leaves nothing to use is a [`SourceError`] with the file, the place in it, what was expected and what was
+//! there.
 
 mod as_trace;
 mod bandwidth_piece;

@@ -14,7 +14,8 @@ pub struct OpenOptions {
     pub metric: Option<String>,
     /// Are sampled quantities counters, whose rate is the signal?
     pub rate: Rate,
-    /// Job time 0, in nanoseconds since 1970, of an input whose times count from 1970; by default its first request.
+    /// Job time 0, in nanoseconds since 1970, of an input whose times count from 1970; by default its first
+    /// request.
     pub origin: Option<i64>,
 }
 

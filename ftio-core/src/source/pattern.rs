@@ -1,7 +1,7 @@
 //! Pattern files, which say where in a text the numbers are.
 //!
-//! A pattern file is TOML, with expressions in the syntax of the `regex` crates. Either `request` matches once per
-//! request, with a named group for each field:
+//! A pattern file is TOML, with expressions in the syntax of the `regex` crates. Either `request` matches
+//! once per request, with a named group for each field:
 //!
 //! ```toml
 //! request = '^(?P<start>[\d.]+) (?P<op>read|write) (?P<bytes>\d+) B in (?P<duration>[\d.]+)'
@@ -23,8 +23,8 @@
 //! end = "us"
 //! ```
 //!
-//! Fields are `start`, `end` or `duration`, `bytes` or `bandwidth`, and `rank`; in `request` also `op` (read or write). `[numbers]` may have
-//! an expression for `ranks`. `^` and `$` match at every line.
+//! Fields are `start`, `end` or `duration`, `bytes` or `bandwidth`, and `rank`; in `request` also `op` (read
+//! or write). `[numbers]` may have an expression for `ranks`. `^` and `$` match at every line.
 
 use super::error::{SourceError, excerpt};
 use super::units;

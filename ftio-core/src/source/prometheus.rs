@@ -1,5 +1,5 @@
-//! What Prometheus answers and writes: `query_range` as JSON, a bare list of times and values, and its text format with time
-//! stamps.
+//! What Prometheus answers and writes: `query_range` as JSON, a bare list of times and values, and its text
+//! format with time stamps.
 
 use super::content::{beginning, contains};
 use super::error::SourceError;

@@ -22,8 +22,8 @@ pub(super) fn looks_like_json(head: &[u8]) -> bool {
     contains(&without_space, "\"metrics\":{") || contains(&without_space, "\":[[")
 }
 
-/// The series of a metric-proxy export: the message it sends to FTIO (`{"metrics": {"metrics": {NAME: [[t, v], …]}}}`), or
-/// any of the maps inside.
+/// The series of a metric-proxy export: the message it sends to FTIO
+/// (`{"metrics": {"metrics": {NAME: [[t, v], …]}}}`), or any of the maps inside.
 pub(super) fn series(input: &str, values: &[Value]) -> Result<Vec<Series>, SourceError> {
     let mut found = Vec::new();
     for value in values {

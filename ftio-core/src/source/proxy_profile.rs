@@ -1,7 +1,8 @@
-//! A profile of the metric proxy (`JOB.profile`): what the counters of a job came to in the end, and nothing about when.
+//! A profile of the metric proxy (`JOB.profile`): what the counters of a job came to in the end, and nothing
+//! about when.
 //!
-//! `{"desc": {"jobid": …, "command": …, "size": 4, "start_time": …, "end_time": …}, "counters": [{"name": …, "ctype": {"Counter":
-//! {"value": 5}}}, …]}`; a gauge has `total` and `hits`, and stands for their quotient.
+//! `{"desc": {"jobid": …, "command": …, "size": 4, "start_time": …, "end_time": …}, "counters": [{"name": …, "ctype": {"Counter": {"value": 5}}}, …]}`;
+//! a gauge has `total` and `hits`, and stands for their quotient.
 
 use super::content::{beginning, contains};
 use super::error::SourceError;

@@ -5,9 +5,9 @@
 //! begin    end      name depth kind ( arguments )
 //! ```
 //!
-//! Times are seconds since the program began. The Python FTIO keeps lines with the words `read` and `write`, and so misses `pwrite`,
-//! `fwrite`, `MPI_File_write_at` and others; here a table of functions tells which calls move data, of which
-//! layer they are, and how many bytes.
+//! Times are seconds since the program began. The Python FTIO keeps lines with the words `read` and `write`,
+//! and so misses `pwrite`, `fwrite`, `MPI_File_write_at` and others; here a table of functions tells which
+//! calls move data, of which layer they are, and how many bytes.
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::calls::Calls;

@@ -8,8 +8,8 @@
 //! | `N.cfg` | rules of numbers and repetitions; rule −1 is the sequence of all calls |
 //! | `N.ts` | for each call begin and end, in ticks since the begin of the call before |
 //!
-//! Everything is little-endian. Lengths are not believed: a call takes 8 bytes of `N.ts`, and no more calls are read than
-//! that file holds.
+//! Everything is little-endian. Lengths are not believed: a call takes 8 bytes of `N.ts`, and no more calls
+//! are read than that file holds.
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::calls::Calls;

@@ -1,8 +1,8 @@
 //! Samples of any quantity over time.
 //!
-//! A sample is a rate that holds until the next one; the last holds for as long as is usual (the median distance).
-//! Requests are whole bytes, and quantities such as a load between 0 and 1 are not: they are multiplied by a power of
-//! two first, which [`Job::per_unit`] tells.
+//! A sample is a rate that holds until the next one; the last holds for as long as is usual (the median
+//! distance). Requests are whole bytes, and quantities such as a load between 0 and 1 are not: they are
+//! multiplied by a power of two first, which [`Job::per_unit`] tells.
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::counter;

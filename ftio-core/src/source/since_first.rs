@@ -1,4 +1,5 @@
-//! Times since 1970 become times since the first request: a job that begins in 2026 has not been idle for half a century.
+//! Times since 1970 become times since the first request: a job that begins in 2026 has not been idle for
+//! half a century.
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::date::iso_8601;

@@ -102,7 +102,8 @@ impl Json {
     }
 }
 
-/// The length of a MessagePack item without what is inside it, and how many values are inside. `None`: not even its head is whole.
+/// The length of a MessagePack item without what is inside it, and how many values are inside. `None`: not
+/// even its head is whole.
 fn item(bytes: &[u8]) -> Option<(usize, u64)> {
     let tag = *bytes.first()?;
     let number = |length: usize| {

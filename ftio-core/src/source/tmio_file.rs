@@ -1,7 +1,7 @@
 //! JSON, JSONL and MessagePack of the C++ TMIO, and FTIO's custom JSON.
 //!
-//! They hold phases: a bandwidth from one moment to another; bytes are their product. Sections of required bandwidth are
-//! read instead of those of actual bandwidth if that is asked for.
+//! They hold phases: a bandwidth from one moment to another; bytes are their product. Sections of required
+//! bandwidth are read instead of those of actual bandwidth if that is asked for.
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::content::{Content, beginning, contains};
@@ -121,7 +121,8 @@ impl Source for Phases {
     }
 }
 
-/// Nonblocking phases with both their ends: the sections of actual and of required bandwidth list the same phases.
+/// Nonblocking phases with both their ends: the sections of actual and of required bandwidth list the same
+/// phases.
 fn nonblocking(digest: &Digest, class: Class, span: Span) -> Vec<Detail> {
     let actual = digest.series(Mode::actual(class));
     let required = Mode::required(class).map(|mode| digest.series(mode));

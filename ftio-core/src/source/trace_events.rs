@@ -1,12 +1,14 @@
 //! Chrome's trace events, and dftracer's `.pfw`, which is nearly that.
 //!
-//! Events are objects with `name`, `cat`, `ph`, `ts` and `dur` (microseconds), `pid`, `tid` and `args`: in a list, in the list
-//! `traceEvents` of an object, or, as dftracer writes them, one a line after a `[` without commas; numbers may be in quotes. Complete events
-//! (`X`) and pairs of `B` and `E` count if they move data: by the table of functions, or because their name or category is `read`
-//! or `write`, as in what `ftio convert --to chrome` and MOSAIC write. Each process is a rank.
+//! Events are objects with `name`, `cat`, `ph`, `ts` and `dur` (microseconds), `pid`, `tid` and `args`: in a
+//! list, in the list `traceEvents` of an object, or, as dftracer writes them, one a line after a `[` without
+//! commas; numbers may be in quotes. Complete events (`X`) and pairs of `B` and `E` count if they move data:
+//! by the table of functions, or because their name or category is `read` or `write`, as in what
+//! `ftio convert --to chrome` and MOSAIC write. Each process is a rank.
 //!
-//! Bytes are, of `args`: `ret` times `size` for streams, else `ret` (or TAU's `return`), `bytes`, `count`, `size` or `length`.
-//! Without any an event does not tell how much it moved, and is left out; a call that returned less than 0 moved nothing.
+//! Bytes are, of `args`: `ret` times `size` for streams, else `ret` (or TAU's `return`), `bytes`, `count`,
+//! `size` or `length`. Without any an event does not tell how much it moved, and is left out; a call that
+//! returned less than 0 moved nothing.
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::calls::Calls;

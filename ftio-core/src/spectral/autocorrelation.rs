@@ -1,11 +1,13 @@
-//! A second opinion on the period: how well the signal matches itself, shifted (paper, II-C "Autocorrelation").
+//! A second opinion on the period: how well the signal matches itself, shifted (paper, II-C
+//! "Autocorrelation").
 //!
-//! The autocorrelation function (ACF) at lag l is the correlation of the signal with itself l samples later; it has a
-//! peak wherever l is about a multiple of the period. Peaks are local maxima of at least 0.15, lag 0 left out. The distances from one to the next are
-//! candidates for the period (with one peak only, its lag); those further from their mean than their deviation, both weighted by the height of
-//! the later peak, are dropped. The period is the mean of the rest, and their coefficient of variation tells how far
-//! they agree: c_a = 1 − σ/mean. Together with the period T_d from elsewhere it gives c_s, and the
-//! *refined confidence* is (c_d + c_a + c_s) / 3.
+//! The autocorrelation function (ACF) at lag l is the correlation of the signal with itself l samples later;
+//! it has a peak wherever l is about a multiple of the period. Peaks are local maxima of at least 0.15, lag 0
+//! left out. The distances from one to the next are candidates for the period (with one peak only, its lag);
+//! those further from their mean than their deviation, both weighted by the height of the later peak, are
+//! dropped. The period is the mean of the rest, and their coefficient of variation tells how far they agree:
+//! c_a = 1 − σ/mean. Together with the period T_d from elsewhere it gives c_s, and the *refined confidence*
+//! is (c_d + c_a + c_s) / 3.
 
 use crate::spectral::find_peaks::{PeakRules, find_peaks};
 use realfft::RealFftPlanner;
@@ -42,7 +44,8 @@ impl Autocorrelation {
         Some(Autocorrelation { period, confidence: (1.0 - deviation / period).clamp(0.0, 1.0), candidates })
     }
 
-    /// c_s: how similar a period from elsewhere is to the candidates, as 1 − coefficient of variation of all together.
+    /// c_s: how similar a period from elsewhere is to the candidates, as 1 − coefficient of variation of all
+    /// together.
     pub fn similarity(&self, period: f64) -> f64 {
         let mut all = self.candidates.clone();
         all.push(period);
@@ -58,8 +61,8 @@ impl Autocorrelation {
 
 /// The autocorrelation for lags 0 … N−1: Σ_n (x_n − x̄)(x_{n+l} − x̄) / (N·variance), so that lag 0 is 1.
 ///
-/// By two FFTs (Wiener–Khinchin): the ACF is the inverse transform of |X|². Padding with zeros to 2N keeps the end of the
-/// signal from meeting its beginning. A constant signal has no ACF and gives zeros.
+/// By two FFTs (Wiener–Khinchin): the ACF is the inverse transform of |X|². Padding with zeros to 2N keeps
+/// the end of the signal from meeting its beginning. A constant signal has no ACF and gives zeros.
 pub fn acf(samples: &[f64]) -> Vec<f64> {
     let n = samples.len();
     let mean = samples.iter().sum::<f64>() / n.max(1) as f64;
@@ -89,7 +92,8 @@ pub fn acf(samples: &[f64]) -> Vec<f64> {
     signal
 }
 
-/// The samples, smoothed by a Gaussian whose deviation is `width` samples; what is outside counts as the nearest sample.
+/// The samples, smoothed by a Gaussian whose deviation is `width` samples; what is outside counts as the
+/// nearest sample.
 pub fn smoothed(samples: &[f64], width: f64) -> Vec<f64> {
     if width <= 0.0 || samples.is_empty() {
         return samples.to_vec();

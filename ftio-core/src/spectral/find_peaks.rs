@@ -1,7 +1,8 @@
 //! Local maxima of a sequence, by the rules of SciPy's `find_peaks`.
 //!
-//! A peak is higher than both its neighbours; of a plateau the middle sample counts (the left one of two). The first and the last
-//! sample are never peaks. Rules narrow the selection, in this order: height, distance, prominence.
+//! A peak is higher than both its neighbours; of a plateau the middle sample counts (the left one of two).
+//! The first and the last sample are never peaks. Rules narrow the selection, in this order: height,
+//! distance, prominence.
 
 /// Which local maxima count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,13 +1,15 @@
 //! Which candidates are harmonics of others, and is there one dominant frequency?
 //!
-//! Short bursts do not look like a cosine, so their spectrum has peaks at the frequency of the bursts and at multiples of it:
-//! *harmonics*. Those describe the shape of a burst, not another period, and are set aside before candidates are counted
-//! (paper, II-B 2): one or two left, the signal is periodic with the stronger of them; none or more than two, it is not.
+//! Short bursts do not look like a cosine, so their spectrum has peaks at the frequency of the bursts and at
+//! multiples of it: *harmonics*. Those describe the shape of a burst, not another period, and are set aside
+//! before candidates are counted (paper, II-B 2): one or two left, the signal is periodic with the stronger
+//! of them; none or more than two, it is not.
 
 use crate::spectral::outlier::Outliers;
 use crate::spectral::spectrum::Spectrum;
 
-/// Fewer periods than this, or just as many, are no evidence of a period: the window of two bursts always has one.
+/// Fewer periods than this, or just as many, are no evidence of a period: the window of two bursts always has
+/// one.
 pub const MIN_PERIODS: f64 = 2.0;
 
 /// How high a multiple of the fundamental the strongest peak may be, for the fundamental to be looked for.
@@ -16,16 +18,17 @@ const MAX_TEETH: usize = 12;
 /// When a higher candidate is a harmonic of a lower one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum HarmonicRule {
-    /// By bin index. The multiples two, four, eight … of a lower candidate, as the paper has it. Other multiples only at the
-    /// end of an unbroken series: 3 if 2 is there, 5 if 2, 3 and 4 are. Very short bursts have such a series of nearly equal
-    /// peaks, and without this they would count as three and more frequencies, that is, as not periodic.
+    /// By bin index. The multiples two, four, eight … of a lower candidate, as the paper has it. Other
+    /// multiples only at the end of an unbroken series: 3 if 2 is there, 5 if 2, 3 and 4 are. Very short
+    /// bursts have such a series of nearly equal peaks, and without this they would count as three and more
+    /// frequencies, that is, as not periodic.
     ///
-    /// A true frequency rarely falls on a bin. So the lower candidate's position is first [located between the
-    /// bins](Spectrum::peak_position), and a multiple of it may be one bin off.
+    /// A true frequency rarely falls on a bin. So the lower candidate's position is first
+    /// [located between the bins](Spectrum::peak_position), and a multiple of it may be one bin off.
     #[default]
     ByIndex,
-    /// Any integer multiple, as far as floating-point remainders of frequencies notice: the published tool's rule. Its frequencies are
-    /// f_s·k/N with the sampling frequency f_s as it was given.
+    /// Any integer multiple, as far as floating-point remainders of frequencies notice: the published tool's
+    /// rule. Its frequencies are f_s·k/N with the sampling frequency f_s as it was given.
     AsPublished {
         /// f_s in Hz.
         sampling_frequency: f64,
@@ -147,8 +150,9 @@ impl Candidates {
 
     /// Take candidates next to each other for one frequency.
     ///
-    /// A wave between two bins leaks into both, and one whose period varies a little spreads over some; both are one wave. So two or three
-    /// kept candidates in adjacent bins become one, the strongest. Not in the paper.
+    /// A wave between two bins leaks into both, and one whose period varies a little spreads over some; both
+    /// are one wave. So two or three kept candidates in adjacent bins become one, the strongest. Not in the
+    /// paper.
     pub fn with_neighbours_merged(mut self, contributions: &[f64]) -> Self {
         let mut kept = Vec::new();
         for group in self.kept.chunk_by(|a, b| b - a == 1) {
@@ -176,11 +180,11 @@ impl Candidates {
 
     /// Look for a fundamental below the candidates, if they are the teeth of a comb.
     ///
-    /// The spectrum of short bursts is a comb: nearly equal peaks at all multiples of their frequency. Which of them is the
-    /// strongest is then a matter of chance, and the first may not even be a candidate. If the strongest candidate is the m-th
-    /// multiple of some frequency, all multiples of which up to the (m+1)-th are outliers, and all candidates are
-    /// multiples of it, then that frequency is the dominant one. It cannot be a subharmonic of the true one, whose odd multiples
-    /// would not stand out. Not in the paper.
+    /// The spectrum of short bursts is a comb: nearly equal peaks at all multiples of their frequency. Which
+    /// of them is the strongest is then a matter of chance, and the first may not even be a candidate. If the
+    /// strongest candidate is the m-th multiple of some frequency, all multiples of which up to the (m+1)-th
+    /// are outliers, and all candidates are multiples of it, then that frequency is the dominant one. It
+    /// cannot be a subharmonic of the true one, whose odd multiples would not stand out. Not in the paper.
     pub fn with_fundamental(mut self, outliers: &Outliers, spectrum: &Spectrum) -> Self {
         let Some(strongest) = self.strongest else { return self };
         let position = spectrum.peak_position(strongest);

@@ -1,13 +1,14 @@
 //! The period below the resolution of the DFT.
 //!
-//! The DFT knows only the frequencies k/Δt. With ten periods in the window neighbouring frequencies lie 10 % apart, so that even
-//! a perfectly regular application would be reported up to 5 % off. Between the bins the transform exists as well; it is only
-//! not computed by the FFT. Near the bin that was found, we look for the frequency f at which the fundamental wave and
-//! its harmonics together are strongest:
+//! The DFT knows only the frequencies k/Δt. With ten periods in the window neighbouring frequencies lie 10 %
+//! apart, so that even a perfectly regular application would be reported up to 5 % off. Between the bins the
+//! transform exists as well; it is only not computed by the FFT. Near the bin that was found, we look for the
+//! frequency f at which the fundamental wave and its harmonics together are strongest:
 //!
 //! > maximise Σ_h |X(h·f)|², h = 1 … H, |f·Δt − k| ≤ ¾
 //!
-//! The harmonics matter: bursts are sharp, and the h-th harmonic turns h times as fast, so it locates the frequency h times as well.
+//! The harmonics matter: bursts are sharp, and the h-th harmonic turns h times as fast, so it locates the
+//! frequency h times as well.
 
 use crate::signal::Signal;
 use crate::spectral::spectrum::fourier_at;
@@ -37,8 +38,8 @@ pub fn refine(signal: &Signal, k: usize) -> f64 {
     on_grid / k as f64 * maximum(strength, k as f64 - 0.75, k as f64 + 0.75)
 }
 
-/// The place of the largest value of `f` in `[low, high]`: a scan fine enough to tell peaks of four harmonics apart, then
-/// golden sections around the best.
+/// The place of the largest value of `f` in `[low, high]`: a scan fine enough to tell peaks of four harmonics
+/// apart, then golden sections around the best.
 fn maximum(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     const STEPS: u32 = 24;
     let width = (high - low) / f64::from(STEPS);
@@ -80,7 +81,8 @@ mod tests {
 
     #[test]
     fn bursts_between_the_bins() {
-        // One burst of a tenth of a period every `period` samples, in a window that fits no whole number of them.
+        // One burst of a tenth of a period every `period` samples, in a window that fits no whole number of
+        // them.
         for (period, n) in [(97.0, 1000usize), (105.3, 1000), (61.7, 4096), (33.3, 30_000)] {
             let samples = (0..n).map(|i| if (i as f64 / period).fract() < 0.1 { 1e6 } else { 0.0 }).collect();
             let signal = Signal { start: 0, bin: 1_000_000, samples, abstraction_error: 0.0 };

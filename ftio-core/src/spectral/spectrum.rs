@@ -4,8 +4,9 @@
 //!
 //! > X_k = Σ_n x_n · e^(−2πi·k·n/N)
 //!
-//! answers for the frequencies f_k = k/Δt. The signal is real, so the half k ≤ N/2 says it all: the *single-sided*
-//! spectrum, in which every component but the constant X_0 and the one at half the sampling frequency stands for two.
+//! answers for the frequencies f_k = k/Δt. The signal is real, so the half k ≤ N/2 says it all: the
+//! *single-sided* spectrum, in which every component but the constant X_0 and the one at half the sampling
+//! frequency stands for two.
 
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
@@ -74,8 +75,9 @@ impl Spectrum {
 
     /// Single-sided contributions for k = 1 ..= ⌊N/2⌋, summing up to 1 (or all 0 for a constant signal).
     ///
-    /// Element `k − 1` belongs to k. The constant part X_0 is left out: bandwidth is never negative, so that it is
-    /// always among the largest and says nothing about periods. For even N the component k = N/2 exists once and counts once.
+    /// Element `k − 1` belongs to k. The constant part X_0 is left out: bandwidth is never negative, so that
+    /// it is always among the largest and says nothing about periods. For even N the component k = N/2 exists
+    /// once and counts once.
     pub fn contributions(&self, measure: Measure) -> Vec<f64> {
         let mut out: Vec<f64> = (1..=self.last()).map(|k| 2.0 * self.raw(k, measure)).collect();
         if self.samples.is_multiple_of(2)
@@ -87,7 +89,8 @@ impl Spectrum {
         out
     }
 
-    /// As [`contributions`](Self::contributions), but with k = N/2 counted twice like the published tool does.
+    /// As [`contributions`](Self::contributions), but with k = N/2 counted twice like the published tool
+    /// does.
     pub fn contributions_as_published(&self, measure: Measure) -> Vec<f64> {
         let mut out: Vec<f64> = (1..=self.last()).map(|k| 2.0 * self.raw(k, measure)).collect();
         normalise(&mut out);
@@ -114,9 +117,10 @@ impl Spectrum {
 
     /// The position of the peak at k between the bins, in bins: k + δ with |δ| ≤ ½.
     ///
-    /// A wave whose frequency is no multiple of 1/Δt leaks into its neighbours. For a single wave between k and k+1 the
-    /// coefficients of the two bins have opposite signs, and the ratio ρ of their amplitudes gives its place: δ = ρ/(1 + ρ)
-    /// (Rife and Vincent, Bell System Technical Journal 49(2), 1970). Neighbours that do not fit this leave the peak on its bin.
+    /// A wave whose frequency is no multiple of 1/Δt leaks into its neighbours. For a single wave between k
+    /// and k+1 the coefficients of the two bins have opposite signs, and the ratio ρ of their amplitudes
+    /// gives its place: δ = ρ/(1 + ρ) (Rife and Vincent, Bell System Technical Journal 49(2), 1970).
+    /// Neighbours that do not fit this leave the peak on its bin.
     pub fn peak_position(&self, k: usize) -> f64 {
         if k < 2 || k >= self.last() {
             return k as f64;
@@ -133,9 +137,10 @@ impl Spectrum {
 
     /// [Contributions](Self::contributions) as they would be if every peak fell on a bin.
     ///
-    /// A wave halfway between two bins gives each of them only 40 % of its power, and then its second harmonic, which falls on a
-    /// bin, may look stronger: half the true period would be found. So each peak gets back the power (sin πδ / πδ)⁻² that it lost by
-    /// its distance δ from the bin, and the neighbour that it leaked into gives up its own.
+    /// A wave halfway between two bins gives each of them only 40 % of its power, and then its second
+    /// harmonic, which falls on a bin, may look stronger: half the true period would be found. So each peak
+    /// gets back the power (sin πδ / πδ)⁻² that it lost by its distance δ from the bin, and the neighbour
+    /// that it leaked into gives up its own.
     pub fn whole_peaks(&self, measure: Measure) -> Vec<f64> {
         let flat = self.contributions(measure);
         let mut whole = flat.clone();

@@ -1,13 +1,14 @@
 //! How strong which period is when: the continuous wavelet transform.
 //!
-//! The DFT says which periods a signal has, but not when. The wavelet transform compares the signal around each instant with a short wave
-//! packet of each period: the Morlet wavelet, a complex exponential under a Gaussian of about six oscillations,
+//! The DFT says which periods a signal has, but not when. The wavelet transform compares the signal around
+//! each instant with a short wave packet of each period: the Morlet wavelet, a complex exponential under a
+//! Gaussian of about six oscillations,
 //!
 //! > ψ(η) = π^(−¼) · e^(iω₀η) · e^(−η²/2), ω₀ = 6
 //!
-//! stretched to the scale s = period · (ω₀ + √(2 + ω₀²)) / 4π (Torrence and Compo, Bulletin of the American Meteorological Society 79(1),
-//! 1998). The comparison is a convolution, done for each scale by one FFT. To both ends the signal is continued by its mirror image, so
-//! that its edges are no jumps.
+//! stretched to the scale s = period · (ω₀ + √(2 + ω₀²)) / 4π (Torrence and Compo, Bulletin of the American
+//! Meteorological Society 79(1), 1998). The comparison is a convolution, done for each scale by one FFT. To
+//! both ends the signal is continued by its mirror image, so that its edges are no jumps.
 
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
@@ -111,9 +112,11 @@ impl Mirrored {
     }
 }
 
-/// The complex signal that has these coefficients at frequencies 0 ..= length/2, and nothing at negative ones.
+/// The complex signal that has these coefficients at frequencies 0 ..= length/2, and nothing at negative
+/// ones.
 ///
-/// Two real inverse transforms: one of the coefficients for the real part, one of −i times them for the imaginary part.
+/// Two real inverse transforms: one of the coefficients for the real part, one of −i times them for the
+/// imaginary part.
 fn analytic(coefficients: &[Complex64], length: usize) -> Vec<Complex64> {
     let real = real_part(coefficients.to_vec(), length);
     let imaginary = real_part(coefficients.iter().map(|x| x * Complex64::new(0.0, -1.0)).collect(), length);
@@ -142,7 +145,8 @@ fn real_part(mut coefficients: Vec<Complex64>, length: usize) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// The definition: the signal, continued by its mirror images, times the conjugate wavelet around each instant.
+    /// The definition: the signal, continued by its mirror images, times the conjugate wavelet around each
+    /// instant.
     fn slowly(samples: &[f64], period: f64) -> Vec<f64> {
         let n = samples.len() as i64;
         let mean = samples.iter().sum::<f64>() / n as f64;

@@ -1,7 +1,7 @@
 //! Which runs are of the same application.
 //!
-//! The paper takes "all executions of an application from a given user" as one, and leaves open what makes two executions the
-//! same application. Darshan records the command line.
+//! The paper takes "all executions of an application from a given user" as one, and leaves open what makes
+//! two executions the same application. Darshan records the command line.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,8 @@ impl Identity {
         let command = command.trim();
         let executable = command.split_whitespace().next().unwrap_or_default();
         match self {
-            // Programs that are not linked to know their arguments (Fortran, before Darshan 3.1) leave a placeholder.
+            // Programs that are not linked to know their arguments (Fortran, before Darshan 3.1) leave a
+            // placeholder.
             _ if executable.starts_with('<') => "",
             Identity::Name => executable.rsplit('/').next().unwrap_or(executable),
             Identity::Path => executable,

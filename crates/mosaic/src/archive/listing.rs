@@ -15,8 +15,8 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Files as they are, and of folders and all they hold the files with `.darshan` in their name. Hidden ones are passed
-    /// over.
+    /// Files as they are, and of folders and all they hold the files with `.darshan` in their name. Hidden
+    /// ones are passed over.
     pub fn of<P: AsRef<Path>>(paths: &[P]) -> Listing {
         let mut listing = Listing::default();
         for path in paths {

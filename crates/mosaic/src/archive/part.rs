@@ -1,8 +1,9 @@
 //! A part: the records of a shard in a file, one JSON object a line.
 //!
-//! The first line says what the records depend on, the last that the shard is done. Records come in the order of their
-//! logs' paths; when a part is continued after logs were added, another such run of records follows. Whatever is cut off at
-//! the end, by a full disk or a time limit, is one line, which is dropped and made again.
+//! The first line says what the records depend on, the last that the shard is done. Records come in the order
+//! of their logs' paths; when a part is continued after logs were added, another such run of records follows.
+//! Whatever is cut off at the end, by a full disk or a time limit, is one line, which is dropped and made
+//! again.
 
 use super::shard::hash;
 use super::{Record, Settings, Shard};

@@ -4,12 +4,12 @@ use super::part::Part;
 use super::{Listing, PartError, Record, Shard};
 use rayon::prelude::*;
 
-/// Logs that are read before their records are written, for each thread. Enough that a slow log holds up few others, few
-/// enough that little is lost if the work is interrupted.
+/// Logs that are read before their records are written, for each thread. Enough that a slow log holds up few
+/// others, few enough that little is lost if the work is interrupted.
 const AT_ONCE: usize = 128;
 
-/// Read every log of a shard that the part does not hold yet. `progress` hears how many more are done. Records are written in the order
-/// of paths, whatever the number of threads.
+/// Read every log of a shard that the part does not hold yet. `progress` hears how many more are done.
+/// Records are written in the order of paths, whatever the number of threads.
 pub fn process(
     listing: &Listing,
     shard: Shard,

@@ -32,9 +32,8 @@ struct Application {
     categories: Categories,
 }
 
-/// Join parts. Each log's line goes to `lines`, if given, and a line for each that could not be used (path, tab, reason) to
-/// `bad_logs`, in the order of paths. With `partial`, shards may be missing or
-/// unfinished.
+/// Join parts. Each log's line goes to `lines`, if given, and a line for each that could not be used (path,
+/// tab, reason) to `bad_logs`, in the order of paths. With `partial`, shards may be missing or unfinished.
 pub fn reduce<P: AsRef<Path>>(
     parts: &[P],
     partial: bool,

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 /// One of `count` shards.
 ///
-/// A log belongs to a shard by a hash of its path, so that machines need not agree on anything but the paths, and a log that is
-/// added while they work moves no other.
+/// A log belongs to a shard by a hash of its path, so that machines need not agree on anything but the paths,
+/// and a log that is added while they work moves no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
     /// From 0 to `count` − 1.
@@ -48,7 +48,8 @@ impl fmt::Display for Shard {
     }
 }
 
-/// A hash that is the same on every machine: FNV-1a of 64 bits, with its bits mixed once more so that its lower ones will do.
+/// A hash that is the same on every machine: FNV-1a of 64 bits, with its bits mixed once more so that its
+/// lower ones will do.
 pub(crate) fn hash(text: &str) -> u64 {
     let fnv = text.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,7 +1,9 @@
-//! The sum over an archive: how many applications, and how many runs, are of which category, and which categories go together.
+//! The sum over an archive: how many applications, and how many runs, are of which category, and which
+//! categories go together.
 //!
-//! Both views of the paper (III-B4): *unique applications*, each by its heaviest run, say how applications behave; *all runs*, in
-//! which an application counts once for each of its runs, say what the file system has to bear.
+//! Both views of the paper (III-B4): *unique applications*, each by its heaviest run, say how applications
+//! behave; *all runs*, in which an application counts once for each of its runs, say what the file system has
+//! to bear.
 
 use super::Settings;
 use super::record::Valid;

@@ -1,8 +1,8 @@
 //! Kinds of signals that a period estimator meets, each with its truth: one file a family, one row a kind.
 //!
-//! The confidence of the estimator is fitted on the kinds of [`FITTED`] (`scripts/fit`), leaving out one kind at a time to
-//! judge it. Those of [`unseen`] are made by other means and never used for fitting. `scripts/bench accuracy` measures
-//! all of them.
+//! The confidence of the estimator is fitted on the kinds of [`FITTED`] (`scripts/fit`), leaving out one kind
+//! at a time to judge it. Those of [`unseen`] are made by other means and never used for fitting.
+//! `scripts/bench accuracy` measures all of them.
 
 mod coarse;
 mod few;

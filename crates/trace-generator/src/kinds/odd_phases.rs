@@ -22,7 +22,8 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::new("every_tenth_large", "every fifth to tenth phase 3 to 8 times as large", every_tenth_large),
 ];
 
-/// A loose plain rhythm whose phase at `index` (from the end if negative) is `factor` times as long and as large.
+/// A loose plain rhythm whose phase at `index` (from the end if negative) is `factor` times as long and as
+/// large.
 fn with_one(random: &mut Random, first: bool, factor: f64) -> Made {
     let mut program = Program::any(random);
     let (count, moves) = (random.whole(6, 25), random.chance(0.66));

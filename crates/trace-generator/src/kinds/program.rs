@@ -104,7 +104,8 @@ impl Program {
             .collect()
     }
 
-    /// A phase of the share `busy` of the period at each start, volumes spread by `volumes` and lengths by `lengths`.
+    /// A phase of the share `busy` of the period at each start, volumes spread by `volumes` and lengths by
+    /// `lengths`.
     pub fn phases(&mut self, random: &mut Random, starts: &[f64], busy: f64, volumes: f64, lengths: f64) {
         let usual = busy * self.period;
         for &start in starts {

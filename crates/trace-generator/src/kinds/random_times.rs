@@ -109,7 +109,8 @@ fn clustered(random: &mut Random) -> Made {
     program.made(Truth::default())
 }
 
-/// Two groups of bursts with a long silence between: at most the bursts' distance is a rhythm, for a small part of the time.
+/// Two groups of bursts with a long silence between: at most the bursts' distance is a rhythm, for a small
+/// part of the time.
 fn two_groups(random: &mut Random) -> Made {
     let mut program = Program::any(random);
     let bursts = random.whole(3, 6);

@@ -5,9 +5,10 @@ use crate::spectral::find_peaks::{PeakRules, find_peaks};
 
 /// Period in seconds and c_a; `None` without two peaks, or where the weights add up to nothing.
 ///
-/// Candidates are the distances between peaks of the ACF, weighted by the *differences* of the peaks' heights, which are mostly negative;
-/// the weighted variance may then be negative too, and its absolute value is used. Outliers are looked for among the distances of more
-/// than one sample, but removed by their position from the list of all distances.
+/// Candidates are the distances between peaks of the ACF, weighted by the *differences* of the peaks'
+/// heights, which are mostly negative; the weighted variance may then be negative too, and its absolute value
+/// is used. Outliers are looked for among the distances of more than one sample, but removed by their
+/// position from the list of all distances.
 pub fn autocorrelation(samples: &[f64], frequency: f64) -> Option<(f64, f64)> {
     let acf = acf(samples);
     let peaks = find_peaks(&acf, &PeakRules { height: Some(MIN_HEIGHT), ..PeakRules::default() });

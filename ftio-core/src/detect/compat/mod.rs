@@ -1,6 +1,8 @@
-//! The published method: as the Python FTIO 0.0.9 does it, step by step (`--compat`), and as it is printed (`--paper`).
+//! The published method: as the Python FTIO 0.0.9 does it, step by step (`--compat`), and as it is printed
+//! (`--paper`).
 //!
-//! `--compat` gives the same answers as that tool, its weaknesses included, for whoever needs to compare. Where it differs from the default:
+//! `--compat` gives the same answers as that tool, its weaknesses included, for whoever needs to compare.
+//! Where it differs from the default:
 //!
 //! | step | here | default |
 //! |---|---|---|
@@ -14,13 +16,14 @@
 //! | period | on the grid of the DFT | between the frequencies of the DFT |
 //! | refined confidence | (1 + c_d + c_a)/3 | (c_d + c_a + c_s)/3 |
 //!
-//! `--paper` shares window, samples and grid with `--compat`, but keeps to what is printed in *Capturing Periodic I/O Using Frequency Techniques*: the
-//! Z-score is signed and compared by `≥`; harmonics are integer multiples of a lower candidate's bin; the [autocorrelation](crate::spectral::autocorrelation)
-//! and c_s are those of the text; `confidence` stays c_d, and `refined_confidence` is (c_d + c_a + c_s)/3.
+//! `--paper` shares window, samples and grid with `--compat`, but keeps to what is printed in *Capturing
+//! Periodic I/O Using Frequency Techniques*: the Z-score is signed and compared by `≥`; harmonics are integer
+//! multiples of a lower candidate's bin; the [autocorrelation](crate::spectral::autocorrelation) and c_s are
+//! those of the text; `confidence` stays c_d, and `refined_confidence` is (c_d + c_a + c_s)/3.
 //!
-//! With the autocorrelation, `--compat`'s `confidence` is the refined one, as that tool knows only one. Its isolation forest draws different numbers
-//! in every run and cannot be reproduced; ours is used, with its limits. What it prints beside the result (fits, filters, other transforms) is
-//! not part of this.
+//! With the autocorrelation, `--compat`'s `confidence` is the refined one, as that tool knows only one. Its
+//! isolation forest draws different numbers in every run and cannot be reproduced; ours is used, with its
+//! limits. What it prints beside the result (fits, filters, other transforms) is not part of this.
 
 mod autocorrelation;
 mod outliers;
@@ -56,7 +59,8 @@ const MAX_SAMPLES: f64 = (1u32 << 24) as f64;
 /// A merged confidence below this is no result.
 const MIN_CONFIDENCE: f64 = 0.2;
 
-/// The mode that the Python FTIO looks at when asked for this one: nothing but single classes, blocking unless said otherwise.
+/// The mode that the Python FTIO looks at when asked for this one: nothing but single classes, blocking
+/// unless said otherwise.
 pub fn mode(asked: Option<Mode>) -> Mode {
     match asked {
         None | Some(Mode::Write | Mode::WriteSync) => Mode::WriteSync,
@@ -134,7 +138,8 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
         let refine = |found: &Autocorrelation| Some(found.refined_confidence(1.0 / frequency?, c_d));
         refined = printed.as_ref().and_then(refine);
     } else if let Some((acf_period, c_a)) = acf {
-        // All DFT candidates are equally similar to an empty list, so the first one, of the lowest frequency, is taken.
+        // All DFT candidates are equally similar to an empty list, so the first one, of the lowest frequency,
+        // is taken.
         let first = candidates.dominant.and(candidates.kept.first()).copied();
         let (chosen, merged) = match first {
             Some(k) => (Some(on_grid(k)), (1.0 + confidence_of(k) + c_a) / 3.0),

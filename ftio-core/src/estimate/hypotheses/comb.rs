@@ -1,10 +1,12 @@
-//! A comb: members that follow one another after n·T, n − 1 slots being empty, or after a pause of any length.
+//! A comb: members that follow one another after n·T, n − 1 slots being empty, or after a pause of any
+//! length.
 //!
-//! Which phases are members is found by dynamic programming: the best chain that ends at each phase is the best of all chains that could
-//! be continued by it. The logarithm of the likelihood of a link of n slots is that of a normal distribution around n·T, of variance σ²·n plus
-//! what the starts are known to, times the chance (1 − p)·pⁿ⁻¹ that n − 1 slots are empty; a pause costs a constant and has no scale. Phases
-//! that no chain uses come at their own rate. Links prefer members of like volume. T, σ and p are then estimated from the chain, and
-//! the chain is looked for again.
+//! Which phases are members is found by dynamic programming: the best chain that ends at each phase is the
+//! best of all chains that could be continued by it. The logarithm of the likelihood of a link of n slots is
+//! that of a normal distribution around n·T, of variance σ²·n plus what the starts are known to, times the
+//! chance (1 − p)·pⁿ⁻¹ that n − 1 slots are empty; a pause costs a constant and has no scale. Phases that no
+//! chain uses come at their own rate. Links prefer members of like volume. T, σ and p are then estimated from
+//! the chain, and the chain is looked for again.
 //!
 //! The cost is linear in phases: a phase is compared to those of the last few periods only.
 
@@ -27,7 +29,8 @@ const LIKE_VOLUME: f64 = 0.15;
 /// Working memory, used again and again.
 #[derive(Debug)]
 pub struct Rooms {
-    /// The best likelihood of a chain that ends at each phase, the phase before in that chain, and the slots to it.
+    /// The best likelihood of a chain that ends at each phase, the phase before in that chain, and the slots
+    /// to it.
     best: Vec<f64>,
     before: Vec<u32>,
     slots: Vec<u8>,
@@ -254,7 +257,8 @@ impl Sums {
         sums
     }
 
-    /// Time divided by slots; but by single links only if the others disagree with them: a program may skip its output *and its time*.
+    /// Time divided by slots; but by single links only if the others disagree with them: a program may skip
+    /// its output *and its time*.
     fn period(&self, sigma: f64) -> f64 {
         let all = self.time / self.slots as f64;
         if self.single < 4 || self.links == self.single {

@@ -1,4 +1,5 @@
-//! The spectrum's own hypotheses, for series of samples: what finds the period of coarse and noisy ones, and of a job under foreign bursts.
+//! The spectrum's own hypotheses, for series of samples: what finds the period of coarse and noisy ones, and
+//! of a job under foreign bursts.
 
 use super::{Form, Hypothesis, Marked};
 use crate::estimate::lines::Line;

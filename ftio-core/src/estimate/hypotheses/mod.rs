@@ -1,6 +1,7 @@
 //! What could be the period? Hypotheses, list by list.
 //!
-//! A hypothesis is a [list of phases](crate::phases), a period T, and which phases of the list are *members* of the rhythm; the others are *extra*.
+//! A hypothesis is a [list of phases](crate::phases), a period T, and which phases of the list are *members*
+//! of the rhythm; the others are *extra*.
 //!
 //! | form | says |
 //! |---|---|
@@ -10,8 +11,9 @@
 //! | [comb] | members follow one another after one T or a few (slots left empty), or after a pause of any length |
 //! | line | a line of the spectrum of a series of samples, where phases cannot be told apart |
 //!
-//! Each has a log-likelihood ratio against phases at random instants (Poisson), less half a logarithm of the number of distances for each
-//! parameter (BIC). It compares hypotheses of one list only: lists differ in their data.
+//! Each has a log-likelihood ratio against phases at random instants (Poisson), less half a logarithm of the
+//! number of distances for each parameter (BIC). It compares hypotheses of one list only: lists differ in
+//! their data.
 
 pub mod comb;
 pub mod line;
@@ -33,7 +35,8 @@ const MOST_PAUSES: f64 = 0.35;
 const LEAST_FILL: f64 = 0.55;
 const MOST_EXTRA: f64 = 0.75;
 
-/// A pause that takes more of the time than this divides a comb, and this share of the members may lie beyond it.
+/// A pause that takes more of the time than this divides a comb, and this share of the members may lie beyond
+/// it.
 const LONGEST_PAUSE: f64 = 0.5;
 const BEYOND: f64 = 0.15;
 
@@ -201,7 +204,8 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
 }
 
 impl Hypothesis {
-    /// A pause of more than half of the time divides: what is beyond it does not belong, if it is little; else these are groups of bursts, and no rhythm.
+    /// A pause of more than half of the time divides: what is beyond it does not belong, if it is little;
+    /// else these are groups of bursts, and no rhythm.
     fn in_one_piece(mut self, starts: &[f64]) -> Option<Self> {
         let at = |i: usize| starts[self.members[i]];
         let count = self.members.len();

@@ -1,5 +1,5 @@
-//! Periods worth trying: the mean distance, modes of the distances and of those to the next but one and so on, and what autocorrelation
-//! and spectrum say.
+//! Periods worth trying: the mean distance, modes of the distances and of those to the next but one and so
+//! on, and what autocorrelation and spectrum say.
 
 use super::Marked;
 
@@ -28,7 +28,8 @@ pub fn seeds(marked: &Marked, distances: &[f64], duration: f64, everywhere: &[f6
     found
 }
 
-/// Modes of positive numbers on a logarithmic scale of this bandwidth; with so many expected `by_chance` per unit, the most significant ones.
+/// Modes of positive numbers on a logarithmic scale of this bandwidth; with so many expected `by_chance` per
+/// unit, the most significant ones.
 fn modes(values: &[f64], bandwidth: f64, top: usize, by_chance: Option<f64>) -> Vec<f64> {
     /// More bins are no density.
     const MOST: usize = 20_000;

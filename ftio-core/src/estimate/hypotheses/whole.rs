@@ -7,13 +7,14 @@ use std::f64::consts::TAU;
 /// Distances are never taken as more even than this.
 pub const LEAST_SIGMA: f64 = 0.008;
 
-/// A drift has at least this many distances, changes by this share in all, and its slope exceeds this many standard errors.
+/// A drift has at least this many distances, changes by this share in all, and its slope exceeds this many
+/// standard errors.
 const DRIFT_DISTANCES: usize = 7;
 const DRIFT_CHANGE: f64 = 0.15;
 const DRIFT_ERRORS: f64 = 6.0;
 
-/// A distance at an end is odd if it differs from the median of the others by more than this many robust spreads and this share; with at least
-/// this many distances.
+/// A distance at an end is odd if it differs from the median of the others by more than this many robust
+/// spreads and this share; with at least this many distances.
 const ODD_SPREADS: f64 = 4.0;
 const ODD_SHARE: f64 = 0.1;
 const ODD_DISTANCES: usize = 6;
@@ -48,8 +49,8 @@ fn all(number: usize, marked: &Marked, form: Form, sigma: f64, duration: f64, pa
     }
 }
 
-/// Distances normal around their mean. One odd distance at the beginning or the end is left out, with the phase beyond it: a long first phase
-/// (initialisation) or a late last one is no part of the rhythm.
+/// Distances normal around their mean. One odd distance at the beginning or the end is left out, with the
+/// phase beyond it: a long first phase (initialisation) or a late last one is no part of the rhythm.
 pub fn mean(number: usize, marked: &Marked, distances: &[f64], duration: f64) -> Hypothesis {
     let k = distances.len() as f64;
     let varies = marked.list.regularity.distances;

@@ -9,7 +9,8 @@ use crate::source::darshan::DarshanLog;
 use darshan_log::{Activity, Log, ModuleId};
 use std::collections::BTreeMap;
 
-/// Totals of one layer (the highest that moved data) from its counters; phases and bandwidths from DXT where there is some.
+/// Totals of one layer (the highest that moved data) from its counters; phases and bandwidths from DXT where
+/// there is some.
 pub(super) fn profile(opened: &DarshanLog) -> Result<Profile, SourceError> {
     let DarshanLog { name, log, layer } = opened;
     let layers = layer.map_or(Layer::ALL.to_vec(), |layer| vec![layer]);

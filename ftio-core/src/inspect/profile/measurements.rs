@@ -27,7 +27,8 @@ pub fn is_zero_if_absent(callpath: &str, metric: &str) -> bool {
     (callpath.starts_with("function->") || callpath.starts_with("file->")) && metric != BANDWIDTH
 }
 
-/// Everything, in `ioparse`'s order and then ours. What is not known is not in it; without a `detection`, that is the period.
+/// Everything, in `ioparse`'s order and then ours. What is not known is not in it; without a `detection`,
+/// that is the period.
 pub fn measurements(profile: &Profile, detection: Option<&Detection>) -> Vec<Measurement> {
     let mut list = List::default();
     for series in Series::ALL {
@@ -101,7 +102,8 @@ impl Times {
         let total = profile.total_time?;
         let overhead = profile.overhead;
         let application = (total - overhead.unwrap_or(0.0)).max(0.0);
-        // Blocking operations keep a rank for as long as they take, others from the moment they had to be complete.
+        // Blocking operations keep a rank for as long as they take, others from the moment they had to be
+        // complete.
         let part = |series: Series| {
             let mode = profile.mode(series);
             if matches!(series, Series::ReadSync | Series::WriteSync) { mode.time } else { mode.lost_time }
@@ -179,7 +181,8 @@ fn times(profile: &Profile, list: &mut List) {
     }
 }
 
-/// The bandwidth that would have hidden the I/O, the one that was, and what the difference cost, as in `ftio info`.
+/// The bandwidth that would have hidden the I/O, the one that was, and what the difference cost, as in
+/// `ftio info`.
 fn asynchronous(name: &str, summary: Option<&AsyncSummary>, list: &mut List) {
     let Some(summary) = summary else { return };
     list.push(&format!("{name}->required_bandwidth"), BANDWIDTH, summary.required_bandwidth);
@@ -198,8 +201,8 @@ fn functions(profile: &Profile, list: &mut List) {
     }
 }
 
-/// By name without its directory, numbers in it replaced by `#`: that makes one of `out.0`, `out.1` … of many ranks, and
-/// lets files of different runs be compared.
+/// By name without its directory, numbers in it replaced by `#`: that makes one of `out.0`, `out.1` … of many
+/// ranks, and lets files of different runs be compared.
 fn files(files: &[FileSummary], list: &mut List) {
     #[derive(Default)]
     struct Sum {

@@ -1,8 +1,8 @@
 //! How one run looked, phase by phase and function by function: what scaling models are made from.
 //!
-//! The figures of a [`ModeProfile`] are those that TMIO writes and FTIO's `ioparse` hands to Extra-P, under the same names and
-//! in bytes, seconds and bytes per second. See [`phase`] for what a phase is, and [`bandwidth`] for how phases become the
-//! bandwidth of an application.
+//! The figures of a [`ModeProfile`] are those that TMIO writes and FTIO's `ioparse` hands to Extra-P, under
+//! the same names and in bytes, seconds and bytes per second. See [`phase`] for what a phase is, and
+//! [`bandwidth`] for how phases become the bandwidth of an application.
 //!
 //! | input | where the figures come from |
 //! |---|---|
@@ -35,8 +35,9 @@ pub fn profile(opened: Opened) -> Result<Profile, SourceError> {
     profile_and(opened, Box::new(read)).map(|(profile, _)| profile)
 }
 
-/// Profile an input, and hand its requests to `look` in the same pass: some inputs can be read only once. What `look` makes of
-/// them may fail (a log of counters alone has no requests) and there is a profile all the same.
+/// Profile an input, and hand its requests to `look` in the same pass: some inputs can be read only once.
+/// What `look` makes of them may fail (a log of counters alone has no requests) and there is a profile all
+/// the same.
 ///
 /// # Errors
 ///

@@ -1,10 +1,11 @@
 //! Phases: what TMIO measures bandwidths over.
 //!
-//! A blocking operation is a phase of its own. A nonblocking one opens a phase if the rank has no other request of its direction
-//! under way, and joins the phase otherwise. A phase ends when its last request is complete. It *had to* be complete at
-//! the first deadline (entry of a call that completed one of its requests) after the last request was issued. Where all
-//! requests are issued before the first is waited for, this is TMIO's definition; where more are issued in between,
-//! TMIO takes the first wait of all, which gives later requests negative durations.
+//! A blocking operation is a phase of its own. A nonblocking one opens a phase if the rank has no other
+//! request of its direction under way, and joins the phase otherwise. A phase ends when its last request is
+//! complete. It *had to* be complete at the first deadline (entry of a call that completed one of its
+//! requests) after the last request was issued. Where all requests are issued before the first is waited for,
+//! this is TMIO's definition; where more are issued in between, TMIO takes the first wait of all, which gives
+//! later requests negative durations.
 
 use super::bandwidth::{Stretch, rate};
 use tmio_trace::Class;
@@ -78,8 +79,8 @@ impl Phase {
         self.accesses().len() as u64
     }
 
-    /// Its requests with the bandwidth of each, to their end or to when they had to be complete: their own deadline or
-    /// that of the phase, whichever comes first.
+    /// Its requests with the bandwidth of each, to their end or to when they had to be complete: their own
+    /// deadline or that of the phase, whichever comes first.
     pub fn requests(&self, required: bool) -> impl Iterator<Item = Stretch> {
         self.accesses().iter().map(move |access| {
             let end = if required { access.deadline.min(self.required_end) } else { access.end };

@@ -6,8 +6,8 @@ use super::phase::{Access, Phase, phases};
 use std::collections::BTreeMap;
 use tmio_trace::{Class, OpKind, Operation};
 
-/// Above this many operations of a class they are counted but no longer kept, so that memory stays bounded; figures
-/// that need all of them are then `None`.
+/// Above this many operations of a class they are counted but no longer kept, so that memory stays bounded;
+/// figures that need all of them are then `None`.
 const MAX_KEPT: usize = 1 << 22;
 
 /// Makes a [`Profile`] from operations in any order.

@@ -6,7 +6,8 @@ use crate::source::tmio_file::ranks;
 use crate::time::{nanoseconds, seconds};
 use tmio_trace::tmio::{self, Digest, IoTime, Mode};
 
-/// Figures as the file has them; the bandwidth of the application, which TMIO does not write, from its phases.
+/// Figures as the file has them; the bandwidth of the application, which TMIO does not write, from its
+/// phases.
 pub(super) fn profile(digest: &Digest) -> Profile {
     let time = digest.io_time;
     let mut profile = Profile {

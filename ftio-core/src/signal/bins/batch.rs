@@ -5,8 +5,8 @@ use super::{UNIT_BITS, VolumeBins, add};
 impl VolumeBins {
     /// Add requests of (start, end, bytes); the same as [`add`](VolumeBins::add) for each.
     ///
-    /// Neighbours in a batch mostly lie in the same bin, and wholly inside it: their bytes are summed up before the bin is
-    /// touched.
+    /// Neighbours in a batch mostly lie in the same bin, and wholly inside it: their bytes are summed up
+    /// before the bin is touched.
     pub fn add_all(&mut self, requests: impl Iterator<Item = (i64, i64, u64)>) {
         // Where bins exist already, inside the window: only there is the short way open.
         let ready = match (self.shift, self.touched) {

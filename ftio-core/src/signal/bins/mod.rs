@@ -1,23 +1,25 @@
 //! Bytes per time bin, accumulated from requests in any order in constant time per request.
 //!
-//! This is where requests of all ranks become one signal. A request spreads its bytes evenly over `[start, end)`;
-//! a bin holds exactly the bytes that fall into it. No request is kept, nothing is sorted, and the memory is that
-//! of the bins.
+//! This is where requests of all ranks become one signal. A request spreads its bytes evenly over
+//! `[start, end)`; a bin holds exactly the bytes that fall into it. No request is kept, nothing is sorted,
+//! and the memory is that of the bins.
 //!
 //! # How
 //!
-//! A request that covers the bins `a ..= b` adds a part of its bytes to `a`, a part to `b`, and its rate times the
-//! bin width to every bin between. The two ends are added where they belong (`direct`); the middle is only noted
-//! as "+rate from `a + 1`, −rate from `b`" (`slope`). One running sum at the end turns these notes into bytes.
+//! A request that covers the bins `a ..= b` adds a part of its bytes to `a`, a part to `b`, and its rate
+//! times the bin width to every bin between. The two ends are added where they belong (`direct`); the middle
+//! is only noted as "+rate from `a + 1`, −rate from `b`" (`slope`). One running sum at the end turns these
+//! notes into bytes.
 //!
-//! All of it is integer arithmetic, in units of 2⁻⁴⁰ byte: sums of integers do not depend on their order, so the
-//! ranks' blocks may come in any order (or from several threads) and the bins are the same to the last bit. What a
-//! rate loses when it is rounded down to that unit is added to the request's last nanosecond, hence no byte is lost.
+//! All of it is integer arithmetic, in units of 2⁻⁴⁰ byte: sums of integers do not depend on their order, so
+//! the ranks' blocks may come in any order (or from several threads) and the bins are the same to the last
+//! bit. What a rate loses when it is rounded down to that unit is added to the request's last nanosecond,
+//! hence no byte is lost.
 //!
 //! # How wide
 //!
-//! A bin width is either asked for, or a power of two of nanoseconds. When the time range outgrows the largest
-//! number of bins, neighbours are merged in pairs, which is exact, and the width doubles.
+//! A bin width is either asked for, or a power of two of nanoseconds. When the time range outgrows the
+//! largest number of bins, neighbours are merged in pairs, which is exact, and the width doubles.
 
 mod batch;
 pub mod sections;
@@ -111,8 +113,9 @@ impl VolumeBins {
         self
     }
 
-    /// Start with bins that are narrower by a power of two, as far as the width can be halved, and use at most `max_bins` of them: when they are
-    /// too many, they widen, but beyond the width asked for only if the largest number of bins demands it.
+    /// Start with bins that are narrower by a power of two, as far as the width can be halved, and use at
+    /// most `max_bins` of them: when they are too many, they widen, but beyond the width asked for only if
+    /// the largest number of bins demands it.
     pub fn with_narrow_bins(mut self, max_bins: usize) -> Self {
         let halvings = self.width.trailing_zeros().min(NARROWER);
         if self.direct.is_empty() {
@@ -125,7 +128,8 @@ impl VolumeBins {
 
     /// Widen the bins until `[from, to)` fits into the largest number of them.
     ///
-    /// Where the range is known before the requests come, this saves the merging on the way; the result is the same.
+    /// Where the range is known before the requests come, this saves the merging on the way; the result is
+    /// the same.
     pub fn fit(&mut self, from: i64, to: i64) {
         let from = from.clamp(-TIME_LIMIT, TIME_LIMIT);
         let to = to.clamp(-TIME_LIMIT, TIME_LIMIT).max(from + 1);
@@ -169,7 +173,8 @@ impl VolumeBins {
 
     /// Add one request of `bytes` over `[start, end)`.
     ///
-    /// A request whose end lies before its start counts at its start, and is counted in [`inverted`](Self::inverted).
+    /// A request whose end lies before its start counts at its start, and is counted in
+    /// [`inverted`](Self::inverted).
     pub fn add(&mut self, start: i64, end: i64, bytes: u64) {
         if !(-TIME_LIMIT..TIME_LIMIT).contains(&start) || !(-TIME_LIMIT..TIME_LIMIT).contains(&end) {
             self.rejected += 1;
@@ -291,7 +296,8 @@ impl VolumeBins {
             if into == 0 {
                 add(&mut slope[slot], change);
             } else {
-                // The rate changes inside the wider bin: for the rest of it now, for all of it from the next on.
+                // The rate changes inside the wider bin: for the rest of it now, for all of it from the next
+                // on.
                 add(&mut direct[slot], over(change, self.width * (group - into)));
                 add(&mut slope[slot + 1], change);
             }
@@ -314,8 +320,8 @@ impl VolumeBins {
 
     /// Bytes per bin for the bins that cover `[from, to)`, with the start of the first one.
     ///
-    /// The second value is the relative difference between what the bins hold and what was added: the *abstraction
-    /// error* (paper, II-E). It is 0 whenever the range covers all requests.
+    /// The second value is the relative difference between what the bins hold and what was added: the
+    /// *abstraction error* (paper, II-E). It is 0 whenever the range covers all requests.
     pub fn volumes(&self, from: i64, to: i64) -> (i64, Vec<f64>, f64) {
         let units = self.units(from, to);
         (units.start, units.volumes().collect(), units.error)
@@ -398,8 +404,9 @@ impl VolumeBins {
     }
 }
 
-/// What a range of bins holds, in integers: bins merged here hold to the last bit what wider bins would have held from the
-/// beginning, so that a signal does not depend on how fine the bins were that it was taken from.
+/// What a range of bins holds, in integers: bins merged here hold to the last bit what wider bins would have
+/// held from the beginning, so that a signal does not depend on how fine the bins were that it was taken
+/// from.
 #[derive(Clone, Debug)]
 pub struct Units {
     /// Start of the first bin, in nanoseconds.
@@ -444,8 +451,9 @@ impl Units {
     }
 }
 
-/// A sum modulo 2¹²⁸. While bins are merged, the rate of a short request is multiplied by the width of a wide bin and soon
-/// subtracted again; that may leave the range of an `i128`, but what remains in the end does not, for fewer than 2⁸⁷ bytes.
+/// A sum modulo 2¹²⁸. While bins are merged, the rate of a short request is multiplied by the width of a wide
+/// bin and soon subtracted again; that may leave the range of an `i128`, but what remains in the end does
+/// not, for fewer than 2⁸⁷ bytes.
 fn add(sum: &mut i128, units: i128) {
     *sum = sum.wrapping_add(units);
 }

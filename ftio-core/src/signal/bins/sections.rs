@@ -1,9 +1,11 @@
 //! Sections of a long job in narrow bins, kept beside the wide bins of the whole.
 //!
-//! A job of a million phases has more of them than bins. But what recurs a million times can be seen in any part of it. So, for some widths
-//! narrower than the bins of the whole, sections of equal length are kept, evenly spread over the job: at most [`SECTIONS`] of
-//! [`SECTION_BINS`] bins for each width. As the job grows and the bins of the whole widen, every other section is given up, and a new
-//! width begins with what the bins of the whole hold at that moment; so no request is kept here either, and the order of requests does not matter.
+//! A job of a million phases has more of them than bins. But what recurs a million times can be seen in any
+//! part of it. So, for some widths narrower than the bins of the whole, sections of equal length are kept,
+//! evenly spread over the job: at most [`SECTIONS`] of [`SECTION_BINS`] bins for each width. As the job grows
+//! and the bins of the whole widen, every other section is given up, and a new width begins with what the
+//! bins of the whole hold at that moment; so no request is kept here either, and the order of requests does
+//! not matter.
 
 use super::{VolumeBins, add};
 use std::collections::BTreeMap;

@@ -1,9 +1,10 @@
-//! Tables: one request a row (`rank,start,end,bytes`), or samples of one or more quantities over time (`time,value`).
+//! Tables: one request a row (`rank,start,end,bytes`), or samples of one or more quantities over time
+//! (`time,value`).
 //!
-//! Columns are separated by commas, semicolons or tabs, found out from the first row. A first row that is not numbers
-//! names the columns, in any order; without one, two columns are time and value, three are start, end and bytes,
-//! four are rank, start, end and bytes. A name may carry a unit: `start_us`, `size [MiB]`. Empty lines and lines
-//! that begin with `#` are passed over.
+//! Columns are separated by commas, semicolons or tabs, found out from the first row. A first row that is not
+//! numbers names the columns, in any order; without one, two columns are time and value, three are start, end
+//! and bytes, four are rank, start, end and bytes. A name may carry a unit: `start_us`, `size [MiB]`. Empty
+//! lines and lines that begin with `#` are passed over.
 
 mod columns;
 mod split;
@@ -170,7 +171,8 @@ impl Rows {
 }
 
 impl Rows {
-    /// A field in quotes may go on in the next lines. Quotes that are not closed within the longest line are part of their line.
+    /// A field in quotes may go on in the next lines. Quotes that are not closed within the longest line are
+    /// part of their line.
     fn finish_quotes(&mut self) -> Result<(), SourceError> {
         let separator = match self.separator {
             Some(separator) => separator,

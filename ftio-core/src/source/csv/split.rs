@@ -1,4 +1,5 @@
-//! The fields of a row (RFC 4180): one in quotes may hold the separator, line breaks, and quotes, which are then doubled.
+//! The fields of a row (RFC 4180): one in quotes may hold the separator, line breaks, and quotes, which are
+//! then doubled.
 
 use csv_core::{ReadRecordResult, ReaderBuilder};
 use std::borrow::Cow;

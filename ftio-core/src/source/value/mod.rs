@@ -1,7 +1,7 @@
 //! Data of unknown shape, from JSON or MessagePack.
 //!
-//! For small inputs that are easiest understood as a whole. Both decoders are bounded: in depth, and in memory by
-//! a small multiple of the bytes that are really there, whatever lengths they claim.
+//! For small inputs that are easiest understood as a whole. Both decoders are bounded: in depth, and in
+//! memory by a small multiple of the bytes that are really there, whatever lengths they claim.
 
 mod json;
 mod message_pack;

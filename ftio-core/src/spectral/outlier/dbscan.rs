@@ -4,8 +4,8 @@ use super::{OutlierMethod, Outliers, distance, plane};
 
 /// DBSCAN (Ester et al., KDD 1996) on the points (k/K, p_k): what belongs to no cluster is an outlier.
 ///
-/// A point with at least [`min_points`](Self::min_points) points within ε of it, itself included, is a core; a point within ε of a
-/// core belongs to a cluster; the others are noise. As in the published tool,
+/// A point with at least [`min_points`](Self::min_points) points within ε of it, itself included, is a core;
+/// a point within ε of a core belongs to a cluster; the others are noise. As in the published tool,
 ///
 /// > ε² = ((p_max − p_min)·(1 − tolerance))² + (1/K)²
 ///
@@ -38,7 +38,8 @@ impl Dbscan {
     pub fn noise(&self, contributions: &[f64]) -> Vec<usize> {
         let points = plane(contributions);
         let epsilon = self.epsilon(contributions);
-        // Points are sorted by frequency: neighbours are found by looking left and right until that alone is too far.
+        // Points are sorted by frequency: neighbours are found by looking left and right until that alone is
+        // too far.
         let near = |i: usize| {
             let within =
                 move |j: &usize, points: &[[f64; 2]]| (points[*j][0] - points[i][0]).abs() <= epsilon;

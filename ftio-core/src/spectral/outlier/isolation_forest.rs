@@ -5,9 +5,10 @@ use seeded_random::Random;
 
 /// An isolation forest (Liu, Ting and Zhou, ICDM 2008) on the points (k/K, p_k).
 ///
-/// A tree cuts a sample of the points at a random place of a random coordinate, again and again, until every point is alone or the tree
-/// is as deep as log₂ of the sample. A point far from the others is alone after few cuts. With the mean depth h of a point over all
-/// trees and the depth c that is expected without outliers, its anomaly score is 2^(−h/c): ½ for an average point, towards 1 for an outlier.
+/// A tree cuts a sample of the points at a random place of a random coordinate, again and again, until every
+/// point is alone or the tree is as deep as log₂ of the sample. A point far from the others is alone after
+/// few cuts. With the mean depth h of a point over all trees and the depth c that is expected without
+/// outliers, its anomaly score is 2^(−h/c): ½ for an average point, towards 1 for an outlier.
 ///
 /// The random numbers come from a fixed seed: the same spectrum has the same outliers, always.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +63,8 @@ impl IsolationForest {
         depths.iter().map(|depth| (-depth / expected).exp2()).collect()
     }
 
-    /// Which frequencies are among the share that counts as outliers, and the score of each minus the limit: negative for outliers.
+    /// Which frequencies are among the share that counts as outliers, and the score of each minus the limit:
+    /// negative for outliers.
     pub fn as_published(&self, contributions: &[f64]) -> (Vec<usize>, Vec<f64>) {
         let negative: Vec<f64> = self.anomaly(contributions).iter().map(|score| -score).collect();
         let offset = quantile(&negative, self.contamination);

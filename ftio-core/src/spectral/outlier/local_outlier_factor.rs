@@ -4,9 +4,10 @@ use super::{OutlierMethod, Outliers, distance, plane, quantile};
 
 /// The local outlier factor (Breunig et al., SIGMOD 2000) of the points (k/K, p_k).
 ///
-/// The *reachability* of a from b is their distance, but at least the distance from b to its n-th neighbour. The local density
-/// of a point is the inverse of its mean reachability from its n neighbours; its factor is the mean density of these neighbours
-/// divided by its own. Inside a cluster that is about 1; 1.5 and more is an outlier.
+/// The *reachability* of a from b is their distance, but at least the distance from b to its n-th neighbour.
+/// The local density of a point is the inverse of its mean reachability from its n neighbours; its factor is
+/// the mean density of these neighbours divided by its own. Inside a cluster that is about 1; 1.5 and more is
+/// an outlier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalOutlierFactor {
     /// How many neighbours are looked at.
@@ -44,8 +45,9 @@ impl LocalOutlierFactor {
         around.factors(&density, &density)
     }
 
-    /// Which frequencies the published tool takes: those whose factor *as a new point*, which has itself as its nearest neighbour,
-    /// lies above all but one in a thousand of the factors proper; and its score for each, the lower the less normal.
+    /// Which frequencies the published tool takes: those whose factor *as a new point*, which has itself as
+    /// its nearest neighbour, lies above all but one in a thousand of the factors proper; and its score for
+    /// each, the lower the less normal.
     pub fn as_published(&self, contributions: &[f64]) -> (Vec<usize>, Vec<f64>) {
         let points = plane(contributions);
         let count = self.count(points.len());

@@ -1,8 +1,9 @@
 //! Which frequencies stand out of the spectrum.
 //!
-//! The strongest frequency of a spectrum always exists; it means something only if it is an *outlier* among the others
-//! (paper, II-B 2). A method gets the normalised [contributions](crate::spectral::spectrum::Spectrum::contributions) of
-//! k = 1, 2, … and scores each. Two sets follow from the scores: the outliers I₁, and the frequencies I₂ whose score comes close to the
+//! The strongest frequency of a spectrum always exists; it means something only if it is an *outlier* among
+//! the others (paper, II-B 2). A method gets the normalised
+//! [contributions](crate::spectral::spectrum::Spectrum::contributions) of k = 1, 2, … and scores each. Two
+//! sets follow from the scores: the outliers I₁, and the frequencies I₂ whose score comes close to the
 //! largest one; the candidates are in both. Element `k − 1` of every list of scores belongs to frequency k.
 //!
 //! | method | a frequency is an outlier if | its score |
@@ -13,8 +14,9 @@
 //! | [`LocalOutlierFactor`] | its surroundings are much emptier than those of its neighbours | factor above 1 |
 //! | [`Peaks`] | it is a local maximum near the highest one | contribution |
 //!
-//! The last four are those of the published tool beside the Z-score. They look at points of a plane, and would call an exceptionally weak
-//! frequency an outlier as well; only those above the mean contribution count here.
+//! The last four are those of the published tool beside the Z-score. They look at points of a plane, and
+//! would call an exceptionally weak frequency an outlier as well; only those above the mean contribution
+//! count here.
 
 mod dbscan;
 mod isolation_forest;
@@ -56,8 +58,8 @@ impl Outliers {
         Outliers { scores, outliers, near_largest, candidates, second: None }
     }
 
-    /// From those that a method singles out of the plane: only contributions above the mean count, and a candidate comes close
-    /// to the largest of them.
+    /// From those that a method singles out of the plane: only contributions above the mean count, and a
+    /// candidate comes close to the largest of them.
     fn above_mean(contributions: &[f64], scores: Vec<f64>, singled_out: &[usize], tolerance: f64) -> Self {
         let mean = contributions.iter().sum::<f64>() / contributions.len().max(1) as f64;
         let contribution = |k: usize| contributions[k - 1];
@@ -90,7 +92,8 @@ impl Outliers {
     ///
     /// > c_k = ½ (s_k / Σ_{I₁} s_i + s_k / Σ_{I₂} s_i)
     ///
-    /// (paper, II-C, there with the Z-score as s), each sum without the harmonics. With two methods, the mean of both.
+    /// (paper, II-C, there with the Z-score as s), each sum without the harmonics. With two methods, the mean
+    /// of both.
     pub fn confidence(&self, k: usize, ignored: &[usize]) -> f64 {
         let share = |set: &[usize]| {
             let sum: f64 =
@@ -115,7 +118,8 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt()
 }
 
-/// The value below which a share of the values lies, interpolated linearly between them (NumPy's `percentile`).
+/// The value below which a share of the values lies, interpolated linearly between them (NumPy's
+/// `percentile`).
 fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

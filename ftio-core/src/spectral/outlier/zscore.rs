@@ -42,7 +42,8 @@ impl ZScore {
         let mean = contributions.iter().sum::<f64>() / n;
         let variance = contributions.iter().map(|p| (p - mean).powi(2)).sum::<f64>() / n;
         let deviation = variance.sqrt();
-        // Equal contributions (an impulse, a constant, nothing at all) have no outliers; rounding must not make some.
+        // Equal contributions (an impulse, a constant, nothing at all) have no outliers; rounding must not
+        // make some.
         if !deviation.is_finite() || deviation <= 1e-12 * mean {
             return vec![0.0; contributions.len()];
         }

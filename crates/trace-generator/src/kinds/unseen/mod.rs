@@ -1,4 +1,5 @@
-//! Kinds that the confidence is never fitted on, made by other means: programs as scripts of steps that share a storage.
+//! Kinds that the confidence is never fitted on, made by other means: programs as scripts of steps that share
+//! a storage.
 
 mod logs;
 mod programs;

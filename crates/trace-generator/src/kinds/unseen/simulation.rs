@@ -1,7 +1,8 @@
 //! Programs that share a storage: what one transfers is slowed down by what the others do.
 //!
-//! A program is a script of steps, one after the other. All that transfer at an instant share the storage equally, none
-//! faster than its own link. Between two events all bandwidths are constant, so that the simulation is exact.
+//! A program is a script of steps, one after the other. All that transfer at an instant share the storage
+//! equally, none faster than its own link. Between two events all bandwidths are constant, so that the
+//! simulation is exact.
 
 use crate::generated::Write;
 
