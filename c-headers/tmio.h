@@ -32,18 +32,23 @@ static inline void *tmio_find_(const char *name)
     return program == NULL ? NULL : dlsym(program, name);
 }
 
+/* Stands for a function that was looked for in vain. */
+#define TMIO_ABSENT_ ((void *)1)
+
+/* Several threads may be here at once: each then looks for the function, and all find the same. */
 #define TMIO_CALL_(name, arguments, parameters)                      \
     do {                                                             \
-        static void (*function_) parameters;                         \
-        static int searched_;                                        \
-        if (!searched_) {                                            \
-            union { void *object; void (*function) parameters; } u_; \
+        static void *found_;                                         \
+        union { void *object; void (*function) parameters; } u_;     \
+        u_.object = __atomic_load_n(&found_, __ATOMIC_ACQUIRE);      \
+        if (u_.object == NULL) {                                     \
             u_.object = tmio_find_(name);                            \
-            function_ = u_.function;                                 \
-            searched_ = 1;                                           \
+            if (u_.object == NULL)                                   \
+                u_.object = TMIO_ABSENT_;                            \
+            __atomic_store_n(&found_, u_.object, __ATOMIC_RELEASE);  \
         }                                                            \
-        if (function_ != NULL)                                       \
-            function_ arguments;                                     \
+        if (u_.object != TMIO_ABSENT_)                               \
+            u_.function arguments;                                   \
     } while (0)
 
 /* Writes out what this rank recorded since the last flush. */

@@ -32,6 +32,8 @@ pub struct Args {
 
 /// How many files are listed.
 const MAX_FILES: usize = 20;
+/// How many marks are listed.
+const MAX_MARKS: usize = 20;
 
 /// Sum up every trace; one that cannot be read does not stop the others.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -98,6 +100,12 @@ fn table(summary: &Summary, style: Style) -> String {
     }
     if summary.files.len() > MAX_FILES {
         line("", format!("and {} more", counted((summary.files.len() - MAX_FILES) as u64, "file")));
+    }
+    for mark in summary.marks.iter().take(MAX_MARKS) {
+        line("Mark", format!("{}  {} (rank {})", seconds(mark.time), printable(&mark.text), mark.rank));
+    }
+    if summary.marks.len() > MAX_MARKS {
+        line("", format!("and {} more", counted((summary.marks.len() - MAX_MARKS) as u64, "mark")));
     }
     for (name, value) in summary.counters.iter().flatten() {
         line("Counter", format!("{}  {value}", printable(name)));

@@ -4,6 +4,7 @@
 
 mod canvas;
 mod categorize;
+mod clean;
 mod cli;
 mod convert;
 mod detect;
@@ -15,11 +16,11 @@ mod model;
 mod plot;
 mod predict;
 mod recover;
-mod rewrite;
 mod run;
 mod scale;
 mod schedule;
 mod signal;
+mod signature;
 mod terminal;
 mod trace;
 mod values;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Some(Command::Plot(args)) => plot::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Recover(args)) => recover::run(&args),
+        Some(Command::Clean(args)) => clean::run(&args),
         Some(Command::Completions(args)) => manual::completions(&args),
         Some(Command::Man(args)) => manual::man(&args),
         Some(Command::Predict(args)) => predict::run(&args),
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Some(Command::Model(args)) => model::run(&args),
         Some(Command::Schedule(args)) => schedule::run(&args),
         Some(Command::Categorize(args)) => categorize::run(&args),
+        Some(Command::Signature(args)) => signature::run(&args),
         None => detect::run(&cli.detect),
     };
     exit::report(done).into()

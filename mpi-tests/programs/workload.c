@@ -175,7 +175,8 @@ static void run(struct job *job, struct worker *workers, double origin, double *
         double delay = (o->desync > 0 ? exponential(&own, o->desync) : 0) + (phase ? 0 : o->delay);
         for (int t = 0; t < o->threads; t++)
             workers[t].phase = write ? job->written : job->written - 1; /* a read goes over what was written last */
-        spend(o->overlap ? delay : compute + delay, o->busy);
+        double due = o->delay + (phase + 1) * o->compute; /* whatever the phases before took */
+        spend(o->paced ? fmax(0, due - (now() - origin)) : o->overlap ? delay : compute + delay, o->busy);
         seek_to_phase(&workers[0]);
         starts[phase] = now() - origin;
         all_threads(workers, o->threads, compute, write);

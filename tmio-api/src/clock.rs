@@ -7,6 +7,7 @@
 
 use crate::options::ClockChoice;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
+use tmio_trace::ClockSample;
 use tmio_trace::spool::TickScale;
 
 static COUNTER: AtomicBool = AtomicBool::new(false);
@@ -29,6 +30,28 @@ pub fn monotonic() -> i64 {
 /// Wall-clock time, nanoseconds since 1970.
 pub fn realtime() -> i64 {
     read(libc::CLOCK_REALTIME)
+}
+
+/// A reading of this rank's clock for the trace; `offset` is what must be added to get the clock of
+/// rank 0, which was at `epoch` at job time 0.
+pub(crate) fn sample(epoch: i64, offset: i64, error: i64) -> ClockSample {
+    let (local, real) = (monotonic(), realtime());
+    ClockSample { local, job: local + offset - epoch, real, error }
+}
+
+/// Year, month and day (UTC) of a wall-clock time.
+pub(crate) fn date(realtime: i64) -> (i64, i64, i64) {
+    // Days since 1 March of year 0, in eras of 400 years of 146,097 days (H. Hinnant, "chrono-compatible
+    // low-level date algorithms", civil_from_days).
+    let days = realtime.div_euclid(86_400_000_000_000) + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 #[inline]
@@ -118,6 +141,16 @@ fn kernel_trusts_the_counter() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let day = 86_400_000_000_000;
+        assert_eq!(date(0), (1970, 1, 1));
+        assert_eq!(date(-1), (1969, 12, 31));
+        assert_eq!(date(day * 59), (1970, 3, 1));
+        assert_eq!(date(day * 11_016), (2000, 2, 29));
+        assert_eq!(date(day * 20_772 + 1), (2026, 11, 15));
+    }
 
     #[test]
     fn both_clocks_tell_the_same_time() {

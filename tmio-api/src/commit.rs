@@ -1,82 +1,454 @@
 //! The end of the job: one trace of all ranks' records.
 //!
-//! Every rank knows how many bytes it has; a scan tells it where they go in `OUT.tmp`; everybody
-//! writes its own, all agree that it worked, rank 0 renames. The rename is the commit. Nothing is
-//! gathered anywhere, and rank 0 has no more to do than the others but two small frames.
+//! One rank of each node, its leader, writes what the ranks of that node have: they hand it over by
+//! MPI, which is memory of the node, and the blocks that left before lie in the node's part. A scan
+//! over the leaders tells where each node's bytes go in `OUT.NUMBER.tmp`; no two nodes touch one page
+//! of it. All agree that it worked, and rank 0 gives the trace its place. That is the commit. Then
+//! every leader removes its part.
+//!
+//! Whatever fails before the commit, nothing is removed that is not somewhere else.
 
+use crate::buffers::Who;
+use crate::nodes::Nodes;
 use crate::options::Format;
-use crate::parts::Extent;
+use crate::output;
+use crate::parts::{Extent, make_directories};
+use crate::plan::Plan;
 use crate::recorder::Recorder;
-use crate::world::World;
-use crate::{clock, message, output, system};
+use crate::worker::Worker;
+use crate::world::{NO_MPI, World, agree, receive_numbers, send_numbers};
+use crate::{clock, clocks, message, system};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use tmio_trace::frame::{self, FrameKind};
-use tmio_trace::reader::parts_path;
-use tmio_trace::{Trace, TraceEnd, tmio};
+use tmio_trace::{RankInfo, Trace, TraceEnd, frame::padding, parts, tmio};
 
-/// Whether everybody's part of a step went well; if not, everybody gets the reason of the lowest
-/// rank that failed.
-pub(crate) fn agree(world: &dyn World, mine: Result<(), String>) -> Result<(), String> {
-    const NO_MPI: &str = "the ranks could not agree on it";
-    let size = i64::from(world.size());
-    let vote = if mine.is_ok() { size } else { i64::from(world.rank()) };
-    let lowest = world.minimum(vote).ok_or(NO_MPI)?;
-    if lowest >= size {
-        return Ok(());
-    }
-    let mut letter = [0u8; 1024];
-    if let (Err(reason), true) = (&mine, vote == lowest) {
-        for (place, byte) in letter.iter_mut().zip(reason.bytes()) {
-            *place = byte;
-        }
-    }
-    if !world.broadcast(lowest as u32, &mut letter) {
-        return Err(NO_MPI.to_owned());
-    }
-    let reason = String::from_utf8_lossy(&letter);
-    let reason = reason.trim_end_matches('\0');
-    Err(if lowest == 0 { reason.to_owned() } else { format!("rank {lowest}: {reason}") })
-}
-
-/// This rank's part of a step failed: tells all, and gives the reason that all got.
-pub(crate) fn fail(world: &dyn World, reason: String) -> String {
-    agree(world, Err(reason.clone())).err().unwrap_or(reason)
-}
+/// The unit that no two nodes share.
+const PAGE: u64 = 4096;
+/// How much is sent or copied at once.
+const PIECE: usize = 1 << 20;
+/// A job that did no MPI-IO gets a trace only if it was asked for by name, and if the program has
+/// moved this much otherwise: the trace then says so.
+const OTHER_IO: i64 = 1 << 20;
 
 pub(crate) fn commit(recorder: &Recorder, world: &dyn World) {
     let began = clock::monotonic();
-    let temporary = with_suffix(&recorder.output, ".tmp");
-    let result = try_commit(recorder, world, &temporary, began);
-    let parts = parts_path(&recorder.output);
+    let buffers = recorder.buffers;
+    let mut worker = Worker::new(recorder.options.finalize_timeout);
+    let result = try_commit(recorder, world, &mut worker, began);
     match result {
-        Ok(done) => {
-            recorder.spool.remove();
-            if recorder.rank == 0 {
-                output::remove_parts(&parts);
-                if let Format::Tmio(format) = recorder.options.format {
-                    convert(recorder, format, &temporary);
+        Ok(None) => {
+            buffers.spool().inspect(|spool| spool.remove());
+        }
+        Ok(Some(done)) => {
+            buffers.spool().inspect(|spool| spool.remove());
+            if world.rank() == 0 {
+                if done.path != done.wanted {
+                    let (wanted, path) = (done.wanted.display(), done.path.display());
+                    message::remark(format_args!("{wanted} is the trace of another job; this one is {path}"));
                 }
-                message::info(format_args!("{} operations in {}", done, recorder.output.display()));
+                if done.lost > 0 {
+                    let why = buffers.trouble().map(|why| format!(": {why}")).unwrap_or_default();
+                    message::warn(format_args!("{} operations could not be kept{why}", done.lost));
+                }
+                if let Format::Tmio(format) = recorder.options.format {
+                    convert(&done.path, format, &done.temporary, &mut worker);
+                }
+                message::info(format_args!("{} operations in {}", done.operations, done.path.display()));
             }
         }
+        Err(reason) => keep(recorder, world, &reason, worker.is_late()),
+    }
+}
+
+/// There is no trace: what has not left memory yet joins the parts, or stays in the spool.
+fn keep(recorder: &Recorder, world: &dyn World, reason: &str, late: bool) {
+    let buffers = recorder.buffers;
+    buffers.release();
+    // A file system that does not answer is not asked again.
+    let late = world.minimum(if late { 0 } else { 1 }) != Some(1);
+    let written = !late && buffers.write_out(Who::Application, true);
+    if let (true, Some(spool)) = (written, buffers.spool()) {
+        spool.remove();
+    }
+    let survives = written || buffers.spool().is_none_or(|spool| spool.file().is_some());
+    let kept = buffers.failure().is_none() && survives && buffers.lost.load(Relaxed) == 0;
+    let all_kept = world.minimum(i64::from(kept)) == Some(1);
+    if world.rank() == 0 {
+        let output = recorder.plan.place.path.display();
+        let rest = if all_kept {
+            format!("; `ftio {output}` reads what was recorded from its parts")
+        } else {
+            format!("; `ftio {output}` reads what could be kept")
+        };
+        let rest = if buffers.failure().is_some() { String::new() } else { rest };
+        message::warn(format_args!("no complete trace: {reason}{rest}"));
+    }
+}
+
+struct Done {
+    operations: i64,
+    lost: i64,
+    wanted: PathBuf,
+    path: PathBuf,
+    temporary: PathBuf,
+}
+
+/// `None`: there was nothing to record.
+fn try_commit(
+    recorder: &Recorder,
+    world: &dyn World,
+    worker: &mut Worker,
+    began: i64,
+) -> Result<Option<Done>, String> {
+    let buffers = recorder.buffers;
+    // Nodes that began by themselves have plans of their own until now.
+    let plan = Plan::agree(world, || Ok(recorder.plan.clone()))?;
+    let nodes = Nodes::find(world, system::node_number(&recorder.info)).ok_or(NO_MPI)?;
+    let offset = clocks::compare(world, &nodes, &clock::monotonic).ok_or(NO_MPI)?;
+    let failure = world.minimum(if buffers.failure().is_none() { 1 } else { 0 }).ok_or(NO_MPI)? == 0;
+    if failure {
+        // The place is wrong for all, most likely; the lowest rank that knows says so.
+        agree(world, buffers.failure().map_or(Ok(()), |reason| Err(reason.clone())))?;
+    }
+    let mine = Mine::prepare(recorder, &plan, offset, began);
+    let recorded = world.sum(i64::from(buffers.spool().is_some())).ok_or(NO_MPI)?;
+    let operations = world.sum(mine.operations as i64).ok_or(NO_MPI)?;
+    let lost = world.sum(buffers.lost.load(Relaxed) as i64).ok_or(NO_MPI)?;
+    let other_io = world.sum(mine.other_io as i64).ok_or(NO_MPI)?;
+    if recorded == 0 && (!recorder.output_was_given || other_io < OTHER_IO) {
+        return Ok(None);
+    }
+
+    let temporary = with_suffix(&plan.place.path, &format!(".{:016x}.tmp", plan.number));
+    let node_length = length_of_node(world, &nodes, mine.length()).ok_or(NO_MPI)?;
+    let aligned = if nodes.count > 1 { align(node_length) } else { node_length };
+    let share = if nodes.is_leader() { aligned as i64 } else { 0 };
+    let before = world.sum_before(share).ok_or(NO_MPI)? as u64;
+    let total = world.sum(share).ok_or(NO_MPI)? as u64;
+
+    let made = if world.rank() == 0 { worker.run(make(&temporary, &plan)) } else { Ok(()) };
+    agree(world, made)?;
+    let written = if nodes.is_leader() {
+        let node = NodeWriter::new(recorder, worker, &temporary, before);
+        node.write(world, &nodes, &mine, aligned - node_length)
+    } else {
+        mine.hand_over(world, &nodes).ok_or_else(|| NO_MPI.to_owned())
+    };
+    let settled = agree(world, written).and_then(|()| {
+        let mut place = Ok(None);
+        if world.rank() == 0 {
+            let end = TraceEnd {
+                end: clock::monotonic() - plan.epoch,
+                ranks: world.size(),
+                operations: operations as u64,
+            };
+            place = finish_file(worker, &temporary, total, &end, &plan).map(Some);
+        }
+        agree(world, place.as_ref().map(drop).map_err(Clone::clone))?;
+        place
+    });
+    let path = match settled {
+        Ok(path) => path.unwrap_or_default(),
         Err(reason) => {
-            // What has not left yet joins the parts, so that it can be recovered.
-            let kept = recorder.failure().is_none() && recorder.write_out(0, true);
-            recorder.spool.remove();
-            if recorder.rank == 0 {
-                let _ = fs::remove_file(&temporary);
-                let rest = if kept {
-                    format!("; `ftio {}` reads what is in its parts", recorder.output.display())
-                } else {
-                    String::new()
-                };
-                message::warn(format_args!("no complete trace: {reason}{rest}"));
+            if world.rank() == 0 {
+                let temporary = temporary.clone();
+                let _ =
+                    worker.run(move || fs::remove_file(temporary).map_err(|error| message::plain(&error)));
+            }
+            return Err(reason);
+        }
+    };
+    remove_parts(recorder, world, &nodes, worker, &plan);
+    Ok(Some(Done { operations, lost, wanted: plan.place.path, path, temporary }))
+}
+
+/// This rank's part of the trace.
+struct Mine {
+    /// Frames that come first.
+    front: Vec<u8>,
+    /// Blocks in the part.
+    extents: Vec<Extent>,
+    /// The last block.
+    tail: Vec<u8>,
+    operations: u64,
+    other_io: u64,
+}
+
+impl Mine {
+    /// What cannot be made for want of memory is lost, and the trace says so.
+    fn prepare(recorder: &Recorder, plan: &Plan, (offset, error): (i64, i64), began: i64) -> Self {
+        let buffers = recorder.buffers;
+        let (tail, operations) = buffers.last_block().unwrap_or_else(|_| {
+            buffers.lost.fetch_add(1, Relaxed);
+            (Vec::new(), 0)
+        });
+        let (read, written) = system::process_io();
+        let mut info = recorder.info.clone();
+        let sample = clock::sample(plan.epoch, offset, error);
+        if plan.epoch != recorder.plan.epoch {
+            // The start was told by this node's own first rank.
+            info.clock.iter_mut().for_each(|first| {
+                (first.job, first.error) = (first.local + offset - plan.epoch, error);
+            });
+        }
+        info.clock.push(sample);
+        info.finished = true;
+        info.operations = operations;
+        info.lost = buffers.lost.load(Relaxed);
+        info.overhead_per_op = recorder.time_per_record;
+        let recording = (operations as f64 * recorder.time_per_record) as i64;
+        info.overhead = buffers.own_time.load(Relaxed) + recording + (clock::monotonic() - began);
+        let (read_before, written_before) = recorder.io_at_start;
+        info.process_read = read.saturating_sub(read_before);
+        let own = buffers.own_bytes.load(Relaxed) as u64;
+        info.process_written = written.saturating_sub(written_before).saturating_sub(own);
+        let other_io = info.process_read + info.process_written;
+        let front = front(recorder, plan, &info).unwrap_or_default();
+        Self { front, extents: buffers.extents(), tail, operations, other_io }
+    }
+
+    fn length(&self) -> u64 {
+        let own: u64 = self.extents.iter().map(|extent| extent.end - extent.start).sum();
+        self.front.len() as u64 + own + self.tail.len() as u64
+    }
+
+    /// Gives everything to the leader of the node.
+    fn hand_over(&self, world: &dyn World, nodes: &Nodes) -> Option<()> {
+        let next = nodes.next.map_or(-1, i64::from);
+        let lengths = [self.front.len(), self.extents.len(), self.tail.len()].map(|length| length as i64);
+        let [front, extents, tail] = lengths;
+        send_numbers(world, nodes.leader, [front, extents, tail, next])?;
+        for extent in &self.extents {
+            send_numbers(world, nodes.leader, [extent.start as i64, extent.end as i64])?;
+        }
+        let pieces = self.front.chunks(PIECE).chain(self.tail.chunks(PIECE));
+        pieces.map(|piece| world.send(nodes.leader, piece).then_some(())).collect()
+    }
+
+    /// What the rank `from` hands over, and who comes after it.
+    fn receive(world: &dyn World, from: u32) -> Option<(Self, Option<u32>)> {
+        let [front, extents, tail, next] = receive_numbers(world, from)?;
+        let mut mine =
+            Self { front: Vec::new(), extents: Vec::new(), tail: Vec::new(), operations: 0, other_io: 0 };
+        for _ in 0..extents {
+            let [start, end] = receive_numbers(world, from)?;
+            mine.extents.push(start as u64..end as u64);
+        }
+        for (bytes, length) in [(&mut mine.front, front), (&mut mine.tail, tail)] {
+            bytes.try_reserve_exact(length as usize).ok()?;
+            bytes.resize(length as usize, 0);
+            if !bytes.chunks_mut(PIECE).all(|piece| world.receive(from, piece)) {
+                return None;
             }
         }
+        Some((mine, u32::try_from(next).ok()))
+    }
+}
+
+fn front(recorder: &Recorder, plan: &Plan, info: &RankInfo) -> Result<Vec<u8>, frame::EncodeError> {
+    let mut frames = Vec::new();
+    if info.rank == 0 || recorder.is_first {
+        let mut header = recorder.header.clone();
+        (header.start, header.job, header.number) = (plan.start, plan.job.clone(), Some(plan.number));
+        frames = frame::encode(FrameKind::Header, &header)?;
+    }
+    frames.extend(frame::encode(FrameKind::Rank, info)?);
+    Ok(frames)
+}
+
+/// Bytes of all ranks of the node; only its leader gets the right answer.
+fn length_of_node(world: &dyn World, nodes: &Nodes, mine: u64) -> Option<u64> {
+    let after = match nodes.next {
+        Some(next) => receive_numbers::<1>(world, next)?.map(|length| length as u64),
+        None => [0],
+    };
+    let sum = mine + after.iter().sum::<u64>();
+    if let Some(previous) = nodes.previous {
+        send_numbers(world, previous, [sum as i64])?;
+    }
+    Some(sum)
+}
+
+/// Up to the next page, with room for a frame that fills it.
+fn align(length: u64) -> u64 {
+    let aligned = length.next_multiple_of(PAGE);
+    match aligned - length {
+        0 => aligned,
+        gap if gap < frame::HEAD as u64 => aligned + PAGE,
+        _ => aligned,
+    }
+}
+
+/// Writes what the ranks of a node have.
+struct NodeWriter<'a> {
+    recorder: &'a Recorder,
+    worker: &'a mut Worker,
+    temporary: PathBuf,
+    at: u64,
+    result: Result<(), String>,
+}
+
+impl<'a> NodeWriter<'a> {
+    fn new(recorder: &'a Recorder, worker: &'a mut Worker, temporary: &Path, at: u64) -> Self {
+        Self { recorder, worker, temporary: temporary.to_owned(), at, result: Ok(()) }
+    }
+
+    /// Takes over from every rank of the node, whether writing works or not: they are waiting.
+    fn write(mut self, world: &dyn World, nodes: &Nodes, mine: &Mine, gap: u64) -> Result<(), String> {
+        let file = self.open();
+        self.put(file.as_ref(), mine);
+        let mut next = nodes.next;
+        while let Some(rank) = next {
+            let Some((theirs, after)) = Mine::receive(world, rank) else {
+                return Err(NO_MPI.to_owned());
+            };
+            self.put(file.as_ref(), &theirs);
+            next = after;
+        }
+        if let Some(padding) = padding(gap as usize) {
+            self.put_bytes(file.as_ref(), padding);
+        }
+        let Some(file) = file else { return self.result };
+        let path = self.temporary.clone();
+        let closed = self.worker.run(move || {
+            let file = Arc::into_inner(file).ok_or("a file is still in use")?;
+            system::close(file).map_err(|error| cannot_write(&path, &error))
+        });
+        self.result.and(closed)
+    }
+
+    fn open(&mut self) -> Option<Arc<File>> {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let path = self.temporary.clone();
+        self.result = self.worker.run(move || {
+            let file = open(&path, false).map_err(|error| cannot_write(&path, &error))?;
+            sender.send(Arc::new(file)).map_err(|_| "it took too long".to_owned())
+        });
+        receiver.try_recv().ok()
+    }
+
+    fn put(&mut self, file: Option<&Arc<File>>, data: &Mine) {
+        self.put_bytes(file, data.front.clone());
+        for extent in &data.extents {
+            self.copy(file, extent.clone());
+        }
+        self.put_bytes(file, data.tail.clone());
+    }
+
+    fn put_bytes(&mut self, file: Option<&Arc<File>>, bytes: Vec<u8>) {
+        let (at, length) = (self.at, bytes.len() as u64);
+        self.at += length;
+        self.step(file, move |file, path| {
+            system::without_size_signal(|| file.write_all_at(&bytes, at)).map_err(|e| cannot_write(path, &e))
+        });
+    }
+
+    fn copy(&mut self, file: Option<&Arc<File>>, extent: Extent) {
+        let at = self.at;
+        self.at += extent.end - extent.start;
+        let part = &self.recorder.buffers.part; // lives as long as the process
+        self.step(file, move |file, path| {
+            let part = part.open();
+            let part = part.map_err(|error| format!("cannot read a part: {}", message::plain(&error)))?;
+            system::without_size_signal(|| copy(part, extent, file, at)).map_err(|e| cannot_write(path, &e))
+        });
+    }
+
+    fn step(
+        &mut self,
+        file: Option<&Arc<File>>,
+        work: impl FnOnce(&File, &Path) -> Result<(), String> + Send + 'static,
+    ) {
+        if self.result.is_ok()
+            && let Some(file) = file
+        {
+            let (file, path) = (Arc::clone(file), self.temporary.clone());
+            self.result = self.worker.run(move || work(&file, &path));
+        }
+    }
+}
+
+/// Copies blocks from a part. What is not a whole block there, because somebody has changed the
+/// part, is replaced by a frame that says nothing.
+fn copy(mut part: File, extent: Extent, to: &File, mut at: u64) -> io::Result<()> {
+    part.seek(SeekFrom::Start(extent.start))?;
+    let end = at + (extent.end - extent.start);
+    let mut frames = frame::FrameReader::new(part.take(extent.end - extent.start));
+    while let Some(found) = frames.next_frame()? {
+        let head = frame::head(FrameKind::Block, found.body).filter(|_| found.kind == Some(FrameKind::Block));
+        let Some(head) = head else { continue };
+        to.write_all_at(&head, at)?;
+        to.write_all_at(found.body, at + head.len() as u64)?;
+        at += (head.len() + found.body.len()) as u64;
+    }
+    match padding((end - at) as usize) {
+        Some(filler) => to.write_all_at(&filler, at),
+        None => Ok(()),
+    }
+}
+
+fn make(temporary: &Path, plan: &Plan) -> impl FnOnce() -> Result<(), String> + Send + 'static {
+    let (path, stem) = (temporary.to_owned(), plan.place.stem.clone());
+    move || {
+        let made = match open(&path, true) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let directory = path.parent().unwrap_or(&path);
+                make_directories(directory, &stem).and_then(|()| open(&path, true))
+            }
+            other => other,
+        };
+        made.and_then(system::close).map_err(|error| cannot_write(&path, &error))
+    }
+}
+
+/// Writes the last frame and gives the trace its place.
+fn finish_file(
+    worker: &mut Worker,
+    temporary: &Path,
+    total: u64,
+    end: &TraceEnd,
+    plan: &Plan,
+) -> Result<PathBuf, String> {
+    let end = frame::encode(FrameKind::End, end).map_err(|error| error.to_string())?;
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let (path, place) = (temporary.to_owned(), plan.place.clone());
+    worker.run(move || {
+        let file = open(&path, false).map_err(|error| cannot_write(&path, &error))?;
+        let written = system::without_size_signal(|| file.write_all_at(&end, total));
+        written.and_then(|()| system::close(file)).map_err(|error| cannot_write(&path, &error))?;
+        let settled = output::settle(&path, &place.path, place.previous)
+            .map_err(|error| format!("cannot rename {}: {}", path.display(), message::plain(&error)))?;
+        sender.send(settled).map_err(|_| "it took too long".to_owned())
+    })?;
+    receiver.try_recv().map_err(|error| error.to_string())
+}
+
+/// The trace is there: every node takes away its part, and rank 0 the directory, unless there are
+/// parts of other jobs in it.
+fn remove_parts(recorder: &Recorder, world: &dyn World, nodes: &Nodes, worker: &mut Worker, plan: &Plan) {
+    if nodes.is_leader() {
+        let part = &recorder.buffers.part;
+        let elsewhere = recorder.plan.place.path != plan.place.path;
+        let _ = worker.run(move || {
+            let _ = part.remove();
+            if let (true, Some(directory)) = (elsewhere, part.path().parent()) {
+                let _ = fs::remove_dir(directory);
+            }
+            Ok(())
+        });
+    }
+    let _ = world.minimum(0);
+    if world.rank() == 0 {
+        let directory = parts::directory(&plan.place.path);
+        let _ = worker.run(move || {
+            let _ = fs::remove_dir(directory);
+            Ok(())
+        });
     }
 }
 
@@ -84,17 +456,22 @@ pub(crate) fn commit(recorder: &Recorder, world: &dyn World) {
 const CONVERSION_MEMORY: usize = 1 << 30;
 
 /// Rank 0: turns the finished trace into one of TMIO's formats, under the same name.
-fn convert(recorder: &Recorder, format: tmio::Format, temporary: &Path) {
+fn convert(path: &Path, format: tmio::Format, temporary: &Path, worker: &mut Worker) {
     let began = clock::monotonic();
-    let result = Trace::open(&recorder.output).map_err(|error| error.to_string()).and_then(|trace| {
-        let file = open(temporary, true).map_err(|error| message::plain(&error))?;
-        let mut output = BufWriter::new(file);
-        system::without_size_signal(|| {
-            tmio::convert(trace, format, Some(CONVERSION_MEMORY), &mut output).map_err(io::Error::other)?;
-            output.flush()
-        })
-        .and_then(|()| fs::rename(temporary, &recorder.output))
-        .map_err(|error| message::plain(&error))
+    let (output, draft) = (path.to_owned(), temporary.to_owned());
+    let result = worker.run(move || {
+        let converted = Trace::open(&output).map_err(|error| error.to_string()).and_then(|trace| {
+            let file = open(&draft, true).map_err(|error| message::plain(&error))?;
+            let mut writer = BufWriter::new(file);
+            system::without_size_signal(|| {
+                tmio::convert(trace, format, Some(CONVERSION_MEMORY), &mut writer)
+                    .map_err(io::Error::other)?;
+                writer.flush()
+            })
+            .and_then(|()| fs::rename(&draft, &output))
+            .map_err(|error| message::plain(&error))
+        });
+        converted.inspect_err(|_| _ = fs::remove_file(&draft))
     });
     match result {
         Ok(()) => {
@@ -102,134 +479,21 @@ fn convert(recorder: &Recorder, format: tmio::Format, temporary: &Path) {
             message::info(format_args!("turned into {} in {seconds:.3} s", format.name()));
         }
         Err(reason) => {
-            let _ = fs::remove_file(temporary);
-            let path = recorder.output.display();
-            message::warn(format_args!("{path} stays in tmio's own format: {reason}"));
+            message::warn(format_args!("{} stays in tmio's own format: {reason}", path.display()));
         }
     }
 }
 
-/// Returns the number of operations in the trace.
-fn try_commit(recorder: &Recorder, world: &dyn World, temporary: &Path, began: i64) -> Result<i64, String> {
-    const NO_MPI: &str = "the ranks could not agree on it";
-    let node = system::node_number(&recorder.info.host, &recorder.info.boot_id);
-    let offset = world.clock_offset(node, &clock::monotonic).ok_or(NO_MPI)?;
-    let prepared = match recorder.failure() {
-        Some(reason) => Err(reason.clone()),
-        None => prepare(recorder, offset, began),
-    };
-    let (front, extents, tail, operations) = match prepared {
-        Ok(data) => {
-            agree(world, Ok(()))?;
-            data
-        }
-        Err(reason) => return Err(fail(world, reason)),
-    };
-    let own: u64 = extents.iter().map(|extent| extent.end - extent.start).sum();
-    let length = front.len() as u64 + own + tail.len() as u64;
-    let before = world.sum_before(length as i64).ok_or(NO_MPI)? as u64;
-    let total = world.sum(length as i64).ok_or(NO_MPI)? as u64;
-    let operations = world.sum(operations as i64).ok_or(NO_MPI)?;
-
-    let failed =
-        |error: io::Error| format!("cannot write {}: {}", temporary.display(), message::plain(&error));
-    let made = if recorder.rank == 0 { open(temporary, true).map(drop) } else { Ok(()) };
-    agree(world, made.map_err(failed))?;
-    let written = open(temporary, false).and_then(|file| {
-        system::without_size_signal(|| {
-            file.write_all_at(&front, before)?;
-            let after = copy(recorder, &extents, &file, before + front.len() as u64)?;
-            file.write_all_at(&tail, after)
-        })
-    });
-    agree(world, written.map_err(failed))?;
-
-    let renamed = if recorder.rank == 0 {
-        let end = TraceEnd {
-            end: clock::monotonic() - recorder.epoch,
-            ranks: recorder.ranks,
-            operations: operations as u64,
-        };
-        frame::encode(FrameKind::End, &end)
-            .map_err(|error| error.to_string())
-            .and_then(|end| {
-                open(temporary, false)
-                    .and_then(|file| system::without_size_signal(|| file.write_all_at(&end, total)))
-                    .map_err(failed)
-            })
-            .and_then(|()| {
-                fs::rename(temporary, &recorder.output).map_err(|error| {
-                    format!("cannot rename {}: {}", temporary.display(), message::plain(&error))
-                })
-            })
-    } else {
-        Ok(())
-    };
-    agree(world, renamed)?;
-    Ok(operations)
+fn cannot_write(path: &Path, error: &io::Error) -> String {
+    format!("cannot write {}: {}", path.display(), message::plain(error))
 }
 
-type Data = (Vec<u8>, Vec<Extent>, Vec<u8>, u64);
-
-/// This rank's part of the trace: frames in front, blocks in the part, the last block, operations.
-fn prepare(recorder: &Recorder, (offset, error): (i64, i64), began: i64) -> Result<Data, String> {
-    let (tail, operations) = recorder.last_block()?;
-    let (read, written) = system::process_io();
-    let mut info = recorder.info.clone();
-    info.spool.clear();
-    info.clock.push(recorder.clock_sample(offset, error));
-    info.finished = true;
-    info.operations = operations;
-    info.lost = recorder.lost.load(Relaxed);
-    info.overhead_per_op = recorder.time_per_record;
-    let recording = (operations as f64 * recorder.time_per_record) as i64;
-    info.overhead = recorder.own_time.load(Relaxed) + recording + (clock::monotonic() - began);
-    let (read_before, written_before) = recorder.io_at_start;
-    info.process_read = read.saturating_sub(read_before);
-    let own = recorder.own_bytes.load(Relaxed) as u64;
-    info.process_written = written.saturating_sub(written_before).saturating_sub(own);
-
-    let mut front = Vec::new();
-    let text = |error: frame::EncodeError| error.to_string();
-    if recorder.rank == 0 {
-        front = frame::encode(FrameKind::Header, &recorder.header).map_err(text)?;
-    }
-    front.extend(frame::encode(FrameKind::Rank, &info).map_err(text)?);
-    Ok((front, recorder.extents(), tail, operations))
-}
-
-/// Copies this rank's blocks from its host's part; returns where they end.
-fn copy(recorder: &Recorder, extents: &[Extent], to: &File, mut at: u64) -> io::Result<u64> {
-    if extents.is_empty() {
-        return Ok(at);
-    }
-    let mut part = recorder.part.open()?;
-    let mut buffer = Vec::new();
-    const PIECE: usize = 1 << 20;
-    buffer.try_reserve_exact(PIECE).map_err(io::Error::other)?;
-    for extent in extents {
-        part.seek(SeekFrom::Start(extent.start))?;
-        let mut left = extent.end - extent.start;
-        while left > 0 {
-            buffer.clear();
-            let piece = left.min(PIECE as u64);
-            if (&mut part).take(piece).read_to_end(&mut buffer)? as u64 != piece {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            to.write_all_at(&buffer, at)?;
-            at += piece;
-            left -= piece;
-        }
-    }
-    Ok(at)
-}
-
+/// A new file that nobody else has made, or the one that rank 0 has made.
 fn open(path: &Path, new: bool) -> io::Result<File> {
     OpenOptions::new()
         .write(true)
-        .create(new)
-        .truncate(new)
-        .mode(0o644)
+        .create_new(new)
+        .mode(0o600)
         .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
         .open(path)
 }
@@ -243,73 +507,17 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parking_lot::Mutex;
-    use std::sync::Barrier;
-
-    /// Ranks that are threads of this test.
-    struct Threads<'a> {
-        rank: u32,
-        size: u32,
-        barrier: &'a Barrier,
-        values: &'a Mutex<Vec<i64>>,
-        letter: &'a Mutex<Vec<u8>>,
-    }
-
-    impl World for Threads<'_> {
-        fn rank(&self) -> u32 {
-            self.rank
-        }
-        fn size(&self) -> u32 {
-            self.size
-        }
-        fn broadcast(&self, root: u32, bytes: &mut [u8]) -> bool {
-            if self.rank == root {
-                *self.letter.lock() = bytes.to_vec();
-            }
-            self.barrier.wait();
-            bytes.copy_from_slice(&self.letter.lock());
-            self.barrier.wait();
-            true
-        }
-        fn minimum(&self, value: i64) -> Option<i64> {
-            self.values.lock()[self.rank as usize] = value;
-            self.barrier.wait();
-            let smallest = self.values.lock().iter().copied().min();
-            self.barrier.wait();
-            smallest
-        }
-        fn sum_before(&self, _value: i64) -> Option<i64> {
-            None
-        }
-        fn sum(&self, _value: i64) -> Option<i64> {
-            None
-        }
-        fn clock_offset(&self, _node: i64, _clock: &dyn Fn() -> i64) -> Option<(i64, i64)> {
-            None
-        }
-    }
-
-    /// What each of four ranks gets when those in `failing` fail.
-    fn outcome(failing: &[u32]) -> Vec<Result<(), String>> {
-        let (barrier, values, letter) = (Barrier::new(4), Mutex::new(vec![0; 4]), Mutex::new(Vec::new()));
-        std::thread::scope(|scope| {
-            let ranks: Vec<_> = (0..4)
-                .map(|rank| {
-                    let world =
-                        Threads { rank, size: 4, barrier: &barrier, values: &values, letter: &letter };
-                    let mine =
-                        if failing.contains(&rank) { Err(format!("reason of {rank}")) } else { Ok(()) };
-                    scope.spawn(move || agree(&world, mine))
-                })
-                .collect();
-            ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
-        })
-    }
 
     #[test]
-    fn all_ranks_get_the_same_verdict_and_the_reason_of_the_lowest_that_failed() {
-        assert!(outcome(&[]).iter().all(Result::is_ok));
-        assert!(outcome(&[2, 3]).iter().all(|r| r.as_ref().unwrap_err() == "rank 2: reason of 2"));
-        assert!(outcome(&[0, 1, 2, 3]).iter().all(|r| r.as_ref().unwrap_err() == "reason of 0"));
+    fn the_gap_to_the_next_page_has_room_for_a_frame() {
+        for length in 0..3 * PAGE {
+            let aligned = align(length);
+            assert!(
+                aligned.is_multiple_of(PAGE)
+                    && aligned >= length
+                    && aligned - length < PAGE + frame::HEAD as u64
+            );
+            assert!(aligned == length || padding((aligned - length) as usize).is_some());
+        }
     }
 }

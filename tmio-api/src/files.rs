@@ -1,6 +1,7 @@
 //! Which file a handle stands for.
 
 use crate::options;
+use crate::system;
 use crate::thread::ThreadState;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -47,7 +48,8 @@ impl Table {
         if let Some(&number) = self.numbers.get(name) {
             return (number, false);
         }
-        if self.names.try_reserve(1).is_err() || self.numbers.try_reserve(1).is_err() {
+        let room = self.names.try_reserve(1).is_ok() && self.numbers.try_reserve(1).is_ok();
+        if !room || !system::has_memory(name.len() + (64 << 10)) {
             return (UNKNOWN, false);
         }
         let name: Arc<str> = Arc::from(name);
@@ -75,7 +77,7 @@ impl Files {
         number
     }
 
-    /// The number of a name (of a file, or of a mark).
+    /// The number of a name.
     pub(crate) fn intern(&self, name: &str, announce: impl FnOnce(u32)) -> u32 {
         let mut table = self.table.lock();
         let (number, new) = table.number(name);
@@ -108,7 +110,11 @@ impl Files {
     pub(crate) fn names(&self, numbers: &[u32]) -> Vec<(u32, Arc<str>)> {
         let table = self.table.lock();
         let name = |number: u32| table.names.get((number as usize).checked_sub(1)?).map(Arc::clone);
-        numbers.iter().filter_map(|&number| Some((number, name(number)?))).collect()
+        let mut names = Vec::new();
+        if names.try_reserve(numbers.len()).is_ok() {
+            names.extend(numbers.iter().filter_map(|&number| Some((number, name(number)?))));
+        }
+        names
     }
 }
 

@@ -1,55 +1,128 @@
-//! `TMIO_FLUSH=interval:S`: a thread that writes out what was recorded, with no help of the program.
+//! A thread that writes out what was recorded, with no help of the program: every
+//! `TMIO_FLUSH=interval:S`, else whenever the oldest record is `TMIO_MAX_AGE` old.
 //!
 //! It makes no MPI call, blocks all signals, so that none meant for the application ends up here,
-//! and takes no lock that a wrapper would wait for.
+//! and takes no lock that a wrapper would wait for. Who talks to it only stores to an atomic and
+//! calls `futex`, both of which are allowed in a signal handler: a handler that calls `exit` while
+//! its thread was inside tmio (or inside `malloc`) has its records written here, and waits for that
+//! only for a moment.
 
-use parking_lot::{Condvar, Mutex};
-use std::sync::Arc;
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::ffi::c_void;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::time::{Duration, Instant};
+
+const RUN: u32 = 0;
+/// Write out everything and end.
+const LAST: u32 = 1;
+/// End.
+const STOP: u32 = 2;
+const DONE: u32 = 3;
 
 #[derive(Debug)]
 pub(crate) struct FlushThread {
-    stop: Arc<(Mutex<bool>, Condvar)>,
-    thread: JoinHandle<()>,
+    thread: libc::pthread_t,
 }
 
+/// There is one thread per process.
+static COMMAND: AtomicU32 = AtomicU32::new(RUN);
+
 impl FlushThread {
-    /// Calls `flush` every `interval`. `None`: no thread could be made.
-    pub(crate) fn start(interval: Duration, flush: impl Fn() + Send + 'static) -> Option<Self> {
-        let stop = Arc::new((Mutex::new(false), Condvar::new()));
-        let shared = Arc::clone(&stop);
-        let thread = with_all_signals_blocked(|| {
-            std::thread::Builder::new().name("tmio-flush".to_owned()).stack_size(256 << 10).spawn(move || {
-                let (stopped, wake) = &*shared;
-                loop {
-                    let mut stopped = stopped.lock();
-                    if !*stopped {
-                        wake.wait_for(&mut stopped, interval);
-                    }
-                    if *stopped {
-                        return;
-                    }
-                    drop(stopped);
-                    // A defect of ours ends this thread, not the job.
-                    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(&flush)).is_err() {
-                        return;
-                    }
+    /// Calls `first` once, `flush` every `interval`, and `last` before it ends if that is asked for.
+    pub(crate) fn start(
+        interval: Duration,
+        first: impl FnOnce() + Send + 'static,
+        flush: impl Fn() + Send + 'static,
+        last: impl FnOnce() + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let body = move || {
+            first();
+            loop {
+                wait(&COMMAND, RUN, interval);
+                match COMMAND.load(Acquire) {
+                    RUN => flush(),
+                    LAST => return last(),
+                    _ => return,
                 }
-            })
-        });
-        Some(Self { stop, thread: thread.ok()? })
+            }
+        };
+        let thread = with_all_signals_blocked(|| spawn(Box::new(body)))?;
+        Ok(Self { thread })
     }
 
     /// Ends the thread, after the write that it may be in.
     pub(crate) fn stop(self) {
-        *self.stop.0.lock() = true;
-        self.stop.1.notify_all();
-        let _ = self.thread.join();
+        COMMAND.store(STOP, Release);
+        wake(&COMMAND);
+        // SAFETY: the thread was made by us and is waited for once.
+        unsafe { libc::pthread_join(self.thread, std::ptr::null_mut()) };
     }
 }
 
-fn with_all_signals_blocked<T>(body: impl FnOnce() -> T) -> T {
+type Body = Box<dyn FnOnce() + Send>;
+
+/// Makes a thread of the system's. One of the standard library registers a destructor when it begins to
+/// run, for which the C library takes memory from the application, and ends the process if there is none.
+fn spawn(body: Body) -> std::io::Result<libc::pthread_t> {
+    extern "C" fn run(body: *mut c_void) -> *mut c_void {
+        // SAFETY: this is the box that was given away below, and nobody else has it.
+        let body = unsafe { Box::from_raw(body.cast::<Body>()) };
+        // A defect of ours ends this thread, not the job.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(*body));
+        COMMAND.store(DONE, Release);
+        wake(&COMMAND);
+        std::ptr::null_mut()
+    }
+    let body = Box::into_raw(Box::new(body));
+    // SAFETY: the attributes are initialised before they are used; the thread takes the box.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        libc::pthread_attr_init(&mut attributes);
+        libc::pthread_attr_setstacksize(&mut attributes, 256 << 10);
+        let mut thread: libc::pthread_t = 0;
+        let answer = libc::pthread_create(&mut thread, &attributes, run, body.cast());
+        libc::pthread_attr_destroy(&mut attributes);
+        if answer != 0 {
+            drop(Box::from_raw(body));
+            return Err(std::io::Error::from_raw_os_error(answer));
+        }
+        libc::pthread_setname_np(thread, c"tmio-flush".as_ptr());
+        Ok(thread)
+    }
+}
+
+/// Has everything written out by the thread, and waits for it no longer than `patience`. May be
+/// called in a signal handler. Only if the thread was started.
+pub(crate) fn write_all(patience: Duration) {
+    if COMMAND.compare_exchange(RUN, LAST, Release, Acquire).is_err() {
+        return;
+    }
+    wake(&COMMAND);
+    let began = Instant::now();
+    while COMMAND.load(Acquire) == LAST {
+        let Some(left) = patience.checked_sub(began.elapsed()) else { return };
+        wait(&COMMAND, LAST, left);
+    }
+}
+
+/// Sleeps while `word` is `value`, but no longer than `time`.
+fn wait(word: &AtomicU32, value: u32, time: Duration) {
+    let began = Instant::now();
+    while word.load(Acquire) == value {
+        let Some(left) = time.checked_sub(began.elapsed()) else { return };
+        let left =
+            libc::timespec { tv_sec: left.as_secs() as libc::time_t, tv_nsec: left.subsec_nanos().into() };
+        // SAFETY: the word lives as long as the process; the time is valid for the call.
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &left, 0, 0) };
+    }
+}
+
+fn wake(word: &AtomicU32) {
+    // SAFETY: the word lives as long as the process.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX, 0, 0, 0) };
+}
+
+pub(crate) fn with_all_signals_blocked<T>(body: impl FnOnce() -> T) -> T {
     // SAFETY: both sets are initialised by the calls before they are used. A thread inherits the
     // mask of its maker, so the new one never has a moment with signals open.
     unsafe {
@@ -62,5 +135,28 @@ fn with_all_signals_blocked<T>(body: impl FnOnce() -> T) -> T {
             libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut());
         }
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn everything_is_written_out_when_that_is_asked_for() {
+        let count = Arc::new(AtomicUsize::new(0));
+        let (first, flush, last) = (Arc::clone(&count), Arc::clone(&count), Arc::clone(&count));
+        let add = |what: &Arc<AtomicUsize>, number| _ = what.fetch_add(number, Release);
+        let thread = FlushThread::start(
+            Duration::from_secs(1000),
+            move || add(&first, 1),
+            move || add(&flush, 1000),
+            move || add(&last, 10),
+        );
+        write_all(Duration::from_secs(60));
+        assert_eq!(count.load(Acquire), 11);
+        thread.unwrap().stop();
     }
 }

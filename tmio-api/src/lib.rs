@@ -27,26 +27,38 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
 
 mod blocks;
+mod buffers;
 pub mod c_abi;
 pub mod clock;
+pub mod clocks;
 mod commit;
 mod files;
 mod flush_thread;
 pub mod message;
+pub mod nodes;
 pub mod options;
 mod output;
 mod parts;
 mod plan;
+mod record;
 mod recorder;
+mod shield;
 mod slot;
 mod spool;
+pub mod state;
 mod storing;
 mod system;
 pub mod thread;
+#[cfg(test)]
+mod threads;
+mod worker;
 mod world;
 
+pub use record::Record;
 pub use recorder::{
-    Record, close_file, delete_file, finish, finish_without_mpi, flush, has_started, is_on, mark, open_file,
-    pause, record, resume, start,
+    close_file, delete_file, finish, finish_apart, finish_without_mpi, flush, has_started, mark, open_file,
+    record, start,
 };
+pub use shield::shield;
+pub use state::{is_on, is_on_or_paused, pause, resume};
 pub use world::{JobInfo, World};

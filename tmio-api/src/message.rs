@@ -34,6 +34,14 @@ pub fn warn(text: impl Display) {
     }
 }
 
+/// Says what is not as it was asked for, although there will be a trace; at most once per process.
+pub fn remark(text: impl Display) {
+    static REMARKED: AtomicBool = AtomicBool::new(false);
+    if SPEAKS.load(Relaxed) && LEVEL.load(Relaxed) >= Level::Warn as u8 && !REMARKED.swap(true, Relaxed) {
+        say(&text);
+    }
+}
+
 /// Whether [`warn`] was called on a rank that speaks.
 pub fn has_warned() -> bool {
     COMPLAINED.load(Relaxed)

@@ -1,7 +1,11 @@
 //! The `TMIO_*` options: one table makes parser, dump and documentation.
 
 use crate::message::{self, Level};
+use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 use tmio_trace::tmio;
@@ -50,7 +54,7 @@ impl Format {
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Path pattern of the trace; `None`: the default pattern.
-    pub output: Option<String>,
+    pub output: Option<OsString>,
     /// Format of the trace.
     pub format: Format,
     /// When blocks leave memory.
@@ -71,6 +75,10 @@ pub struct Options {
     pub dump_config: bool,
     /// Which clock.
     pub clock: ClockChoice,
+    /// How long a record stays in memory; zero: until its block is full.
+    pub max_age: Duration,
+    /// How long other ranks or the file system may take in `MPI_Finalize`.
+    pub finalize_timeout: Duration,
 }
 
 impl Default for Options {
@@ -87,6 +95,8 @@ impl Default for Options {
             log: Level::Warn,
             dump_config: false,
             clock: ClockChoice::Auto,
+            max_age: Duration::from_secs(60),
+            finalize_timeout: Duration::from_secs(30),
         }
     }
 }
@@ -107,9 +117,9 @@ const TABLE: &[Entry] = &[
     Entry {
         name: "OUTPUT",
         default: DEFAULT_OUTPUT,
-        help: "path of the trace: %j job id and step (else rank 0's pid), %n ranks, %h host, %p pid, %e executable, %t start time, %% a percent sign; all of rank 0",
+        help: "path of the trace: %j job id and step (else rank 0's pid), %n ranks, %h host, %p pid, %e executable, %t start time, %u user, %Y %m %d date (UTC), %% a percent sign; all of rank 0; directories whose names have such letters are made",
         set: |o, text| {
-            o.output = Some(text.to_owned());
+            o.output = Some(text.into());
             if text.is_empty() { Err("a path") } else { Ok(()) }
         },
     },
@@ -185,7 +195,7 @@ const TABLE: &[Entry] = &[
     Entry {
         name: "DISABLE",
         default: "0",
-        help: "1: do nothing; must be the same on all ranks",
+        help: "1: do nothing",
         set: |o, text| {
             o.disable = boolean(text)?;
             Ok(())
@@ -216,6 +226,26 @@ const TABLE: &[Entry] = &[
         },
     },
     Entry {
+        name: "MAX_AGE",
+        default: "60",
+        help: "seconds after which a record leaves the node, so that a killed job can be read without its nodes; 0: when its block is full (one thread per rank that does I/O wakes up this often)",
+        set: |o, text| {
+            let seconds = text.parse().ok().filter(|s| *s == 0.0 || (1.0..=1e6).contains(s));
+            o.max_age = Duration::from_secs_f64(seconds.ok_or("0, or seconds from 1 on")?);
+            Ok(())
+        },
+    },
+    Entry {
+        name: "FINALIZE_TIMEOUT",
+        default: "30",
+        help: "seconds that other ranks or the file system may take in MPI_Finalize; past them the job ends, and the parts of the trace stay",
+        set: |o, text| {
+            let seconds = text.parse().ok().filter(|s| (0.1..=1e6).contains(s));
+            o.finalize_timeout = Duration::from_secs_f64(seconds.ok_or("seconds from 0.1 on")?);
+            Ok(())
+        },
+    },
+    Entry {
         name: "CLOCK",
         default: "auto",
         help: "auto: the time stamp counter where the kernel itself uses it; monotonic: always CLOCK_MONOTONIC",
@@ -237,22 +267,63 @@ pub struct Parsed {
     pub options: Options,
     /// The first text that was not understood, if any: tracing stays off then.
     pub problem: Option<String>,
+    /// What was set, and by whom.
+    pub sources: Sources,
+}
+
+/// The text of every option that was set, and where it was.
+#[derive(Debug, Default)]
+pub struct Sources(Vec<(&'static str, String, String)>);
+
+impl Sources {
+    fn set(&mut self, name: &'static str, text: &str, by: String) {
+        self.0.push((name, text.to_owned(), by));
+    }
 }
 
 /// Reads the options from the environment; `TMIO_CONFIG` may name a file of `name = value` lines
 /// that the environment overrides.
 pub fn from_environment() -> Parsed {
+    // The environment is that of a user with fewer rights than the program has.
+    // SAFETY: the call has no premises.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        let options = Options { disable: true, ..Options::default() };
+        return Parsed { options, problem: None, sources: Sources::default() };
+    }
     let text = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
     let file = text("TMIO_CONFIG").filter(|path| !path.is_empty());
-    parse(&|name| text(&format!("TMIO_{name}")), file.as_deref())
+    let mut parsed = parse(&|name| text(&format!("TMIO_{name}")), file.as_deref());
+    // A path is bytes, not text.
+    if let Some(raw) = std::env::var_os("TMIO_OUTPUT").filter(|raw| raw.to_str().is_none()) {
+        parsed.options.output = Some(raw);
+    }
+    parsed
+}
+
+/// No file of options is longer.
+const LONGEST_FILE: u64 = 1 << 20;
+
+/// Reads a regular file: what is not one may never end, or make us wait.
+fn read_file(path: &str) -> io::Result<String> {
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut text = String::new();
+    if file.take(LONGEST_FILE + 1).read_to_string(&mut text)? as u64 > LONGEST_FILE {
+        return Err(io::Error::other("longer than 1 MiB"));
+    }
+    Ok(text)
 }
 
 fn parse(environment: &dyn Fn(&str) -> Option<String>, config: Option<&str>) -> Parsed {
     let mut options = Options::default();
     let mut problem = None;
+    let mut sources = Sources::default();
     if let Some(path) = config {
-        match std::fs::read_to_string(path) {
-            Ok(text) => problem = apply_file(&mut options, path, &text).err(),
+        match read_file(path) {
+            Ok(text) => problem = apply_file(&mut options, &mut sources, path, &text).err(),
             Err(error) => {
                 problem = Some(format!("cannot read TMIO_CONFIG={path}: {}", message::plain(&error)))
             }
@@ -260,14 +331,15 @@ fn parse(environment: &dyn Fn(&str) -> Option<String>, config: Option<&str>) -> 
     }
     for entry in TABLE {
         let Some(text) = environment(entry.name) else { continue };
+        sources.set(entry.name, text.trim(), String::new());
         if let Err(expected) = (entry.set)(&mut options, text.trim()) {
             problem.get_or_insert_with(|| format!("TMIO_{}={text}: expected {expected}", entry.name));
         }
     }
-    Parsed { options, problem }
+    Parsed { options, problem, sources }
 }
 
-fn apply_file(options: &mut Options, path: &str, text: &str) -> Result<(), String> {
+fn apply_file(options: &mut Options, sources: &mut Sources, path: &str, text: &str) -> Result<(), String> {
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or_default().trim();
         if line.is_empty() {
@@ -285,18 +357,19 @@ fn apply_file(options: &mut Options, path: &str, text: &str) -> Result<(), Strin
         let value = value.trim().trim_matches('"');
         (entry.set)(options, value)
             .map_err(|expected| format!("{path}:{number}: expected {expected}, found '{value}'"))?;
+        sources.set(entry.name, value, format!(" ({path}:{number})"));
     }
     Ok(())
 }
 
 /// All options with their values, one a line, for `TMIO_DUMP_CONFIG`.
-pub fn dump() -> String {
+pub fn dump(sources: &Sources) -> String {
     let mut text = String::from("options\n");
     for entry in TABLE {
-        let name = format!("TMIO_{}", entry.name);
-        match std::env::var_os(&name) {
-            Some(value) => _ = writeln!(text, "  {name} = {}", value.to_string_lossy()),
-            None => _ = writeln!(text, "  {name} = {} (default)", entry.default),
+        // What was set last counts.
+        match sources.0.iter().rev().find(|(name, ..)| *name == entry.name) {
+            Some((name, value, by)) => _ = writeln!(text, "  TMIO_{name} = {value}{by}"),
+            None => _ = writeln!(text, "  TMIO_{} = {} (default)", entry.name, entry.default),
         }
     }
     text.truncate(text.trim_end().len());
@@ -417,6 +490,7 @@ mod tests {
             ("LOG", "loud"),
             ("SPOOL", "relative"),
             ("FORMAT", "xml"),
+            ("FINALIZE_TIMEOUT", "-1"),
         ] {
             let problem = with(&[(name, text)]).problem.unwrap();
             assert!(problem.starts_with(&format!("TMIO_{name}={text}: expected ")), "{problem}");
@@ -424,16 +498,35 @@ mod tests {
     }
 
     #[test]
+    fn the_dump_shows_what_counts_and_who_set_it() {
+        let path = std::env::temp_dir().join(format!("tmio-options-{}", std::process::id()));
+        std::fs::write(&path, "flush = close\nbuffer = 1M\n").unwrap();
+        let path = path.to_str().unwrap();
+        let parsed = parse(&|name| (name == "BUFFER").then(|| "2M".to_owned()), Some(path));
+        std::fs::remove_file(path).unwrap();
+        let dump = dump(&parsed.sources);
+        assert!(dump.contains(&format!("  TMIO_FLUSH = close ({path}:1)\n")), "{dump}");
+        assert!(dump.contains("  TMIO_BUFFER = 2M\n"), "{dump}");
+        assert!(dump.contains("  TMIO_LOG = warn (default)\n"), "{dump}");
+    }
+
+    #[test]
     fn a_file_is_read_line_by_line() {
         let mut options = Options::default();
-        apply_file(&mut options, "f", "# comment\nbuffer = 1M\nTMIO_LOG = \"info\" # why not\n\n").unwrap();
+        apply_file(
+            &mut options,
+            &mut Sources::default(),
+            "f",
+            "# comment\nbuffer = 1M\nTMIO_LOG = \"info\" # why not\n\n",
+        )
+        .unwrap();
         assert_eq!((options.buffer, options.log), (1 << 20, Level::Info));
         assert_eq!(
-            apply_file(&mut options, "f", "\nbuffer 1M").unwrap_err(),
+            apply_file(&mut options, &mut Sources::default(), "f", "\nbuffer 1M").unwrap_err(),
             "f:2: expected name = value, found 'buffer 1M'"
         );
         assert_eq!(
-            apply_file(&mut options, "f", "bufer = 1M").unwrap_err(),
+            apply_file(&mut options, &mut Sources::default(), "f", "bufer = 1M").unwrap_err(),
             "f:1: there is no option 'bufer'"
         );
     }

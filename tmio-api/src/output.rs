@@ -1,14 +1,19 @@
-//! Where the trace goes: the pattern of `TMIO_OUTPUT`, and what is there already.
+//! Where the trace goes: the pattern of `TMIO_OUTPUT` at the start, and its place at the end.
+//!
+//! Nothing is made at the start, and nothing that is there is touched before there is something
+//! better. At the end the trace takes its place in one step: a name that is free, or that of the
+//! trace that was there when the job began. Whoever else has come there first keeps it.
 
 use crate::options::{DEFAULT_OUTPUT, Format};
 use crate::{clock, message, system};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use tmio_trace::RankInfo;
-use tmio_trace::frame::{FrameKind, FrameReader};
-use tmio_trace::reader::{is_trace_start, parts_path};
+use tmio_trace::parts;
+use tmio_trace::reader::is_trace_start;
 use tmio_trace::tmio;
 
 /// What stands behind the letters of a pattern.
@@ -20,160 +25,208 @@ pub(crate) struct Values {
     pub(crate) format: Format,
 }
 
-fn expand(pattern: &str, values: &Values) -> Result<String, String> {
-    let mut path = String::new();
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        if letter != '%' {
+fn expand(pattern: &OsStr, values: &Values) -> Result<OsString, String> {
+    let mut path = Vec::new();
+    let mut letters = pattern.as_bytes().iter();
+    while let Some(&letter) = letters.next() {
+        if letter != b'%' {
             path.push(letter);
             continue;
         }
-        match letters.next() {
-            Some('j') => path.push_str(&values.job),
-            Some('n') => path.push_str(&values.ranks.to_string()),
-            Some('h') => path.push_str(&values.host),
-            Some('p') => path.push_str(&std::process::id().to_string()),
-            Some('e') => {
-                let executable = system::executable();
-                path.push_str(&executable.file_name().unwrap_or_default().to_string_lossy());
-            }
-            Some('t') => path.push_str(&(clock::realtime() / 1_000_000_000).to_string()),
-            Some('%') => path.push('%'),
+        let (year, month, day) = clock::date(clock::realtime());
+        let text = match letters.next() {
+            Some(b'j') => values.job.clone(),
+            Some(b'n') => values.ranks.to_string(),
+            Some(b'h') => values.host.clone(),
+            Some(b'p') => std::process::id().to_string(),
+            Some(b'e') => system::executable().file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            Some(b't') => (clock::realtime() / 1_000_000_000).to_string(),
+            Some(b'u') => system::user(),
+            Some(b'Y') => format!("{year:04}"),
+            Some(b'm') => format!("{month:02}"),
+            Some(b'd') => format!("{day:02}"),
+            Some(b'%') => "%".to_owned(),
             other => {
-                let found = other.map(String::from).unwrap_or_default();
+                let found = other.map(|&letter| char::from(letter)).map(String::from).unwrap_or_default();
                 return Err(format!(
-                    "TMIO_OUTPUT={pattern}: expected %j, %n, %h, %p, %e, %t or %%, found '%{found}'"
+                    "TMIO_OUTPUT={}: expected %j, %n, %h, %p, %e, %t, %u, %Y, %m, %d or %%, found '%{found}'",
+                    pattern.display()
                 ));
             }
-        }
+        };
+        path.extend_from_slice(text.as_bytes());
     }
-    Ok(path)
+    Ok(OsString::from_vec(path))
 }
 
-/// Rank 0: decides where the trace goes and makes the directory of its parts.
-pub(crate) fn prepare(pattern: Option<&str>, values: &Values) -> Result<PathBuf, String> {
+/// The directory above the first one whose name is made of letters: those below it are made.
+fn stem(pattern: &OsStr) -> &Path {
+    let bytes = pattern.as_bytes();
+    let first = bytes.iter().position(|&byte| byte == b'%').unwrap_or(bytes.len());
+    let end = bytes.get(..first).and_then(|fixed| fixed.iter().rposition(|&byte| byte == b'/'));
+    Path::new(OsStr::from_bytes(bytes.get(..end.unwrap_or(0)).unwrap_or_default()))
+}
+
+/// Where the trace is to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    /// Directories below this one are made.
+    pub(crate) stem: PathBuf,
+    /// What is there already and will be replaced.
+    pub(crate) previous: Option<Identity>,
+}
+
+/// Decides where the trace goes. Only a path that the user gave is looked at.
+pub(crate) fn choose(pattern: Option<&OsStr>, values: &Values) -> Result<Place, String> {
     let default = DEFAULT_OUTPUT.replace("msgpack", values.format.ending());
-    let expanded = expand(pattern.unwrap_or(&default), values)?;
+    let expanded = expand(pattern.unwrap_or(OsStr::new(&default)), values)?;
     let here = std::env::current_dir()
         .map_err(|error| format!("the current directory: {}", message::plain(&error)))?;
-    let wanted = here.join(expanded);
-    if wanted.is_dir() {
-        return Err(format!("{} is a directory", wanted.display()));
-    }
-    // A path that the user gave is replaced, unless another job is writing it right now. One that
-    // was made up is never: two runs in one batch job both keep theirs.
-    let mut output = wanted.clone();
-    for number in 2..10_000 {
-        let parts = parts_path(&output);
-        let taken = if pattern.is_some() { is_live(&parts) } else { output.exists() || parts.exists() };
-        if !taken {
-            clear(&output, &parts, values.format)?;
-            match fs::create_dir(&parts) {
-                Ok(()) => {
-                    if pattern.is_some() && output != wanted {
-                        let (wanted, output) = (wanted.display(), output.display());
-                        message::warn(format_args!(
-                            "{wanted} is being written by another job; this trace is {output}"
-                        ));
-                    }
-                    return Ok(output);
-                }
-                // Another job was faster.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => {
-                    return Err(format!("cannot create {}: {}", parts.display(), message::plain(&error)));
-                }
+    let path = here.join(expanded);
+    let stem = here.join(stem(pattern.unwrap_or_default()));
+    let Some(_) = pattern else { return Ok(Place { path, stem, previous: None }) };
+    let previous = match fs::metadata(&path) {
+        Ok(meta) if meta.is_dir() => return Err(format!("{} is a directory", path.display())),
+        Ok(_) if !begins_like_a_trace(&path, values.format) => {
+            return Err(format!("{} exists and is not a tmio trace", path.display()));
+        }
+        Ok(meta) => Some(Identity::new(&meta)),
+        Err(error) => {
+            let directory = path.parent().unwrap_or(&path);
+            // Those below the stem will be made.
+            if directory == stem || error.kind() != io::ErrorKind::NotFound {
+                let look = fs::metadata(directory).and(if error.kind() == io::ErrorKind::NotFound {
+                    Ok(())
+                } else {
+                    Err(error)
+                });
+                look.map_err(|error| {
+                    let parts = parts::directory(&path);
+                    format!("cannot create {}: {}", parts.display(), message::plain(&error))
+                })?;
             }
+            None
         }
-        output = with_number(&wanted, number);
-    }
-    Err(format!("{}: there are too many traces of that name", wanted.display()))
-}
-
-/// `a/trace.msgpack` → `a/trace-2.msgpack`
-fn with_number(path: &Path, number: u32) -> PathBuf {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let name = match path.extension() {
-        Some(extension) => format!("{stem}-{number}.{}", extension.to_string_lossy()),
-        None => format!("{stem}-{number}"),
     };
-    path.with_file_name(name)
+    Ok(Place { path, stem, previous })
 }
 
-/// Takes away an earlier trace of that name; anything else of that name is left alone.
-fn clear(output: &Path, parts: &Path, format: Format) -> Result<(), String> {
-    if output.exists() {
-        if !begins_like_a_trace(output, format) {
-            return Err(format!("{} exists and is not a tmio trace", output.display()));
-        }
-        fs::remove_file(output)
-            .map_err(|error| format!("cannot replace {}: {}", output.display(), message::plain(&error)))?;
-    }
-    if parts.exists() {
-        remove_parts(parts);
-    }
-    Ok(())
-}
-
-/// Whether a file is empty, a trace of ours, or what such a trace was turned into.
+/// Whether a file is a trace of ours, or what such a trace was turned into.
 fn begins_like_a_trace(path: &Path, format: Format) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
     let converted = matches!(format, Format::Tmio(wanted) if tmio::detect(&start) == Some(wanted));
-    read.is_ok() && (start.is_empty() || is_trace_start(&start) || converted)
+    read.is_ok() && (is_trace_start(&start) || converted)
 }
 
-/// Takes away the parts of a trace, and nothing else that may lie there.
-pub(crate) fn remove_parts(parts: &Path) {
-    let Ok(entries) = fs::read_dir(parts) else { return };
-    for entry in entries.flatten() {
-        if begins_like_a_trace(&entry.path(), Format::Msgpack) {
-            let _ = fs::remove_file(entry.path());
+/// What tells a file from another one of the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity([i64; 5]);
+
+impl Identity {
+    fn new(meta: &fs::Metadata) -> Self {
+        Self([meta.dev() as i64, meta.ino() as i64, meta.len() as i64, meta.mtime(), meta.mtime_nsec()])
+    }
+
+    fn of(path: &Path) -> Option<Self> {
+        fs::symlink_metadata(path).ok().map(|meta| Self::new(&meta))
+    }
+}
+
+/// Gives the finished trace its place: the one that was chosen, or one with a number if somebody else
+/// has taken that meanwhile. Returns where it is.
+pub(crate) fn settle(finished: &Path, wanted: &Path, previous: Option<Identity>) -> io::Result<PathBuf> {
+    if previous.is_some() && Identity::of(wanted) == previous {
+        match rename(finished, wanted, libc::RENAME_EXCHANGE) {
+            // What was there is here now: mostly the earlier trace, which goes.
+            Ok(()) if Identity::of(finished) == previous => fs::remove_file(finished)?,
+            // Another job's, which came at the same moment.
+            Ok(()) => drop(settle_beside(finished, wanted)?),
+            Err(error) if is_unsupported(&error) => fs::rename(finished, wanted)?,
+            Err(error) => return Err(error),
+        }
+        return Ok(wanted.to_owned());
+    }
+    match move_if_free(finished, wanted)? {
+        true => Ok(wanted.to_owned()),
+        false => settle_beside(finished, wanted),
+    }
+}
+
+/// `a/trace.msgpack` → `a/trace-2.msgpack`, or the next number that is free.
+fn settle_beside(finished: &Path, wanted: &Path) -> io::Result<PathBuf> {
+    for number in 2..10 {
+        let path = with_number(wanted, number);
+        if move_if_free(finished, &path)? {
+            return Ok(path);
         }
     }
-    let _ = fs::remove_dir(parts);
+    // Of very many, the last one is found at once.
+    let directory = wanted.parent().unwrap_or(wanted);
+    let names = fs::read_dir(directory)?.flatten().map(|entry| entry.path());
+    let highest = names.filter_map(|path| number_of(&path, wanted)).max().unwrap_or(9);
+    for number in highest.saturating_add(1).. {
+        let path = with_number(wanted, number);
+        if move_if_free(finished, &path)? {
+            return Ok(path);
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Whether a job that writes to these parts is still there, as far as can be seen from here: its
-/// process, if it ran under this kernel, or else that something was written lately.
-fn is_live(parts: &Path) -> bool {
-    let recently = |path: &Path, seconds| {
-        let modified = fs::metadata(path).and_then(|meta| meta.modified()).ok();
-        modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age < Duration::from_secs(seconds))
+fn with_number(path: &Path, number: u64) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+/// The number that `path` has as a variant of `wanted`.
+fn number_of(path: &Path, wanted: &Path) -> Option<u64> {
+    let stem = path.file_stem()?.as_bytes().strip_prefix(wanted.file_stem()?.as_bytes())?;
+    let number = std::str::from_utf8(stem.strip_prefix(b"-")?).ok()?.parse().ok()?;
+    (path.extension() == wanted.extension()).then_some(number)
+}
+
+/// Moves a file to a name that nobody has; `false`: somebody has it.
+fn move_if_free(from: &Path, to: &Path) -> io::Result<bool> {
+    match rename(from, to, libc::RENAME_NOREPLACE) {
+        Ok(()) => return Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+        Err(error) if is_unsupported(&error) => {}
+        Err(error) => return Err(error),
+    }
+    // Network file systems may know only the older ways.
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from).map(|()| true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) if is_unsupported(&error) || error.raw_os_error() == Some(libc::EPERM) => {
+            if fs::symlink_metadata(to).is_ok() {
+                Ok(false)
+            } else {
+                fs::rename(from, to).map(|()| true)
+            }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn is_unsupported(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP))
+}
+
+fn rename(from: &Path, to: &Path, flags: libc::c_uint) -> io::Result<()> {
+    let (from, to) = (CString::new(from.as_os_str().as_bytes())?, CString::new(to.as_os_str().as_bytes())?);
+    // SAFETY: both paths end with a zero; glibc before 2.28 has no function for it.
+    let answer = unsafe {
+        let here = libc::AT_FDCWD;
+        libc::syscall(libc::SYS_renameat2, here, from.as_ptr(), here, to.as_ptr(), flags)
     };
-    let Ok(entries) = fs::read_dir(parts) else { return false };
-    let files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    if files.is_empty() {
-        // Made by a job that has not come to write to it yet?
-        return recently(parts, 10);
-    }
-    let boot_id = system::boot_id();
-    files.iter().any(|file| {
-        first_ranks(file).iter().any(|rank| match rank.boot_id == boot_id {
-            true => (rank.spool.is_empty() || Path::new(&rank.spool).exists()) && process_exists(rank.pid),
-            false => recently(file, 3600),
-        })
-    })
-}
-
-/// The ranks that a part begins with; it may be long, so no more is read than needed.
-fn first_ranks(part: &Path) -> Vec<RankInfo> {
-    let mut ranks = Vec::new();
-    let Ok(file) = File::open(part) else { return ranks };
-    let mut frames = FrameReader::new(file);
-    while let Ok(Some(frame)) = frames.next_frame() {
-        match frame.kind {
-            Some(FrameKind::Rank) => ranks.extend(RankInfo::parse(frame.body)),
-            Some(FrameKind::Header) => {}
-            _ => break,
-        }
-    }
-    ranks
-}
-
-fn process_exists(pid: u32) -> bool {
-    // SAFETY: signal 0 is never delivered; the call only checks the id.
-    unsafe { libc::kill(pid as libc::pid_t, 0) == 0 }
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 #[cfg(test)]
@@ -184,31 +237,59 @@ mod tests {
         Values { job: "77.1".into(), ranks: 4, host: "n01".into(), format: Format::Msgpack }
     }
 
+    fn directory(name: &str) -> PathBuf {
+        let directory = std::env::temp_dir().join(format!("tmio-{name}-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        directory
+    }
+
     #[test]
     fn letters_are_replaced() {
-        assert_eq!(expand("/x/%j_%n_%h%%.m", &values()).unwrap(), "/x/77.1_4_n01%.m");
-        assert!(expand("%q", &values()).unwrap_err().contains("'%q'"));
-        assert!(expand("%", &values()).is_err());
+        let expand = |text: &str| expand(OsStr::new(text), &values());
+        assert_eq!(expand("/x/%j_%n_%h%%.m").unwrap(), "/x/77.1_4_n01%.m");
+        assert!(expand("%q").unwrap_err().contains("'%q'"));
+        assert!(expand("%").is_err());
+        let date = expand("%Y-%m-%d").unwrap();
+        assert_eq!(date.len(), "2026-01-31".len());
     }
 
     #[test]
-    fn an_earlier_trace_is_replaced_but_nothing_else() {
-        let directory = std::env::temp_dir().join(format!("tmio-output-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
+    fn only_directories_that_a_pattern_names_are_made() {
+        assert_eq!(stem(OsStr::new("/logs/%u/%Y/%m/t_%j.msgpack")), Path::new("/logs"));
+        assert_eq!(stem(OsStr::new("/logs/all/t_%j.msgpack")), Path::new("/logs/all"));
+        assert_eq!(stem(OsStr::new("/logs/all/t.msgpack")), Path::new("/logs/all"));
+        assert_eq!(stem(OsStr::new("t.msgpack")), Path::new(""));
+    }
+
+    #[test]
+    fn what_is_there_stays_until_the_end_and_only_a_trace_is_replaced() {
+        let directory = directory("settle");
         let path = directory.join("t.msgpack");
-        let pattern = path.to_str().unwrap();
-        fs::write(&path, "a text of mine").unwrap();
-        assert!(prepare(Some(pattern), &values()).unwrap_err().contains("is not a tmio trace"));
-        fs::write(&path, b"\x94\xa5tmio1").unwrap();
-        assert_eq!(prepare(Some(pattern), &values()).unwrap(), path);
-        assert!(!path.exists() && parts_path(&path).is_dir());
+        let choose = || choose(Some(path.as_os_str()), &values());
+        for foreign in ["a text of mine", ""] {
+            fs::write(&path, foreign).unwrap();
+            assert!(choose().unwrap_err().contains("is not a tmio trace"));
+        }
+        fs::write(&path, b"\x94\xa5tmio1 the first").unwrap();
+        let place = choose().unwrap();
+        assert!(place.previous.is_some() && path.exists());
+        let new = directory.join("new.tmp");
+        let settle = |text: &str| {
+            fs::write(&new, text).unwrap();
+            let found = settle(&new, &place.path, place.previous).unwrap();
+            assert!(!new.exists());
+            (found.file_name().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(found).unwrap())
+        };
+        assert_eq!(settle("the second"), ("t.msgpack".into(), "the second".into()));
+        // Of two jobs that began beside each other, both keep their traces.
+        assert_eq!(settle("the third"), ("t-2.msgpack".into(), "the third".into()));
+        for number in 3..=12 {
+            assert_eq!(settle("more").0, format!("t-{number}.msgpack"));
+        }
+        fs::write(directory.join("t-500.msgpack"), "").unwrap();
+        assert_eq!(settle("more").0, "t-501.msgpack");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "the second");
         fs::remove_dir_all(&directory).unwrap();
-        assert!(prepare(Some(pattern), &values()).unwrap_err().contains("No such file"));
-    }
-
-    #[test]
-    fn names_are_numbered_before_the_extension() {
-        assert_eq!(with_number(Path::new("/a/t.msgpack"), 2), Path::new("/a/t-2.msgpack"));
-        assert_eq!(with_number(Path::new("t"), 3), Path::new("t-3"));
+        assert!(choose().unwrap_err().contains("No such file"));
     }
 }

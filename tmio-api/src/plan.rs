@@ -1,15 +1,20 @@
 //! What all ranks must know before they begin, decided by rank 0.
 
 use crate::options::Options;
-use crate::output::{self, Values};
-use crate::world::{JobInfo, World};
+use crate::output::{self, Place, Values};
+use crate::world::{self, JobInfo, World};
 use crate::{clock, system};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 
 /// Where the trace goes, and when it begins.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plan {
-    pub(crate) output: PathBuf,
+    pub(crate) place: Place,
     pub(crate) job: String,
+    /// Number of the run: all its files carry it.
+    pub(crate) number: u64,
     /// Wall-clock time at job time 0.
     pub(crate) start: i64,
     /// Rank 0's clock at job time 0.
@@ -17,15 +22,16 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Rank 0: chooses the path and makes the directory of the parts.
+    /// Rank 0: chooses the path; nothing is made yet.
     pub(crate) fn make(job: &JobInfo, ranks: u32, host: &str, options: &Options) -> Result<Self, String> {
         let mut id = system::job_id();
         if job.spawned {
             id = format!("{id}.spawn{}", std::process::id());
         }
         let values = Values { job: id.clone(), ranks, host: host.to_owned(), format: options.format };
-        let output = output::prepare(options.output.as_deref(), &values)?;
-        Ok(Plan { output, job: id, start: clock::realtime(), epoch: clock::monotonic() })
+        let place = output::choose(options.output.as_deref(), &values)?;
+        let number = job.key.unwrap_or_else(system::random);
+        Ok(Plan { place, job: id, number, start: clock::realtime(), epoch: clock::monotonic() })
     }
 
     /// Rank 0 makes the plan, the others get it.
@@ -33,35 +39,59 @@ impl Plan {
         world: &dyn World,
         make: impl FnOnce() -> Result<Self, String>,
     ) -> Result<Self, String> {
-        let mut letter = [0u8; 8192];
-        if world.rank() == 0 {
-            let text = match make() {
-                Ok(plan) => {
-                    let output = plan.output.to_string_lossy();
-                    format!("{}\0{}\0{}\0{output}\0\0", plan.start, plan.epoch, plan.job)
-                }
-                Err(reason) => format!("!{reason}\0"),
-            };
-            let length = text.len().min(letter.len() - 1);
-            for (place, byte) in letter.iter_mut().zip(text.bytes().take(length)) {
-                *place = byte;
-            }
-        }
-        if !world.broadcast(0, &mut letter) {
-            return Err("the ranks could not agree on it".to_owned());
-        }
-        let text = String::from_utf8_lossy(&letter);
-        if let Some(reason) = text.strip_prefix('!') {
-            return Err(reason.trim_end_matches('\0').to_owned());
-        }
-        let mut fields = text.split('\0');
-        let mut field = || fields.next().unwrap_or_default();
-        let (start, epoch, job, output) = (field(), field(), field(), field());
-        match (start.parse(), epoch.parse()) {
-            (Ok(start), Ok(epoch)) if !output.is_empty() => {
-                Ok(Plan { output: Path::new(output).to_owned(), job: job.to_owned(), start, epoch })
-            }
-            _ => Err("its path is too long".to_owned()),
-        }
+        let mut previous = None;
+        let bytes = world::share(world, || {
+            let plan = make()?;
+            previous = plan.place.previous;
+            Ok(plan.encode())
+        })?;
+        let mut plan = Self::decode(&bytes).ok_or_else(|| world::NO_MPI.to_owned())?;
+        plan.place.previous = previous;
+        Ok(plan)
+    }
+
+    /// A path is bytes, not text. What is there already is rank 0's concern alone.
+    fn encode(&self) -> Vec<u8> {
+        let (path, stem) = (self.place.path.as_os_str().as_bytes(), self.place.stem.as_os_str().as_bytes());
+        let numbers = [
+            self.number.to_le_bytes(),
+            self.start.to_le_bytes(),
+            self.epoch.to_le_bytes(),
+            (self.job.len() as u64).to_le_bytes(),
+            (path.len() as u64).to_le_bytes(),
+        ];
+        [numbers.as_flattened(), self.job.as_bytes(), path, stem].concat()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (&number, bytes) = bytes.split_first_chunk()?;
+        let (&start, bytes) = bytes.split_first_chunk()?;
+        let (&epoch, bytes) = bytes.split_first_chunk()?;
+        let (&job_length, bytes) = bytes.split_first_chunk()?;
+        let (&path_length, bytes) = bytes.split_first_chunk()?;
+        let (job, bytes) = bytes.split_at_checked(u64::from_le_bytes(job_length) as usize)?;
+        let (path, stem) = bytes.split_at_checked(u64::from_le_bytes(path_length) as usize)?;
+        let path_of = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
+        Some(Plan {
+            place: Place { path: path_of(path), stem: path_of(stem), previous: None },
+            job: String::from_utf8_lossy(job).into_owned(),
+            number: u64::from_le_bytes(number),
+            start: i64::from_le_bytes(start),
+            epoch: i64::from_le_bytes(epoch),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_path_arrives_as_it_is() {
+        let path = PathBuf::from(OsString::from_vec(b"/d\xe9p\xf4t/\0odd\n.msgpack".to_vec()));
+        let place = Place { path, stem: PathBuf::from("/d"), previous: None };
+        let plan = Plan { place, job: "77.1".to_owned(), number: 9, start: -5, epoch: 1 << 60 };
+        assert_eq!(Plan::decode(&plan.encode()), Some(plan));
+        assert_eq!(Plan::decode(b"short"), None);
     }
 }

@@ -103,6 +103,23 @@ impl Slot {
         true
     }
 
+    /// Appends a record of any length. `false`: there is no room.
+    pub(crate) fn push_words(&self, record: &[u64]) -> bool {
+        let used = self.published().load(Relaxed);
+        let places = self.records.get(used as usize..).and_then(|rest| rest.get(..record.len()));
+        let Some(places) = places else { return false };
+        for (place, &word) in places.iter().zip(record) {
+            place.store(word, Relaxed);
+        }
+        self.published().store(used + record.len() as u64, Release);
+        true
+    }
+
+    /// Whether a record of so many words fits.
+    pub(crate) fn has_room(&self, words: usize) -> bool {
+        self.published().load(Relaxed) as usize + words <= self.records.len()
+    }
+
     /// Takes the right to take records away; whoever has it must [`unlock`](Self::unlock).
     pub(crate) fn try_lock(&self) -> bool {
         self.lock().compare_exchange(0, 1, Acquire, Relaxed).is_ok()

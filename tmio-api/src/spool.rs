@@ -5,6 +5,7 @@
 //! Where no such directory can be had, records live in private memory: they then do not survive
 //! `kill -9`, but everything else works.
 
+use crate::flush_thread::with_all_signals_blocked;
 use crate::slot::Slot;
 use crate::{message, system};
 use std::ffi::CString;
@@ -17,14 +18,14 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 use tmio_trace::spool::{
-    HEAD_NAMES, HEAD_PID, HEAD_RANK, HEAD_SLOT_BYTES, HEAD_SLOTS, NAMES_BYTES, NAMES_OFFSET, SLOTS_OFFSET,
-    SPOOL_MAGIC,
+    HEAD_IDENTITY, HEAD_NAMES, HEAD_NEXT, HEAD_PID, HEAD_RANK, HEAD_SLOT_BYTES, HEAD_SLOTS, IDENTITY_OFFSET,
+    NAMES_BYTES, NAMES_OFFSET, SLOTS_OFFSET, SPOOL_MAGIC,
 };
 
 /// Size of a block's raw records.
 const SLOT_BYTES: usize = 256 << 10;
 /// More threads than this share the last slot.
-const MAX_SLOTS: usize = 64;
+pub(crate) const MAX_SLOTS: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Spool {
@@ -60,7 +61,12 @@ impl Spool {
                 Err(error) => reason = format!("{}: {error}", base.display()),
             }
         }
-        message::debug(format_args!("no spool ({reason}); records live in private memory"));
+        let text = format_args!("no spool ({reason}): records of a killed process are lost");
+        if wanted.is_some() {
+            message::remark(text)
+        } else {
+            message::debug(text)
+        }
         let head = map(None, 0, SLOTS_OFFSET)?;
         Ok(Self::over(None, head, rank, slot_bytes, count))
     }
@@ -129,7 +135,10 @@ impl Spool {
     fn make(&self, index: usize) -> Option<&Slot> {
         let place = self.slots.get(index)?;
         let offset = SLOTS_OFFSET + index * self.slot_bytes;
+        // A program that has no descriptor left for a moment, or a full disk, costs the slot its life after `kill -9`, not
+        // its records.
         let memory = map(self.path.as_deref(), offset, self.slot_bytes)
+            .or_else(|_| map(None, 0, self.slot_bytes))
             .inspect_err(|error| message::debug(format_args!("no memory for a block: {error}")))
             .ok()?;
         let slot = Slot::new(memory)?;
@@ -144,21 +153,58 @@ impl Spool {
     /// Callers take turns.
     pub(crate) fn add_name(&self, number: u32, name: &str) -> bool {
         let used = self.names_used.load(Relaxed);
-        let length = name.len() as u32;
-        let entry = [&number.to_ne_bytes(), length.to_ne_bytes().as_slice(), name.as_bytes()].concat();
-        if used + entry.len() > NAMES_BYTES {
+        let length = (name.len() as u32).to_ne_bytes();
+        let end = used + 8 + name.len();
+        if end > NAMES_BYTES {
             return false;
         }
-        // SAFETY: the head is a mapping of SLOTS_OFFSET bytes, of which names take those from
-        // NAMES_OFFSET on; the entry ends before their end. Nobody reads them before they are
-        // published below, and callers take turns.
-        unsafe {
-            let place = self.head.as_ptr().cast::<u8>().cast_mut().add(NAMES_OFFSET + used);
-            std::ptr::copy_nonoverlapping(entry.as_ptr(), place, entry.len());
-        }
-        self.names_used.store(used + entry.len(), Relaxed);
-        self.set_head(HEAD_NAMES, (used + entry.len()) as u64);
+        self.put(NAMES_OFFSET + used, &[&number.to_ne_bytes(), &length, name.as_bytes()]);
+        self.names_used.store(end, Relaxed);
+        self.set_head(HEAD_NAMES, end as u64);
         true
+    }
+
+    /// Says to which part the records belong, and how this rank begins there, so that the spool can
+    /// be understood alone. Called once.
+    pub(crate) fn identify(&self, part: &Path, greeting: &[u8]) {
+        let part = part.as_os_str().as_bytes();
+        let length = 4 + part.len() + greeting.len();
+        if IDENTITY_OFFSET + length <= NAMES_OFFSET {
+            self.put(IDENTITY_OFFSET, &[&(part.len() as u32).to_ne_bytes(), part, greeting]);
+            self.set_head(HEAD_IDENTITY, length as u64);
+        }
+    }
+
+    /// Tells a reader that blocks from `next` on hold only records that are taken from now on.
+    pub(crate) fn set_next_block(&self, next: u64) {
+        self.set_head(HEAD_NEXT, next + 1);
+    }
+
+    /// Copies bytes into the head of the file, where nobody reads them before they are published.
+    /// Callers take turns.
+    fn put(&self, offset: usize, pieces: &[&[u8]]) {
+        let length: usize = pieces.iter().map(|piece| piece.len()).sum();
+        if offset + length > SLOTS_OFFSET {
+            return;
+        }
+        let mut at = offset;
+        for piece in pieces {
+            // SAFETY: the head is a mapping of SLOTS_OFFSET bytes, and the pieces end before its end.
+            unsafe {
+                let place = self.head.as_ptr().cast::<u8>().cast_mut().add(at);
+                std::ptr::copy_nonoverlapping(piece.as_ptr(), place, piece.len());
+            }
+            at += piece.len();
+        }
+    }
+
+    /// The directory in which the spool lies.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.path.as_deref()?.parent()
+    }
+
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     /// Takes the file away. The mapping stays until the process ends: a thread may still write to it.
@@ -237,8 +283,11 @@ fn map(path: Option<&Path>, offset: usize, length: usize) -> io::Result<&'static
     let file = path.map(|path| open(path, false)).transpose()?;
     if let Some(file) = &file {
         system::without_size_signal(|| {
+            // On tmpfs a signal would interrupt it.
             // SAFETY: the descriptor is open for writing.
-            match unsafe { libc::posix_fallocate(file.as_raw_fd(), offset as i64, length as i64) } {
+            let allocate =
+                || unsafe { libc::posix_fallocate(file.as_raw_fd(), offset as i64, length as i64) };
+            match with_all_signals_blocked(allocate) {
                 0 => Ok(()),
                 error => Err(io::Error::from_raw_os_error(error)),
             }

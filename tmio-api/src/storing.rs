@@ -4,14 +4,16 @@
 //! first; one without a slot takes a free one, one of a thread that is gone, or a new one; and when
 //! the buffer is used up, the one that all such threads share.
 
+use crate::buffers::{self, BLOCK_MEMORY, Buffers};
 use crate::clock;
-use crate::recorder::{APPLICATION, Record, Recorder, recorder};
+use crate::record::Record;
 use crate::slot::Slot;
 use crate::system::{self, Errno};
 use crate::thread::{self, ThreadState};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use tmio_trace::spool::{ASYNC_WORDS, SYNC_WORDS, pack_identity};
+use tmio_trace::spool::{ASYNC_WORDS, LONGEST_RECORD, MARK_BYTES, SYNC_WORDS, pack_identity};
+use tmio_trace::{Flags, Metadata, OpKind};
 
 /// Stores a record where its thread has room for it. `false`: there is none.
 #[inline(always)]
@@ -37,7 +39,7 @@ impl Record {
     }
 }
 
-impl Recorder {
+impl Buffers {
     pub(crate) fn store_here(&self, record: &Record, file: u32) {
         thread::with(|thread| self.store(thread, record, file));
     }
@@ -47,24 +49,47 @@ impl Recorder {
             return;
         }
         let words = record.words(thread, file);
-        if record.kind.is_nonblocking() {
-            self.push_slowly(thread, words);
-        } else if let Some(&words) = words.first_chunk::<SYNC_WORDS>() {
-            self.push_slowly(thread, words);
+        let length = if record.kind.is_nonblocking() { ASYNC_WORDS } else { SYNC_WORDS };
+        self.push_slowly(thread, words.get(..length).unwrap_or_default());
+    }
+
+    /// Stores a mark: a record that is followed by its text.
+    pub(crate) fn store_mark(&self, text: &str, ticks: u64) {
+        let mut words = [0u64; LONGEST_RECORD];
+        let length =
+            (0..=text.len().min(MARK_BYTES)).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+        let text = text.as_bytes().get(..length).unwrap_or_default();
+        for (place, bytes) in words.iter_mut().skip(SYNC_WORDS).zip(text.chunks(8)) {
+            let mut word = [0u8; 8];
+            word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            *place = u64::from_ne_bytes(word);
         }
+        thread::with(|thread| {
+            let kind = OpKind::metadata(Metadata::Mark);
+            let identity = pack_identity(0, kind, Flags::default(), thread.number());
+            if let Some(head) = words.first_chunk_mut::<SYNC_WORDS>() {
+                *head = [ticks, ticks, 0, length as u64, identity];
+            }
+            let words = words.get(..SYNC_WORDS + length.div_ceil(8)).unwrap_or_default();
+            if thread.slot.get().is_none_or(|slot| !slot.push_words(words)) {
+                self.push_slowly(thread, words);
+            }
+        });
     }
 
     #[cold]
-    fn push_slowly<const N: usize>(&self, thread: &ThreadState, words: [u64; N]) {
+    fn push_slowly(&self, thread: &ThreadState, words: &[u64]) {
         // Keeps the application's allocator and error number out of it as far as possible.
         let errno = Errno::save();
         let since = words.first().copied().unwrap_or(0);
-        if let Some(slot) = self.slot_with_room(thread, since) {
-            self.settle(thread, slot);
-            if !slot.push(words) {
-                self.lost.fetch_add(1, Relaxed);
+        let stored = match self.slot_with_room(thread, words.len(), since) {
+            Some(slot) => {
+                self.settle(thread, slot);
+                slot.push_words(words)
             }
-        } else if !self.push_shared(words, since) {
+            None => self.push_shared(words, since),
+        };
+        if !stored {
             self.lost.fetch_add(1, Relaxed);
         }
         drop(errno);
@@ -76,7 +101,7 @@ impl Recorder {
     pub(crate) fn begin_without_slot(&self, thread: &ThreadState, ticks: u64) {
         let errno = Errno::save();
         self.without_slot.enter(thread, ticks);
-        if let Some(slot) = self.slot_with_room(thread, ticks) {
+        if let Some(slot) = self.slot_with_room(thread, ASYNC_WORDS, ticks) {
             self.settle(thread, slot);
         }
         drop(errno);
@@ -91,28 +116,30 @@ impl Recorder {
         }
     }
 
-    /// The calling thread's slot, emptied, or a new one. `None`: there are more threads than slots. `since`: when the
-    /// operation began that it is for.
-    fn slot_with_room(&self, thread: &ThreadState, since: u64) -> Option<Slot> {
-        let id = system::thread_id();
-        if let Some(full) = thread.slot.get() {
-            if full.try_lock() {
-                let emptied = self.empty(&full, since);
-                full.unlock();
-                return emptied.then_some(full);
+    /// A slot of the calling thread's own with room for a record of so many words. `None`: there are more threads than
+    /// slots, or all slots are full and cannot be written out. `since`: when the operation began that it is for.
+    fn slot_with_room(&self, thread: &ThreadState, words: usize, since: u64) -> Option<Slot> {
+        if let Some(own) = thread.slot.get() {
+            if own.has_room(words) || self.make_room(&own, since) {
+                return Some(own);
             }
-            // The flush thread is at it: leave the slot to it and take another.
-            let under_way = full.in_flight_since();
+            // It is being written out by the flush thread, or cannot be: leave it, and take another.
+            let under_way = own.in_flight_since();
             if under_way != 0 {
                 self.without_slot.enter(thread, under_way);
-                full.end();
+                own.end();
             }
             thread.slot.set(None);
-            full.release();
+            own.release();
         }
+        if !system::has_memory(BLOCK_MEMORY) {
+            return None;
+        }
+        let id = system::thread_id();
         let _turn = self.claiming.lock();
-        let recorder = recorder()?;
-        for slot in recorder.spool.own_slots() {
+        let buffers = buffers::get()?;
+        let spool = buffers.begin()?;
+        for slot in spool.own_slots() {
             let owner = slot.owner_id();
             let free = owner == 0 && slot.claim(id);
             // A thread that is gone cannot have a slot; nor can an earlier one of the same id.
@@ -121,51 +148,61 @@ impl Recorder {
             if !(free || left) {
                 continue;
             }
-            if slot.try_lock() {
-                let emptied = recorder.empty(slot, since);
-                slot.unlock();
-                if emptied {
-                    return Some(*slot);
-                }
+            if left {
+                slot.end();
+            }
+            // What is in it stays there: a record knows its thread.
+            if slot.has_room(words) || buffers.make_room(slot, since) {
+                return Some(*slot);
             }
             slot.release();
         }
-        let slot = recorder.spool.grow()?;
+        let slot = spool.grow()?;
         slot.claim(id).then_some(*slot)
     }
 
-    /// Writes a slot's records out and empties it. The caller owns and has locked it, to make room for the record
-    /// of an operation that began at `since`.
-    fn empty(&self, slot: &Slot, since: u64) -> bool {
-        let mut writer = self.writers[APPLICATION].lock();
-        let before = self.covered.load(Relaxed);
-        // With one slot in use, all that this rank did before is in it.
-        let covered = if self.spool.len() == 1 { clock::scale().to_ns(since).max(before) } else { before };
-        let written = !slot.has_records() || self.write_block(&mut writer, &[slot], covered);
-        if written {
-            slot.reset();
+    /// Writes a slot's records out and empties it, to make room for the record of an operation that began at `since`. The
+    /// caller owns it. `false`: somebody else is at it, or they could not be written.
+    fn make_room(&self, slot: &Slot, since: u64) -> bool {
+        slot.try_lock() && {
+            let emptied = self.empty_locked(slot, since);
+            slot.unlock();
+            emptied
         }
-        written
     }
 
-    fn push_shared<const N: usize>(&self, words: [u64; N], since: u64) -> bool {
+    fn empty_locked(&self, slot: &Slot, since: u64) -> bool {
+        let before = self.covered.load(Relaxed);
+        // With one slot in use, all that this rank did before is in it.
+        let since = [since, thread::split_since()].into_iter().filter(|&since| since != 0).min().unwrap_or(0);
+        let alone = self.spool().is_some_and(|spool| spool.len() == 1);
+        let covered = if alone { clock::scale().to_ns(since).max(before) } else { before };
+        self.empty(slot, covered)
+    }
+
+    fn push_shared(&self, words: &[u64], since: u64) -> bool {
         let mut shared = self.shared.lock();
         let slot = match *shared {
             Some(slot) => slot,
-            None => match recorder().and_then(|recorder| recorder.spool.shared()) {
+            None => match buffers::get().and_then(|buffers| buffers.spool()?.shared()) {
                 Some(slot) => *shared.insert(slot),
                 None => return false,
             },
         };
-        if slot.push(words) {
+        if slot.push_words(words) {
             return true;
         }
+        // The flush thread may be at it, but not for ever.
+        let began = clock::monotonic();
         while !slot.try_lock() {
+            if clock::monotonic() - began > 1_000_000_000 {
+                return false;
+            }
             std::thread::yield_now();
         }
-        let emptied = self.empty(slot, since);
+        let emptied = self.empty_locked(slot, since);
         slot.unlock();
-        emptied && slot.push(words)
+        emptied && slot.push_words(words)
     }
 }
 

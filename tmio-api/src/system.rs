@@ -1,6 +1,7 @@
 //! What the operating system and the batch system know about this process.
 
 use std::path::PathBuf;
+use tmio_trace::RankInfo;
 
 pub(crate) fn host() -> String {
     let mut buffer = [0u8; 256];
@@ -14,18 +15,11 @@ pub(crate) fn host() -> String {
     String::from_utf8_lossy(name).replace(['/', '\0'], "_")
 }
 
-/// Identifies the running kernel.
-pub(crate) fn boot_id() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
-        .map(|id| id.trim().to_owned())
-        .unwrap_or_default()
-}
-
 /// A number that is the same for processes whose monotonic clocks are the same.
-pub(crate) fn node_number(host: &str, boot_id: &str) -> i64 {
+pub(crate) fn node_number(info: &RankInfo) -> i64 {
     // The host name decides only where there is no boot id. Containers of one node may have time
     // namespaces, in which the monotonic clock has an offset of its own.
-    let node = if boot_id.is_empty() { host } else { boot_id };
+    let node = if info.boot_id.is_empty() { &info.host } else { &info.boot_id };
     let namespace = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
     // FNV-1a.
     let hash = [node.as_bytes(), namespace.as_os_str().as_encoded_bytes()]
@@ -59,6 +53,25 @@ pub(crate) fn job_id() -> String {
         .iter()
         .find_map(|name| variable(name))
         .unwrap_or_else(|| std::process::id().to_string())
+}
+
+/// The user's name, or else number, as a part of a path.
+pub(crate) fn user() -> String {
+    let name = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
+    let usable = |name: &String| !name.is_empty() && !name.contains(['/', '\0']) && !name.starts_with('.');
+    // SAFETY: the call has no premises.
+    name.filter(usable).unwrap_or_else(|| unsafe { libc::geteuid() }.to_string())
+}
+
+/// A number that no other run has.
+pub(crate) fn random() -> u64 {
+    let mut bytes = [0u8; 8];
+    // SAFETY: the buffer is writable for its whole length.
+    let got = unsafe { libc::syscall(libc::SYS_getrandom, bytes.as_mut_ptr(), bytes.len(), 0) };
+    if got == bytes.len() as libc::c_long {
+        return u64::from_ne_bytes(bytes);
+    }
+    (crate::clock::realtime() as u64).rotate_left(24) ^ u64::from(std::process::id())
 }
 
 /// Bytes that this process read and wrote by system calls so far, as the kernel counts them.
@@ -106,6 +119,29 @@ pub(crate) fn without_size_signal<T>(write: impl FnOnce() -> std::io::Result<T>)
         }
         result
     }
+}
+
+/// Closes a file, and says if the file system tells only now that something was not kept (NFS:
+/// quota, I/O error; see close(2)).
+pub(crate) fn close(file: std::fs::File) -> std::io::Result<()> {
+    // SAFETY: the descriptor is owned, and given up here.
+    match unsafe { libc::close(std::os::fd::IntoRawFd::into_raw_fd(file)) } {
+        0 => Ok(()),
+        _ => match std::io::Error::last_os_error() {
+            // The descriptor is closed nevertheless, on Linux.
+            error if error.raw_os_error() == Some(libc::EINTR) => Ok(()),
+            error => Err(error),
+        },
+    }
+}
+
+/// Whether there is memory for `bytes`, asked of the allocator in a way that may fail. What follows
+/// needs less in small pieces, which Rust takes from the allocator in a way that must not.
+pub(crate) fn has_memory(bytes: usize) -> bool {
+    let mut probe = Vec::<u8>::new();
+    let has = probe.try_reserve_exact(bytes).is_ok();
+    std::hint::black_box(&probe);
+    has
 }
 
 /// Keeps the application's `errno` over what tmio does.

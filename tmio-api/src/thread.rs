@@ -2,17 +2,19 @@
 //!
 //! Nothing here has a destructor, so that a thread may end at any time and in any order.
 
-use crate::recorder;
+use crate::buffers;
 use crate::slot::Slot;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicU16, AtomicU64, compiler_fence};
 
-/// What one thread remembers, in one line of the cache. Finding it may cost a call (not on x86-64), so wrappers do it once.
+/// What one thread remembers, in one line of the cache. Finding it may cost a call (not on x86-64), so
+/// wrappers do it once.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct ThreadState {
-    /// Address of the marker in the frame of the outermost wrapper; 0 outside.
-    outermost: Cell<usize>,
+    /// A wrapper was entered and not left.
+    inside: Cell<bool>,
     pub(crate) slot: Cell<Option<Slot>>,
     /// Number of the thread within its process and one more; 0: it has none yet.
     number: Cell<u16>,
@@ -27,21 +29,41 @@ pub struct ThreadState {
 // A thread begins with zeros.
 const _: () = {
     assert!(size_of::<ThreadState>() == 64);
-    // SAFETY: null is no reference, so that zeros are the `None` of an option of them; the compiler checks it here.
+    // SAFETY: null is no reference, so that zeros are the `None` of an option of them; the compiler checks
+    // it here.
     assert!(unsafe { std::mem::zeroed::<Option<Slot>>() }.is_none());
 };
+
+/// How long a store of a processor may take until all others see it, with a large margin: nanoseconds by
+/// which a promise about operations stays behind the clock. A fence in every operation would be the other
+/// way.
+pub(crate) const SETTLING: i64 = 1_000_000;
+
+/// When the oldest split collective under way began, in ticks; 0: there is none.
+static SPLIT_SINCE: AtomicU64 = AtomicU64::new(0);
+
+/// Tells when the oldest split collective under way began, between its two calls.
+pub fn set_split_since(ticks: Option<u64>) {
+    SPLIT_SINCE.store(ticks.unwrap_or(0), Release);
+}
+
+pub(crate) fn split_since() -> u64 {
+    SPLIT_SINCE.load(Acquire)
+}
 
 static THREADS: AtomicU16 = AtomicU16::new(0);
 
 /// Runs `body` with what the calling thread remembers.
 #[inline(always)]
 pub fn with<T>(body: impl FnOnce(&ThreadState) -> T) -> T {
-    // SAFETY: the place belongs to the calling thread, which lives until `body` returns, and holds a state from the beginning.
+    // SAFETY: the place belongs to the calling thread, which lives until `body` returns, and holds a state
+    // from the beginning.
     body(unsafe { &*place() })
 }
 
-/// Thread-local variables of a library are found by a call into the dynamic linker, which costs as much as all the rest of a
-/// record. This one lies at a fixed distance from the thread pointer ("initial exec"), for which Rust has no word.
+/// Thread-local variables of a library are found by a call into the dynamic linker, which costs as much as
+/// all the rest of a record. This one lies at a fixed distance from the thread pointer ("initial exec"),
+/// for which Rust has no word.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[inline(always)]
 fn place() -> *const ThreadState {
@@ -80,32 +102,45 @@ fn place() -> *const ThreadState {
 }
 
 impl ThreadState {
-    /// Enters the outermost wrapper of this thread; `None` inside another one. `marker` lies in the
-    /// wrapper's own frame.
+    /// Enters the outermost wrapper of this thread; `None` inside another one.
+    ///
+    /// `from_mpi` tells whether the call comes from MPI itself, or from a tool between us and MPI; it is
+    /// asked only when a wrapper was entered and not left. A call that comes from elsewhere is the
+    /// program's own: either MPI has called back into it, or the earlier call was left by a jump, and
+    /// nothing of ours ran then.
     #[inline(always)]
-    pub fn enter<'a>(&'a self, marker: &'a Cell<usize>) -> Option<Entered<'a>> {
-        let here = std::ptr::from_ref(marker).addr();
-        let outer = self.outermost.get();
-        if outer != 0 && here < outer && is_live(outer) {
+    pub fn enter(&self, from_mpi: impl FnOnce() -> bool) -> Option<Entered<'_>> {
+        if self.inside.get() && !self.take_over(from_mpi) {
             return None;
         }
-        marker.set(here ^ LIVE);
-        self.outermost.set(here);
-        Some(Entered { marker, outermost: &self.outermost })
+        self.inside.set(true);
+        Some(Entered(self))
     }
 
-    /// Notes that this thread is inside an operation since `ticks`, until [`leave`](Self::leave).
-    #[inline]
-    pub fn begin(&self, ticks: u64) {
-        match self.slot.get() {
-            Some(slot) => slot.begin(ticks),
-            None => self.begin_without_slot(ticks),
+    /// Whether a call may take the place of the one that this thread has not left.
+    #[cold]
+    fn take_over(&self, from_mpi: impl FnOnce() -> bool) -> bool {
+        if from_mpi() {
+            return false;
         }
+        self.leave();
+        true
     }
 
-    /// The operation that [`begin`](Self::begin) announced is recorded, or will not be.
-    #[inline]
-    pub fn leave(&self) {
+    /// Notes that this thread is about to begin an operation. The clock is read after this, so that whoever
+    /// flushes either sees the note or has read the clock before.
+    #[inline(always)]
+    pub fn begin(&self) -> InFlight<'_> {
+        match self.slot.get() {
+            Some(slot) => slot.begin(AT_AN_UNKNOWN_TIME),
+            None => self.begin_without_slot(),
+        }
+        compiler_fence(SeqCst);
+        InFlight(self)
+    }
+
+    #[inline(always)]
+    fn leave(&self) {
         match self.slot.get() {
             Some(slot) => slot.end(),
             None => self.leave_without_slot(),
@@ -114,17 +149,17 @@ impl ThreadState {
 
     #[cold]
     #[inline(never)]
-    fn begin_without_slot(&self, ticks: u64) {
-        if let Some(recorder) = recorder::recorder() {
-            recorder.begin_without_slot(self, ticks);
+    fn begin_without_slot(&self) {
+        if let Some(buffers) = buffers::get() {
+            buffers.begin_without_slot(self, AT_AN_UNKNOWN_TIME);
         }
     }
 
     #[cold]
     #[inline(never)]
     fn leave_without_slot(&self) {
-        if let Some(recorder) = recorder::recorder() {
-            recorder.without_slot.leave(self);
+        if let Some(buffers) = buffers::get() {
+            buffers.without_slot.leave(self);
         }
     }
 
@@ -168,39 +203,41 @@ impl ThreadState {
     }
 }
 
-/// Marks the frame of a wrapper, so that what MPI (or another tool) calls inside is not counted again.
+/// A time before every operation, and not the 0 that means "none".
+const AT_AN_UNKNOWN_TIME: u64 = 1;
+
+/// The thread is inside a wrapper. What MPI (or another tool) calls meanwhile is not counted again.
 ///
-/// The marker lies in the wrapper's own frame and holds a value that only a live wrapper puts
-/// there. When the frame was left by a C++ exception, dropping this takes the mark away; when it
-/// was left by `longjmp`, nothing runs, but the next wrapper finds a mark that is not below it on
-/// the stack, or that later frames have overwritten, and knows that it is stale.
+/// When the wrapper is left by a C++ exception, dropping this ends it; when it is left by `longjmp`, or its
+/// stack is never returned to, the next call of the program does ([`ThreadState::enter`]).
 #[derive(Debug)]
-pub struct Entered<'a> {
-    marker: &'a Cell<usize>,
-    outermost: &'a Cell<usize>,
-}
-
-/// What a live marker holds, combined with its own address.
-const LIVE: usize = 0x746d_696f_5f6c_6976;
-
-/// A place for the mark in the caller's frame.
-pub const fn marker() -> Cell<usize> {
-    Cell::new(0)
-}
-
-#[cold]
-fn is_live(marker: usize) -> bool {
-    // SAFETY: `marker` is the address of an aligned word on this thread's stack, in a frame above
-    // the current one: that memory is mapped and readable, whatever holds it now.
-    let value = unsafe { std::ptr::read_volatile(std::ptr::with_exposed_provenance::<usize>(marker)) };
-    value == marker ^ LIVE
-}
+pub struct Entered<'a>(&'a ThreadState);
 
 impl Drop for Entered<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.marker.set(0);
-        self.outermost.set(0);
+        self.0.inside.set(false);
+    }
+}
+
+/// The thread is in an operation that is not recorded yet. Dropped when it is, or will not be.
+#[derive(Debug)]
+pub struct InFlight<'a>(&'a ThreadState);
+
+impl InFlight<'_> {
+    /// When the operation began.
+    #[inline(always)]
+    pub fn since(&self, ticks: u64) {
+        if let Some(slot) = self.0.slot.get() {
+            slot.begin(ticks);
+        }
+    }
+}
+
+impl Drop for InFlight<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.leave();
     }
 }
 
@@ -208,43 +245,24 @@ impl Drop for Entered<'_> {
 mod tests {
     use super::*;
 
-    #[inline(never)]
-    fn nested() -> bool {
-        let marker = marker();
-        with(|thread| thread.enter(&marker).is_none())
-    }
-
     #[test]
     fn only_the_outermost_wrapper_counts() {
-        let outer = marker();
         with(|thread| {
-            let entered = thread.enter(&outer);
+            let entered = thread.enter(|| true);
             assert!(entered.is_some());
-            assert!(nested());
+            assert!(thread.enter(|| true).is_none(), "MPI calls itself");
             drop(entered);
-            assert!(!nested());
+            assert!(thread.enter(|| true).is_some());
         });
     }
 
     #[test]
-    fn a_frame_that_was_left_without_notice_is_recognised() {
-        #[inline(never)]
-        fn leave_without_notice(depth: usize) -> usize {
-            if depth > 0 {
-                return std::hint::black_box(leave_without_notice(depth - 1)) + 1;
-            }
-            let marker = marker();
-            with(|thread| std::mem::forget(thread.enter(&marker)));
-            0
-        }
-        leave_without_notice(3);
-        assert!(!nested(), "a shallower call");
-        leave_without_notice(0);
-        #[inline(never)]
-        fn deeper(depth: usize) -> bool {
-            let noise = std::hint::black_box([depth; 64]);
-            if depth > 0 { deeper(depth - 1) && noise[0] == depth } else { !nested() }
-        }
-        assert!(deeper(5), "a deeper call over the remains of the frame");
+    fn a_wrapper_that_was_left_without_notice_gives_way_to_the_next_call_of_the_program() {
+        with(|thread| {
+            std::mem::forget(thread.enter(|| true));
+            assert!(thread.enter(|| true).is_none(), "nobody can tell");
+            assert!(thread.enter(|| false).is_some(), "the program calls");
+            assert!(thread.enter(|| true).is_some(), "and that call was left");
+        });
     }
 }

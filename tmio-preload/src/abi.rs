@@ -4,8 +4,8 @@
 //! ints; MPICH, Intel MPI, MVAPICH, Cray MPICH) and that of the MPI-5 standard. All constants that
 //! tmio needs are here.
 
-use crate::next;
-use std::ffi::{CStr, c_int, c_void};
+use crate::objects::{self, Object};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// A family of MPI libraries with one binary interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,20 +40,31 @@ pub struct Abi {
 }
 
 impl Abi {
-    /// Finds out which MPI is loaded. `None`: none that is known. One whose `int` has 64 bits is not
-    /// known: every count and handle would be read wrongly.
-    pub fn detect() -> Option<Self> {
-        if next::loaded_objects().iter().any(|path| path.to_bytes().windows(5).any(|part| part == b"ilp64")) {
+    /// Finds out which MPI a library is. `None`: none that is known. It is known only by what it says or
+    /// has itself: handles that are taken for another's end the job in an MPI that checks them. One whose
+    /// `int` has 64 bits is not known: every count and handle would be read wrongly.
+    pub(crate) fn detect(library: &Object) -> Option<Self> {
+        if library.name().to_bytes().rsplit(|&byte| byte == b'/').next().is_some_and(has_wide_int) {
             return None;
         }
-        if next::data(c"ompi_mpi_comm_world").is_some() {
-            return Self::open_mpi();
+        if library.symbol(c"ompi_mpi_comm_world").is_some() {
+            return Self::open_mpi(library);
         }
-        Some(if answers_as_mpi5() { Self::MPI5 } else { Self::MPICH })
+        if answers_as_mpi5(library) {
+            return Some(Self::MPI5);
+        }
+        let description = library_version(library)?;
+        let line = description.split('\n').next().unwrap_or_default().trim_start();
+        let mpich =
+            ["MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation"].iter().any(|name| line.starts_with(name));
+        (mpich || line.contains("CRAY MPICH")).then_some(Self::MPICH)
     }
 
-    fn open_mpi() -> Option<Self> {
-        let address = |name: &CStr| next::data(name).map(|object| object.as_ptr().addr());
+    fn open_mpi(library: &Object) -> Option<Self> {
+        let address = |name: &CStr| {
+            let object = objects::global_symbol(name).or_else(|| library.symbol(name))?;
+            Some(object.as_ptr().addr())
+        };
         Some(Abi {
             family: Family::OpenMpi,
             comm_world: address(c"ompi_mpi_comm_world")?,
@@ -139,8 +150,8 @@ impl Abi {
 
 /// The function exists in MPICH 5 and Intel MPI also where they speak MPICH's own interface; it
 /// then answers −1.
-fn answers_as_mpi5() -> bool {
-    let Some(function) = next::function(c"PMPI_Abi_get_version") else { return false };
+fn answers_as_mpi5(library: &Object) -> bool {
+    let Some(function) = library.symbol(c"PMPI_Abi_get_version") else { return false };
     // SAFETY: the function of this name has this signature (MPI 5.0, section 20.2).
     let get_version: unsafe extern "C-unwind" fn(*mut c_int, *mut c_int) -> c_int =
         unsafe { std::mem::transmute(function.as_ptr()) };
@@ -150,11 +161,32 @@ fn answers_as_mpi5() -> bool {
     answer == 0 && major >= 1
 }
 
+/// Intel's library with 64-bit integers has this in its file name. (So has one of MKL, which is no MPI.)
+fn has_wide_int(file_name: &[u8]) -> bool {
+    file_name.windows(5).any(|part| part == b"ilp64")
+}
+
+/// The library's own description.
+pub(crate) fn library_version(library: &Object) -> Option<String> {
+    let function = library.symbol(c"PMPI_Get_library_version")?;
+    // SAFETY: the function of this name has this signature, and may be called at any time (MPI 4.1, section
+    // 9.1.1).
+    let get_library_version: unsafe extern "C-unwind" fn(*mut c_char, *mut c_int) -> c_int =
+        unsafe { std::mem::transmute(function.as_ptr()) };
+    let mut text = [0u8; 8192];
+    let mut length = 0;
+    // SAFETY: no MPI writes more than 8192 bytes (MPI_MAX_LIBRARY_VERSION_STRING).
+    let answer = unsafe { get_library_version(text.as_mut_ptr().cast(), &mut length) };
+    let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
+    (answer == 0).then(|| String::from_utf8_lossy(text).into_owned())
+}
+
 /// How the number of bytes is found in a status without asking MPI: found out by trying, see
 /// [`StatusReader::probe`].
 ///
-/// It is in a word of eight bytes: either all of it, or the low 32 bits are the low ones of the number and the high ones those
-/// above, shifted left by one (the lowest bit says "cancelled"). Masks instead of a choice: this is done in every call.
+/// It is in a word of eight bytes: either all of it, or the low 32 bits are the low ones of the number and
+/// the high ones those above, shifted left by one (the lowest bit says "cancelled"). Masks instead of a
+/// choice: this is done in every call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusReader {
     offset: usize,
@@ -202,8 +234,8 @@ impl StatusReader {
         if self.plain == 0 {
             return None;
         }
-        // SAFETY: all offsets lie inside the statuses for which they were found. The kinds of machine that MPIs run on
-        // have the low bytes first.
+        // SAFETY: all offsets lie inside the statuses for which they were found. The kinds of machine that
+        // MPIs run on have the low bytes first.
         let word = unsafe { status.byte_add(self.offset).cast::<u64>().read_unaligned() };
         Some(word & self.plain | word >> 1 & self.shifted)
     }

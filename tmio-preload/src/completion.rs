@@ -2,17 +2,17 @@
 //! or cancel a request.
 //!
 //! While no file operation is under way, each costs one relaxed load and the call. Otherwise the
-//! operations among the given requests are taken out of the table before the call, and recorded or
-//! put back after it. A request is complete when MPI has set its handle to `MPI_REQUEST_NULL` (MPI
-//! 4.1, section 3.7.3). tmio never asks MPI about a request on its own.
+//! operations among the given requests are claimed before the call, and recorded or given back after
+//! it, also when an exception leaves it. A request is complete when MPI has set its handle to
+//! `MPI_REQUEST_NULL` (MPI 4.1, section 3.7.3). tmio never asks MPI about a request on its own.
 
 use crate::abi::StatusBuffer;
-use crate::next::exported;
+use crate::next::{self, exported};
 use crate::requests::{self, Pending};
 use crate::tracer::{self, Tracer};
 use std::ffi::{c_int, c_void};
-use tmio_api::c_abi::shield;
-use tmio_api::{Record, clock, thread};
+use tmio_api::thread::{Entered, ThreadState};
+use tmio_api::{Record, clock, shield, thread};
 use tmio_trace::Flags;
 
 pub(crate) type Requests = *mut c_void;
@@ -70,9 +70,17 @@ pub(crate) fn record(pending: &Pending, flags: Flags, bytes: u64, deadline: u64,
     thread::with(|thread| tmio_api::record(thread, record));
 }
 
-/// The operations among the requests of one call, and where MPI puts their statuses.
-pub(crate) struct Taken {
+/// Records an operation of which only this is known, that MPI has completed it: after `seen`.
+pub(crate) fn record_unseen(pending: &Pending, seen: u64) {
+    record(pending, Flags::REQUESTED_BYTES.with(Flags::FREED), pending.requested, seen, seen);
+}
+
+/// The operations among the requests of one call, and where MPI puts their statuses. Dropped without having
+/// been [settled](Self::settle), the call was left by an exception.
+pub(crate) struct Claimed<'a> {
     tracer: &'static Tracer,
+    by: u64,
+    _entered: Entered<'a>,
     requests: Requests,
     operations: Vec<(usize, u64, Pending)>,
     pub(crate) statuses: Statuses,
@@ -81,14 +89,15 @@ pub(crate) struct Taken {
     entered: u64,
 }
 
-impl Taken {
-    /// Takes out what is ours among `count` requests; `None` if nothing is. `places` is the number
+impl<'a> Claimed<'a> {
+    /// Claims what is ours among `count` requests; `None` if nothing is. `places` is the number
     /// of statuses that the call writes.
     ///
     /// # Safety
     ///
     /// There are `count` handles at `requests`, and `places` statuses at `statuses` unless they are ignored.
     pub(crate) unsafe fn new(
+        thread: &'a ThreadState,
         requests: Requests,
         count: c_int,
         statuses: Statuses,
@@ -96,9 +105,12 @@ impl Taken {
     ) -> Option<Self> {
         let tracer = busy_tracer()?;
         let count = usize::try_from(count).ok()?;
+        let inside = thread.enter(next::called_by_mpi)?;
+        let (by, entered) = (requests::claimant(thread), clock::now());
         // SAFETY: as the caller promises.
         let handles = (0..count).map(|index| unsafe { tracer.abi.request(requests, index) });
-        let operations = shield(|| requests::take_all(handles)).filter(|taken| !taken.is_empty())?;
+        let operations =
+            shield(|| requests::claim_all(handles, by, entered)).filter(|claimed| !claimed.is_empty())?;
         let mut own = Vec::new();
         let mut statuses = statuses;
         if statuses.addr() == tracer.status_ignore {
@@ -109,39 +121,50 @@ impl Taken {
                 statuses = own.as_mut_ptr().cast();
             }
         }
-        Some(Self { tracer, requests, operations, statuses, _own: own, entered: clock::now() })
+        Some(Self { tracer, by, _entered: inside, requests, operations, statuses, _own: own, entered })
     }
 
     fn has_statuses(&self) -> bool {
         self.statuses.addr() != self.tracer.status_ignore
     }
 
-    /// Records what is complete and puts the rest back. `status_of` gives the index of the status of
+    /// Whether MPI has taken the request away.
+    fn is_gone(&self, position: usize) -> bool {
+        // SAFETY: there are at least as many handles as were given.
+        unsafe { self.tracer.abi.request(self.requests, position) == self.tracer.abi.request_null }
+    }
+
+    /// Records what is complete and gives the rest back. `status_of` gives the index of the status of
     /// the request at a position, `None` if the call did not return it.
-    pub(crate) fn settle(self, result: c_int, family: Family, status_of: impl Fn(usize) -> Option<usize>) {
+    pub(crate) fn settle(
+        mut self,
+        result: c_int,
+        family: Family,
+        status_of: impl Fn(usize) -> Option<usize>,
+    ) {
         let end = clock::now();
-        let spent = (end - self.entered) / self.operations.len().max(1) as u64;
+        let operations = std::mem::take(&mut self.operations);
+        let spent = (end - self.entered) / operations.len().max(1) as u64;
         shield(|| {
-            for &(position, handle, mut pending) in &self.operations {
+            for &(position, handle, mut pending) in &operations {
                 let status = status_of(position);
                 let complete = match family {
                     Family::Look { .. } => status.is_some(),
-                    // SAFETY: there are at least as many handles as were given.
-                    _ => unsafe {
-                        self.tracer.abi.request(self.requests, position) == self.tracer.abi.request_null
-                    },
+                    _ => self.is_gone(position),
                 };
                 if complete {
-                    self.complete(&pending, result, family, status, end);
+                    if requests::take(handle, self.by) {
+                        self.complete(&pending, result, family, status, end);
+                    }
                     continue;
                 }
                 if let Family::Test { tells_each } | Family::Look { tells_each } = family {
                     pending.test_time += spent;
-                    if tells_each || self.operations.len() == 1 {
+                    if tells_each || operations.len() == 1 {
                         pending.pending_until = end;
                     }
                 }
-                requests::insert(handle, pending);
+                requests::give_back(handle, self.by, pending);
             }
         });
     }
@@ -168,6 +191,26 @@ impl Taken {
     }
 }
 
+impl Drop for Claimed<'_> {
+    /// After an exception no status can be believed; what MPI has done with a handle can.
+    fn drop(&mut self) {
+        let operations = std::mem::take(&mut self.operations);
+        if operations.is_empty() {
+            return;
+        }
+        let end = clock::now();
+        shield(|| {
+            for &(position, handle, pending) in &operations {
+                if !self.is_gone(position) {
+                    requests::give_back(handle, self.by, pending);
+                } else if requests::take(handle, self.by) {
+                    record(&pending, Flags::REQUESTED_BYTES, pending.requested, self.entered, end);
+                }
+            }
+        });
+    }
+}
+
 /// How a call deals with its requests.
 #[derive(Clone, Copy)]
 pub(crate) enum Family {
@@ -191,6 +234,66 @@ impl Family {
 /// Count, requests and statuses of a call on several requests.
 pub(crate) type Arrays = (c_int, Requests, Statuses);
 
+/// The operation of a call on one request. Dropped while it is still there, the call was left by an
+/// exception.
+struct Single<'a> {
+    tracer: &'static Tracer,
+    by: u64,
+    _entered: Entered<'a>,
+    request: Requests,
+    handle: u64,
+    pending: Option<Pending>,
+    entered: u64,
+}
+
+impl<'a> Single<'a> {
+    /// # Safety
+    ///
+    /// There is a handle at `request`.
+    #[inline]
+    unsafe fn new(tracer: &'static Tracer, thread: &'a ThreadState, request: Requests) -> Option<Self> {
+        let inside = thread.enter(next::called_by_mpi)?;
+        // SAFETY: as the caller promises.
+        let handle = unsafe { tracer.abi.request(request, 0) };
+        let (by, entered) = (requests::claimant(thread), clock::now());
+        let pending = Some(shield(|| requests::claim(handle, by, entered)).flatten()?);
+        Some(Self { tracer, by, _entered: inside, request, handle, pending, entered })
+    }
+
+    #[inline]
+    fn is_gone(&self) -> bool {
+        // SAFETY: there is a handle, see `new`.
+        unsafe { self.tracer.abi.request(self.request, 0) == self.tracer.abi.request_null }
+    }
+
+    /// The operation is complete: takes it out and records it.
+    fn complete(&mut self, flags: Flags, bytes: Option<u64>, end: u64) {
+        let Some(pending) = self.pending.take() else { return };
+        if requests::take(self.handle, self.by) {
+            record(&pending, flags, bytes.unwrap_or(pending.requested), self.entered, end);
+        }
+    }
+
+    /// The operation is not complete: gives it back after `change`.
+    fn give_back(&mut self, change: impl FnOnce(&mut Pending)) {
+        let Some(mut pending) = self.pending.take() else { return };
+        change(&mut pending);
+        requests::give_back(self.handle, self.by, pending);
+    }
+}
+
+impl Drop for Single<'_> {
+    fn drop(&mut self) {
+        if self.pending.is_some() {
+            let end = clock::now();
+            shield(|| match self.is_gone() {
+                true => self.complete(Flags::REQUESTED_BYTES, None, end),
+                false => self.give_back(|_| {}),
+            });
+        }
+    }
+}
+
 /// `MPI_Wait` and `MPI_Test`.
 ///
 /// # Safety
@@ -204,33 +307,36 @@ unsafe fn single(
     call: impl FnOnce(Statuses) -> c_int,
 ) -> c_int {
     let Some(tracer) = busy_tracer() else { return call(status) };
-    // SAFETY: as the caller promises.
-    let handle = unsafe { tracer.abi.request(request, 0) };
-    let Some(mut pending) = shield(|| requests::take(handle)).flatten() else { return call(status) };
-    let mut own = StatusBuffer::new();
-    let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
-    let entered = clock::now();
-    let result = call(status);
-    let end = clock::now();
-    shield(|| {
+    thread::with(|thread| {
         // SAFETY: as the caller promises.
-        if unsafe { tracer.abi.request(request, 0) } == tracer.abi.request_null {
-            let (flags, bytes) = if result == 0 {
-                // SAFETY: MPI has filled in the status.
-                (family.flags(), unsafe { tracer.bytes(status) })
+        let Some(mut operation) = (unsafe { Single::new(tracer, thread, request) }) else {
+            return call(status);
+        };
+        let mut own = StatusBuffer::new();
+        let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
+        let result = call(status);
+        let end = clock::now();
+        shield(|| {
+            if operation.is_gone() {
+                let (flags, bytes) = if result == 0 {
+                    // SAFETY: MPI has filled in the status.
+                    (family.flags(), unsafe { tracer.bytes(status) })
+                } else {
+                    (family.flags().with(Flags::FAILED), 0)
+                };
+                operation.complete(flags, Some(bytes), end);
             } else {
-                (family.flags().with(Flags::FAILED), 0)
-            };
-            record(&pending, flags, bytes, entered, end);
-        } else {
-            if matches!(family, Family::Test { .. }) {
-                pending.test_time += end - entered;
-                pending.pending_until = end;
+                let spent = end - operation.entered;
+                operation.give_back(|pending| {
+                    if matches!(family, Family::Test { .. }) {
+                        pending.test_time += spent;
+                        pending.pending_until = end;
+                    }
+                });
             }
-            requests::insert(handle, pending);
-        }
-    });
-    result
+        });
+        result
+    })
 }
 
 /// `MPI_Waitall` and `MPI_Testall`: the statuses are in the order of the requests.
@@ -243,13 +349,15 @@ unsafe fn all(
     family: Family,
     call: impl FnOnce(Statuses) -> c_int,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    let Some(taken) = (unsafe { Taken::new(requests, count, statuses, count) }) else {
-        return call(statuses);
-    };
-    let result = call(taken.statuses);
-    taken.settle(result, family, Some);
-    result
+    thread::with(|thread| {
+        // SAFETY: as the caller promises.
+        let Some(claimed) = (unsafe { Claimed::new(thread, requests, count, statuses, count) }) else {
+            return call(statuses);
+        };
+        let result = call(claimed.statuses);
+        claimed.settle(result, family, Some);
+        result
+    })
 }
 
 /// `MPI_Waitany` and, with a flag, `MPI_Testany`: one status.
@@ -263,19 +371,23 @@ unsafe fn any(
     flag: Option<*mut c_int>,
     call: impl FnOnce(Statuses) -> c_int,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    let Some(taken) = (unsafe { Taken::new(requests, count, status, 1) }) else { return call(status) };
-    let result = call(taken.statuses);
-    // SAFETY: MPI has stored the index and, in a test, the flag.
-    let (returned, found) =
-        unsafe { (usize::try_from(index.read()).ok(), flag.map(|flag| flag.read() != 0)) };
-    let family = match found {
-        None => Family::Wait,
-        // Only when none is complete does the call tell about all.
-        Some(found) => Family::Test { tells_each: result == 0 && !found },
-    };
-    taken.settle(result, family, |position| (Some(position) == returned).then_some(0));
-    result
+    thread::with(|thread| {
+        // SAFETY: as the caller promises.
+        let Some(claimed) = (unsafe { Claimed::new(thread, requests, count, status, 1) }) else {
+            return call(status);
+        };
+        let result = call(claimed.statuses);
+        // SAFETY: MPI has stored the index and, in a test, the flag.
+        let (returned, found) =
+            unsafe { (usize::try_from(index.read()).ok(), flag.map(|flag| flag.read() != 0)) };
+        let family = match found {
+            None => Family::Wait,
+            // Only when none is complete does the call tell about all.
+            Some(found) => Family::Test { tells_each: result == 0 && !found },
+        };
+        claimed.settle(result, family, |position| (Some(position) == returned).then_some(0));
+        result
+    })
 }
 
 /// `MPI_Waitsome` and `MPI_Testsome`: the statuses are those of the indices, in their order.
@@ -289,27 +401,29 @@ pub(crate) unsafe fn some(
     family: Family,
     call: impl FnOnce(Statuses) -> c_int,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    let Some(taken) = (unsafe { Taken::new(requests, count, statuses, count) }) else {
-        return call(statuses);
-    };
-    let result = call(taken.statuses);
-    // SAFETY: MPI has stored the number of indices (negative: none) and so many of them.
-    let returned = unsafe {
-        let number = usize::try_from(done.read()).unwrap_or(0).min(usize::try_from(count).unwrap_or(0));
-        std::slice::from_raw_parts(indices, number)
-    };
-    // With many requests a sorted table is better than a search for each.
-    let mut order: Vec<(c_int, usize)> = Vec::new();
-    if order.try_reserve_exact(returned.len()).is_ok() {
-        order.extend(returned.iter().copied().zip(0..));
-        order.sort_unstable();
-    }
-    taken.settle(result, family, |position| {
-        let found = order.binary_search_by_key(&(position as c_int), |&(index, _)| index).ok()?;
-        order.get(found).map(|&(_, status)| status)
-    });
-    result
+    thread::with(|thread| {
+        // SAFETY: as the caller promises.
+        let Some(claimed) = (unsafe { Claimed::new(thread, requests, count, statuses, count) }) else {
+            return call(statuses);
+        };
+        let result = call(claimed.statuses);
+        // SAFETY: MPI has stored the number of indices (negative: none) and so many of them.
+        let returned = unsafe {
+            let number = usize::try_from(done.read()).unwrap_or(0).min(usize::try_from(count).unwrap_or(0));
+            std::slice::from_raw_parts(indices, number)
+        };
+        // With many requests a sorted table is better than a search for each.
+        let mut order: Vec<(c_int, usize)> = Vec::new();
+        if order.try_reserve_exact(returned.len()).is_ok() {
+            order.extend(returned.iter().copied().zip(0..));
+            order.sort_unstable();
+        }
+        claimed.settle(result, family, |position| {
+            let found = order.binary_search_by_key(&(position as c_int), |&(index, _)| index).ok()?;
+            order.get(found).map(|&(_, status)| status)
+        });
+        result
+    })
 }
 
 /// A freed request completes unseen; what is known is when the application stopped caring.
@@ -319,20 +433,16 @@ pub(crate) unsafe fn some(
 /// There is a handle at `request`.
 unsafe fn free(request: Requests, call: impl FnOnce() -> c_int) -> c_int {
     let Some(tracer) = busy_tracer() else { return call() };
-    // SAFETY: as the caller promises.
-    let handle = unsafe { tracer.abi.request(request, 0) };
-    let Some(pending) = shield(|| requests::take(handle)).flatten() else { return call() };
-    let entered = clock::now();
-    let result = call();
-    shield(|| {
-        if result == 0 {
-            let flags = Flags::FREED.with(Flags::REQUESTED_BYTES);
-            record(&pending, flags, pending.requested, entered, clock::now());
-        } else {
-            requests::insert(handle, pending);
-        }
-    });
-    result
+    thread::with(|thread| {
+        // SAFETY: as the caller promises.
+        let Some(mut operation) = (unsafe { Single::new(tracer, thread, request) }) else { return call() };
+        let result = call();
+        shield(|| match result {
+            0 => operation.complete(Flags::FREED.with(Flags::REQUESTED_BYTES), None, clock::now()),
+            _ => operation.give_back(|_| {}),
+        });
+        result
+    })
 }
 
 /// # Safety

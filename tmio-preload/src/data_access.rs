@@ -6,22 +6,22 @@
 //! refused with the error that MPI has for it.
 
 use crate::abi::StatusBuffer;
-use crate::next::{NO_MPI, Next};
+use crate::caller::entry;
+use crate::next::{self, NO_MPI, Next};
 use crate::requests::{self, Pending};
+use crate::split::{begin, end};
 use crate::tracer;
-use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
-use tmio_api::c_abi::shield;
-use tmio_api::{Record, clock, thread};
+use tmio_api::{Record, clock, shield, thread};
 use tmio_trace::{Direction, FilePointer, Flags, OpKind};
 
 /// `MPI_ERR_COUNT`, the same in every MPI.
 const ERR_COUNT: c_int = 2;
 
-type File = usize;
+pub(crate) type File = usize;
 type Datatype = usize;
 type Buffer = *mut c_void;
-type Status = *mut c_void;
+pub(crate) type Status = *mut c_void;
 type RequestPlace = *mut c_void;
 
 macro_rules! data_access {
@@ -30,6 +30,7 @@ macro_rules! data_access {
         $(
             const _: () = {
                 const KIND: OpKind = kind(Direction::$direction, FilePointer::$pointer, stringify!($scope), stringify!($shape));
+                const _: OpKind = KIND; // the first half of a split collective has no use for it
                 shape! { $shape KIND $mpi c_int }
                 shape! { $shape KIND $pmpi c_int }
                 $(
@@ -46,6 +47,8 @@ macro_rules! data_access {
 
 const fn kind(direction: Direction, pointer: FilePointer, scope: &str, shape: &str) -> OpKind {
     let (scope, shape) = (scope.as_bytes(), shape.as_bytes());
+    // Checked when the table is compiled. (A wrong shape is none of `shape!`.)
+    assert!(matches!(scope, b"one" | b"all"), "the scope of a row is one or all");
     let collective = matches!(scope, b"all");
     let nonblocking = matches!(shape, b"nonblocking_at" | b"nonblocking");
     let split = matches!(shape, b"begin_at" | b"begin" | b"end");
@@ -79,12 +82,12 @@ macro_rules! shape {
     (begin_at $kind:ident $name:ident $count:ident $(else $int:ident)?) => {
         data_function! { $name ($count) $(else $int)?
             (file: File, offset: i64, buffer: Buffer, count: COUNT, datatype: Datatype)
-            |next| begin($kind, file, offset, || unsafe { next(file, offset, buffer, count, datatype) }) }
+            |next| begin(file, offset, || unsafe { next(file, offset, buffer, count, datatype) }) }
     };
     (begin $kind:ident $name:ident $count:ident $(else $int:ident)?) => {
         data_function! { $name ($count) $(else $int)?
             (file: File, buffer: Buffer, count: COUNT, datatype: Datatype)
-            |next| begin($kind, file, -1, || unsafe { next(file, buffer, count, datatype) }) }
+            |next| begin(file, -1, || unsafe { next(file, buffer, count, datatype) }) }
     };
     (end $kind:ident $name:ident $count:ident) => {
         data_function! { $name ($count) (file: File, buffer: Buffer, status: Status)
@@ -112,18 +115,21 @@ macro_rules! data_function {
         }
     };
     (@define $name:ident $count:ident ($($argument:ident : $kind:ident),*) |$next:ident| $body:expr; $($absent:tt)*) => {
-        #[unsafe(no_mangle)]
-        #[allow(clippy::undocumented_unsafe_blocks)] // see above
-        unsafe extern "C-unwind" fn $name($($argument: data_function!(@type $kind $count)),*) -> c_int {
-            static NEXT: Next = Next::new(concat!(stringify!($name), "\0"));
-            let Some(function) = NEXT.get() else {
-                $($absent)*
-                return NO_MPI;
-            };
-            type Function = unsafe extern "C-unwind" fn($(data_function!(@type $kind $count)),*) -> c_int;
-            let $next: Function = unsafe { std::mem::transmute(function.as_ptr()) };
-            $body
-        }
+        const _: () = {
+            entry! { $name ($($argument: data_function!(@type $kind $count)),*) body }
+
+            #[allow(clippy::undocumented_unsafe_blocks)] // see above
+            unsafe extern "C-unwind" fn body($($argument: data_function!(@type $kind $count)),*) -> c_int {
+                static NEXT: Next = Next::new(concat!(stringify!($name), "\0"));
+                let Some(function) = NEXT.get() else {
+                    $($absent)*
+                    return NO_MPI;
+                };
+                type Function = unsafe extern "C-unwind" fn($(data_function!(@type $kind $count)),*) -> c_int;
+                let $next: Function = unsafe { std::mem::transmute(function.as_ptr()) };
+                $body
+            }
+        };
     };
     (@type COUNT $count:ident) => { $count };
     (@type $kind:ident $count:ident) => { $kind };
@@ -185,16 +191,18 @@ unsafe fn blocking(
     status: Status,
     call: impl FnOnce(Status) -> c_int,
 ) -> c_int {
-    let marker = thread::marker();
     thread::with(|thread| {
         let tracer = if tmio_api::is_on() { tracer::get() } else { None };
-        let Some((tracer, entered)) = tracer.and_then(|tracer| Some((tracer, thread.enter(&marker)?))) else {
+        let Some((tracer, entered)) =
+            tracer.and_then(|tracer| Some((tracer, thread.enter(next::called_by_mpi)?)))
+        else {
             return call(status);
         };
         let mut own = StatusBuffer::new();
         let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
+        let in_flight = thread.begin();
         let start = clock::now();
-        thread.begin(start);
+        in_flight.since(start);
         let result = call(status);
         let end = clock::now();
         drop(entered);
@@ -208,7 +216,7 @@ unsafe fn blocking(
             thread,
             Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] },
         );
-        thread.leave();
+        drop(in_flight);
         result
     })
 }
@@ -218,20 +226,6 @@ unsafe fn blocking(
 #[inline(never)]
 fn failed() -> (u64, Flags) {
     (0, Flags::FAILED)
-}
-
-/// Makes a call if no wrapper is around this one, and gives its result, start and end.
-#[inline(always)]
-fn outermost(call: impl FnOnce() -> c_int) -> Option<(c_int, u64, u64)> {
-    let marker = thread::marker();
-    thread::with(|thread| {
-        let entered = thread.enter(&marker)?;
-        let start = clock::now();
-        let result = call();
-        let end = clock::now();
-        drop(entered);
-        Some((result, start, end))
-    })
 }
 
 /// A call that begins an operation and gives a request for it.
@@ -246,92 +240,46 @@ unsafe fn nonblocking(
     offset: i64,
     (count, datatype): (i64, Datatype),
     request: RequestPlace,
-    mut call: impl FnMut() -> c_int,
+    call: impl FnOnce() -> c_int,
 ) -> c_int {
     if !tmio_api::is_on() {
         return call();
     }
-    let Some(tracer) = tracer::get() else { return call() };
-    let Some((result, start, issued)) = outermost(&mut call) else { return call() };
-    shield(|| {
-        let pending = Pending {
-            kind: kind.0,
-            cancelled: false,
-            file,
-            offset,
-            requested: tracer.type_bytes(datatype, count),
-            start,
-            issued,
-            pending_until: issued,
-            test_time: 0,
+    thread::with(|thread| {
+        let Some((tracer, entered)) =
+            tracer::get().and_then(|tracer| Some((tracer, thread.enter(next::called_by_mpi)?)))
+        else {
+            return call();
         };
-        // SAFETY: MPI has stored a handle if the call succeeded.
-        let handle = if result == 0 { unsafe { tracer.abi.request(request, 0) } } else { 0 };
-        if result != 0 {
-            crate::completion::record(&pending, Flags::FAILED, 0, issued, issued);
-        } else if handle == tracer.abi.request_null {
-            // Complete already, with nothing to wait for: no status will ever tell more.
-            crate::completion::record(&pending, Flags::REQUESTED_BYTES, pending.requested, issued, issued);
-        } else {
-            requests::insert(handle, pending);
-        }
-    });
-    result
-}
-
-/// A split collective that has begun: its file, offset and start.
-static BEGUN: Mutex<Vec<(File, i64, u64)>> = Mutex::new(Vec::new());
-
-/// The first half of a split collective. There is at most one under way per file handle.
-#[inline(always)]
-fn begin(_kind: OpKind, file: File, offset: i64, mut call: impl FnMut() -> c_int) -> c_int {
-    if !tmio_api::is_on() {
-        return call();
-    }
-    let Some((result, start, _)) = outermost(&mut call) else { return call() };
-    if result == 0 {
+        let start = clock::now();
+        let result = call();
+        let issued = clock::now();
+        drop(entered);
         shield(|| {
-            let mut begun = BEGUN.lock();
-            begun.retain(|&(other, ..)| other != file);
-            if begun.try_reserve(1).is_ok() {
-                begun.push((file, offset, start));
+            // MPI was given the datatype and did not mind; one that it refused may be none, and asking
+            // about it would raise an error that the program never made.
+            let requested = if result == 0 { tracer.type_bytes(datatype, count) } else { 0 };
+            let pending = Pending::new(kind, (file, offset, requested), (start, issued));
+            // SAFETY: MPI has stored a handle if the call succeeded.
+            let handle = if result == 0 { unsafe { tracer.abi.request(request, 0) } } else { 0 };
+            if result != 0 {
+                crate::completion::record(&pending, Flags::FAILED, 0, issued, issued);
+            } else if handle == tracer.abi.request_null {
+                // Complete already, with nothing to wait for: no status will ever tell more.
+                crate::completion::record(
+                    &pending,
+                    Flags::REQUESTED_BYTES,
+                    pending.requested,
+                    issued,
+                    issued,
+                );
+            } else {
+                let by = requests::claimant(thread);
+                requests::insert(handle, pending, by, crate::completion::record_unseen);
             }
         });
-    }
-    result
-}
-
-/// The second half: the operation is from the entry of the first to the return of this.
-///
-/// # Safety
-///
-/// `status` is what the application gave as the place for the status of the call.
-#[inline(always)]
-unsafe fn end(kind: OpKind, file: File, status: Status, mut call: impl FnMut(Status) -> c_int) -> c_int {
-    if !tmio_api::is_on() {
-        return call(status);
-    }
-    let Some(tracer) = tracer::get() else { return call(status) };
-    let mut own = StatusBuffer::new();
-    let place = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
-    let Some((result, _, end)) = outermost(|| call(place)) else { return call(status) };
-    let status = place;
-    shield(|| {
-        let mut begun = BEGUN.lock();
-        let Some(place) = begun.iter().position(|&(other, ..)| other == file) else { return };
-        let (_, offset, start) = begun.swap_remove(place);
-        drop(begun);
-        // SAFETY: MPI has filled in the status of a call that succeeded.
-        let bytes = if result == 0 { unsafe { tracer.bytes(status) } } else { 0 };
-        let flags = if result == 0 { Flags::default() } else { Flags::FAILED };
-        thread::with(|thread| {
-            tmio_api::record(
-                thread,
-                Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] },
-            );
-        });
-    });
-    result
+        result
+    })
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! Operations on files that move no data, recorded as such.
 //!
-//! No mark is set while they run ([`tmio_api::thread`]): MPI may call back into the application
-//! here, and its I/O there is its own.
+//! MPI may call back into the application here, and its I/O there is its own: it does not come from MPI
+//! ([`tmio_api::thread`]).
 
-use crate::next::exported;
+use crate::completion;
+use crate::next::{self, exported};
+use crate::requests;
 use crate::sessions;
 use std::ffi::{CStr, c_char, c_int};
-use tmio_api::c_abi::shield;
-use tmio_api::{Record, clock, is_on, thread};
+use tmio_api::{Record, clock, is_on, shield, thread};
 use tmio_trace::{Flags, Metadata, OpKind};
 
 /// Where a handle is, or is to be stored.
@@ -38,20 +39,36 @@ exported! {
         |next| metadata(Metadata::SetAtomicity, file, -1, || next(file, flag));
 }
 
+/// Makes a call and gives what it returned, when it began and when it ended to `note`; only the former if
+/// it is one that MPI, or a tool between us and MPI, makes inside another.
+#[inline(always)]
+fn outermost(call: impl FnOnce() -> c_int, note: impl FnOnce(c_int, u64, u64)) -> c_int {
+    thread::with(|thread| {
+        let Some(entered) = thread.enter(next::called_by_mpi) else { return call() };
+        let in_flight = thread.begin();
+        let start = clock::now();
+        in_flight.since(start);
+        let result = call();
+        let end = clock::now();
+        drop(entered);
+        shield(|| note(result, start, end));
+        drop(in_flight);
+        result
+    })
+}
+
 /// An operation on an open file; `offset` is its argument of that type, or −1.
 #[inline(always)]
 fn metadata(operation: Metadata, file: usize, offset: i64, call: impl FnOnce() -> c_int) -> c_int {
     if !is_on() {
         return call();
     }
-    let start = clock::now();
-    let result = call();
-    let end = clock::now();
-    let flags = if result == 0 { Flags::default() } else { Flags::FAILED };
-    let kind = OpKind::metadata(operation);
-    let record = Record { kind, flags, file, offset, bytes: 0, start, end, nonblocking: [0; 4] };
-    shield(|| thread::with(|thread| tmio_api::record(thread, record)));
-    result
+    outermost(call, |result, start, end| {
+        let flags = if result == 0 { Flags::default() } else { Flags::FAILED };
+        let kind = OpKind::metadata(operation);
+        let record = Record { kind, flags, file, offset, bytes: 0, start, end, nonblocking: [0; 4] };
+        thread::with(|thread| tmio_api::record(thread, record));
+    })
 }
 
 /// # Safety
@@ -61,12 +78,11 @@ unsafe fn delete(name: *const c_char, call: impl FnOnce() -> c_int) -> c_int {
     if !is_on() || name.is_null() {
         return call();
     }
-    let start = clock::now();
-    let result = call();
-    // SAFETY: MPI has read the name.
-    let name = unsafe { CStr::from_ptr(name) };
-    shield(|| tmio_api::delete_file(&name.to_string_lossy(), result == 0, start, clock::now()));
-    result
+    outermost(call, |result, start, end| {
+        // SAFETY: MPI has read the name.
+        let name = unsafe { CStr::from_ptr(name) };
+        tmio_api::delete_file(&name.to_string_lossy(), result == 0, start, end);
+    })
 }
 
 /// # Safety
@@ -74,15 +90,13 @@ unsafe fn delete(name: *const c_char, call: impl FnOnce() -> c_int) -> c_int {
 /// `name` and `file` are the arguments of `MPI_File_open`.
 unsafe fn open(name: *const c_char, file: FilePlace, call: impl FnOnce() -> c_int) -> c_int {
     shield(sessions::start_if_alone);
-    let start = clock::now();
-    let result = call();
-    if result == 0 && !name.is_null() && !file.is_null() {
-        let end = clock::now();
-        // SAFETY: MPI has stored a handle, which is an address in every MPI, and has read the name.
-        let (handle, name) = unsafe { (file.read(), CStr::from_ptr(name)) };
-        shield(|| tmio_api::open_file(handle, &name.to_string_lossy(), start, end));
-    }
-    result
+    outermost(call, |result, start, end| {
+        if result == 0 && !name.is_null() && !file.is_null() {
+            // SAFETY: MPI has stored a handle, which is an address in every MPI, and has read the name.
+            let (handle, name) = unsafe { (file.read(), CStr::from_ptr(name)) };
+            tmio_api::open_file(handle, &name.to_string_lossy(), start, end);
+        }
+    })
 }
 
 /// # Safety
@@ -91,10 +105,10 @@ unsafe fn open(name: *const c_char, file: FilePlace, call: impl FnOnce() -> c_in
 unsafe fn close(file: FilePlace, call: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: a file handle is an address in every MPI.
     let handle = if file.is_null() { 0 } else { unsafe { file.read() } };
-    let start = if is_on() { clock::now() } else { 0 };
-    let result = call();
-    if result == 0 {
-        shield(|| tmio_api::close_file(handle, start, clock::now()));
-    }
-    result
+    outermost(call, |result, start, end| {
+        if result == 0 {
+            requests::left_behind(handle, completion::record_unseen);
+            tmio_api::close_file(handle, start, end);
+        }
+    })
 }

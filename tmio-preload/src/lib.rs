@@ -9,6 +9,7 @@
 //! |---|---|
 //! | a data access function | one row in [`data_access`] |
 //! | a function that completes requests | [`completion`] |
+//! | the halves of split collectives | `split` |
 //! | a function that only looks at requests | [`status_queries`] |
 //! | a function on files that moves no data | [`file_management`] |
 //! | another family of MPI libraries | [`abi`] |
@@ -22,13 +23,22 @@
 #![allow(non_snake_case, clippy::missing_safety_doc, missing_debug_implementations)]
 
 pub mod abi;
+mod caller;
 pub mod completion;
 pub mod data_access;
 pub mod file_management;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
+mod hidden;
+mod launcher;
 pub mod lifecycle;
+mod memory;
 pub mod next;
+mod objects;
 mod requests;
+mod roll;
 pub mod sessions;
+mod split;
+mod start;
 pub mod status_queries;
 mod tracer;
 mod world;

@@ -4,14 +4,13 @@
 //! `MPI_Finalize`, while communication still works, and, because ours was attached first, after
 //! those of libraries that flush their files there (MPI 4.1, section 11.2.4).
 
+use crate::caller;
 use crate::next::exported;
-use crate::tracer::{self, Tracer};
-use crate::world::MpiWorld;
-use parking_lot::Mutex;
+use crate::start::{self, Start};
+use crate::tracer::Tracer;
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed};
-use tmio_api::c_abi::shield;
-use tmio_api::{JobInfo, clock, message, options};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use tmio_api::shield;
 
 type ArgumentVector = *mut *mut *mut c_char;
 
@@ -33,23 +32,30 @@ fn abort(call: impl FnOnce() -> c_int) -> c_int {
     call()
 }
 
-/// Level 0 turns profiling off, any other on (MPI 4.1, section 15.2.4).
+/// Level 0 turns profiling off, 1 on, 2 writes out what there is; the others are not ours (MPI 4.1, section
+/// 15.2.4).
 fn control(level: c_int, call: impl FnOnce() -> c_int) -> c_int {
-    shield(if level == 0 { tmio_api::pause } else { tmio_api::resume });
+    shield(|| match level {
+        0 => tmio_api::pause(),
+        1 => tmio_api::resume(),
+        2 => tmio_api::flush(),
+        _ => {}
+    });
     call()
 }
 
 fn initialise(call: impl FnOnce() -> c_int) -> c_int {
-    shield(clock::prepare);
+    let caller = caller::address().unwrap_or(0);
+    let start = shield(|| Start::before_init(caller)).flatten();
     let result = call();
+    if let Some(start) = start {
+        shield(|| if result == 0 { start.after_init() } else { start.not_at_all() });
+    }
     if result == 0 {
-        shield(after_init);
+        INITIALISED.store(true, Relaxed);
     }
     result
 }
-
-/// The communicator of the trace, from `MPI_Init` to `MPI_Finalize`.
-static WORLD: Mutex<Option<MpiWorld>> = Mutex::new(None);
 
 /// `MPI_Init` has returned.
 static INITIALISED: AtomicBool = AtomicBool::new(false);
@@ -58,39 +64,7 @@ pub(crate) fn is_initialised() -> bool {
     INITIALISED.load(Relaxed)
 }
 
-fn after_init() {
-    if INITIALISED.swap(true, AcqRel) || tmio_api::has_started() {
-        return;
-    }
-    let parsed = options::from_environment();
-    if parsed.options.disable {
-        return;
-    }
-    // Until the rank is known from MPI, the launcher's word for it decides who speaks.
-    message::configure(parsed.options.log, launcher_rank() == 0);
-    let Some(tracer) = tracer::set_up() else {
-        message::warn("no trace: this MPI is not known, or lacks functions that tmio needs");
-        return;
-    };
-    let Some(world) = MpiWorld::new(tracer) else { return };
-    let job = JobInfo { mpi: tracer.library_version(), spawned: world.is_spawned() };
-    let started = tmio_api::start(&world, &job, parsed);
-    if !started || !hook_finalize(tracer) {
-        world.free();
-        return;
-    }
-    *WORLD.lock() = Some(world);
-}
-
-/// The rank as the launcher told this process; 0 where it did not.
-fn launcher_rank() -> u32 {
-    ["PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"]
-        .iter()
-        .find_map(|name| std::env::var(name).ok()?.parse().ok())
-        .unwrap_or(0)
-}
-
-fn hook_finalize(tracer: &Tracer) -> bool {
+pub(crate) fn hook_finalize(tracer: &Tracer) -> bool {
     let copy: CopyFunction = do_not_copy;
     let delete: DeleteFunction = at_finalize;
     let mut keyval = 0;
@@ -131,12 +105,6 @@ unsafe extern "C-unwind" fn at_finalize(
     _value: *mut c_void,
     _extra: *mut c_void,
 ) -> c_int {
-    shield(|| {
-        let world = WORLD.lock().take();
-        if let Some(world) = world {
-            tmio_api::finish(&world);
-            world.free();
-        }
-    });
+    shield(start::finish);
     0
 }

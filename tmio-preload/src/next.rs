@@ -1,43 +1,110 @@
 //! Finds the function that a wrapper stands in front of.
+//!
+//! It is the one that the caller would have reached without us: the next of that name in the order of the
+//! dynamic linker, or else the one in the scope of the calling object (Python loads MPI where nobody else
+//! sees it, and two of its modules may have an MPI each).
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use crate::caller;
+use crate::objects::{self, Object};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{NonNull, null_mut};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicPtr, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 
-/// The next function of a name after this library, looked up at the first call.
+/// The next functions of a name after this library, looked up at the first call from each object.
 #[derive(Debug)]
 pub struct Next {
     name: &'static CStr,
-    address: AtomicPtr<c_void>,
+    found: AtomicPtr<Found>,
+    /// How many objects had been loaded when the name was looked for in vain.
+    absent: AtomicU64,
 }
 
-/// Marks a name that was looked for in vain.
-const ABSENT: *mut c_void = std::ptr::without_provenance_mut(1);
+/// What the callers in some object are to reach. Never freed.
+#[derive(Debug)]
+struct Found {
+    low: usize,
+    length: usize,
+    function: NonNull<c_void>,
+    others: *mut Found,
+}
 
 impl Next {
     /// The function of this name; `name` ends with its only zero byte.
     pub const fn new(name: &'static str) -> Self {
         let Ok(name) = CStr::from_bytes_with_nul(name.as_bytes()) else { return Self::new("?\0") };
-        Self { name, address: AtomicPtr::new(null_mut()) }
+        Self { name, found: AtomicPtr::new(null_mut()), absent: AtomicU64::new(u64::MAX) }
     }
 
-    /// Its address; `None`: the MPI that is there does not have it.
-    #[inline]
+    /// Its address, for whoever called the wrapper; `None`: the MPI that is there does not have it.
+    #[inline(always)]
     pub fn get(&self) -> Option<NonNull<c_void>> {
-        let address = self.address.load(Relaxed);
-        if address.addr() > ABSENT.addr() { NonNull::new(address) } else { self.find(address) }
+        let caller = caller::address().unwrap_or(0);
+        let mut place = self.found.load(Acquire);
+        // SAFETY: what is in the list is valid for ever.
+        while let Some(found) = unsafe { place.as_ref() } {
+            if caller.wrapping_sub(found.low) < found.length {
+                return Some(found.function);
+            }
+            place = found.others;
+        }
+        self.find(caller)
     }
 
     #[cold]
-    fn find(&self, known: *mut c_void) -> Option<NonNull<c_void>> {
-        if known == ABSENT {
+    #[inline(never)]
+    fn find(&self, caller: usize) -> Option<NonNull<c_void>> {
+        let loaded = objects::ever_loaded();
+        if self.absent.load(Relaxed) == loaded {
             return None;
         }
-        let found = function(self.name);
-        self.address.store(found.map_or(ABSENT, NonNull::as_ptr), Relaxed);
-        found
+        let Some(function) = function(self.name, caller) else {
+            self.absent.store(loaded, Relaxed);
+            return None;
+        };
+        note_target(function);
+        // A tool that ends with a call of PMPI leaves our own return address to it.
+        note_target(NonNull::from(&TARGETS).cast());
+        // A caller that is in no object (made at run time) is looked up every time; where callers are not
+        // known, all are one.
+        let range = match (caller, Object::of(caller)) {
+            (0, _) => Some((0, usize::MAX)),
+            (_, object) => object.map(|object| (object.low, object.length)),
+        };
+        let mut memory = Vec::new();
+        if let Some((low, length)) = range
+            && memory.try_reserve_exact(1).is_ok()
+        {
+            memory.push(Found { low, length, function, others: self.found.load(Acquire) });
+            if let Some(found) = memory.leak().first_mut() {
+                // Two threads at once may each add one: the same twice, or the other's is lost and looked
+                // up again.
+                self.found.store(found, Release);
+            }
+        }
+        Some(function)
     }
+}
+
+/// The objects that our wrappers have called: MPI, tools between us and MPI, and our own.
+static TARGETS: [(AtomicUsize, AtomicUsize); 8] = [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; 8];
+
+fn note_target(function: NonNull<c_void>) {
+    let Some(object) = Object::of(function.addr().get()) else { return };
+    for (low, length) in &TARGETS {
+        match low.compare_exchange(0, object.low, Relaxed, Relaxed) {
+            Ok(_) => return length.store(object.length, Release),
+            Err(there) if there == object.low => return,
+            Err(_) => {}
+        }
+    }
+}
+
+/// Whether the running wrapper was called by MPI itself, or by a tool between us and MPI.
+pub(crate) fn called_by_mpi() -> bool {
+    let Some(caller) = caller::address() else { return true };
+    TARGETS.iter().any(|(low, length)| caller.wrapping_sub(low.load(Relaxed)) < length.load(Acquire))
 }
 
 /// Exports functions under their `MPI_` and `PMPI_` names; each finds the next one of its own name
@@ -57,18 +124,21 @@ macro_rules! exported {
         exported! { @one $name ($($argument : $kind),*) |$next| $body, else $crate::next::NO_MPI }
     };
     (@one $name:ident ($($argument:ident : $kind:ty),*) |$next:ident| $body:expr, else $absent:expr) => {
-        #[unsafe(no_mangle)]
-        #[allow(clippy::undocumented_unsafe_blocks)] // see above
-        pub unsafe extern "C-unwind" fn $name($($argument: $kind),*) -> std::ffi::c_int {
-            static NEXT: $crate::next::Next = $crate::next::Next::new(concat!(stringify!($name), "\0"));
-            let Some(function) = NEXT.get() else {
-                #[allow(unused_unsafe)]
-                return unsafe { $absent };
-            };
-            let $next: unsafe extern "C-unwind" fn($($kind),*) -> std::ffi::c_int =
-                unsafe { std::mem::transmute(function.as_ptr()) };
-            unsafe { $body }
-        }
+        const _: () = {
+            $crate::caller::entry! { $name ($($argument: $kind),*) body }
+
+            #[allow(clippy::undocumented_unsafe_blocks)] // see above
+            unsafe extern "C-unwind" fn body($($argument: $kind),*) -> std::ffi::c_int {
+                static NEXT: $crate::next::Next = $crate::next::Next::new(concat!(stringify!($name), "\0"));
+                let Some(function) = NEXT.get() else {
+                    #[allow(unused_unsafe)]
+                    return unsafe { $absent };
+                };
+                let $next: unsafe extern "C-unwind" fn($($kind),*) -> std::ffi::c_int =
+                    unsafe { std::mem::transmute(function.as_ptr()) };
+                unsafe { $body }
+            }
+        };
     };
 }
 pub(crate) use exported;
@@ -76,89 +146,42 @@ pub(crate) use exported;
 /// What is returned when there is no MPI to call: no MPI uses it for success.
 pub(crate) const NO_MPI: c_int = 15;
 
-/// A function of this name that is not ours: the next one in the order of the dynamic linker, or
-/// else the one of the MPI library, wherever that was loaded.
-pub fn function(name: &CStr) -> Option<NonNull<c_void>> {
-    // SAFETY: the name ends with a zero; the call only looks names up.
-    let next = NonNull::new(unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) });
-    next.filter(|&address| !is_ours(address)).or_else(|| in_library(name))
+/// The function of this name that a call from the object of `caller` would reach without us.
+pub(crate) fn function(name: &CStr, caller: usize) -> Option<NonNull<c_void>> {
+    let in_scope = || Object::of(caller)?.symbol(name).filter(|&found| !objects::is_ours(found));
+    objects::next_symbol(name).or_else(in_scope).or_else(|| in_some_mpi(name))
 }
 
-/// An object of the MPI library, as the application sees it: an executable may have its own copy.
-pub fn data(name: &CStr) -> Option<NonNull<c_void>> {
+/// Looks in the MPI libraries themselves, wherever they were loaded; one that is initialised comes first.
+fn in_some_mpi(name: &CStr) -> Option<NonNull<c_void>> {
+    let mut libraries: Vec<Object> = Vec::new();
+    let mut seen: Vec<Object> = Vec::new();
+    objects::each(&mut |object| {
+        if seen.try_reserve(1).is_ok() {
+            seen.push(object);
+        }
+        false
+    });
+    for object in seen {
+        // A function of every MPI that this library does not stand in for; the object may only depend on
+        // the one that has it.
+        let Some(witness) = object.symbol(c"PMPI_Get_version") else { continue };
+        let Some(library) = Object::of(witness.addr().get()) else { continue };
+        if libraries.iter().all(|other| other.low != library.low) && libraries.try_reserve(1).is_ok() {
+            libraries.push(library);
+        }
+    }
+    let initialised = libraries.iter().find(|library| is_initialised(library));
+    initialised.or(libraries.first())?.symbol(name).filter(|&found| !objects::is_ours(found))
+}
+
+fn is_initialised(library: &Object) -> bool {
+    let Some(function) = library.symbol(c"PMPI_Initialized") else { return false };
+    let mut flag = 0;
+    // SAFETY: the function of this name has this signature, and may be called at any time (MPI 4.1, section
+    // 11.2.1).
+    let initialized: unsafe extern "C-unwind" fn(*mut c_int) -> c_int =
+        unsafe { std::mem::transmute(function.as_ptr()) };
     // SAFETY: as above.
-    NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }).or_else(|| in_library(name))
-}
-
-/// Looks in the MPI library itself, for when it was loaded with `RTLD_LOCAL` (as Python does).
-fn in_library(name: &CStr) -> Option<NonNull<c_void>> {
-    static LIBRARY: OnceLock<Option<usize>> = OnceLock::new();
-    let library = (*LIBRARY.get_or_init(find_library))?;
-    // SAFETY: the handle was given by dlopen and is never closed.
-    let found = unsafe { libc::dlsym(std::ptr::without_provenance_mut(library), name.as_ptr()) };
-    NonNull::new(found).filter(|&address| !is_ours(address))
-}
-
-/// The handle of the loaded object in which the MPI functions are.
-fn find_library() -> Option<usize> {
-    // A function of every MPI that this library does not stand in for.
-    const WITNESS: &CStr = c"PMPI_Get_version";
-    loaded_objects().iter().find_map(|path| {
-        let object = reopen(path)?;
-        // SAFETY: the handle is open.
-        let witness = NonNull::new(unsafe { libc::dlsym(object, WITNESS.as_ptr()) });
-        let library = witness.and_then(|address| reopen(&object_of(address)?.1));
-        // The object may only depend on the one that has the function.
-        // SAFETY: the handle was given by dlopen just now.
-        unsafe { libc::dlclose(object) };
-        library.map(|handle| handle.addr())
-    })
-}
-
-fn reopen(path: &CStr) -> Option<*mut c_void> {
-    // SAFETY: RTLD_NOLOAD only finds what is loaded already; no code runs.
-    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-    (!handle.is_null()).then_some(handle)
-}
-
-/// Paths of everything that the dynamic linker has loaded.
-pub fn loaded_objects() -> Vec<CString> {
-    unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, paths: *mut c_void) -> c_int {
-        // SAFETY: the linker gives a valid description, and `paths` is the vector given below.
-        let (info, paths) = unsafe { (&*info, &mut *paths.cast::<Vec<CString>>()) };
-        if !info.dlpi_name.is_null() {
-            // SAFETY: a name that is not null is a string.
-            let path = unsafe { CStr::from_ptr(info.dlpi_name) };
-            if !path.is_empty() {
-                paths.push(path.to_owned());
-            }
-        }
-        0
-    }
-    let mut paths: Vec<CString> = Vec::new();
-    // SAFETY: the callback gets the vector, which outlives the call.
-    unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut paths).cast()) };
-    paths
-}
-
-/// Whether an address lies in this library.
-fn is_ours(address: NonNull<c_void>) -> bool {
-    static BASE: OnceLock<usize> = OnceLock::new();
-    let marker: fn(NonNull<c_void>) -> bool = is_ours;
-    let ours = *BASE
-        .get_or_init(|| NonNull::new(marker as *mut c_void).and_then(object_of).map_or(0, |(base, _)| base));
-    object_of(address).is_some_and(|(base, _)| base == ours)
-}
-
-/// Base address and path of the object that an address lies in.
-fn object_of(address: NonNull<c_void>) -> Option<(usize, CString)> {
-    // SAFETY: a zeroed Dl_info is a valid place for the answer; any address may be asked for; the
-    // name that comes back is a string that lives as long as the object is loaded.
-    unsafe {
-        let mut info: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(address.as_ptr(), &mut info) == 0 || info.dli_fname.is_null() {
-            return None;
-        }
-        Some((info.dli_fbase.addr(), CStr::from_ptr(info.dli_fname).to_owned()))
-    }
+    unsafe { initialized(&mut flag) == 0 && flag != 0 }
 }

@@ -1,11 +1,14 @@
 //! Nonblocking operations that are under way, found by their request handle.
 //!
-//! A handle may be used again by MPI as soon as its request is complete, and another thread may
-//! get it before the completing call has returned. So an operation is taken out before that call,
-//! and put back if it did not complete.
+//! A handle may be used again by MPI as soon as its request is complete, and another thread may get it
+//! before the completing call has returned. So an operation is claimed before that call, and taken out or
+//! given back after it. When the call is left by a jump, nothing of ours runs and the claim stays: the
+//! operation is found again by its handle if the program completes it later; if MPI gives the handle to
+//! another operation, or the job ends, it was complete.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use tmio_api::thread::ThreadState;
 use tmio_trace::OpKind;
 
 /// A nonblocking operation under way. Times are ticks.
@@ -20,9 +23,23 @@ pub(crate) struct Pending {
     pub(crate) issued: u64,
     pub(crate) pending_until: u64,
     pub(crate) test_time: u64,
+    /// Who has claimed it; 0: nobody.
+    claim: u64,
+    /// Entry of the call that claimed it.
+    claimed_at: u64,
 }
 
 impl Pending {
+    /// An operation that was begun by a call between `start` and `issued`.
+    pub(crate) fn new(
+        kind: OpKind,
+        (file, offset, requested): (usize, i64, u64),
+        (start, issued): (u64, u64),
+    ) -> Self {
+        let pending = Self { kind: kind.0, file, offset, requested, start, issued, ..Self::default() };
+        Self { pending_until: issued, ..pending }
+    }
+
     pub(crate) fn kind(&self) -> OpKind {
         OpKind(self.kind)
     }
@@ -37,46 +54,89 @@ pub(crate) fn any() -> bool {
     OUTSTANDING.load(Relaxed) != 0
 }
 
-/// Adds an operation. `false`: there is no memory, it will not be recorded.
-pub(crate) fn insert(handle: u64, pending: Pending) -> bool {
-    let mut table = TABLE.lock();
-    let added = table.insert(handle, pending);
-    OUTSTANDING.store(table.used, Relaxed);
-    added
+/// Whoever makes a call, for as long as it lasts: one per thread.
+pub(crate) fn claimant(thread: &ThreadState) -> u64 {
+    std::ptr::from_ref(thread).addr() as u64
 }
 
-/// Takes an operation out.
-pub(crate) fn take(handle: u64) -> Option<Pending> {
+/// Adds an operation that `by` has begun. An earlier one with that handle, which a call of the same thread
+/// had claimed and never gave back, is complete: it is given to `complete`.
+pub(crate) fn insert(handle: u64, pending: Pending, by: u64, complete: impl FnOnce(&Pending, u64)) {
     let mut table = TABLE.lock();
-    let found = table.remove(handle);
+    let left = table.find(handle, |there| there.claim == by).and_then(|place| table.remove(place));
+    table.insert(handle, pending);
     OUTSTANDING.store(table.used, Relaxed);
-    found
+    drop(table);
+    if let Some(left) = left {
+        complete(&left, left.claimed_at);
+    }
 }
 
-/// Takes all operations out whose handles are given, each with its position.
-pub(crate) fn take_all(handles: impl Iterator<Item = u64>) -> Vec<(usize, u64, Pending)> {
-    let mut taken = Vec::new();
+/// Claims an operation for a call that was entered at `entered`.
+pub(crate) fn claim(handle: u64, by: u64, entered: u64) -> Option<Pending> {
+    TABLE.lock().claim(handle, by, entered)
+}
+
+/// Claims all operations whose handles are given; each with its position.
+pub(crate) fn claim_all(
+    handles: impl Iterator<Item = u64>,
+    by: u64,
+    entered: u64,
+) -> Vec<(usize, u64, Pending)> {
+    let mut claimed = Vec::new();
     let mut table = TABLE.lock();
+    if table.used == 0 {
+        return claimed;
+    }
     for (position, handle) in handles.enumerate() {
-        if table.used == 0 {
+        if claimed.try_reserve(1).is_err() {
             break;
         }
-        if let Some(pending) = table.remove(handle) {
-            if taken.try_reserve(1).is_err() {
-                table.insert(handle, pending);
-                break;
-            }
-            taken.push((position, handle, pending));
+        if let Some(pending) = table.claim(handle, by, entered) {
+            claimed.push((position, handle, pending));
         }
     }
+    claimed
+}
+
+/// Takes out an operation that `by` has claimed, because it is complete. `false`: somebody else has.
+pub(crate) fn take(handle: u64, by: u64) -> bool {
+    let mut table = TABLE.lock();
+    let taken = table.find(handle, |there| there.claim == by).and_then(|place| table.remove(place));
     OUTSTANDING.store(table.used, Relaxed);
-    taken
+    taken.is_some()
+}
+
+/// Gives back an operation that `by` has claimed, changed, because it is not complete.
+pub(crate) fn give_back(handle: u64, by: u64, pending: Pending) {
+    let mut table = TABLE.lock();
+    if let Some(place) = table.find(handle, |there| there.claim == by)
+        && let Some(there) = table.values.get_mut(place)
+    {
+        *there = Pending { claim: 0, claimed_at: 0, ..pending };
+    }
+}
+
+/// The operations on a file that were claimed by calls that never returned. MPI has completed them when the
+/// file is closed.
+pub(crate) fn left_behind(file: usize, mut complete: impl FnMut(&Pending, u64)) {
+    while any() {
+        let mut table = TABLE.lock();
+        let left = |there: &Pending| there.claim != 0 && there.file == file;
+        let Some(place) = table.values.iter().position(left) else { return };
+        let left = table.remove(place);
+        OUTSTANDING.store(table.used, Relaxed);
+        drop(table);
+        if let Some(left) = left {
+            complete(&left, left.claimed_at);
+        }
+    }
 }
 
 /// Changes an operation without taking it out.
 pub(crate) fn update(handle: u64, change: impl FnOnce(&mut Pending)) {
     let mut table = TABLE.lock();
-    if let Some(place) = table.find(handle)
+    if let Some(place) = table.find(handle, |_| true)
         && let Some(pending) = table.values.get_mut(place)
     {
         change(pending);
@@ -98,6 +158,7 @@ impl Table {
         (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits.max(1))) as usize
     }
 
+    /// `false`: there is no memory, it will not be recorded.
     fn insert(&mut self, key: u64, value: Pending) -> bool {
         if key == 0 || (2 * (self.used + 1) > self.keys.len() && !self.grow()) {
             return false;
@@ -115,7 +176,8 @@ impl Table {
         true
     }
 
-    fn find(&self, key: u64) -> Option<usize> {
+    /// The place of an operation with this key that is as wanted.
+    fn find(&self, key: u64, wanted: impl Fn(&Pending) -> bool) -> Option<usize> {
         if self.used == 0 || key == 0 {
             return None;
         }
@@ -124,14 +186,24 @@ impl Table {
         loop {
             match *self.keys.get(place)? {
                 0 => return None,
-                there if there == key => return Some(place),
+                there if there == key && self.values.get(place).is_some_and(&wanted) => return Some(place),
                 _ => place = (place + 1) & mask,
             }
         }
     }
 
-    fn remove(&mut self, key: u64) -> Option<Pending> {
-        let mut gap = self.find(key)?;
+    /// Of several with this handle, one that nobody else has claimed: the other thread's call has completed
+    /// its own.
+    fn claim(&mut self, key: u64, by: u64, entered: u64) -> Option<Pending> {
+        let free = self.find(key, |there| there.claim == 0 || there.claim == by);
+        let place = free.or_else(|| self.find(key, |_| true))?;
+        let there = self.values.get_mut(place)?;
+        (there.claim, there.claimed_at) = (by, entered);
+        Some(*there)
+    }
+
+    fn remove(&mut self, place: usize) -> Option<Pending> {
+        let mut gap = place;
         let found = self.values.get(gap).copied();
         self.used -= 1;
         // Close the gap, so that no search ends too early (Knuth, volume 3, algorithm 6.4 R).
@@ -200,7 +272,8 @@ mod tests {
                 assert!(table.insert(key, Pending { start: step, ..Pending::default() }));
                 model.insert(key, step);
             } else {
-                assert_eq!(table.remove(key).map(|p| p.start), model.remove(&key));
+                let found = table.find(key, |_| true).and_then(|place| table.remove(place));
+                assert_eq!(found.map(|p| p.start), model.remove(&key));
             }
             assert_eq!(table.used, model.len());
         }
@@ -208,14 +281,14 @@ mod tests {
     }
 
     #[test]
-    fn a_handle_may_be_there_twice() {
+    fn a_handle_that_is_used_again_before_its_call_returns_is_two_operations() {
         let mut table = Table { keys: Vec::new(), values: Vec::new(), used: 0 };
-        for start in [1, 2] {
-            assert!(table.insert(5, Pending { start, ..Pending::default() }));
-        }
-        let mut seen = [table.remove(5).unwrap().start, table.remove(5).unwrap().start];
-        seen.sort_unstable();
-        assert_eq!(seen, [1, 2]);
-        assert_eq!(table.remove(5), None);
+        assert!(table.insert(5, Pending { start: 1, ..Pending::default() }));
+        assert_eq!(table.claim(5, 100, 7).unwrap().start, 1);
+        assert!(table.insert(5, Pending { start: 2, ..Pending::default() }));
+        assert_eq!(table.claim(5, 200, 8).unwrap().start, 2, "the other is claimed");
+        let place = table.find(5, |there| there.claim == 100).unwrap();
+        assert_eq!(table.remove(place).unwrap().start, 1);
+        assert_eq!(table.claim(5, 100, 9).unwrap().start, 2, "the thread that claimed it has jumped");
     }
 }

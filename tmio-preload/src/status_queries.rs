@@ -6,13 +6,12 @@
 //! time would find ours.
 
 use crate::abi::StatusBuffer;
-use crate::completion::{Family, Requests, Statuses, Taken, busy_tracer, record, some};
-use crate::next::exported;
+use crate::completion::{Claimed, Family, Requests, Statuses, busy_tracer, record, some};
+use crate::next::{self, Next, exported};
 use crate::requests;
 use crate::tracer;
 use std::ffi::c_int;
-use tmio_api::c_abi::shield;
-use tmio_api::clock;
+use tmio_api::{clock, shield, thread};
 use tmio_trace::Flags;
 
 exported! {
@@ -42,24 +41,34 @@ unsafe fn one(
     call: impl FnOnce(Statuses) -> c_int,
 ) -> c_int {
     let Some(tracer) = busy_tracer() else { return call(status) };
-    let handle = if tracer.abi.request_size == 4 { request & 0xffff_ffff } else { request };
-    let Some(mut pending) = shield(|| requests::take(handle)).flatten() else { return call(status) };
-    let mut own = StatusBuffer::new();
-    let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
-    let entered = clock::now();
-    let result = call(status);
-    let end = clock::now();
-    // SAFETY: MPI has stored the flag and, if it is set, the status.
-    let bytes = unsafe { (result == 0 && flag.read() != 0).then(|| tracer.bytes(status)) };
-    shield(|| match bytes {
-        Some(bytes) => record(&pending, Flags::TESTED, bytes, entered, end),
-        None => {
-            pending.test_time += end - entered;
-            pending.pending_until = end;
-            requests::insert(handle, pending);
-        }
-    });
-    result
+    thread::with(|thread| {
+        let Some(_inside) = thread.enter(next::called_by_mpi) else { return call(status) };
+        let handle = if tracer.abi.request_size == 4 { request & 0xffff_ffff } else { request };
+        let (by, entered) = (requests::claimant(thread), clock::now());
+        let Some(mut pending) = shield(|| requests::claim(handle, by, entered)).flatten() else {
+            return call(status);
+        };
+        let mut own = StatusBuffer::new();
+        let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
+        // An exception here leaves the claim, as a jump does: the program still has the request.
+        let result = call(status);
+        let end = clock::now();
+        // SAFETY: MPI has stored the flag and, if it is set, the status.
+        let bytes = unsafe { (result == 0 && flag.read() != 0).then(|| tracer.bytes(status)) };
+        shield(|| match bytes {
+            Some(bytes) => {
+                if requests::take(handle, by) {
+                    record(&pending, Flags::TESTED, bytes, entered, end);
+                }
+            }
+            None => {
+                pending.test_time += end - entered;
+                pending.pending_until = end;
+                requests::give_back(handle, by, pending);
+            }
+        });
+        result
+    })
 }
 
 /// # Safety
@@ -72,15 +81,17 @@ unsafe fn all(
     statuses: Statuses,
     call: impl FnOnce(Statuses) -> c_int,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    let Some(taken) = (unsafe { Taken::new(requests, count, statuses, count) }) else {
-        return call(statuses);
-    };
-    let result = call(taken.statuses);
-    // SAFETY: MPI has stored the flag.
-    let complete = result == 0 && unsafe { flag.read() } != 0;
-    taken.settle(result, Family::Look { tells_each: false }, |position| complete.then_some(position));
-    result
+    thread::with(|thread| {
+        // SAFETY: as the caller promises.
+        let Some(claimed) = (unsafe { Claimed::new(thread, requests, count, statuses, count) }) else {
+            return call(statuses);
+        };
+        let result = call(claimed.statuses);
+        // SAFETY: MPI has stored the flag.
+        let complete = result == 0 && unsafe { flag.read() } != 0;
+        claimed.settle(result, Family::Look { tells_each: false }, |position| complete.then_some(position));
+        result
+    })
 }
 
 /// # Safety
@@ -93,15 +104,19 @@ unsafe fn any(
     status: Statuses,
     call: impl FnOnce(Statuses) -> c_int,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    let Some(taken) = (unsafe { Taken::new(requests, count, status, 1) }) else { return call(status) };
-    let result = call(taken.statuses);
-    // SAFETY: MPI has stored flag and index.
-    let (found, index) = unsafe { (result == 0 && flag.read() != 0, usize::try_from(index.read()).ok()) };
-    taken.settle(result, Family::Look { tells_each: !found }, |position| {
-        (found && Some(position) == index).then_some(0)
-    });
-    result
+    thread::with(|thread| {
+        // SAFETY: as the caller promises.
+        let Some(claimed) = (unsafe { Claimed::new(thread, requests, count, status, 1) }) else {
+            return call(status);
+        };
+        let result = call(claimed.statuses);
+        // SAFETY: MPI has stored flag and index.
+        let (found, index) = unsafe { (result == 0 && flag.read() != 0, usize::try_from(index.read()).ok()) };
+        claimed.settle(result, Family::Look { tells_each: !found }, |position| {
+            (found && Some(position) == index).then_some(0)
+        });
+        result
+    })
 }
 
 /// Asks about the request at `index` by the function that every MPI has.
@@ -110,12 +125,16 @@ unsafe fn any(
 ///
 /// There are more than `index` handles, and room for a status.
 unsafe fn ask(requests: Requests, index: usize, status: Statuses) -> Result<bool, c_int> {
-    let Some(tracer) = tracer::get() else { return Err(crate::next::NO_MPI) };
+    static NEXT: Next = Next::new("MPI_Request_get_status\0");
+    let (Some(tracer), Some(function)) = (tracer::get(), NEXT.get()) else { return Err(next::NO_MPI) };
+    // SAFETY: the function of this name has this signature.
+    let next: unsafe extern "C-unwind" fn(u64, *mut c_int, Statuses) -> c_int =
+        unsafe { std::mem::transmute(function.as_ptr()) };
     let mut flag = 0;
     // SAFETY: as the caller promises.
     let result = unsafe {
         let request = tracer.abi.request(requests, index);
-        MPI_Request_get_status(request, &mut flag, status)
+        one(request, &raw mut flag, status, |status| next(request, &raw mut flag, status))
     };
     if result == 0 { Ok(flag != 0) } else { Err(result) }
 }

@@ -1,9 +1,10 @@
 //! What is known about the MPI of this process once `MPI_Init` has returned, and the functions of
 //! it that tmio itself calls.
 
-use crate::abi::{Abi, StatusReader};
+use crate::abi::{self, Abi, StatusReader};
 use crate::next;
-use std::ffi::{c_char, c_int, c_void};
+use crate::objects::Object;
+use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
 macro_rules! mpi_functions {
@@ -15,10 +16,10 @@ macro_rules! mpi_functions {
 
         impl Mpi {
             /// `None`: one of them is missing.
-            fn find() -> Option<Self> {
+            fn find(library: &Object) -> Option<Self> {
                 Some(Self {
                     $($field: {
-                        let function = next::function($name)?;
+                        let function = library.symbol($name)?;
                         // SAFETY: the function of this name has this signature in the MPI
                         // standard; handles of four bytes are passed in the low half of a word.
                         unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn($($argument),*) -> c_int>(function.as_ptr()) }
@@ -31,27 +32,36 @@ macro_rules! mpi_functions {
 
 type Handle = usize;
 type Buffer = *mut c_void;
+/// Where a request is; a word has room for that of every MPI.
+type Request = *mut u64;
 
 mpi_functions! {
     comm_rank = c"PMPI_Comm_rank" (Handle, *mut c_int);
     comm_size = c"PMPI_Comm_size" (Handle, *mut c_int);
     comm_dup = c"PMPI_Comm_dup" (Handle, *mut Handle);
+    comm_idup = c"PMPI_Comm_idup" (Handle, *mut Handle, Request);
+    comm_group = c"PMPI_Comm_group" (Handle, *mut Handle);
+    group_incl = c"PMPI_Group_incl" (Handle, c_int, *const c_int, *mut Handle);
+    group_free = c"PMPI_Group_free" (*mut Handle);
+    comm_create_group = c"PMPI_Comm_create_group" (Handle, Handle, c_int, *mut Handle);
     comm_free = c"PMPI_Comm_free" (*mut Handle);
     comm_get_parent = c"PMPI_Comm_get_parent" (*mut Handle);
     comm_create_errhandler = c"PMPI_Comm_create_errhandler" (Buffer, *mut Handle);
     comm_set_errhandler = c"PMPI_Comm_set_errhandler" (Handle, Handle);
     comm_create_keyval = c"PMPI_Comm_create_keyval" (Buffer, Buffer, *mut c_int, Buffer);
     comm_set_attr = c"PMPI_Comm_set_attr" (Handle, c_int, Buffer);
-    bcast = c"PMPI_Bcast" (Buffer, c_int, Handle, c_int, Handle);
-    exscan = c"PMPI_Exscan" (Buffer, Buffer, c_int, Handle, Handle, Handle);
-    allreduce = c"PMPI_Allreduce" (Buffer, Buffer, c_int, Handle, Handle, Handle);
-    allgather = c"PMPI_Allgather" (Buffer, c_int, Handle, Buffer, c_int, Handle, Handle);
-    send = c"PMPI_Send" (Buffer, c_int, Handle, c_int, c_int, Handle);
-    recv = c"PMPI_Recv" (Buffer, c_int, Handle, c_int, c_int, Handle, Buffer);
+    ibarrier = c"PMPI_Ibarrier" (Handle, Request);
+    ibcast = c"PMPI_Ibcast" (Buffer, c_int, Handle, c_int, Handle, Request);
+    iexscan = c"PMPI_Iexscan" (Buffer, Buffer, c_int, Handle, Handle, Handle, Request);
+    iallreduce = c"PMPI_Iallreduce" (Buffer, Buffer, c_int, Handle, Handle, Handle, Request);
+    igather = c"PMPI_Igather" (Buffer, c_int, Handle, Buffer, c_int, Handle, c_int, Handle, Request);
+    iscatter = c"PMPI_Iscatter" (Buffer, c_int, Handle, Buffer, c_int, Handle, c_int, Handle, Request);
+    isend = c"PMPI_Isend" (Buffer, c_int, Handle, c_int, c_int, Handle, Request);
+    irecv = c"PMPI_Irecv" (Buffer, c_int, Handle, c_int, c_int, Handle, Request);
+    test = c"PMPI_Test" (Request, *mut c_int, Buffer);
     get_elements_x = c"PMPI_Get_elements_x" (Buffer, Handle, *mut i64);
     status_set_elements_x = c"PMPI_Status_set_elements_x" (Buffer, Handle, i64);
     type_size_x = c"PMPI_Type_size_x" (Handle, *mut i64);
-    get_library_version = c"PMPI_Get_library_version" (*mut c_char, *mut c_int);
 }
 
 /// What every call needs lies together in front.
@@ -62,6 +72,7 @@ pub(crate) struct Tracer {
     pub(crate) status_ignore: usize,
     pub(crate) abi: Abi,
     pub(crate) mpi: Mpi,
+    pub(crate) library: Object,
 }
 
 static TRACER: OnceLock<Tracer> = OnceLock::new();
@@ -72,15 +83,21 @@ pub(crate) fn get() -> Option<&'static Tracer> {
     TRACER.get()
 }
 
-/// Finds out about the MPI of this process.
-pub(crate) fn set_up() -> Option<&'static Tracer> {
-    let abi = Abi::detect()?;
-    let mpi = Mpi::find()?;
+/// The MPI that a call from the object of `caller` reaches.
+fn library(caller: usize) -> Option<Object> {
+    Object::of(next::function(c"PMPI_Init", caller)?.addr().get())
+}
+
+/// Finds out about the MPI that was initialised by `caller`.
+pub(crate) fn set_up(caller: usize) -> Option<&'static Tracer> {
+    let library = library(caller)?;
+    let abi = Abi::detect(&library)?;
+    let mpi = Mpi::find(&library)?;
     let status = StatusReader::probe(|status, count| {
         // SAFETY: the buffer is large enough for a status of any MPI.
         unsafe { (mpi.status_set_elements_x)(status, abi.byte, count) == 0 }
     });
-    Some(TRACER.get_or_init(|| Tracer { status, status_ignore: abi.status_ignore, abi, mpi }))
+    Some(TRACER.get_or_init(|| Tracer { status, status_ignore: abi.status_ignore, abi, mpi, library }))
 }
 
 impl Tracer {
@@ -118,11 +135,7 @@ impl Tracer {
 
     /// The first line of the library's own description.
     pub(crate) fn library_version(&self) -> String {
-        let mut text = [0u8; 8192];
-        let mut length = 0;
-        // SAFETY: no MPI writes more than 8192 bytes (MPI_MAX_LIBRARY_VERSION_STRING).
-        let answer = unsafe { (self.mpi.get_library_version)(text.as_mut_ptr().cast(), &mut length) };
-        let line = text.split(|&byte| byte == 0 || byte == b'\n').next().unwrap_or_default();
-        if answer == 0 { String::from_utf8_lossy(line).trim().to_owned() } else { String::new() }
+        let text = abi::library_version(&self.library).unwrap_or_default();
+        text.lines().next().unwrap_or_default().trim().to_owned()
     }
 }

@@ -18,13 +18,15 @@
 //! | `pending` | pending_until − issued |
 //! | `tested` | test_time |
 //!
+//! `marks`, where there are any, are triples of time, thread and text.
+//!
 //! "The operation before" the first one is all zeros. Sums wrap at 64 bits.
 
 mod decode;
 
 use crate::column::ColumnWriter;
 use crate::frame::{self, FrameKind};
-use crate::spool::{RawRecords, pack_identity};
+use crate::spool::{self, RawRecord, RawRecords, pack_identity};
 use crate::times::TimesWriter;
 use crate::{Flags, OpKind, Operation};
 use serde::de::{self, Visitor};
@@ -55,6 +57,20 @@ pub struct Block<'a> {
     /// The operations.
     #[serde(borrow)]
     pub columns: Columns<'a>,
+    /// Marks that the program set: time on the rank's clock, thread, text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+}
+
+/// A text that the program has put into the trace with `iotrace_mark`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// When it was set; in a block on the rank's clock.
+    pub time: i64,
+    /// Number of the thread within its process.
+    pub thread: u16,
+    /// The text.
+    pub text: String,
 }
 
 /// The encoded columns of a block.
@@ -106,6 +122,30 @@ impl<'a> Block<'a> {
     }
 }
 
+/// As many bytes of a body tell whose block it is.
+pub(crate) const IDENTITY_BYTES: usize = 32;
+
+/// Rank and number of the block whose body begins with these bytes.
+pub(crate) fn identity(body: &[u8]) -> Option<(u32, u64)> {
+    // A map of up to 15 entries, of which these two come first.
+    let body = body.split_first().filter(|(code, _)| *code & 0xf0 == 0x80)?.1;
+    let (rank, body) = unsigned(body.strip_prefix(b"\xa4rank")?)?;
+    let (sequence, _) = unsigned(body.strip_prefix(b"\xa3seq")?)?;
+    Some((u32::try_from(rank).ok()?, sequence))
+}
+
+/// A MessagePack number that is not negative, and what follows it.
+fn unsigned(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (&code, rest) = bytes.split_first()?;
+    let length = match code {
+        0..=0x7f => return Some((u64::from(code), rest)),
+        0xcc..=0xcf => 1 << (code - 0xcc),
+        _ => return None,
+    };
+    let (digits, rest) = rest.split_at_checked(length)?;
+    Some((digits.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)), rest))
+}
+
 /// Turns operations into block frames, reusing its memory from block to block.
 ///
 /// All memory is asked for in [`restart`](Self::restart); what follows cannot fail for want of it.
@@ -123,6 +163,7 @@ pub struct BlockEncoder {
     pending: ColumnWriter,
     tested: ColumnWriter,
     files: Vec<u32>,
+    marks: Vec<Mark>,
     before: Before,
     /// Operations since the last one whose identity differed from that of the one before.
     alike: u64,
@@ -155,6 +196,7 @@ impl BlockEncoder {
         (self.count, self.alike) = (0, 0);
         (self.t_min, self.t_max) = (i64::MAX, i64::MIN);
         self.files.clear();
+        self.marks.clear();
         let columns = [
             &mut self.kind,
             &mut self.flags,
@@ -175,10 +217,20 @@ impl BlockEncoder {
     pub fn extend(&mut self, mut records: RawRecords<'_>) {
         loop {
             self.push_alike(&mut records);
-            match records.next() {
-                Some(operation) => self.push(&operation),
+            match records.next_record() {
+                Some(RawRecord::Operation(operation)) => self.push(&operation),
+                Some(RawRecord::Mark { time, thread, words, length }) => {
+                    self.push_mark(Mark { time, thread, text: spool::mark_text(words, length) });
+                }
                 None => return,
             }
+        }
+    }
+
+    /// Appends a mark; its time is on the rank's clock.
+    pub fn push_mark(&mut self, mark: Mark) {
+        if self.marks.try_reserve(1).is_ok() {
+            self.marks.push(mark);
         }
     }
 
@@ -287,6 +339,8 @@ impl BlockEncoder {
         self.end_alike();
         let (t_min, t_max) = if self.count == 0 { (0, 0) } else { (self.t_min, self.t_max) };
         let name_bytes: usize = names.iter().map(|(_, name)| name.len() + 16).sum();
+        let marks = std::mem::take(&mut self.marks);
+        let mark_bytes: usize = marks.iter().map(|mark| mark.text.len() + 48).sum();
         let block = Block {
             rank,
             seq,
@@ -308,10 +362,11 @@ impl BlockEncoder {
                 pending: Bytes(self.pending.finish()),
                 tested: Bytes(self.tested.finish()),
             },
+            marks,
         };
         let error = |what: &str| frame::EncodeError(what.to_owned());
         self.frame.clear();
-        let room = frame::HEAD + 512 + name_bytes + block.columns.len();
+        let room = frame::HEAD + 512 + name_bytes + mark_bytes + block.columns.len();
         self.frame.try_reserve(room).map_err(|_| error("no memory for a block"))?;
         self.frame.extend_from_slice(&[0; frame::HEAD]);
         let mut serializer = rmp_serde::Serializer::new(&mut self.frame).with_struct_map();
@@ -378,5 +433,25 @@ impl<'de: 'a, 'a> Deserialize<'de> for Bytes<'a> {
             }
         }
         deserializer.deserialize_bytes(Borrowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_identified_by_its_first_bytes() {
+        let mut encoder = BlockEncoder::default();
+        for rank in [0, 127, 128, 255, 256, 65_535, 65_536, u32::MAX] {
+            for sequence in [0, 127, 128, 70_000, u64::MAX] {
+                assert!(encoder.restart(0));
+                let frame = encoder.finish(rank, sequence, 0, Vec::new()).unwrap();
+                let body = &frame[frame::HEAD..];
+                assert_eq!(identity(&body[..IDENTITY_BYTES.min(body.len())]), Some((rank, sequence)));
+            }
+        }
+        assert_eq!(identity(b""), None);
+        assert_eq!(identity(b"\x88\xa4rank\xcf\x01"), None);
     }
 }

@@ -34,11 +34,15 @@ pub enum FrameKind {
     Block = 2,
     /// [`TraceEnd`](crate::TraceEnd)
     End = 3,
+    /// Nothing: it fills up to the next page of the file, where the next node's frames begin.
+    Padding = 4,
 }
 
 impl FrameKind {
     pub(crate) fn from_code(code: u8) -> Option<Self> {
-        [Self::Header, Self::Rank, Self::Block, Self::End].into_iter().find(|&kind| kind as u8 == code)
+        [Self::Header, Self::Rank, Self::Block, Self::End, Self::Padding]
+            .into_iter()
+            .find(|&kind| kind as u8 == code)
     }
 }
 
@@ -56,6 +60,12 @@ pub fn encode<T: Serialize>(kind: FrameKind, record: &T) -> Result<Vec<u8>, Enco
     let body = rmp_serde::to_vec_named(record).map_err(|e| EncodeError(e.to_string()))?;
     let head = head(kind, &body).ok_or_else(|| EncodeError(format!("a body of {} bytes", body.len())))?;
     Ok([head.as_slice(), &body].concat())
+}
+
+/// A frame of exactly `length` bytes that says nothing. `None`: no frame is as short or as long.
+pub fn padding(length: usize) -> Option<Vec<u8>> {
+    let body = vec![0; length.checked_sub(HEAD)?];
+    Some([head(FrameKind::Padding, &body)?.as_slice(), &body].concat())
 }
 
 /// A record could not be written as MessagePack.

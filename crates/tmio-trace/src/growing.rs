@@ -2,13 +2,15 @@
 //!
 //! While the job runs, whole frames are appended to `OUT.parts/HOST`. [`GrowingTrace::poll`] reads what is new of every part. When the job has
 //! ended, `OUT` appears with the same blocks and those last ones that never were in the parts; [`GrowingTrace::read_committed`] hands out
-//! only these, and passes over the others by their heads.
+//! only these, and passes over the others: a block is known by its rank and number.
 
+use crate::block::{self, IDENTITY_BYTES};
 use crate::checksum::crc32;
-use crate::frame::{FrameKind, FrameReader, HEAD, Head, TAG, parse_head};
+use crate::frame::{FrameKind, HEAD, Head, TAG, parse_head};
+use crate::liveness::{self, Life};
 use crate::reader::{Event, Reading, parts_path};
-use crate::{Header, TraceEnd};
-use std::collections::{BTreeMap, HashSet};
+use crate::{Header, TraceEnd, parts};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -32,27 +34,15 @@ pub enum Look {
     OtherJob,
 }
 
-/// Job and start of the run whose parts are there, if any are.
+/// Job and start of the last run that has parts there, if any has.
 pub fn running(path: &Path) -> Option<(String, i64)> {
-    let entries = fs::read_dir(parts_path(path)).ok()?;
-    entries.flatten().find_map(|entry| first_header(&entry.path()))
+    let job = parts::jobs(&parts_path(path)).ok()?.into_iter().next()?;
+    job.header.map(|header| header.run())
 }
 
 /// Job and start of the finished trace `path`, if it is one.
 pub fn finished(path: &Path) -> Option<(String, i64)> {
-    first_header(path)
-}
-
-/// Only rank 0's host has a header in its part, perhaps after frames of other ranks there.
-fn first_header(path: &Path) -> Option<(String, i64)> {
-    let mut frames = FrameReader::new(File::open(path).ok()?.take(256 << 10));
-    while let Some(frame) = frames.next_frame().ok()? {
-        if frame.kind == Some(FrameKind::Header) {
-            let header: Header = rmp_serde::from_slice(frame.body).ok()?;
-            return Some((header.job, header.start));
-        }
-    }
-    None
+    parts::first_header(path).map(|header| header.run())
 }
 
 /// The trace of a job that runs.
@@ -61,8 +51,8 @@ pub struct GrowingTrace {
     path: PathBuf,
     reading: Reading,
     parts: BTreeMap<OsString, Part>,
-    /// Checksum and length of every block that was handed out.
-    seen: HashSet<(u32, u32)>,
+    /// The job that is followed, once its parts were seen.
+    job: Option<Option<u64>>,
     /// The parts turned out to be those of another job.
     other_job: bool,
 }
@@ -86,7 +76,7 @@ impl GrowingTrace {
             path: path.to_owned(),
             reading: Reading::new(PIECE_OPERATIONS),
             parts: BTreeMap::new(),
-            seen: HashSet::new(),
+            job: None,
             other_job: false,
         }
     }
@@ -113,37 +103,41 @@ impl GrowingTrace {
 
     /// Hands out what was added to the parts since the last time.
     pub fn poll(&mut self, mut visit: impl FnMut(Event<'_>)) -> io::Result<Look> {
-        let directory = parts_path(&self.path);
-        let entries = match fs::read_dir(&directory) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // Removed after the commit: what was written before can be read still.
-                for part in self.parts.values_mut() {
-                    part.length = part.file.metadata()?.len();
-                }
-                let grew = self.read_parts(&mut visit)?;
-                return Ok(if grew { Look::Parts(true) } else { Look::Nothing });
-            }
+        let jobs = match parts::jobs(&parts_path(&self.path)) {
+            Ok(jobs) => jobs,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(error),
         };
-        for entry in entries {
-            let entry = entry?;
-            // It may be gone by now: the job has ended.
-            let Ok(meta) = fs::metadata(entry.path()) else { continue };
-            if !meta.is_file() {
-                continue;
+        if self.job.is_none() {
+            self.job = jobs.first().map(|job| job.number);
+            self.reading.start = jobs.first().and_then(|job| job.header.as_ref()).map(|header| header.start);
+        }
+        let Some(job) = jobs.iter().find(|job| Some(job.number) == self.job) else {
+            if self.parts.is_empty() || (!jobs.is_empty() && !self.path.is_file()) {
+                return Ok(if jobs.is_empty() { Look::Nothing } else { Look::OtherJob });
             }
-            match self.parts.get_mut(&entry.file_name()) {
+            // Removed after the commit: what was written before can be read still.
+            for part in self.parts.values_mut() {
+                part.length = part.file.metadata()?.len();
+            }
+            let grew = self.read_parts(&mut visit)?;
+            return Ok(if grew { Look::Parts(true) } else { Look::Nothing });
+        };
+        for path in &job.files {
+            let Some(name) = path.file_name() else { continue };
+            // It may be gone by now: the job has ended.
+            let Ok(meta) = fs::metadata(path) else { continue };
+            match self.parts.get_mut(name) {
                 Some(part) if part.identity == (meta.dev(), meta.ino()) && meta.len() >= part.offset => {
                     part.length = meta.len();
                 }
                 Some(_) => return Ok(Look::OtherJob),
                 None => {
-                    let Ok(file) = File::open(entry.path()) else { continue };
+                    let Ok(file) = File::open(path) else { continue };
                     let meta = file.metadata()?;
                     let identity = (meta.dev(), meta.ino());
                     let part = Part { file, identity, offset: 0, length: meta.len(), rest: Vec::new() };
-                    self.parts.insert(entry.file_name(), part);
+                    self.parts.insert(name.to_owned(), part);
                 }
             }
         }
@@ -158,16 +152,13 @@ impl GrowingTrace {
 
     /// Is the job dead, as far as can be seen from this host? Its ranks' memory lies here, and none of their processes is left.
     pub fn is_dead(&self) -> bool {
-        let here = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        let mut local = self
-            .reading
-            .ranks
-            .values()
+        let ranks = self.reading.ranks.values();
+        let mut local = ranks
             .filter(|rank| {
-                rank.boot_id == here.trim() && !rank.spool.is_empty() && Path::new(&rank.spool).exists()
+                liveness::is_here(rank) && !rank.spool.is_empty() && Path::new(&rank.spool).exists()
             })
             .peekable();
-        local.peek().is_some() && local.all(|rank| !Path::new(&format!("/proc/{}", rank.pid)).exists())
+        local.peek().is_some() && liveness::of_ranks(local) == Life::Dead
     }
 
     /// Hands out what the finished trace has beyond what was read before. `false`: it is the trace of another job.
@@ -186,12 +177,14 @@ impl GrowingTrace {
                 return Ok(true);
             };
             let kind = FrameKind::from_code(kind);
-            if kind == Some(FrameKind::Block) && self.seen.contains(&(checksum, length as u32)) {
-                file.seek_relative(length as i64)?;
+            body.clear();
+            let begin = length.min(IDENTITY_BYTES);
+            (&mut file).take(begin as u64).read_to_end(&mut body)?;
+            if kind == Some(FrameKind::Block) && self.was_handed_out(&body) {
+                file.seek_relative((length - begin) as i64)?;
                 continue;
             }
-            body.clear();
-            (&mut file).take(length as u64).read_to_end(&mut body)?;
+            (&mut file).take((length - begin) as u64).read_to_end(&mut body)?;
             if body.len() != length || crc32(&body) != checksum {
                 self.reading.warn(format!("{}: a damaged frame was left out", self.path.display()));
                 continue;
@@ -199,14 +192,14 @@ impl GrowingTrace {
             if kind == Some(FrameKind::Header) && self.is_of_another_job(&body) {
                 return Ok(false);
             }
-            self.frame(kind, checksum, &body, &mut visit);
+            self.frame(kind, &body, &mut visit);
         }
     }
 
     fn is_of_another_job(&self, body: &[u8]) -> bool {
         let other: Option<Header> = rmp_serde::from_slice(body).ok();
         match (self.header(), &other) {
-            (Some(known), Some(other)) => (&known.job, known.start) != (&other.job, other.start),
+            (Some(known), Some(other)) => known.run() != other.run(),
             // What was followed has not said who it is.
             (None, _) => !self.parts.is_empty(),
             (Some(_), None) => true,
@@ -243,7 +236,7 @@ impl GrowingTrace {
                     // The rest of the frame may come yet.
                     let Some(body) = rest.get(HEAD..HEAD + length) else { return at };
                     if crc32(body) == checksum {
-                        self.frame(FrameKind::from_code(kind), checksum, body, visit);
+                        self.frame(FrameKind::from_code(kind), body, visit);
                         at += HEAD + length;
                         continue;
                     }
@@ -260,14 +253,12 @@ impl GrowingTrace {
         }
     }
 
-    fn frame(
-        &mut self,
-        kind: Option<FrameKind>,
-        checksum: u32,
-        body: &[u8],
-        visit: &mut impl FnMut(Event<'_>),
-    ) {
-        if kind == Some(FrameKind::Block) && !self.seen.insert((checksum, body.len() as u32)) {
+    fn was_handed_out(&self, body: &[u8]) -> bool {
+        block::identity(body).is_some_and(|identity| self.reading.written.contains(&identity))
+    }
+
+    fn frame(&mut self, kind: Option<FrameKind>, body: &[u8], visit: &mut impl FnMut(Event<'_>)) {
+        if kind == Some(FrameKind::Block) && self.was_handed_out(body) {
             return;
         }
         if kind == Some(FrameKind::Header) && self.header().is_some() && self.is_of_another_job(body) {

@@ -46,7 +46,7 @@ pub enum Metadata {
     SeekShared = 8,
     SetInfo = 9,
     SetAtomicity = 10,
-    /// `iotrace_mark`: the operation's "file" is the text of the mark.
+    /// `iotrace_mark`: only in a spool; in a block, marks are records of their own.
     Mark = 11,
 }
 

@@ -19,6 +19,16 @@ pub struct Header {
     pub mpi: String,
     /// Version of tmio.
     pub tmio: String,
+    /// Number of the run, by which its parts are named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
+}
+
+impl Header {
+    /// What tells a run from others: the job, and the number of the run or else its start.
+    pub fn run(&self) -> (String, i64) {
+        (self.job.clone(), self.number.map_or(self.start, |number| number as i64))
+    }
 }
 
 /// About one rank. In a complete trace there is one per rank, before its blocks; in the parts of
@@ -31,10 +41,22 @@ pub struct RankInfo {
     pub host: String,
     /// Identifies the running kernel: ranks with the same one share a monotonic clock.
     pub boot_id: String,
-    /// Process id.
+    /// Process id …
     pub pid: u32,
+    /// … the time at which the process started, in the kernel's ticks after boot …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<u64>,
+    /// … the namespaces in which these two are valid …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<u64>,
+    /// … and the user it belonged to: what [`liveness`](crate::liveness) needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<u32>,
     /// Where the current block lives while the job runs; empty if in private memory.
     pub spool: String,
+    /// The spool was added to the part after the process had died: nothing is left elsewhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub salvaged: bool,
     /// Pairs of the rank's monotonic clock and job time; between them, time is interpolated.
     pub clock: Vec<ClockSample>,
     /// Whether the rank reached `MPI_Finalize`; what follows is only known then.

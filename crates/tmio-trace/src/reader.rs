@@ -4,10 +4,11 @@
 //! `OUT.parts/HOST`, one file of frames per host, and on the host where it ran the spools that the
 //! rank frames name, with what had not left memory. [`Trace`] makes one stream of either.
 
-use crate::block::Block;
-use crate::frame::{Damage, FrameKind, FrameReader, TAG};
+use crate::block::{Block, Mark};
+use crate::frame::{Damage, FrameKind, FrameReader, HEAD, Head, TAG, parse_head};
 use crate::spool::Spool;
 use crate::{Header, Operation, RankInfo, TraceEnd};
+use crate::{liveness, parts, snapshot};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -48,12 +49,16 @@ pub enum Event<'a> {
 pub struct Operations<'a> {
     /// Rank whose operations they are.
     pub rank: u32,
+    /// Number of the block within its rank.
+    pub sequence: u64,
     /// Job time up to which this rank's blocking operations are known after this block.
     pub covered_until: i64,
     /// Numbers and names of the files they refer to; numbers are the rank's own.
     pub files: &'a [(u32, &'a str)],
     /// The operations, in job time.
     pub operations: &'a [Operation],
+    /// Marks that the program set, in job time.
+    pub marks: &'a [Mark],
 }
 
 /// How reading went.
@@ -73,6 +78,12 @@ pub struct Outcome {
     pub from_spool: u64,
     /// What could not be used and why, for people.
     pub warnings: Vec<String>,
+    /// What is missing of the job, for people.
+    pub missing: Vec<String>,
+    /// Ranks of the job of which the trace tells nothing.
+    pub missing_ranks: Vec<std::ops::RangeInclusive<u32>>,
+    /// Hosts whose ranks had not written out everything, and cannot be looked at from here.
+    pub missing_hosts: Vec<String>,
 }
 
 /// A trace that can be read once.
@@ -82,6 +93,10 @@ pub struct Trace {
     sources: Vec<Source>,
     /// Parts of an unfinished trace: look for spools, too.
     unfinished: bool,
+    /// Of parts: when the first of the job's hosts began.
+    start: Option<i64>,
+    /// Jobs beside this one that have parts in the same place.
+    other_jobs: usize,
 }
 
 enum Source {
@@ -103,12 +118,7 @@ pub fn is_trace_start(bytes: &[u8]) -> bool {
     bytes.len() >= 6 && TAG.starts_with(bytes.get(..6).unwrap_or_default())
 }
 
-/// Where the blocks of the unfinished trace `path` are collected.
-pub fn parts_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".parts");
-    PathBuf::from(name)
-}
+pub use crate::parts::directory as parts_path;
 
 impl Trace {
     /// Finds the trace `path`, or else its parts. A directory is one only if it is named `….parts`.
@@ -123,7 +133,7 @@ impl Trace {
             .ok_or_else(|| ReadError::Directory { path: path.to_owned() }),
             Ok(_) => {
                 let sources = vec![Source::File(path.to_owned())];
-                Ok(Self { path: path.to_owned(), sources, unfinished: false })
+                Ok(Self { path: path.to_owned(), sources, unfinished: false, start: None, other_jobs: 0 })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let parts = parts_path(path);
@@ -135,26 +145,27 @@ impl Trace {
 
     /// Reads a finished trace from any stream; `name` is used in messages.
     pub fn from_reader(name: &Path, input: Box<dyn Read + Send>) -> Self {
-        Self { path: name.to_owned(), sources: vec![Source::Stream(input)], unfinished: false }
+        let sources = vec![Source::Stream(input)];
+        Self { path: name.to_owned(), sources, unfinished: false, start: None, other_jobs: 0 }
     }
 
-    /// `None`: there is no part in that directory.
-    fn from_parts(path: &Path, parts: &Path) -> io::Result<Option<Self>> {
-        let mut files = Vec::new();
-        for entry in fs::read_dir(parts)? {
-            let file = entry?.path();
-            let mut start = [0u8; 7];
-            let is_part = File::open(&file).and_then(|mut f| f.read_exact(&mut start)).is_ok();
-            if is_part && is_trace_start(&start) {
-                files.push(file);
-            }
+    /// `None`: there is no part in that directory. Of several jobs, the one that began last is read.
+    fn from_parts(path: &Path, directory: &Path) -> io::Result<Option<Self>> {
+        let mut jobs = parts::jobs(directory)?.into_iter();
+        let Some(job) = jobs.next() else { return Ok(None) };
+        Ok(Some(Self { other_jobs: jobs.count(), ..Self::from_job(path, job) }))
+    }
+
+    /// Reads the parts of a job; `name` is used in messages.
+    pub fn from_job(name: &Path, job: parts::Job) -> Self {
+        let sources = job.files.into_iter().map(Source::File).collect();
+        Self {
+            path: name.to_owned(),
+            sources,
+            unfinished: true,
+            start: job.header.map(|h| h.start),
+            other_jobs: 0,
         }
-        files.sort();
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let sources = files.into_iter().map(Source::File).collect();
-        Ok(Some(Self { path: path.to_owned(), sources, unfinished: true }))
     }
 
     /// Whether this is what an unfinished job has written so far.
@@ -170,6 +181,15 @@ impl Trace {
     /// The same, with blocks handed out in pieces of at most `most` operations: faster where only the operations matter.
     pub fn read_pieces(self, most: usize, mut visit: impl FnMut(Event<'_>)) -> Result<Outcome, ReadError> {
         let mut reading = Reading::new(most);
+        reading.start = self.start;
+        if self.unfinished {
+            // Before the parts: what leaves a spool from now on will be found there.
+            let files = self.sources.iter().filter_map(|source| match source {
+                Source::File(path) => Some(path.as_path()),
+                Source::Stream(_) => None,
+            });
+            reading.take_snapshots(files);
+        }
         for source in self.sources {
             match source {
                 Source::File(path) => {
@@ -180,8 +200,13 @@ impl Trace {
                 Source::Stream(input) => reading.stream(&self.path, input, &mut visit)?,
             }
         }
-        if self.unfinished {
-            reading.spools(&mut visit);
+        reading.hand_out_snapshots(&mut visit);
+        if self.other_jobs > 0 {
+            reading.outcome.missing.push(format!(
+                "{}: this is the last of {} jobs that have parts here",
+                self.path.display(),
+                self.other_jobs + 1
+            ));
         }
         reading.finish(&self.path, self.unfinished)
     }
@@ -195,12 +220,18 @@ pub(crate) struct Reading {
     /// Names of files that ranks had no room for in their spools.
     names: BTreeMap<u32, Vec<(u32, String)>>,
     /// Rank and number of every block, to recognise a block that is also in a spool, or twice.
-    written: HashSet<(u32, u64)>,
+    pub(crate) written: HashSet<(u32, u64)>,
     operations: Vec<Operation>,
     /// Operations that are handed out at a time.
     most: usize,
     end_is_last: bool,
     damaged: bool,
+    /// When the first host of the job began, and how much later the one did that is being read.
+    pub(crate) start: Option<i64>,
+    later: i64,
+    /// What local ranks had in memory before their parts were read.
+    snapshots: BTreeMap<u32, (RankInfo, Spool)>,
+    snapshots_taken: bool,
 }
 
 impl Reading {
@@ -215,6 +246,10 @@ impl Reading {
             most: most.max(1),
             end_is_last: false,
             damaged: false,
+            start: None,
+            later: 0,
+            snapshots: BTreeMap::new(),
+            snapshots_taken: false,
         }
     }
 
@@ -251,11 +286,11 @@ impl Reading {
     ) -> Result<(), String> {
         self.end_is_last = false;
         match kind {
-            Some(FrameKind::Header) => parse(body).map(|header: Header| {
-                visit(Event::Header(&header));
-                self.outcome.header = Some(header);
-            }),
-            Some(FrameKind::Rank) => parse(body).map(|rank: RankInfo| {
+            Some(FrameKind::Header) => parse(body).map(|header: Header| self.header(header, visit)),
+            Some(FrameKind::Rank) => parse(body).map(|mut rank: RankInfo| {
+                for sample in &mut rank.clock {
+                    sample.job = sample.job.saturating_add(self.later);
+                }
                 visit(Event::Rank(&rank));
                 self.ranks.insert(rank.rank, rank);
             }),
@@ -264,13 +299,32 @@ impl Reading {
                 self.end_is_last = true;
             }),
             Some(FrameKind::Block) => self.block(body, visit),
-            None => Ok(()),
+            Some(FrameKind::Padding) | None => Ok(()),
+        }
+    }
+
+    /// Every rank's part of an unfinished trace begins with one. Hosts may have begun at different
+    /// times, and know of each other only by the wall clock.
+    fn header(&mut self, mut header: Header, visit: &mut impl FnMut(Event<'_>)) {
+        let start = *self.start.get_or_insert(header.start);
+        self.later = header.start.saturating_sub(start);
+        header.start = start;
+        if self.outcome.header.as_ref().is_none_or(|known| known.run() != header.run()) {
+            visit(Event::Header(&header));
+            self.outcome.header = Some(header);
         }
     }
 
     fn block(&mut self, body: &[u8], visit: &mut impl FnMut(Event<'_>)) -> Result<(), String> {
         let block = Block::parse(body)?;
+        if self.is_in_snapshot(block.rank, block.seq) {
+            return Ok(());
+        }
         if !self.written.insert((block.rank, block.seq)) {
+            // A write that was said to fail may have reached the disk, and was then repeated.
+            if self.snapshots_taken {
+                return Ok(());
+            }
             return Err(format!("block {} of rank {} is here twice", block.seq, block.rank));
         }
         if block.count == 0 && !block.files.is_empty() {
@@ -284,16 +338,21 @@ impl Reading {
         let covered = info.and_then(|rank| rank.job_time(block.covered_until));
         let covered_until = covered.unwrap_or(block.covered_until);
         let mut count = 0;
+        let mut marks = marks_in_job_time(info, &block.marks);
         let decoded = block.decode_pieces(shift.unwrap_or(0), self.most, &mut operations, |piece| {
             if shift.is_none() {
                 to_job_time(info, piece);
             }
             count += piece.len() as u64;
+            // With the first piece.
+            let marks = std::mem::take(&mut marks);
             visit(Event::Block(Operations {
                 rank: block.rank,
+                sequence: block.seq,
                 covered_until,
                 files: &block.files,
                 operations: piece,
+                marks: &marks,
             }));
         });
         self.outcome.blocks += u64::from(decoded.is_ok() || count > 0);
@@ -302,40 +361,66 @@ impl Reading {
         decoded.map_err(|error| error.to_string())
     }
 
-    /// What unfinished ranks of this host have not written out yet.
+    /// Notes what the ranks of this host have in memory, before the parts are read: so that what
+    /// leaves memory meanwhile is counted neither twice nor not at all.
+    pub(crate) fn take_snapshots<'p>(&mut self, parts: impl Iterator<Item = &'p Path>) {
+        self.snapshots_taken = true;
+        for rank in parts.flat_map(local_ranks) {
+            if let Some(spool) = snapshot::take(&rank) {
+                self.snapshots.insert(rank.rank, (rank, spool));
+            }
+        }
+    }
+
+    /// Whether the records of a block were still in memory when its rank's spool was looked at.
+    fn is_in_snapshot(&self, rank: u32, sequence: u64) -> bool {
+        let next = self.snapshots.get(&rank).and_then(|(_, spool)| spool.next_block);
+        next.is_some_and(|next| sequence >= next)
+    }
+
+    /// What the ranks of this host have not written out yet; only right for a job that is dead.
     pub(crate) fn spools(&mut self, visit: &mut impl FnMut(Event<'_>)) {
-        let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        let ranks: Vec<RankInfo> = self.ranks.values().cloned().collect();
-        for rank in ranks {
-            if rank.finished || rank.spool.is_empty() || rank.boot_id != boot_id.trim() {
+        for rank in self.ranks.values().filter(|rank| is_unfinished_here(rank)) {
+            if let Some(spool) = snapshot::take(rank) {
+                self.snapshots.insert(rank.rank, (rank.clone(), spool));
+            }
+        }
+        self.hand_out_snapshots(visit);
+    }
+
+    fn hand_out_snapshots(&mut self, visit: &mut impl FnMut(Event<'_>)) {
+        for (_, (rank, spool)) in std::mem::take(&mut self.snapshots) {
+            // As it was in the part: with the host's distance from the start of the job.
+            let rank = self.ranks.get(&rank.rank).cloned().unwrap_or(rank);
+            self.spool(&rank, &spool, visit);
+        }
+    }
+
+    fn spool(&mut self, rank: &RankInfo, spool: &Spool, visit: &mut impl FnMut(Event<'_>)) {
+        let more = self.names.get(&rank.rank).into_iter().flatten();
+        let names: Vec<(u32, &str)> =
+            spool.names.iter().chain(more).map(|(number, name)| (*number, name.as_str())).collect();
+        let numbers = self.written.iter().filter(|(number, _)| *number == rank.rank);
+        let mut sequence = numbers.map(|&(_, sequence)| sequence + 1).max().unwrap_or(0);
+        for slot in &spool.slots {
+            let was_written = |seq| self.written.contains(&(rank.rank, seq));
+            let (mut operations, marks) = slot.contents(was_written);
+            if operations.is_empty() && marks.is_empty() {
                 continue;
             }
-            let Some(spool) = fs::read(&rank.spool).ok().and_then(|bytes| Spool::parse(&bytes)) else {
-                continue;
-            };
-            if (spool.rank, spool.pid) != (rank.rank, rank.pid) {
-                continue;
-            }
-            let more = self.names.get(&rank.rank).into_iter().flatten();
-            let names: Vec<(u32, &str)> =
-                spool.names.iter().chain(more).map(|(number, name)| (*number, name.as_str())).collect();
-            for slot in &spool.slots {
-                let was_written = |seq| self.written.contains(&(rank.rank, seq));
-                let mut operations: Vec<Operation> = slot.records(was_written).collect();
-                if operations.is_empty() {
-                    continue;
-                }
-                to_job_time(Some(&rank), &mut operations);
-                self.outcome.blocks += 1;
-                self.outcome.operations += operations.len() as u64;
-                self.outcome.from_spool += operations.len() as u64;
-                visit(Event::Block(Operations {
-                    rank: rank.rank,
-                    covered_until: operations.last().map_or(0, |op| op.end),
-                    files: &names,
-                    operations: &operations,
-                }));
-            }
+            to_job_time(Some(rank), &mut operations);
+            self.outcome.blocks += 1;
+            self.outcome.operations += operations.len() as u64;
+            self.outcome.from_spool += operations.len() as u64;
+            visit(Event::Block(Operations {
+                rank: rank.rank,
+                sequence,
+                covered_until: operations.last().map_or(0, |op| op.end),
+                files: &names,
+                operations: &operations,
+                marks: &marks_in_job_time(Some(rank), &marks),
+            }));
+            sequence += 1;
         }
     }
 
@@ -346,8 +431,24 @@ impl Reading {
         }
     }
 
+    /// Ranks that were killed on other hosts may have left records there.
+    fn note_missing_hosts(&mut self) {
+        let elsewhere = self.ranks.values().filter(|rank| {
+            !rank.finished && !rank.spool.is_empty() && !liveness::is_here(rank) && !rank.salvaged
+        });
+        let hosts: std::collections::BTreeSet<&str> = elsewhere.map(|rank| rank.host.as_str()).collect();
+        self.outcome.missing_hosts = hosts.into_iter().map(str::to_owned).collect();
+        if !self.outcome.missing_hosts.is_empty() {
+            self.outcome.missing.push(format!(
+                "the last records may still be on {}: run `ftio clean` there to add them to the trace",
+                self.outcome.missing_hosts.join(", ")
+            ));
+        }
+    }
+
     fn finish(mut self, path: &Path, unfinished: bool) -> Result<Outcome, ReadError> {
-        if self.outcome.blocks == 0 {
+        let told = self.end_is_last && self.outcome.header.is_some();
+        if self.outcome.blocks == 0 && !told {
             let detail = match self.outcome.warnings.first() {
                 Some(warning) => format!(" ({warning})"),
                 None if unfinished => {
@@ -361,7 +462,21 @@ impl Reading {
             end.ranks as usize == self.ranks.len() && end.operations == self.outcome.operations
         });
         let finished = self.ranks.values().all(|rank| rank.finished);
-        self.outcome.complete = self.end_is_last && ranks_agree && finished && !self.damaged && !unfinished;
+        // Of a trace that something else was turned into, ranks without I/O may have no frame.
+        let header = self.outcome.header.as_ref().filter(|header| header.number.is_some());
+        let expected = header.map_or(0, |header| header.ranks);
+        self.outcome.missing_ranks = missing(self.ranks.keys().copied(), expected);
+        let everybody = self.outcome.missing_ranks.is_empty();
+        self.outcome.complete =
+            self.end_is_last && ranks_agree && finished && everybody && !self.damaged && !unfinished;
+        if !everybody {
+            self.outcome.missing.push(format!(
+                "nothing is known of {} of {expected} ranks: {}",
+                self.outcome.missing_ranks.iter().map(|r| u64::from(r.end() - r.start()) + 1).sum::<u64>(),
+                list(&self.outcome.missing_ranks)
+            ));
+        }
+        self.note_missing_hosts();
         if unfinished {
             self.outcome.warnings.push(format!(
                 "{}: the job has not reached MPI_Finalize; this is what it had written so far",
@@ -375,8 +490,80 @@ impl Reading {
         } else if !self.outcome.complete && self.outcome.warnings.is_empty() {
             self.outcome.warnings.push(format!("{}: the end of the trace is missing", path.display()));
         }
+        self.outcome.warnings.extend(self.outcome.missing.iter().cloned());
         Ok(self.outcome)
     }
+}
+
+/// The ranks below `expected` that are not there.
+fn missing(ranks: impl Iterator<Item = u32>, expected: u32) -> Vec<std::ops::RangeInclusive<u32>> {
+    let mut gaps = Vec::new();
+    let mut next = 0;
+    for rank in ranks.take_while(|&rank| rank < expected) {
+        if rank > next {
+            gaps.push(next..=rank - 1);
+        }
+        next = rank + 1;
+    }
+    if next < expected {
+        gaps.push(next..=expected - 1);
+    }
+    gaps
+}
+
+/// `0, 3-5 and 12 more groups`
+fn list(ranges: &[std::ops::RangeInclusive<u32>]) -> String {
+    const SHOWN: usize = 8;
+    let one = |range: &std::ops::RangeInclusive<u32>| match range.end() - range.start() {
+        0 => range.start().to_string(),
+        _ => format!("{}-{}", range.start(), range.end()),
+    };
+    let mut text = ranges.iter().take(SHOWN).map(one).collect::<Vec<_>>().join(", ");
+    if let Some(more) = ranges.len().checked_sub(SHOWN).filter(|&more| more > 0) {
+        text.push_str(&format!(" and {more} more groups"));
+    }
+    text
+}
+
+/// Whether a rank had not ended when it wrote this, and may have left a spool on this host.
+fn is_unfinished_here(rank: &RankInfo) -> bool {
+    !rank.finished && !rank.spool.is_empty() && liveness::is_here(rank)
+}
+
+/// The ranks in a part that may have a spool on this host. Blocks are passed over unread.
+fn local_ranks(part: &Path) -> Vec<RankInfo> {
+    let mut ranks = Vec::new();
+    let Ok(file) = File::open(part) else { return ranks };
+    let mut file = io::BufReader::with_capacity(16 << 10, file);
+    let mut head = [0u8; HEAD];
+    while file.read_exact(&mut head).is_ok() {
+        let Head::Frame { kind, length, .. } = parse_head(&head) else {
+            // Damage: leave the finding of the next frame to who reads all.
+            let mut frames = FrameReader::new(file);
+            while let Ok(Some(frame)) = frames.next_frame() {
+                if frame.kind == Some(FrameKind::Rank) {
+                    ranks.extend(RankInfo::parse(frame.body));
+                }
+            }
+            break;
+        };
+        if FrameKind::from_code(kind) == Some(FrameKind::Rank) {
+            let mut body = Vec::new();
+            if (&mut file).take(length as u64).read_to_end(&mut body).is_err() {
+                break;
+            }
+            ranks.extend(RankInfo::parse(&body));
+        } else if file.seek_relative(length as i64).is_err() {
+            break;
+        }
+    }
+    ranks.retain(is_unfinished_here);
+    ranks
+}
+
+fn marks_in_job_time(rank: Option<&RankInfo>, marks: &[Mark]) -> Vec<Mark> {
+    let job_time = |time| rank.and_then(|rank| rank.job_time(time)).unwrap_or(time);
+    marks.iter().map(|mark| Mark { time: job_time(mark.time), ..mark.clone() }).collect()
 }
 
 fn parse<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, String> {

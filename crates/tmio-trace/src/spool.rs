@@ -5,7 +5,10 @@
 //! another kind of machine sees the wrong magic number and leaves it alone.
 //!
 //! ```text
-//! 0                 SPOOL_MAGIC, rank, process id, bytes per slot, number of slots, bytes of names
+//! 0                 SPOOL_MAGIC, rank, process id, bytes per slot, number of slots, bytes of names,
+//!                   number of the next block and one more, bytes of the identity
+//! IDENTITY_OFFSET   the part that its records belong to: (length: u32, the path), and then the header
+//!                   and rank frames with which they begin there: the spool can be understood alone
 //! NAMES_OFFSET      names of files: (number: u32, length: u32, the name), one after the other
 //! SLOTS_OFFSET      slots, each SLOT_WORDS words of head and then raw records
 //! ```
@@ -13,8 +16,12 @@
 //! A slot belongs to one thread. Its [`PUBLISHED`] word is stored with release order after each
 //! record, so that what it covers is always whole. Times are ticks of the clock that the slot
 //! names: `nanoseconds = ANCHOR_NS + (ticks − ANCHOR_TICKS) × RATE`.
+//!
+//! A record has [`SYNC_WORDS`] words, that of a nonblocking operation [`ASYNC_WORDS`]. The record of a
+//! mark is followed by its text, of as many bytes as its fourth word says.
 
-use crate::{AsyncTimes, Flags, OpKind, Operation};
+use crate::block::Mark;
+use crate::{AsyncTimes, Flags, Metadata, OpKind, Operation};
 
 /// First word of a spool file.
 pub const SPOOL_MAGIC: u64 = u64::from_le_bytes(*b"TMIOSPL1");
@@ -28,6 +35,12 @@ pub const HEAD_SLOT_BYTES: usize = 3;
 pub const HEAD_SLOTS: usize = 4;
 /// Bytes of names that are published.
 pub const HEAD_NAMES: usize = 5;
+/// Number of the next block and one more; 0: not told. Stored before a block's records are taken.
+pub const HEAD_NEXT: usize = 6;
+/// Bytes of the identity.
+pub const HEAD_IDENTITY: usize = 7;
+/// Where the identity begins.
+pub const IDENTITY_OFFSET: usize = 512;
 /// Where the names begin.
 pub const NAMES_OFFSET: usize = 4096;
 /// Where the slots begin.
@@ -64,6 +77,11 @@ pub const SLOT_WORDS: usize = 16;
 pub const SYNC_WORDS: usize = 5;
 /// Words of a record of a nonblocking operation.
 pub const ASYNC_WORDS: usize = 9;
+
+/// Longest text of a mark; longer ones are cut.
+pub const MARK_BYTES: usize = 1024;
+/// Words of the longest record.
+pub const LONGEST_RECORD: usize = SYNC_WORDS + MARK_BYTES / 8;
 
 /// Last word of the common part of a record: file, kind, flags, thread.
 #[inline]
@@ -154,13 +172,37 @@ impl<'a> RawRecords<'a> {
     }
 }
 
-impl Iterator for RawRecords<'_> {
-    type Item = Operation;
+/// One record of a slot.
+#[derive(Clone, Copy, Debug)]
+pub enum RawRecord<'a> {
+    /// An operation.
+    Operation(Operation),
+    /// A mark: when, by which thread, and its text as words and bytes.
+    Mark {
+        /// When it was set.
+        time: i64,
+        /// Number of the thread within its process.
+        thread: u16,
+        /// The text in words of eight bytes, the last one filled up.
+        words: &'a [u64],
+        /// Length of the text in bytes.
+        length: usize,
+    },
+}
 
+impl<'a> RawRecords<'a> {
+    /// The next record of any kind.
     #[inline]
-    fn next(&mut self) -> Option<Operation> {
+    pub fn next_record(&mut self) -> Option<RawRecord<'a>> {
         let (&[start, end, offset, bytes, identity], rest) = self.words.split_first_chunk::<SYNC_WORDS>()?;
         let kind = OpKind((identity >> 32) as u8);
+        let thread = (identity >> 48) as u16;
+        if kind == OpKind::metadata(Metadata::Mark) {
+            let length = usize::try_from(bytes).ok().filter(|&length| length <= MARK_BYTES)?;
+            let (words, rest) = rest.split_at_checked(length.div_ceil(8))?;
+            self.words = rest;
+            return Some(RawRecord::Mark { time: self.scale.to_ns(start), thread, words, length });
+        }
         let (nonblocking, rest) = if kind.is_nonblocking() {
             const EXTRA: usize = ASYNC_WORDS - SYNC_WORDS;
             let (&[issued, deadline, pending_until, test_time], rest) = rest.split_first_chunk::<EXTRA>()?;
@@ -175,18 +217,38 @@ impl Iterator for RawRecords<'_> {
             (None, rest)
         };
         self.words = rest;
-        Some(Operation {
+        Some(RawRecord::Operation(Operation {
             kind,
             flags: Flags((identity >> 40) as u8),
-            thread: (identity >> 48) as u16,
+            thread,
             file: identity as u32,
             offset: offset as i64,
             bytes,
             start: self.scale.to_ns(start),
             end: self.scale.to_ns(end),
             nonblocking,
-        })
+        }))
     }
+}
+
+/// The operations among the records.
+impl Iterator for RawRecords<'_> {
+    type Item = Operation;
+
+    #[inline]
+    fn next(&mut self) -> Option<Operation> {
+        loop {
+            if let RawRecord::Operation(operation) = self.next_record()? {
+                return Some(operation);
+            }
+        }
+    }
+}
+
+/// The text of a mark; bytes that are not UTF-8 are replaced.
+pub fn mark_text(words: &[u64], length: usize) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).take(length).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// What a dead (or live) process's spool file holds.
@@ -196,6 +258,12 @@ pub struct Spool {
     pub rank: u32,
     /// Process that wrote it.
     pub pid: u32,
+    /// Number of the next block, if the spool tells: records here are in no block from it on.
+    pub next_block: Option<u64>,
+    /// Path of the part that the records belong to, if the spool tells.
+    pub part: Option<Vec<u8>>,
+    /// The header and rank frames with which they begin there.
+    pub greeting: Vec<u8>,
     /// Numbers and names of files.
     pub names: Vec<(u32, String)>,
     /// The slots that hold records.
@@ -220,6 +288,21 @@ impl Slot {
         let from = if in_flight && was_written(self.flush_seq) { self.flush_to } else { self.flushed };
         RawRecords::new(self.words.get(from..).unwrap_or_default(), self.scale)
     }
+
+    /// The operations and marks of [`records`](Self::records), on the rank's clock.
+    pub fn contents(&self, was_written: impl FnOnce(u64) -> bool) -> (Vec<Operation>, Vec<Mark>) {
+        let (mut operations, mut marks) = (Vec::new(), Vec::new());
+        let mut records = self.records(was_written);
+        while let Some(record) = records.next_record() {
+            match record {
+                RawRecord::Operation(operation) => operations.push(operation),
+                RawRecord::Mark { time, thread, words, length } => {
+                    marks.push(Mark { time, thread, text: mark_text(words, length) });
+                }
+            }
+        }
+        (operations, marks)
+    }
 }
 
 impl Spool {
@@ -242,7 +325,16 @@ impl Spool {
             .take(usize::try_from(word(HEAD_SLOTS)?).unwrap_or(0))
             .filter_map(parse_slot)
             .collect();
+        let length = usize::try_from(word(HEAD_IDENTITY)?).unwrap_or(0);
+        let identity = bytes.get(IDENTITY_OFFSET..NAMES_OFFSET).and_then(|all| all.get(..length));
+        let identity = identity.and_then(|identity| {
+            let (&length, rest) = identity.split_first_chunk::<4>()?;
+            rest.split_at_checked(u32::from_ne_bytes(length) as usize)
+        });
         Some(Spool {
+            next_block: word(HEAD_NEXT)?.checked_sub(1),
+            part: identity.map(|(part, _)| part.to_vec()),
+            greeting: identity.map(|(_, greeting)| greeting.to_vec()).unwrap_or_default(),
             rank: u32::try_from(word(HEAD_RANK)?).ok()?,
             pid: u32::try_from(word(HEAD_PID)?).ok()?,
             names: parse_names(names.get(..published).unwrap_or_default()),

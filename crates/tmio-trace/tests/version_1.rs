@@ -90,6 +90,7 @@ fn write() -> Vec<u8> {
         start: 1_700_000_000_000_000_000,
         mpi: "An MPI v4.1".into(),
         tmio: "0.1.0".into(),
+        number: None,
     };
     let mut bytes = frame::encode(FrameKind::Header, &header).unwrap();
     let mut total = 0;
@@ -100,6 +101,10 @@ fn write() -> Vec<u8> {
             rank,
             host: format!("node{:02}", rank / 2),
             boot_id: format!("boot-{}", rank / 2),
+            started: None,
+            namespace: None,
+            user: None,
+            salvaged: false,
             pid: 1000 + rank,
             spool: String::new(),
             clock: vec![

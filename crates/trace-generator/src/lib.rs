@@ -21,6 +21,7 @@ pub mod generated;
 pub mod irregular;
 pub mod kinds;
 pub mod random;
+pub mod server_log;
 pub mod shape;
 pub mod verdict;
 pub mod write;

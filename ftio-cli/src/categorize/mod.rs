@@ -2,19 +2,18 @@
 
 mod args;
 mod page;
-mod progress;
 mod table;
 
 pub use args::Args;
 use args::{CategorizeCommand, ResultArgs};
 
 use crate::exit::Exit;
+use crate::terminal::progress::Progress;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::counted;
 use anyhow::Context;
 use mosaic::archive::{Listing, Part, Shard, Summary, process, reduce};
-use progress::Progress;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::PathBuf;
@@ -50,7 +49,7 @@ fn read(args: &Args) -> anyhow::Result<Exit> {
     }
     let threads = args.threads.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-    let mut progress = Progress::new(remaining);
+    let mut progress = Progress::new(remaining, "log");
     pool.install(|| process(&listing, shard, &mut part, |more| progress.add(more)))?;
     progress.finish();
     drop((part, pool));

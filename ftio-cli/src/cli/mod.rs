@@ -31,6 +31,8 @@ Examples:
       ftio scale runs/*.msgpack | ftio model -
   What the applications of a site do, from its archive of Darshan logs:
       ftio categorize /logs/darshan --html report.html
+  What an application does, from the log of the storage servers alone:
+      ftio signature --log servers.csv --jobs jobs.txt --user ann --nodes 64
   Give running jobs I/O priorities by their periods, or simulate the effect:
       ftio schedule --configfs DIR run.msgpack
       ftio schedule simulate
@@ -69,6 +71,7 @@ pub enum Command {
     Plot(crate::plot::Args),
     Convert(crate::convert::Args),
     Recover(crate::recover::Args),
+    Clean(crate::clean::Args),
     Predict(crate::predict::Args),
     Run(crate::run::Args),
     Trace(crate::trace::Args),
@@ -78,6 +81,7 @@ pub enum Command {
     Model(crate::model::Args),
     Schedule(crate::schedule::Args),
     Categorize(Box<crate::categorize::Args>),
+    Signature(Box<crate::signature::Args>),
 }
 
 #[cfg(test)]

@@ -76,6 +76,18 @@ impl<W: Write> Exporter for Chrome<W> {
                 self.put(&json!({"ph": "M", "name": "process_sort_index", "pid": pid, "args": {"sort_index": pid}}))
             }
             Event::Block(block) => {
+                for mark in block.marks {
+                    // An instant event of the rank's process, shown over all its rows.
+                    self.put(&json!({
+                        "ph": "i",
+                        "s": "p",
+                        "name": mark.text,
+                        "cat": "mark",
+                        "pid": block.rank,
+                        "tid": usize::from(mark.thread) * (MAX_ROWS + 1),
+                        "ts": mark.time as f64 / 1e3,
+                    }))?;
+                }
                 for op in block.operations {
                     let tid = self.row(block.rank, op)?;
                     let file = block

@@ -7,7 +7,6 @@ mod exporter;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{self, InputArgs};
-use crate::rewrite;
 use crate::terminal::text::warn_once;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
@@ -16,7 +15,7 @@ use ftio_core::source::{Opened, as_trace};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tmio_trace::{Outcome, Trace, tmio};
+use tmio_trace::{Outcome, Trace, rewrite, tmio};
 
 /// Write a trace in another format
 ///

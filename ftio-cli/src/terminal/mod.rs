@@ -1,5 +1,6 @@
 //! Text for people: colours, names that are safe to print, numbers with units.
 
+pub mod progress;
 pub mod style;
 pub mod text;
 pub mod units;

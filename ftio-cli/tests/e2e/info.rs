@@ -26,6 +26,9 @@ struct Summary {
     metadata: MetadataSummary,
     failed: u64,
     lost: u64,
+    marks: Vec<Mark>,
+    missing_ranks: Vec<String>,
+    missing_hosts: Vec<String>,
     job: Option<Job>,
     notes: Vec<String>,
 }
@@ -63,6 +66,15 @@ struct File {
     ops: u64,
     bytes_read: u64,
     bytes_written: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Mark {
+    time: f64,
+    rank: u32,
+    text: String,
 }
 
 #[derive(Debug, Deserialize)]

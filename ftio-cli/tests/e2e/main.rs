@@ -20,5 +20,6 @@ mod recover;
 mod run;
 mod scale;
 mod schedule;
+mod signature;
 mod support;
 mod trace;

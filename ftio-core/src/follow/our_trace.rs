@@ -97,7 +97,7 @@ impl OurTrace {
 
     /// What tells the run from others of the same name.
     pub fn job(&self) -> Option<(String, i64)> {
-        self.trace.header().map(|header| (header.job.clone(), header.start))
+        self.trace.header().map(tmio_trace::Header::run)
     }
 
     fn warn(&mut self, visit: &mut dyn FnMut(Event<'_>)) {

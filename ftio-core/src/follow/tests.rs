@@ -69,6 +69,7 @@ fn header(job: &str, ranks: u32) -> Vec<u8> {
         start: 5,
         mpi: String::new(),
         tmio: String::new(),
+        number: None,
     };
     frame::encode(FrameKind::Header, &header).unwrap()
 }

@@ -2,6 +2,7 @@
 
 pub mod darshan;
 pub mod module;
+pub mod overlap;
 pub mod profile;
 pub mod summary;
 pub mod waiting;

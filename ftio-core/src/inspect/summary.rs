@@ -1,9 +1,10 @@
 //! What a trace holds, summed up: `ftio info`.
 //!
-//! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in
-//! bytes per second. A number that is not known, or would be a division by zero, is `None`.
+//! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in bytes per second.
+//! A number that is not known, or would be a division by zero, is `None`.
 
 use super::module::ModuleSummary;
+use super::overlap::Phases;
 use super::waiting::Waiting;
 use crate::signal::bins::{BinWidth, VolumeBins};
 use crate::source::coverage::{Coverage, CoverageTally};
@@ -58,6 +59,12 @@ pub struct Summary {
     pub failed: Option<u64>,
     /// Operations that could not be kept, where the input tells.
     pub lost: Option<u64>,
+    /// What the program has marked.
+    pub marks: Vec<MarkSummary>,
+    /// Ranks of which the trace tells nothing, as "3" or "5-7".
+    pub missing_ranks: Vec<String>,
+    /// Hosts on which records of killed ranks may still be.
+    pub missing_hosts: Vec<String>,
     /// About the job, where the trace says so.
     pub job: Option<JobInfo>,
     /// Of a Darshan log, what its modules hold, by their names.
@@ -94,21 +101,21 @@ pub struct AsyncSummary {
     /// What every class has.
     #[serde(flatten)]
     pub class: ClassSummary,
-    /// Σ bytes / Σ (deadline − issue): what would have hidden the I/O behind computation.
+    /// Σ bytes / Σ (first deadline − first issue) over phases of overlapping requests: what would have hidden the I/O behind
+    /// computation.
     pub required_bandwidth: Option<f64>,
-    /// Σ bytes / Σ (done − issue): a lower bound, because completion is only seen when the application asks.
+    /// Σ bytes / Σ (last completion − first issue) over these phases: a lower bound, because completion is only seen when the
+    /// application asks.
     pub actual_bandwidth: Option<f64>,
-    /// Σ bytes / Σ (last seen unfinished − issue), over operations that were tested unfinished: an upper
-    /// bound.
+    /// Σ bytes / Σ (last seen unfinished − first issue) of the requests that were tested unfinished: an upper bound.
     pub actual_upper: Option<f64>,
-    /// Time the application lost to these operations all the same; a wait for several of them counts once.
-    /// `None` where deadlines are not known.
+    /// Time the application lost to these operations all the same; a wait for several of them counts once. `None` where
+    /// deadlines are not known.
     pub lost_time: Option<f64>,
-    /// Share of the time of the operations (each thread's overlapping ones counted once) that computation
-    /// hid: 1 − lost/busy.
+    /// Share of the time of the operations (each thread's overlapping ones counted once) that computation hid: 1 − lost/busy.
     pub hidden: Option<f64>,
-    /// The bandwidth of all ranks together that would have hidden everything: the peak of the required
-    /// bandwidth over time, in bins of at most 1/65536 of the job.
+    /// The bandwidth of all ranks together that would have hidden everything: the peak of the required bandwidth over time, in bins
+    /// of at most 1/65536 of the job.
     pub hiding_bandwidth: Option<f64>,
 }
 
@@ -123,6 +130,17 @@ pub struct FileSummary {
     pub bytes_read: u64,
     /// Bytes from memory to the file.
     pub bytes_written: u64,
+}
+
+/// A text that the program has put into the trace.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MarkSummary {
+    /// Job time.
+    pub time: f64,
+    /// Rank that set it.
+    pub rank: u32,
+    /// The text.
+    pub text: String,
 }
 
 /// What tracing cost.
@@ -200,6 +218,7 @@ pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, 
     (summary.metadata, summary.failed, summary.lost, summary.clock.nodes) = (None, None, None, None);
     for class in [&mut summary.write_async, &mut summary.read_async] {
         (class.required_bandwidth, class.lost_time) = (None, None);
+        class.actual_bandwidth = class.class.bandwidth;
     }
     Ok(summary)
 }
@@ -221,6 +240,7 @@ pub(super) struct Tally {
     metadata_time: i128,
     failed: u64,
     last_end: i64,
+    marks: Vec<MarkSummary>,
 }
 
 /// Sums in nanoseconds and bytes.
@@ -230,9 +250,7 @@ struct ClassTally {
     bytes: u128,
     time: i128,
     ranks: BTreeSet<u32>,
-    required_time: i128,
-    pending_bytes: u128,
-    pending_time: i128,
+    phases: Phases,
     waiting: Waiting,
     /// Time with at least one operation under way, per rank and thread.
     busy: Busy,
@@ -256,6 +274,11 @@ impl Tally {
         let mut files: BTreeMap<u32, FileSummary> = BTreeMap::new();
         let mut current: Option<(u32, FileSummary)> = None;
         let mut seen = [false; 4];
+        self.marks.extend(block.marks.iter().map(|mark| MarkSummary {
+            time: seconds(mark.time),
+            rank: block.rank,
+            text: mark.text.clone(),
+        }));
         for op in block.operations {
             self.last_end = self.last_end.max(op.end);
             self.failed += u64::from(op.flags.contains(Flags::FAILED));
@@ -304,7 +327,8 @@ impl Tally {
     }
 
     /// The sums.
-    pub(super) fn finish(self, name: &str, outcome: Outcome) -> Summary {
+    pub(super) fn finish(mut self, name: &str, outcome: Outcome) -> Summary {
+        self.marks.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.rank.cmp(&b.rank)));
         let mut notes = outcome.warnings;
         let warnings = notes.len();
         let finished: Vec<&RankInfo> = self.ranks.values().filter(|rank| rank.finished).collect();
@@ -319,7 +343,8 @@ impl Tally {
         let counted = self.ranks.keys().last().map(|rank| rank.saturating_add(1));
         let operations: u64 = finished.iter().map(|rank| rank.operations).sum();
         let per_op = |rank: &&RankInfo| rank.overhead_per_op * rank.operations as f64 * 1e-9;
-        let nodes: BTreeSet<&str> = self.ranks.values().map(|rank| rank.boot_id.as_str()).collect();
+        // Hosts that are containers of one node share its kernel, nodes may share a name.
+        let nodes: BTreeSet<_> = self.ranks.values().map(|rank| (&rank.boot_id, &rank.host)).collect();
         let clock_errors = self.ranks.values().flat_map(|rank| &rank.clock).map(|sample| sample.error);
         let [write_sync, read_sync, write_async, read_async] = &self.classes;
         Summary {
@@ -346,6 +371,9 @@ impl Tally {
             metadata: Some(Metadata { ops: self.metadata_ops, time: seconds_of_sum(self.metadata_time) }),
             failed: Some(self.failed),
             lost: Some(lost),
+            marks: self.marks,
+            missing_ranks: outcome.missing_ranks.iter().map(range).collect(),
+            missing_hosts: outcome.missing_hosts,
             modules: None,
             counters: None,
             job: outcome.header.map(|header| JobInfo {
@@ -373,11 +401,7 @@ impl ClassTally {
             let bins =
                 self.required.get_or_insert_with(|| VolumeBins::new(0, BinWidth::Finest, REQUIRED_BINS));
             bins.add(op.start, times.deadline.max(op.start), op.bytes);
-            self.required_time += duration(op.start, times.deadline);
-            if times.pending_until > times.issued {
-                self.pending_bytes += u128::from(op.bytes);
-                self.pending_time += duration(op.start, times.pending_until);
-            }
+            self.phases.add(rank, op);
         }
     }
 
@@ -392,11 +416,12 @@ impl ClassTally {
     }
 
     fn async_summary(&self) -> AsyncSummary {
+        let phases = self.phases.totals();
         AsyncSummary {
             class: self.summary(),
-            required_bandwidth: rate(self.bytes, self.required_time),
-            actual_bandwidth: rate(self.bytes, self.time),
-            actual_upper: rate(self.pending_bytes, self.pending_time),
+            required_bandwidth: rate(self.bytes, phases.required_time),
+            actual_bandwidth: rate(self.bytes, phases.actual_time),
+            actual_upper: rate(phases.tested_bytes, phases.tested_time),
             lost_time: Some(seconds_of_sum(self.waiting.lost())),
             hidden: (self.busy.total > 0)
                 .then(|| (1.0 - self.waiting.lost() as f64 / self.busy.total as f64).clamp(0.0, 1.0)),
@@ -405,9 +430,8 @@ impl ClassTally {
     }
 }
 
-/// Time during which a thread had operations under way. They are recorded as they complete, so that
-/// overlapping ones follow each other closely; of each thread the stretch they cover is kept until one begins
-/// after it.
+/// Time during which a thread had operations under way. They are recorded as they complete, so that overlapping ones follow each
+/// other closely; of each thread the stretch they cover is kept until one begins after it.
 #[derive(Default)]
 struct Busy {
     last: BTreeMap<(u32, u16), (i64, i64)>,
@@ -425,6 +449,14 @@ impl Busy {
             self.total -= duration(last.0.max(op.start), last.1.min(op.end));
         }
         *last = if overlaps { whole } else { (op.start, op.end) };
+    }
+}
+
+/// `3` or `5-7`
+fn range(ranks: &std::ops::RangeInclusive<u32>) -> String {
+    match ranks.end() - ranks.start() {
+        0 => ranks.start().to_string(),
+        _ => format!("{}-{}", ranks.start(), ranks.end()),
     }
 }
 

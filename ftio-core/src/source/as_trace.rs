@@ -127,6 +127,7 @@ impl Encoder {
             start: 0,
             mpi: String::new(),
             tmio: format!("ftio {}", env!("CARGO_PKG_VERSION")),
+            number: None,
         };
         let mut bytes = frame::encode(FrameKind::Header, &header).map_err(|_| cannot())?;
         for (rank, (_, _, operations)) in &self.ranks {

@@ -10,7 +10,7 @@ use super::split::Splitter;
 use super::value::Value;
 use super::{
     csv, darshan, esnet, gekkofs, our_trace, prometheus, proxy, proxy_profile, recorder, recorder_folder,
-    text, tmio_file, trace_events,
+    signature, text, tmio_file, trace_events,
 };
 
 /// Formats of files. The first that fits is taken: those with unmistakable beginnings come first.
@@ -28,6 +28,13 @@ pub static FORMATS: &[Format] = &[
         about: "a Darshan log",
         recognise: darshan::looks_like,
         read: |content, options| Ok(Holds::One(Kind::Darshan(darshan::open(content, options)?))),
+        grows: None,
+    },
+    Format {
+        name: "signature",
+        about: "a signature of ftio",
+        recognise: signature::looks_like,
+        read: |content, _| json_series(content, signature::series),
         grows: None,
     },
     Format {

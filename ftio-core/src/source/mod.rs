@@ -11,6 +11,7 @@
 //! | `gekkofs` | client metrics of GekkoFS, JSON or MessagePack |
 //! | `proxy` | exports of the metric proxy |
 //! | `prometheus` | answers of Prometheus, a list of times and values, its text format with time stamps |
+//! | `signature` | signatures that `ftio signature` found |
 //! | `esnet` | traffic of an interface as ESnet shows it |
 //! | `csv` | tables of requests, or of samples over time |
 //! | `text` | any text, by the expressions of a [pattern] file |
@@ -53,6 +54,7 @@ pub mod proxy_profile;
 mod recorder;
 mod recorder_folder;
 pub mod series;
+mod signature;
 mod since_first;
 pub mod split;
 mod text;
@@ -70,7 +72,7 @@ pub use in_memory::{InMemory, Merged};
 pub use job::{Job, Source};
 pub(crate) use open::since_first;
 pub use open::{Folder, folder, open, open_as, open_content, recognise};
-pub use opened::{Kind, Opened};
+pub use opened::{Kind, Opened, Sampled};
 pub use options::{OpenOptions, Rate};
 pub use our_trace::TmioTrace;
 pub use pattern::Pattern;

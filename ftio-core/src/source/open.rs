@@ -4,7 +4,7 @@ use super::content::{Content, Input};
 use super::error::{SourceError, excerpt};
 use super::format::{FolderFormat, Format, Holds};
 use super::formats::{self, FOLDERS};
-use super::opened::{Kind, Opened};
+use super::opened::{Kind, Opened, Sampled};
 use super::options::OpenOptions;
 use super::series::{self, Series};
 use super::since_first::SinceFirst;
@@ -75,7 +75,12 @@ fn opened(name: &str, holds: Holds, options: &OpenOptions) -> Result<Vec<Opened>
     let several = series.len() > 1;
     let open = |series: Series| Opened {
         name: if several { format!("{name}: {}", series.name) } else { name.to_owned() },
-        kind: since_first(Kind::Requests(series::source(name, series, options.rate)), options.origin),
+        kind: Kind::Sampled(Sampled {
+            input: name.to_owned(),
+            series,
+            rate: options.rate,
+            origin: options.origin,
+        }),
     };
     Ok(series.into_iter().map(open).collect())
 }

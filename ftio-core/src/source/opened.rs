@@ -3,8 +3,11 @@
 use super::darshan::DarshanLog;
 use super::error::SourceError;
 use super::job::Source;
+use super::options::Rate;
 use super::our_trace::TmioTrace;
 use super::proxy_profile::ProxyProfile;
+use super::series::{self, Series};
+use super::since_first::SinceFirst;
 use super::tmio_file::TmioFile;
 
 /// An input, or one quantity of several in it.
@@ -27,8 +30,23 @@ pub enum Kind {
     Darshan(DarshanLog),
     /// What counters came to, without times.
     Profile(ProxyProfile),
+    /// A quantity over time.
+    Sampled(Sampled),
     /// Anything else.
     Requests(Box<dyn Source>),
+}
+
+/// A quantity over time, as its file has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sampled {
+    /// What messages call the file.
+    pub input: String,
+    /// The quantity.
+    pub series: Series,
+    /// Is it a counter, as far as the user says?
+    pub rate: Rate,
+    /// Job time 0, if the user says that.
+    pub origin: Option<i64>,
 }
 
 impl std::fmt::Debug for Kind {
@@ -38,6 +56,7 @@ impl std::fmt::Debug for Kind {
             Kind::Tmio(_) => "Tmio",
             Kind::Darshan(_) => "Darshan",
             Kind::Profile(_) => "Profile",
+            Kind::Sampled(_) => "Sampled",
             Kind::Requests(_) => "Requests",
         })
     }
@@ -54,6 +73,9 @@ impl Opened {
                 let found = format!("what {} counters came to", profile.counters.len());
                 let expected = "samples over time".into();
                 return Err(SourceError::NoTimes { name: profile.name, expected, found });
+            }
+            Kind::Sampled(Sampled { input, series, rate, origin }) => {
+                Box::new(SinceFirst { source: series::source(&input, series, rate), origin })
             }
             Kind::Requests(source) => source,
         })

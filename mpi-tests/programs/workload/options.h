@@ -26,7 +26,7 @@ struct options {
     const char *directory;
     int iterations;
     double compute, jitter, desync, delay, prolong;
-    bool busy, overlap;
+    bool busy, overlap, paced;
     int slices;
     int transition; /* per cent; negative: every phase writes */
     long long seed;
@@ -47,6 +47,7 @@ static const char USAGE[] =
     "Shape of the run\n"
     "  --iterations N      phases of I/O (10)\n"
     "  --compute SECONDS   computation before each of them (1)\n"
+    "  --paced             phases begin every so many seconds, however long the one before took\n"
     "  --busy              compute by spinning; without it, by sleeping\n"
     "  --jitter SIGMA      standard deviation of the computation's length in seconds, alike on all ranks (0)\n"
     "  --desync MEAN       mean of an exponentially distributed delay of every rank in every phase, seconds (0)\n"
@@ -169,11 +170,11 @@ static void check_combinations(const struct options *o, bool speak) {
 static struct options parse_options(int argc, char **argv, bool speak) {
     struct options o = {.directory = ".", .iterations = 10, .compute = 1, .slices = 1, .seed = 1,
                         .transition = -1, .size = 64 << 10, .requests = 4, .files = 1, .threads = 1, .completion = WAITALL};
-    enum { ITERATIONS = 256, COMPUTE, BUSY, JITTER, DESYNC, SEED, OVERLAP, SLICES, SIZE, REQUESTS, ACCESS,
+    enum { ITERATIONS = 256, COMPUTE, BUSY, PACED, JITTER, DESYNC, SEED, OVERLAP, SLICES, SIZE, REQUESTS, ACCESS,
            POINTER, DATATYPE, COMPLETE, COPY_REQUEST, IGNORE_STATUS, LARGE_COUNT, READ, SHORT_READ, ZERO,
            THREADS, DIRECTORY, FILES, LAYOUT, KEEP, POSIX, FLUSH, CORRUPT, TRANSITION, DELAY, PROLONG, HELP };
     static const struct option table[] = {
-        {"iterations", 1, 0, ITERATIONS}, {"compute", 1, 0, COMPUTE}, {"busy", 0, 0, BUSY},
+        {"iterations", 1, 0, ITERATIONS}, {"compute", 1, 0, COMPUTE}, {"busy", 0, 0, BUSY}, {"paced", 0, 0, PACED},
         {"jitter", 1, 0, JITTER}, {"desync", 1, 0, DESYNC}, {"seed", 1, 0, SEED},
         {"overlap", 0, 0, OVERLAP}, {"slices", 1, 0, SLICES}, {"size", 1, 0, SIZE},
         {"requests", 1, 0, REQUESTS}, {"access", 1, 0, ACCESS}, {"pointer", 1, 0, POINTER},
@@ -192,6 +193,7 @@ static struct options parse_options(int argc, char **argv, bool speak) {
         case ITERATIONS: o.iterations = (int)whole(speak, "--iterations", optarg, 1); break;
         case COMPUTE: o.compute = seconds(speak, "--compute", optarg); break;
         case BUSY: o.busy = true; break;
+        case PACED: o.paced = true; break;
         case JITTER: o.jitter = seconds(speak, "--jitter", optarg); break;
         case DESYNC: o.desync = seconds(speak, "--desync", optarg); break;
         case SEED: o.seed = whole(speak, "--seed", optarg, 0); break;

@@ -1,7 +1,7 @@
 //! Ranks whose monotonic clocks differ, as they do on several nodes: here by time namespaces, which only root can
 //! make.
 
-use crate::harness::{Mpi, installed_mpis, run_limited, say_skipped};
+use crate::harness::{Mpi, installed_mpis, run_limited, skip};
 use crate::traced::{Scratch, info, traced};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -17,7 +17,7 @@ fn may_shift_clocks() -> bool {
     command.args(["--time", "--monotonic", "100", "--fork", "--", "true"]);
     let able = run_limited(command, Duration::from_secs(20)).success();
     if !able {
-        say_skipped("no permission to make time namespaces");
+        skip("no permission to make time namespaces");
     }
     able
 }

@@ -1,6 +1,6 @@
 //! Where there is nothing to trace, nothing happens; where there is, the program does not notice.
 
-use crate::harness::{Outcome, installed_mpis, libtmio, run_limited};
+use crate::harness::{Outcome, installed_mpis, libtmio, run_limited, skip};
 use crate::traced::{Scratch, assert_exact, info, names, traced};
 use std::fs;
 use std::process::Command;
@@ -166,4 +166,25 @@ fn flushing_without_a_tracer_does_nothing() {
         assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
     }
     assert_exact(&["--flush", "--iterations", "10"]);
+}
+
+#[test]
+fn the_calls_of_the_header_do_not_race() {
+    let scratch = Scratch::new();
+    let program = scratch.path().join("marks");
+    let root = env!("CARGO_MANIFEST_DIR");
+    let mut compile = Command::new("cc");
+    compile.args(["-O1", "-g", "-fsanitize=thread", "-I"]).arg(format!("{root}/../c-headers"));
+    compile
+        .arg(format!("{root}/programs/marks_in_threads.c"))
+        .args(["-lpthread", "-ldl", "-o"])
+        .arg(&program);
+    if !compile.output().is_ok_and(|output| output.status.success()) {
+        return skip("the C compiler has no thread sanitizer");
+    }
+    let outcome = run_limited(Command::new(&program), Duration::from_secs(60));
+    if outcome.stderr.contains("unexpected memory mapping") {
+        return skip("the thread sanitizer does not work with this kernel");
+    }
+    assert!(outcome.success() && !outcome.stderr.contains("data race"), "{outcome:?}");
 }

@@ -1,6 +1,6 @@
 //! Compiles the programs in `programs/` with each installed MPI and runs them, always with a time limit.
 
-pub use crate::mpis::{Lack, Mpi, installed_mpis};
+pub use crate::mpis::{Lack, Mpi, installed_mpis, installed_mpis_with};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -12,21 +12,18 @@ use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Says visibly that something was not tested. `scripts/test` sets `MPI_TESTS_STRICT`, having installed all that
-/// is needed: there, it is a failure.
-pub fn skip(reason: &str) {
-    assert!(
-        std::env::var_os("MPI_TESTS_STRICT").is_none(),
-        "cannot be skipped under MPI_TESTS_STRICT: {reason}"
-    );
-    say_skipped(reason);
+/// Whether a test that cannot be made is a failure: `STRICT=1`, or by its older name `MPI_TESTS_STRICT`, as
+/// in `scripts/test`, which has installed all that is needed.
+pub fn is_strict() -> bool {
+    ["STRICT", "MPI_TESTS_STRICT"].iter().any(|name| std::env::var(name).is_ok_and(|value| value != "0"))
 }
 
-/// Like [`skip`] for what depends on the machine's permissions, which no set-up can change.
-pub fn say_skipped(reason: &str) {
+/// Says visibly that something was not tested; a failure where tests are strict.
+pub fn skip(reason: &str) {
     let test = thread::current().name().unwrap_or("?").to_string();
     // Written past the test runner's capture, which would hide it when the test passes.
-    let _ = writeln!(std::io::stderr(), "skipped in {test}: {reason}");
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
+    assert!(!is_strict(), "cannot be skipped where STRICT is set: {reason}");
 }
 
 pub fn target_directory() -> PathBuf {
@@ -80,7 +77,7 @@ impl Mpi {
         let _one_at_a_time = COMPILING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../c-headers");
         let directory = target_directory().join("mpi-tests").join(self.name);
-        let shared = name.ends_with("_tool");
+        let shared = is_shared(name);
         let binary = directory.join(if shared { format!("lib{name}.so") } else { name.to_string() });
         let fresh = newest(&programs()).max(newest(&headers));
         if fs::metadata(&binary).and_then(|meta| meta.modified()).is_ok_and(|built| built > fresh) {
@@ -103,7 +100,7 @@ impl Mpi {
             } else {
                 compile.arg("-std=gnu11").arg(programs().join(format!("{name}.c")));
             }
-            compile.args(["-lm", "-ldl", "-lpthread"]);
+            compile.args(["-rdynamic", "-lm", "-ldl", "-lpthread"]);
             compile.args(libraries);
         }
         // Another process may be running or compiling the old one: the new one takes its place at once.
@@ -127,6 +124,26 @@ impl Mpi {
             alone: false,
         }
     }
+}
+
+fn is_shared(name: &str) -> bool {
+    name.ends_with("_tool") || name.ends_with("_module")
+}
+
+/// A program of `programs/`, compiled without any MPI.
+pub fn plain_program(name: &str) -> PathBuf {
+    let directory = target_directory().join("mpi-tests/plain");
+    fs::create_dir_all(&directory).expect("target/ can be written");
+    let binary = directory.join(if is_shared(name) { format!("lib{name}.so") } else { name.to_string() });
+    let draft = binary.with_extension(format!("{}.{:?}.tmp", std::process::id(), thread::current().id()));
+    let mut compile = Command::new("cc");
+    compile.args(["-O1", "-Wall", "-Wextra", "-std=gnu11"]);
+    compile.args(if is_shared(name) { &["-shared", "-fPIC"][..] } else { &[] });
+    let output = compile.arg(programs().join(format!("{name}.c"))).args(["-ldl", "-o"]).arg(&draft).output();
+    let output = output.expect("there is a C compiler");
+    assert!(output.status.success(), "{name}:\n{}", String::from_utf8_lossy(&output.stderr));
+    fs::rename(&draft, &binary).expect("target/ can be written");
+    binary
 }
 
 /// A launch of an MPI program.
@@ -175,13 +192,26 @@ impl Job {
     /// The launcher's whole command line.
     pub fn command(&self) -> Command {
         let mut command = self.mpi.launcher();
+        self.add_to(&mut command);
+        command.envs(&self.launcher_environment);
+        command
+    }
+
+    fn add_to(&self, command: &mut Command) {
         command.arg("-n").arg(self.ranks.to_string());
         for (name, value) in &self.environment {
             command.args(self.mpi.give(name, value));
         }
         command.arg(&self.program).args(&self.args);
-        command.envs(&self.launcher_environment);
-        command
+    }
+
+    /// Runs this one and another as one job, of which the other one's ranks come last.
+    pub fn run_together_with(&self, other: &Job) -> Outcome {
+        let _room = Room::take(self.ranks + other.ranks);
+        let mut command = self.command();
+        command.arg(":");
+        other.add_to(&mut command);
+        run_limited(command, LIMIT)
     }
 
     /// Starts it, calls `meanwhile` with the launcher's process id, and waits for its end.
@@ -193,13 +223,21 @@ impl Job {
     pub fn run(&self) -> Outcome {
         self.run_with(|_| {})
     }
+
+    /// Runs it in this directory.
+    pub fn run_in(&self, directory: Option<&Path>) -> Outcome {
+        let _room = Room::take(self.ranks);
+        let mut command = self.command();
+        directory.map(|directory| command.current_dir(directory));
+        run_meanwhile(command, LIMIT, |_| {})
+    }
 }
 
 /// After which a job hangs.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// Room on the machine for some ranks, given back when dropped. MPI ranks wait by spinning, so that jobs of many
-/// more ranks than there are cores crawl.
+/// Room on the machine for some ranks, given back when dropped. MPI ranks wait by spinning, so that jobs of
+/// many more ranks than there are cores crawl.
 struct Room(u32);
 
 static OCCUPIED: Mutex<u32> = Mutex::new(0);

@@ -1,8 +1,8 @@
 //! The MPIs under test: how programs are compiled and launched with each, and what it lacks.
 //!
-//! Two come from Debian's packages. `scripts/mpi-environments` makes the others under `target/mpi`; they are tested if
-//! they are there, and with `MPI_TESTS_ALL=1` (`scripts/test --all-mpi`) they must be. `MPI_TESTS_ONLY` restricts the
-//! tests to some, by name, separated by commas.
+//! Two come from Debian's packages. `scripts/mpi-environments` makes the others under `target/mpi`; they
+//! are tested if they are there, and with `MPI_TESTS_ALL=1` (`scripts/test --all-mpi`) they must be.
+//! `MPI_TESTS_ONLY` restricts the tests to some, by name, separated by commas.
 
 use crate::harness::{skip, target_directory};
 use std::path::{Path, PathBuf};
@@ -41,8 +41,11 @@ pub enum Lack {
     NonblockingReadBeyondEnd,
     /// Nonblocking file operations from several threads at once.
     RequestsInThreads,
-    /// A launcher that never ends with 0 when ranks were killed.
+    /// A launcher whose exit code does not depend on chance when ranks were killed, or left without
+    /// `MPI_Finalize`.
     ExitCodes,
+    /// `MPI_Abort` in a signal handler that has interrupted MPI.
+    AbortInHandler,
     /// Sessions, or MPI-IO in a program that has only sessions.
     Sessions,
 }
@@ -70,7 +73,13 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["mpirun.openmpi", "--oversubscribe"],
         variables: &[AS_ROOT, AS_ROOT_INDEED],
         give: by_x,
-        lacks: &[Lack::LargeCounts, Lack::NonblockingReadBeyondEnd, Lack::RequestsInThreads, Lack::Sessions],
+        lacks: &[
+            Lack::LargeCounts,
+            Lack::AbortInHandler,
+            Lack::NonblockingReadBeyondEnd,
+            Lack::RequestsInThreads,
+            Lack::Sessions,
+        ],
     },
     Mpi {
         name: "mpich",
@@ -92,7 +101,13 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["{}/bin/mpirun", "--oversubscribe"],
         variables: &[AS_ROOT, AS_ROOT_INDEED],
         give: by_x,
-        lacks: &[Lack::LargeCounts, Lack::Fortran, Lack::NonblockingReadBeyondEnd, Lack::RequestsInThreads],
+        lacks: &[
+            Lack::LargeCounts,
+            Lack::AbortInHandler,
+            Lack::Fortran,
+            Lack::NonblockingReadBeyondEnd,
+            Lack::RequestsInThreads,
+        ],
     },
     Mpi {
         name: "mpich-5",
@@ -125,7 +140,7 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["{}/bin/mpiexec.hydra"],
         variables: INTEL,
         give: by_env,
-        lacks: &[Lack::FortranF08, Lack::Spawn],
+        lacks: &[Lack::FortranF08, Lack::Spawn, Lack::ExitCodes],
     },
     Mpi {
         name: "intel-abi",
@@ -136,13 +151,19 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["{}/bin/mpiexec.hydra"],
         variables: INTEL,
         give: by_env,
-        lacks: &[Lack::Fortran, Lack::Spawn],
+        lacks: &[Lack::Fortran, Lack::Spawn, Lack::ExitCodes],
     },
 ];
 
-/// The installed MPIs; of each that should be there and is missing a line says so.
+/// The installed MPIs, at least one where tests are strict; of each that should be there and is missing a
+/// line says so.
 pub fn installed_mpis() -> Vec<Mpi> {
     let only = std::env::var("MPI_TESTS_ONLY").ok();
+    for name in only.iter().flat_map(|only| only.split(',')) {
+        if KNOWN.iter().all(|mpi| mpi.name != name) {
+            skip(&format!("MPI_TESTS_ONLY: there is no '{name}'"));
+        }
+    }
     let wanted = |mpi: &Mpi| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == mpi.name));
     let all = std::env::var_os("MPI_TESTS_ALL").is_some();
     let mut found = Vec::new();
@@ -153,7 +174,19 @@ pub fn installed_mpis() -> Vec<Mpi> {
             skip(&format!("{} is not installed", mpi.name));
         }
     }
+    if found.is_empty() {
+        skip("no MPI is installed");
+    }
     found
+}
+
+/// The installed MPIs that can do something. If none can, the test is skipped.
+pub fn installed_mpis_with(what: Lack) -> Vec<Mpi> {
+    let able: Vec<Mpi> = installed_mpis().into_iter().filter(|mpi| !mpi.lacks(what)).collect();
+    if able.is_empty() {
+        skip(&format!("no MPI that is installed can do it: {what:?}"));
+    }
+    able
 }
 
 pub fn in_path(program: &str) -> bool {
@@ -188,8 +221,8 @@ impl Mpi {
         self.lacks.contains(&what)
     }
 
-    /// On how many ranks the exact counts are compared: every case on a few, with the further MPIs on one, because the
-    /// machine that this runs on may be small.
+    /// On how many ranks the exact counts are compared: every case on a few, with the further MPIs on one,
+    /// because the machine that this runs on may be small.
     pub fn rank_counts(&self) -> &'static [u32] {
         if self.environment.is_none() { &[1, 2, 4] } else { &[3] }
     }
@@ -208,6 +241,11 @@ impl Mpi {
         let able = !self.lacks(Lack::Fortran)
             && (self.environment.is_some() || self.fortran.first().is_some_and(|name| in_path(name)));
         able.then(|| self.command(self.fortran))
+    }
+
+    /// A program without any launcher, as one rank.
+    pub fn singleton(&self, program: &Path) -> Command {
+        self.command(&[program.to_str().expect("test paths are UTF-8")])
     }
 
     /// The launcher with the arguments that it always gets.

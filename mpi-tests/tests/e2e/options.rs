@@ -86,3 +86,22 @@ fn silence() {
         assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
     }
 }
+
+/// A file of options that never ends, or that nobody writes to.
+#[test]
+fn a_file_of_options_that_is_none() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let pipe = scratch.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.is_ok_and(|status| status.success()), "a pipe can be made");
+        let directory = scratch.path().to_owned();
+        for config in [pipe, "/dev/zero".into(), directory] {
+            let outcome = job(&mpi, &scratch).env("TMIO_CONFIG", &config).run();
+            assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
+            assert_eq!(outcome.stderr.lines().count(), 1, "{}: {outcome:?}", mpi.name);
+            assert!(outcome.stderr.contains("not a regular file"), "{}: {outcome:?}", mpi.name);
+            assert_eq!(scratch.traces(), [""; 0], "{}", mpi.name);
+        }
+    }
+}

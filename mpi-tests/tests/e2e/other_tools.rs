@@ -2,7 +2,9 @@
 
 use crate::harness::{installed_mpis, libtmio};
 use crate::traced::{Scratch, info, traced};
+use std::collections::BTreeMap;
 use std::fs;
+use tmio_trace::{Event, Trace};
 
 #[test]
 fn both_orders() {
@@ -26,5 +28,31 @@ fn both_orders() {
             assert_eq!(info["write_sync"]["ops"], 30, "{}: {order}", mpi.name);
             assert_eq!(info["read_sync"]["ops"], 30, "{}: {order}", mpi.name);
         }
+    }
+}
+
+/// What the tool passes on to PMPI is not a second operation.
+#[test]
+fn metadata_behind_a_tool() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let order = format!("{}:{}", libtmio().display(), mpi.program("pmpi_tool").display());
+        let job = traced(mpi.job(2, mpi.program("metadata")).args([scratch.data()]), &scratch);
+        let job = job.env("PMPI_TOOL_OUTPUT", scratch.path().join("tool")).env("LD_PRELOAD", &order);
+        let outcome = job.run();
+        assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+        let mut kinds: BTreeMap<String, u32> = BTreeMap::new();
+        let read = Trace::open(&scratch.trace()).expect("a trace").read(|event| {
+            if let Event::Block(block) = event {
+                for operation in block.operations {
+                    *kinds.entry(operation.kind.to_string()).or_default() += 1;
+                }
+            }
+        });
+        assert!(read.is_ok(), "{}: {read:?}", mpi.name);
+        let expected = ["close", "open", "set_view", "sync", "write_at"].map(|kind| (kind.to_owned(), 20));
+        assert_eq!(kinds.into_iter().collect::<Vec<_>>(), expected, "{}", mpi.name);
+        let files = info(&scratch.trace())["files"].as_array().map(Vec::len);
+        assert_eq!(files, Some(20), "{}: one more would be unknown", mpi.name);
     }
 }

@@ -123,13 +123,6 @@ pub fn phase_starts(truth: &Value) -> Vec<f64> {
     truth["phase_starts"].as_array().expect("a list").iter().filter_map(Value::as_f64).collect()
 }
 
-/// Whether phases came regularly, up to a tenth: on a machine that is busy otherwise the truth itself has no period.
-pub fn is_regular(starts: &[f64]) -> bool {
-    let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let usual = gaps.iter().sum::<f64>() / gaps.len() as f64;
-    gaps.iter().all(|gap| (gap / usual - 1.0).abs() < 0.1)
-}
-
 impl Run {
     /// Every difference between the two accounts.
     pub fn differences(&self) -> Vec<String> {

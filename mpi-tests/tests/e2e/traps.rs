@@ -1,6 +1,6 @@
 //! What applications do that a tracer could trip over.
 
-use crate::harness::{Lack, Mpi, Outcome, installed_mpis, libtmio, run_limited, say_skipped};
+use crate::harness::{Lack, Mpi, Outcome, installed_mpis, installed_mpis_with, libtmio, run_limited, skip};
 use crate::traced::{Scratch, info, traced};
 use serde_json::Value;
 use std::time::Duration;
@@ -39,7 +39,7 @@ fn an_exception_out_of_an_error_handler() {
         let scratch = Scratch::new();
         let untraced = mpi.job(2, mpi.program("throws_from_error_handler")).args([scratch.data()]).run();
         if !untraced.success() {
-            say_skipped(&format!("no C++ exception passes through {}: {untraced:?}", mpi.name));
+            skip(&format!("no C++ exception passes through {}: {untraced:?}", mpi.name));
             continue;
         }
         let (_, info, _) = trace_quietly(&mpi, "throws_from_error_handler");
@@ -112,7 +112,7 @@ fn a_limit_on_the_size_of_files() {
 
 #[test]
 fn spawned_processes() {
-    for mpi in installed_mpis().into_iter().filter(|mpi| !mpi.lacks(Lack::Spawn)) {
+    for mpi in installed_mpis_with(Lack::Spawn) {
         let scratch = Scratch::new();
         let job = mpi.job(2, mpi.program("spawns")).args([scratch.data()]);
         // By way of the launcher's environment: Open MPI 5 does not pass on `-x` to what is spawned.
@@ -132,7 +132,7 @@ fn spawned_processes() {
 /// There is no MPI_COMM_WORLD, so every process has a trace of its own.
 #[test]
 fn sessions_without_init() {
-    for mpi in installed_mpis().into_iter().filter(|mpi| !mpi.lacks(Lack::Sessions)) {
+    for mpi in installed_mpis_with(Lack::Sessions) {
         let scratch = Scratch::new();
         let untraced = mpi.job(2, mpi.program("sessions")).args([scratch.data()]).run();
         assert!(untraced.success(), "{}: without a tracer: {untraced:?}", mpi.name);

@@ -1,6 +1,6 @@
 //! When the trace cannot be written, the program ends as it would have, and one line says why there is no trace.
 
-use crate::harness::{Mpi, installed_mpis, say_skipped};
+use crate::harness::{Mpi, installed_mpis, skip};
 use crate::traced::{Scratch, names, traced};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ impl Mount {
         if mount.is_ok_and(|output| output.status.success()) {
             Some(Mount(path))
         } else {
-            say_skipped("no permission to mount a small file system");
+            skip("no permission to mount a small file system");
             None
         }
     }

@@ -69,6 +69,7 @@ impl Script {
             start: 1_700_000_000 * SECOND,
             mpi: "An MPI".into(),
             tmio: "0.1.0".into(),
+            number: None,
         };
         push(&frame::encode(FrameKind::Header, &header).unwrap());
         let count =

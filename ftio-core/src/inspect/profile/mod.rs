@@ -68,7 +68,8 @@ pub fn profile_and<R>(
             let opened = Opened { name: name.clone(), kind: Kind::Profile(counted) };
             Ok((profile, opened.into_source().and_then(|source| look(&name, source))))
         }
-        Kind::Requests(source) => {
+        kind @ (Kind::Sampled(_) | Kind::Requests(_)) => {
+            let source = Opened { name: name.clone(), kind }.into_source()?;
             let mut profile = None;
             let seen = look(&name, Box::new(requests::Watched { source, profile: &mut profile }));
             match profile {

@@ -1,4 +1,4 @@
-//! How far the work has come, on a terminal: logs done, rate, time left.
+//! How far the work has come, on a terminal: how many are done, rate, time left.
 
 use crate::terminal::units::grouped;
 use std::io::{IsTerminal, Write};
@@ -12,6 +12,8 @@ const WIDTH: usize = 30;
 #[derive(Debug)]
 pub struct Progress {
     total: u64,
+    /// What they are: "log".
+    noun: &'static str,
     done: u64,
     begun: Instant,
     shown: Option<Instant>,
@@ -20,9 +22,9 @@ pub struct Progress {
 
 impl Progress {
     /// How many there are.
-    pub fn new(total: u64) -> Self {
+    pub fn new(total: u64, noun: &'static str) -> Self {
         let visible = std::io::stderr().is_terminal();
-        Progress { total, done: 0, begun: Instant::now(), shown: None, visible }
+        Progress { total, noun, done: 0, begun: Instant::now(), shown: None, visible }
     }
 
     /// So many more are done.
@@ -31,7 +33,10 @@ impl Progress {
         let due = self.shown.is_none_or(|shown| shown.elapsed() >= BETWEEN);
         if self.visible && (due || self.done >= self.total) {
             self.shown = Some(Instant::now());
-            eprint!("\r\x1b[2K{}", line(self.done, self.total, self.begun.elapsed().as_secs_f64()));
+            eprint!(
+                "\r\x1b[2K{}",
+                line(self.done, self.total, self.noun, self.begun.elapsed().as_secs_f64())
+            );
             let _ = std::io::stderr().flush();
         }
     }
@@ -44,13 +49,13 @@ impl Progress {
     }
 }
 
-fn line(done: u64, total: u64, seconds: f64) -> String {
+fn line(done: u64, total: u64, noun: &str, seconds: f64) -> String {
     let share = if total == 0 { 1.0 } else { done as f64 / total as f64 };
     let full = ((share * WIDTH as f64) as usize).min(WIDTH);
     let rate = if seconds > 0.0 { done as f64 / seconds } else { 0.0 };
     let left = if rate > 0.0 { clock((total.saturating_sub(done)) as f64 / rate) } else { "–".into() };
     format!(
-        "{}{} {:3.0} %  {} of {} logs  {} logs/s  {left} left",
+        "{}{} {:3.0} %  {} of {} {noun}s  {} {noun}s/s  {left} left",
         "█".repeat(full),
         "░".repeat(WIDTH - full),
         100.0 * share,
@@ -73,10 +78,10 @@ mod tests {
 
     #[test]
     fn the_bar_tells_rate_and_time_left() {
-        let text = line(2500, 10_000, 5.0);
+        let text = line(2500, 10_000, "log", 5.0);
         assert!(text.starts_with("███████░"), "{text}");
         assert!(text.ends_with(" 25 %  2\u{202f}500 of 10\u{202f}000 logs  500 logs/s  0:15 left"), "{text}");
-        assert!(line(0, 10, 0.0).ends_with("0 logs/s  – left"));
+        assert!(line(0, 10, "log", 0.0).ends_with("0 logs/s  – left"));
         assert_eq!(clock(11_100.0), "3:05:00");
     }
 }

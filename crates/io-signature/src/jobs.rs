@@ -1,0 +1,300 @@
+//! The job log: who ran what on how many nodes from when to when. CSV with named columns, or what `sacct
+//! -P` prints.
+
+use crate::moment::{duration, moment};
+use std::collections::BTreeMap;
+
+/// One job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Its number, if the log has one, else its line.
+    pub id: String,
+    /// Whose it is.
+    pub user: String,
+    /// On how many nodes it ran.
+    pub nodes: u32,
+    /// What it ran, if the log tells.
+    pub name: String,
+    /// When it began, in seconds since 1970 (or on the clock of the log).
+    pub start: f64,
+    /// When it ended.
+    pub end: f64,
+}
+
+/// The jobs of a log, and what is wrong with it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Jobs {
+    /// The jobs in the order of the log.
+    pub jobs: Vec<Job>,
+    /// Lines that are no usable job: the line, and why.
+    pub dropped: Vec<(usize, String)>,
+    /// What a reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// Why a job log cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // the messages say it
+pub enum JobsError {
+    #[error("expected a line that names the columns, found nothing")]
+    Empty,
+    #[error("line 1: expected columns user, nodes, start and end, found no {missing} in \"{found}\"")]
+    Columns { missing: &'static str, found: String },
+}
+
+/// The names a column goes by.
+const USER: &[&str] = &["user", "username", "uid", "owner"];
+const NODES: &[&str] = &["nodes", "nnodes", "allocnodes", "node_count", "nodect", "num_nodes"];
+const START: &[&str] = &["start", "starttime", "start_time", "begin"];
+const END: &[&str] = &["end", "endtime", "end_time"];
+const NAME: &[&str] = &["jobname", "name", "command", "job_name", "executable", "exe"];
+const ID: &[&str] = &["jobid", "id", "job_id", "jobidraw"];
+const ELAPSED: &[&str] = &["elapsed", "elapsedraw", "walltime", "runtime", "duration"];
+
+struct Columns {
+    user: usize,
+    nodes: usize,
+    start: usize,
+    end: usize,
+    name: Option<usize>,
+    id: Option<usize>,
+    elapsed: Option<usize>,
+}
+
+impl Columns {
+    fn of(header: &[&str]) -> Result<Self, JobsError> {
+        let place = |names: &[&str]| {
+            names
+                .iter()
+                .find_map(|name| header.iter().position(|column| column.trim().eq_ignore_ascii_case(name)))
+        };
+        let needed = |names: &'static [&str]| {
+            place(names).ok_or_else(|| JobsError::Columns { missing: names[0], found: header.join(" ") })
+        };
+        Ok(Columns {
+            user: needed(USER)?,
+            nodes: needed(NODES)?,
+            start: needed(START)?,
+            end: needed(END)?,
+            name: place(NAME),
+            id: place(ID),
+            elapsed: place(ELAPSED),
+        })
+    }
+}
+
+impl Jobs {
+    /// Read a job log. Times without a zone are local, `offset` seconds ahead of UTC.
+    pub fn parse(text: &str, offset: f64) -> Result<Self, JobsError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut lines =
+            text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+        let (_, header) = lines.next().ok_or(JobsError::Empty)?;
+        let separator =
+            ['|', ';', '\t', ','].into_iter().find(|separator| header.contains(*separator)).unwrap_or(',');
+        let columns = Columns::of(&split(header, separator))?;
+        let mut out = Jobs::default();
+        let mut shifted = 0;
+        for (number, line) in lines {
+            let fields = split(line, separator);
+            match job(&fields, &columns, number + 1, offset) {
+                Ok(Some((job, moved))) => {
+                    shifted += usize::from(moved);
+                    out.jobs.push(job);
+                }
+                // A step of a job: the job has a line of its own.
+                Ok(None) => {}
+                Err(problem) => out.dropped.push((number + 1, problem)),
+            }
+        }
+        if shifted > 0 {
+            out.warnings.push(format!(
+                "{shifted} jobs end an hour earlier or later than their run time says (daylight saving); \
+                 the run time was taken"
+            ));
+        }
+        Ok(out)
+    }
+
+    /// Do the jobs and a log from `from` to `to` belong together? A sentence if not.
+    pub fn against_log(&self, from: f64, to: f64) -> Option<String> {
+        let first = self.jobs.iter().map(|job| job.start).fold(f64::INFINITY, f64::min);
+        let last = self.jobs.iter().map(|job| job.end).fold(f64::NEG_INFINITY, f64::max);
+        let inside = |factor: f64| {
+            let covered = |job: &&Job| job.start * factor >= from && job.end * factor <= to;
+            self.jobs.iter().filter(covered).count()
+        };
+        // Most jobs lie in the log then, and not all of them in a corner of it.
+        let fits = |factor: f64| {
+            2 * inside(factor) >= self.jobs.len() && factor * (last - first) >= 0.1 * (to - from)
+        };
+        if self.jobs.is_empty() || inside(1.0) > 0 {
+            return None;
+        }
+        let ranges =
+            format!("the jobs run from {first:.0} s to {last:.0} s, the log from {from:.0} s to {to:.0} s");
+        if fits(1e-3) {
+            return Some(format!(
+                "{ranges}: the times of the jobs are a factor 1000 larger (milliseconds?); none was used"
+            ));
+        }
+        if fits(1e3) {
+            return Some(format!(
+                "{ranges}: the times of the log are a factor 1000 larger (milliseconds?); none was used"
+            ));
+        }
+        Some(format!("{ranges}: no job lies in the log; do both use the same clock and time zone?"))
+    }
+
+    /// The jobs by user, number of nodes and name: the runs of one application each.
+    pub fn applications(&self) -> BTreeMap<(String, u32, String), Vec<&Job>> {
+        let mut out: BTreeMap<(String, u32, String), Vec<&Job>> = BTreeMap::new();
+        for job in &self.jobs {
+            out.entry((job.user.clone(), job.nodes, job.name.clone())).or_default().push(job);
+        }
+        out.values_mut().for_each(|runs| runs.sort_by(|a, b| a.start.total_cmp(&b.start)));
+        out
+    }
+}
+
+/// The job of a line, and whether its end was corrected by an hour; `None` if it is a step of another.
+fn job(fields: &[&str], columns: &Columns, line: usize, offset: f64) -> Result<Option<(Job, bool)>, String> {
+    let field = |place: usize| fields.get(place).map_or("", |field| field.trim());
+    let id = columns.id.map_or_else(|| format!("line {line}"), |place| field(place).to_owned());
+    if columns.id.is_some() && id.contains('.') && field(columns.user).is_empty() {
+        return Ok(None);
+    }
+    if field(columns.user).is_empty() {
+        return Err("expected a user, found nothing".into());
+    }
+    let nodes = field(columns.nodes)
+        .parse::<u32>()
+        .map_err(|_| format!("expected a number of nodes, found \"{}\"", field(columns.nodes)))?;
+    let time = |place: usize, what: &str| {
+        moment(field(place), offset)
+            .ok_or_else(|| format!("expected a time as its {what}, found \"{}\"", field(place)))
+    };
+    let (start, mut end) = (time(columns.start, "start")?, time(columns.end, "end")?);
+    let elapsed = columns.elapsed.and_then(|place| duration(field(place)));
+    let mut moved = false;
+    if let Some(elapsed) = elapsed.filter(|elapsed| ((end - start - elapsed).abs() - 3600.0).abs() < 2.0) {
+        end = start + elapsed;
+        moved = true;
+    }
+    if end.is_nan() || start.is_nan() || end <= start {
+        let by = start - end;
+        return Err(format!(
+            "ends {by:.0} s before it starts (daylight saving? a column Elapsed would tell)"
+        ));
+    }
+    let name = columns.name.map_or("", field).to_owned();
+    Ok(Some((Job { id, user: field(columns.user).into(), nodes, name, start, end }, moved)))
+}
+
+/// Fields of a line; a separator inside double quotes does not count.
+fn split(line: &str, separator: char) -> Vec<&str> {
+    let mut fields = Vec::new();
+    let (mut from, mut quoted) = (0, false);
+    for (place, character) in line.char_indices() {
+        if character == '"' {
+            quoted = !quoted;
+        } else if character == separator && !quoted {
+            fields.push(line[from..place].trim_matches('"'));
+            from = place + character.len_utf8();
+        }
+    }
+    fields.push(line[from..].trim_matches('"'));
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn csv_and_sacct() {
+        let csv = "user,nodes,start,end,command\nann,64,1000,2000,\"lmp, big\"\nbob,8,1500,1700,x\n";
+        let found = Jobs::parse(csv, 0.0).unwrap();
+        assert_eq!(found.jobs.len(), 2);
+        assert_eq!((found.jobs[0].name.as_str(), found.jobs[0].nodes), ("lmp, big", 64));
+        let sacct = "JobID|User|NNodes|Start|End|JobName\n\
+            17|ann|64|2024-05-01T12:00:00|2024-05-01T13:00:00|lmp\n\
+            17.batch||1|2024-05-01T12:00:00|2024-05-01T13:00:00|batch\n\
+            18|ann|64|2024-05-01T14:00:00|Unknown|lmp\n";
+        let found = Jobs::parse(sacct, 7200.0).unwrap();
+        assert_eq!(found.jobs.len(), 1);
+        assert_eq!(found.jobs[0].start, 1_714_557_600.0);
+        assert_eq!(found.dropped.len(), 1);
+        assert!(found.dropped[0].1.contains("\"Unknown\""));
+    }
+
+    #[test]
+    fn columns_that_are_missing_are_named() {
+        assert_eq!(Jobs::parse("", 0.0), Err(JobsError::Empty));
+        let error = Jobs::parse("user,start,end\na,1,2\n", 0.0).unwrap_err();
+        assert!(error.to_string().contains("no nodes"), "{error}");
+    }
+
+    #[test]
+    fn daylight_saving() {
+        // Clocks went back at 3 o'clock: the job ran for 90 minutes.
+        let text = "User|NNodes|Start|End|Elapsed\nann|4|2024-10-27T02:00:00|2024-10-27T02:30:00|01:30:00\n\
+            bob|4|2024-10-27T02:50:00|2024-10-27T02:10:00|\n";
+        let found = Jobs::parse(text, 7200.0).unwrap();
+        assert_eq!(found.jobs[0].end - found.jobs[0].start, 5400.0);
+        assert!(found.warnings[0].contains("daylight saving"));
+        assert!(found.dropped[0].1.contains("before it starts"));
+    }
+
+    #[test]
+    fn a_factor_1000_is_said() {
+        let jobs = |factor: f64| {
+            let line = |i: i32| {
+                format!("a,1,{},{}\n", factor * f64::from(100 * i), factor * f64::from(100 * i + 90))
+            };
+            let text: String =
+                std::iter::once("user,nodes,start,end\n".to_owned()).chain((10..20).map(line)).collect();
+            Jobs::parse(&text, 0.0).unwrap()
+        };
+        assert_eq!(jobs(1.0).against_log(900.0, 3000.0), None);
+        assert!(jobs(1000.0).against_log(900.0, 3000.0).unwrap().contains("jobs are a factor 1000"));
+        assert!(jobs(0.001).against_log(900.0, 3000.0).unwrap().contains("log are a factor 1000"));
+        assert!(jobs(1.0).against_log(1e8, 1e9).unwrap().contains("same clock"));
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused() {
+        let text = "JobID|User|NNodes|Start|End|Elapsed|JobName\n\
+            17|ann|64|2024-05-01T12:00:00|2024-05-01T13:00:00|1-02:03:04|\"lmp | big\"\n";
+        let alphabet: Vec<char> = "0129-+:.,;|\"T Zé\n\t#ae".chars().collect();
+        let mut random = seeded_random::Random::new(9);
+        for _ in 0..3000 {
+            let mut changed: Vec<char> = text.chars().collect();
+            for _ in 0..=random.below(6) {
+                let place = random.below(changed.len());
+                match random.below(3) {
+                    0 => changed[place] = alphabet[random.below(alphabet.len())],
+                    1 => changed.insert(place, alphabet[random.below(alphabet.len())]),
+                    _ => drop(changed.remove(place)),
+                }
+            }
+            let changed: String = changed.into_iter().collect();
+            if let Ok(found) = Jobs::parse(&changed, 0.0) {
+                assert!(
+                    found.jobs.iter().all(|job| job.end > job.start && !job.user.is_empty()),
+                    "{changed}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn runs_of_an_application() {
+        let found =
+            Jobs::parse("user,nodes,start,end,name\na,1,50,60,x\na,1,10,20,x\na,2,10,20,x\n", 0.0).unwrap();
+        let applications = found.applications();
+        assert_eq!(applications.len(), 2);
+        let runs = &applications[&("a".to_owned(), 1, "x".to_owned())];
+        assert_eq!(runs.iter().map(|run| run.start).collect::<Vec<_>>(), [10.0, 50.0]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Where in each sample the edges of bursts are.
+//!
+//! Each edge of a burst, its beginning and its end, is looked for around where it would be without delay.
+//! How late a sample may be is bounded by its run time: delays add up to what it ran longer than the
+//! others.
+
+use crate::resample::at;
+use crate::settings::Settings;
+use crate::spans::Span;
+
+/// Delays are looked for in steps of this many seconds.
+const STEP: f64 = 0.5;
+
+/// At most so many seconds beside an edge are compared.
+pub(crate) const REACH: f64 = 10.0;
+
+/// At most so many steps of delay are tried; a sample that runs longer still is looked at around even
+/// stretching.
+const MOST_STEPS: usize = 1200;
+
+/// An edge in a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Located {
+    /// When it takes place, in seconds of the sample.
+    pub time: f64,
+    /// How clear it is there: 1 is as high as the burst.
+    pub clear: f64,
+}
+
+/// A sample prepared for looking up edges: the integral of what is above its background, high values cut.
+#[derive(Clone, Debug)]
+pub(crate) struct Integral(Vec<f64>);
+
+impl Integral {
+    pub fn of(sample: &[f64], background: f64, most: f64) -> Self {
+        let mut sum = 0.0;
+        let add = |value: &f64| {
+            sum += (value - background).clamp(0.0, most);
+            sum
+        };
+        Integral(std::iter::once(0.0).chain(sample.iter().map(add)).collect())
+    }
+
+    pub fn until(&self, time: f64) -> f64 {
+        at(&self.0, time)
+    }
+
+    /// The mean behind a moment less the mean before it.
+    fn rise(&self, time: f64, reach: f64) -> f64 {
+        (self.until(time + reach) - 2.0 * self.until(time) + self.until(time - reach)) / reach
+    }
+
+    /// The mean of a place less the mean of what is beside it on both sides.
+    pub fn contrast(&self, start: f64, width: f64) -> f64 {
+        let (end, reach) = (start + width, (width / 2.0).clamp(2.0, REACH));
+        let inside = self.until(end) - self.until(start);
+        let beside =
+            self.until(end + reach) - self.until(end) + self.until(start) - self.until(start - reach);
+        inside / width - beside / (2.0 * reach)
+    }
+}
+
+/// One edge on the common time line.
+struct Edge {
+    time: f64,
+    rising: bool,
+    height: f64,
+    reach: f64,
+}
+
+fn edges(spans: &[Span]) -> Vec<Edge> {
+    let mut out = Vec::with_capacity(2 * spans.len());
+    for (i, span) in spans.iter().enumerate() {
+        let before = if i == 0 { 2.0 * REACH } else { span.start - spans[i - 1].end };
+        let behind = spans.get(i + 1).map_or(2.0 * REACH, |next| next.start - span.end);
+        let reach = |gap: f64| (gap.min(span.end - span.start) / 2.0).clamp(1.0, REACH);
+        out.push(Edge { time: span.start, rising: true, height: span.height, reach: reach(before) });
+        out.push(Edge { time: span.end, rising: false, height: span.height, reach: reach(behind) });
+    }
+    out
+}
+
+/// When the edges of the bursts take place in a sample, and how clear each edge is there (1: as high as the
+/// burst).
+///
+/// The most likely delays by dynamic programming: clear edges count for a delay, every second by which it
+/// differs from the delay of the edge before counts against it, becoming less twice as much as becoming
+/// more.
+fn locate(sample: &[f64], edges: &[Edge], length: f64, background: f64, settings: &Settings) -> Vec<Located> {
+    let highest = edges.iter().map(|edge| edge.height).fold(0.0, f64::max);
+    let integral = Integral::of(sample, background, 1.3 * highest);
+    let surplus = sample.len() as f64 - length;
+    let least = surplus.min(0.0) - settings.slack;
+    let steps = (((surplus.abs() + 2.0 * settings.slack) / STEP) as usize + 1).min(MOST_STEPS);
+    // With more surplus than steps, the steps follow even stretching.
+    let truncated = steps == MOST_STEPS;
+    let offset = |edge: &Edge| {
+        if truncated { surplus * edge.time / length - STEP * steps as f64 / 2.0 } else { least }
+    };
+    let delay = |edge: &Edge, step: usize| offset(edge) + STEP * step as f64;
+    let cost = settings.reluctance;
+    let mut score: Vec<f64> = match edges.first() {
+        Some(first) => (0..steps).map(|step| -cost * delay(first, step).abs()).collect(),
+        None => return Vec::new(),
+    };
+    let mut came_from: Vec<Vec<u32>> = Vec::with_capacity(edges.len());
+    let mut clearness: Vec<Vec<f64>> = Vec::with_capacity(edges.len());
+    for (number, edge) in edges.iter().enumerate() {
+        let mut from: Vec<u32> = (0..steps as u32).collect();
+        if number > 0 {
+            // Two sweeps give the best predecessor of every step.
+            let jump = (offset(edge) - offset(&edges[number - 1])) / STEP;
+            let shift = if truncated { jump.round() as isize } else { 0 };
+            if shift != 0 {
+                let moved = |step: usize| (step as isize + shift).clamp(0, steps as isize - 1) as u32;
+                from = (0..steps).map(moved).collect();
+                score = from.iter().map(|&step| score[step as usize]).collect();
+            }
+            for step in 1..steps {
+                let more = score[step - 1] - cost * STEP;
+                if more > score[step] {
+                    (score[step], from[step]) = (more, from[step - 1]);
+                }
+            }
+            for step in (0..steps - 1).rev() {
+                let less = score[step + 1] - 2.0 * cost * STEP;
+                if less > score[step] {
+                    (score[step], from[step]) = (less, from[step + 1]);
+                }
+            }
+        }
+        let sign = if edge.rising { 1.0 } else { -1.0 };
+        let clear: Vec<f64> = (0..steps)
+            .map(|step| sign * integral.rise(edge.time + delay(edge, step), edge.reach) / edge.height)
+            .collect();
+        score.iter_mut().zip(&clear).for_each(|(score, clear)| *score += clear.min(1.0));
+        came_from.push(from);
+        clearness.push(clear);
+    }
+    let mut step = (0..steps).fold(0, |best, step| if score[step] > score[best] { step } else { best });
+    let mut found = vec![Located::default(); edges.len()];
+    for number in (0..edges.len()).rev() {
+        found[number] = Located {
+            time: edges[number].time + delay(&edges[number], step),
+            clear: clearness[number][step],
+        };
+        step = came_from[number][step] as usize;
+    }
+    found
+}
+
+/// The edges of these bursts in each sample; `length` is that of the time line the bursts are on.
+pub(crate) fn locate_all(
+    samples: &[Vec<f64>],
+    spans: &[Span],
+    length: f64,
+    backgrounds: &[f64],
+    settings: &Settings,
+) -> Vec<Vec<Located>> {
+    let edges = edges(spans);
+    let one = |(sample, level): (&Vec<f64>, &f64)| locate(sample, &edges, length, *level, settings);
+    samples.iter().zip(backgrounds).map(one).collect()
+}

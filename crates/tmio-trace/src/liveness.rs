@@ -1,0 +1,140 @@
+//! Whether a job still runs, as far as can be told from here: the one answer for everybody who asks.
+//!
+//! A process is known by its id, the time it started at and the namespaces these numbers are of. What
+//! cannot be seen (another host, another container, another user's processes where `/proc` hides
+//! them) is [`Life::Unknown`]: nobody may take it for dead.
+
+use crate::RankInfo;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What is known about the life of a process or a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// It is there.
+    Alive,
+    /// It is certainly gone.
+    Dead,
+    /// It cannot be seen from here.
+    Unknown,
+}
+
+/// Identifies the running kernel; empty where `/proc` does not tell.
+pub fn boot_id() -> String {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    text.trim().to_owned()
+}
+
+/// Identifies the namespaces in which process ids and start times of this process are valid.
+pub fn namespace() -> Option<u64> {
+    let inode = |name: &str| fs::metadata(Path::new("/proc/self/ns").join(name)).ok().map(|meta| meta.ino());
+    // Kernels before 5.6 have no time namespaces.
+    Some(inode("pid")?.rotate_left(32) ^ inode("time").unwrap_or(0))
+}
+
+/// Who this process is, for [`of_rank`] in another one.
+pub fn identify(info: &mut RankInfo) {
+    info.boot_id = boot_id();
+    info.pid = std::process::id();
+    info.namespace = namespace();
+    info.started = process(info.pid).map(|process| process.started);
+    info.user = fs::metadata("/proc/self").ok().map(|meta| meta.uid());
+}
+
+/// Whether the rank ran under the running kernel.
+pub fn is_here(rank: &RankInfo) -> bool {
+    !rank.boot_id.is_empty() && rank.boot_id == boot_id()
+}
+
+/// Whether the rank's process still runs.
+pub fn of_rank(rank: &RankInfo) -> Life {
+    if !is_here(rank) || (rank.namespace.is_some() && rank.namespace != namespace()) {
+        return Life::Unknown;
+    }
+    match process(rank.pid) {
+        Some(process) if process.ended || rank.started.is_some_and(|time| time != process.started) => {
+            Life::Dead
+        }
+        Some(_) => Life::Alive,
+        // `/proc` may hide the processes of others.
+        None => {
+            let own = fs::metadata("/proc/self").map(|meta| meta.uid()).ok();
+            let visible = rank.user.is_none() || own == Some(0) || own == rank.user;
+            if visible { Life::Dead } else { Life::Unknown }
+        }
+    }
+}
+
+/// Whether any of these ranks still runs: dead only if all are.
+pub fn of_ranks<'a>(ranks: impl IntoIterator<Item = &'a RankInfo>) -> Life {
+    let mut life = Life::Dead;
+    for rank in ranks {
+        match of_rank(rank) {
+            Life::Alive => return Life::Alive,
+            Life::Unknown => life = Life::Unknown,
+            Life::Dead => {}
+        }
+    }
+    life
+}
+
+struct Process {
+    /// Ticks after boot at which it started.
+    started: u64,
+    /// It ended, and its parent has not noticed yet.
+    ended: bool,
+}
+
+fn process(pid: u32) -> Option<Process> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The command, in parentheses, may hold anything; fields are counted after it (proc(5)).
+    let mut fields = text.get(text.rfind(')')? + 1..)?.split_whitespace();
+    let state = fields.next()?;
+    let started = fields.nth(18)?.parse().ok()?;
+    // The first thread may have ended while others go on.
+    let threads = || fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+    Some(Process { started, ended: matches!(state, "Z" | "X" | "x") && threads() <= 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    fn this_process() -> RankInfo {
+        let mut info = RankInfo::default();
+        identify(&mut info);
+        info
+    }
+
+    #[test]
+    fn a_process_is_known_by_its_id_and_its_start() {
+        let info = this_process();
+        assert_eq!(of_rank(&info), Life::Alive);
+        let later = RankInfo { started: info.started.map(|time| time + 1), ..info.clone() };
+        assert_eq!(of_rank(&later), Life::Dead, "another process got the same id");
+        let other_kernel = RankInfo { boot_id: "another".to_owned(), ..info.clone() };
+        assert_eq!(of_rank(&other_kernel), Life::Unknown);
+        let container = RankInfo { namespace: info.namespace.map(|ns| ns ^ 1), ..info.clone() };
+        assert_eq!(of_rank(&container), Life::Unknown);
+        assert_eq!(of_ranks([&info, &later]), Life::Alive);
+        assert_eq!(of_ranks([&later, &other_kernel]), Life::Unknown);
+        assert_eq!(of_ranks([&later]), Life::Dead);
+    }
+
+    #[test]
+    fn a_zombie_is_dead() {
+        let mut child = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap();
+        let started = process(child.id()).map(|process| process.started);
+        let info = RankInfo { pid: child.id(), started, ..this_process() };
+        assert_eq!(of_rank(&info), Life::Alive);
+        child.kill().unwrap();
+        while process(child.id()).is_some_and(|process| !process.ended) {
+            std::thread::yield_now();
+        }
+        assert_eq!(of_rank(&info), Life::Dead, "its parent has not waited for it yet");
+        child.wait().unwrap();
+        assert_eq!(of_rank(&info), Life::Dead);
+    }
+}

@@ -1,0 +1,102 @@
+//! `OUT.parts/`: where the blocks of unfinished jobs are.
+//!
+//! A part is named `HOST.JOB.NODE`: the host name, a number of the job and one of the node, both in
+//! hexadecimal. Two jobs that were given the same output so never touch each other's parts, and two
+//! nodes of the same name do not share one. Every rank begins with a header and a rank frame.
+
+use crate::Header;
+use crate::frame::{FrameKind, FrameReader};
+use crate::reader::is_trace_start;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Where the parts of the trace `path` are.
+pub fn directory(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".parts");
+    PathBuf::from(name)
+}
+
+/// The name of a part.
+pub fn name(host: &str, job: u64, node: u64) -> String {
+    format!("{host}.{job:016x}.{node:016x}")
+}
+
+/// The job that a part is of, by its name. `None`: any file that is not named like a part.
+pub fn job_number(path: &Path) -> Option<u64> {
+    let name = path.file_name()?.to_str()?;
+    let mut fields = name.rsplitn(3, '.');
+    let number = |field: Option<&str>| {
+        let field = field.filter(|digits| digits.len() == 16)?;
+        u64::from_str_radix(field, 16).ok()
+    };
+    let (node, job) = (number(fields.next()), number(fields.next()));
+    node.and(job)
+}
+
+/// The parts of one job.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Number of the job, as its parts are named; `None`: they are not.
+    pub number: Option<u64>,
+    /// Its files, by name.
+    pub files: Vec<PathBuf>,
+    /// What is known of the job, if a header could be read: that of the host that began first.
+    pub header: Option<Header>,
+}
+
+/// The jobs that have parts in this directory, the last one that began first.
+pub fn jobs(directory: &Path) -> io::Result<Vec<Job>> {
+    let mut found: BTreeMap<Option<u64>, Job> = BTreeMap::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        // It may be gone by now, when the job has ended, and anything may lie there.
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
+        if !is_file || !begins_like_a_trace(&path) {
+            continue;
+        }
+        let number = job_number(&path);
+        let job = found.entry(number).or_insert_with(|| Job { number, files: Vec::new(), header: None });
+        if let Some(header) = first_header(&path)
+            && job.header.as_ref().is_none_or(|known| header.start < known.start)
+        {
+            job.header = Some(header);
+        }
+        job.files.push(path);
+    }
+    let mut jobs: Vec<Job> = found.into_values().collect();
+    jobs.iter_mut().for_each(|job| job.files.sort());
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.header.as_ref().map(|header| header.start)));
+    Ok(jobs)
+}
+
+fn begins_like_a_trace(path: &Path) -> bool {
+    let mut start = [0u8; 7];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && is_trace_start(&start)
+}
+
+/// The first header of a file.
+pub fn first_header(path: &Path) -> Option<Header> {
+    let mut frames = FrameReader::new(File::open(path).ok()?.take(256 << 10));
+    while let Some(frame) = frames.next_frame().ok()? {
+        if frame.kind == Some(FrameKind::Header) {
+            return rmp_serde::from_slice(frame.body).ok();
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_job() {
+        let name = name("n01.cluster.org", 0xabc, 7);
+        assert_eq!(job_number(Path::new(&name)), Some(0xabc));
+        assert_eq!(job_number(Path::new("n01.cluster.org")), None);
+        assert_eq!(job_number(Path::new("x.abc.7")), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! What a killed job has left, and how it is cleared away.
+
+use crate::liveness::{self, Life};
+use crate::parts::{self, Job};
+use crate::{Event, RankInfo, ReadError, Trace, salvage};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A trace, finished or not, and its ranks.
+#[derive(Debug)]
+pub struct Remains {
+    /// Where the trace is, or would be.
+    pub trace: PathBuf,
+    /// Where its parts are, if there are any.
+    pub parts: PathBuf,
+    /// The ranks that it tells of.
+    pub ranks: Vec<RankInfo>,
+    /// The parts that are read; `None`: the trace itself.
+    job: Option<Job>,
+}
+
+/// Why the remains of a job were not removed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // the messages say it
+pub enum NotRemoved {
+    #[error("not removed: the job is still running")]
+    Running,
+    #[error(
+        "not removed: some ranks ran on other hosts, where the job may still run or have left a spool; --force \
+         removes it anyway"
+    )]
+    Elsewhere,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Remains {
+    /// Looks at a trace, or at its parts, whichever was named. What dead ranks have left on this host
+    /// joins the parts first. A trace that was recovered before, perhaps on another host, is passed
+    /// over if its parts are still there: they hold all that it does.
+    pub fn find(named: &Path) -> Result<Self, ReadError> {
+        let by_parts = named.extension().is_some_and(|extension| extension == "parts");
+        let trace = if by_parts { named.with_extension("") } else { named.to_owned() };
+        let parts = parts::directory(&trace);
+        let mut jobs = parts::jobs(&parts).unwrap_or_default().into_iter();
+        let job = match parts::first_header(&trace) {
+            Some(header) if !by_parts => {
+                jobs.find(|job| job.header.as_ref().is_some_and(|its| its.run() == header.run()))
+            }
+            _ => jobs.next(),
+        };
+        let mut remains = Self { trace, parts, ranks: Vec::new(), job };
+        remains.ranks = remains.read_ranks()?;
+        if remains.is_from_parts() {
+            for rank in remains.ranks.iter().filter(|rank| liveness::is_here(rank) && !rank.spool.is_empty())
+            {
+                // One that is in use, or cannot be added, is read where it is.
+                let _ = salvage::salvage(Path::new(&rank.spool));
+            }
+            remains.ranks = remains.read_ranks()?;
+        }
+        Ok(remains)
+    }
+
+    fn read_ranks(&self) -> Result<Vec<RankInfo>, ReadError> {
+        let mut ranks = std::collections::BTreeMap::new();
+        self.open()?.read(|event| {
+            if let Event::Rank(info) = event {
+                ranks.insert(info.rank, info.clone());
+            }
+        })?;
+        Ok(ranks.into_values().collect())
+    }
+
+    /// The trace, or its parts.
+    pub fn open(&self) -> Result<Trace, ReadError> {
+        match &self.job {
+            Some(job) => Ok(Trace::from_job(&self.trace, job.clone())),
+            None => Trace::open(&self.trace),
+        }
+    }
+
+    /// Whether the parts are read, and not the trace itself.
+    pub fn is_from_parts(&self) -> bool {
+        self.job.is_some()
+    }
+
+    /// How many ranks still run, as far as can be seen from here.
+    pub fn running(&self) -> usize {
+        self.ranks.iter().filter(|rank| liveness::of_rank(rank) == Life::Alive).count()
+    }
+
+    /// Removes parts and spools, unless somebody may still write to them; with `force` also if that
+    /// cannot be known.
+    pub fn remove(&self, force: bool) -> Result<(), NotRemoved> {
+        // A rank whose spool was salvaged was certainly dead then.
+        match liveness::of_ranks(self.ranks.iter().filter(|rank| !rank.salvaged)) {
+            Life::Alive => return Err(NotRemoved::Running),
+            Life::Unknown if !force => return Err(NotRemoved::Elsewhere),
+            _ => {}
+        }
+        for rank in self.ranks.iter().filter(|rank| liveness::is_here(rank) && !rank.spool.is_empty()) {
+            // Gone already is as good.
+            let _ = fs::remove_file(&rank.spool);
+        }
+        for file in self.job.iter().flat_map(|job| &job.files) {
+            fs::remove_file(file)?;
+        }
+        match fs::remove_dir(&self.parts) {
+            // There are parts of other jobs.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            other => Ok(other?),
+        }
+    }
+}

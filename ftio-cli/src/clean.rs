@@ -1,0 +1,67 @@
+//! `ftio clean`: what dead processes have left in the memory of this host.
+
+use crate::exit::Exit;
+use crate::terminal::text::{Severity, complain};
+use crate::terminal::units::{bytes, counted};
+use clap::ValueHint;
+use std::io::Write;
+use std::path::PathBuf;
+use tmio_trace::salvage::{self, Tally};
+
+/// Clear away what killed programs have left in this host's memory
+///
+/// A traced program that was killed leaves a spool of up to 4 MB per rank in /dev/shm (or where TMIO_SPOOL said). This adds what
+/// the spools hold to the parts of their traces, so that `ftio OUT` reads it on any host, and removes them. Spools of programs
+/// that still run are left alone. As root it does so for all users: call it in the batch system's epilog, after the job's last
+/// process has ended.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Where spools are [default: /dev/shm, $TMPDIR and /tmp]
+    #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub directories: Vec<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let mut bases = args.directories.clone();
+    if bases.is_empty() {
+        bases.push("/dev/shm".into());
+        bases.extend(std::env::var_os("TMPDIR").map(PathBuf::from));
+        bases.push("/tmp".into());
+    }
+    let mut directories = salvage::spool_directories(&bases);
+    // One of them may have been named itself.
+    directories.extend(args.directories.iter().filter(|path| salvage::is_spool_directory(path)).cloned());
+    let mut tally = Tally::default();
+    for directory in &directories {
+        salvage::clean(directory, None, &mut tally);
+    }
+    let Tally { removed, bytes: size, operations, kept, failed } = tally;
+    let mut out = std::io::stdout();
+    if args.json {
+        let result = serde_json::json!({
+            "schema": "ftio.clean/1", "removed": removed, "bytes": size, "operations": operations,
+            "kept": kept, "failed": failed,
+        });
+        writeln!(out, "{result}")?;
+    } else {
+        let (spools, operations) = (counted(removed, "spool"), counted(operations, "operation"));
+        writeln!(
+            out,
+            "{spools} removed ({}), {operations} added to their traces, {kept} in use",
+            bytes(size as f64)
+        )?;
+    }
+    if failed > 0 {
+        let spools = counted(failed, "spool");
+        complain(
+            Severity::Error,
+            &format!("{spools} kept: their records could not be added to their traces"),
+        );
+        return Ok(Exit::Failed);
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,226 @@
+//! `ftio signature --all`: every application of a job log, in parallel, to a file that a later run can
+//! continue.
+
+use super::args::Args;
+use super::output::{Found, SCHEMA};
+use super::{read, whole_logs};
+use crate::exit::Exit;
+use crate::terminal::progress::Progress;
+use crate::terminal::text::{Severity, complain, printable};
+use crate::terminal::units::{bytes, counted};
+use anyhow::{Context, bail};
+use io_signature::application::application;
+use io_signature::{Job, Jobs, ServerLog};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// So many applications are worked on before their results are written.
+const AT_ONCE: usize = 64;
+
+/// One application.
+#[derive(Debug, Serialize)]
+struct Line {
+    #[serde(flatten)]
+    found: Found,
+    user: String,
+    nodes: u32,
+    command: String,
+    runs: usize,
+}
+
+/// What is needed of a line to know that it is there.
+#[derive(Deserialize)]
+struct Known {
+    name: String,
+}
+
+/// The first line of a file of results: what they were made from.
+fn header(args: &Args) -> anyhow::Result<String> {
+    let settings = serde_json::to_value(&args.method.settings)?;
+    let made_from = serde_json::json!({
+        "schema": "ftio.signature-archive/1", "log": args.log, "jobs": args.jobs, "settings": settings,
+        "method": args.method.method, "direction": args.reading.direction.name(), "apart": args.reading.apart,
+    });
+    Ok(made_from.to_string())
+}
+
+/// Find the signatures of all applications.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let path = args.jobs.as_deref().context("expected --jobs")?;
+    let mut output = args.output.as_deref().map(|path| Results::open(path, &header(args)?)).transpose()?;
+    let jobs = read::jobs(path, args.utc_offset)?;
+    let logs = whole_logs(args)?;
+    for log in &logs {
+        if let Some(problem) = jobs.against_log(log.start, log.end()) {
+            bail!("{}: {problem}", log.name);
+        }
+    }
+    let applications = applications(&jobs, args);
+    let work: Vec<(&ServerLog, &Application<'_>)> =
+        logs.iter().flat_map(|log| applications.iter().map(move |one| (log, one))).collect();
+    let several = logs.len() > 1;
+    let name = |(log, one): &(&ServerLog, &Application<'_>)| match several {
+        true => format!("{} on {}", one.name, log.name),
+        false => one.name.clone(),
+    };
+    let held = output.as_ref().map_or(BTreeSet::new(), |results| results.held.clone());
+    let rest: Vec<_> = work.into_iter().filter(|one| !held.contains(&name(one))).collect();
+    if !held.is_empty() {
+        let what = format!("{} already there; {} to go", counted(held.len() as u64, "signature"), rest.len());
+        complain(Severity::Note, &what);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.map_or(0, usize::from)).build()?;
+    let mut progress = Progress::new(rest.len() as u64, "application");
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    let mut with_bursts = 0u64;
+    for chunk in rest.chunks(AT_ONCE) {
+        let one = |task: &(&ServerLog, &Application<'_>)| line(&name(task), task.0, task.1, args);
+        let lines: Vec<Line> = pool.install(|| chunk.par_iter().map(one).collect());
+        for line in &lines {
+            with_bursts += u64::from(!line.found.signature.bursts.is_empty());
+            if let Some(results) = &mut output {
+                results.add(line)?;
+            }
+            if args.json {
+                serde_json::to_writer(&mut stdout, line).map_err(io::Error::from)?;
+                writeln!(stdout)?;
+            } else {
+                writeln!(stdout, "{}", shown(line))?;
+            }
+        }
+        if let Some(results) = &mut output {
+            results.file.flush()?;
+        }
+        progress.add(chunk.len() as u64);
+    }
+    progress.finish();
+    stdout.flush()?;
+    let (all, few) = (jobs.applications().len(), args.method.settings.least_runs);
+    complain(
+        Severity::Note,
+        &format!(
+            "{all} applications in the job log, {} with at least {few} runs, {with_bursts} signatures",
+            applications.len()
+        ),
+    );
+    Ok(Exit::Done)
+}
+
+/// The runs of an application.
+struct Application<'a> {
+    name: String,
+    runs: Vec<&'a Job>,
+}
+
+/// Those that ran often enough and that the options select.
+fn applications<'a>(jobs: &'a Jobs, args: &Args) -> Vec<Application<'a>> {
+    let least = args.method.settings.least_runs as usize;
+    let fits = |(user, nodes, name): &(String, u32, String)| {
+        args.user.as_ref().is_none_or(|wanted| wanted == user)
+            && args.nodes.is_none_or(|wanted| wanted == *nodes)
+            && args.name.as_ref().is_none_or(|wanted| name.contains(wanted.as_str()))
+    };
+    jobs.applications()
+        .into_iter()
+        .filter(|(key, runs)| runs.len() >= least && fits(key))
+        .map(|((user, nodes, name), runs)| Application {
+            name: format!("{user} {nodes} {name}").trim().into(),
+            runs,
+        })
+        .collect()
+}
+
+fn line(name: &str, log: &ServerLog, one: &Application<'_>, args: &Args) -> Line {
+    let found = application(&one.runs, log, args.method.method, &args.method.settings);
+    let job = one.runs[0];
+    Line {
+        found: Found::new(name, args.reading.direction.name(), found.signature),
+        user: job.user.clone(),
+        nodes: job.nodes,
+        command: job.name.clone(),
+        runs: one.runs.len(),
+    }
+}
+
+fn shown(line: &Line) -> String {
+    let signature = &line.found.signature;
+    let used = signature.samples.iter().filter(|sample| sample.used).count();
+    let what = if signature.bursts.is_empty() {
+        "no burst in common".to_owned()
+    } else {
+        let period = line.found.period.map_or(String::new(), |period| format!(", every {period:.0} s"));
+        format!(
+            "{}{period}, {}, quality {:.2}",
+            counted(signature.bursts.len() as u64, "burst"),
+            bytes(signature.bytes),
+            signature.quality.mean
+        )
+    };
+    format!(
+        "{:<40} {used:>4} of {:>5} runs  {:>7.0} s  {what}",
+        printable(&line.found.name),
+        line.runs,
+        signature.duration
+    )
+}
+
+/// A file of results that grows.
+struct Results {
+    file: BufWriter<File>,
+    held: BTreeSet<String>,
+}
+
+impl Results {
+    /// Open it, or make it. A last line that was cut off is removed.
+    fn open(path: &Path, header: &str) -> anyhow::Result<Self> {
+        let name = || path.display().to_string();
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .with_context(name)?;
+        let mut held = BTreeSet::new();
+        let mut reader = BufReader::new(&file);
+        let (mut whole, mut line, mut number) = (0u64, String::new(), 0u64);
+        loop {
+            line.clear();
+            let read = reader.read_line(&mut line).with_context(name)?;
+            if read == 0 || !line.ends_with('\n') {
+                break;
+            }
+            number += 1;
+            if number == 1 {
+                if line.trim_end() != header {
+                    bail!(
+                        "{}: made from other logs or with other settings; name another file",
+                        path.display()
+                    );
+                }
+            } else if line.contains(SCHEMA) {
+                let known: Known = serde_json::from_str(&line)
+                    .with_context(|| format!("{}, line {number}: expected a signature", path.display()))?;
+                held.insert(known.name);
+            }
+            whole += read as u64;
+        }
+        file.set_len(whole).with_context(name)?;
+        file.seek(SeekFrom::End(0)).with_context(name)?;
+        let mut file = BufWriter::new(file);
+        if whole == 0 {
+            writeln!(file, "{header}")?;
+            file.flush().with_context(name)?;
+        }
+        Ok(Results { file, held })
+    }
+
+    fn add(&mut self, line: &Line) -> anyhow::Result<()> {
+        serde_json::to_writer(&mut self.file, line).map_err(io::Error::from)?;
+        Ok(writeln!(self.file)?)
+    }
+}

@@ -1,0 +1,255 @@
+//! The arguments of `ftio signature`. The numbers of the method are options made from their table.
+
+use crate::inputs::RateChoice;
+use clap::{ArgMatches, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
+use io_signature::settings::{Setting, TABLE};
+use io_signature::{Method, Settings};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  What does a user's application do on 64 nodes? From the servers' log and the job log:
+      sacct -P -a -o JobID,User,NNodes,Start,End,Elapsed,JobName > jobs.txt
+      ftio signature --log servers.csv --jobs jobs.txt --user ann --nodes 64 --name lmp
+  From samples that are cut out already, with a picture:
+      ftio signature --samples run-*.csv --plot signature.svg
+  As JSON, which is an input of every other command:
+      ftio signature --samples run-*.csv --json > lmp.json
+      ftio lmp.json
+  Every application of a job log, on all cores; repeat the command to resume it:
+      ftio signature --log servers.csv --jobs jobs.txt --all -o signatures.jsonl
+  Which partition is best for it, within the next hour?
+      ftio signature place lmp.json --partition scratch1.csv scratch2.csv --wait 3600
+  When to start several jobs so that together they stay below 10 GB/s?
+      ftio signature stagger lmp.json s3d.json --capacity 10GB
+
+The log is any table that ftio reads: a column of times (seconds, or 2024-05-01T12:00:00) and one of bytes per
+second for each server or partition; counters are turned into rates. Range queries of Prometheus are read.
+
+Exit status: 0 done, 1 failed or no signature, 2 wrong usage.";
+
+/// Find what an application does from the log of the storage servers alone
+///
+/// The servers log the sum of what all jobs do. What all runs of one application have in common is its own:
+/// its signature, the throughput it would cause alone. The method is that of IOSI (Liu et al., FAST 2014).
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Option<SignatureCommand>,
+
+    /// The servers' log: throughput over time, one file or one per server
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath)]
+    #[arg(required_unless_present = "samples", requires = "jobs")]
+    pub log: Vec<PathBuf>,
+
+    /// The job log: CSV with user, nodes, start, end and name, or the output of sacct -P
+    #[arg(long, value_name = "FILE", requires = "log", value_hint = ValueHint::FilePath)]
+    pub jobs: Option<PathBuf>,
+
+    /// Samples that are cut out already, one file per run
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "log")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub samples: Vec<PathBuf>,
+
+    /// Runs of this user
+    #[arg(long, value_name = "USER", requires = "jobs")]
+    pub user: Option<String>,
+
+    /// Runs on this many nodes
+    #[arg(long, value_name = "N", requires = "jobs")]
+    pub nodes: Option<u32>,
+
+    /// Runs whose job name or command contains this
+    #[arg(long, value_name = "NAME", requires = "jobs")]
+    pub name: Option<String>,
+
+    /// Every application (user, nodes, name) of the job log that ran often enough, one line each
+    #[arg(long, requires = "jobs", conflicts_with_all = ["plot", "csv", "truth"])]
+    pub all: bool,
+
+    /// With --all: keep the results in this file, one JSON object per line; if it exists, resume where it
+    /// stopped
+    #[arg(short, long, value_name = "FILE", requires = "all", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// With --all: threads [default: one for each core]
+    #[arg(long, value_name = "N", requires = "all", value_parser = value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// Seconds by which times without a zone in the job log are ahead of the log of the servers, such as 7200
+    #[arg(long, value_name = "SECONDS", default_value = "0", allow_negative_numbers = true)]
+    pub utc_offset: f64,
+
+    /// A trace of the application (tmio, Darshan …), to compare the signature with
+    #[arg(long, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    pub truth: Option<PathBuf>,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write the signature as a table of seconds and bytes per second
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub csv: Option<PathBuf>,
+
+    /// Draw the samples, the signature and its bursts
+    #[arg(long, value_name = "FILE.(svg|png)", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub method: MethodArgs,
+}
+
+/// How logs and samples are read.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Logs")]
+pub struct ReadingArgs {
+    /// Columns to take: those with write, or with read, in their name; both, or all if no name tells
+    #[arg(long, value_name = "DIRECTION", value_enum, default_value = "write")]
+    pub direction: Direction,
+
+    /// Of logs with several columns, take those whose name contains this
+    #[arg(long, value_name = "NAME")]
+    pub metric: Option<String>,
+
+    /// One signature per server or partition instead of one for their sum
+    #[arg(long)]
+    pub apart: bool,
+
+    /// The unit of the throughput, such as MB or KiB [default: as the column's name tells, else bytes]
+    #[arg(long, value_name = "UNIT", value_parser = unit)]
+    pub unit: Option<f64>,
+
+    /// Columns are counters, whose rate is taken: on, off, or auto by their names and values
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub rate: RateChoice,
+}
+
+/// `--direction`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Direction {
+    Write,
+    Read,
+    Both,
+}
+
+impl Direction {
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Write => "write",
+            Direction::Read => "read",
+            Direction::Both => "both",
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SignatureCommand {
+    Place(super::place::Args),
+    Stagger(super::stagger::Args),
+}
+
+/// A unit of throughput.
+pub fn unit(text: &str) -> Result<f64, String> {
+    ftio_core::source::units::rate(text)
+        .ok_or_else(|| "expected a unit such as B, kB, MB, GB or MiB".to_owned())
+}
+
+/// A throughput: a number of bytes per second, with or without a unit.
+pub fn throughput(text: &str) -> Result<f64, String> {
+    let place = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e').unwrap_or(text.len());
+    let (number, unit) = text.split_at(place);
+    let factor = if unit.is_empty() { Some(1.0) } else { ftio_core::source::units::rate(unit) };
+    match (number.trim().parse::<f64>(), factor) {
+        (Ok(number), Some(factor)) if number > 0.0 && number.is_finite() => Ok(number * factor),
+        _ => Err("expected bytes per second, such as 2.5GB or 1000000".to_owned()),
+    }
+}
+
+/// Seconds that may be 0.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1e7).contains(&value) => Ok(value),
+        _ => Err("expected seconds, up to 10000000".to_owned()),
+    }
+}
+
+/// The method, and an option for each of its numbers.
+#[derive(Clone, Debug)]
+pub struct MethodArgs {
+    pub method: Method,
+    pub settings: Settings,
+}
+
+impl clap::Args for MethodArgs {
+    fn augment_args(command: Command) -> Command {
+        let published = clap::Arg::new("as-published")
+            .long("as-published")
+            .action(clap::ArgAction::SetTrue)
+            .help_heading("Method")
+            .help("As in the paper, also where that loses long flat bursts");
+        TABLE.iter().fold(command.arg(published), |command, row| command.arg(option(row)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+fn option(row: &'static Setting) -> clap::Arg {
+    let (low, high) = row.range;
+    let parse = move |text: &str| match text.parse::<f64>() {
+        Ok(value) if (low..=high).contains(&value) => Ok(value),
+        _ => Err(format!("expected a number from {low} to {high}")),
+    };
+    let published = if row.published == row.default {
+        String::new()
+    } else {
+        format!(", as published: {}", row.published)
+    };
+    clap::Arg::new(row.name)
+        .long(row.name)
+        .value_name("NUMBER")
+        .value_parser(parse)
+        .hide_short_help(true)
+        .help_heading("Method")
+        .help(format!("{} ({}) [default: {}{published}]", row.meaning, row.source, row.default))
+}
+
+impl FromArgMatches for MethodArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut found = MethodArgs { method: Method::Median, settings: Settings::default() };
+        found.update_from_arg_matches(matches)?;
+        Ok(found)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        if matches.try_get_one::<bool>("as-published").ok().flatten() == Some(&true) {
+            *self = MethodArgs { method: Method::Published, settings: Settings::published() };
+        }
+        for row in TABLE {
+            let given = matches.try_get_one::<f64>(row.name).ok().flatten();
+            if let (Some(value), Some(setting)) = (given, self.settings.get_mut(row.name)) {
+                *setting = *value;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn throughputs() {
+        assert_eq!(throughput("2.5GB"), Ok(2.5e9));
+        assert_eq!(throughput("10 GiB/s"), Ok(10.0 * 1_073_741_824.0));
+        assert_eq!(throughput("1e9"), Ok(1e9));
+        assert!(throughput("x").is_err() && throughput("-1").is_err() && throughput("3 apples").is_err());
+    }
+}

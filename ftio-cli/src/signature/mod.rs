@@ -1,0 +1,181 @@
+//! `ftio signature`: what an application does, from the log of the storage servers alone.
+
+mod all;
+mod args;
+mod output;
+mod picture;
+mod place;
+mod read;
+mod stagger;
+
+pub use args::Args;
+use args::SignatureCommand;
+
+use crate::canvas::{PictureFile, draw_sheet};
+use crate::exit::{Exit, wrong_usage};
+use crate::terminal::style::Style;
+use crate::terminal::text::{Severity, complain};
+use io_signature::application::samples;
+use io_signature::compare::{bursts_of, compare};
+use io_signature::{Analysis, Job, Jobs, Listed, Sample, ServerLog, analyse, periodic};
+use output::Found;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Find signatures, or use them.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    match &args.command {
+        Some(SignatureCommand::Place(args)) => place::run(args),
+        Some(SignatureCommand::Stagger(args)) => stagger::run(args),
+        None if args.all => all::run(args),
+        None => one(args),
+    }
+}
+
+/// Samples of one application on one log.
+struct Task {
+    name: String,
+    samples: Vec<Sample>,
+    dropped: Vec<Listed>,
+}
+
+fn one(args: &Args) -> anyhow::Result<Exit> {
+    let picture = args.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
+    let jobs = args.jobs.as_deref().map(|path| read::jobs(path, args.utc_offset)).transpose()?;
+    let runs = jobs.as_ref().map(|jobs| selected(jobs, args)).transpose()?;
+    let tasks = match &runs {
+        Some(runs) => from_logs(args, jobs.as_ref(), runs)?,
+        None => {
+            let (samples, dropped) = read::samples(&args.samples, &args.reading, &args.method.settings)?;
+            vec![Task { name: "samples".into(), samples, dropped }]
+        }
+    };
+    let mut stdout = io::stdout().lock();
+    let mut exit = Exit::Done;
+    for (number, task) in tasks.iter().enumerate() {
+        let mut analysis = analyse(&task.samples, args.method.method, &args.method.settings);
+        analysis.signature.samples.extend(task.dropped.iter().cloned());
+        let foreign = foreign(jobs.as_ref(), runs.as_deref().unwrap_or_default());
+        analysis.signature.background.periodic = periodic::others(&analysis, &foreign);
+        let found = found(task, analysis, args)?;
+        for warning in &found.signature.warnings {
+            complain(Severity::Warning, &format!("{}: {warning}", task.name));
+        }
+        if found.signature.bursts.is_empty() {
+            exit = Exit::Failed;
+        }
+        if args.json {
+            serde_json::to_writer(&mut stdout, &found).map_err(io::Error::from)?;
+            writeln!(stdout)?;
+        } else {
+            write!(stdout, "{}", output::table(&found, Style::for_stdout()))?;
+        }
+        let several = tasks.len() > 1;
+        if let Some(path) = &args.csv {
+            output::csv(&found.signature, &numbered(path, several, number))?;
+        }
+        if let Some(file) = &picture {
+            let file = if several { file.numbered(number + 1) } else { file.clone() };
+            file.write(draw_sheet(&picture::sheet(&found, &task.samples), file.format()))?;
+        }
+    }
+    stdout.flush()?;
+    Ok(exit)
+}
+
+/// The result, with what follows from it.
+fn found(task: &Task, analysis: Analysis, args: &Args) -> anyhow::Result<Found> {
+    let mut found = Found::new(&task.name, args.reading.direction.name(), analysis.signature);
+    if let Some(path) = &args.truth {
+        let truth = read::course(path)?.into_iter().next().unwrap_or_default();
+        found.truth = Some(compare(&found.signature, &truth, &bursts_of(&truth)));
+    }
+    Ok(found)
+}
+
+/// The runs that the options select.
+fn selected<'a>(jobs: &'a Jobs, args: &Args) -> anyhow::Result<Vec<&'a Job>> {
+    let fits = |job: &&Job| {
+        args.user.as_ref().is_none_or(|user| *user == job.user)
+            && args.nodes.is_none_or(|nodes| nodes == job.nodes)
+            && args.name.as_ref().is_none_or(|name| job.name.contains(name.as_str()))
+    };
+    let mut runs: Vec<&Job> = jobs.jobs.iter().filter(fits).collect();
+    runs.sort_by(|a, b| a.start.total_cmp(&b.start));
+    if runs.is_empty() {
+        return Err(wrong_usage(format!("no job fits; the job log has {}", known(jobs))));
+    }
+    let mut applications: Vec<(&str, u32, &str)> =
+        runs.iter().map(|job| (job.user.as_str(), job.nodes, job.name.as_str())).collect();
+    applications.sort_unstable();
+    applications.dedup();
+    if applications.len() > 1 && (args.user.is_none() || args.nodes.is_none()) {
+        let what =
+            "the jobs are of several applications; choose with --user, --nodes and --name, or take --all";
+        return Err(wrong_usage(format!("{what}; the job log has {}", known(jobs))));
+    }
+    if applications.len() > 1 {
+        let what =
+            format!("runs with {} different names are taken as one application (--name)", applications.len());
+        complain(Severity::Warning, &what);
+    }
+    Ok(runs)
+}
+
+/// The applications that ran most often.
+fn known(jobs: &Jobs) -> String {
+    let mut all: Vec<(usize, String)> = jobs
+        .applications()
+        .into_iter()
+        .map(|((user, nodes, name), runs)| {
+            (runs.len(), format!("--user {user} --nodes {nodes} --name {name} ({} runs)", runs.len()))
+        })
+        .collect();
+    all.sort_by(|a, b| b.cmp(a));
+    let more = if all.len() > 5 { format!(" and {} more", all.len() - 5) } else { String::new() };
+    let listed: Vec<String> = all.into_iter().take(5).map(|(_, text)| text).collect();
+    format!("{}{more}", listed.join("; "))
+}
+
+fn from_logs(args: &Args, jobs: Option<&Jobs>, runs: &[&Job]) -> anyhow::Result<Vec<Task>> {
+    let logs = whole_logs(args)?;
+    let mut tasks = Vec::new();
+    for log in &logs {
+        if let Some(problem) = jobs.and_then(|jobs| jobs.against_log(log.start, log.end())) {
+            anyhow::bail!("{}: {problem}", log.name);
+        }
+        let (samples, dropped) = samples(runs, log, &args.method.settings);
+        let job = runs[0];
+        let mut name = format!("{} {} {}", job.user, job.nodes, job.name).trim().to_owned();
+        if args.reading.apart {
+            name = format!("{name} on {}", log.name);
+        }
+        tasks.push(Task { name, samples, dropped });
+    }
+    Ok(tasks)
+}
+
+/// The log to look at: the sum of all, or each.
+fn whole_logs(args: &Args) -> anyhow::Result<Vec<ServerLog>> {
+    let logs = read::logs(&args.log, &args.reading)?;
+    if args.reading.apart || logs.len() == 1 {
+        return Ok(logs);
+    }
+    Ok(vec![ServerLog::sum("the sum of all logs", &logs)?])
+}
+
+/// Jobs of others.
+fn foreign<'a>(jobs: Option<&'a Jobs>, runs: &[&Job]) -> Vec<&'a Job> {
+    let own = |job: &Job| runs.iter().any(|run| run.user == job.user && run.name == job.name);
+    jobs.map_or(Vec::new(), |jobs| jobs.jobs.iter().filter(|job| !own(job)).collect())
+}
+
+/// `file-2.csv` for the second of several.
+fn numbered(path: &Path, several: bool, number: usize) -> std::path::PathBuf {
+    if !several {
+        return path.to_owned();
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map_or(String::new(), |ending| format!(".{}", ending.to_string_lossy()));
+    path.with_file_name(format!("{stem}-{}{extension}", number + 1))
+}

@@ -1,0 +1,105 @@
+//! Pictures: a signature over its samples, a job among others, jobs after each other.
+
+use super::output::Found;
+use crate::canvas::axis::{Axis, Quantity};
+use crate::canvas::curve::Curve;
+use crate::canvas::frame::{Frame, Look};
+use crate::canvas::sheet::{Anchor, Ink, Rectangle, Sheet};
+use io_signature::Sample;
+
+const WIDTH: f64 = 1000.0;
+const HEIGHT: f64 = 360.0;
+const POINTS: usize = 3000;
+
+const TIME: Quantity = Quantity { name: "time since the start of the job", unit: "s" };
+const BANDWIDTH: Quantity = Quantity { name: "bandwidth", unit: "B/s" };
+
+/// At most so many samples are drawn.
+const MOST_SAMPLES: usize = 30;
+
+/// A frame for curves up to that time and that height, with its axes.
+fn frame(title: &str, time: f64, highest: f64) -> (Sheet, Frame) {
+    let mut sheet = Sheet { title: title.into(), width: WIDTH, height: HEIGHT, shapes: Vec::new() };
+    let frame = Frame {
+        place: Rectangle { left: 84.0, top: 46.0, width: WIDTH - 110.0, height: HEIGHT - 100.0 },
+        x: Axis::linear(0.0, time).widened(),
+        y: Axis::linear(0.0, 1.08 * highest).widened(),
+    };
+    frame.axes(TIME, BANDWIDTH, &mut sheet);
+    frame.heading(title, &mut sheet);
+    (sheet, frame)
+}
+
+/// One value a second as a curve that begins at some second.
+fn curve(values: &[f64], start: f64, step: f64) -> Curve {
+    let x = (0..values.len()).map(|i| start + step * i as f64).collect();
+    Curve { x, y: values.to_vec() }.thinned(POINTS)
+}
+
+/// All samples faint, the signature strong, its bursts numbered.
+pub fn sheet(found: &Found, samples: &[Sample]) -> Sheet {
+    let signature = &found.signature;
+    let used = |sample: &&Sample| signature.samples.iter().any(|one| one.used && one.name == sample.name);
+    let samples: Vec<&Sample> = samples.iter().filter(used).take(MOST_SAMPLES).collect();
+    let highest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+    let top = samples.iter().map(|sample| highest(&sample.values)).fold(highest(&signature.series), f64::max);
+    let duration = signature.duration.max(1.0);
+    let title = format!("Signature of {}, quality {:.2}", found.name, signature.quality.mean);
+    let (mut sheet, frame) = frame(&title, duration, top);
+    frame.clipped(&mut sheet, |sheet| {
+        for sample in &samples {
+            // Every sample is drawn as long as the signature.
+            let step = sample.step * duration / sample.duration().max(1.0);
+            let points = frame.steps(&curve(&sample.values, 0.0, step));
+            sheet.line(points, Ink::Soft, 0.35);
+        }
+        let series = curve(&signature.series, 0.0, 1.0);
+        frame.filled(&series, Ink::Sampled, 0.35, sheet);
+        sheet.line(frame.steps(&series), Ink::Sampled, 1.8);
+    });
+    for (number, burst) in signature.bursts.iter().enumerate() {
+        let (x, y) = frame.at((burst.start + burst.end) / 2.0, burst.height);
+        sheet.text(
+            (x, (y - 8.0).max(frame.place.top + 10.0)),
+            (number + 1).to_string(),
+            12.0,
+            Anchor::Middle,
+            Ink::Text,
+        );
+    }
+    let entries = [(Ink::Soft, "samples", Look::Line), (Ink::Sampled, "signature", Look::Area)];
+    frame.legend(&entries, &mut sheet);
+    sheet
+}
+
+/// Jobs one upon the other, from their starts on, and a capacity.
+pub fn stacked(title: &str, jobs: &[(f64, &[f64])], below: &[f64], capacity: f64, what: &str) -> Sheet {
+    let ends = jobs.iter().map(|(start, series)| start + series.len() as f64);
+    let time = ends.fold(below.len() as f64, f64::max);
+    let mut sum = vec![0.0; time.ceil() as usize];
+    sum.iter_mut().zip(below).for_each(|(sum, value)| *sum += value);
+    let mut layers = vec![sum.clone()];
+    for (start, series) in jobs {
+        sum[*start as usize..].iter_mut().zip(*series).for_each(|(sum, value)| *sum += value);
+        layers.push(sum.clone());
+    }
+    let highest = sum.iter().copied().fold(capacity, f64::max);
+    let (mut sheet, frame) = frame(title, time, highest);
+    let inks = [Ink::Sampled, Ink::Phase, Ink::Next, Ink::Required, Ink::Exact];
+    frame.clipped(&mut sheet, |sheet| {
+        // The topmost first, so that each lower one covers it.
+        for (number, layer) in layers.iter().enumerate().skip(1).rev() {
+            frame.filled(&curve(layer, 0.0, 1.0), inks[(number - 1) % inks.len()], 1.0, sheet);
+        }
+        if !below.is_empty() {
+            frame.filled(&curve(&layers[0], 0.0, 1.0), Ink::Soft, 1.0, sheet);
+        }
+        sheet.line(vec![frame.at(0.0, capacity), frame.at(time, capacity)], Ink::Dominant, 1.5);
+    });
+    let mut entries = vec![(Ink::Sampled, what, Look::Area), (Ink::Dominant, "capacity", Look::Line)];
+    if !below.is_empty() {
+        entries.insert(0, (Ink::Soft, "others, expected", Look::Area));
+    }
+    frame.legend(&entries, &mut sheet);
+    sheet
+}

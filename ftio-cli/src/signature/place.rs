@@ -1,0 +1,111 @@
+//! `ftio signature place`: which partition is best for a job, and when to start.
+
+use super::args::{ReadingArgs, seconds, throughput};
+use super::{picture, read};
+use crate::canvas::{PictureFile, draw_sheet};
+use crate::exit::Exit;
+use crate::terminal::units::{percent, si};
+use anyhow::Context;
+use clap::ValueHint;
+use io_signature::place::{Partition, Placement, place};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Find the partition, and the moment, at which a job meets least other traffic
+///
+/// What a partition will have to do is expected to be what it did at the same time of day in the last days.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What the job does: a signature as JSON or CSV, or a trace
+    #[arg(value_name = "SIGNATURE", value_hint = ValueHint::FilePath)]
+    pub signature: PathBuf,
+
+    /// The log of each partition; several columns of a file are several partitions
+    #[arg(long, value_name = "LOG", num_args = 1.., required = true, value_hint = ValueHint::FilePath)]
+    pub partition: Vec<PathBuf>,
+
+    /// What a partition can do, such as 20GB (per second) [default: what it did in its best moments]
+    #[arg(long, value_name = "BYTES", value_parser = throughput)]
+    pub capacity: Option<f64>,
+
+    /// How long the job may wait, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0")]
+    pub wait: f64,
+
+    /// When the job could start, in seconds on the clock of the logs [default: the end of the logs]
+    #[arg(long, value_name = "SECONDS")]
+    pub at: Option<f64>,
+
+    /// Days of the log that are looked at
+    #[arg(long, value_name = "N", default_value = "7")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=366))]
+    pub days: u16,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Draw the job among what is expected of others, on the best partition
+    #[arg(long, value_name = "FILE.(svg|png)", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Result<'a> {
+    schema: &'static str,
+    now: f64,
+    placements: &'a [Placement],
+}
+
+/// Rank the partitions.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let picture = args.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
+    let signature = read::course(&args.signature)?.into_iter().next().context("there is no signature")?;
+    let partitions: Vec<Partition> = read::logs(&args.partition, &args.reading)?
+        .into_iter()
+        .map(|log| Partition::new(log, args.capacity))
+        .collect();
+    let last = partitions.iter().map(|partition| partition.log.end()).fold(f64::NEG_INFINITY, f64::max);
+    let now = args.at.unwrap_or(last);
+    let days = usize::from(args.days);
+    let found = place(&signature, &partitions, now, args.wait, days);
+    let mut stdout = io::stdout().lock();
+    if args.json {
+        let result = Result { schema: "ftio.signature-place/1", now, placements: &found };
+        serde_json::to_writer(&mut stdout, &result).map_err(io::Error::from)?;
+        writeln!(stdout)?;
+    } else {
+        let head = format!("{:>14}{:>15}{:>11}{:>11}", "start in", "interference", "delay", "gain");
+        writeln!(stdout, "{:<32}{head}{:>14}", "partition", "capacity")?;
+        for one in &found {
+            let numbers = format!(
+                "{:>12.0} s{:>15}{:>9.0} s{:>9.0} s",
+                one.wait,
+                percent(one.interference),
+                one.delay,
+                one.gain
+            );
+            writeln!(stdout, "{:<32}{numbers}{:>14}", one.partition, si(one.capacity, "B/s"))?;
+        }
+        writeln!(
+            stdout,
+            "interference: the share of the job's bytes that finds the partition busy; gain: seconds"
+        )?;
+        writeln!(stdout, "of I/O saved beside starting on {} at once", partitions[0].log.name)?;
+    }
+    if let (Some(file), Some(best)) = (picture, found.first()) {
+        let of = |partition: &&Partition| partition.log.name == best.partition;
+        let seconds = signature.len() + best.wait as usize;
+        let others = partitions.iter().find(of).map(|partition| partition.expected(now, seconds, days));
+        let title = format!("{}: start in {:.0} s", best.partition, best.wait);
+        let jobs = [(best.wait, signature.as_slice())];
+        let sheet = picture::stacked(&title, &jobs, &others.unwrap_or_default(), best.capacity, "the job");
+        file.write(draw_sheet(&sheet, file.format()))?;
+    }
+    stdout.flush()?;
+    Ok(Exit::Done)
+}

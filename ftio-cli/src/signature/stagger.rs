@@ -1,0 +1,97 @@
+//! `ftio signature stagger`: when to start jobs so that together they stay below a capacity.
+
+use super::args::{seconds, throughput};
+use super::{picture, read};
+use crate::canvas::{PictureFile, draw_sheet};
+use crate::exit::Exit;
+use crate::terminal::text::printable;
+use crate::terminal::units::{bytes, si};
+use clap::ValueHint;
+use io_signature::stagger::{Staggered, stagger};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Find starts of several jobs that keep their sum below a capacity
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What the jobs do: signatures as JSON or CSV, or traces; a file named twice is two jobs
+    #[arg(value_name = "SIGNATURE", required = true, value_hint = ValueHint::FilePath)]
+    pub signatures: Vec<PathBuf>,
+
+    /// What the servers can do, such as 20GB (per second)
+    #[arg(long, value_name = "BYTES", value_parser = throughput)]
+    pub capacity: f64,
+
+    /// How long a job may wait, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "600")]
+    pub wait: f64,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Draw the jobs one upon the other
+    #[arg(long, value_name = "FILE.(svg|png)", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Result<'a> {
+    schema: &'static str,
+    jobs: Vec<Start<'a>>,
+    capacity: f64,
+    #[serde(flatten)]
+    staggered: &'a Staggered,
+}
+
+#[derive(Serialize)]
+struct Start<'a> {
+    signature: &'a str,
+    start: f64,
+}
+
+/// Find the starts.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let picture = args.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
+    let (mut names, mut courses) = (Vec::new(), Vec::new());
+    for path in &args.signatures {
+        for course in read::course(path)? {
+            names.push(path.display().to_string());
+            courses.push(course);
+        }
+    }
+    let found = stagger(&courses, args.capacity, args.wait);
+    let mut stdout = io::stdout().lock();
+    if args.json {
+        let start = |(name, start): (&'_ String, &f64)| (name.clone(), *start);
+        let starts: Vec<(String, f64)> = names.iter().zip(&found.starts).map(start).collect();
+        let jobs = starts.iter().map(|(name, start)| Start { signature: name, start: *start }).collect();
+        let result =
+            Result { schema: "ftio.signature-stagger/1", jobs, capacity: args.capacity, staggered: &found };
+        serde_json::to_writer(&mut stdout, &result).map_err(io::Error::from)?;
+        writeln!(stdout)?;
+    } else {
+        for (name, start) in names.iter().zip(&found.starts) {
+            writeln!(stdout, "{:<48} start in {start:>6.0} s", printable(name))?;
+        }
+        writeln!(
+            stdout,
+            "above the capacity: {} instead of {} if all start at once; peak {} instead of {}; gain \
+             {:.0} s of I/O",
+            bytes(found.excess),
+            bytes(found.excess_at_once),
+            si(found.peak, "B/s"),
+            si(found.peak_at_once, "B/s"),
+            found.gain
+        )?;
+    }
+    if let Some(file) = picture {
+        let jobs: Vec<(f64, &[f64])> =
+            found.starts.iter().copied().zip(courses.iter().map(Vec::as_slice)).collect();
+        let sheet = picture::stacked("Jobs one upon the other", &jobs, &[], args.capacity, "jobs");
+        file.write(draw_sheet(&sheet, file.format()))?;
+    }
+    stdout.flush()?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,89 @@
+/* A file system in trouble, preloaded under the tracer: calls that touch a path with TROUBLE_PATH in it go
+ * wrong as TROUBLE says.
+ *   interrupted, short, stale, input-output: the third write fails once
+ *   slow:   each call that makes, looks for or renames something takes some milliseconds
+ *   stuck:  writing at a place (pwrite), as at the end of the job, takes a minute */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int is(const char *what) {
+    const char *trouble = getenv("TROUBLE");
+    return trouble && !strcmp(trouble, what);
+}
+
+static int concerns(const char *path) {
+    const char *part = getenv("TROUBLE_PATH");
+    return part && path && strstr(path, part);
+}
+
+static int concerns_descriptor(int descriptor) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0)
+        return 0;
+    path[length] = 0;
+    return concerns(path);
+}
+
+ssize_t write(int descriptor, const void *data, size_t length) {
+    static int count;
+    if (getenv("TROUBLE") && concerns_descriptor(descriptor) && __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) == 3) {
+        errno = is("interrupted") ? EINTR : is("stale") ? ESTALE : is("input-output") ? EIO : 0;
+        if (errno)
+            return -1;
+        if (is("short"))
+            length /= 2;
+    }
+    return syscall(SYS_write, descriptor, data, length);
+}
+
+ssize_t pwrite64(int descriptor, const void *data, size_t length, off64_t offset) {
+    if (is("stuck") && concerns_descriptor(descriptor))
+        sleep(60);
+    return syscall(SYS_pwrite64, descriptor, data, length, offset);
+}
+
+ssize_t pwrite(int descriptor, const void *data, size_t length, off_t offset) {
+    return pwrite64(descriptor, data, length, offset);
+}
+
+static void pause_for(const char *path) {
+    if (is("slow") && concerns(path))
+        usleep(3000);
+}
+
+int mkdir(const char *path, mode_t mode) {
+    pause_for(path);
+    int answer = syscall(SYS_mkdir, path, mode);
+    pause_for(path);
+    return answer;
+}
+
+int rename(const char *from, const char *to) {
+    pause_for(from);
+    return syscall(SYS_rename, from, to);
+}
+
+int unlink(const char *path) {
+    pause_for(path);
+    return syscall(SYS_unlink, path);
+}
+
+int open64(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = va_arg(arguments, mode_t);
+    va_end(arguments);
+    pause_for(path);
+    return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}

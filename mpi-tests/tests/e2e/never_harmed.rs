@@ -1,0 +1,142 @@
+//! What a program does that a tracer could turn into its end: each runs with and without, and does the same.
+
+use crate::harness::{Lack, Mpi, Outcome, installed_mpis, libtmio, run_limited, skip};
+use crate::traced::{Scratch, info, traced};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+/// Runs a program of `programs/` on two ranks, which takes a directory and `args`; it must end well without
+/// a tracer, and with one say the same.
+fn does_the_same(mpi: &Mpi, program: &str, args: &[&str]) -> (Outcome, Scratch) {
+    let scratch = Scratch::new();
+    let job = mpi.job(2, mpi.program(program)).args([scratch.data()]).args(args.iter().copied());
+    let untraced = job.run();
+    assert!(untraced.success(), "{}: {program} without a tracer: {untraced:?}", mpi.name);
+    let outcome = traced(job, &scratch).run();
+    assert!(outcome.success(), "{}: {program}: {outcome:?}", mpi.name);
+    assert_eq!(outcome.stdout, untraced.stdout, "{}: {program}", mpi.name);
+    (outcome, scratch)
+}
+
+#[test]
+fn a_datatype_that_is_none() {
+    for mpi in installed_mpis() {
+        let (outcome, scratch) = does_the_same(&mpi, "bad_datatype", &[]);
+        assert_eq!(outcome.stdout, "error error\n".repeat(2), "{}", mpi.name);
+        let info = info(&scratch.trace());
+        assert_eq!(info["write_sync"]["bytes"], 10_000, "{}", mpi.name);
+        assert_eq!(info["complete"], true, "{}", mpi.name);
+    }
+}
+
+/// The program has no more memory. What can be kept without any is kept, and the program goes on.
+#[test]
+fn no_memory() {
+    for mpi in installed_mpis() {
+        for what in ["writes", "flush"] {
+            let run = |preload: Option<PathBuf>| {
+                let scratch = Scratch::new();
+                let mut command = mpi.singleton(&mpi.program("runs_out_of_memory"));
+                command.arg(scratch.data()).arg(what).current_dir(scratch.data());
+                command.envs(preload.map(|library| ("LD_PRELOAD", library)));
+                run_limited(command, Duration::from_secs(60))
+            };
+            let [untraced, traced] = [run(None), run(Some(libtmio()))];
+            assert!(untraced.success(), "{}, {what}, without a tracer: {untraced:?}", mpi.name);
+            assert!(traced.success(), "{}, {what}: {traced:?}", mpi.name);
+            assert_eq!(traced.stdout, "went on\n", "{}, {what}: {traced:?}", mpi.name);
+        }
+    }
+}
+
+#[test]
+fn a_stack_that_is_freed() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let job = mpi.job(1, mpi.program("leaves_a_coroutine")).args([scratch.data()]);
+        // MPICH keeps a lock of its own over the error handler, and waits for itself in the next call.
+        let mut untraced = Command::new("timeout");
+        let command = job.command();
+        untraced.arg("10").arg(command.get_program()).args(command.get_args());
+        untraced.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        if !run_limited(untraced, Duration::from_secs(60)).success() {
+            continue;
+        }
+        let outcome = traced(job, &scratch).run();
+        assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
+        assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 10, "{}", mpi.name);
+    }
+}
+
+#[test]
+fn a_thread_that_is_cancelled() {
+    for mpi in installed_mpis() {
+        let (_, scratch) = does_the_same(&mpi, "cancels_a_thread", &[]);
+        let info = info(&scratch.trace());
+        assert_eq!(info["write_sync"]["ops"], 20, "{}", mpi.name);
+        assert_eq!(info["complete"], true, "{}", mpi.name);
+    }
+}
+
+/// The signal comes at another moment every time, and often while a block is written.
+#[test]
+fn a_signal_handler_that_ends_the_job() {
+    for mpi in installed_mpis() {
+        let ways = if mpi.lacks(Lack::AbortInHandler) { &["exit"][..] } else { &["exit", "abort"] };
+        for &how in ways {
+            for round in 0..20 {
+                let scratch = Scratch::new();
+                let job = mpi.job(1, mpi.program("ends_in_signal_handler")).args([scratch.data()]);
+                let after = (20_000 + 997 * round).to_string();
+                let outcome = traced(job.args([how, &after]), &scratch).env("TMIO_BUFFER", "64K").run();
+                assert_eq!(outcome.code, Some(3), "{}, {how}: {outcome:?}", mpi.name);
+                assert!(
+                    info(&scratch.trace())["write_sync"]["ops"].as_u64() > Some(0),
+                    "{}, {how}",
+                    mpi.name
+                );
+            }
+        }
+    }
+}
+
+/// A program with more rights than its user, linked with the library, does not obey that user's environment.
+#[test]
+fn a_set_user_id_program() {
+    let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
+    if !root {
+        return skip("only root can make a program of root's");
+    }
+    for mpi in installed_mpis().into_iter().filter(|mpi| mpi.name == "mpich") {
+        let scratch = Scratch::new();
+        let program = scratch.path().join("linked");
+        let (mut compiler, libraries) = mpi.compiler();
+        let library = libtmio();
+        let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/flushes.c");
+        compiler.arg("-I").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../c-headers")).arg(sources);
+        compiler.arg("-Wl,--no-as-needed").arg(&library).args(libraries).arg("-o").arg(&program);
+        compiler.arg(format!("-Wl,-rpath,{}", scratch.path().display()));
+        assert!(compiler.status().expect("a compiler").success());
+        let soname = scratch.path().join("libtmio.so.0");
+        std::fs::copy(&library, &soname).expect("scratch can be written");
+        let modes = "chmod 755 \"$1\" \"$2\"; chmod u+s \"$2\"; chmod 777 \"$3\"";
+        let mut shell = Command::new("sh");
+        shell.args(["-ec", modes, "sh"]).args([scratch.path(), &program, &scratch.data()]);
+        assert!(shell.status().expect("a shell").success());
+        let wanted = scratch.path().join("traces/taken.msgpack");
+        let config = scratch.path().join("secret");
+        std::fs::write(&config, "root:secret\n").expect("scratch can be written");
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(&program);
+        command.arg(scratch.data()).current_dir(scratch.data());
+        command.env("TMIO_OUTPUT", &wanted).env("TMIO_CONFIG", &config);
+        let outcome = run_limited(command, Duration::from_secs(60));
+        assert!(outcome.success() && outcome.stderr.is_empty(), "{outcome:?}");
+        assert!(
+            !wanted.exists() && !scratch.path().join("traces/taken.msgpack.parts").exists(),
+            "{outcome:?}"
+        );
+        assert!(!outcome.stderr.contains("secret"), "{outcome:?}");
+    }
+}

@@ -1,0 +1,54 @@
+//! What is put around every piece of tmio's own work inside the application.
+//!
+//! A defect of ours ends in it instead of in the application, and the thread cannot be cancelled while it
+//! lasts: an unwinding that the C library has begun (`pthread_cancel`) may not be stopped by anybody, and
+//! the system calls that write records are cancellation points.
+
+use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+unsafe extern "C" {
+    fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
+}
+
+const PTHREAD_CANCEL_DISABLE: c_int = 1;
+
+/// Runs our own code so that a defect in it ends there. `None`: there was one.
+pub fn shield<T>(body: impl FnOnce() -> T) -> Option<T> {
+    let _cancellation = NoCancellation::new();
+    catch_unwind(AssertUnwindSafe(body)).ok()
+}
+
+/// The calling thread is not cancelled before this is dropped; a request to do so waits.
+struct NoCancellation(c_int);
+
+impl NoCancellation {
+    fn new() -> Self {
+        let mut old = 0;
+        // SAFETY: the place for the old state is valid; the call changes nothing but the calling thread's
+        // state.
+        unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut old) };
+        Self(old)
+    }
+}
+
+impl Drop for NoCancellation {
+    fn drop(&mut self) {
+        // SAFETY: the state is the one that the thread had; the old one is not wanted.
+        unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_in_it() {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        assert_eq!(shield(|| panic!("a defect")), None::<()>);
+        std::panic::set_hook(hook);
+        assert_eq!(shield(|| 7), Some(7));
+    }
+}

@@ -1,0 +1,164 @@
+//! What the launcher of the job tells a process in its environment, before and without any communication.
+
+fn number(name: &str) -> Option<u32> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// The rank of this process; `None`: the launcher did not tell.
+pub(crate) fn rank() -> Option<u32> {
+    ["PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID", "FLUX_TASK_RANK", "SLURM_PROCID"]
+        .iter()
+        .find_map(|name| number(name))
+}
+
+/// How many ranks of the job are on this node; `None`: the launcher did not tell.
+pub(crate) fn local_size() -> Option<u32> {
+    ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE", "PALS_LOCAL_SIZE"]
+        .iter()
+        .find_map(|name| number(name))
+        .or_else(|| {
+            let tasks = std::env::var("SLURM_STEP_TASKS_PER_NODE").ok()?;
+            slurm_tasks(&tasks, number("SLURM_NODEID")?)
+        })
+}
+
+/// The number of tasks on a node of Slurm's list, such as `4(x2),3`.
+fn slurm_tasks(list: &str, node: u32) -> Option<u32> {
+    let mut first = 0;
+    for entry in list.split(',') {
+        let (tasks, times) = match entry.split_once("(x") {
+            Some((tasks, times)) => (tasks, times.strip_suffix(')')?.parse::<u32>().ok()?),
+            None => (entry, 1),
+        };
+        first += times;
+        if node < first {
+            return tasks.parse().ok();
+        }
+    }
+    None
+}
+
+/// What tells a job from all others, as its launcher knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JobKey {
+    pub(crate) number: u64,
+    /// The processes on other nodes have the same.
+    pub(crate) on_all_nodes: bool,
+}
+
+/// Variables that have the same value in all processes of a job, and another one in other jobs: alone or
+/// together.
+const OF_THE_JOB: &[&str] = &[
+    "PMIX_NAMESPACE",
+    "OMPI_MCA_ess_base_jobid",
+    "OMPI_MCA_orte_hnp_uri",
+    "OMPI_MCA_orte_precondition_transports",
+    "PMI_JOBID",
+    "PALS_APID",
+    "FLUX_JOB_ID",
+    "SLURM_JOB_ID",
+    "SLURM_STEP_ID",
+];
+
+/// What tells this job from all others; `None`: the launcher gave no sign, or there is none.
+pub(crate) fn job_key() -> Option<JobKey> {
+    rank()?;
+    let mut hash = Hash::new();
+    let mut told = false;
+    for name in OF_THE_JOB {
+        if let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) {
+            hash.add(name.as_bytes());
+            hash.add(value.as_encoded_bytes());
+            // The number of a batch job alone is that of all its steps.
+            told |= !name.starts_with("SLURM_JOB") && !name.starts_with("OMPI_MCA_orte_hnp");
+        }
+    }
+    let on_all_nodes = match hydra() {
+        Some(Daemon::Job(port)) => {
+            hash.add(&port);
+            true
+        }
+        Some(Daemon::Node(process)) if !told => {
+            hash.add(&process);
+            false
+        }
+        _ if told => true,
+        _ => return None,
+    };
+    Some(JobKey { number: hash.value(), on_all_nodes })
+}
+
+/// The daemon that started this process, where it is one of MPICH's family, which sets no variable for the
+/// job.
+enum Daemon {
+    /// Where all daemons of the job report to.
+    Job(Vec<u8>),
+    /// This very process.
+    Node(Vec<u8>),
+}
+
+fn hydra() -> Option<Daemon> {
+    // SAFETY: the call has no premises.
+    let mut process = unsafe { libc::getppid() };
+    // There may be a shell or a tool between.
+    for _ in 0..8 {
+        if process <= 1 {
+            return None;
+        }
+        let command = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
+        let words: Vec<&[u8]> = command.split(|&byte| byte == 0).collect();
+        let value = |name: &[u8]| {
+            let mut pairs = words.iter().zip(words.iter().skip(1));
+            pairs.find(|(word, _)| **word == name).map(|(_, &value)| value)
+        };
+        if let Some(port) = value(b"--control-port") {
+            return Some(Daemon::Job([port, &b" "[..], value(b"--pgid").unwrap_or_default()].concat()));
+        }
+        // The fields of stat follow the name, which is in parentheses and may hold anything.
+        let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+        let after = stat.iter().rposition(|&byte| byte == b')')?;
+        let fields: Vec<&[u8]> = stat.get(after + 2..)?.split(|&byte| byte == b' ').collect();
+        let name =
+            words.first().and_then(|path| path.rsplit(|&byte| byte == b'/').next()).unwrap_or_default();
+        if [&b"hydra_pmi_proxy"[..], b"pmi_proxy", b"hydra_bstrap_proxy"].contains(&name) {
+            let started = fields.get(19)?;
+            return Some(Daemon::Node([process.to_string().as_bytes(), &b" "[..], started].concat()));
+        }
+        process = std::str::from_utf8(fields.get(1)?).ok()?.parse().ok()?;
+    }
+    None
+}
+
+/// FNV-1a.
+struct Hash(u64);
+
+impl Hash {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes.iter().chain(&[0]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn value(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slurm_s_list_of_tasks() {
+        let on = |node| slurm_tasks("4(x2),3,1(x10)", node);
+        assert_eq!(
+            [on(0), on(1), on(2), on(3), on(12), on(13)],
+            [Some(4), Some(4), Some(3), Some(1), Some(1), None]
+        );
+        assert_eq!(slurm_tasks("what", 0), None);
+    }
+}
