@@ -1,7 +1,6 @@
-# shellcheck shell=bash
-# Sourced by the scripts beside it: goes to the root of the repository and sees to it that a Rust toolchain and
-# the needed Debian packages are there. Where it may not install packages, it says which ones to install and ends
-# the script with status 2.
+# shellcheck shell=bash Sourced by the scripts beside it: goes to the root of the repository and sees to it
+# that a Rust toolchain and the needed Debian packages are there. Where it may not install packages, it says
+# which ones to install and ends the script with status 2.
 
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,8 +9,8 @@ heading() {
     printf '\n== %s (%d s)\n' "$*" "$SECONDS" >&2
 }
 
-# Arguments are PROGRAM=PACKAGE, or FILE=PACKAGE with an absolute path that may hold wildcards; prints the packages of
-# those that do not exist.
+# Arguments are PROGRAM=PACKAGE, or FILE=PACKAGE with an absolute path that may hold wildcards; prints the
+# packages of those that do not exist.
 missing_packages() {
     local pair program
     for pair in "$@"; do

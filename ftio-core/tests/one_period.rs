@@ -1,5 +1,5 @@
-//! Whoever asks for the period of a window gets the same one, to the last digit: a detection, a detection of that window
-//! alone, its segments over time, and a prediction at the end of it.
+//! Whoever asks for the period of a window gets the same one, to the last digit: a detection, a detection of
+//! that window alone, its segments over time, and a prediction at the end of it.
 
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::predict::{PredictOptions, Predictor, WindowRule};

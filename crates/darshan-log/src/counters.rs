@@ -1,8 +1,9 @@
-//! What the counter modules (POSIX, MPI-IO, STDIO) have in common: named counters, record versions, a summary.
+//! What the counter modules (POSIX, MPI-IO, STDIO) have in common: named counters, record versions, a
+//! summary.
 //!
-//! A record on disk is an id, a rank, integers and doubles of 8 bytes each. Versions of a module differ in which
-//! counters there are; a [`Layout`] says which run of the disk's counters is which run of the newest version's, and
-//! serves reading and writing alike.
+//! A record on disk is an id, a rank, integers and doubles of 8 bytes each. Versions of a module differ in
+//! which counters there are; a [`Layout`] says which run of the disk's counters is which run of the newest
+//! version's, and serves reading and writing alike.
 
 use crate::endian::ByteOrder;
 use crate::module::{Layer, ModuleId};
@@ -27,8 +28,8 @@ pub struct Interval {
 
 /// What was done to a file through one layer, in the terms all layers share.
 ///
-/// This is what an analysis of counters wants: one interval and one volume per direction. Counts that a log does
-/// not have are 0.
+/// This is what an analysis of counters wants: one interval and one volume per direction. Counts that a log
+/// does not have are 0.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Activity {
@@ -56,8 +57,8 @@ pub struct Activity {
     pub write: Option<Interval>,
     /// From the first open to the last close.
     pub open: Option<Interval>,
-    /// From the first open to the end of the last, where the record version tells (POSIX and MPI-IO since Darshan 3.1.0,
-    /// STDIO).
+    /// From the first open to the end of the last, where the record version tells (POSIX and MPI-IO since
+    /// Darshan 3.1.0, STDIO).
     pub opening: Option<Interval>,
     /// From the first close to the end of the last, likewise.
     pub closing: Option<Interval>,
@@ -184,7 +185,8 @@ pub trait FileRecord: Codec {
     }
 }
 
-/// Declares the counters of a module: an enum whose discriminant is the index, with the names of Darshan's tools.
+/// Declares the counters of a module: an enum whose discriminant is the index, with the names of Darshan's
+/// tools.
 macro_rules! counters {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*

@@ -112,8 +112,8 @@ counters! {
 }
 
 counters! {
-    /// Times of an [`MpiioRecord`]: seconds since the job began, or durations in seconds. Those a record version lacks
-    /// are −1.
+    /// Times of an [`MpiioRecord`]: seconds since the job began, or durations in seconds. Those a record
+    /// version lacks are −1.
     pub enum MpiioTime {
         /// First open.
         OpenStartTimestamp = "MPIIO_F_OPEN_START_TIMESTAMP",

@@ -207,9 +207,9 @@ file_record! {
 }
 
 impl PosixRecord {
-    /// Whether this record also counts `fopen` streams, as records of version 1 (Darshan 3.0) may. Its bytes are then
-    /// those of both interfaces. `darshan-parser` and PyDarshan leave such records out without a word; here they are
-    /// kept, because the I/O took place, and can be told apart.
+    /// Whether this record also counts `fopen` streams, as records of version 1 (Darshan 3.0) may. Its bytes
+    /// are then those of both interfaces. `darshan-parser` and PyDarshan leave such records out without a
+    /// word; here they are kept, because the I/O took place, and can be told apart.
     pub fn mixes_streams(&self) -> bool {
         self[PosixCounter::Fopens] > 0
     }

@@ -1,7 +1,7 @@
 //! What a modeler sees of one set: points, one value each, and what the repetitions say.
 //!
-//! Coordinates are stored one point after the other, as in the rows of a table: points of one parameter are a plain list of
-//! its values.
+//! Coordinates are stored one point after the other, as in the rows of a table: points of one parameter are a
+//! plain list of its values.
 
 use crate::experiment::{Experiment, Measure, MeasurementSet};
 
@@ -16,7 +16,8 @@ pub(crate) struct Points {
     pub values: Vec<f64>,
     /// Repetitions of each point; empty if unknown.
     pub repetitions: Vec<Repetitions>,
-    /// The values are not means of the repetitions, so that these say nothing about how far the values scatter.
+    /// The values are not means of the repetitions, so that these say nothing about how far the values
+    /// scatter.
     pub not_means: bool,
 }
 

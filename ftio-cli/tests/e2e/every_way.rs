@@ -101,8 +101,8 @@ enum Way {
     Folder,
 }
 
-/// Run a command on an input, in a folder of its own. `{}` stands for the input among the arguments. Results name the input: that
-/// name becomes INPUT.
+/// Run a command on an input, in a folder of its own. `{}` stands for the input among the arguments. Results
+/// name the input: that name becomes INPUT.
 fn answer(arguments: &[&str], input: &Path, way: Way) -> (Option<i32>, String, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let name = input.file_name().unwrap().to_str().unwrap();

@@ -1,7 +1,7 @@
 //! What a trace holds, summed up: `ftio info`.
 //!
-//! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in bytes per second.
-//! A number that is not known, or would be a division by zero, is `None`.
+//! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in
+//! bytes per second. A number that is not known, or would be a division by zero, is `None`.
 
 use super::module::ModuleSummary;
 use super::overlap::Phases;
@@ -101,21 +101,23 @@ pub struct AsyncSummary {
     /// What every class has.
     #[serde(flatten)]
     pub class: ClassSummary,
-    /// Σ bytes / Σ (first deadline − first issue) over phases of overlapping requests: what would have hidden the I/O behind
-    /// computation.
+    /// Σ bytes / Σ (first deadline − first issue) over phases of overlapping requests: what would have hidden
+    /// the I/O behind computation.
     pub required_bandwidth: Option<f64>,
-    /// Σ bytes / Σ (last completion − first issue) over these phases: a lower bound, because completion is only seen when the
-    /// application asks.
+    /// Σ bytes / Σ (last completion − first issue) over these phases: a lower bound, because completion is
+    /// only seen when the application asks.
     pub actual_bandwidth: Option<f64>,
-    /// Σ bytes / Σ (last seen unfinished − first issue) of the requests that were tested unfinished: an upper bound.
+    /// Σ bytes / Σ (last seen unfinished − first issue) of the requests that were tested unfinished: an upper
+    /// bound.
     pub actual_upper: Option<f64>,
-    /// Time the application lost to these operations all the same; a wait for several of them counts once. `None` where
-    /// deadlines are not known.
+    /// Time the application lost to these operations all the same; a wait for several of them counts once.
+    /// `None` where deadlines are not known.
     pub lost_time: Option<f64>,
-    /// Share of the time of the operations (each thread's overlapping ones counted once) that computation hid: 1 − lost/busy.
+    /// Share of the time of the operations (each thread's overlapping ones counted once) that computation
+    /// hid: 1 − lost/busy.
     pub hidden: Option<f64>,
-    /// The bandwidth of all ranks together that would have hidden everything: the peak of the required bandwidth over time, in bins
-    /// of at most 1/65536 of the job.
+    /// The bandwidth of all ranks together that would have hidden everything: the peak of the required
+    /// bandwidth over time, in bins of at most 1/65536 of the job.
     pub hiding_bandwidth: Option<f64>,
 }
 
@@ -430,8 +432,9 @@ impl ClassTally {
     }
 }
 
-/// Time during which a thread had operations under way. They are recorded as they complete, so that overlapping ones follow each
-/// other closely; of each thread the stretch they cover is kept until one begins after it.
+/// Time during which a thread had operations under way. They are recorded as they complete, so that
+/// overlapping ones follow each other closely; of each thread the stretch they cover is kept until one begins
+/// after it.
 #[derive(Default)]
 struct Busy {
     last: BTreeMap<(u32, u16), (i64, i64)>,

@@ -17,8 +17,8 @@ pub struct Transfer {
 
 /// Looks at one application while it runs.
 pub trait Predictor {
-    /// The application has written out what it transferred since the last time, which it does at the end of each I/O phase. The
-    /// period, if it can be told.
+    /// The application has written out what it transferred since the last time, which it does at the end of
+    /// each I/O phase. The period, if it can be told.
     fn flush(&mut self, transfers: &[Transfer], now: Nanoseconds) -> Option<f64>;
 }
 
@@ -43,11 +43,11 @@ impl std::fmt::Debug for Known<'_> {
     }
 }
 
-/// Guesses until another predictor has found a period: by the mean time between I/O phases so far, the first of which ends the
-/// time since the start of the job.
+/// Guesses until another predictor has found a period: by the mean time between I/O phases so far, the first
+/// of which ends the time since the start of the job.
 ///
-/// One phase tells no period, but a job that has not done I/O for six minutes does not do it every few seconds. A guess may therefore only
-/// lower the priority that a job of unknown period has, never raise it.
+/// One phase tells no period, but a job that has not done I/O for six minutes does not do it every few
+/// seconds. A guess may therefore only lower the priority that a job of unknown period has, never raise it.
 pub struct Early {
     inner: Box<dyn Predictor>,
     start: Nanoseconds,

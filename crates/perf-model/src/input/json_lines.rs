@@ -201,7 +201,8 @@ mod tests {
     #[test]
     fn order_of_keys_repetitions_and_defaults() {
         let experiment = read(
-            "{\"params\":{\"p\":4,\"n\":2},\"value\":1}\n\n{\"value\":[2,3.5],\"params\":{\"n\":2.0,\"p\":4.0,\"q\":1}}\n",
+            "{\"params\":{\"p\":4,\"n\":2},\"value\":1}\n\n\
+             {\"value\":[2,3.5],\"params\":{\"n\":2.0,\"p\":4.0,\"q\":1}}\n",
         )
         .unwrap();
         assert_eq!(experiment.parameters, ["p", "n"]);

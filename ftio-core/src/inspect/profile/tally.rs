@@ -87,7 +87,8 @@ impl Profiler {
             let complete = tally.kept.len() as u64 == tally.operations;
             if !complete {
                 profile.warnings.push(format!(
-                    "{} {} operations are more than the {MAX_KEPT} whose phases and bandwidths are worked out",
+                    "{} {} operations are more than the {MAX_KEPT} whose phases and bandwidths are worked \
+                     out",
                     tally.operations,
                     class.name()
                 ));
