@@ -65,6 +65,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod counter_rows;
 mod counters;
 mod darshan1;
 mod darshan2;
