@@ -92,6 +92,16 @@ fn pattern(path: &Path) -> anyhow::Result<Pattern> {
     Ok(Pattern::parse(&name, &text)?)
 }
 
+/// What is wrong with an input, and which option may help.
+pub fn explained(error: &SourceError) -> String {
+    match error {
+        SourceError::Unknown { .. } => {
+            format!("{error}; to read other text, describe it with --pattern FILE")
+        }
+        _ => error.to_string(),
+    }
+}
+
 /// The inputs of a command line: `-`, files, and the files of folders.
 pub fn expand(paths: &[PathBuf]) -> Vec<Result<Input, SourceError>> {
     let of = |path: &PathBuf| match folder(path) {

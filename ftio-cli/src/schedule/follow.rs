@@ -10,6 +10,7 @@ use ftio_core::detect::{Options, detect};
 use ftio_core::follow::{Event, Status};
 use ftio_core::predict::{PredictOptions, Predictor};
 use ftio_core::source::OpenOptions;
+use ftio_core::time::seconds;
 use io_sets::configfs::Configfs;
 use io_sets::observed::Observed;
 use io_sets::scheduler::{self, Scheduler};
@@ -202,8 +203,4 @@ impl Job {
         let trace = JobOf { number, source: &self.source };
         priorities.change(trace, None, |scheduler| scheduler.ended(number))
     }
-}
-
-fn seconds(nanoseconds: i64) -> f64 {
-    nanoseconds as f64 * 1e-9
 }

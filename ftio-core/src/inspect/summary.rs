@@ -9,7 +9,7 @@ use super::waiting::Waiting;
 use crate::signal::bins::{BinWidth, VolumeBins};
 use crate::source::coverage::{Coverage, CoverageTally};
 use crate::source::{Source, SourceError, Span, TmioTrace};
-use crate::time::{seconds, seconds_of_sum};
+use crate::time::{PER_SECOND, seconds, seconds_of_sum};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tmio_trace::reader::Operations;
@@ -73,11 +73,10 @@ pub struct Summary {
     /// Of a profile of the metric proxy, what its counters came to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<BTreeMap<String, f64>>,
-    /// What the reader should know; first the warnings about the trace.
+    /// What is wrong with the input: damage, missing parts.
+    pub warnings: Vec<String>,
+    /// What else the reader should know.
     pub notes: Vec<String>,
-    /// How many of the notes are warnings.
-    #[serde(skip)]
-    pub warnings: usize,
 }
 
 /// All operations of a class.
@@ -331,8 +330,7 @@ impl Tally {
     /// The sums.
     pub(super) fn finish(mut self, name: &str, outcome: Outcome) -> Summary {
         self.marks.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.rank.cmp(&b.rank)));
-        let mut notes = outcome.warnings;
-        let warnings = notes.len();
+        let mut notes = Vec::new();
         let finished: Vec<&RankInfo> = self.ranks.values().filter(|rank| rank.finished).collect();
         let mut coverage = CoverageTally::default();
         self.ranks.values().for_each(|rank| coverage.rank(rank));
@@ -344,7 +342,7 @@ impl Tally {
         }
         let counted = self.ranks.keys().last().map(|rank| rank.saturating_add(1));
         let operations: u64 = finished.iter().map(|rank| rank.operations).sum();
-        let per_op = |rank: &&RankInfo| rank.overhead_per_op * rank.operations as f64 * 1e-9;
+        let per_op = |rank: &&RankInfo| rank.overhead_per_op * rank.operations as f64 / PER_SECOND;
         // Hosts that are containers of one node share its kernel, nodes may share a name.
         let nodes: BTreeSet<_> = self.ranks.values().map(|rank| (&rank.boot_id, &rank.host)).collect();
         let clock_errors = self.ranks.values().flat_map(|rank| &rank.clock).map(|sample| sample.error);
@@ -386,8 +384,8 @@ impl Tally {
                 start: seconds(header.start),
             }),
             files: self.files.into_values().collect(),
+            warnings: outcome.warnings,
             notes,
-            warnings,
         }
     }
 }

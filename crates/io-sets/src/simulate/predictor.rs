@@ -2,6 +2,7 @@
 
 use crate::queue::{JobId, Nanoseconds};
 use crate::rules::{DEFAULT, Set};
+use crate::simulate::seconds;
 use seeded_random::Random;
 
 /// Bytes that moved evenly from `start` to `end`: a request, or a stretch of constant rate.
@@ -73,7 +74,7 @@ impl Predictor for Early {
         let found = self.inner.flush(transfers, now);
         let Some(phases) = self.phases.map(|phases| phases + 1) else { return found };
         self.phases = found.is_none().then_some(phases);
-        found.or_else(|| early_guess(now.saturating_sub(self.start) as f64 * 1e-9, phases))
+        found.or_else(|| early_guess(seconds(now.saturating_sub(self.start)), phases))
     }
 }
 
