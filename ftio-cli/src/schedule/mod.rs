@@ -11,6 +11,7 @@ mod table;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::follow::PollArgs;
+use crate::inputs::QuantityArgs;
 use crate::signal::ModeArgs;
 use clap::{Subcommand, ValueHint};
 use std::path::PathBuf;
@@ -74,6 +75,9 @@ pub struct Args {
 
     #[command(flatten)]
     pub mode: ModeArgs,
+
+    #[command(flatten)]
+    pub quantity: QuantityArgs,
 
     /// Periods shorter than this, in seconds, are of no interest
     #[arg(long, value_name = "SECONDS", value_parser = crate::values::positive_seconds, default_value = "1")]
