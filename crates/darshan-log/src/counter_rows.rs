@@ -1,10 +1,10 @@
 //! The counters of Darshan's records, as enums: one table of the rows that several modules have.
 //!
-//! A module lists its counters in the order of its records. Rows of its own stand in braces; what it shares with
-//! other modules is one word: `ranks()` stands for the four rows about the fastest and the slowest rank.
+//! A module lists its counters in the order of its records. Rows of its own stand in braces; what it shares
+//! with other modules is one word: `ranks()` stands for the four rows about the fastest and the slowest rank.
 
-/// Declares the counters of a module: an enum whose discriminant is the index, with the names of Darshan's tools,
-/// which are the prefix and that of the row.
+/// Declares the counters of a module: an enum whose discriminant is the index, with the names of Darshan's
+/// tools, which are the prefix and that of the row.
 macro_rules! counters {
     ($(#[$meta:meta])* pub enum $name:ident: $prefix:literal { $($rows:tt)+ }) => {
         counters! { @rows [$(#[$meta])* $name] $prefix [] $($rows)+ }

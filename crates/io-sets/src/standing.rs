@@ -19,7 +19,7 @@ impl Standing {
         Standing { priority: Priority::default_for(job, taken), period: None }
     }
 
-    /// The period is known, from earlier runs or otherwise; `None` if it is none.
+    /// The period is known, from earlier runs or otherwise; `None` if the number cannot be a period.
     pub fn known(period: f64) -> Option<Self> {
         Some(Standing { priority: Set::of_period(period)?.priority(), period: Some(period) })
     }

@@ -120,3 +120,16 @@ pub fn spaced(low: f64, high: f64, count: usize) -> Vec<f64> {
         })
         .collect()
 }
+
+/// The values of a function at five scales of each of two parameters, for tests.
+#[cfg(test)]
+pub(crate) fn grid(function: impl Fn(f64, f64) -> f64) -> Points {
+    let mut points = Points { dimensions: 2, ..Points::default() };
+    for x in [2.0, 4.0, 8.0, 16.0, 32.0] {
+        for y in [10.0, 20.0, 30.0, 40.0, 50.0] {
+            points.coordinates.extend([x, y]);
+            points.values.push(function(x, y));
+        }
+    }
+    points
+}

@@ -243,7 +243,8 @@ fn categorize() {
     same(&["categorize", "--json", "{}"], &[Way::Stdin, Way::Gzip], fails);
 }
 
-/// A running job has the period of earlier runs, in whatever way these are given, until it has one of its own.
+/// A running job has the period of earlier runs, in whatever way these are given, until it has one of its
+/// own.
 #[test]
 fn schedule() {
     same(

@@ -94,8 +94,8 @@ fn detect_over_time_predict_schedule_and_scale_agree() {
     }
 }
 
-/// The period that a priority is based on is that of a prediction, and of a detection in its window. `schedule`
-/// follows running jobs, and asks for periods of a second or more.
+/// The period that a priority is based on is that of a prediction, and of a detection in its window.
+/// `schedule` follows running jobs, and asks for periods of a second or more.
 fn schedule_agrees(folder: &Path, name: &str) {
     let name = format!("running-{name}");
     let shortest = ["--min-period", "1"];

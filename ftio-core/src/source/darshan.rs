@@ -50,8 +50,8 @@ pub struct DarshanLog {
 }
 
 impl DarshanLog {
-    /// The layer to sum up, and whether there are single requests of it. It is the one that an analysis takes if
-    /// that has requests; else the layer asked for, or the highest that holds nearly as many bytes as any.
+    /// The layer to sum up, and whether there are single requests of it. It is the one that an analysis takes
+    /// if that has requests; else the layer asked for, or the highest that holds nearly as many bytes as any.
     pub(crate) fn heaviest(&self) -> (Option<Layer>, bool) {
         let (bytes, mapped) = layer_bytes(&self.log);
         match self.with_times(&bytes, &mapped).filter(|layer| self.has_requests(*layer)) {

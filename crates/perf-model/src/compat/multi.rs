@@ -135,18 +135,8 @@ fn costs(formula: &Formula, points: &Points, total: f64) -> Costs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::points::grid;
     use crate::search_space::SearchSpace;
-
-    fn grid(function: impl Fn(f64, f64) -> f64) -> Points {
-        let mut points = Points { dimensions: 2, ..Points::default() };
-        for x in [2.0, 4.0, 8.0, 16.0, 32.0] {
-            for y in [10.0, 20.0, 30.0, 40.0, 50.0] {
-                points.coordinates.extend([x, y]);
-                points.values.push(function(x, y));
-            }
-        }
-        points
-    }
 
     #[test]
     fn sums_products_and_parameters_that_do_not_matter() {

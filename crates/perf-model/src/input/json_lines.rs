@@ -57,7 +57,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Parameters<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// A number or a list of numbers: repetitions, of which a null is none.
+/// A number or a list of numbers (repetitions); a null in the list is skipped.
 struct Values(Vec<f64>);
 
 impl<'de> Deserialize<'de> for Values {

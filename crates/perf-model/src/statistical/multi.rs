@@ -203,17 +203,7 @@ fn tried(scaled: &Scaled<'_>, form: Form, factors: &[Factor]) -> Option<Tried> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn grid(function: impl Fn(f64, f64) -> f64) -> Points {
-        let mut points = Points { dimensions: 2, ..Points::default() };
-        for x in [2.0, 4.0, 8.0, 16.0, 32.0] {
-            for y in [10.0, 20.0, 30.0, 40.0, 50.0] {
-                points.coordinates.extend([x, y]);
-                points.values.push(function(x, y));
-            }
-        }
-        points
-    }
+    use crate::points::grid;
 
     #[test]
     fn forms_of_two_parameters() {

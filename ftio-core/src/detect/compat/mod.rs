@@ -71,7 +71,8 @@ pub fn mode(asked: Option<Mode>) -> Mode {
     }
 }
 
-/// The options for data that have been in bins before, of so many nanoseconds: it takes five samples of each.
+/// Options for data that arrive already binned (`bin` nanoseconds wide): the Python FTIO takes five samples
+/// per bin.
 pub fn with_bins(options: &Options, bin: Option<i64>) -> Options {
     let frequency =
         bin.filter(|_| !options.automatic_frequency).map(|ns| OVERSAMPLING * PER_SECOND / ns as f64);
