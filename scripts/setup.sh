@@ -1,6 +1,7 @@
-# shellcheck shell=bash Sourced by the scripts beside it: goes to the root of the repository and sees to it
-# that a Rust toolchain and the needed Debian packages are there. Where it may not install packages, it says
-# which ones to install and ends the script with status 2.
+# shellcheck shell=bash
+# Sourced by the scripts beside it: goes to the root of the repository and sees to it that a Rust toolchain and
+# the needed Debian packages are there. Where it may not install packages, it says which ones to install and
+# ends the script with status 2.
 
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -40,7 +41,8 @@ install_packages() {
     fi
     heading "installing ${packages[*]}"
     as_root apt-get update -qq
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" > /dev/null
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${packages[@]}" > /dev/null
 }
 
 find_cargo() {

@@ -3,14 +3,12 @@
 use std::ops::Range;
 
 /// The runs of consecutive samples above a threshold, first to last. A sample that is not a number is below.
-pub fn runs_above<T>(samples: &[T], threshold: T) -> impl Iterator<Item = Range<usize>>
-where
-    T: Copy + PartialOrd,
-{
+pub fn runs_above(samples: &[f64], threshold: f64) -> impl Iterator<Item = Range<usize>> {
+    let is_above = move |sample: &f64| *sample > threshold;
     let mut at = 0;
     std::iter::from_fn(move || {
-        let start = at + samples[at..].iter().position(|x| *x > threshold)?;
-        let length = samples[start..].iter().position(|x| !(*x > threshold));
+        let start = at + samples[at..].iter().position(is_above)?;
+        let length = samples[start..].iter().position(|sample| !is_above(sample));
         at = length.map_or(samples.len(), |length| start + length);
         Some(start..at)
     })
@@ -22,11 +20,12 @@ mod tests {
 
     #[test]
     fn from_the_first_sample_to_the_last() {
-        let runs = |samples: &[f64]| runs_above(samples, 1.0).collect::<Vec<_>>();
+        let runs = |samples: &[f64]| -> Vec<(usize, usize)> {
+            runs_above(samples, 1.0).map(|run| (run.start, run.end)).collect()
+        };
         assert_eq!(runs(&[]), []);
         assert_eq!(runs(&[1.0, 0.0, 1.0]), []);
-        assert_eq!(runs(&[2.0, 2.0]), [0..2]);
-        assert_eq!(runs(&[2.0, 1.0, 3.0, 3.0, f64::NAN, 2.0]), [0..1, 2..4, 5..6]);
-        assert_eq!(runs_above(&[0u64, 3, 0], 0).collect::<Vec<_>>(), [1..2]);
+        assert_eq!(runs(&[2.0, 2.0]), [(0, 2)]);
+        assert_eq!(runs(&[2.0, 1.0, 3.0, 3.0, f64::NAN, 2.0]), [(0, 1), (2, 4), (5, 6)]);
     }
 }
