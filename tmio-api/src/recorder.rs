@@ -227,7 +227,8 @@ impl Recorder {
             number: Some(plan.number),
         };
         let name = parts::name(&info.host, plan.number, node as u64);
-        let part = Part::new(&parts::directory(&plan.place.path), &name, &plan.place.stem, &plan.place.private);
+        let part =
+            Part::new(&parts::directory(&plan.place.path), &name, &plan.place.stem, &plan.place.private);
         let files = Files::new(options.files.clone(), options.exclude_files.clone());
         let mut settings = options.buffers();
         // Those of the node that began together have their share.

@@ -245,7 +245,12 @@ impl BlockEncoder {
 
     /// Appends the records of slots, merged over stretches of `width` nanoseconds. `false`: there is no memory for that; the
     /// block has to be begun anew.
-    pub fn extend_merged<'r>(&mut self, slots: impl Iterator<Item = RawRecords<'r>>, most: usize, width: i64) -> bool {
+    pub fn extend_merged<'r>(
+        &mut self,
+        slots: impl Iterator<Item = RawRecords<'r>>,
+        most: usize,
+        width: i64,
+    ) -> bool {
         let mut merger = std::mem::take(&mut self.merger);
         let mut room = merger.restart(most, width);
         for mut records in slots {

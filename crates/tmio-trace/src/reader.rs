@@ -468,7 +468,7 @@ impl Reading {
         self.outcome.missing_hosts = hosts.into_iter().map(str::to_owned).collect();
         if !self.outcome.missing_hosts.is_empty() {
             self.outcome.missing.push(format!(
-                "the last records may still be on {}: run `ftio clean` there to add them to the trace",
+                "the last records are still on {}: run `ftio clean` there to add them to the trace",
                 self.outcome.missing_hosts.join(", ")
             ));
         }
@@ -480,7 +480,14 @@ impl Reading {
             let detail = match self.outcome.warnings.first() {
                 Some(warning) => format!(" ({warning})"),
                 None if unfinished => {
-                    " (the job was killed before it completed an operation, or its spool is gone)".to_owned()
+                    self.note_missing_hosts();
+                    match self.outcome.missing.first() {
+                        Some(missing) => format!(": {missing}"),
+                        None => {
+                            " (the job was killed before it completed an operation, or its spool is gone)"
+                                .to_owned()
+                        }
+                    }
                 }
                 None => String::new(),
             };
@@ -512,20 +519,27 @@ impl Reading {
                 self.outcome.merged, self.outcome.operations, self.outcome.merged_to
             ));
         }
-        if unfinished {
-            self.outcome.warnings.push(format!(
-                "{}: the job has not reached MPI_Finalize; this is what it had written so far",
-                path.display()
-            ));
-        } else if self.end_is_last && ranks_agree && !finished && self.outcome.warnings.is_empty() {
-            self.outcome.warnings.push(format!(
-                "{}: the job did not reach MPI_Finalize; this is what was recovered of it",
-                path.display()
-            ));
-        } else if !self.outcome.complete && self.outcome.warnings.is_empty() {
-            self.outcome.warnings.push(format!("{}: the end of the trace is missing", path.display()));
+        let whole = self.end_is_last && ranks_agree;
+        let state = if unfinished {
+            Some("the job has not reached MPI_Finalize; this is what it had written so far")
+        } else if !self.outcome.warnings.is_empty() {
+            None
+        } else if whole && !finished {
+            Some("the job did not reach MPI_Finalize; this is what was recovered of it")
+        } else if !whole && !self.outcome.complete {
+            Some("the end of the trace is missing")
+        } else {
+            None
+        };
+        // What is missing is part of what is said first: some readers see no more.
+        match state {
+            Some(state) => {
+                let all = std::iter::once(state).chain(self.outcome.missing.iter().map(String::as_str));
+                let text = all.collect::<Vec<_>>().join("; ");
+                self.outcome.warnings.push(format!("{}: {text}", path.display()));
+            }
+            None => self.outcome.warnings.extend(self.outcome.missing.iter().cloned()),
         }
-        self.outcome.warnings.extend(self.outcome.missing.iter().cloned());
         Ok(self.outcome)
     }
 }

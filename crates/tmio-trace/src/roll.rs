@@ -114,8 +114,11 @@ mod tests {
         let words = [1, 0, this_process()].map(u64::to_ne_bytes);
         fs::write(&live, words.as_flattened()).unwrap();
         let dead = directory.join(name(3, 6));
-        fs::write(&dead, [1u64, 0, u64::from(namespace()) << 32 | 0x7fff_fff0].map(u64::to_ne_bytes).as_flattened())
-            .unwrap();
+        fs::write(
+            &dead,
+            [1u64, 0, u64::from(namespace()) << 32 | 0x7fff_fff0].map(u64::to_ne_bytes).as_flattened(),
+        )
+        .unwrap();
         let old = SystemTime::now() - Duration::from_secs(100);
         for path in [&live, &dead] {
             fs::File::options().write(true).open(path).unwrap().set_modified(old).unwrap();

@@ -136,8 +136,13 @@ fn excluded_programs_and_files_and_users() {
             assert!(outcome.success(), "{label}: {outcome:?}");
             assert_eq!(outcome.stderr, "", "{label}");
             match recorded {
-                None | Some(0) => assert_eq!(scratch.traces(), [""; 0], "{label}"),
-                Some(operations) => assert_eq!(info(&scratch.trace())["write_sync"]["ops"], operations, "{label}"),
+                None => assert_eq!(scratch.traces(), [""; 0], "{label}"),
+                Some(operations) => {
+                    let found = info(&scratch.trace());
+                    assert_eq!(found["write_sync"]["ops"], operations, "{label}");
+                    let files = found["files"].as_array().map_or(0, Vec::len);
+                    assert_eq!(files, if operations == 0 { 0 } else { 1 }, "{label}: {found}");
+                }
             }
             assert_eq!(scratch.leftovers(), [""; 0], "{label}");
         }

@@ -218,8 +218,7 @@ mod tests {
     #[test]
     fn exclusions_add_up() {
         let text = "exclude_files = /secret/*, *.key\nexclude_programs = gdb\n";
-        let options =
-            at_a_site(text, &[("EXCLUDE_FILES", "*.tmp"), ("EXCLUDE_PROGRAMS", "none")]).options;
+        let options = at_a_site(text, &[("EXCLUDE_FILES", "*.tmp"), ("EXCLUDE_PROGRAMS", "none")]).options;
         assert_eq!(options.exclude_files, ["/secret/*", "*.key", "*.tmp"]);
         assert_eq!(options.exclude_programs, ["gdb"]);
     }
@@ -311,9 +310,6 @@ mod tests {
             reading.file("f", "\nbuffer 1M", false).unwrap_err(),
             "f:2: expected name = value, found 'buffer 1M'"
         );
-        assert_eq!(
-            reading.file("f", "bufer = 1M", false).unwrap_err(),
-            "f:1: there is no option 'bufer'"
-        );
+        assert_eq!(reading.file("f", "bufer = 1M", false).unwrap_err(), "f:1: there is no option 'bufer'");
     }
 }

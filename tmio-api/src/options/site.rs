@@ -169,7 +169,10 @@ mod tests {
         }
 
         fn group(&self, name: &str) -> Option<u32> {
-            [("staff", 50), ("guests", 60)].iter().find(|(known, _)| *known == name).map(|(_, number)| *number)
+            [("staff", 50), ("guests", 60)]
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, number)| *number)
         }
     }
 

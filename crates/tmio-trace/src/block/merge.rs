@@ -168,7 +168,12 @@ mod tests {
 
     #[test]
     fn bytes_times_and_numbers_stay() {
-        let ops = [write(5, 9, 1, false), write(20, 22, 1, false), write(30, 31, 2, false), write(101, 104, 1, false)];
+        let ops = [
+            write(5, 9, 1, false),
+            write(20, 22, 1, false),
+            write(30, 31, 2, false),
+            write(101, 104, 1, false),
+        ];
         let merged = merge(100, &ops);
         let seen: Vec<_> = merged
             .iter()
