@@ -69,7 +69,7 @@ def page(results, seeds):
         one = results["archive"]
         seconds = one["cpu_seconds"] / 2
         lines.append((f"{one['jobs']} jobs, {one['applications']} applications", "≤ 3 min on 2 cores",
-                      f"{seconds:.0f} s on each of 2 cores", seconds <= 180))
+                      f"{seconds:.0f} s of CPU on each core, {one['seconds']:.0f} s in all", seconds <= 180))
         lines.append(("its memory", "≤ 300 MB", f"{one['memory_mb']:.0f} MB", one["memory_mb"] <= 300))
     text = f"## What is reached\n\n{seeds} seeds, 10 runs each.\n\n"
     text += table([("", "must be", "is", "")] + [(a, b, c, "yes" if ok else "**no**") for a, b, c, ok in lines])
