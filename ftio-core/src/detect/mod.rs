@@ -244,7 +244,8 @@ fn window(collected: &Collected, job: &Job, options: &Options) -> Option<(i64, i
     let from = options.from.map(nanoseconds).unwrap_or(job.start.map_or(first, |start| start.min(first)));
     let to = options.to.map(nanoseconds).unwrap_or(job.end.map_or(last, |end| end.max(last)));
     // A window that ends long after the last thing known of the job would only add silence.
-    let to = if options.to.is_some() { to.min(job.end.unwrap_or(last).max(last)) } else { to };
+    let known = job.end.or(job.known_until).unwrap_or(last).max(last);
+    let to = if options.to.is_some() { to.min(known) } else { to };
     (from < to).then_some((from, to)).or(Some((from, from + 1)))
 }
 

@@ -38,6 +38,7 @@ impl Merged {
             ranks = ranks.saturating_add(part.ranks.unwrap_or(0).max(1));
             whole.start = earlier(whole.start, part.start);
             whole.end = whole.end.max(part.end);
+            whole.known_until = whole.known_until.max(part.known_until);
             whole.complete &= part.complete;
             whole.sampled = whole.sampled.max(part.sampled);
             whole.warnings.extend(part.warnings);

@@ -13,6 +13,9 @@ pub struct Job {
     pub start: Option<i64>,
     /// When the job ended, likewise.
     pub end: Option<i64>,
+    /// Of a job that has not ended, as far as the trace tells: the last moment that it tells about. Silence up
+    /// to then is known to be silence.
+    pub known_until: Option<i64>,
     /// Did the job reach its end, and could everything be read?
     pub complete: bool,
     /// What could not be used, in words.

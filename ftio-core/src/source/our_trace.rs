@@ -115,7 +115,7 @@ impl TmioTrace {
         mut visit: impl FnMut(&Operations<'_>) -> u64,
         watch: &mut dyn FnMut(&Event<'_>),
     ) -> Result<(Job, Outcome), SourceError> {
-        let mut highest_rank = None;
+        let (mut highest_rank, mut known_until) = (None, None);
         let mut coverage = CoverageTally::default();
         let outcome = self.0.read_pieces(piece, |event| {
             watch(&event);
@@ -127,6 +127,7 @@ impl TmioTrace {
                 }
                 Event::Block(block) => {
                     highest_rank = highest_rank.max(Some(block.rank));
+                    known_until = known_until.max(Some(block.covered_until));
                     coverage.transferred(std::iter::once(visit(&block)));
                 }
             }
@@ -136,6 +137,7 @@ impl TmioTrace {
             ranks: outcome.header.as_ref().map(|header| header.ranks).or(counted),
             start: Some(0),
             end: outcome.end.as_ref().map(|end| end.end),
+            known_until,
             complete: outcome.complete,
             warnings: outcome.warnings.clone(),
             notes: coverage.hint().into_iter().collect(),
