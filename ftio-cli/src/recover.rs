@@ -39,7 +39,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let remains = Remains::find(&args.trace)?;
     let output = args.output.clone().unwrap_or_else(|| remains.trace.clone());
-    if args.output.is_none() && remains.trace.is_file() && !remains.is_from_parts() {
+    if args.output.is_none() && !remains.may_replace_trace() {
         bail!("{}: exists already; give the recovered trace another name with -o", output.display());
     }
     report_running(&remains);

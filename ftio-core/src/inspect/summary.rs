@@ -12,6 +12,7 @@ use crate::source::{Source, SourceError, Span, TmioTrace};
 use crate::time::{PER_SECOND, seconds, seconds_of_sum};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use tmio_trace::block::merge::Merged;
 use tmio_trace::reader::Operations;
 use tmio_trace::{Class, Event, Flags, Operation, Outcome, RankInfo};
 
@@ -59,6 +60,8 @@ pub struct Summary {
     pub failed: Option<u64>,
     /// Operations that could not be kept, where the input tells.
     pub lost: Option<u64>,
+    /// Operations that a limit on the size of the trace has merged to fewer records, where the input tells.
+    pub merged: Option<MergedSummary>,
     /// What the program has marked.
     pub marks: Vec<MarkSummary>,
     /// Ranks of which the trace tells nothing, as "3" or "5-7".
@@ -131,6 +134,15 @@ pub struct FileSummary {
     pub bytes_read: u64,
     /// Bytes from memory to the file.
     pub bytes_written: u64,
+}
+
+/// Operations that became fewer records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MergedSummary {
+    /// Number of operations.
+    pub operations: u64,
+    /// Number of records.
+    pub records: u64,
 }
 
 /// A text that the program has put into the trace.
@@ -217,6 +229,7 @@ pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, 
     summary.notes.extend(job.notes);
     // What only our own trace tells.
     (summary.metadata, summary.failed, summary.lost, summary.clock.nodes) = (None, None, None, None);
+    summary.merged = None;
     for class in [&mut summary.write_async, &mut summary.read_async] {
         (class.required_bandwidth, class.lost_time) = (None, None);
         class.actual_bandwidth = class.class.bandwidth;
@@ -280,9 +293,11 @@ impl Tally {
             rank: block.rank,
             text: mark.text.clone(),
         }));
-        for op in block.operations {
+        for (index, op) in block.operations.iter().enumerate() {
+            let Merged { count, time } = block.merged_at(index);
+            let count = u64::from(count);
             self.last_end = self.last_end.max(op.end);
-            self.failed += u64::from(op.flags.contains(Flags::FAILED));
+            self.failed += if op.flags.contains(Flags::FAILED) { count } else { 0 };
             // Consecutive operations mostly go to the same file.
             if current.as_ref().is_none_or(|(number, _)| *number != op.file) {
                 if let Some((number, file)) = current.take() {
@@ -292,11 +307,11 @@ impl Tally {
             }
             let Some((_, file)) = &mut current else { continue };
             let Some(class) = op.kind.class() else {
-                self.metadata_ops += 1;
-                self.metadata_time += duration(op.start, op.end);
+                self.metadata_ops += count;
+                self.metadata_time += i128::from(time.max(0));
                 continue;
             };
-            file.ops += 1;
+            file.ops += count;
             match class {
                 Class::WriteSync | Class::WriteAsync => {
                     file.bytes_written = file.bytes_written.saturating_add(op.bytes)
@@ -306,7 +321,7 @@ impl Tally {
                 }
             }
             seen[class as usize] = true;
-            self.classes[class as usize].add(block.rank, op);
+            self.classes[class as usize].add(block.rank, op, count, time);
         }
         files.extend(current);
         for (class, _) in self.classes.iter_mut().zip(seen).filter(|(_, seen)| *seen) {
@@ -371,6 +386,7 @@ impl Tally {
             metadata: Some(Metadata { ops: self.metadata_ops, time: seconds_of_sum(self.metadata_time) }),
             failed: Some(self.failed),
             lost: Some(lost),
+            merged: Some(MergedSummary { operations: outcome.merged, records: outcome.merged_to }),
             marks: self.marks,
             missing_ranks: outcome.missing_ranks.iter().map(range).collect(),
             missing_hosts: outcome.missing_hosts,
@@ -391,10 +407,11 @@ impl Tally {
 }
 
 impl ClassTally {
-    fn add(&mut self, rank: u32, op: &Operation) {
-        self.ops += 1;
+    /// An operation, or `count` that were merged to it and took `time` together.
+    fn add(&mut self, rank: u32, op: &Operation, count: u64, time: i64) {
+        self.ops += count;
         self.bytes += u128::from(op.bytes);
-        self.time += duration(op.start, op.end);
+        self.time += i128::from(time.max(0));
         if let Some(times) = op.nonblocking {
             self.waiting.add(rank, op);
             self.busy.add(rank, op);
