@@ -21,13 +21,8 @@ usage: trace-generator DIRECTORY [--seeds FROM..TO] [--table 8a|8b|8c|own|any|no
        trace-generator DIRECTORY [--seeds FROM..TO] --kinds fitted|unseen|all|NAME,… [--ftio-json]
        trace-generator DIRECTORY --server-archive JOBS,DAYS
        trace-generator --list
-<<<<<<< HEAD
-Without --kinds: the settings of the paper's experiment. --list shows the kinds. --ftio-json: as the
-Python FTIO reads them.";
-=======
-Without --kinds: the settings of the paper's experiment. --list shows the kinds. --ftio-json: as the Python FTIO reads them.
---server-archive: a storage server's log and its job log, servers.csv and jobs.csv.";
->>>>>>> signature
+Without --kinds: the settings of the paper's experiment. --list shows the kinds. --ftio-json: as the Python
+FTIO reads them. --server-archive: a storage server's log and its job log, servers.csv and jobs.csv.";
 
 #[derive(Serialize)]
 struct Line<'a> {
