@@ -25,9 +25,13 @@ pub struct Header {
 }
 
 impl Header {
-    /// What tells a run from others: the job, and the number of the run or else its start.
+    /// What tells a run from others: its number, or else the job and its start. (Outside a batch system, hosts that began
+    /// by themselves name the job after a process of their own.)
     pub fn run(&self) -> (String, i64) {
-        (self.job.clone(), self.number.map_or(self.start, |number| number as i64))
+        match self.number {
+            Some(number) => (String::new(), number as i64),
+            None => (self.job.clone(), self.start),
+        }
     }
 }
 
