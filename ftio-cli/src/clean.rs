@@ -11,10 +11,10 @@ use tmio_trace::salvage::{self, Tally};
 
 /// Clear away what killed programs have left in this host's memory
 ///
-/// A traced program that was killed leaves a spool of up to 4 MB per rank in /dev/shm (or where TMIO_SPOOL said). This adds what
-/// the spools hold to the parts of their traces, so that `ftio OUT` reads it on any host, and removes them. Spools of programs
-/// that still run are left alone. As root it does so for all users: call it in the batch system's epilog, after the job's last
-/// process has ended.
+/// A traced program that was killed leaves a spool of up to 4 MB per rank in /dev/shm (or where TMIO_SPOOL
+/// said). This adds what the spools hold to the parts of their traces, so that `ftio OUT` reads it on any
+/// host, and removes them. Spools of programs that still run are left alone. As root it does so for all
+/// users: call it in the batch system's epilog, after the job's last process has ended.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Where spools are [default: /dev/shm, $TMPDIR and /tmp]

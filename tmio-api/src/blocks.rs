@@ -81,7 +81,7 @@ impl Buffers {
         let slots = spool.slots().map(Slot::in_flight_since).min_by_key(|&since| since.wrapping_sub(1));
         let since = [split, slots.unwrap_or(0), thread::split_since()];
         let since = since.into_iter().filter(|&since| since != 0).min();
-        let covered = since.map_or(now, |ticks| scale.to_ns(ticks).min(now)).max(before);
+        let covered = since.map_or(now, |ticks| thread::before(ticks, scale).min(now)).max(before);
         let all_have_slots = self.without_slot.nobody_since(without_slot);
         let mut locked = Locked { slots: [None; MAX_SLOTS] };
         let mut all = true;

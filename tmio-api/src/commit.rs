@@ -50,7 +50,8 @@ pub(crate) fn commit(recorder: &Recorder, world: &dyn World) {
         Ok(Some(done)) => {
             buffers.spool().inspect(|spool| spool.remove());
             if world.rank() == 0 {
-                if done.path != done.wanted {
+                // A name that was not asked for needs no word.
+                if done.path != done.wanted && recorder.options.output.is_some() {
                     let (wanted, path) = (done.wanted.display(), done.path.display());
                     message::remark(format_args!("{wanted} is the trace of another job; this one is {path}"));
                 }

@@ -30,6 +30,7 @@ struct Summary {
     missing_ranks: Vec<String>,
     missing_hosts: Vec<String>,
     job: Option<Job>,
+    warnings: Vec<String>,
     notes: Vec<String>,
 }
 

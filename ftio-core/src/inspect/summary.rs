@@ -1,7 +1,7 @@
 //! What a trace holds, summed up: `ftio info`.
 //!
-//! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in bytes per second.
-//! A number that is not known, or would be a division by zero, is `None`.
+//! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in
+//! bytes per second. A number that is not known, or would be a division by zero, is `None`.
 
 use super::module::ModuleSummary;
 use super::overlap::Phases;
@@ -9,7 +9,7 @@ use super::waiting::Waiting;
 use crate::signal::bins::{BinWidth, VolumeBins};
 use crate::source::coverage::{Coverage, CoverageTally};
 use crate::source::{Source, SourceError, Span, TmioTrace};
-use crate::time::{seconds, seconds_of_sum};
+use crate::time::{PER_SECOND, seconds, seconds_of_sum};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tmio_trace::block::merge::Merged;
@@ -76,11 +76,10 @@ pub struct Summary {
     /// Of a profile of the metric proxy, what its counters came to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<BTreeMap<String, f64>>,
-    /// What the reader should know; first the warnings about the trace.
+    /// What is wrong with the input: damage, missing parts.
+    pub warnings: Vec<String>,
+    /// What else the reader should know.
     pub notes: Vec<String>,
-    /// How many of the notes are warnings.
-    #[serde(skip)]
-    pub warnings: usize,
 }
 
 /// All operations of a class.
@@ -104,21 +103,23 @@ pub struct AsyncSummary {
     /// What every class has.
     #[serde(flatten)]
     pub class: ClassSummary,
-    /// Σ bytes / Σ (first deadline − first issue) over phases of overlapping requests: what would have hidden the I/O behind
-    /// computation.
+    /// Σ bytes / Σ (first deadline − first issue) over phases of overlapping requests: what would have hidden
+    /// the I/O behind computation.
     pub required_bandwidth: Option<f64>,
-    /// Σ bytes / Σ (last completion − first issue) over these phases: a lower bound, because completion is only seen when the
-    /// application asks.
+    /// Σ bytes / Σ (last completion − first issue) over these phases: a lower bound, because completion is
+    /// only seen when the application asks.
     pub actual_bandwidth: Option<f64>,
-    /// Σ bytes / Σ (last seen unfinished − first issue) of the requests that were tested unfinished: an upper bound.
+    /// Σ bytes / Σ (last seen unfinished − first issue) of the requests that were tested unfinished: an upper
+    /// bound.
     pub actual_upper: Option<f64>,
-    /// Time the application lost to these operations all the same; a wait for several of them counts once. `None` where
-    /// deadlines are not known.
+    /// Time the application lost to these operations all the same; a wait for several of them counts once.
+    /// `None` where deadlines are not known.
     pub lost_time: Option<f64>,
-    /// Share of the time of the operations (each thread's overlapping ones counted once) that computation hid: 1 − lost/busy.
+    /// Share of the time of the operations (each thread's overlapping ones counted once) that computation
+    /// hid: 1 − lost/busy.
     pub hidden: Option<f64>,
-    /// The bandwidth of all ranks together that would have hidden everything: the peak of the required bandwidth over time, in bins
-    /// of at most 1/65536 of the job.
+    /// The bandwidth of all ranks together that would have hidden everything: the peak of the required
+    /// bandwidth over time, in bins of at most 1/65536 of the job.
     pub hiding_bandwidth: Option<f64>,
 }
 
@@ -344,8 +345,7 @@ impl Tally {
     /// The sums.
     pub(super) fn finish(mut self, name: &str, outcome: Outcome) -> Summary {
         self.marks.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.rank.cmp(&b.rank)));
-        let mut notes = outcome.warnings;
-        let warnings = notes.len();
+        let mut notes = Vec::new();
         let finished: Vec<&RankInfo> = self.ranks.values().filter(|rank| rank.finished).collect();
         let mut coverage = CoverageTally::default();
         self.ranks.values().for_each(|rank| coverage.rank(rank));
@@ -357,7 +357,7 @@ impl Tally {
         }
         let counted = self.ranks.keys().last().map(|rank| rank.saturating_add(1));
         let operations: u64 = finished.iter().map(|rank| rank.operations).sum();
-        let per_op = |rank: &&RankInfo| rank.overhead_per_op * rank.operations as f64 * 1e-9;
+        let per_op = |rank: &&RankInfo| rank.overhead_per_op * rank.operations as f64 / PER_SECOND;
         // Hosts that are containers of one node share its kernel, nodes may share a name.
         let nodes: BTreeSet<_> = self.ranks.values().map(|rank| (&rank.boot_id, &rank.host)).collect();
         let clock_errors = self.ranks.values().flat_map(|rank| &rank.clock).map(|sample| sample.error);
@@ -400,8 +400,8 @@ impl Tally {
                 start: seconds(header.start),
             }),
             files: self.files.into_values().collect(),
+            warnings: outcome.warnings,
             notes,
-            warnings,
         }
     }
 }
@@ -447,8 +447,9 @@ impl ClassTally {
     }
 }
 
-/// Time during which a thread had operations under way. They are recorded as they complete, so that overlapping ones follow each
-/// other closely; of each thread the stretch they cover is kept until one begins after it.
+/// Time during which a thread had operations under way. They are recorded as they complete, so that
+/// overlapping ones follow each other closely; of each thread the stretch they cover is kept until one begins
+/// after it.
 #[derive(Default)]
 struct Busy {
     last: BTreeMap<(u32, u16), (i64, i64)>,
