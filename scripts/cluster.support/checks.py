@@ -465,7 +465,7 @@ def main():
         sys.exit(f"there is no check {', '.join(sorted(unknown))}")
     for host in HOSTS:
         cluster.on(host, "sh", "-c", f"mkdir -p /tmp/net && sshfs -F /run/tmio-cluster/ssh_config -o ssh_command={SSH},"
-                   f"allow_other,cache=no,direct_io h3:{cluster.shared}/export /tmp/net")
+                   f"allow_other,cache=no,direct_io,sshfs_sync h3:{cluster.shared}/export /tmp/net")
     failed = []
     chosen = [function for function in checks if not wanted or function.__name__ in wanted]
     for function in chosen:

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// About the job; written once, by rank 0.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// Format version of the trace, see [`FORMAT_VERSION`](crate::FORMAT_VERSION).
     pub version: u32,
