@@ -5,8 +5,9 @@ use crate::terminal::text::{Severity, complain, printable};
 use crate::terminal::units::counted;
 use anyhow::{Context, bail};
 use clap::ValueHint;
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use tmio_trace::recover::{NotRemoved, Remains};
 use tmio_trace::{Outcome, rewrite};
@@ -77,7 +78,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn write(remains: &Remains, to: &Path) -> anyhow::Result<Outcome> {
-    let file = File::create(to).with_context(|| to.display().to_string())?;
+    // As the tracer's own: for the owner alone.
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to);
+    let file = file.with_context(|| to.display().to_string())?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
     let outcome = rewrite::rewrite(remains.open()?, &mut out)?;
     out.flush().with_context(|| to.display().to_string())?;

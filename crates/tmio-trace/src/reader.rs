@@ -140,7 +140,8 @@ pub fn is_trace_start(bytes: &[u8]) -> bool {
 pub use crate::parts::directory as parts_path;
 
 impl Trace {
-    /// Finds the trace `path`, or else its parts. A directory is one only if it is named `….parts`.
+    /// Finds the trace `path`, or else its parts. A directory is one only if it is named `….parts`. Of a trace that was
+    /// recovered, the parts are read if they are still there: another host may have added to them since.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let io_error = |source| ReadError::Io { path: path.to_owned(), source };
         match fs::metadata(path) {
@@ -151,6 +152,9 @@ impl Trace {
             }
             .ok_or_else(|| ReadError::Directory { path: path.to_owned() }),
             Ok(_) => {
+                if let Some(job) = parts::of_recovered(path) {
+                    return Ok(Self::from_job(path, job));
+                }
                 let sources = vec![Source::File(path.to_owned())];
                 Ok(Self { path: path.to_owned(), sources, unfinished: false, start: None, other_jobs: 0 })
             }
