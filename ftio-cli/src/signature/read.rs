@@ -52,7 +52,7 @@ fn columns(path: &Path, args: &ReadingArgs) -> anyhow::Result<Vec<ServerLog>> {
         );
     }
     let chosen = logs.into_iter().zip(wanted).filter(|(_, wanted)| *wanted);
-    let read = |(log, _): (Unread, bool)| match log {
+    let read = |(unread, _): (Unread, bool)| match unread {
         Unread::Series(series) => {
             let name = format!("{}: {}", path.display(), series.name);
             of_series(&name, series, args.rate.into(), args)
