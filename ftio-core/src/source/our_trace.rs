@@ -8,7 +8,7 @@ use crate::request::{Batch, Completion, Detail, Request, Span};
 use std::io::Read;
 use std::path::Path;
 use tmio_trace::reader::{Operations, parts_path};
-use tmio_trace::{Event, Operation, Outcome, Trace};
+use tmio_trace::{Event, Operation, Outcome, Trace, parts};
 
 /// Operations at a time: as many as fit the first cache of a processor.
 const PIECE: usize = 256;
@@ -22,8 +22,13 @@ pub(super) fn is_parts(path: &Path) -> bool {
     (has_name && path.is_dir()) || (!path.exists() && parts_path(path).is_dir())
 }
 
-/// A finished trace.
+/// A finished trace, or one that was recovered, whose parts are read if they are still there.
 pub(super) fn open(content: Content) -> TmioTrace {
+    if let Some((path, job)) =
+        content.path.as_deref().and_then(|path| Some((path, parts::of_recovered(path)?)))
+    {
+        return TmioTrace(Trace::from_job(path, job));
+    }
     TmioTrace::from_reader(&content.name.clone(), content.into_reader())
 }
 
