@@ -67,9 +67,9 @@ pub fn table(found: &Found, style: Style) -> String {
     let shown = format!("{:.2}", quality.mean);
     let _ = writeln!(
         out,
-        "  quality {}, {:.2} without the most important run; runs agree with it by {:.2} on average",
+        "  quality {} of 1; leaving a run out changes at most {}; runs correlate with it by {:.2} on average",
         style.confidence(quality.mean, &shown),
-        quality.minimum,
+        percent(1.0 - quality.minimum),
         quality.agreement
     );
     if let Some(period) = found.period {
