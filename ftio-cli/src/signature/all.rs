@@ -10,6 +10,7 @@ use crate::terminal::text::{Severity, complain, printable};
 use crate::terminal::units::{bytes, counted};
 use anyhow::{Context, bail};
 use io_signature::application::application;
+use io_signature::quality::DOUBTFUL;
 use io_signature::{Job, Jobs, ServerLog};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -153,8 +154,9 @@ fn shown(line: &Line) -> String {
         "no burst in common".to_owned()
     } else {
         let period = line.found.period.map_or(String::new(), |period| format!(", every {period:.0} s"));
+        let doubtful = if signature.quality.mean < DOUBTFUL { ", doubtful" } else { "" };
         format!(
-            "{}{period}, {}, quality {:.2}",
+            "{}{period}, {}, quality {:.2}{doubtful}",
             counted(signature.bursts.len() as u64, "burst"),
             bytes(signature.bytes),
             signature.quality.mean

@@ -103,7 +103,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let others = partitions.iter().find(of).map(|partition| partition.expected(now, seconds, days));
         let title = format!("{}: start in {:.0} s", best.partition, best.wait);
         let jobs = [(best.wait, signature.as_slice())];
-        let sheet = picture::stacked(&title, &jobs, &others.unwrap_or_default(), best.capacity, "the job");
+        let names = ["the job".to_owned()];
+        let sheet = picture::stacked(&title, &names, &jobs, &others.unwrap_or_default(), best.capacity);
         file.write(draw_sheet(&sheet, file.format()))?;
     }
     stdout.flush()?;
