@@ -19,8 +19,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// So many applications are worked on before their results are written.
-const AT_ONCE: usize = 64;
+/// For each thread, this many applications are worked on before their results are written.
+const AT_ONCE: usize = 8;
 
 /// One application.
 #[derive(Debug, Serialize)]
@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut progress = Progress::new(rest.len() as u64, "application");
     let mut stdout = BufWriter::new(io::stdout().lock());
     let mut with_bursts = 0u64;
-    for chunk in rest.chunks(AT_ONCE) {
+    for chunk in rest.chunks(AT_ONCE * pool.current_num_threads()) {
         let one = |task: &(&ServerLog, &Application<'_>)| line(&name(task), task.0, task.1, args);
         let lines: Vec<Line> = pool.install(|| chunk.par_iter().map(one).collect());
         for line in &lines {
