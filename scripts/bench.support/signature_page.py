@@ -1,4 +1,5 @@
 """The tables and the picture of docs/signature.md, from the results of scripts/bench signature."""
+import math
 import statistics
 
 MARK = "<!-- Below: written by scripts/bench signature --write -->"
@@ -149,11 +150,12 @@ def picture(rows):
         x0, y0 = left + number * (width + gap), 34
         curves = {method: points(rows, part, method) for method in COLOURS}
         xs = [point[0] for point in curves["median"]]
-        low, high = min(xs), max(xs)
-        place = lambda x, y: (x0 + 10 + (x - low) / (high - low) * (width - 20), y0 + (1 - y) * height)
+        scale = math.log if part in ("samples", "noise") else float
+        low, high = scale(min(xs)), scale(max(xs))
+        place = lambda x, y: (x0 + 10 + (scale(x) - low) / (high - low) * (width - 20), y0 + (1 - y) * height)
         out.append(f'<text x="{x0 + width / 2}" y="{y0 - 12}" text-anchor="middle" font-weight="bold">{TITLES[part]}</text>')
         for level in (0, 0.25, 0.5, 0.75, 1):
-            y = place(low, level)[1]
+            y = place(xs[0], level)[1]
             out.append(f'<line x1="{x0}" x2="{x0 + width}" y1="{y:.1f}" y2="{y:.1f}" stroke="#e2e4e8"/>')
             if number == 0:
                 out.append(f'<text x="{x0 - 6}" y="{y + 4:.1f}" text-anchor="end">{level:g}</text>')
