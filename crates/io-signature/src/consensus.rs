@@ -11,7 +11,7 @@ use crate::locate::{Integral, Located, locate_all};
 use crate::resample::{background, shrink, subtract};
 use crate::settings::Settings;
 use crate::spans::{Span, Spans, spans};
-use crate::statistics::{mean, median};
+use crate::statistics::{mean, median, median_deviation};
 use crate::time_line::{Member, TimeLine, time_line};
 use crate::votes::votes;
 
@@ -67,6 +67,25 @@ impl Consensus {
         let TimeLine { warps, length, spans } = time_line(&self.members(&others, samples), &self.known);
         let aligned = on_time_line(others.iter().map(|&i| samples[i].as_slice()), &warps, length);
         (signature(&median_of(&aligned), &spans), spans)
+    }
+
+    /// How far the seconds from each edge to the next differ between samples (median deviation).
+    pub fn scatter(&self) -> Vec<f64> {
+        let edges = self.located.first().map_or(0, Vec::len);
+        let apart = |edge: usize| -> Vec<f64> {
+            let before = |edges: &Vec<Located>| edge.checked_sub(1).map_or(0.0, |before| edges[before].time);
+            self.located.iter().map(|edges| edges[edge].time - before(edges)).collect()
+        };
+        let deviation = |edge: usize| {
+            let apart = apart(edge);
+            median_deviation(&apart, median(&apart))
+        };
+        (0..edges).map(deviation).collect()
+    }
+
+    /// Seconds of its time line.
+    pub fn length(&self) -> f64 {
+        self.length.max(1.0)
     }
 
     fn members<'a>(&'a self, which: &[usize], samples: &'a [Vec<f64>]) -> Vec<Member<'a>> {

@@ -121,8 +121,13 @@ mod tests {
             Sample { name: format!("run {i}"), start: 10_000.0 * i as f64, step: 1.0, values }
         };
         let samples: Vec<Sample> = (0..6).map(sample).collect();
-        let analysis =
-            analyse(&samples, Method::Median, &Settings { outlier_share: 0.0, ..Settings::default() });
+        // Whether the neighbour made his sample unlike the others or not.
+        for outlier_share in [0.0, 0.3] {
+            named(&analyse(&samples, Method::Median, &Settings { outlier_share, ..Settings::default() }));
+        }
+    }
+
+    fn named(analysis: &Analysis) {
         let job = |id: &str, start: f64| Job {
             id: id.into(),
             user: "eve".into(),
@@ -132,7 +137,7 @@ mod tests {
             end: start + 2000.0,
         };
         let (here, elsewhere) = (job("7", 29_900.0), job("8", 9_900.0));
-        let found = others(&analysis, &[&here, &elsewhere]);
+        let found = others(analysis, &[&here, &elsewhere]);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!((found[0].period - 90.0).abs() < 2.0);
         assert_eq!(found[0].samples, ["run 3"]);

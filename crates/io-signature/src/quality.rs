@@ -4,7 +4,8 @@
 //!
 //! * The log cannot say when, within a step, a burst begins or ends: every edge is a slope as wide as a step.
 //! * The edges are means over samples. How far they move when a sample is left out gives their standard
-//!   error (the jackknife: times √(s − 1)); a delay that all edges have in common is no error.
+//!   error (the jackknife: times √(s − 1)), and so does how much the time from one edge to the next differs
+//!   between samples; both count. A delay that all edges have in common is no error.
 //! * A burst may be missing: then the samples have something in common that is not in the signature.
 //! * Noise in the samples: how little each agrees with the signature of the others.
 //!
@@ -32,15 +33,18 @@ pub struct Quality {
     pub agreement_minimum: f64,
 }
 
+/// Below this [`mean`](Quality::mean), a signature is not to be relied on.
+pub const DOUBTFUL: f64 = 0.8;
+
 /// The squared difference of a jump and a slope of width w is w/12.
 const SLOPE: f64 = 1.0 / 12.0;
 
 /// The other losses, as shares of what they would be without slopes. Least squares over simulated runs (all
 /// applications, kinds and amounts of noise of trace-generator's `server_log`), with seeds that `scripts/bench
 /// signature` does not use.
-const MOVED: f64 = 0.23;
-const LEFT_OVER: f64 = 0.09;
-const DISAGREED: f64 = 0.013;
+const MOVED: f64 = 0.27;
+const LEFT_OVER: f64 = 0.08;
+const DISAGREED: f64 = 0.012;
 
 /// A constant delay is no error of a signature; by that many seconds it is looked for.
 const SHIFT: usize = 5;
@@ -68,7 +72,7 @@ impl Quality {
         let energy: f64 = found.series.iter().map(|value| (value - middle) * (value - middle)).sum();
         let squares: f64 = found.spans.iter().map(|span| 2.0 * span.height * span.height).sum();
         let loss = SLOPE * step.max(1.0) * squares / (2.0 * energy)
-            + MOVED * movement(&found.spans, &moved) / (2.0 * energy)
+            + MOVED * movement(&found.spans, &moved, &found.scatter()) / (2.0 * energy)
             + LEFT_OVER * left_over(found) / energy
             + DISAGREED * (1.0 - agreement);
         let quality = Quality {
@@ -81,8 +85,10 @@ impl Quality {
     }
 }
 
-/// The sum over all edges of the standard error of their times, times the square of their height.
-fn movement(spans: &[Span], without: &[Vec<Span>]) -> f64 {
+/// The sum over all edges of the standard error of their times, times the square of their height. Two
+/// estimates of it are averaged: by bursts without each of the samples, and by the scatter of the time from
+/// one edge to the next.
+fn movement(spans: &[Span], without: &[Vec<Span>], scatter: &[f64]) -> f64 {
     let count = without.len() as f64;
     let edges = |spans: &[Span]| -> Vec<f64> { spans.iter().flat_map(|one| [one.start, one.end]).collect() };
     let weights: Vec<f64> = spans.iter().flat_map(|one| [one.height * one.height; 2]).collect();
@@ -95,12 +101,44 @@ fn movement(spans: &[Span], without: &[Vec<Span>]) -> f64 {
             by.into_iter().map(|by| by - common).collect()
         })
         .collect();
-    let error = |edge: usize| {
+    let left_out = |edge: usize| {
         let middle = moved.iter().map(|by| by[edge]).sum::<f64>() / count;
         let squares = moved.iter().map(|by| (by[edge] - middle).powi(2)).sum::<f64>();
-        (squares * (count - 1.0) / count).sqrt()
+        squares * (count - 1.0) / count
+    };
+    let walk = walk(scatter, &weights);
+    let error = |edge: usize| {
+        let scattered = walk.get(edge).map_or(0.0, |square| square * MIDDLE_HALF / count);
+        ((left_out(edge) + scattered) / 2.0).sqrt()
     };
     weights.iter().enumerate().map(|(edge, weight)| weight * error(edge)).sum()
+}
+
+/// The variance of the mean of the middle half, where that of the mean is 1.
+const MIDDLE_HALF: f64 = 1.44;
+
+/// The variance of the time of each edge, when times from one to the next have these deviations: they add
+/// up. A delay common to all, by weight, is taken off.
+fn walk(deviations: &[f64], weights: &[f64]) -> Vec<f64> {
+    let total: f64 = weights.iter().sum();
+    // The weight of all edges behind each of them, that one included: so much of its error is common.
+    let mut behind = vec![0.0; deviations.len()];
+    let mut sum = 0.0;
+    for (share, weight) in behind.iter_mut().zip(weights).rev() {
+        sum += weight / total;
+        *share = sum;
+    }
+    // Edge e has the error Σ ε_j (j ≤ e) less the common Σ b_j ε_j.
+    let squares: Vec<f64> = deviations.iter().map(|one| one * one).collect();
+    let missed: Vec<f64> =
+        squares.iter().zip(&behind).map(|(square, share)| square * share * share).collect();
+    let (mut kept, mut rest) = (0.0, missed.iter().sum::<f64>());
+    let variance = |((square, share), missed): ((&f64, &f64), &f64)| {
+        kept += square * (1.0 - share) * (1.0 - share);
+        rest -= missed;
+        (kept + rest).max(0.0)
+    };
+    squares.iter().zip(&behind).zip(&missed).map(variance).collect()
 }
 
 /// The energy of what the samples have in common outside the bursts.
@@ -131,8 +169,12 @@ mod tests {
     fn a_common_delay_is_no_error() {
         let spans = [span(10.0, 20.0), span(50.0, 60.0)];
         let later = |by: f64| vec![span(10.0 + by, 20.0 + by), span(50.0 + by, 60.0 + by)];
-        assert!(movement(&spans, &[later(0.0), later(1.0), later(-2.0)]) < 1e-9);
+        let still = [0.0; 4];
+        assert!(movement(&spans, &[later(0.0), later(1.0), later(-2.0)], &still) < 1e-9);
         let drift = |by: f64| vec![span(10.0, 20.0), span(50.0 + by, 60.0 + by)];
-        assert!(movement(&spans, &[drift(0.0), drift(1.0), drift(-1.0)]) > 1.0);
+        assert!(movement(&spans, &[drift(0.0), drift(1.0), drift(-1.0)], &still) > 1.0);
+        // Only the first pause differs: that is common to all. The second one: half of them are late.
+        assert!(walk(&[3.0, 0.0, 0.0, 0.0], &[1.0; 4]).iter().all(|square| *square < 1e-9));
+        assert_eq!(walk(&[0.0, 0.0, 2.0, 0.0], &[1.0; 4]), [1.0; 4]);
     }
 }

@@ -89,6 +89,11 @@ pub(crate) fn unusable(samples: &[Sample], settings: &Settings) -> Vec<Option<St
     reasons
 }
 
+/// Are its values what they should be, whatever they say?
+pub(crate) fn is_whole(sample: &Sample, settings: &Settings) -> bool {
+    broken(sample, settings).is_none()
+}
+
 fn broken(sample: &Sample, settings: &Settings) -> Option<String> {
     if !(sample.step.is_finite() && sample.step > 0.0) {
         return Some(format!("expected a positive time between its lines, found {} s", sample.step));

@@ -97,7 +97,12 @@ impl ServerLog {
         };
         let start = logs.iter().map(|log| log.start).fold(f64::INFINITY, f64::min);
         let end = logs.iter().map(ServerLog::end).fold(f64::NEG_INFINITY, f64::max);
-        let mut values = vec![0.0; ((end - start) / first.step).round() as usize];
+        let count = ((end - start) / first.step).round();
+        if count.is_nan() || count > MOST {
+            let (name, from, to, step) = (name.into(), start, end, first.step);
+            return Err(LogError::TooLong { name, from, to, step, count });
+        }
+        let mut values = vec![0.0; count as usize];
         let mut warnings = Vec::new();
         for log in logs {
             if (log.step / first.step - 1.0).abs() > 0.01 {
@@ -291,6 +296,13 @@ mod tests {
         assert!(
             ServerLog::sum("all", &[even(100), other]).unwrap_err().to_string().contains("cannot be summed")
         );
+    }
+
+    #[test]
+    fn logs_of_different_clocks_are_not_summed() {
+        let since_1970 = log((0..50).map(|i| (1.7e9 + 2.0 * f64::from(i), 1.0)));
+        let refused = ServerLog::sum("all", &[even(100), since_1970]).unwrap_err().to_string();
+        assert!(refused.contains("more than can be kept"), "{refused}");
     }
 
     #[test]

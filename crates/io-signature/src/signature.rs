@@ -1,11 +1,12 @@
 //! An application's signature from its samples.
 
+use crate::align::level_outside;
 use crate::consensus::Consensus;
 use crate::grid::Grid;
 use crate::published::published;
-use crate::quality::Quality;
-use crate::resample::{to_seconds, with_means_inserted};
-use crate::sample::{Listed, Sample, unusable};
+use crate::quality::{DOUBTFUL, Quality};
+use crate::resample::{at, to_seconds, with_means_inserted};
+use crate::sample::{Listed, Sample, is_whole, unusable};
 use crate::settings::Settings;
 use crate::statistics::{correlation, mean, median};
 use serde::Serialize;
@@ -89,12 +90,12 @@ pub struct Periodic {
     pub candidates: Vec<String>,
 }
 
-/// A signature, and what remains of each sample that was used when it is taken off.
+/// A signature, and what remains of the samples when it is taken off.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Analysis {
     /// The signature.
     pub signature: Signature,
-    /// For each used sample its place in the list, and the bandwidth of others, one value a second.
+    /// For each sample that shows it its place in the list, and the bandwidth of others, one value a second.
     pub others: Vec<(usize, Vec<f64>)>,
 }
 
@@ -140,6 +141,12 @@ pub fn analyse(samples: &[Sample], method: Method, settings: &Settings) -> Analy
     out.bytes = out.series.iter().sum();
     if out.bursts.is_empty() {
         out.warnings.push("no signature: the samples have no burst in common".into());
+    } else if out.quality.mean < DOUBTFUL {
+        out.warnings.push(format!(
+            "quality {:.2}: do not rely on this signature; others disturb too much for {} runs",
+            out.quality.mean,
+            used.len()
+        ));
     }
     Analysis { signature: out, others }
 }
@@ -171,9 +178,31 @@ fn by_median(
         let others = sample.iter().zip(&found.series).map(|(all, own)| (all - own - level).max(0.0));
         (i, others.collect())
     };
-    let others = used.iter().zip(found.aligned.iter().zip(&found.backgrounds)).map(rest).collect();
+    let mut others: Vec<(usize, Vec<f64>)> =
+        used.iter().zip(found.aligned.iter().zip(&found.backgrounds)).map(rest).collect();
+    // A neighbour may be why a sample is unlike the others. One that ran as long shows him nevertheless.
+    for (i, sample) in samples.iter().enumerate().filter(|(i, _)| !used.contains(i)) {
+        let seconds = to_seconds(&sample.values, sample.step);
+        let as_long = (seconds.len() as f64 / found.length() - 1.0).abs() < AS_LONG;
+        if as_long && is_whole(sample, settings) {
+            let aligned = even(&seconds, found.series.len());
+            let level = level_outside(&aligned, &found.spans);
+            let own = found.series.iter();
+            others
+                .push((i, aligned.iter().zip(own).map(|(all, own)| (all - own - level).max(0.0)).collect()));
+        }
+    }
     out.series = found.series;
     others
+}
+
+/// A sample whose run time differs by less than this share from the signature's needs no alignment.
+const AS_LONG: f64 = 0.02;
+
+/// A sample stretched evenly to that many seconds.
+fn even(seconds: &[f64], length: usize) -> Vec<f64> {
+    let stretch = seconds.len() as f64 / length.max(1) as f64;
+    (0..length).map(|second| at(seconds, (second as f64 + 0.5) * stretch - 0.5)).collect()
 }
 
 fn as_published(

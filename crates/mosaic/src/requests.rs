@@ -9,13 +9,19 @@ use ftio_core::request::{Request, Span, is_write};
 use ftio_core::source::Source;
 use ftio_core::time::seconds;
 
-/// Read the requests of an input.
-pub fn read(name: &str, source: Box<dyn Source>, thresholds: &Thresholds) -> Result<LoggedRun, Invalid> {
+/// Read the requests of an input. A quantity over time is none, unless it is a bandwidth: then every sample
+/// is an operation.
+pub fn read(
+    name: &str,
+    source: Box<dyn Source>,
+    is_bandwidth: bool,
+    thresholds: &Thresholds,
+) -> Result<LoggedRun, Invalid> {
     let mut requests: Vec<Request> = Vec::new();
     let job = source
         .read(Span::Actual, &mut |batch| requests.extend_from_slice(batch))
         .map_err(|error| Invalid::new(InvalidKind::Damaged, error.to_string()))?;
-    if job.per_unit.is_some() {
+    if job.per_unit.is_some() && !is_bandwidth {
         let reason = format!("{name}: expected requests, found a sampled quantity");
         return Err(Invalid::new(InvalidKind::Unsupported, reason));
     }
@@ -25,6 +31,12 @@ pub fn read(name: &str, source: Box<dyn Source>, thresholds: &Thresholds) -> Res
         let reason = format!("{name}: expected requests, found none");
         return Err(Invalid::new(InvalidKind::ImpossibleJob, reason));
     };
+    if let Some(scale) = job.per_unit {
+        requests.retain_mut(|request| {
+            request.bytes = (request.bytes as f64 / scale).round() as u64;
+            request.bytes > 0
+        });
+    }
     let run_time = seconds(last.saturating_sub(first));
     if run_time <= 0.0 {
         let reason = format!("{name}: expected an end after the start, found {run_time} s");

@@ -1,7 +1,7 @@
 //! Months of a storage server's log and of its job log, as large as an archive of a real site.
 //!
 //! Applications run 1 to 60 times, for 4 minutes to 2 hours, at any time and at the same time as others;
-//! seven of ten write bursts. Which ones do is part of their name, so that it can be checked.
+//! a quarter of them writes bursts. Which ones do is part of their name, so that it can be checked.
 
 use crate::random::Random;
 use std::fs::{self, File};
@@ -29,7 +29,7 @@ impl Application {
         let cycle = random.between(60.0, 600.0).min(length / 2.0);
         let burst = (cycle * random.between(0.03, 0.15)).max(4.0);
         let bursts = (cycle, burst, 1e9 * random.between(1.0, 8.0));
-        let writes = random.unit() < 0.7;
+        let writes = random.unit() < 0.25;
         Application {
             name: format!("{}{number}", if writes { "write" } else { "silent" }),
             user: format!("user{}", number % 700),

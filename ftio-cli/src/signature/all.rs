@@ -10,6 +10,7 @@ use crate::terminal::text::{Severity, complain, printable};
 use crate::terminal::units::{bytes, counted};
 use anyhow::{Context, bail};
 use io_signature::application::application;
+use io_signature::quality::DOUBTFUL;
 use io_signature::{Job, Jobs, ServerLog};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// So many applications are worked on before their results are written.
-const AT_ONCE: usize = 64;
+/// For each thread, this many applications are worked on before their results are written.
+const AT_ONCE: usize = 8;
 
 /// One application.
 #[derive(Debug, Serialize)]
@@ -77,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut progress = Progress::new(rest.len() as u64, "application");
     let mut stdout = BufWriter::new(io::stdout().lock());
     let mut with_bursts = 0u64;
-    for chunk in rest.chunks(AT_ONCE) {
+    for chunk in rest.chunks(AT_ONCE * pool.current_num_threads()) {
         let one = |task: &(&ServerLog, &Application<'_>)| line(&name(task), task.0, task.1, args);
         let lines: Vec<Line> = pool.install(|| chunk.par_iter().map(one).collect());
         for line in &lines {
@@ -153,8 +154,9 @@ fn shown(line: &Line) -> String {
         "no burst in common".to_owned()
     } else {
         let period = line.found.period.map_or(String::new(), |period| format!(", every {period:.0} s"));
+        let doubtful = if signature.quality.mean < DOUBTFUL { ", doubtful" } else { "" };
         format!(
-            "{}{period}, {}, quality {:.2}",
+            "{}{period}, {}, quality {:.2}{doubtful}",
             counted(signature.bursts.len() as u64, "burst"),
             bytes(signature.bytes),
             signature.quality.mean

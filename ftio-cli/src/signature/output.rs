@@ -63,15 +63,19 @@ pub fn table(found: &Found, style: Style) -> String {
         found.direction,
         counted(signature.samples.len() as u64, "run")
     );
-    let quality = &signature.quality;
-    let shown = format!("{:.2}", quality.mean);
-    let _ = writeln!(
-        out,
-        "  quality {}, {:.2} without the most important run; runs agree with it by {:.2} on average",
-        style.confidence(quality.mean, &shown),
-        quality.minimum,
-        quality.agreement
-    );
+    if signature.bursts.is_empty() {
+        let _ = writeln!(out, "  no signature");
+    } else {
+        let quality = &signature.quality;
+        let shown = format!("{:.2}", quality.mean);
+        let _ = writeln!(
+            out,
+            "  quality {} of 1; leaving a run out changes at most {}; runs correlate with it by {:.2} on average",
+            style.confidence(quality.mean, &shown),
+            percent(1.0 - quality.minimum),
+            quality.agreement
+        );
+    }
     if let Some(period) = found.period {
         let _ = writeln!(out, "  period {period:.1} s, confidence {}", percent(found.confidence));
     }

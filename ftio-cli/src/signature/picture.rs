@@ -11,21 +11,22 @@ const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 360.0;
 const POINTS: usize = 3000;
 
-const TIME: Quantity = Quantity { name: "time since the start of the job", unit: "s" };
+const OF_THE_JOB: Quantity = Quantity { name: "time since the start of the job", unit: "s" };
+const FROM_NOW: Quantity = Quantity { name: "time from now", unit: "s" };
 const BANDWIDTH: Quantity = Quantity { name: "bandwidth", unit: "B/s" };
 
 /// At most so many samples are drawn.
 const MOST_SAMPLES: usize = 30;
 
 /// A frame for curves up to that time and that height, with its axes.
-fn frame(title: &str, time: f64, highest: f64) -> (Sheet, Frame) {
+fn frame(title: &str, quantity: Quantity, time: f64, highest: f64) -> (Sheet, Frame) {
     let mut sheet = Sheet { title: title.into(), width: WIDTH, height: HEIGHT, shapes: Vec::new() };
     let frame = Frame {
         place: Rectangle { left: 84.0, top: 46.0, width: WIDTH - 110.0, height: HEIGHT - 100.0 },
         x: Axis::linear(0.0, time).widened(),
         y: Axis::linear(0.0, 1.08 * highest).widened(),
     };
-    frame.axes(TIME, BANDWIDTH, &mut sheet);
+    frame.axes(quantity, BANDWIDTH, &mut sheet);
     frame.heading(title, &mut sheet);
     (sheet, frame)
 }
@@ -45,7 +46,7 @@ pub fn sheet(found: &Found, samples: &[Sample]) -> Sheet {
     let top = samples.iter().map(|sample| highest(&sample.values)).fold(highest(&signature.series), f64::max);
     let duration = signature.duration.max(1.0);
     let title = format!("Signature of {}, quality {:.2}", found.name, signature.quality.mean);
-    let (mut sheet, frame) = frame(&title, duration, top);
+    let (mut sheet, frame) = frame(&title, OF_THE_JOB, duration, top);
     frame.clipped(&mut sheet, |sheet| {
         for sample in &samples {
             // Every sample is drawn as long as the signature.
@@ -72,8 +73,8 @@ pub fn sheet(found: &Found, samples: &[Sample]) -> Sheet {
     sheet
 }
 
-/// Jobs one upon the other, from their starts on, and a capacity.
-pub fn stacked(title: &str, jobs: &[(f64, &[f64])], below: &[f64], capacity: f64, what: &str) -> Sheet {
+/// Jobs on top of each other, from their starts on, and a capacity.
+pub fn stacked(title: &str, names: &[String], jobs: &[(f64, &[f64])], below: &[f64], capacity: f64) -> Sheet {
     let ends = jobs.iter().map(|(start, series)| start + series.len() as f64);
     let time = ends.fold(below.len() as f64, f64::max);
     let mut sum = vec![0.0; time.ceil() as usize];
@@ -84,7 +85,7 @@ pub fn stacked(title: &str, jobs: &[(f64, &[f64])], below: &[f64], capacity: f64
         layers.push(sum.clone());
     }
     let highest = sum.iter().copied().fold(capacity, f64::max);
-    let (mut sheet, frame) = frame(title, time, highest);
+    let (mut sheet, frame) = frame(title, FROM_NOW, time, highest);
     let inks = [Ink::Sampled, Ink::Phase, Ink::Next, Ink::Required, Ink::Exact];
     frame.clipped(&mut sheet, |sheet| {
         // The topmost first, so that each lower one covers it.
@@ -96,10 +97,17 @@ pub fn stacked(title: &str, jobs: &[(f64, &[f64])], below: &[f64], capacity: f64
         }
         sheet.line(vec![frame.at(0.0, capacity), frame.at(time, capacity)], Ink::Dominant, 1.5);
     });
-    let mut entries = vec![(Ink::Sampled, what, Look::Area), (Ink::Dominant, "capacity", Look::Line)];
+    let mut entries = Vec::new();
     if !below.is_empty() {
-        entries.insert(0, (Ink::Soft, "others, expected", Look::Area));
+        entries.push((Ink::Soft, "others, expected", Look::Area));
     }
+    // Each job has its colour; where these repeat, one entry stands for all.
+    if names.len() <= inks.len() {
+        entries.extend(names.iter().zip(inks).map(|(name, ink)| (ink, name.as_str(), Look::Area)));
+    } else {
+        entries.push((Ink::Sampled, "jobs", Look::Area));
+    }
+    entries.push((Ink::Dominant, "capacity", Look::Line));
     frame.legend(&entries, &mut sheet);
     sheet
 }

@@ -4,6 +4,7 @@ use super::args::{ReadingArgs, seconds, throughput};
 use super::{picture, read};
 use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
+use crate::terminal::text::printable;
 use crate::terminal::units::{percent, si};
 use anyhow::Context;
 use clap::ValueHint;
@@ -89,13 +90,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
                 one.delay,
                 one.gain
             );
-            writeln!(stdout, "{:<32}{numbers}{:>14}", one.partition, si(one.capacity, "B/s"))?;
+            let capacity = si(one.capacity, "B/s");
+            writeln!(stdout, "{:<32}{numbers}{capacity:>14}", printable(&one.partition))?;
         }
         writeln!(
             stdout,
             "interference: the share of the job's bytes that finds the partition busy; gain: seconds"
         )?;
-        writeln!(stdout, "of I/O saved beside starting on {} at once", partitions[0].log.name)?;
+        let first = printable(&partitions[0].log.name);
+        writeln!(stdout, "of I/O saved beside starting on {first} at once")?;
     }
     if let (Some(file), Some(best)) = (picture, found.first()) {
         let of = |partition: &&Partition| partition.log.name == best.partition;
@@ -103,7 +106,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let others = partitions.iter().find(of).map(|partition| partition.expected(now, seconds, days));
         let title = format!("{}: start in {:.0} s", best.partition, best.wait);
         let jobs = [(best.wait, signature.as_slice())];
-        let sheet = picture::stacked(&title, &jobs, &others.unwrap_or_default(), best.capacity, "the job");
+        let names = ["the job".to_owned()];
+        let sheet = picture::stacked(&title, &names, &jobs, &others.unwrap_or_default(), best.capacity);
         file.write(draw_sheet(&sheet, file.format()))?;
     }
     stdout.flush()?;

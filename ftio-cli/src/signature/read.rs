@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use ftio_core::request::{Class, Mode, Span};
 use ftio_core::source::content::Content;
 use ftio_core::source::series::{self, Series};
-use ftio_core::source::{Input, Kind, OpenOptions, Opened, Rate, Sampled, Source, open, units};
+use ftio_core::source::{Input, Kind, OpenOptions, Opened, Rate, Sampled, Source, open, open_content, units};
 use ftio_core::time::seconds;
 use io_signature::{Jobs, Listed, Sample, ServerLog, Settings, rows};
 use std::path::{Path, PathBuf};
@@ -29,19 +29,20 @@ pub fn logs(paths: &[PathBuf], args: &ReadingArgs) -> anyhow::Result<Vec<ServerL
 fn columns(path: &Path, args: &ReadingArgs) -> anyhow::Result<Vec<ServerLog>> {
     let input = Input::new(path);
     // Some traces are folders.
-    let in_rows = if path.is_dir() { None } else { Some(Content::open(&input)?) };
-    let (names, logs): (Vec<String>, Vec<Unread>) =
-        if let Some(content) = in_rows.filter(|content| rows::looks_like(content.head())) {
+    let content = if path.is_dir() { None } else { Some(Content::open(&input)?) };
+    let options =
+        OpenOptions { metric: args.metric.clone(), rate: args.rate.into(), ..OpenOptions::default() };
+    let logs: Vec<Unread> = match content {
+        Some(content) if rows::looks_like(content.head()) => {
             let name = content.name.clone();
-            let series =
-                series::choose(&name, rows::read(&name, content.into_reader())?, args.metric.as_deref())?;
-            series.into_iter().map(|one| (one.name.clone(), Unread::Series(one))).unzip()
-        } else {
-            let options =
-                OpenOptions { metric: args.metric.clone(), rate: args.rate.into(), ..OpenOptions::default() };
-            let opened = open(&input, &options)?;
-            opened.into_iter().map(|one| (series_name(&one), Unread::Opened(one))).unzip()
-        };
+            let all = rows::read(&name, content.into_reader())?;
+            let chosen = series::choose(&name, all, args.metric.as_deref())?;
+            chosen.into_iter().map(Unread::Series).collect()
+        }
+        Some(content) => open_content(content, &options)?.into_iter().map(Unread::Opened).collect(),
+        None => open(&input, &options)?.into_iter().map(Unread::Opened).collect(),
+    };
+    let names: Vec<String> = logs.iter().map(Unread::name).collect();
     let wanted = wanted(&names, args.direction);
     if !wanted.iter().any(|wanted| *wanted) {
         let direction = args.direction.name();
@@ -68,10 +69,13 @@ enum Unread {
     Opened(Opened),
 }
 
-fn series_name(opened: &Opened) -> String {
-    match &opened.kind {
-        Kind::Sampled(sampled) => sampled.series.name.clone(),
-        _ => opened.name.clone(),
+impl Unread {
+    fn name(&self) -> String {
+        match self {
+            Unread::Series(series) => series.name.clone(),
+            Unread::Opened(Opened { kind: Kind::Sampled(sampled), .. }) => sampled.series.name.clone(),
+            Unread::Opened(opened) => opened.name.clone(),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use clap::ValueHint;
 use io_signature::stagger::{Staggered, stagger};
 use serde::Serialize;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Find starts of several jobs that keep their sum below a capacity
 #[derive(Debug, clap::Args)]
@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long)]
     pub json: bool,
 
-    /// Draw the jobs one upon the other
+    /// Draw the jobs on top of each other
     #[arg(long, value_name = "FILE.(svg|png)", value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 }
@@ -89,7 +89,17 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some(file) = picture {
         let jobs: Vec<(f64, &[f64])> =
             found.starts.iter().copied().zip(courses.iter().map(Vec::as_slice)).collect();
-        let sheet = picture::stacked("Jobs one upon the other", &jobs, &[], args.capacity, "jobs");
+        let short = |name: &String| {
+            let file = Path::new(name).file_name().map_or(name.clone(), |file| file.to_string_lossy().into());
+            printable(&file).into_owned()
+        };
+        let listed: Vec<String> = names
+            .iter()
+            .zip(&found.starts)
+            .map(|(name, start)| format!("{} in {start:.0} s", short(name)))
+            .collect();
+        let title = format!("Starts within {:.0} s that stay below the capacity", args.wait);
+        let sheet = picture::stacked(&title, &listed, &jobs, &[], args.capacity);
         file.write(draw_sheet(&sheet, file.format()))?;
     }
     stdout.flush()?;

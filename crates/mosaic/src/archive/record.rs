@@ -98,8 +98,10 @@ fn examine_input(path: &str, settings: &Settings) -> Result<Valid, Invalid> {
         return examine(&log.log, settings);
     }
     let name = opened.name.clone();
+    // A signature, or a heatmap: bytes per second.
+    let is_bandwidth = matches!(&opened.kind, Kind::Sampled(sampled) if sampled.series.is_bandwidth);
     let source = opened.into_source().map_err(invalid)?;
-    let found = requests::read(&name, source, &settings.thresholds)?;
+    let found = requests::read(&name, source, is_bandwidth, &settings.thresholds)?;
     let findings = categorize(&found.run, &settings.thresholds, settings.reading.witness);
     Ok(Valid {
         // Nobody knows whose run it was, or of which application.
