@@ -60,8 +60,7 @@ fn undisturbed_applications() {
 
 #[test]
 fn desynchronised_ranks() {
-    // With 5 s, some answers leave a pause, or the last phase, out of the mean.
-    for (setting, allowed) in [("desynchronisation 5 s", 0.035), ("desynchronisation 22 s", 0.01)] {
+    for (setting, allowed) in [("desynchronisation 5 s", 0.005), ("desynchronisation 22 s", 0.01)] {
         let error = mean_error("8b", setting, 20..28);
         assert!(error < allowed, "{setting}: {error}");
     }
@@ -69,8 +68,7 @@ fn desynchronised_ranks() {
 
 #[test]
 fn computing_times_that_vary() {
-    // With a spread of twice the mean, one of eight looks like phases at random, and is refused.
-    for (setting, allowed) in [("jitter 0.5", 0.01), ("jitter 2", 1.0 / 8.0 + 0.01)] {
+    for (setting, allowed) in [("jitter 0.5", 0.01), ("jitter 2", 0.01)] {
         let error = mean_error("8c", setting, 40..48);
         assert!(error < allowed, "{setting}: {error}");
     }
@@ -80,9 +78,7 @@ fn computing_times_that_vary() {
 fn signals_without_a_period() {
     for kind in Irregular::NOT_PERIODIC {
         let called = (60..72).filter(|&seed| !run(&kind.generate(seed), Some(1.0)).periodic).count();
-        // Equal parts of one burst may be even enough to be called a rhythm.
-        let least = if kind == Irregular::OneBurst { 10 } else { 11 };
-        assert!(called >= least, "{kind:?}: {called} of 12 called not periodic");
+        assert!(called >= 11, "{kind:?}: {called} of 12 called not periodic");
     }
 }
 
@@ -126,7 +122,7 @@ fn what_is_sure_is_right() {
             wrong += usize::from((found.period.unwrap() / truth - 1.0).abs() > 0.05);
         }
     }
-    assert!(sure >= 20 && 10 * wrong <= sure, "{sure} of 40 sure, {wrong} of them wrong");
+    assert!(sure >= 20 && 20 * wrong <= sure, "{sure} of 40 sure, {wrong} of them wrong");
 }
 
 #[test]
@@ -162,6 +158,6 @@ fn nested_bursts_of_a_real_run_at_any_sampling_frequency() {
         assert!((found.period.unwrap() / 10.14 - 1.0).abs() < 0.015, "{frequency:?}: {:?}", found.period);
         let evidence = found.evidence.unwrap();
         assert_eq!(evidence.phases, 8, "{frequency:?}");
-        assert!(evidence.inner.is_none_or(|inner| inner.bursts == 16), "{frequency:?}");
+        assert_eq!(evidence.inner.map(|inner| inner.bursts), Some(16), "{frequency:?}");
     }
 }

@@ -84,7 +84,7 @@ fn foretold(kind: &str, k: usize, random: &mut Random) -> (bool, bool, f64) {
 
 #[test]
 fn the_next_start_from_the_second_phase_on() {
-    const EACH: usize = 12;
+    const EACH: usize = 24;
     let must_be = [(2, 0.55), (3, 0.65), (4, 0.77), (5, 0.78), (8, 0.78), (16, 0.81)];
     for (k, least) in must_be {
         let mut random = Random::new(100 + k as u64);
@@ -108,9 +108,8 @@ fn the_next_start_from_the_second_phase_on() {
         let all = (KINDS.len() * EACH) as f64;
         let (near, held, width) = (near as f64 / all, held as f64 / all, even[even.len() / 2]);
         println!("after {k}: {near:.2} within reach, {held:.2} held, even ones {width:.2} T wide;{table}");
-        // Two standard errors of a hundred traces below what is wanted of thousands.
-        assert!(near >= least - 0.08, "after {k}: {near} of the next starts;{table}");
-        assert!((0.68..=0.97).contains(&held), "after {k}: {held} held");
+        assert!(near >= least, "after {k}: {near} of the next starts;{table}");
+        assert!((0.72..=0.92).contains(&held), "after {k}: {held} held");
         assert!(k < 4 || width <= 0.5, "after {k}: {width} T wide");
     }
 }

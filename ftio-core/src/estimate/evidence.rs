@@ -6,9 +6,9 @@ use crate::estimate::hypotheses::Form;
 use crate::estimate::score::Posterior;
 use crate::estimate::view::View;
 use crate::estimate::weights::WEIGHTS;
-use crate::phases::are_made_of;
 use crate::phases::phase::Phase;
 use crate::phases::regularity::Regularity;
+use crate::phases::usually_made_of;
 use crate::signal::Signal;
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ pub struct Evidence {
 /// Regular bursts inside each phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Inner {
-    /// How many there are in all.
+    /// How many there are in all: the usual number in a phase, for each phase.
     pub bursts: usize,
     /// Mean distance of their starts in seconds.
     pub mean_distance: f64,
@@ -176,12 +176,13 @@ impl Weighed {
     }
 }
 
-/// Regular bursts inside each of some phases: the best rated of the lists that they are made of.
+/// Regular bursts inside each of some phases: the best rated of the lists that they are usually made of.
 fn inner(view: &View, phases: &[Phase]) -> Option<Inner> {
-    let finer = view.lists.iter().map(|marked| &marked.list).filter(|finer| are_made_of(phases, finer));
-    let best =
-        finer.max_by(|a, b| a.rating.total_cmp(&b.rating).then(b.phases.len().cmp(&a.phases.len())))?;
-    Some(Inner { bursts: best.phases.len(), mean_distance: best.regularity.period })
+    let lists = view.lists.iter().map(|marked| &marked.list);
+    let finer = lists.filter_map(|finer| Some((finer, usually_made_of(phases, finer)?)));
+    let (best, each) = finer
+        .max_by(|(a, _), (b, _)| a.rating.total_cmp(&b.rating).then(b.phases.len().cmp(&a.phases.len())))?;
+    Some(Inner { bursts: each * phases.len(), mean_distance: best.regularity.period })
 }
 
 /// The most probable hypotheses, in words.

@@ -17,6 +17,13 @@ const SAME: f64 = 0.025;
 /// Distances that vary by more are loose: those of computing times that vary wildly, or of a renewal process.
 const LOOSE: f64 = 0.35;
 
+/// … and loose without doubt if they vary by this much more.
+const LOOSE_WIDTH: f64 = 0.1;
+
+/// Phases that take less of the period than the first are short, more than the second, long.
+const SHORT: f64 = 0.1;
+const LONG: f64 = 0.3;
+
 /// A hypothesis with its features, in the order of [`WEIGHTS`](crate::estimate::weights::WEIGHTS).
 #[derive(Clone, Debug)]
 pub struct Described {
@@ -30,6 +37,8 @@ pub struct Described {
     pub correlation: f64,
     /// Share of the period that a phase takes.
     pub duty: f64,
+    /// Spread of the logarithms of the members' volumes.
+    pub uneven_volume: f64,
 }
 
 /// What the features are taken from.
@@ -45,6 +54,8 @@ pub struct Signs<'a> {
     pub best: Option<usize>,
     /// The autocorrelation.
     pub correlation: &'a Correlation,
+    /// How exactly distances are known, in seconds.
+    pub exactness: f64,
 }
 
 /// The features of all hypotheses.
@@ -84,19 +95,21 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
         let volume: f64 = one.members.iter().map(|&i| phases[i].volume).sum();
         let (first, last) = (one.members[0], one.members[count - 1]);
         let cover = (phases[last].end - phases[first].start) / duration;
+        let sigma = one.own_sigma(signs.exactness);
         let chance = by_chance(links).max(0.02);
         let is_best = signs.best == Some(one.list) && one.within > -1.0;
         let mean = if links > 0 { one.likelihood / links as f64 } else { 0.0 };
         let flag = |is: bool| f64::from(u8::from(is));
         let lengths: Vec<f64> = one.members.iter().map(|&i| phases[i].end - phases[i].start).collect();
         let duty = median(&lengths) / one.period;
-        let loose = (one.sigma - LOOSE).max(0.0);
+        let loose = (sigma - LOOSE).max(0.0);
+        let busy = ((duty - SHORT) / (LONG - SHORT)).clamp(0.0, 1.0);
         let tail = if one.form == Form::Mean { tail(&member(&marked.starts)) } else { 0.0 };
         let features = [
             flag(count <= 3),
             flag(count <= 5),
-            (one.sigma / chance).min(2.0),
-            -one.sigma.max(0.01).log2(),
+            (sigma / chance).min(2.0),
+            -sigma.max(0.01).log2(),
             one.pause,
             (volume / total).min(1.0),
             uneven,
@@ -114,14 +127,14 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             marked.list.pattern.min(1.0),
             one.time_in_pauses(signs.lists),
             tail,
-            loose * duty.min(1.0),
+            flag(one.form == Form::Mean) * (loose / LOOSE_WIDTH).min(1.0) * busy,
             0.0,
             0.0,
             0.0,
             0.0,
             0.0,
         ];
-        out.push(Described { hypothesis: one, features, cover, correlation, duty });
+        out.push(Described { hypothesis: one, features, cover, correlation, duty, uneven_volume: uneven });
     }
     out
 }
@@ -163,7 +176,14 @@ pub fn describe_waves(waves: Vec<Wave>, powers: &Powers, sampled: f64, duration:
             (duration / period).log2().min(6.0),
             (wave.z / wave.rival.max(1.0)).log2().clamp(-2.0, 4.0),
         ]);
-        Described { hypothesis: wave.hypothesis, features, cover: 1.0, correlation: 0.0, duty: 0.0 }
+        Described {
+            hypothesis: wave.hypothesis,
+            features,
+            cover: 1.0,
+            correlation: 0.0,
+            duty: 0.0,
+            uneven_volume: 0.0,
+        }
     };
     waves.into_iter().map(described).collect()
 }

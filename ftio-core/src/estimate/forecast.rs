@@ -9,9 +9,9 @@
 //!
 //! What is left to a probability of 1 goes to a *fallback*: the list of at least two phases that looks best.
 //! Each part is a Student's t distribution: k distances with a relative spread σ say as much about the next
-//! one as if two more had varied by 4 % (20 % for the fallback). What lies before now is cut off and the rest
-//! normalised, so that a late phase moves the answer on. The answer is where most of the mixture is within ±
-//! 10 % of the period; the interval is from its 10 % to its 90 % quantile.
+//! one as if two more had varied by 3.5 % (12 % for the fallback). What lies before now is cut off and the
+//! rest normalised, so that a late phase moves the answer on. The answer is where most of the mixture is
+//! within ± 10 % of the period; the interval is from its 10 % to its 90 % quantile.
 
 use crate::estimate::hypotheses::whole::straight_line;
 use crate::estimate::hypotheses::{Form, Hypothesis};
@@ -22,8 +22,8 @@ use crate::phases::regularity::{deviation, median, robust_spread};
 use serde::Serialize;
 
 /// The spread of distances before any was seen, and how many distances that is worth.
-const SPREAD: f64 = 0.04;
-const SPREAD_OF_FALLBACK: f64 = 0.2;
+const SPREAD: f64 = 0.035;
+const SPREAD_OF_FALLBACK: f64 = 0.12;
 const WORTH: f64 = 2.0;
 
 /// At most this many hypotheses, each with at least this probability.
@@ -35,6 +35,9 @@ const GRID: usize = 2000;
 
 /// The answer is right if the phase begins within this share of the period.
 const REACH: f64 = 0.1;
+
+/// Parts of the mixture where nothing is known but the period.
+const EVENLY: usize = 16;
 
 /// One part of the mixture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,6 +130,20 @@ impl Forecast {
     ) -> Self {
         let last = starts.last().map_or(0.0, |last| anchor(view, *last, period));
         Forecast::with(slots_ahead(1.0, last, period, sigma, empty, starts.len().saturating_sub(1)), phases)
+    }
+
+    /// Anywhere in the period after `now`: where the last start is not known to a part of the period, as in a
+    /// job of a million phases.
+    pub fn anywhere(now: f64, period: f64, length: f64, bytes: f64) -> Self {
+        let width = period / EVENLY as f64;
+        let part = |i: usize| Part {
+            weight: 1.0 / EVENLY as f64,
+            centre: now + (i as f64 + 0.5) * width,
+            scale: 0.5 * width,
+            freedom: EVENLY,
+            period,
+        };
+        Forecast { parts: (0..EVENLY).map(part).collect(), length, bytes }
     }
 
     fn with(mut parts: Vec<Part>, phases: &[Phase]) -> Self {

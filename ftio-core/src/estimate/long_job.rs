@@ -4,11 +4,14 @@
 //! The bins of the whole are too coarse if there are fewer than a few for each run of busy ones, or if hardly
 //! any of them is quiet. Then the sections of the widest bins that tell phases apart are estimated one by
 //! one, as signals of their own, and the period on which most of them agree is the answer. Its probability is
-//! the mean of what they give it.
+//! the mean of what they give it. When the last phase began is not known to a part of the period: the next
+//! one begins anywhere in the period that follows.
 
 use crate::estimate::evidence::Evidence;
+use crate::estimate::forecast::Forecast;
 use crate::estimate::hypotheses::Form;
 use crate::estimate::kind::SignalKind;
+use crate::estimate::score::Candidate;
 use crate::estimate::view::{Given, View};
 use crate::estimate::{ANSWER, Estimate, PeriodOf, is_worth_a_look};
 use crate::phases::regularity::median;
@@ -107,12 +110,12 @@ pub fn estimate_sections(
     }
     let period = median(&periods);
     evidence.method = Some("phases");
-    let one = views[clearest].posterior.candidates.iter().map(|one| &one.best.hypothesis);
-    let occupancy = one.min_by(|a, b| {
-        let off = |period_of: f64| (period_of / period - 1.0).abs();
-        off(a.period).total_cmp(&off(b.period))
-    });
-    let occupancy = occupancy.map(|one| one.fill);
+    let off = |one: &Candidate| (one.best.hypothesis.period / period - 1.0).abs();
+    let nearest = views[clearest].posterior.candidates.iter().min_by(|a, b| off(a).total_cmp(&off(b)));
+    let occupancy = nearest.map(|one| one.best.hypothesis.fill);
+    let length = nearest.map_or(0.0, |one| one.best.duty * period);
+    let each = fine.mean() * period / occupancy.unwrap_or(1.0).max(f64::MIN_POSITIVE);
+    let forecast = Forecast::anywhere(fine.duration(), period, length, each);
     let (from, to) = (fine.start_seconds(), fine.end_seconds());
     let of = PeriodOf {
         period,
@@ -132,6 +135,7 @@ pub fn estimate_sections(
         kind: Some(SignalKind::Bursts),
         periods: vec![of],
         reasons: vec![reason, agree],
+        forecasts: vec![forecast],
         occupancy,
         ..Estimate::default()
     })

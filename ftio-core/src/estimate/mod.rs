@@ -12,10 +12,12 @@
 //! *Period* means the distance at which phases recur, so that the next start is foretold best: with phases
 //! missing, the base distance; with one odd first phase, that of the others.
 
+pub mod beats;
 pub mod correlation;
 pub mod evidence;
 pub mod features;
 pub mod forecast;
+pub mod gaps;
 pub mod hypotheses;
 pub mod kind;
 pub mod lines;

@@ -30,6 +30,11 @@ const ONE_BURST_MEMBERS: usize = 12;
 const ONE_BURST_DUTY: f64 = 0.25;
 const ONE_BURST_LEAST: usize = 5;
 
+/// … and if these few parts take more of the period than this, they are one burst in a larger part of the
+/// window as well.
+const CROWDED_DUTY: f64 = 0.6;
+const CROWDED_COVER: f64 = 0.35;
+
 /// A period, with the probability of all hypotheses that say so.
 #[derive(Clone, Debug)]
 pub struct Candidate {
@@ -58,8 +63,10 @@ pub fn score(described: &Described) -> f64 {
 
 /// Is all of it one burst rather than a rhythm?
 pub fn is_one_burst(described: &Described) -> bool {
-    let short = described.cover < ONE_BURST && described.hypothesis.members.len() < ONE_BURST_MEMBERS;
-    short && (described.duty > ONE_BURST_DUTY || described.hypothesis.members.len() < ONE_BURST_LEAST)
+    let members = described.hypothesis.members.len();
+    let short = described.cover < ONE_BURST && (described.duty > ONE_BURST_DUTY || members < ONE_BURST_LEAST);
+    let crowded = described.cover < CROWDED_COVER && described.duty > CROWDED_DUTY;
+    described.hypothesis.form != Form::Line && members < ONE_BURST_MEMBERS && (short || crowded)
 }
 
 /// The probabilities of all periods.

@@ -10,15 +10,23 @@ use crate::estimate::features::Described;
 use crate::estimate::hypotheses::{Form, Hypothesis};
 use crate::estimate::score::Candidate;
 use crate::estimate::view::View;
+use crate::phases::are_made_of;
 use crate::phases::phase::Phase;
 use crate::phases::regularity::median;
 use crate::signal::Signal;
+use std::f64::consts::TAU;
 
 /// Probability that a second rhythm must have in what is left without the first.
 const SECOND: f64 = 0.6;
 
 /// Members that each rhythm must have.
 const MEMBERS: usize = 5;
+
+/// Share of the links of the second that may be pauses.
+const MOST_PAUSES: f64 = 0.3;
+
+/// Distances of the second vary by no more than this.
+const LOOSEST: f64 = 0.25;
 
 /// How far apart two rhythms are at least.
 const APART: f64 = 1.15;
@@ -29,6 +37,12 @@ const LEFT: f64 = 0.005;
 /// At a multiple of the first period, the phases of the second must be this many times as large: else they
 /// are left-overs.
 const LARGER: f64 = 1.8;
+
+/// Rhythms closer than this are told apart by where the phases of the second lie between those of the first:
+/// at this concentration or more (0 anywhere, 1 always at the same place) they are left-overs that follow
+/// them.
+const CLOSE: f64 = 2.0;
+const FOLLOWS: f64 = 0.6;
 
 /// Where more of the time is busy, phases fill the period.
 const FULL: f64 = 0.6;
@@ -64,6 +78,7 @@ impl Rhythm {
 fn extents(view: &View, one: &Hypothesis) -> Vec<(usize, usize)> {
     let samples = &view.signal.samples;
     let quiet = view.ground.quiet.max(view.ground.background);
+    let silent = if view.ground.background > 0.0 { quiet } else { view.ground.silent() };
     let starts = view.starts(one);
     let width = one.period / view.signal.step() / PARTS as f64;
     let mut active = [0usize; PARTS];
@@ -91,9 +106,25 @@ fn extents(view: &View, one: &Hypothesis) -> Vec<(usize, usize)> {
         while end > start + 1 && samples[end - 1] <= quiet {
             end -= 1;
         }
-        (start, end)
+        with_slopes(samples, (start, end), (silent, quiet))
     };
     one.members.iter().map(extent).collect()
+}
+
+/// A member with what comes before and after it without a silence, but is too little to be a phase.
+fn with_slopes(
+    samples: &[f64],
+    (mut start, mut end): (usize, usize),
+    (silent, quiet): (f64, f64),
+) -> (usize, usize) {
+    let is_slope = |x: f64| x > silent && x <= quiet;
+    while start > 0 && is_slope(samples[start - 1]) {
+        start -= 1;
+    }
+    while end < samples.len() && is_slope(samples[end]) {
+        end += 1;
+    }
+    (start, end)
 }
 
 /// The signal without the members of a hypothesis. One that is much longer than the others may belong to
@@ -193,12 +224,16 @@ fn beside_the_other(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
     let other = &found.best.hypothesis;
     let sharp_enough = sampled <= other.period / 8.0;
     let apart = ratio(other.period, one.period) >= APART;
-    if probability < SECOND || other.members.len() < MEMBERS || other.pause > 0.3 || !apart || !sharp_enough {
+    let even = other.pause <= MOST_PAUSES && other.sigma <= LOOSEST;
+    if probability < SECOND || other.members.len() < MEMBERS || !even || !apart || !sharp_enough {
         return None;
     }
     let both = seen_whole(view, &rest);
     let (first_extents, other_extents) = (extents(view, one), extents(&both, other));
     if is_left_over(view, one.period, &first_extents, other.period, &other_extents) {
+        return None;
+    }
+    if ratio(other.period, one.period) < CLOSE && concentration(view, one, &rest, other) >= FOLLOWS {
         return None;
     }
     let (other_period, _) = rest.exact_period(&found.best);
@@ -228,6 +263,22 @@ fn beside_the_other(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
     Some(share_volumes(view, [rhythm, second], fast))
 }
 
+/// How much the phases of the second keep to one place between those of the first, 0 … 1: the length of the
+/// mean of unit vectors in the directions of their places.
+fn concentration(view: &View, one: &Hypothesis, rest: &View, other: &Hypothesis) -> f64 {
+    let first = one.starts(&view.lists);
+    let (mut sum, mut count) = ((0.0, 0.0), 0.0);
+    for start in other.starts(&rest.lists) {
+        let next = first.partition_point(|other| *other <= start);
+        if let (Some(before), Some(after)) = (next.checked_sub(1).map(|i| first[i]), first.get(next)) {
+            let (sine, cosine) = (TAU * (start - before) / (after - before)).sin_cos();
+            sum = (sum.0 + cosine, sum.1 + sine);
+            count += 1.0;
+        }
+    }
+    if count > 0.0 { f64::hypot(sum.0, sum.1) / count } else { 0.0 }
+}
+
 /// The whole signal, with the lists of what is left without the first: what the second is taken out of.
 fn seen_whole(whole: &View, rest: &View) -> View {
     View { signal: whole.signal.clone(), ground: whole.ground, ..rest.clone() }
@@ -252,6 +303,14 @@ fn is_left_over(
         median(&volumes)
     };
     usual(other) < LARGER * usual(first)
+}
+
+/// A comb that fills fewer of its slots does not go on all the time.
+const GOES_ON: f64 = 0.95;
+
+/// Is a finer comb the inner structure of the phases: as many in each of them, and none between?
+fn is_inside(view: &View, phases: &[Phase], finer: &Hypothesis) -> bool {
+    (finer.fill < GOES_ON || finer.pause > 0.0) && are_made_of(phases, &view.lists[finer.list].list)
 }
 
 /// A finer rhythm that keeps its place in the first, but goes on through nearly all of it.
@@ -284,11 +343,13 @@ fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
         pauses.iter().sum::<f64>() <= 0.25 * all
             && (pauses.is_empty() || median(&pauses) <= 3.0 * finer.period)
     };
+    let phases = view.members(one);
     let candidates = &view.posterior.candidates[1..];
     let finer = candidates.iter().filter(goes_on).find(|finer| {
         let finer = &finer.best.hypothesis;
         view.lists[one.list].starts.len() < view.lists[finer.list].starts.len()
             && one.members.len() >= MEMBERS
+            && !is_inside(view, &phases, finer)
     })?;
     let slow = first.probability / (1.0 - finer.probability).max(first.probability);
     let fast = (finer.probability / rest).min(0.9);

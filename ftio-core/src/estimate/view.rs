@@ -1,5 +1,6 @@
 //! One signal, looked at: its lists of phases, the hypotheses, and their probabilities.
 
+use crate::estimate::beats::without_beats;
 use crate::estimate::correlation::Correlation;
 use crate::estimate::features::{Described, Signs, describe, describe_waves};
 use crate::estimate::hypotheses::line::waves;
@@ -83,12 +84,14 @@ impl View {
             lists: &lists,
             best: found.best,
             correlation: &correlation,
+            exactness,
         };
         let mut pool = describe(hypotheses(&lists, &setting), &signs);
         if let Some(sampled) = given.sampled {
             let mut found = waves(&lists, &lines, sampled, duration);
             found.retain(|wave| (given.periods.0..=given.periods.1).contains(&wave.hypothesis.period));
             pool.extend(describe_waves(found, &powers, sampled, duration));
+            pool = without_beats(pool, sampled, exactness);
         }
         let posterior = posterior(pool.clone());
         View {

@@ -19,7 +19,7 @@ pub mod thresholds;
 use crate::phases::bursts::{Grouping, bursts, by_pauses, by_volume};
 use crate::phases::divide::divide;
 use crate::phases::pattern::{Pattern, pattern};
-use crate::phases::phase::{Ground, Phase, starts, with_headers, with_starts};
+use crate::phases::phase::{Ground, Phase, silences, starts, with_headers, with_starts};
 use crate::phases::regularity::{Regularity, upper_median};
 use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::phases::thresholds::{
@@ -48,6 +48,8 @@ pub struct PhaseList {
     pub starts: Vec<usize>,
     /// The phases; times in seconds from the start of the window.
     pub phases: Vec<Phase>,
+    /// How long it is silent before each phase, in seconds.
+    pub silences: Vec<f64>,
     /// How regular they are.
     pub regularity: Regularity,
     /// Octaves of scales over which their number holds.
@@ -94,7 +96,8 @@ pub fn without_pedestal(signal: &Signal) -> Signal {
 /// `exactness` to how many seconds starts are known.
 pub fn phase_lists(signal: &Signal, cut: bool, exactness: f64) -> PhaseLists {
     let ground = Ground::of(signal);
-    let look = Look { signal, ground: &ground, cut: if cut { CUT_SHARE_CHOSEN } else { CUT_SHARE } };
+    let look =
+        Look { signal, ground: &ground, exactness, cut: if cut { CUT_SHARE_CHOSEN } else { CUT_SHARE } };
     let (usual, small) = scaled_levels(signal, &ground);
     let mut found: Vec<PhaseList> =
         usual.iter().chain(&small).filter_map(|level| look.at_level(level)).collect();
@@ -177,6 +180,8 @@ struct Look<'a> {
     ground: &'a Ground,
     /// A first phase with a smaller share of the usual volume is cut by the window.
     cut: f64,
+    /// To how many seconds distances are known.
+    exactness: f64,
 }
 
 impl Look<'_> {
@@ -232,9 +237,10 @@ impl Look<'_> {
         let rating = if phases.len() < 3 {
             0.0
         } else {
-            rating(octaves, regularity.count as f64, regularity.irregularity())
+            rating(octaves, regularity.count as f64, regularity.known_to(self.exactness).irregularity())
         };
         Some(PhaseList {
+            silences: silences(self.signal, self.ground, &starts),
             starts,
             phases,
             regularity,
@@ -257,19 +263,35 @@ pub fn rating(octaves: f64, count: f64, irregularity: f64) -> f64 {
     octaves * clear.powi(3) / (doubt + irregularity)
 }
 
+/// How many phases of a finer list each of some phases holds.
+fn held(phases: &[Phase], finer: &PhaseList) -> Vec<usize> {
+    let Some((first, last)) = phases.first().zip(phases.last()).filter(|_| phases.len() >= 2) else {
+        return Vec::new();
+    };
+    let slack = 0.1 * (last.start - first.start) / (phases.len() - 1) as f64;
+    let before = |time: f64| finer.phases.partition_point(|phase| phase.start < time - slack);
+    let edges: Vec<usize> =
+        phases.iter().map(|phase| before(phase.start)).chain([finer.phases.len()]).collect();
+    edges.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect()
+}
+
 /// Does each of some phases hold the same number of phases of a finer list, two or more? One in ten may be
 /// different.
 pub fn are_made_of(phases: &[Phase], finer: &PhaseList) -> bool {
     let (many, few) = (finer.phases.len(), phases.len());
     let each = (many as f64 / few.max(1) as f64).round() as usize;
-    let Some((first, last)) = phases.first().zip(phases.last()).filter(|_| each >= 2 && few >= 2) else {
-        return false;
-    };
-    let slack = 0.1 * (last.start - first.start) / (few - 1) as f64;
-    let before = |time: f64| finer.phases.partition_point(|phase| phase.start < time - slack);
-    let edges: Vec<usize> = phases.iter().map(|phase| before(phase.start)).chain([many]).collect();
-    let different = edges.windows(2).filter(|pair| pair[1].saturating_sub(pair[0]) != each).count();
-    different * 10 <= few
+    let different = held(phases, finer).into_iter().filter(|held| *held != each).count();
+    each >= 2 && few >= 2 && different * 10 <= few
+}
+
+/// How many phases of a finer list each of some phases usually holds, if at least two, and three in four hold
+/// as many.
+pub fn usually_made_of(phases: &[Phase], finer: &PhaseList) -> Option<usize> {
+    let mut counts = held(phases, finer);
+    counts.sort_unstable();
+    let usual = counts.get(counts.len() / 2).copied().filter(|usual| *usual >= 2)?;
+    let alike = counts.iter().filter(|held| **held == usual).count();
+    (4 * alike >= 3 * counts.len()).then_some(usual)
 }
 
 impl PhaseList {

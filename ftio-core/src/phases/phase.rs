@@ -6,9 +6,11 @@
 //! is in phases, back to where it last was *quiet*. What counts as quiet follows from the pauses: no
 //! bandwidth at all, or that of the background traffic.
 
+use crate::phases::regularity::upper_median;
 use crate::phases::scale_space::{Level, median_by_volume};
 use crate::phases::thresholds::{
-    BUSY, HEADER_PAUSE, HEADER_VOLUME, LONGEST_LEAD, QUIET_LEVEL, QUIET_SHARE, QUIET_SLACK,
+    BUSY, HALF_SILENCE, HEADER_PAUSE, HEADER_VOLUME, LONGEST_LEAD, QUIET_LEVEL, QUIET_SHARE, QUIET_SLACK,
+    SILENT,
 };
 use crate::signal::Signal;
 
@@ -52,6 +54,13 @@ impl Ground {
     }
 }
 
+impl Ground {
+    /// Up to here there is no I/O to speak of.
+    pub fn silent(&self) -> f64 {
+        SILENT * self.level
+    }
+}
+
 /// The phases of a level.
 pub fn phases(signal: &Signal, ground: &Ground, level: &Level) -> Vec<Phase> {
     let starts = starts(signal, ground, level);
@@ -66,9 +75,31 @@ pub fn with_starts(signal: &Signal, ground: &Ground, starts: &[usize]) -> Vec<Ph
         let inside = &signal.samples[start..next];
         let volume = inside.iter().map(|x| x - ground.background).sum::<f64>() * step;
         let last = inside.iter().rposition(|x| *x > ground.quiet).unwrap_or(0);
-        Phase { start: start as f64 * step, end: (start + last + 1) as f64 * step, volume: volume.max(0.0) }
+        // A slow end belongs to it as well, where there is silence after it.
+        let after = inside.get(last + 1..).unwrap_or(&[]);
+        let slow = after.iter().take_while(|x| **x > ground.silent()).count();
+        let into_next = slow == after.len() && next < signal.samples.len();
+        let slow = if ground.background > 0.0 || into_next { 0 } else { slow };
+        let end = (start + last + 1 + slow) as f64 * step;
+        Phase { start: start as f64 * step, end, volume: volume.max(0.0) }
     };
     starts.iter().zip(next).map(phase).collect()
+}
+
+/// How long it is silent before each phase (quiet, where it is never silent), in seconds: the last silence
+/// before its start of at least half the usual length. What a phase begins with may be too little to count.
+pub fn silences(signal: &Signal, ground: &Ground, starts: &[usize]) -> Vec<f64> {
+    let silent = if ground.background > 0.0 { ground.quiet } else { ground.silent() };
+    let spans = || [0].into_iter().chain(starts.iter().copied()).zip(starts);
+    let between = |from: usize, to: usize| signal.samples.get(from..to).unwrap_or(&[]);
+    let runs = |from: usize, to: usize| between(from, to).split(|x| *x > silent).map(<[f64]>::len);
+    let longest: Vec<usize> = spans().map(|(from, to)| runs(from, *to).max().unwrap_or(0)).collect();
+    let usual = upper_median(longest.iter().map(|run| *run as f64));
+    let last = |((from, to), longest): ((usize, &usize), &usize)| {
+        let long = runs(from, *to).filter(|run| *run as f64 >= HALF_SILENCE * usual).last();
+        long.unwrap_or(*longest) as f64 * signal.step()
+    };
+    spans().zip(&longest).map(last).collect()
 }
 
 /// The first sample of each phase.
@@ -107,8 +138,7 @@ pub fn with_headers(signal: &Signal, ground: &Ground, mut starts: Vec<usize>) ->
     // Before the first phase there is no other whose end could be taken for it: it begins with its first
     // request, however slow that is.
     if let Some(first) = starts.first_mut().filter(|_| ground.background == 0.0) {
-        let silent = 1e-3 * ground.level;
-        *first = (0..*first).rev().find(|&k| signal.samples[k] <= silent).map_or(0, |k| k + 1);
+        *first = (0..*first).rev().find(|&k| signal.samples[k] <= ground.silent()).map_or(0, |k| k + 1);
     }
     for i in 0..starts.len() {
         let floor = i.checked_sub(1).map_or(0, |previous| starts[previous] + 1);

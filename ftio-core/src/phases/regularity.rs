@@ -30,6 +30,11 @@ impl Regularity {
         Some(Regularity { count, period, distances: variation(&distances), volumes: variation(&volumes) })
     }
 
+    /// The same, distances having been known to `exactness` seconds.
+    pub fn known_to(self, exactness: f64) -> Self {
+        Regularity { distances: without_error(self.distances, exactness / self.period), ..self }
+    }
+
     /// How uneven the phases are: the variation of their distances, more if their volumes vary as well.
     pub fn unevenness(&self) -> f64 {
         let excess = ((self.volumes - FREE_VOLUME) / VOLUME_SCALE).max(0.0);
@@ -43,6 +48,12 @@ impl Regularity {
     pub fn irregularity(&self) -> f64 {
         self.unevenness() / by_chance(self.count - 1)
     }
+}
+
+/// A spread without that of the errors with which it was measured. What is left is not known to be less than
+/// half of these.
+pub fn without_error(spread: f64, error: f64) -> f64 {
+    (spread * spread - error * error).max(0.25 * error * error).sqrt().min(spread)
 }
 
 /// The volumes that should be alike: of few phases all, else without the first, which is often longer, and

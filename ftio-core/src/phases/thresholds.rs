@@ -64,6 +64,10 @@ thresholds! {
         "… times this";
     QUIET_LEVEL: f64 = 0.005, "share of the bandwidth in phases", "ours",
         "… and this much more";
+    SILENT: f64 = 1e-3, "share of the bandwidth in phases", "ours",
+        "Up to here there is no I/O to speak of";
+    HALF_SILENCE: f64 = 0.5, "share of the usual longest silence", "ours",
+        "The last silence before a phase that is this long is the one before it";
     LONGEST_LEAD: usize = 3, "usual leads", "ours",
         "A phase whose rise takes longer than this many times the usual has other traffic before it";
     HEADER_VOLUME: f64 = 0.02, "share of a phase's volume", "ours: NetCDF and HDF5 headers",

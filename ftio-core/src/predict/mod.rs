@@ -80,7 +80,12 @@ pub struct Predictor {
     past: Past,
     predictions: u64,
     signal: Signal,
+    /// Lengths of the samples of a quantity, as far as they were looked at.
+    steps: Vec<i64>,
 }
+
+/// Samples whose lengths are looked at to know the distance of samples.
+const STEPS: usize = 255;
 
 impl Predictor {
     /// For a job that begins at job time 0. `name` is what predictions call it.
@@ -93,6 +98,7 @@ impl Predictor {
             change: ChangeDetector::default(),
             past: Past::default(),
             predictions: 0,
+            steps: Vec::new(),
             signal: Signal { start: first, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
             job: Job { start: Some(first), ..Job::default() },
             options,
@@ -115,7 +121,19 @@ impl Predictor {
 
     /// Take in requests.
     pub fn add(&mut self, requests: &[Request]) {
+        if self.job.per_unit.is_some() && self.steps.len() < STEPS {
+            self.learn_sampling(requests);
+        }
         self.history.add(requests);
+    }
+
+    /// A sample is a request that ends where the next one begins: the usual length is the distance of samples
+    /// (see [`Job::sampled`]).
+    fn learn_sampling(&mut self, requests: &[Request]) {
+        let lengths = requests.iter().map(|request| request.end - request.start).filter(|length| *length > 0);
+        self.steps.extend(lengths.take(STEPS - self.steps.len()));
+        self.steps.sort_unstable();
+        self.job.sampled = self.steps.get(self.steps.len() / 2).copied();
     }
 
     /// Everything up to `until` (nanoseconds of job time) is known: what is to be expected?

@@ -117,8 +117,9 @@ fn counter_each_second(random: &mut Random) -> Made {
     let until = starts[count - 1] + program.period;
     let mut values = so_far(&program.sampled(1.0, until), 1.0, 0.0);
     // The node restarts, or its counter wraps.
-    for _ in 0..random.below(3) {
-        let at = random.below(values.len());
+    let mut resets: Vec<usize> = (0..random.below(3)).map(|_| random.below(values.len())).collect();
+    resets.sort_unstable();
+    for at in resets {
         let lost = values[at];
         values[at..].iter_mut().for_each(|value| *value -= lost);
     }

@@ -11,8 +11,16 @@ const MIN_Z: f64 = 4.0;
 const MIN_PERIODS: f64 = 5.0;
 const MIN_SAMPLES: f64 = 2.2;
 
+/// A rival has at least this many periods in the window.
+const RIVAL_PERIODS: f64 = 3.0;
+
 /// Of the strongest lines only so many are hypotheses.
 const MOST: usize = 2;
+
+/// The line of which a stronger one is a multiple is the fundamental, if it has this share of its z, and at
+/// least so many lines are multiples of it, itself included.
+const FUNDAMENTAL_Z: f64 = 0.25;
+const FUNDAMENTAL_LINES: usize = 3;
 
 /// A line that is a hypothesis, with how far it stands out of the others.
 #[derive(Clone, Debug)]
@@ -31,23 +39,38 @@ fn is_multiple(line: &Line, other: &Line) -> bool {
     (ratio - ratio.round()).abs() < 0.06 && other.period < line.period
 }
 
+/// The fundamental of a line: short phases have multiples of their frequency that are stronger than itself.
+fn fundamental<'a>(line: &'a Line, lines: &'a [Line]) -> &'a Line {
+    let of = |low: &Line, other: &Line| low.period == other.period || is_multiple(low, other);
+    let is_low = |low: &&Line| {
+        is_multiple(low, line)
+            && low.z >= FUNDAMENTAL_Z * line.z
+            && lines.iter().filter(|other| of(low, other)).count() >= FUNDAMENTAL_LINES
+    };
+    lines.iter().filter(is_low).max_by(|a, b| a.period.total_cmp(&b.period)).unwrap_or(line)
+}
+
 /// The lines of a series of samples, `sampled` seconds apart, that may be its period.
 pub fn waves(lists: &[Marked], lines: &[Line], sampled: f64, duration: f64) -> Vec<Wave> {
     let mut found = Vec::new();
-    for (i, line) in lines.iter().enumerate().take(MOST) {
+    for (i, strong) in lines.iter().enumerate().take(MOST) {
+        let line = fundamental(strong, lines);
+        let known = |wave: &Wave| wave.hypothesis.period == line.period;
         let long_enough = line.period >= MIN_SAMPLES * sampled && duration >= MIN_PERIODS * line.period;
         let of_stronger = lines[..i]
             .iter()
             .any(|other| is_multiple(other, line) && other.period > 1.5 * line.period && line.z < other.z);
-        if !long_enough || line.z < MIN_Z || of_stronger {
+        if !long_enough || strong.z < MIN_Z || of_stronger || found.iter().any(known) {
             continue;
         }
         let off = |marked: &Marked| (marked.starts.len() as f64 * line.period / duration).ln().abs();
         let nearest = (0..lists.len()).min_by(|&a, &b| off(&lists[a]).total_cmp(&off(&lists[b])));
         let Some(list) = nearest else { continue };
         let count = lists[list].starts.len();
-        let others = lines.iter().enumerate().filter(|(j, other)| *j != i && !is_multiple(line, other));
-        let rival = others.map(|(_, other)| other.z).fold(1.0, f64::max);
+        // What swells once or twice in the window is no rival.
+        let rivals = lines.iter().filter(|other| duration >= RIVAL_PERIODS * other.period);
+        let others = rivals.filter(|other| other.period != line.period && !is_multiple(line, other));
+        let rival = others.map(|other| other.z).fold(1.0, f64::max);
         let hypothesis = Hypothesis {
             form: Form::Line,
             period: line.period,
@@ -64,7 +87,7 @@ pub fn waves(lists: &[Marked], lines: &[Line], sampled: f64, duration: f64) -> V
             ends: None,
             at: 0,
         };
-        found.push(Wave { hypothesis, z: line.z, rival });
+        found.push(Wave { hypothesis, z: strong.z, rival });
     }
     found
 }

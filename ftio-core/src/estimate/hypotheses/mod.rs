@@ -21,10 +21,11 @@ pub mod seeds;
 pub mod whole;
 
 use crate::estimate::correlation::Correlation;
+use crate::estimate::gaps::explained;
 use crate::estimate::hypotheses::comb::{CombFit, Rooms};
 use crate::estimate::lines::Line;
 use crate::phases::PhaseList;
-use crate::phases::regularity::{deviation, robust_spread};
+use crate::phases::regularity::{deviation, robust_spread, without_error};
 use serde::Serialize;
 
 /// At most this many hypotheses of a list are kept.
@@ -180,7 +181,7 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
         let fit = CombFit { duration: setting.duration, exactness, rounds: if count < MANY { 3 } else { 2 } };
         let comb = fit.fitted(number, marked, seed, &mut rooms);
         found.extend(
-            comb.and_then(|comb| comb.in_one_piece(&marked.starts)).filter(|comb| {
+            comb.and_then(|comb| explained(comb, marked).in_one_piece(&marked.starts)).filter(|comb| {
                 comb.pause <= MOST_PAUSES && comb.fill >= LEAST_FILL && comb.extra <= MOST_EXTRA
             }),
         );
@@ -197,7 +198,10 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
             kept.push(one);
         }
     }
+    // That nothing is left out is always weighed.
+    let mean = kept.iter().skip(KEPT).position(|one| one.form == Form::Mean).map(|i| kept.remove(KEPT + i));
     kept.truncate(KEPT);
+    kept.extend(mean);
     let best = kept.first().map_or(0.0, |first| first.likelihood);
     kept.iter_mut().for_each(|one| one.within = one.likelihood - best);
     kept
@@ -226,13 +230,36 @@ impl Hypothesis {
             self.members.drain(..before);
             self.links.drain(..before);
         }
+        (self.members.len() >= 3).then(|| self.counted(starts))
+    }
+
+    /// With what follows from members and links.
+    fn counted(mut self, starts: &[f64]) -> Self {
         let kept = self.members.len();
         let paused = self.links.iter().filter(|link| **link == 0).count();
         self.slots = self.links.iter().map(|link| usize::from(*link)).sum();
         self.fill = (self.links.len() - paused) as f64 / self.slots.max(1) as f64;
         self.pause = paused as f64 / (kept - 1).max(1) as f64;
         self.extra = (starts.len() - kept) as f64 / starts.len() as f64;
-        (kept >= 3).then_some(self)
+        self
+    }
+
+    /// The same with other members and links: period and σ follow from them.
+    pub(crate) fn with_links(self, starts: &[f64]) -> Self {
+        let mut new = self.counted(starts);
+        let linked: Vec<(f64, f64)> = (new.members.windows(2).zip(&new.links))
+            .filter(|(_, link)| **link > 0)
+            .map(|(pair, &link)| (starts[pair[1]] - starts[pair[0]], f64::from(link)))
+            .collect();
+        new.period = linked.iter().map(|(distance, _)| distance).sum::<f64>() / new.slots.max(1) as f64;
+        let off = |(distance, slots): &(f64, f64)| (distance / new.period - slots).powi(2) / slots;
+        new.sigma = (linked.iter().map(off).sum::<f64>() / (linked.len().max(2) - 1) as f64).sqrt();
+        new
+    }
+
+    /// σ without the part that comes from how exactly distances are known, in seconds.
+    pub fn own_sigma(&self, exactness: f64) -> f64 {
+        without_error(self.sigma, exactness / self.period)
     }
 
     /// Starts of the members, in seconds from the start of the window.
