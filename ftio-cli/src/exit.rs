@@ -13,7 +13,8 @@ pub enum Exit {
     Failed = 1,
     /// Wrong arguments.
     Usage = 2,
-    /// Not periodic; only with `--exit-status`.
+    /// Not periodic, a finding, or a difference: what was asked about. Only with `--exit-status`, and by
+    /// `ftio diff`.
     NotPeriodic = 3,
 }
 

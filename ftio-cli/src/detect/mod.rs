@@ -5,7 +5,7 @@ mod csv;
 mod json;
 mod output;
 mod pictures;
-mod report;
+pub mod report;
 mod sparkline;
 mod text;
 
@@ -58,7 +58,7 @@ fn outputs(args: &Args) -> anyhow::Result<Vec<Box<dyn Output>>> {
         None if args.json => outputs.push(Box::new(Json::open())),
         None => outputs.push(Box::new(Text::open(args.quiet))),
     }
-    if let Some(path) = &args.plot {
+    if let Some(path) = args.picture() {
         outputs.push(Box::new(Pictures::open(path)?));
     }
     Ok(outputs)

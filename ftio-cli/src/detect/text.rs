@@ -4,6 +4,7 @@ use super::output::{Output, Results};
 use super::report;
 use crate::exit::Exit;
 use crate::terminal::style::Style;
+use crate::terminal::width::columns;
 use std::io::{self, Write};
 
 /// Prints them.
@@ -27,7 +28,7 @@ impl Output for Text {
         let gap = if self.begun && !self.quiet { "\n" } else { "" };
         let text = match results.analyses {
             [only] if self.quiet => report::line(only, self.style),
-            [only] if !results.grouped => report::detection(only, self.style),
+            [only] if !results.grouped => report::detection(only, self.style, columns()),
             all => report::groups(results.name, all, self.style),
         };
         self.begun = true;

@@ -11,6 +11,7 @@ pub mod analysis;
 pub mod characterize;
 pub mod compat;
 pub mod detection;
+pub mod listed_phases;
 pub mod next_phase;
 pub mod options;
 pub mod over_time;
@@ -36,10 +37,11 @@ use crate::spectral::harmonics::Reason;
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
-use crate::time::{nanoseconds, seconds};
+use crate::time::{ClockTime, nanoseconds, seconds};
 use analysis::listed;
 use characterize::{begun_after, behaviour, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
+use listed_phases::listed_phases;
 use next_phase::{NextPhase, foretold, next_phase};
 use over_time::over_time;
 use window::{Found, Sampled, Windows};
@@ -129,6 +131,10 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     if !options.skip_first_phase && job.per_unit.is_none() {
         detection.total_bytes = collected.bins.total_bytes();
     }
+    detection.next_phase = detection.next_phase.map(|next| next.on_clock(job.origin));
+    detection.phases =
+        listed_phases(&found.sampled.fine, &finest, found.sampled.cut, &found.estimate, job.origin);
+    detection.start_time = job.origin.map(ClockTime);
     let mut scalogram = None;
     if options.over_time {
         let signal = &found.sampled.signal;
@@ -153,6 +159,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         stretches: collected.stretches,
         lanes: collected.lanes,
         scalogram,
+        is_quantity: job.per_unit.is_some(),
         phases: estimate.phases.iter().map(in_job_time).collect(),
         signal,
     }

@@ -21,6 +21,7 @@ pub(super) struct OurTrace {
     rounds: Rounds,
     warned: usize,
     buried: bool,
+    clock_told: bool,
 }
 
 /// Which ranks have written since the last flush.
@@ -36,7 +37,7 @@ impl OurTrace {
         let name = path.display().to_string();
         visit(Event::Stream(&Stream { name: name.clone(), begins: Some(0), per_unit: None }));
         let trace = GrowingTrace::new(path);
-        OurTrace { name, trace, span, rounds: Rounds::default(), warned: 0, buried: false }
+        OurTrace { name, trace, span, rounds: Rounds::default(), warned: 0, buried: false, clock_told: false }
     }
 
     /// `None`: these are the parts of another job.
@@ -46,6 +47,12 @@ impl OurTrace {
         let look = trace.poll(|told| rounds.take(told, *span, &mut batch, visit));
         let look = look.map_err(|source| SourceError::Io { name: self.name.clone(), source })?;
         self.warn(visit);
+        if !self.clock_told
+            && let Some(origin) = self.trace.header().map(|header| header.start).filter(|start| *start > 0)
+        {
+            self.clock_told = true;
+            visit(Event::Clock { stream: 0, origin });
+        }
         let grew = match look {
             Look::OtherJob => return Ok(None),
             Look::Nothing => false,

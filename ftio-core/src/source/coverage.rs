@@ -58,10 +58,22 @@ impl CoverageTally {
         let expected = if through == 0 { STARTING_UP } else { SIDE_WORK };
         (beside > self.ranks.saturating_mul(expected) && beside > through).then(|| {
             format!(
-                "the processes read and wrote {beside} bytes beside the {through} bytes of MPI-IO, and only MPI-IO is \
-                 traced: a program that uses POSIX or STDIO must be switched to its MPI-IO mode (for IOR: -a MPIIO)"
+                "the processes read and wrote {} beside the {} of MPI-IO that were traced. Only MPI-IO is traced, and of \
+                 it what TMIO_FILES and TMIO_RANKS select: a program that uses POSIX or STDIO must be switched to its \
+                 MPI-IO mode (for IOR: -a MPIIO)",
+                readable(beside),
+                readable(through)
             )
         })
+    }
+}
+
+/// `33.56 MB`.
+fn readable(bytes: u64) -> String {
+    let prefixes = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match prefixes.into_iter().find(|(factor, _)| bytes as f64 >= *factor) {
+        Some((factor, unit)) => format!("{:.2} {unit}", bytes as f64 / factor),
+        None => format!("{bytes} B"),
     }
 }
 

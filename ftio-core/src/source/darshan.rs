@@ -158,8 +158,15 @@ pub(crate) fn job_of(log: &Log) -> Job {
         start: Some(0),
         end: Some((log.job().run_time() * 1e9) as i64).filter(|end| *end > 0),
         complete: true,
+        origin: origin(log),
         ..Job::default()
     }
+}
+
+/// Job time 0, where the log has its start; anonymised ones may have none.
+fn origin(log: &Log) -> Option<i64> {
+    let start = log.job().start;
+    start.seconds.checked_mul(1_000_000_000)?.checked_add(start.nanoseconds).filter(|start| *start > 0)
 }
 
 fn job(log: &Log, name: &str, module: ModuleId) -> Job {

@@ -1,0 +1,66 @@
+//! Numbers in sentences.
+
+/// `1.23 MB`.
+pub fn bytes(value: f64) -> String {
+    let prefixes = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match prefixes.into_iter().find(|(factor, _)| value >= 0.9995 * factor) {
+        Some((factor, unit)) => format!("{} {unit}", digits(value / factor)),
+        None => format!("{value:.0} B"),
+    }
+}
+
+/// `1.23 MB/s`.
+pub fn rate(value: f64) -> String {
+    format!("{}/s", bytes(value))
+}
+
+/// `12.3 s`, `45 ms`.
+pub fn seconds(value: f64) -> String {
+    match value {
+        v if v >= 0.9995 => format!("{} s", digits(v)),
+        v if v >= 0.000_999_5 => format!("{} ms", digits(v * 1e3)),
+        v => format!("{} µs", digits(v * 1e6)),
+    }
+}
+
+/// `12.3 %`.
+pub fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    if value >= 9.95 { format!("{value:.0} %") } else { format!("{value:.1} %") }
+}
+
+/// `1 234 567`.
+pub fn count(value: u64) -> String {
+    let text = value.to_string();
+    let mut out = String::new();
+    for (i, digit) in text.chars().enumerate() {
+        if i > 0 && (text.len() - i).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Three significant digits.
+fn digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_and_a_unit() {
+        assert_eq!((bytes(999.0), bytes(1500.0), bytes(33_554_432.0)), ("999 B".into(), "1.50 kB".into(), "33.6 MB".into()));
+        assert_eq!((seconds(1.8), seconds(0.0123), seconds(120.4)), ("1.80 s".into(), "12.3 ms".into(), "120 s".into()));
+        assert_eq!((percent(0.025), percent(0.4)), ("2.5 %".into(), "40 %".into()));
+        assert_eq!(count(50_832), "50\u{202f}832");
+    }
+}
