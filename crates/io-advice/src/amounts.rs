@@ -1,13 +1,6 @@
 //! Numbers in sentences.
 
-/// `1.23 MB`.
-pub fn bytes(value: f64) -> String {
-    let prefixes = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    match prefixes.into_iter().find(|(factor, _)| value >= 0.9995 * factor) {
-        Some((factor, unit)) => format!("{} {unit}", digits(value / factor)),
-        None => format!("{value:.0} B"),
-    }
-}
+pub use ftio_core::amount::{bytes, size};
 
 /// `1.23 MB/s`.
 pub fn rate(value: f64) -> String {
@@ -42,6 +35,11 @@ pub fn count(value: u64) -> String {
     out
 }
 
+/// "1 file", "2 files".
+pub fn counted(number: usize, noun: &str) -> String {
+    format!("{} {noun}{}", count(number as u64), if number == 1 { "" } else { "s" })
+}
+
 /// Three significant digits.
 fn digits(value: f64) -> String {
     let decimals = match value.abs() {
@@ -58,7 +56,7 @@ mod tests {
 
     #[test]
     fn three_digits_and_a_unit() {
-        assert_eq!((bytes(999.0), bytes(1500.0), bytes(33_554_432.0)), ("999 B".into(), "1.50 kB".into(), "33.6 MB".into()));
+        assert_eq!(rate(2e6), "2.000 MB/s");
         assert_eq!((seconds(1.8), seconds(0.0123), seconds(120.4)), ("1.80 s".into(), "12.3 ms".into(), "120 s".into()));
         assert_eq!((percent(0.025), percent(0.4)), ("2.5 %".into(), "40 %".into()));
         assert_eq!(count(50_832), "50\u{202f}832");

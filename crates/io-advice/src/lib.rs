@@ -45,12 +45,15 @@ impl Job<'_> {
         (self.usage.run_time > 0.0).then(|| seconds / self.usage.run_time)
     }
 
-    /// Share of the run time that an average rank spends in all its I/O.
+    /// Share of the run time that goes into I/O: that of an average rank, or of the busiest if the others wait
+    /// for it.
     fn io_share(&self) -> Option<f64> {
         let layer = self.usage.layers.get(self.usage.layer.as_deref()?)?;
         let ranks = f64::from(self.usage.ranks?.max(1));
-        let time = layer.read.time + layer.write.time + layer.meta.time;
-        self.of_run_time(time / ranks).filter(|share| *share > 0.0)
+        let mean = (layer.read.time + layer.write.time + layer.meta.time) / ranks;
+        let slowest = self.usage.files.iter().filter_map(|file| file.slowest).map(|(_, seconds, _)| seconds);
+        let busiest = self.usage.by_rank.iter().map(|rank| rank.time()).chain(slowest).fold(0.0, f64::max);
+        self.of_run_time(mean.max(busiest)).filter(|share| *share > 0.0)
     }
 }
 

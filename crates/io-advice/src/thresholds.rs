@@ -73,8 +73,8 @@ limits! {
         "a finding that concerns this share of the run time is high";
     MediumShare, "medium-share", 0.02, "share", "ours",
         "a finding that concerns this share of the run time is medium";
-    BlockingShare, "blocking-share", 0.5, "share", "ours: half of the run time",
-        "blocking I/O that takes more of the run time than this share is a medium finding, else info";
+    LeastSeconds, "least-seconds", 1.0, "s", "ours: nobody tunes for less",
+        "differences between ranks that cost less time than this are info, other findings at most low";
     HiddenShare, "hidden-share", 0.05, "share", "ours",
         "waiting for nonblocking operations for more of the run time than this share is a finding";
     GrowthShare, "growth-share", 0.25, "share", "ours",

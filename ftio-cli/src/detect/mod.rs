@@ -124,6 +124,7 @@ impl Work {
                 exit = Exit::NotPeriodic;
             }
         }
+        outputs.iter_mut().try_for_each(|output| output.finish())?;
         Ok(exit)
     }
 

@@ -6,7 +6,7 @@ use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::inspect::summarize;
 use ftio_core::inspect::summary::Summary;
 use ftio_core::inspect::usage::{Usage, usage};
-use ftio_core::source::{OpenOptions, Opened, SourceError};
+use ftio_core::source::{Kind, OpenOptions, Opened, SourceError};
 use io_advice::{Finding, Job, Thresholds, advise};
 use std::io;
 use std::path::PathBuf;
@@ -81,8 +81,17 @@ fn study(
     let opened = for_period?;
     let name = opened.name.clone();
     let options = Options { keep_requests: true, ..question.options.clone() };
+    let heat = match &opened.kind {
+        Kind::Darshan(log) => log.heat(),
+        _ => None,
+    };
     let analysis = opened.into_source().and_then(|source| detect(&name, source, &options));
-    let analysis = analysis.map_err(|problem| problem.to_string());
+    let mut analysis = analysis.map_err(|problem| problem.to_string());
+    if let (Ok(analysis), Some(heat)) = (&mut analysis, heat) {
+        // Where there are only bins, ranks are told apart all the same.
+        let known = analysis.lanes.as_ref().is_some_and(|lanes| lanes.ranks() > 0);
+        analysis.lanes = if known { analysis.lanes.take() } else { Some(heat) };
+    }
     let spread = analysis.as_ref().map(spread).unwrap_or_default();
     let job = Job {
         usage: &usage,

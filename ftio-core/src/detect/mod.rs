@@ -21,6 +21,7 @@ pub mod window;
 pub use analysis::Analysis;
 pub use options::Options;
 
+use crate::amount;
 use crate::estimate::Estimate;
 use crate::estimate::kind::kind_with;
 use crate::estimate::view::View;
@@ -110,8 +111,8 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     complain(&collected, &mut notes);
     if let Some((mode, bytes)) = collected.left_out {
         let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);
-        let unit = if job.per_unit.is_some() { "units" } else { "bytes" };
-        notes.push(format!("mode {mode} is left out: {bytes} {unit} ({share:.0} % of all)"));
+        let amount = if job.per_unit.is_some() { format!("{bytes} units") } else { amount::bytes(bytes as f64) };
+        notes.push(format!("mode {mode} is left out: {amount} ({share:.0} % of all)"));
     }
     let begins = job.start.or(collected.bins.extent().map(|(first, _)| first)).unwrap_or(0);
     let windows = Windows::new(&collected.bins, begins, job, options);

@@ -4,6 +4,7 @@
 //! for; if that is much more than what MPI-IO transferred, the program does its I/O elsewhere, and its user
 //! should know.
 
+use crate::amount::bytes;
 use serde::Serialize;
 use tmio_trace::RankInfo;
 
@@ -42,8 +43,8 @@ impl CoverageTally {
     }
 
     /// Take in bytes by MPI-IO.
-    pub fn transferred(&mut self, bytes: impl Iterator<Item = u64>) {
-        self.coverage.mpi_io_bytes = bytes.fold(self.coverage.mpi_io_bytes, u64::saturating_add);
+    pub fn transferred(&mut self, amounts: impl Iterator<Item = u64>) {
+        self.coverage.mpi_io_bytes = amounts.fold(self.coverage.mpi_io_bytes, u64::saturating_add);
     }
 
     /// The sums.
@@ -61,19 +62,10 @@ impl CoverageTally {
                 "the processes read and wrote {} beside the {} of MPI-IO that were traced. Only MPI-IO is traced, and of \
                  it what TMIO_FILES and TMIO_RANKS select: a program that uses POSIX or STDIO must be switched to its \
                  MPI-IO mode (for IOR: -a MPIIO)",
-                readable(beside),
-                readable(through)
+                bytes(beside as f64),
+                bytes(through as f64)
             )
         })
-    }
-}
-
-/// `33.56 MB`.
-fn readable(bytes: u64) -> String {
-    let prefixes = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    match prefixes.into_iter().find(|(factor, _)| bytes as f64 >= *factor) {
-        Some((factor, unit)) => format!("{:.2} {unit}", bytes as f64 / factor),
-        None => format!("{bytes} B"),
     }
 }
 

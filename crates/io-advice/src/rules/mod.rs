@@ -104,7 +104,7 @@ pub const RULES: &[Rule] = &[
         id: "rank-imbalance",
         source: "Drishti P18, P21, P22",
         why: "the job waits for the rank that moves most",
-        when: "bytes of ranks differ by more than imbalance-share; at POSIX under collective MPI-IO they are meant to",
+        when: "bytes of ranks differ by more than imbalance-share; below collective MPI-IO they are meant to (info)",
         needs: "ranks, or Darshan's slowest and fastest rank of shared files",
         check: ranks::imbalance,
     },
@@ -180,8 +180,7 @@ pub const RULES: &[Rule] = &[
         id: "could-be-nonblocking",
         source: "Drishti M06, M07",
         why: "an application that goes on computing while its data is written does not wait for it",
-        when: "all MPI-IO is blocking; with a period it is said which bandwidth would hide it. Medium if the I/O takes \
-               more than blocking-share of the run time, else info",
+        when: "all MPI-IO is blocking; with a period it is said which bandwidth would hide it. Always info",
         needs: "MPI-IO calls",
         check: time::could_be_nonblocking,
     },
@@ -267,13 +266,22 @@ pub const RULES: &[Rule] = &[
     },
 ];
 
-/// How grave something is that concerns this share of the run time; unknown times count as little.
-fn by_share(share: Option<f64>, thresholds: &Thresholds) -> Severity {
-    match share {
+/// How grave something is that concerns this share of the run time; unknown and short times count as little.
+fn by_share(job: &Job<'_>, share: Option<f64>, thresholds: &Thresholds) -> Severity {
+    let long = |share: f64| share * job.usage.run_time >= thresholds[Key::LeastSeconds];
+    match share.filter(|share| long(*share)) {
         Some(share) if share >= thresholds[Key::HighShare] => Severity::High,
         Some(share) if share >= thresholds[Key::MediumShare] => Severity::Medium,
         Some(_) | None => Severity::Low,
     }
+}
+
+/// The same of a difference between ranks, of which little is no more than good to know.
+fn by_difference(job: &Job<'_>, lost: f64, thresholds: &Thresholds) -> Severity {
+    let share = job.of_run_time(lost);
+    let little = lost < thresholds[Key::LeastSeconds]
+        || share.is_none_or(|share| share < 0.5 * thresholds[Key::MediumShare]);
+    if little { Severity::Info } else { by_share(job, share, thresholds) }
 }
 
 /// "3 files: a, b, c" for evidence.

@@ -1,6 +1,6 @@
 //! Ranks that do more than others, take longer, or get out of step.
 
-use super::{FILES, RANKS, by_share};
+use super::{FILES, RANKS, by_difference};
 use crate::Job;
 use crate::amounts::{bytes, percent, seconds};
 use crate::finding::{Found, Severity};
@@ -8,20 +8,33 @@ use crate::thresholds::{Key, Thresholds};
 use ftio_core::inspect::usage::{FileUsage, RankUsage};
 use std::collections::BTreeMap;
 
-/// Are the ranks below MPI-IO those that MPI chose to write for the others?
+/// What helps where MPI lets one rank write for all.
+const AGGREGATORS: &str = " If the program writes collectively, one aggregator does it all: set the hint cb_nodes to the \
+    number of nodes (MPICH_MPIIO_HINTS='*:cb_nodes=8', or MPI_Info_set(info, \"cb_nodes\", \"8\")).";
+
+/// Less of the run time than this is not worth a word.
+const NOTHING: f64 = 0.001;
+
+/// Are the ranks below MPI-IO those that MPI chose to write for the others? Not if it is only one.
 fn chosen_by_mpi(job: &Job<'_>) -> bool {
+    let one_does_most = job.usage.files.iter().any(|file| {
+        let most = file.slowest.map_or(0, |(_, _, bytes)| bytes) as f64;
+        file.ranks > Some(4) && most > 0.5 * file.bytes() as f64 && file.bytes() as f64 > 0.1 * total(job)
+    });
     let collective = |mpiio: &ftio_core::inspect::usage::MpiIo| {
         let all = mpiio.collective_reads + mpiio.collective_writes;
         all > mpiio.independent_reads + mpiio.independent_writes
     };
-    job.usage.layer.as_deref() == Some("posix") && job.usage.mpiio.as_ref().is_some_and(collective)
+    !one_does_most && job.usage.layer.as_deref() == Some("posix") && job.usage.mpiio.as_ref().is_some_and(collective)
 }
 
 pub fn imbalance(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
+    let mut found = between_ranks(job, thresholds).or_else(|| in_shared_files(job, thresholds))?;
     if chosen_by_mpi(job) {
-        return None;
+        found.severity = Some(Severity::Info);
+        found.evidence += "; collective MPI-IO writes through few ranks, so this is meant to be";
     }
-    between_ranks(job, thresholds).or_else(|| in_shared_files(job, thresholds))
+    Some(found)
 }
 
 fn between_ranks(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
@@ -41,12 +54,8 @@ fn between_ranks(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     } else {
         format!("bytes of ranks differ by {}", percent(share))
     };
-    let share_of_time = job.of_run_time(lost);
     Some(Found {
-        severity: Some(match by_share(share_of_time, thresholds) {
-            Severity::Low if share_of_time.is_none_or(|share| share < 0.01) => Severity::Info,
-            other => other,
-        }),
+        severity: Some(by_difference(job, lost, thresholds)),
         title,
         evidence: format!(
             "rank {} moves {}, rank {} {}; ranks wait {} for the busiest on average",
@@ -90,10 +99,10 @@ fn in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     };
     let files: Vec<&FileUsage> = job.usage.files.iter().filter(uneven).collect();
     let worst = files.first()?;
-    let ((slow, slow_time, slow_bytes), (fast, _, fast_bytes)) = (worst.slowest?, worst.fastest?);
+    let ((slow, slow_time, slow_bytes), (fast, fast_time, fast_bytes)) = (worst.slowest?, worst.fastest?);
     let share = difference(worst)?;
     Some(Found {
-        severity: Some(by_share(job.of_run_time(slow_time), thresholds)),
+        severity: Some(by_difference(job, (slow_time - fast_time).max(0.0), thresholds)),
         title: format!("bytes of ranks in shared files differ by {}", percent(share)),
         evidence: format!(
             "in {}, rank {slow} (the slowest) moves {}, rank {fast} (the fastest) {}",
@@ -119,12 +128,15 @@ fn total(job: &Job<'_>) -> f64 {
 }
 
 pub fn stragglers(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
-    if chosen_by_mpi(job) {
-        return None;
-    }
     let ranks = &job.usage.by_rank;
     let timed = ranks.len() >= 2 && ranks.iter().any(|rank| rank.time() > 0.0);
-    if timed { slow_ranks(job, thresholds) } else { slow_in_shared_files(job, thresholds) }
+    let found = if timed { slow_ranks(job, thresholds) } else { slow_in_shared_files(job, thresholds) };
+    let mut found = found?;
+    if chosen_by_mpi(job) {
+        found.severity = found.severity.map(|severity| severity.min(Severity::Info));
+        found.evidence += "; collective MPI-IO writes through few ranks, which have more to do";
+    }
+    Some(found)
 }
 
 fn slow_ranks(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
@@ -136,13 +148,13 @@ fn slow_ranks(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let of_run = job.of_run_time(lost)?;
     // Ranks that have more to do are another finding, and a millisecond is none.
     let works_more = slowest.bytes() as f64 > 1.3 * mean_bytes(ranks);
-    if share <= thresholds[Key::StragglerShare] || works_more || of_run < 0.5 * thresholds[Key::MediumShare] {
+    if share <= thresholds[Key::StragglerShare] || works_more || of_run < NOTHING {
         return None;
     }
     let mut slow: Vec<&RankUsage> = ranks.iter().filter(|rank| rank.time() - mean > lost / 2.0).collect();
     slow.sort_by(|a, b| b.time().total_cmp(&a.time()));
     Some(Found {
-        severity: Some(by_share(Some(of_run), thresholds)),
+        severity: Some(by_difference(job, lost, thresholds)),
         title: format!("rank {} needs {} longer than the average", slowest.rank, seconds(lost)),
         evidence: format!(
             "rank {} spends {} in I/O, an average rank {}, with as many bytes: {} of the run time",
@@ -177,7 +189,7 @@ fn slow_in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found>
     let late = |file: &&FileUsage| {
         difference(file).is_some_and(|(share, lost)| {
             let of_run = job.of_run_time(lost).unwrap_or(0.0);
-            share > thresholds[Key::StragglerShare] && of_run >= 0.5 * thresholds[Key::MediumShare]
+            share > thresholds[Key::StragglerShare] && of_run >= NOTHING
         })
     };
     let mut files: Vec<&FileUsage> = job.usage.files.iter().filter(late).collect();
@@ -189,7 +201,7 @@ fn slow_in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found>
     let ((slow, slow_time, _), (fast, fast_time, _)) = (worst.slowest?, worst.fastest?);
     let (share, lost) = difference(worst)?;
     Some(Found {
-        severity: Some(by_share(job.of_run_time(lost), thresholds)),
+        severity: Some(by_difference(job, lost, thresholds)),
         title: format!("times of ranks in shared files differ by {}", percent(share)),
         evidence: format!(
             "in {}, rank {slow} needs {}, rank {fast} {}",
@@ -199,7 +211,8 @@ fn slow_in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found>
         ),
         advice: "Divide the work on the file evenly, use collective calls, and more stripes (lfs setstripe -c -1), so that \
                  ranks do not queue for one server."
-            .into(),
+            .to_owned()
+            + AGGREGATORS,
         numbers: BTreeMap::from([
             ("share", share),
             ("slowest_seconds", slow_time),

@@ -2,7 +2,7 @@
 
 use super::{FILES, by_share, named};
 use crate::Job;
-use crate::amounts::{bytes, count, percent};
+use crate::amounts::{bytes, count, counted, percent, size};
 use crate::finding::{Found, Severity};
 use crate::thresholds::{Key, Thresholds};
 use ftio_core::inspect::usage::{Access, FileUsage};
@@ -44,10 +44,10 @@ fn small(
     files.sort_by_key(|file| std::cmp::Reverse(file.small));
     let files: Vec<String> = files.iter().take(FILES).map(|file| file.name.clone()).collect();
     let common = access.common.first().map_or(String::new(), |common| {
-        format!("; the most common size is {} ({} times)", bytes(common.size as f64), count(common.count))
+        format!("; the most common size is {} ({} times)", size(common.size), count(common.count))
     });
     Some(Found {
-        severity: Some(by_share(job.io_share(), thresholds)),
+        severity: Some(by_share(job, job.io_share(), thresholds)),
         title: format!("{} small {what}, {} of all {what}", count(small), percent(share)),
         evidence: format!(
             "{} of {} {what} have at most 1 MiB{common}{}",
@@ -75,12 +75,12 @@ pub fn small_in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<F
     let worst = files.iter().max_by_key(|file| file.small)?;
     let names: Vec<String> = files.iter().take(FILES).map(|file| file.name.clone()).collect();
     Some(Found {
-        severity: Some(by_share(job.io_share(), thresholds)),
+        severity: Some(by_share(job, job.io_share(), thresholds)),
         title: format!("{} small requests to files that ranks share", count(small)),
         evidence: format!(
-            "{} small requests to {} shared files; most to {}: {}",
+            "{} small requests to {}; most to {}: {}",
             count(small),
-            files.len(),
+            counted(files.len(), "shared file"),
             worst.name,
             count(worst.small.unwrap_or(0))
         ),
@@ -113,13 +113,13 @@ pub fn misaligned(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         advice += " On Lustre, give the file stripes of that size before it is written: lfs setstripe -S 4M -c -1 FILE.";
     }
     Some(Found {
-        severity: Some(by_share(job.io_share(), thresholds)),
+        severity: Some(by_share(job, job.io_share(), thresholds)),
         title: format!("{} of the requests are misaligned", percent(share)),
         evidence: format!(
             "{} of {} requests begin at no multiple of {}",
             count(misaligned),
             count(all),
-            block.map_or("the block of the file system".into(), |block| bytes(block as f64))
+            block.map_or("the block of the file system".into(), size)
         ),
         advice,
         numbers: BTreeMap::from([
@@ -147,7 +147,7 @@ fn random(job: &Job<'_>, thresholds: &Thresholds, access: &Access, what: &str) -
         return None;
     }
     Some(Found {
-        severity: Some(by_share(job.io_share(), thresholds)),
+        severity: Some(by_share(job, job.io_share(), thresholds)),
         title: format!("{} of the {what} go back in the file", percent(share)),
         evidence: format!(
             "{} of {} {what} begin before the end of the one before; {} follow directly",
@@ -197,14 +197,14 @@ fn redundant(
         files.iter().map(|file| moved(file).saturating_sub(file.extent.unwrap_or(0))).fold(0, u64::saturating_add);
     let all: u64 = job.usage.files.iter().map(moved).fold(0, u64::saturating_add);
     let share = wasted as f64 / all.max(1) as f64;
-    let severity = if share < 0.1 { Severity::Info } else { by_share(job.io_share(), thresholds) };
+    let severity = if share < 0.1 { Severity::Info } else { by_share(job, job.io_share(), thresholds) };
     Some(Found {
         // A checkpoint that is written over and over is meant to be.
         severity: Some(if done == "written" { severity.min(Severity::Info) } else { severity }),
         title: format!("{} of the bytes {done} were {done} before", percent(share)),
         evidence: format!(
-            "{} files are {done} over and over; {} {} times: {} of {}",
-            files.len(),
+            "{} {done} over and over; {} {} times: {} of {}",
+            counted(files.len(), "file"),
             worst.name,
             times(worst).unwrap_or(0.0).round(),
             bytes(moved(worst) as f64),

@@ -2,26 +2,27 @@
 
 use super::by_share;
 use crate::Job;
-use crate::amounts::{bytes, percent, rate, seconds};
+use crate::amounts::{bytes, count, percent, rate, seconds};
 use crate::finding::{Found, Severity};
 use crate::thresholds::{Key, Thresholds};
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::listed_phases::ListedPhase;
 use std::collections::BTreeMap;
 
-pub fn could_be_nonblocking(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
+pub fn could_be_nonblocking(job: &Job<'_>, _: &Thresholds) -> Option<Found> {
     let mpiio = job.usage.mpiio.as_ref()?;
     let blocking = mpiio.collective_reads + mpiio.collective_writes + mpiio.independent_reads + mpiio.independent_writes;
     if mpiio.nonblocking_reads + mpiio.nonblocking_writes > 0 || blocking == 0 {
         return None;
     }
     let io_share = job.io_share();
-    let much = io_share.is_some_and(|share| share > thresholds[Key::BlockingShare]);
     let mut found = Found {
-        severity: Some(if much { Severity::Medium } else { Severity::Info }),
+        // A chance, and no fault; and there may be nothing to compute meanwhile.
+        severity: Some(Severity::Info),
         title: "all MPI-IO is blocking".into(),
         evidence: format!(
-            "{blocking} blocking calls and no nonblocking one{}",
+            "{} blocking calls and no nonblocking one{}",
+            count(blocking),
             io_share.map(|share| format!("; ranks spend {} of the run time in I/O", percent(share))).unwrap_or_default()
         ),
         advice: "Issue the I/O and go on computing: MPI_File_iwrite_at_all (or MPI_File_iwrite_at), from a buffer that \
@@ -83,7 +84,7 @@ pub fn not_hidden(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     });
     let details: Vec<String> = of.collect();
     Some(Found {
-        severity: Some(by_share(Some(share), thresholds)),
+        severity: Some(by_share(job, Some(share), thresholds)),
         title: format!("ranks wait {} of the run time for nonblocking I/O", percent(share)),
         evidence: format!("{} of waiting over all ranks; {}", seconds(waited), details.join("; ")),
         advice: "Issue earlier or wait later; test now and then while computing (MPI_Test), because many MPIs only make \
@@ -158,7 +159,11 @@ pub fn too_frequent(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     }
     let now = cost / period + period / (2.0 * job.mtbf?);
     let then = cost / best + best / (2.0 * job.mtbf?);
-    let severity = by_share(Some(now - then), thresholds);
+    let severity = if now - then >= thresholds[Key::HighShare] {
+        Severity::High
+    } else {
+        Severity::Medium
+    };
     Some(checkpoints(period, cost, best, [now, then], severity, "more often"))
 }
 
@@ -169,7 +174,11 @@ pub fn too_rare(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     }
     let now = cost / period + period / (2.0 * job.mtbf?);
     let then = cost / best + best / (2.0 * job.mtbf?);
-    let severity = by_share(Some(now - then), thresholds);
+    let severity = if now - then >= thresholds[Key::HighShare] {
+        Severity::High
+    } else {
+        Severity::Medium
+    };
     Some(checkpoints(period, cost, best, [now, then], severity, "less often"))
 }
 

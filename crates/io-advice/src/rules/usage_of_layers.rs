@@ -34,7 +34,7 @@ pub fn metadata(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let mut files: Vec<_> = job.usage.files.iter().filter(|file| file.meta.time > 0.0).collect();
     files.sort_by(|a, b| b.meta.time.total_cmp(&a.meta.time));
     Some(Found {
-        severity: Some(if slow.is_empty() { by_share(Some(of_run), thresholds) } else { Severity::High }),
+        severity: Some(if slow.is_empty() { by_share(job, Some(of_run), thresholds) } else { Severity::High }),
         title: format!("metadata takes {} of the I/O time", percent(share)),
         evidence: format!(
             "{} in {} metadata operations over all ranks, {} of the run time; {} ranks spend more than {}",
@@ -84,7 +84,7 @@ pub fn stdio(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     if share <= thresholds[Key::StdioShare] || stdio < thresholds[Key::StdioBytes] {
         return None;
     }
-    let severity = by_share(job.io_share(), thresholds);
+    let severity = by_share(job, job.io_share(), thresholds);
     Some(Found {
         severity: Some(severity),
         title: format!("{} of the bytes go through STDIO", percent(share)),
@@ -147,7 +147,7 @@ fn collectives(
     }
     let files = job.usage.files.iter().filter(|file| file.ranks > Some(1)).take(FILES);
     Some(Found {
-        severity: Some(by_share(job.io_share(), thresholds)),
+        severity: Some(by_share(job, job.io_share(), thresholds)),
         title: format!("{} of the MPI-IO {verb}s are collective", percent(share)),
         evidence: format!("{} independent {verb}s and {} collective ones", count(independent), count(collective)),
         advice: format!(

@@ -3,6 +3,7 @@
 use super::{gap, pairs};
 use crate::report::study::Study;
 use crate::terminal::units::{bytes, grouped, percent};
+use ftio_core::amount::size;
 use ftio_core::inspect::usage::{Access, SIZES};
 
 pub fn access(study: &Study) -> String {
@@ -22,6 +23,11 @@ pub fn access(study: &Study) -> String {
         if access.ops > 0 {
             rows.push((name, describe(access)));
         }
+    }
+    if !usage.common.is_empty() {
+        let common: Vec<String> =
+            usage.common.iter().map(|one| format!("{} ({}×)", size(one.size), grouped(one.count))).collect();
+        rows.push(("Most common sizes", common.join(", ")));
     }
     out += &pairs(&rows);
     out + &usage.gaps.iter().map(|text| gap(text)).collect::<String>()
@@ -49,14 +55,6 @@ fn histogram(reads: &Access, writes: &Access) -> String {
 
 fn describe(access: &Access) -> String {
     let mut parts = vec![format!("{} requests, {}", grouped(access.ops), bytes(access.bytes as f64))];
-    if !access.common.is_empty() {
-        let common: Vec<String> = access
-            .common
-            .iter()
-            .map(|common| format!("{} ({}×)", bytes(common.size as f64), grouped(common.count)))
-            .collect();
-        parts.push(format!("most common: {}", common.join(", ")));
-    }
     if access.placed > 0 {
         let share = |count: u64| percent(count as f64 / access.placed as f64);
         parts.push(format!(
@@ -68,7 +66,7 @@ fn describe(access: &Access) -> String {
     }
     if let Some(misaligned) = access.misaligned {
         let all = if access.placed > 0 { access.placed } else { access.ops }.max(1);
-        let block = access.alignment.map(|block| format!(" to {}", bytes(block as f64))).unwrap_or_default();
+        let block = access.alignment.map(|block| format!(" to {}", size(block))).unwrap_or_default();
         parts.push(format!("{} not aligned{block}", percent(misaligned as f64 / all as f64)));
     }
     parts.join("; ")

@@ -1,5 +1,6 @@
 //! When the I/O took place: bandwidth, phases, nonblocking operations.
 
+use super::findings::sentence;
 use super::job::time;
 use super::{gap, number, pairs, sortable};
 use crate::canvas::escaped;
@@ -120,7 +121,7 @@ pub fn nonblocking(study: &Study) -> String {
 fn no_nonblocking(study: &Study) -> String {
     let hint = study.findings.iter().find(|finding| finding.id == "could-be-nonblocking");
     match (hint, study.usage.mpiio) {
-        (Some(finding), _) => format!("There is no nonblocking I/O. {}.", finding.evidence),
+        (Some(finding), _) => format!("There is no nonblocking I/O. {}", sentence(&finding.evidence)),
         (None, None) => "There is no nonblocking MPI-IO, or this input does not tell.".into(),
         (None, Some(_)) => "There is no nonblocking I/O.".into(),
     }

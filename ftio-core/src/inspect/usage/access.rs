@@ -47,7 +47,7 @@ pub struct Access {
     /// Requests of at most 1 MiB that a rank makes on its own: those of collective calls are put together by
     /// MPI. `None` where the input does not tell sizes.
     pub small_independent: Option<u64>,
-    /// The most common sizes, the most frequent first.
+    /// The most common sizes, the most frequent first; empty where the input does not tell them by direction.
     pub common: Vec<Common>,
     /// Requests whose place in the file is known: the following three count among these.
     pub placed: u64,

@@ -42,6 +42,7 @@ pub(super) fn usage(opened: &DarshanLog) -> Result<Usage, SourceError> {
         usage.layer = LAYERS.iter().find(|(one, _)| *one == layer).map(|(_, name)| (*name).to_owned());
         let counted = Counted::read(log, layer);
         (usage.reads, usage.writes) = counted.access(&of);
+        usage.common = join_common(counted.common.iter().copied());
         usage.by_rank = by_rank(log, layer, &of, ranks);
         usage.files = of.files(&names, &counted, ranks);
         if usage.reads.sizes.is_none() {
@@ -267,13 +268,12 @@ impl Counted {
     /// Reads and writes. Misaligned requests are not told apart by direction: they are divided like requests.
     fn access(&self, of: &OfLayer) -> (Access, Access) {
         let all = of.total.read.ops.saturating_add(of.total.write.ops).max(1);
-        let mut common = join_common(self.common.iter().copied());
-        let one = |flow: &super::Flow, sizes: &[u64; 10], direction: usize, common: Vec<Common>| Access {
+        let one = |flow: &super::Flow, sizes: &[u64; 10], direction: usize| Access {
             ops: flow.ops,
             bytes: flow.bytes,
             sizes: self.has_sizes.then_some(*sizes),
             small_independent: self.has_sizes.then(|| sizes.iter().take(5).sum()),
-            common,
+            common: Vec::new(),
             placed: if self.has_order { flow.ops } else { 0 },
             // Darshan counts the first request of a file for neither.
             consecutive: self.consecutive[direction],
@@ -287,13 +287,7 @@ impl Counted {
                 .map(|misaligned| (misaligned as f64 * flow.ops as f64 / all as f64).round() as u64),
             alignment: self.alignment,
         };
-        // They are not told apart by direction either: they go with the one that has more requests.
-        let for_writes = of.total.write.ops >= of.total.read.ops;
-        let reads = if for_writes { Vec::new() } else { std::mem::take(&mut common) };
-        (
-            one(&of.total.read, &self.read_sizes, 0, reads),
-            one(&of.total.write, &self.write_sizes, 1, common),
-        )
+        (one(&of.total.read, &self.read_sizes, 0), one(&of.total.write, &self.write_sizes, 1))
     }
 }
 

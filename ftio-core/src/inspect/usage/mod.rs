@@ -39,6 +39,8 @@ pub struct Usage {
     pub reads: Access,
     /// Writes of that layer.
     pub writes: Access,
+    /// The most common sizes of requests of that layer, whatever their direction.
+    pub common: Vec<Common>,
     /// How MPI-IO was called, if it was.
     pub mpiio: Option<MpiIo>,
     /// One entry per rank, in order; empty where the input does not tell ranks apart.

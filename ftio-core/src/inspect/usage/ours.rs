@@ -1,6 +1,6 @@
 //! Usage from our own trace: every operation counts.
 
-use super::access::{SMALL, Tally};
+use super::access::{SMALL, Tally, join_common};
 use super::{FileUsage, LayerUsage, MpiIo, RankUsage, Usage, sort_files};
 use crate::inspect::waiting::Waiting;
 use crate::source::{SourceError, TmioTrace};
@@ -177,6 +177,7 @@ impl Counting {
             nodes: u32::try_from(self.nodes.len()).ok().filter(|nodes| *nodes > 0),
             layer: data.then(|| "mpiio".to_owned()),
             layers: [("mpiio".to_owned(), layer)].into_iter().filter(|_| data || layer.meta.ops > 0).collect(),
+            common: join_common(reads.common.iter().chain(&writes.common).copied()),
             reads,
             writes,
             mpiio: data.then_some(self.mpiio),

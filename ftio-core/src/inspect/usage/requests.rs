@@ -1,6 +1,6 @@
 //! Usage from requests alone: sizes, ranks, files and times as far as the input has them.
 
-use super::access::Tally;
+use super::access::{Tally, join_common};
 use super::{FileUsage, Flow, LayerUsage, RankUsage, Usage, sort_files};
 use crate::request::is_write;
 use crate::source::{Source, SourceError, Span};
@@ -59,7 +59,9 @@ pub(super) fn usage(source: Box<dyn Source>) -> Result<Usage, SourceError> {
     usage.layer = Some("requests".into());
     usage.layers.insert("requests".into(), LayerUsage { files: files.len() as u64, ..layer });
     (usage.reads, usage.writes) = (reads.finish(), writes.finish());
+    usage.common = join_common(usage.reads.common.iter().chain(&usage.writes.common).copied());
     if in_bins {
+        usage.common.clear();
         // What was put into bins has lost its sizes and times.
         for access in [&mut usage.reads, &mut usage.writes] {
             (access.sizes, access.small_independent, access.ops) = (None, None, 0);
