@@ -3,6 +3,7 @@
 use crate::exit::wrong_usage;
 use crate::values::{Sampling, frequency, positive_seconds, seconds, share};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ftio_core::detect::Options;
 use ftio_core::request::Mode;
 use ftio_core::spectral::spectrum::Measure;
@@ -14,7 +15,7 @@ pub struct ModeArgs {
     /// What to analyse: write_sync, read_sync, write_async, read_async, write, read or all;
     /// write_async_required or read_async_required for the bandwidth that would have hidden the I/O [default:
     /// write, or read if nothing was written]
-    #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
+    #[arg(short, long, value_name = "MODE", value_parser = modes(), hide_possible_values = true)]
     pub mode: Option<Mode>,
 }
 
@@ -81,6 +82,11 @@ pub struct SpectrumArgs {
     /// Leave out the first I/O phase of the window, which often includes initialisation
     #[arg(long)]
     pub skip_first_phase: bool,
+}
+
+/// Shells complete the names of modes.
+fn modes() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(|name| name.parse::<Mode>())
 }
 
 impl SignalArgs {

@@ -79,6 +79,10 @@ fn check(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The way on with an input that does not tell when its I/O took place.
+const WITHOUT_TIMES: &str = "`ftio report`, `ftio advise` and `ftio info` work without times. Darshan 3.4 and newer record \
+    a HEATMAP by default; DXT_ENABLE_IO_TRACE=1 records every request";
+
 /// What is done with each input.
 struct Work {
     options: Options,
@@ -103,6 +107,9 @@ impl Work {
                 Ok(analysed) => analysed,
                 Err(error) => {
                     complain(Severity::Error, &error.to_string());
+                    if let SourceError::NoTimes { .. } = error {
+                        complain(Severity::Note, WITHOUT_TIMES);
+                    }
                     exit = Exit::Failed;
                     continue;
                 }

@@ -25,6 +25,7 @@ mod report;
 mod run;
 mod scale;
 mod schedule;
+mod schemas;
 mod signature;
 mod support;
 mod trace;

@@ -109,6 +109,11 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         collected.bins.fit(from, to);
     }
     complain(&collected, &mut notes);
+    if let (Some(from), Some(end)) = (options.from, job.end.map(seconds))
+        && from >= end
+    {
+        notes.push(format!("the window begins at {from} s, and the job ended at {end} s"));
+    }
     if let Some((mode, bytes)) = collected.left_out {
         let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);
         let amount = if job.per_unit.is_some() { format!("{bytes} units") } else { amount::bytes(bytes as f64) };

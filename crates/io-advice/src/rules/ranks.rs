@@ -15,8 +15,10 @@ const AGGREGATORS: &str = " If the program writes collectively, one aggregator d
 /// Less of the run time than this is not worth a word.
 const NOTHING: f64 = 0.001;
 
-/// Are the ranks below MPI-IO those that MPI chose to write for the others? Not if it is only one.
-fn chosen_by_mpi(job: &Job<'_>) -> bool {
+/// Is most of the MPI-IO collective? In such a call ranks wait for each other, so that the late one is the one that
+/// spends least time in it; and below it few ranks write for all. Unless it is one rank that does it all.
+fn is_collective(job: &Job<'_>) -> bool {
+    let below = job.usage.layer.as_deref() == Some("posix");
     let one_does_most = job.usage.files.iter().any(|file| {
         let most = file.slowest.map_or(0, |(_, _, bytes)| bytes) as f64;
         file.ranks > Some(4) && most > 0.5 * file.bytes() as f64 && file.bytes() as f64 > 0.1 * total(job)
@@ -25,12 +27,12 @@ fn chosen_by_mpi(job: &Job<'_>) -> bool {
         let all = mpiio.collective_reads + mpiio.collective_writes;
         all > mpiio.independent_reads + mpiio.independent_writes
     };
-    !one_does_most && job.usage.layer.as_deref() == Some("posix") && job.usage.mpiio.as_ref().is_some_and(collective)
+    job.usage.mpiio.as_ref().is_some_and(collective) && !(below && one_does_most)
 }
 
 pub fn imbalance(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let mut found = between_ranks(job, thresholds).or_else(|| in_shared_files(job, thresholds))?;
-    if chosen_by_mpi(job) {
+    if is_collective(job) && job.usage.layer.as_deref() == Some("posix") {
         found.severity = Some(Severity::Info);
         found.evidence += "; collective MPI-IO writes through few ranks, so this is meant to be";
     }
@@ -132,9 +134,9 @@ pub fn stragglers(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let timed = ranks.len() >= 2 && ranks.iter().any(|rank| rank.time() > 0.0);
     let found = if timed { slow_ranks(job, thresholds) } else { slow_in_shared_files(job, thresholds) };
     let mut found = found?;
-    if chosen_by_mpi(job) {
-        found.severity = found.severity.map(|severity| severity.min(Severity::Info));
-        found.evidence += "; collective MPI-IO writes through few ranks, which have more to do";
+    if is_collective(job) {
+        found.severity = Some(Severity::Info);
+        found.evidence += "; the calls are collective, in which ranks wait for each other";
     }
     Some(found)
 }

@@ -128,6 +128,8 @@ fn order_alignment_and_repetition() {
 fn ranks_that_do_more_or_take_longer_are_named() {
     let mut usage = well_behaved();
     usage.by_rank[3].write_time = 30.0;
+    assert_eq!(find(&usage, "stragglers").unwrap().severity, Severity::Info, "ranks wait in collective calls");
+    usage.mpiio = Some(MpiIo { independent_writes: 800, ..MpiIo::default() });
     let slow = find(&usage, "stragglers").unwrap();
     assert_eq!((slow.ranks.as_slice(), slow.severity), (&[3][..], Severity::High));
     assert!(find(&usage, "rank-imbalance").is_none());
@@ -137,6 +139,7 @@ fn ranks_that_do_more_or_take_longer_are_named() {
     let one = find(&usage, "rank-imbalance").unwrap();
     assert_eq!((one.ranks.as_slice(), one.title.as_str()), (&[0][..], "1 of 8 ranks do all the I/O"));
     // Below collective MPI-IO, those that write were chosen.
+    usage.mpiio = Some(MpiIo { collective_writes: 800, ..MpiIo::default() });
     usage.layer = Some("posix".into());
     assert_eq!(find(&usage, "rank-imbalance").unwrap().severity, Severity::Info);
 }
@@ -145,6 +148,7 @@ fn ranks_that_do_more_or_take_longer_are_named() {
 fn shared_files_of_darshan_tell_of_two_ranks() {
     let mut usage = well_behaved();
     usage.by_rank.clear();
+    usage.mpiio = None;
     (usage.files[0].slowest, usage.files[0].fastest) = (Some((5, 20.0, 100)), Some((2, 1.0, 900)));
     assert_eq!(find(&usage, "stragglers").unwrap().ranks, [5]);
     assert!(find(&usage, "rank-imbalance").unwrap().title.contains("89 %"));

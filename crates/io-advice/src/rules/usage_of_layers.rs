@@ -34,7 +34,11 @@ pub fn metadata(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let mut files: Vec<_> = job.usage.files.iter().filter(|file| file.meta.time > 0.0).collect();
     files.sort_by(|a, b| b.meta.time.total_cmp(&a.meta.time));
     Some(Found {
-        severity: Some(if slow.is_empty() { by_share(job, Some(of_run), thresholds) } else { Severity::High }),
+        severity: Some(match slow.is_empty() {
+            true if layer.meta.time / ranks < thresholds[Key::LeastSeconds] => Severity::Info,
+            true => by_share(job, Some(of_run), thresholds),
+            false => Severity::High,
+        }),
         title: format!("metadata takes {} of the I/O time", percent(share)),
         evidence: format!(
             "{} in {} metadata operations over all ranks, {} of the run time; {} ranks spend more than {}",
