@@ -65,12 +65,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let mut summary = match opened.and_then(summarize) {
             Ok(summary) => summary,
             Err(error) => {
-                complain(Severity::Error, &error.to_string());
+                complain(Severity::Error, &inputs::explained(&error));
                 exit = Exit::Failed;
                 continue;
             }
         };
-        warn_once(&summary.notes[..summary.warnings.min(summary.notes.len())]);
+        warn_once(&summary.warnings);
         // JSON keeps its order, by name, unless another is asked for.
         if let Some(order) = args.sort.or((!args.json).then_some(Order::Bytes)) {
             sort(&mut summary.files, order);
@@ -168,7 +168,7 @@ pub fn table(summary: &Summary, style: Style, columns: Option<usize>, most_files
         let through = bytes(summary.coverage.mpi_io_bytes as f64);
         line("Coverage", format!("{through} by MPI-IO, {} by the processes in all", bytes(all as f64)));
     }
-    for note in summary.notes.iter().skip(summary.warnings) {
+    for note in &summary.notes {
         line("Note", style.warn(&printable(note)));
     }
     out

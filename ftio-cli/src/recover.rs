@@ -13,9 +13,10 @@ use tmio_trace::{Outcome, rewrite};
 
 /// Make one trace of what a killed job has left
 ///
-/// A job that was killed leaves OUT.parts/ and, on its hosts, a spool per rank. All other subcommands read these as well; this
-/// one adds the spools of this host to the parts and makes an ordinary file of them, to be kept or taken elsewhere. Of a job
-/// on several hosts, run it on each of them, in any order: every run adds what that host has.
+/// A job that was killed leaves OUT.parts/ and, on its hosts, a spool per rank. All other subcommands read
+/// these as well; this one adds the spools of this host to the parts and makes an ordinary file of them, to
+/// be kept or taken elsewhere. Of a job on several hosts, run it on each of them, in any order: every run
+/// adds what that host has.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The trace that was to be, its .parts, or a damaged trace

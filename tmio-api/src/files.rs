@@ -18,6 +18,7 @@ const MAX_FILES: usize = 100_000;
 #[derive(Debug)]
 pub(crate) struct Files {
     patterns: Vec<String>,
+    excluded: Vec<String>,
     table: Mutex<Table>,
 }
 
@@ -61,14 +62,19 @@ impl Table {
 }
 
 impl Files {
-    pub(crate) fn new(patterns: Vec<String>) -> Self {
-        Self { patterns, table: Mutex::default() }
+    /// Files that match `patterns`, and not `excluded`.
+    pub(crate) fn new(patterns: Vec<String>, excluded: Vec<String>) -> Self {
+        Self { patterns, excluded, table: Mutex::default() }
+    }
+
+    /// Whether operations on a file of this name are recorded.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        options::wants_file(&self.patterns, &self.excluded, name)
     }
 
     /// A file was opened; `announce` is told its number when the name is new.
     pub(crate) fn open(&self, handle: usize, name: &str, announce: impl FnOnce(u32)) -> u32 {
-        let number =
-            if options::wants_file(&self.patterns, name) { self.intern(name, announce) } else { IGNORED };
+        let number = if self.wants(name) { self.intern(name, announce) } else { IGNORED };
         let mut table = self.table.lock();
         if table.handles.try_reserve(1).is_ok() {
             table.handles.insert(handle, number);
@@ -124,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_reused_handle_is_the_file_that_it_was_opened_as_last() {
-        let files = Files::new(vec!["*.dat".to_owned()]);
+        let files = Files::new(vec!["*.dat".to_owned()], Vec::new());
         let lookup = |handle| crate::thread::with(|thread| files.lookup(thread, handle));
         let mut announced = Vec::new();
         let a = files.open(0x10, "a.dat", |n| announced.push(n));

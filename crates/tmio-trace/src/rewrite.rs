@@ -81,8 +81,11 @@ impl Writer {
         if !self.encoder.restart(block.operations.len().max(1)) {
             return Err(RewriteError::Memory);
         }
-        for op in block.operations {
-            self.encoder.push(op);
+        for (index, op) in block.operations.iter().enumerate() {
+            match block.merged.get(index) {
+                Some(&merged) => self.encoder.push_merged(op, merged),
+                None => self.encoder.push(op),
+            }
             self.last = self.last.max(op.end);
         }
         block.marks.iter().for_each(|mark| self.encoder.push_mark(mark.clone()));

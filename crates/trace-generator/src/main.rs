@@ -1,7 +1,8 @@
 //! Writes made-up traces, and the truth about them.
 //!
-//! For each setting or kind a directory, in it one file per seed (`SEED.trace`, a series of samples `SEED.csv`) and `truth.jsonl` with
-//! one object per line: `trace` and the fields of the truth. `settings.json` or `kinds.json` lists them. Other formats: `ftio convert`.
+//! For each setting or kind a directory, in it one file per seed (`SEED.trace`, a series of samples
+//! `SEED.csv`) and `truth.jsonl` with one object per line: `trace` and the fields of the truth.
+//! `settings.json` or `kinds.json` lists them. Other formats: `ftio convert`.
 
 use serde::Serialize;
 use std::error::Error;
@@ -18,7 +19,8 @@ const USAGE: &str = "\
 usage: trace-generator DIRECTORY [--seeds FROM..TO] [--table 8a|8b|8c|own|any|none|two]
        trace-generator DIRECTORY [--seeds FROM..TO] --kinds fitted|unseen|all|NAME,… [--ftio-json]
        trace-generator --list
-Without --kinds: the settings of the paper's experiment. --list shows the kinds. --ftio-json: as the Python FTIO reads them.";
+Without --kinds: the settings of the paper's experiment. --list shows the kinds. --ftio-json: as the
+Python FTIO reads them.";
 
 #[derive(Serialize)]
 struct Line<'a> {

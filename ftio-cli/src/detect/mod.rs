@@ -106,7 +106,7 @@ impl Work {
             let (name, analyses) = match opened.and_then(|opened| self.analyse(opened)) {
                 Ok(analysed) => analysed,
                 Err(error) => {
-                    complain(Severity::Error, &error.to_string());
+                    complain(Severity::Error, &inputs::explained(&error));
                     if let SourceError::NoTimes { .. } = error {
                         complain(Severity::Note, WITHOUT_TIMES);
                     }

@@ -120,7 +120,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     studies(&args.inputs, &args.input, &question, |study| {
         match study {
             Ok(study) => {
-                warn_once(&study.summary.notes[..study.summary.warnings.min(study.summary.notes.len())]);
+                warn_once(&study.summary.warnings);
                 found.push(study);
             }
             Err(problem) => {

@@ -32,6 +32,7 @@ struct Summary {
     missing_hosts: Vec<String>,
     job: Option<Job>,
     layers: BTreeMap<String, Layer>,
+    warnings: Vec<String>,
     notes: Vec<String>,
 }
 

@@ -30,6 +30,7 @@ mod python;
 mod rust_workload;
 mod scaling;
 mod several_mpis;
+mod site;
 mod some_ranks;
 mod stress;
 mod symbols;

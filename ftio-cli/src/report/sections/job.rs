@@ -47,7 +47,7 @@ pub fn job(study: &Study) -> String {
             "This input says nothing about the job. A trace of tmio (ftio trace -- mpirun … ./app) or a Darshan log does.",
         );
     }
-    out + &summary.notes.iter().map(|note| gap(note)).collect::<String>()
+    out + &summary.warnings.iter().chain(&summary.notes).map(|note| gap(note)).collect::<String>()
 }
 
 /// A moment, which the page shows in the reader's time zone.

@@ -28,7 +28,7 @@ pub(super) fn profile<R>(
     profile.write_async = Some(summary.write_async);
     profile.read_async = Some(summary.read_async);
     profile.files = summary.files;
-    profile.warnings.splice(0..0, summary.notes.into_iter().take(summary.warnings));
+    profile.warnings.splice(0..0, summary.warnings);
     Ok((profile, seen))
 }
 

@@ -3,6 +3,7 @@
 use super::bandwidth::{Bandwidth, Stretch, peak, statistics};
 use super::figures::{FunctionProfile, ModeProfile, Profile, Series};
 use super::phase::{Access, Phase, phases};
+use crate::time::PER_SECOND;
 use std::collections::BTreeMap;
 use tmio_trace::{Class, OpKind, Operation};
 
@@ -73,7 +74,7 @@ impl Profiler {
     pub fn finish(self) -> Profile {
         let mut profile = Profile::default();
         let name = |(kind, tally): (OpKind, FunctionTally)| {
-            let time = tally.time as f64 / 1e9;
+            let time = tally.time as f64 / PER_SECOND;
             (kind.to_string(), FunctionProfile { calls: tally.calls, bytes: tally.bytes, time })
         };
         for (name, function) in self.functions.into_iter().map(name) {
@@ -87,7 +88,8 @@ impl Profiler {
             let complete = tally.kept.len() as u64 == tally.operations;
             if !complete {
                 profile.warnings.push(format!(
-                    "{} {} operations are more than the {MAX_KEPT} whose phases and bandwidths are worked out",
+                    "{} {} operations are more than the {MAX_KEPT} whose phases and bandwidths are worked \
+                     out",
                     tally.operations,
                     class.name()
                 ));
@@ -111,7 +113,7 @@ impl ClassTally {
             |of: fn(&RankTally) -> u64| ranks.map(|ranks| ranks.values().map(of).max().unwrap_or(0) as f64);
         let required = series.is_required();
         let seconds = |of: fn(&Phase) -> i64| {
-            phases.map(|all| all.iter().map(|phase| i128::from(of(phase))).sum::<i128>() as f64 / 1e9)
+            phases.map(|all| all.iter().map(|phase| i128::from(of(phase))).sum::<i128>() as f64 / PER_SECOND)
         };
         let largest = |of: fn(&Phase) -> u64| phases.map(|all| all.iter().map(of).max().unwrap_or(0) as f64);
         let bytes = self.ranks.values().fold(0, |sum: u64, rank| sum.saturating_add(rank.bytes));

@@ -92,13 +92,15 @@ pub(super) struct Tally {
 pub(super) const SMALL: u64 = 1 << 20;
 
 impl Tally {
-    pub fn add(&mut self, bytes: u64, collective: bool) {
-        self.access.ops += 1;
-        self.small += u64::from(bytes <= SMALL && !collective);
+    /// Requests of so many bytes together; of several the mean size counts.
+    pub fn add(&mut self, bytes: u64, count: u64, collective: bool) {
+        let size = bytes / count.max(1);
+        self.access.ops += count;
+        self.small += if size <= SMALL && !collective { count } else { 0 };
         self.access.bytes = self.access.bytes.saturating_add(bytes);
-        self.sizes[class(bytes)] += 1;
-        if self.counts.len() < MOST_SIZES || self.counts.contains_key(&bytes) {
-            *self.counts.entry(bytes).or_default() += 1;
+        self.sizes[class(size)] += count;
+        if self.counts.len() < MOST_SIZES || self.counts.contains_key(&size) {
+            *self.counts.entry(size).or_default() += count;
         }
     }
 

@@ -6,6 +6,7 @@ use crate::inspect::waiting::Waiting;
 use crate::source::{SourceError, TmioTrace};
 use crate::time::{seconds, seconds_of_sum};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tmio_trace::block::merge::Merged;
 use tmio_trace::reader::Operations;
 use tmio_trace::{Direction, Event, FilePointer, Metadata, Operation};
 
@@ -80,24 +81,25 @@ impl Counting {
             let name = if name.is_empty() { "(unknown)" } else { name };
             names.insert(*number, name.to_owned());
         }
-        for op in block.operations {
+        for (index, op) in block.operations.iter().enumerate() {
             self.last_end = self.last_end.max(op.end);
             let name = names.get(&op.file).map_or("(unknown)", String::as_str);
             if !self.files.contains_key(name) {
                 self.files.insert(name.to_owned(), OfFile::default());
             }
-            self.operation(block.rank, op, name);
+            self.operation(block.rank, op, block.merged_at(index), name);
         }
     }
 
-    fn operation(&mut self, rank: u32, op: &Operation, name: &str) {
+    /// An operation, or several that were merged to one record.
+    fn operation(&mut self, rank: u32, op: &Operation, merged: Merged, name: &str) {
         let of_rank = self.ranks.entry(rank).or_default();
         let of_file = self.files.entry(name.to_owned()).or_default();
-        let time = seconds(op.end.saturating_sub(op.start).max(0));
+        let (count, time) = (u64::from(merged.count.max(1)), seconds(merged.time.max(0)));
         let Some(direction) = op.kind.direction() else {
             of_rank.usage.meta_time += time;
             for meta in [&mut self.layer.meta, &mut of_file.usage.meta] {
-                meta.ops += 1;
+                meta.ops += count;
                 meta.time += time;
             }
             let place = self.places.entry((rank, op.file)).or_default();
@@ -112,7 +114,7 @@ impl Counting {
         let write = direction == Direction::Write;
         let lost = if op.nonblocking.is_some() { seconds(op.lost_time().max(0)) } else { time };
         let of_kind = |mpiio: &mut MpiIo| {
-            let count = match (write, op.nonblocking.is_some(), op.kind.is_collective()) {
+            let calls = match (write, op.nonblocking.is_some(), op.kind.is_collective()) {
                 (false, true, _) => &mut mpiio.nonblocking_reads,
                 (true, true, _) => &mut mpiio.nonblocking_writes,
                 (false, _, true) => &mut mpiio.collective_reads,
@@ -120,7 +122,7 @@ impl Counting {
                 (false, _, false) => &mut mpiio.independent_reads,
                 (true, _, false) => &mut mpiio.independent_writes,
             };
-            *count += 1;
+            *calls += count;
         };
         of_kind(&mut self.mpiio);
         let (tally, flow, of) = if write {
@@ -128,9 +130,9 @@ impl Counting {
         } else {
             (&mut self.reads, &mut self.layer.read, &mut of_file.usage.read)
         };
-        tally.add(op.bytes, op.kind.is_collective());
-        flow.add(1, op.bytes, lost);
-        of.add(1, op.bytes, lost);
+        tally.add(op.bytes, count, op.kind.is_collective());
+        flow.add(count, op.bytes, lost);
+        of.add(count, op.bytes, lost);
         let waiting = if write { &mut of_rank.waiting_writes } else { &mut of_rank.waiting_reads };
         let usage = &mut of_rank.usage;
         if op.nonblocking.is_some() {
@@ -145,14 +147,15 @@ impl Counting {
         let (seconds, moved) = of_file.ranks.entry(rank).or_default();
         *seconds += lost;
         *moved = moved.saturating_add(op.bytes);
-        of_file.small += u64::from(op.bytes <= SMALL && !op.kind.is_collective());
+        of_file.small += if op.bytes / count <= SMALL && !op.kind.is_collective() { count } else { 0 };
         // Collective calls are put in order by MPI itself, and an offset in a view has another unit.
         let place = self.places.entry((rank, op.file)).or_default();
         if let (Ok(offset), false) = (u64::try_from(op.offset), place.has_view)
             && op.kind.pointer() == Some(FilePointer::Explicit)
         {
             let end = offset.saturating_add(op.bytes);
-            if !op.kind.is_collective() {
+            // Where merged ones lie is not known.
+            if !op.kind.is_collective() && count == 1 {
                 tally.place(offset, place.end, ALIGNMENT);
             }
             place.end = Some(end);

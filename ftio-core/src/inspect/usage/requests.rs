@@ -21,7 +21,7 @@ pub(super) fn usage(source: Box<dyn Source>) -> Result<Usage, SourceError> {
             let write = is_write(request.class);
             let time = seconds(request.end.saturating_sub(request.start).max(0));
             last_end = last_end.max(request.end);
-            if write { &mut writes } else { &mut reads }.add(request.bytes, false);
+            if write { &mut writes } else { &mut reads }.add(request.bytes, 1, false);
             let flow = |read: &mut Flow, write_flow: &mut Flow| {
                 if write { write_flow } else { read }.add(1, request.bytes, time);
             };

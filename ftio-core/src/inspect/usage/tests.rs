@@ -39,7 +39,7 @@ fn order_and_alignment() {
     let mut tally = access::Tally::default();
     let mut end = None;
     for offset in [0, 4096, 8192, 12_288 + 4096, 0, 5] {
-        tally.add(4096, false);
+        tally.add(4096, 1, false);
         tally.place(offset, end, 4096);
         end = Some(offset + 4096);
     }
