@@ -81,7 +81,8 @@ mod tests {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
         let plain: anyhow::Error = Err::<(), _>(missing()).context("a.csv").unwrap_err();
         assert_eq!(told(&plain), format!("a.csv: {}", missing()));
-        let twice: anyhow::Error = Err::<(), _>(missing()).context(format!("a.csv: {}", missing())).unwrap_err();
+        let twice: anyhow::Error =
+            Err::<(), _>(missing()).context(format!("a.csv: {}", missing())).unwrap_err();
         assert_eq!(told(&twice), format!("a.csv: {}", missing()));
     }
 

@@ -77,7 +77,9 @@ fn main() -> ExitCode {
         None => match cli.detect.traces.first().and_then(|word| typo::meant(word, &commands)) {
             Some(meant) => {
                 let word = cli.detect.traces[0].display();
-                Err(exit::wrong_usage(format!("{word}: no such file, and no such command: did you mean {meant}?")))
+                Err(exit::wrong_usage(format!(
+                    "{word}: no such file, and no such command: did you mean {meant}?"
+                )))
             }
             None => detect::run(&cli.detect),
         },

@@ -131,7 +131,10 @@ mod tests {
         assert_eq!(seconds("-3"), Ok(-3.0));
         assert!(seconds("1e10").is_err() && seconds("NaN").is_err());
         assert!(positive_seconds("0").is_err() && positive_seconds("inf").is_err());
-        assert_eq!((duration("90"), duration("24h"), duration("0.5d")), (Ok(90.0), Ok(86_400.0), Ok(43_200.0)));
+        assert_eq!(
+            (duration("90"), duration("24h"), duration("0.5d")),
+            (Ok(90.0), Ok(86_400.0), Ok(43_200.0))
+        );
         assert!(["", "h", "-1h", "1w", "NaN"].into_iter().all(|text| duration(text).is_err()));
         assert_eq!(share("1"), Ok(1.0));
         assert!(share("0").is_err() && share("1.1").is_err() && share("NaN").is_err());

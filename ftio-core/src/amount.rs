@@ -36,6 +36,9 @@ mod tests {
     fn amounts_in_words() {
         assert_eq!((bytes(33_557_224.0), bytes(999.0)), ("33.56 MB".into(), "999 B".into()));
         assert_eq!((bytes(4_937_482_737.0), bytes(999_999.0)), ("4.937 GB".into(), "1.000 MB".into()));
-        assert_eq!((size(1 << 20), size(4096), size(1000)), ("1 MiB".into(), "4 KiB".into(), "1.000 kB".into()));
+        assert_eq!(
+            (size(1 << 20), size(4096), size(1000)),
+            ("1 MiB".into(), "4 KiB".into(), "1.000 kB".into())
+        );
     }
 }

@@ -57,7 +57,10 @@ mod tests {
     #[test]
     fn three_digits_and_a_unit() {
         assert_eq!(rate(2e6), "2.000 MB/s");
-        assert_eq!((seconds(1.8), seconds(0.0123), seconds(120.4)), ("1.80 s".into(), "12.3 ms".into(), "120 s".into()));
+        assert_eq!(
+            (seconds(1.8), seconds(0.0123), seconds(120.4)),
+            ("1.80 s".into(), "12.3 ms".into(), "120 s".into())
+        );
         assert_eq!((percent(0.025), percent(0.4)), ("2.5 %".into(), "40 %".into()));
         assert_eq!(count(50_832), "50\u{202f}832");
     }

@@ -45,8 +45,8 @@ impl Job<'_> {
         (self.usage.run_time > 0.0).then(|| seconds / self.usage.run_time)
     }
 
-    /// Share of the run time that goes into I/O: that of an average rank, or of the busiest if the others wait
-    /// for it.
+    /// Share of the run time that goes into I/O: that of an average rank, or of the busiest if the others
+    /// wait for it.
     fn io_share(&self) -> Option<f64> {
         let layer = self.usage.layers.get(self.usage.layer.as_deref()?)?;
         let ranks = f64::from(self.usage.ranks?.max(1));

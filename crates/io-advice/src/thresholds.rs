@@ -55,8 +55,8 @@ limits! {
     MetadataSeconds, "metadata-seconds", 30.0, "s", "Drishti (metadata_time_rank)",
         "a rank with more seconds than this in metadata operations is a finding";
     MetadataShare, "metadata-share", 0.3, "share", "ours",
-        "more of the I/O time than this share in metadata is a finding, if it is also metadata-run-share of the \
-         run time";
+        "more of the I/O time than this share in metadata is a finding, if it is also metadata-run-share of \
+            the run time";
     MetadataRunShare, "metadata-run-share", 0.05, "share", "ours",
         "see metadata-share";
     CollectiveShare, "collective-share", 0.5, "share", "Drishti (collective_operations)",
@@ -78,12 +78,13 @@ limits! {
     HiddenShare, "hidden-share", 0.05, "share", "ours",
         "waiting for nonblocking operations for more of the run time than this share is a finding";
     GrowthShare, "growth-share", 0.25, "share", "ours",
-        "a period that grows by more than this share from the first third of the phases to the last is a finding";
+        "a period that grows by more than this share from the first third of the phases to the last is a \
+            finding";
     FirstTimes, "first-times", 2.0, "times", "ours",
         "a first phase this many times as long as the others is a finding";
     DriftShare, "drift-share", 0.1, "share", "ours",
-        "ranks that begin a phase further apart than this share of the period, and further apart than before, \
-         are a finding";
+        "ranks that begin a phase further apart than this share of the period, and further apart than \
+            before, are a finding";
     CheckpointTimes, "checkpoint-times", 2.0, "times", "Young 1974, Daly 2006: the optimum is flat",
         "phases this many times as frequent, or as rare, as the optimal interval are a finding";
     SeenShare, "seen-share", 0.5, "share", "ours",
@@ -140,7 +141,10 @@ mod tests {
             assert_eq!(limit.key as usize, number, "{}", limit.name);
             thresholds.set(limit.name, number as f64).unwrap();
         }
-        LIMITS.iter().enumerate().for_each(|(number, limit)| assert_eq!(thresholds[limit.key], number as f64));
+        LIMITS
+            .iter()
+            .enumerate()
+            .for_each(|(number, limit)| assert_eq!(thresholds[limit.key], number as f64));
         let names: BTreeSet<&str> = LIMITS.iter().map(|limit| limit.name).collect();
         assert_eq!(names.len(), LIMITS.len());
         assert!(thresholds.set("nope", 1.0).is_err() && thresholds.set("small-share", f64::NAN).is_err());

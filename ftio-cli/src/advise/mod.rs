@@ -81,7 +81,8 @@ pub struct RuleArgs {
     #[arg(long = "threshold", value_name = "NAME=VALUE", value_parser = threshold)]
     pub thresholds: Vec<(String, f64)>,
 
-    /// Mean time between failures of the machine, in seconds or as 30m, 24h, 7d: are checkpoints too frequent?
+    /// Mean time between failures of the machine, in seconds or as 30m, 24h, 7d: are checkpoints too
+    /// frequent?
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub mtbf: Option<f64>,
 }
@@ -140,11 +141,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     args.window.check()?;
     let thresholds = args.rules.thresholds();
-    let question = Question {
-        options: args.window.options(),
-        thresholds: thresholds.clone(),
-        mtbf: args.rules.mtbf,
-    };
+    let question =
+        Question { options: args.window.options(), thresholds: thresholds.clone(), mtbf: args.rules.mtbf };
     let (mut exit, mut found, mut begun) = (Exit::Done, false, false);
     studies(&args.inputs, &args.input, &question, |study| {
         let mut study = match study {

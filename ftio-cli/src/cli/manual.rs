@@ -64,7 +64,9 @@ fn names(command: &clap::Command, before: &str) -> Vec<String> {
 fn page(command: clap::Command) -> anyhow::Result<String> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;
-    let page = String::from_utf8(page)?.replace("\n.SH EXTRA\nExamples:\n", "\n.SH EXAMPLES\n").replace("\n.SH EXTRA\n", "\n.SH NOTES\n");
+    let page = String::from_utf8(page)?
+        .replace("\n.SH EXTRA\nExamples:\n", "\n.SH EXAMPLES\n")
+        .replace("\n.SH EXTRA\n", "\n.SH NOTES\n");
     Ok(page.replace("\nExit status: ", "\n.SH \"EXIT STATUS\"\n"))
 }
 
@@ -84,7 +86,9 @@ mod tests {
         let mut command = Cli::command();
         command.build();
         let all = names(&command, "");
-        assert!(all.iter().any(|name| name == "schedule simulate") && all.iter().any(|name| name == "report"));
+        assert!(
+            all.iter().any(|name| name == "schedule simulate") && all.iter().any(|name| name == "report")
+        );
         let report = page(command.find_subcommand("report").unwrap().clone()).unwrap();
         assert!(report.contains(".SH EXAMPLES") && report.contains(".SH \"EXIT STATUS\""), "{report}");
         assert!(!report.contains("EXTRA"), "{report}");

@@ -61,7 +61,9 @@ pub fn accept(args: impl IntoIterator<Item = OsString>, commands: &[&str]) -> Ve
             // The engine of pictures: no, or an interactive page.
             "-e" | "--engine" => match value.map(str::to_owned).or_else(|| next(&is_engine)) {
                 Some(engine) if engine == "no" => {}
-                Some(engine) if is_engine(&engine) && command == For::Detection => out.push("--engine".into()),
+                Some(engine) if is_engine(&engine) && command == For::Detection => {
+                    out.push("--engine".into())
+                }
                 Some(_) | None => out.push(arg),
             },
             "-re" => {
@@ -122,10 +124,7 @@ mod tests {
 
     #[test]
     fn words_are_replaced_before_two_dashes_only() {
-        assert_eq!(
-            accepted("ftio -ts 1 -te=2 -t 0.5 a-ts -- -ts"),
-            "ftio --ts 1 --te=2 -t 0.5 a-ts -- -ts"
-        );
+        assert_eq!(accepted("ftio -ts 1 -te=2 -t 0.5 a-ts -- -ts"), "ftio --ts 1 --te=2 -t 0.5 a-ts -- -ts");
     }
 
     #[test]

@@ -48,7 +48,9 @@ mod tests {
     fn what_was_meant() {
         let commands = ["info", "plot", "predict", "report", "schedule", "advise", "diff"];
         let meant = |word: &str| meant(Path::new(word), &commands);
-        for (word, command) in [("inf", "info"), ("predic", "predict"), ("repotr", "report"), ("advice", "advise")] {
+        for (word, command) in
+            [("inf", "info"), ("predic", "predict"), ("repotr", "report"), ("advice", "advise")]
+        {
             assert_eq!(meant(word), Some(format!("ftio {command}")), "{word}");
         }
         assert_eq!(meant("version"), Some("ftio --version".into()));
@@ -59,7 +61,9 @@ mod tests {
 
     #[test]
     fn changes_are_counted() {
-        for (one, other, count) in [("", "abc", 3), ("info", "info", 0), ("ifno", "info", 1), ("plt", "plot", 1)] {
+        for (one, other, count) in
+            [("", "abc", 3), ("info", "info", 0), ("ifno", "info", 1), ("plt", "plot", 1)]
+        {
             assert_eq!((changes(one, other), changes(other, one)), (count, count), "{one} {other}");
         }
     }

@@ -1,5 +1,5 @@
-//! Results, signals, spectra, segments and phases as comma-separated values (RFC 4180): one header, then rows. What
-//! is not known is empty.
+//! Results, signals, spectra, segments and phases as comma-separated values (RFC 4180): one header, then
+//! rows. What is not known is empty.
 
 use super::args::CsvChoice;
 use super::output::{Output, Results};

@@ -80,8 +80,8 @@ fn check(args: &Args) -> anyhow::Result<()> {
 }
 
 /// The way on with an input that does not tell when its I/O took place.
-const WITHOUT_TIMES: &str = "`ftio report`, `ftio advise` and `ftio info` work without times. Darshan 3.4 and newer record \
-    a HEATMAP by default; DXT_ENABLE_IO_TRACE=1 records every request";
+const WITHOUT_TIMES: &str = "`ftio report`, `ftio advise` and `ftio info` work without times. Darshan 3.4 \
+    and newer record a HEATMAP by default; DXT_ENABLE_IO_TRACE=1 records every request";
 
 /// What is done with each input.
 struct Work {

@@ -116,7 +116,10 @@ impl Figures {
             period: detection.and_then(|found| found.period),
             confidence: detection.filter(|found| found.periodic).map(|found| found.confidence),
             phases: phases.map(|phases| phases.len() as f64),
-            bytes_per_phase: moved.zip(phases).filter(|(_, all)| !all.is_empty()).map(|(sum, all)| sum / all.len() as f64),
+            bytes_per_phase: moved
+                .zip(phases)
+                .filter(|(_, all)| !all.is_empty())
+                .map(|(sum, all)| sum / all.len() as f64),
             phase_length: lengths.get(lengths.len() / 2).copied(),
             files: (!usage.files.is_empty()).then_some(usage.files.len() as f64),
             findings: Some(grave as f64),

@@ -185,7 +185,8 @@ fn table(before: &Study, after: &Study, differences: &[Difference], style: Style
             (Some(change), _) => format!("{:+.1} %", 100.0 * change),
             (None, _) => "new".to_owned(),
         };
-        let line = format!("{:<24}{:>16}{:>16}{change:>11}", figure.title, text(difference.a), text(difference.b));
+        let line =
+            format!("{:<24}{:>16}{:>16}{change:>11}", figure.title, text(difference.a), text(difference.b));
         let line = match (difference.exceeds, difference.worse) {
             (true, true) => style.confidence(0.0, &format!("{line}  worse")),
             (true, false) => style.warn(&line),

@@ -84,7 +84,13 @@ struct Signals {
 
 impl Signals {
     fn new(path: &Path, options: PredictOptions) -> Self {
-        Signals { path: path.to_owned(), options, predictors: Vec::new(), shown: Vec::new(), origins: Vec::new() }
+        Signals {
+            path: path.to_owned(),
+            options,
+            predictors: Vec::new(),
+            shown: Vec::new(),
+            origins: Vec::new(),
+        }
     }
 
     fn take(&mut self, event: Event<'_>, sinks: &mut Sinks) {

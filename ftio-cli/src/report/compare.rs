@@ -21,10 +21,11 @@ pub fn page(studies: &[Study]) -> anyhow::Result<String> {
         };
     }
     let body = format!(
-        "<header><h1>{} runs of {}</h1><nav><a href=\"#numbers\">Numbers</a><a href=\"#findings\">Findings</a><a \
-         href=\"#time\">Bandwidth over time</a></nav></header>\n<main class=\"stack\"><section \
-         id=\"numbers\"><h2>Numbers</h2>{}</section><section id=\"findings\"><h2>Findings</h2>{}</section><section \
-         id=\"time\"><h2>Bandwidth over time</h2>{charts}</section></main>",
+        "<header><h1>{} runs of {}</h1><nav><a href=\"#numbers\">Numbers</a><a \
+            href=\"#findings\">Findings</a><a href=\"#time\">Bandwidth over time</a></nav></header>\n<main \
+            class=\"stack\"><section id=\"numbers\"><h2>Numbers</h2>{}</section><section \
+            id=\"findings\"><h2>Findings</h2>{}</section><section id=\"time\"><h2>Bandwidth over \
+            time</h2>{charts}</section></main>",
         studies.len(),
         escaped(&title(&studies[0])),
         numbers(studies),
@@ -35,7 +36,8 @@ pub fn page(studies: &[Study]) -> anyhow::Result<String> {
 
 fn numbers(studies: &[Study]) -> String {
     let all: Vec<Figures> = studies.iter().map(Figures::of).collect();
-    let heads: String = studies.iter().map(|study| format!("<th class=\"n\">{}</th>", escaped(&study.name))).collect();
+    let heads: String =
+        studies.iter().map(|study| format!("<th class=\"n\">{}</th>", escaped(&study.name))).collect();
     let mut rows = String::new();
     for figure in FIGURES {
         let values: Vec<Option<f64>> = all.iter().map(|figures| (figure.value)(figures)).collect();
@@ -48,7 +50,10 @@ fn numbers(studies: &[Study]) -> String {
         };
         rows += &format!("<tr><th>{}</th>{}</tr>", figure.title, values.iter().map(cell).collect::<String>());
     }
-    format!("<div class=\"scroll\"><table class=\"wide\"><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>")
+    format!(
+        "<div class=\"scroll\"><table \
+            class=\"wide\"><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
 }
 
 /// Which finding which job has.
@@ -74,11 +79,17 @@ fn findings(studies: &[Study]) -> String {
             let found = study.findings.iter().find(|finding| finding.id == id);
             found.map_or("<td>–</td>".into(), |finding| {
                 let severity = finding.severity.name();
-                format!("<td><span class=\"badge {severity}\">{severity}</span><br>{}</td>", escaped(&sentence(&finding.title)))
+                format!(
+                    "<td><span class=\"badge {severity}\">{severity}</span><br>{}</td>",
+                    escaped(&sentence(&finding.title))
+                )
             })
         };
         let cells: String = studies.iter().map(cell).collect();
         rows += &format!("<tr><th title=\"{}\">{id}</th>{cells}</tr>", escaped(finding.why));
     }
-    format!("<div class=\"scroll\"><table class=\"wide\"><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>")
+    format!(
+        "<div class=\"scroll\"><table \
+            class=\"wide\"><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
 }

@@ -56,7 +56,8 @@ pub struct Args {
     #[command(flatten)]
     pub rules: RuleArgs,
 
-    /// Where it goes; - is standard output [default: report.html, or standard output with --format text or json]
+    /// Where it goes; - is standard output [default: report.html, or standard output with --format text or
+    /// json]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub output: Option<PathBuf>,
 
@@ -83,7 +84,9 @@ impl Args {
             (None, Some("txt")) => Format::Text,
             (None, Some("json" | "jsonl")) => Format::Json,
             (None, Some(other)) => {
-                return Err(wrong_usage(format!("which format is .{other}? Say --format html, text or json")));
+                return Err(wrong_usage(format!(
+                    "which format is .{other}? Say --format html, text or json"
+                )));
             }
         };
         let default = if format == Format::Html { "report.html" } else { "-" };

@@ -48,7 +48,9 @@ pub fn studies(
         // An input is read three times: what can be read only once is kept in a file.
         let (path, _kept) = if path.as_os_str() == "-" { keep_stdin()? } else { (path.clone(), None) };
         if input.merge {
-            anyhow::bail!(crate::exit::wrong_usage("--merge: a report is of one input, or of several side by side"));
+            anyhow::bail!(crate::exit::wrong_usage(
+                "--merge: a report is of one input, or of several side by side"
+            ));
         }
         for one in study_path(&path, &reading, question) {
             take(one)?;
@@ -67,7 +69,8 @@ fn study_path(path: &PathBuf, reading: &OpenOptions, question: &Question) -> Vec
     let paths = std::slice::from_ref(path);
     let open = || inputs::opened(paths, reading).collect::<Vec<Result<Opened, SourceError>>>();
     let each = open().into_iter().zip(open()).zip(open());
-    each.map(|((one, two), three)| study(one, two, three, question).map_err(|error| error.to_string())).collect()
+    each.map(|((one, two), three)| study(one, two, three, question).map_err(|error| error.to_string()))
+        .collect()
 }
 
 fn study(

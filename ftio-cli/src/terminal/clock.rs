@@ -14,8 +14,12 @@ pub fn local(time: ClockTime) -> String {
     let in_zone = |zone: &TimeZone| {
         let date = tz::DateTime::from_timespec(whole, 0, zone.as_ref()).ok()?;
         let name = date.local_time_type().time_zone_designation().to_owned();
-        let (day, time) = ((date.year(), date.month(), date.month_day()), (date.hour(), date.minute(), date.second()));
-        Some(format!("{:04}-{:02}-{:02} {:02}:{:02}:{:02} {name}", day.0, day.1, day.2, time.0, time.1, time.2))
+        let (day, time) =
+            ((date.year(), date.month(), date.month_day()), (date.hour(), date.minute(), date.second()));
+        Some(format!(
+            "{:04}-{:02}-{:02} {:02}:{:02}:{:02} {name}",
+            day.0, day.1, day.2, time.0, time.1, time.2
+        ))
     };
     let known = zone.ok().as_ref().and_then(in_zone);
     known.unwrap_or_else(|| {

@@ -86,6 +86,9 @@ mod tests {
     fn escapes_take_no_room() {
         assert_eq!(width("\x1b[1mperiod\x1b[0m 1 s"), 10);
         assert_eq!(labelled("  Note", "one two three", Some(46)), "  Note one two three\n");
-        assert_eq!(labelled("  Note", "aaaaaaaaaa bbbbbbbbbb cc", Some(27)), "  Note aaaaaaaaaa\n       bbbbbbbbbb cc\n");
+        assert_eq!(
+            labelled("  Note", "aaaaaaaaaa bbbbbbbbbb cc", Some(27)),
+            "  Note aaaaaaaaaa\n       bbbbbbbbbb cc\n"
+        );
     }
 }

@@ -71,7 +71,10 @@ fn what_is_wrong_is_said_with_evidence_and_advice() {
     }
     let imbalance = advice["findings"].as_array().unwrap().iter().find(|one| one["id"] == "rank-imbalance");
     assert_eq!(imbalance.unwrap()["ranks"], serde_json::json!([0]));
-    assert_eq!(exit_code(dir.path(), &["advise", "--exit-status", "--severity", "medium", "run.msgpack"]), Some(3));
+    assert_eq!(
+        exit_code(dir.path(), &["advise", "--exit-status", "--severity", "medium", "run.msgpack"]),
+        Some(3)
+    );
 }
 
 #[test]
@@ -82,7 +85,11 @@ fn thresholds_are_options() {
     assert!(!ids(&advice, "info").iter().any(|id| id == "small-writes"), "{advice}");
     assert_eq!(advice["thresholds"]["small-count"], 5000.0);
     for wrong in ["nope=1", "small-count", "small-count=x"] {
-        assert_eq!(exit_code(dir.path(), &["advise", "--threshold", wrong, "run.msgpack"]), Some(2), "{wrong}");
+        assert_eq!(
+            exit_code(dir.path(), &["advise", "--threshold", wrong, "run.msgpack"]),
+            Some(2),
+            "{wrong}"
+        );
     }
 }
 
@@ -128,7 +135,8 @@ fn a_log_of_counters_alone_gets_advice() {
 /// docs/advice.md has the whole table, with reasons for what has no answer.
 #[test]
 fn logs_that_drishti_reads_are_seen_alike() {
-    let Some(folder) = test_data::shared_or_skip("logs_that_drishti_reads_are_seen_alike", "traces/darshan") else {
+    let Some(folder) = test_data::shared_or_skip("logs_that_drishti_reads_are_seen_alike", "traces/darshan")
+    else {
         return;
     };
     let of = |name: &str| {
@@ -136,7 +144,9 @@ fn logs_that_drishti_reads_are_seen_alike() {
         ids(&advice, "info")
     };
     let imbalanced = of("imbalanced-io.darshan");
-    for id in ["small-writes", "small-requests-shared-file", "stragglers", "could-be-nonblocking", "misaligned"] {
+    for id in
+        ["small-writes", "small-requests-shared-file", "stragglers", "could-be-nonblocking", "misaligned"]
+    {
         assert!(imbalanced.iter().any(|one| one == id), "{id} in {imbalanced:?}");
     }
 }

@@ -246,7 +246,8 @@ fn the_report_of_an_archive_shows_both_views_without_errors() {
 }
 
 /// What is wider than the page; nothing should be.
-const OVERFLOWING: &str = "return document.documentElement.scrollWidth - document.documentElement.clientWidth;";
+const OVERFLOWING: &str =
+    "return document.documentElement.scrollWidth - document.documentElement.clientWidth;";
 
 #[test]
 fn a_report_of_a_job_works_light_dark_on_a_phone_and_on_paper() {
@@ -257,7 +258,8 @@ fn a_report_of_a_job_works_light_dark_on_a_phone_and_on_paper() {
     mixed().write(&dir.path().join("run.msgpack"));
     assert_eq!(ftio(dir.path(), &["report", "run.msgpack", "-o", "run.html"]).status.code(), Some(0));
     browser.open(&format!("file://{}/run.html", dir.path().display()));
-    let titles = browser.run("return [...document.querySelectorAll('main > section > h2')].map(h => h.textContent);");
+    let titles =
+        browser.run("return [...document.querySelectorAll('main > section > h2')].map(h => h.textContent);");
     assert_eq!(titles.as_array().unwrap().len(), 9, "{titles}");
     assert_eq!(browser.run("return document.querySelectorAll('canvas').length;"), 4);
     assert_eq!(browser.run("return document.querySelectorAll('#phases tbody tr').length;"), 12);

@@ -235,7 +235,10 @@ fn json_is_one_object_per_line_with_the_schema_first() {
         assert_eq!(found.start_time.as_deref(), Some("2023-11-14T22:13:20.000Z"));
         assert_eq!(found.phases.len(), count as usize);
         for (i, phase) in found.phases.iter().enumerate() {
-            assert!((phase.start - (10.0 * i as f64 + 4.0)).abs() < 0.2 && phase.end > phase.start, "{phase:?}");
+            assert!(
+                (phase.start - (10.0 * i as f64 + 4.0)).abs() < 0.2 && phase.end > phase.start,
+                "{phase:?}"
+            );
             assert!((phase.bytes as f64 / f64::from(ranks << 20) - 1.0).abs() < 0.01, "{phase:?}");
             assert!(phase.start_time.as_ref().is_some_and(|time| time.starts_with("2023-11-14T22:1")));
         }

@@ -55,8 +55,11 @@ impl Validator<'_> {
                     true
                 }
                 "required" => {
-                    let missing =
-                        wanted.as_array().unwrap().iter().find(|name| value.get(name.as_str().unwrap()).is_none());
+                    let missing = wanted
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .find(|name| value.get(name.as_str().unwrap()).is_none());
                     if let Some(name) = missing.filter(|_| value.is_object()) {
                         return Err(format!("{place}: {name} is missing"));
                     }
@@ -65,7 +68,9 @@ impl Validator<'_> {
                 "additionalProperties" => {
                     let known = rules.get("properties").and_then(Value::as_object);
                     let others = value.as_object().into_iter().flatten();
-                    for (name, field) in others.filter(|(name, _)| !known.is_some_and(|known| known.contains_key(*name))) {
+                    for (name, field) in
+                        others.filter(|(name, _)| !known.is_some_and(|known| known.contains_key(*name)))
+                    {
                         if wanted == &Value::Bool(false) {
                             return Err(format!("{place}: {name} is not in the schema"));
                         }
@@ -80,13 +85,19 @@ impl Validator<'_> {
                     true
                 }
                 "prefixItems" => {
-                    for (inner, item) in wanted.as_array().unwrap().iter().zip(value.as_array().into_iter().flatten()) {
+                    for (inner, item) in
+                        wanted.as_array().unwrap().iter().zip(value.as_array().into_iter().flatten())
+                    {
                         self.check(inner, item, place)?;
                     }
                     true
                 }
-                "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= wanted.as_u64().unwrap()),
-                "maxItems" => value.as_array().is_none_or(|items| items.len() as u64 <= wanted.as_u64().unwrap()),
+                "minItems" => {
+                    value.as_array().is_none_or(|items| items.len() as u64 >= wanted.as_u64().unwrap())
+                }
+                "maxItems" => {
+                    value.as_array().is_none_or(|items| items.len() as u64 <= wanted.as_u64().unwrap())
+                }
                 other => panic!("the validator does not know {other}"),
             };
             if !good {
@@ -143,10 +154,16 @@ fn every_json_is_as_its_schema_says() {
     Script::bursts(2, 5).write(&dir.path().join("b.msgpack"));
     Script::bursts(8, 1).write(&dir.path().join("one.msgpack"));
     a_log(&dir.path().join("job.darshan"));
-    std::fs::write(dir.path().join("load.csv"), "time,load\n0,1\n1,0\n2,1\n3,0\n4,1\n5,0\n6,1\n7,0\n").unwrap();
+    std::fs::write(dir.path().join("load.csv"), "time,load\n0,1\n1,0\n2,1\n3,0\n4,1\n5,0\n6,1\n7,0\n")
+        .unwrap();
     let model: String = [2, 4, 8, 16, 32]
         .iter()
-        .map(|p| format!("{{\"params\":{{\"p\":{p}}},\"callpath\":\"a\",\"metric\":\"time\",\"value\":{}}}\n", 3 * p))
+        .map(|p| {
+            format!(
+                "{{\"params\":{{\"p\":{p}}},\"callpath\":\"a\",\"metric\":\"time\",\"value\":{}}}\n",
+                3 * p
+            )
+        })
         .collect();
     std::fs::write(dir.path().join("scale.jsonl"), model).unwrap();
     let cases: [(&str, &[&str]); 19] = [
@@ -167,9 +184,20 @@ fn every_json_is_as_its_schema_says() {
         ("ftio.model/1", &["model", "--json", "scale.jsonl"]),
         ("ftio.model/1", &["model", "--json", "--evaluate", "64", "scale.jsonl"]),
         ("ftio.rank/1", &["model", "--json", "--rank", "64", "scale.jsonl"]),
-        ("ftio.set10/1", &[
-            "schedule", "simulate", "--json", "--applications", "2", "--repetitions", "1", "--policies", "fair_share,fcfs",
-        ]),
+        (
+            "ftio.set10/1",
+            &[
+                "schedule",
+                "simulate",
+                "--json",
+                "--applications",
+                "2",
+                "--repetitions",
+                "1",
+                "--policies",
+                "fair_share,fcfs",
+            ],
+        ),
         ("ftio.categorize.summary/1", &["categorize", "job.darshan", "--json", "--summary", "summary.json"]),
     ];
     for (name, args) in cases {
@@ -199,7 +227,8 @@ fn a_wrong_object_is_refused() {
         "gaps": [], "thresholds": {}});
     let check = |value: &Value| (Validator { root: &schema }).check(&schema, value, "$");
     assert_eq!(check(&good), Ok(()));
-    for (field, wrong) in [("source", Value::from(1)), ("findings", Value::from("x")), ("more", Value::Null)] {
+    for (field, wrong) in [("source", Value::from(1)), ("findings", Value::from("x")), ("more", Value::Null)]
+    {
         let mut bad = good.clone();
         bad[field] = wrong;
         assert!(check(&bad).is_err(), "{field}");

@@ -49,7 +49,11 @@ pub fn listed_phases(
     estimate: &Estimate,
     origin: Option<i64>,
 ) -> Vec<ListedPhase> {
-    let phases = if estimate.phases.is_empty() { without_period(fine, cut, estimate) } else { estimate.phases.clone() };
+    let phases = if estimate.phases.is_empty() {
+        without_period(fine, cut, estimate)
+    } else {
+        estimate.phases.clone()
+    };
     let since = fine.start_seconds();
     let mut before = vec![0.0];
     let mut sum = 0.0;
@@ -58,7 +62,8 @@ pub fn listed_phases(
         sum
     }));
     let total = |time: f64| {
-        let position = ((time - finest.start_seconds()) / finest.step()).clamp(0.0, finest.samples.len() as f64);
+        let position =
+            ((time - finest.start_seconds()) / finest.step()).clamp(0.0, finest.samples.len() as f64);
         let (whole, part) = (position as usize, position.fract());
         let next = before.get(whole + 1).copied().unwrap_or(sum);
         before[whole] + (next - before[whole]) * part

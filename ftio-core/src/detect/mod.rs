@@ -116,7 +116,8 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     }
     if let Some((mode, bytes)) = collected.left_out {
         let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);
-        let amount = if job.per_unit.is_some() { format!("{bytes} units") } else { amount::bytes(bytes as f64) };
+        let amount =
+            if job.per_unit.is_some() { format!("{bytes} units") } else { amount::bytes(bytes as f64) };
         notes.push(format!("mode {mode} is left out: {amount} ({share:.0} % of all)"));
     }
     let begins = job.start.or(collected.bins.extent().map(|(first, _)| first)).unwrap_or(0);
@@ -162,7 +163,8 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         warnings: job.warnings.clone(),
         notes,
         contributions: spectral.contributions,
-        stretches: collected.stretches,
+        // What was in bins is shown as it was sampled: bins that touch would overlap by a rounding step.
+        stretches: collected.stretches.filter(|_| job.sampled.is_none()),
         lanes: collected.lanes,
         scalogram,
         is_quantity: job.per_unit.is_some(),

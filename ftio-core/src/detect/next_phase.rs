@@ -111,12 +111,7 @@ mod tests {
     use super::*;
 
     fn piece(from: f64, to: f64, volume: f64) -> Piece {
-        Piece {
-            start: 0.0,
-            volume,
-            busy: to - from,
-            active: (from < to).then_some((from, to)),
-        }
+        Piece { start: 0.0, volume, busy: to - from, active: (from < to).then_some((from, to)) }
     }
 
     #[test]

@@ -68,7 +68,16 @@ impl Follower {
         let is_parts = path.extension().is_some_and(|extension| extension == "parts");
         let path = if is_parts { path.with_extension("") } else { path.to_owned() };
         let name = Input::new(&path).name();
-        Follower { path, name, span, options, state: State::Waiting, known: None, complained: false, unknown: None }
+        Follower {
+            path,
+            name,
+            span,
+            options,
+            state: State::Waiting,
+            known: None,
+            complained: false,
+            unknown: None,
+        }
     }
 
     /// What is there now is of an earlier run: wait for the next one.

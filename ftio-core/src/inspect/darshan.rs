@@ -1,8 +1,8 @@
 //! A Darshan log, summed up: what each of its modules holds, and the totals of one layer.
 
 use super::module::{HeatmapLayer, ModuleSummary};
-use super::usage::{self, LayerUsage, Meta};
 use super::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, clock, summarize_source};
+use super::usage::{self, LayerUsage, Meta};
 use crate::layer::Layer;
 use crate::source::darshan::{DarshanLog, job_of};
 use crate::source::{InMemory, Job, SourceError};
@@ -89,7 +89,9 @@ fn job_info(log: &Log) -> JobInfo {
         start,
         start_time: clock(start),
         user: Some(job.uid.to_string()),
-        recorder: Some(job.library_version().map_or("Darshan".into(), |version| format!("Darshan {version}"))),
+        recorder: Some(
+            job.library_version().map_or("Darshan".into(), |version| format!("Darshan {version}")),
+        ),
     }
 }
 
@@ -231,7 +233,10 @@ fn layers(log: &Log) -> BTreeMap<String, LayerUsage> {
         };
         Some((name.to_owned(), layer))
     };
-    [(Layer::MpiIo, "mpiio"), (Layer::Posix, "posix"), (Layer::Stdio, "stdio")].into_iter().filter_map(of).collect()
+    [(Layer::MpiIo, "mpiio"), (Layer::Posix, "posix"), (Layer::Stdio, "stdio")]
+        .into_iter()
+        .filter_map(of)
+        .collect()
 }
 
 fn of_layer(log: &Log, layer: Layer) -> Option<Counted> {

@@ -59,9 +59,9 @@ impl CoverageTally {
         let expected = if through == 0 { STARTING_UP } else { SIDE_WORK };
         (beside > self.ranks.saturating_mul(expected) && beside > through).then(|| {
             format!(
-                "the processes read and wrote {} beside the {} of MPI-IO that were traced. Only MPI-IO is traced, and of \
-                 it what TMIO_FILES and TMIO_RANKS select: a program that uses POSIX or STDIO must be switched to its \
-                 MPI-IO mode (for IOR: -a MPIIO)",
+                "the processes read and wrote {} beside the {} of MPI-IO that were traced. Only MPI-IO is \
+                    traced, and of it what TMIO_FILES and TMIO_RANKS select: a program that uses POSIX or \
+                    STDIO must be switched to its MPI-IO mode (for IOR: -a MPIIO)",
                 bytes(beside as f64),
                 bytes(through as f64)
             )

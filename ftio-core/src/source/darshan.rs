@@ -66,7 +66,8 @@ impl DarshanLog {
                 *moved.entry(layer.into()).or_default() += bytes(record);
             }
         }
-        let layer = self.layer.or_else(|| moved.iter().max_by_key(|(_, bytes)| **bytes).map(|(layer, _)| *layer))?;
+        let layer =
+            self.layer.or_else(|| moved.iter().max_by_key(|(_, bytes)| **bytes).map(|(layer, _)| *layer))?;
         let mut lanes = Lanes::new((None, None));
         for record in records.iter().filter(|record| record.layer().map(Layer::from) == Some(layer)) {
             let Ok(rank) = u32::try_from(record.rank) else { continue };

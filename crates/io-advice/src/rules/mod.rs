@@ -5,9 +5,9 @@ mod requests;
 mod time;
 mod usage_of_layers;
 
+use crate::Job;
 use crate::finding::{Found, Severity};
 use crate::thresholds::{Key, Thresholds};
-use crate::Job;
 
 /// How many files a finding names.
 const FILES: usize = 5;
@@ -54,16 +54,16 @@ pub const RULES: &[Rule] = &[
         id: "small-requests-shared-file",
         source: "Drishti P15, P16",
         why: "small requests of many ranks to one file meet in the same locks",
-        when: "a file that several ranks use gets more than small-count small requests, and they are more than \
-               small-share of its requests",
+        when: "a file that several ranks use gets more than small-count small requests, and they are more \
+            than small-share of its requests",
         needs: "files with sizes of requests",
         check: requests::small_in_shared_files,
     },
     Rule {
         id: "misaligned",
         source: "Drishti P08",
-        why: "a request that begins inside a block makes the file system read and write the whole block, and two ranks \
-              may meet in it",
+        why: "a request that begins inside a block makes the file system read and write the whole block, and \
+            two ranks may meet in it",
         when: "more than misaligned-share of the requests begin at no multiple of the file's block",
         needs: "offsets",
         check: requests::misaligned,
@@ -72,7 +72,8 @@ pub const RULES: &[Rule] = &[
         id: "random-access-writes",
         source: "Drishti P13",
         why: "a file system cannot put together what does not follow, and disks have to seek",
-        when: "more than random-share of the writes, and more than random-count, begin before the end of the one before",
+        when: "more than random-share of the writes, and more than random-count, begin before the end of the \
+            one before",
         needs: "offsets",
         check: requests::random_writes,
     },
@@ -104,7 +105,8 @@ pub const RULES: &[Rule] = &[
         id: "rank-imbalance",
         source: "Drishti P18, P21, P22",
         why: "the job waits for the rank that moves most",
-        when: "bytes of ranks differ by more than imbalance-share; below collective MPI-IO they are meant to (info)",
+        when: "bytes of ranks differ by more than imbalance-share; below collective MPI-IO they are meant to \
+            (info)",
         needs: "ranks, or Darshan's slowest and fastest rank of shared files",
         check: ranks::imbalance,
     },
@@ -119,10 +121,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "ranks-drift-apart",
         source: "ours",
-        why: "phases that ranks begin together load the file system in turn once they are apart; and a rank that is \
-              late makes others wait",
-        when: "ranks begin the last phases further apart than drift-share of the period, and twice as far as the first \
-               ones",
+        why: "phases that ranks begin together load the file system in turn once they are apart; and a rank \
+            that is late makes others wait",
+        when: "ranks begin the last phases further apart than drift-share of the period, and twice as far as \
+            the first ones",
         needs: "requests with ranks, and phases",
         check: ranks::drift,
     },
@@ -130,8 +132,8 @@ pub const RULES: &[Rule] = &[
         id: "metadata-heavy",
         source: "Drishti P17",
         why: "metadata servers are few, and all jobs share them",
-        when: "a rank spends more than metadata-seconds in opening, closing and the like; or these take more than \
-               metadata-share of the I/O time and metadata-run-share of the run time",
+        when: "a rank spends more than metadata-seconds in opening, closing and the like; or these take more \
+            than metadata-share of the I/O time and metadata-run-share of the run time",
         needs: "times of metadata operations",
         check: usage_of_layers::metadata,
     },
@@ -163,8 +165,8 @@ pub const RULES: &[Rule] = &[
         id: "no-collectives-writes",
         source: "Drishti M03",
         why: "collective calls let MPI put the requests of all ranks together into few large ones",
-        when: "more than collective-count independent writes to shared files, and collective calls are fewer than \
-               collective-share",
+        when: "more than collective-count independent writes to shared files, and collective calls are fewer \
+            than collective-share",
         needs: "MPI-IO calls",
         check: usage_of_layers::no_collective_writes,
     },
@@ -204,7 +206,8 @@ pub const RULES: &[Rule] = &[
         id: "period-growing",
         source: "ours",
         why: "phases that come ever later tell of work that grows, or of a file system that fills up",
-        when: "the distances of the last third of the phases are more than growth-share longer than those of the first",
+        when: "the distances of the last third of the phases are more than growth-share longer than those of \
+            the first",
         needs: "at least six phases",
         check: time::growing,
     },

@@ -9,14 +9,15 @@ use ftio_core::inspect::usage::{FileUsage, RankUsage};
 use std::collections::BTreeMap;
 
 /// What helps where MPI lets one rank write for all.
-const AGGREGATORS: &str = " If the program writes collectively, one aggregator does it all: set the hint cb_nodes to the \
-    number of nodes (MPICH_MPIIO_HINTS='*:cb_nodes=8', or MPI_Info_set(info, \"cb_nodes\", \"8\")).";
+const AGGREGATORS: &str = " If the program writes collectively, one aggregator does it all: set the hint \
+    cb_nodes to the number of nodes (MPICH_MPIIO_HINTS='*:cb_nodes=8', or MPI_Info_set(info, \"cb_nodes\", \
+    \"8\")).";
 
 /// Less of the run time than this is not worth a word.
 const NOTHING: f64 = 0.001;
 
-/// Is most of the MPI-IO collective? In such a call ranks wait for each other, so that the late one is the one that
-/// spends least time in it; and below it few ranks write for all. Unless it is one rank that does it all.
+/// Is most of the MPI-IO collective? In such a call ranks wait for each other, so that the late one spends
+/// least time in it; and below it few ranks write for all. Unless it is one rank that does it all.
 fn is_collective(job: &Job<'_>) -> bool {
     let below = job.usage.layer.as_deref() == Some("posix");
     let one_does_most = job.usage.files.iter().any(|file| {
@@ -67,8 +68,8 @@ fn between_ranks(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
             bytes(least.bytes() as f64),
             seconds(lost)
         ),
-        advice: "Divide the data evenly, or let MPI do so: collective calls with as many aggregators as nodes (hint \
-                 cb_nodes), instead of gathering everything on one rank."
+        advice: "Divide the data evenly, or let MPI do so: collective calls with as many aggregators as \
+            nodes (hint cb_nodes), instead of gathering everything on one rank."
             .into(),
         numbers: BTreeMap::from([
             ("most_bytes", most.bytes() as f64),
@@ -112,8 +113,8 @@ fn in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
             bytes(slow_bytes as f64),
             bytes(fast_bytes as f64)
         ),
-        advice: "Divide the data of the file evenly over the ranks, or use collective calls (MPI_File_write_at_all), \
-                 which divide it anew."
+        advice: "Divide the data of the file evenly over the ranks, or use collective calls \
+            (MPI_File_write_at_all), which divide it anew."
             .into(),
         numbers: BTreeMap::from([
             ("share", share),
@@ -165,9 +166,9 @@ fn slow_ranks(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
             seconds(mean),
             percent(of_run)
         ),
-        advice: "Look at the nodes of these ranks (network, local load) and at the servers that their data is on; on \
-                 Lustre, lfs getstripe FILE tells. If it is always the first rank, it may write what others send it: use \
-                 collective calls."
+        advice: "Look at the nodes of these ranks (network, local load) and at the servers that their data \
+            is on; on Lustre, lfs getstripe FILE tells. If it is always the first rank, it may write what \
+            others send it: use collective calls."
             .into(),
         numbers: BTreeMap::from([
             ("slowest_seconds", slowest.time()),
@@ -211,8 +212,8 @@ fn slow_in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found>
             seconds(slow_time),
             seconds(fast_time)
         ),
-        advice: "Divide the work on the file evenly, use collective calls, and more stripes (lfs setstripe -c -1), so that \
-                 ranks do not queue for one server."
+        advice: "Divide the work on the file evenly, use collective calls, and more stripes (lfs setstripe \
+            -c -1), so that ranks do not queue for one server."
             .to_owned()
             + AGGREGATORS,
         numbers: BTreeMap::from([
@@ -246,9 +247,10 @@ pub fn drift(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
             seconds(last),
             percent(last / period)
         ),
-        advice: "If all data is needed at once (a checkpoint), synchronise before the phase (MPI_Barrier) or write \
-                 collectively. If not, it is good for the file system: leave it."
-            .into(),
+        advice:
+            "If all data is needed at once (a checkpoint), synchronise before the phase (MPI_Barrier) or \
+            write collectively. If not, it is good for the file system: leave it."
+                .into(),
         numbers: BTreeMap::from([
             ("first_seconds", first),
             ("last_seconds", last),

@@ -9,9 +9,9 @@ use ftio_core::inspect::usage::{Access, FileUsage};
 use std::collections::BTreeMap;
 
 const COLLECTIVE: &str = "Gather what is written in memory first, or let MPI do it: collective calls \
-    (MPI_File_write_at_all for MPI_File_write_at) with the hints romio_cb_write=enable and cb_buffer_size=16777216; in \
-    HDF5, H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE) and larger chunks (H5Pset_chunk); in C, setvbuf(file, NULL, \
-    _IOFBF, 1 << 20).";
+    (MPI_File_write_at_all for MPI_File_write_at) with the hints romio_cb_write=enable and \
+    cb_buffer_size=16777216; in HDF5, H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE) and larger chunks \
+    (H5Pset_chunk); in C, setvbuf(file, NULL, _IOFBF, 1 << 20).";
 
 pub fn small_writes(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let small_file = |file: &FileUsage| file.write.ops > 0;
@@ -20,8 +20,8 @@ pub fn small_writes(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
 
 pub fn small_reads(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let advice = "Read larger pieces and keep them, or let MPI put the requests together: collective calls \
-        (MPI_File_read_at_all) with the hint romio_cb_read=enable; in HDF5, H5Pset_all_coll_metadata_ops and a larger \
-        chunk cache (H5Pset_chunk_cache).";
+        (MPI_File_read_at_all) with the hint romio_cb_read=enable; in HDF5, H5Pset_all_coll_metadata_ops and \
+        a larger chunk cache (H5Pset_chunk_cache).";
     let small_file = |file: &FileUsage| file.read.ops > 0;
     small(job, thresholds, &job.usage.reads, "reads", advice, &small_file)
 }
@@ -84,8 +84,8 @@ pub fn small_in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<F
             worst.name,
             count(worst.small.unwrap_or(0))
         ),
-        advice: "Use collective MPI-IO (MPI_File_write_at_all, MPI_File_read_at_all), so that a few ranks write large \
-                 contiguous pieces for all."
+        advice: "Use collective MPI-IO (MPI_File_write_at_all, MPI_File_read_at_all), so that a few ranks \
+            write large contiguous pieces for all."
             .into(),
         numbers: BTreeMap::from([("small", small as f64), ("files", files.len() as f64)]),
         files: names,
@@ -105,12 +105,13 @@ pub fn misaligned(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let block = writes.alignment.or(reads.alignment);
     let systems = &job.usage.file_systems;
     let lustre = systems.iter().any(|system| system.contains("lustre"));
-    let mut advice = "Begin every rank's data at a multiple of the block: in HDF5, H5Pset_alignment(fapl, 1 << 20, 1 << \
-        20); in PnetCDF, the hint nc_var_align_size; in MPI-IO, pad the records of ranks, or use collective calls with \
-        the hints striping_unit and cb_buffer_size a multiple of it."
+    let mut advice = "Begin every rank's data at a multiple of the block: in HDF5, H5Pset_alignment(fapl, 1 \
+        << 20, 1 << 20); in PnetCDF, the hint nc_var_align_size; in MPI-IO, pad the records of ranks, or use \
+        collective calls with the hints striping_unit and cb_buffer_size a multiple of it."
         .to_owned();
     if lustre {
-        advice += " On Lustre, give the file stripes of that size before it is written: lfs setstripe -S 4M -c -1 FILE.";
+        advice += " On Lustre, give the file stripes of that size before it is written: lfs setstripe -S 4M \
+            -c -1 FILE.";
     }
     Some(Found {
         severity: Some(by_share(job, job.io_share(), thresholds)),
@@ -174,8 +175,8 @@ pub fn redundant_reads(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> 
 }
 
 pub fn redundant_writes(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
-    let advice = "Write each part once, when it is final; checkpoints that replace each other are best written to \
-        files of their own in turn, so that a whole one is left after a failure.";
+    let advice = "Write each part once, when it is final; checkpoints that replace each other are best \
+        written to files of their own in turn, so that a whole one is left after a failure.";
     redundant(job, thresholds, "written", advice, &|file| file.write.bytes)
 }
 
@@ -193,8 +194,10 @@ fn redundant(
     let mut files: Vec<&FileUsage> = job.usage.files.iter().filter(again).collect();
     files.sort_by_key(|file| std::cmp::Reverse(moved(file)));
     let worst = files.first()?;
-    let wasted: u64 =
-        files.iter().map(|file| moved(file).saturating_sub(file.extent.unwrap_or(0))).fold(0, u64::saturating_add);
+    let wasted: u64 = files
+        .iter()
+        .map(|file| moved(file).saturating_sub(file.extent.unwrap_or(0)))
+        .fold(0, u64::saturating_add);
     let all: u64 = job.usage.files.iter().map(moved).fold(0, u64::saturating_add);
     let share = wasted as f64 / all.max(1) as f64;
     let severity = if share < 0.1 { Severity::Info } else { by_share(job, job.io_share(), thresholds) };
@@ -211,7 +214,11 @@ fn redundant(
             bytes(worst.extent.unwrap_or(0) as f64)
         ),
         advice: advice.into(),
-        numbers: BTreeMap::from([("wasted_bytes", wasted as f64), ("share", share), ("files", files.len() as f64)]),
+        numbers: BTreeMap::from([
+            ("wasted_bytes", wasted as f64),
+            ("share", share),
+            ("files", files.len() as f64),
+        ]),
         files: files.iter().take(FILES).map(|file| file.name.clone()).collect(),
         ranks: Vec::new(),
     })

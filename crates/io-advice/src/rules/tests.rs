@@ -129,7 +129,11 @@ fn order_alignment_and_repetition() {
 fn ranks_that_do_more_or_take_longer_are_named() {
     let mut usage = well_behaved();
     usage.by_rank[3].write_time = 30.0;
-    assert_eq!(find(&usage, "stragglers").unwrap().severity, Severity::Info, "ranks wait in collective calls");
+    assert_eq!(
+        find(&usage, "stragglers").unwrap().severity,
+        Severity::Info,
+        "ranks wait in collective calls"
+    );
     usage.mpiio = Some(MpiIo { independent_writes: 800, ..MpiIo::default() });
     let slow = find(&usage, "stragglers").unwrap();
     assert_eq!((slow.ranks.as_slice(), slow.severity), (&[3][..], Severity::High));
@@ -217,8 +221,7 @@ fn a_period_that_grows() {
 fn ranks_that_drift_apart() {
     let (usage, summary, detection) = (well_behaved(), summary(), periodic(9));
     let drifts = |spread: &[f64]| {
-        let job =
-            Job { usage: &usage, summary: &summary, detection: Some(&detection), spread, mtbf: None };
+        let job = Job { usage: &usage, summary: &summary, detection: Some(&detection), spread, mtbf: None };
         advise(&job, &Thresholds::default()).iter().any(|finding| finding.id == "ranks-drift-apart")
     };
     assert!(drifts(&[0.1, 0.2, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5]));

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 pub fn could_be_nonblocking(job: &Job<'_>, _: &Thresholds) -> Option<Found> {
     let mpiio = job.usage.mpiio.as_ref()?;
-    let blocking = mpiio.collective_reads + mpiio.collective_writes + mpiio.independent_reads + mpiio.independent_writes;
+    let blocking =
+        mpiio.collective_reads + mpiio.collective_writes + mpiio.independent_reads + mpiio.independent_writes;
     if mpiio.nonblocking_reads + mpiio.nonblocking_writes > 0 || blocking == 0 {
         return None;
     }
@@ -23,11 +24,13 @@ pub fn could_be_nonblocking(job: &Job<'_>, _: &Thresholds) -> Option<Found> {
         evidence: format!(
             "{} blocking calls and no nonblocking one{}",
             count(blocking),
-            io_share.map(|share| format!("; ranks spend {} of the run time in I/O", percent(share))).unwrap_or_default()
+            io_share
+                .map(|share| format!("; ranks spend {} of the run time in I/O", percent(share)))
+                .unwrap_or_default()
         ),
-        advice: "Issue the I/O and go on computing: MPI_File_iwrite_at_all (or MPI_File_iwrite_at), from a buffer that \
-                 is not changed until MPI_Wait before the next phase; in HDF5, the asynchronous VOL connector \
-                 (H5Dwrite_async)."
+        advice: "Issue the I/O and go on computing: MPI_File_iwrite_at_all (or MPI_File_iwrite_at), from a \
+            buffer that is not changed until MPI_Wait before the next phase; in HDF5, the asynchronous VOL \
+            connector (H5Dwrite_async)."
             .into(),
         numbers: BTreeMap::from([("blocking_calls", blocking as f64)]),
         ..Found::default()
@@ -87,9 +90,9 @@ pub fn not_hidden(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         severity: Some(by_share(job, Some(share), thresholds)),
         title: format!("ranks wait {} of the run time for nonblocking I/O", percent(share)),
         evidence: format!("{} of waiting over all ranks; {}", seconds(waited), details.join("; ")),
-        advice: "Issue earlier or wait later; test now and then while computing (MPI_Test), because many MPIs only make \
-                 progress inside calls; or give MPI a thread of its own (MPICH_ASYNC_PROGRESS=1; Open MPI: a helper \
-                 thread that calls MPI_Test)."
+        advice: "Issue earlier or wait later; test now and then while computing (MPI_Test), because many \
+            MPIs only make progress inside calls; or give MPI a thread of its own (MPICH_ASYNC_PROGRESS=1; \
+            Open MPI: a helper thread that calls MPI_Test)."
             .into(),
         numbers: BTreeMap::from([("seconds_waited", waited), ("share_of_run_time", share)]),
         ..Found::default()
@@ -118,8 +121,9 @@ pub fn growing(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         severity: Some(Severity::Medium),
         title: format!("the period grows by {}", percent(growth)),
         evidence: format!("phases are {} apart at first and {} at last", seconds(first), seconds(last)),
-        advice: "See whether phases or pauses get longer (ftio --csv=phases): longer phases point to a file system that \
-                 fills up or a file that is read again and again, longer pauses to computation that grows."
+        advice: "See whether phases or pauses get longer (ftio --csv=phases): longer phases point to a file \
+            system that fills up or a file that is read again and again, longer pauses to computation that \
+            grows."
             .into(),
         numbers: BTreeMap::from([("first_seconds", first), ("last_seconds", last), ("growth", growth)]),
         ..Found::default()
@@ -130,7 +134,8 @@ pub fn first_phase(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let first = job.detection?.first_phase?;
     let others = (first.end - first.start) / first.times_as_long.max(f64::MIN_POSITIVE);
     let extra = first.end - first.start - others;
-    if first.times_as_long < thresholds[Key::FirstTimes] || first.times_as_large >= 0.8 * first.times_as_long {
+    if first.times_as_long < thresholds[Key::FirstTimes] || first.times_as_large >= 0.8 * first.times_as_long
+    {
         return None;
     }
     let share = job.of_run_time(extra);
@@ -144,8 +149,8 @@ pub fn first_phase(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
             bytes(first.bytes),
             seconds(others)
         ),
-        advice: "Create files before they are needed and keep them open; preallocate them (MPI_File_preallocate), or set \
-                 their stripes beforehand (lfs setstripe)."
+        advice: "Create files before they are needed and keep them open; preallocate them \
+            (MPI_File_preallocate), or set their stripes beforehand (lfs setstripe)."
             .into(),
         numbers: BTreeMap::from([("times_as_long", first.times_as_long), ("extra_seconds", extra)]),
         ..Found::default()
@@ -159,11 +164,7 @@ pub fn too_frequent(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     }
     let now = cost / period + period / (2.0 * job.mtbf?);
     let then = cost / best + best / (2.0 * job.mtbf?);
-    let severity = if now - then >= thresholds[Key::HighShare] {
-        Severity::High
-    } else {
-        Severity::Medium
-    };
+    let severity = if now - then >= thresholds[Key::HighShare] { Severity::High } else { Severity::Medium };
     Some(checkpoints(period, cost, best, [now, then], severity, "more often"))
 }
 
@@ -174,11 +175,7 @@ pub fn too_rare(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     }
     let now = cost / period + period / (2.0 * job.mtbf?);
     let then = cost / best + best / (2.0 * job.mtbf?);
-    let severity = if now - then >= thresholds[Key::HighShare] {
-        Severity::High
-    } else {
-        Severity::Medium
-    };
+    let severity = if now - then >= thresholds[Key::HighShare] { Severity::High } else { Severity::Medium };
     Some(checkpoints(period, cost, best, [now, then], severity, "less often"))
 }
 
@@ -205,14 +202,18 @@ fn checkpoints(
         severity: Some(severity),
         title: format!("phases come {times:.1} times {what} than is best for checkpoints"),
         evidence: format!(
-            "every {} at a cost of {}: {} of the time is lost to checkpoints and failures; every {} it would be {}",
+            "every {} at a cost of {}: {} of the time is lost to checkpoints and failures; every {} it would \
+                be {}",
             seconds(period),
             seconds(cost),
             percent(now),
             seconds(best),
             percent(then)
         ),
-        advice: format!("Write a checkpoint about every {} (if these phases are checkpoints).", seconds(best)),
+        advice: format!(
+            "Write a checkpoint about every {} (if these phases are checkpoints).",
+            seconds(best)
+        ),
         numbers: BTreeMap::from([
             ("period", period),
             ("cost", cost),

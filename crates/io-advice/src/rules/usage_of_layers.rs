@@ -48,9 +48,9 @@ pub fn metadata(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
             slow.len(),
             seconds(thresholds[Key::MetadataSeconds])
         ),
-        advice: "Open files once and keep them open; let one rank open or stat and tell the others (MPI_Bcast), or open \
-                 collectively (MPI_File_open); in HDF5, H5Pset_all_coll_metadata_ops(fapl, 1) and \
-                 H5Pset_coll_metadata_write(fapl, 1); write one shared file instead of one for each rank."
+        advice: "Open files once and keep them open; let one rank open or stat and tell the others \
+            (MPI_Bcast), or open collectively (MPI_File_open); in HDF5, H5Pset_all_coll_metadata_ops(fapl, \
+            1) and H5Pset_coll_metadata_write(fapl, 1); write one shared file instead of one for each rank."
             .into(),
         numbers: BTreeMap::from([
             ("metadata_seconds", layer.meta.time),
@@ -73,8 +73,13 @@ pub fn many_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     Some(Found {
         severity: Some(Severity::Low),
         title: format!("{} files", count(files as u64)),
-        evidence: format!("{} files for {ranks} ranks; {} are used by one rank each", count(files as u64), count(single as u64)),
-        advice: "Write one file, or one for each node, with MPI-IO, HDF5 or ADIOS2 instead of one for each rank and step."
+        evidence: format!(
+            "{} files for {ranks} ranks; {} are used by one rank each",
+            count(files as u64),
+            count(single as u64)
+        ),
+        advice: "Write one file, or one for each node, with MPI-IO, HDF5 or ADIOS2 instead of one for each \
+            rank and step."
             .into(),
         numbers: BTreeMap::from([("files", files as f64), ("files_of_one_rank", single as f64)]),
         ..Found::default()
@@ -93,7 +98,9 @@ pub fn stdio(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         severity: Some(severity),
         title: format!("{} of the bytes go through STDIO", percent(share)),
         evidence: format!("{} through STDIO, {} through POSIX", bytes(stdio), bytes(posix)),
-        advice: "Use MPI-IO, HDF5, or at least write() with large buffers for data; keep fprintf for messages.".into(),
+        advice:
+            "Use MPI-IO, HDF5, or at least write() with large buffers for data; keep fprintf for messages."
+                .into(),
         numbers: BTreeMap::from([("stdio_bytes", stdio), ("posix_bytes", posix), ("share", share)]),
         ..Found::default()
     })
@@ -115,8 +122,8 @@ pub fn no_mpiio(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         severity: Some(Severity::Low),
         title: "ranks share files without MPI-IO".into(),
         evidence: format!("{} files are shared by POSIX with many small requests", files.len()),
-        advice: "Open shared files with MPI_File_open and use collective calls, or a library that does (HDF5, PnetCDF, \
-                 ADIOS2)."
+        advice: "Open shared files with MPI_File_open and use collective calls, or a library that does \
+            (HDF5, PnetCDF, ADIOS2)."
             .into(),
         numbers: BTreeMap::from([("files", files.len() as f64)]),
         files: files.into_iter().take(FILES).collect(),
@@ -153,11 +160,15 @@ fn collectives(
     Some(Found {
         severity: Some(by_share(job, job.io_share(), thresholds)),
         title: format!("{} of the MPI-IO {verb}s are collective", percent(share)),
-        evidence: format!("{} independent {verb}s and {} collective ones", count(independent), count(collective)),
+        evidence: format!(
+            "{} independent {verb}s and {} collective ones",
+            count(independent),
+            count(collective)
+        ),
         advice: format!(
-            "Replace MPI_File_{verb} and MPI_File_{verb}_at by MPI_File_{verb}_all and MPI_File_{verb}_at_all (all ranks \
-             of the communicator must call them), with the hint romio_cb_{verb}=enable; in HDF5, \
-             H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)."
+            "Replace MPI_File_{verb} and MPI_File_{verb}_at by MPI_File_{verb}_all and \
+                MPI_File_{verb}_at_all (all ranks of the communicator must call them), with the hint \
+                romio_cb_{verb}=enable; in HDF5, H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)."
         ),
         numbers: BTreeMap::from([
             ("independent", independent as f64),
@@ -241,9 +252,10 @@ pub fn not_all_seen(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         severity: Some(Severity::Info),
         title,
         evidence,
-        advice: "Findings hold for what was traced. ftio recover joins what a killed job has left; a program that uses \
-                 POSIX or STDIO can be looked at by Darshan, whose logs ftio reads."
-            .into(),
+        advice:
+            "Findings hold for what was traced. ftio recover joins what a killed job has left; a program \
+            that uses POSIX or STDIO can be looked at by Darshan, whose logs ftio reads."
+                .into(),
         numbers: seen.map(|seen| ("seen", seen)).into_iter().collect(),
         ..Found::default()
     })
@@ -255,7 +267,8 @@ pub fn failed(job: &Job<'_>, _: &Thresholds) -> Option<Found> {
         severity: Some(Severity::Low),
         title: format!("{} MPI-IO calls failed", count(failed)),
         evidence: format!("{} calls returned an error", count(failed)),
-        advice: "Check return codes: MPI-IO errors do not end a program by default (MPI_ERRORS_RETURN).".into(),
+        advice: "Check return codes: MPI-IO errors do not end a program by default (MPI_ERRORS_RETURN)."
+            .into(),
         numbers: BTreeMap::from([("failed", failed as f64)]),
         ..Found::default()
     })

@@ -37,14 +37,16 @@ fn histogram(reads: &Access, writes: &Access) -> String {
     let of = |access: &Access, class: usize| access.sizes.map_or(0, |sizes| sizes[class]);
     let most = (0..SIZES.len()).map(|class| of(reads, class) + of(writes, class)).max().unwrap_or(0).max(1);
     let mut out = String::from(
-        "<p><span class=\"key write\">writes</span><span class=\"key read\">reads</span></p><div class=\"bars\">",
+        "<p><span class=\"key write\">writes</span><span class=\"key read\">reads</span></p><div \
+            class=\"bars\">",
     );
     for (class, (name, _)) in SIZES.iter().enumerate() {
         let (read, write) = (of(reads, class), of(writes, class));
         let width = |count: u64| 100.0 * count as f64 / most as f64;
         out += &format!(
-            "<span>{name}</span><span class=\"bar\"><span class=\"write\" style=\"width:{:.2}%\"></span><span \
-             class=\"read\" style=\"width:{:.2}%\"></span></span><span class=\"value\">{}</span>",
+            "<span>{name}</span><span class=\"bar\"><span class=\"write\" \
+                style=\"width:{:.2}%\"></span><span class=\"read\" \
+                style=\"width:{:.2}%\"></span></span><span class=\"value\">{}</span>",
             width(write),
             width(read),
             grouped(read + write)

@@ -39,8 +39,8 @@ pub fn cost(study: &Study) -> String {
     let bar = |name: &str, class: &str, share: f64| {
         let width = (100.0 * share).clamp(0.0, 100.0);
         format!(
-            "<span>{name}</span><span class=\"bar\"><span class=\"{class}\" style=\"width:{width:.2}%\"></span></span>\
-             <span class=\"value\">{}</span>",
+            "<span>{name}</span><span class=\"bar\"><span class=\"{class}\" \
+                style=\"width:{width:.2}%\"></span></span><span class=\"value\">{}</span>",
             percent(share)
         )
     };

@@ -31,7 +31,10 @@ pub fn files(study: &Study) -> String {
     let row = |file: &FileUsage| {
         [
             format!("<tr><td><code>{}</code></td>", escaped(&file.name)),
-            number(f64::from(file.ranks.unwrap_or(0)), &file.ranks.map_or("?".into(), |ranks| ranks.to_string())),
+            number(
+                f64::from(file.ranks.unwrap_or(0)),
+                &file.ranks.map_or("?".into(), |ranks| ranks.to_string()),
+            ),
             number(file.write.bytes as f64, &bytes(file.write.bytes as f64)),
             number(file.read.bytes as f64, &bytes(file.read.bytes as f64)),
             number((file.read.ops + file.write.ops) as f64, &grouped(file.read.ops + file.write.ops)),
@@ -46,10 +49,8 @@ pub fn files(study: &Study) -> String {
     let mut slowest: Vec<&FileUsage> = rest.iter().collect();
     slowest.sort_by(|a, b| b.time().total_cmp(&a.time()));
     let rows: String = largest.iter().chain(slowest.into_iter().take(MAX_FILES / 2)).map(row).collect();
-    out += &sortable(
-        &["File", "#Ranks", "#Written", "#Read", "#Requests", "#Time", "#of it metadata"],
-        &rows,
-    );
+    out +=
+        &sortable(&["File", "#Ranks", "#Written", "#Read", "#Requests", "#Time", "#of it metadata"], &rows);
     if files.len() > MAX_FILES {
         out += &gap(&format!("The largest and the slowest {MAX_FILES} of {} are listed.", files.len()));
     }

@@ -27,9 +27,9 @@ fn one(finding: &Finding) -> String {
         format!("<p class=\"soft\">Ranks: {}</p>", ranks.join(", "))
     };
     format!(
-        "<article class=\"finding {severity}\" data-id=\"{}\"><h3><span class=\"badge {severity}\">{severity}</span> \
-         {}</h3><p>{}</p>{files}{ranks}<p><b>What to do:</b> {}</p><p class=\"soft\">Why: {} <small>({})</small></p>\
-         </article>",
+        "<article class=\"finding {severity}\" data-id=\"{}\"><h3><span class=\"badge \
+            {severity}\">{severity}</span> {}</h3><p>{}</p>{files}{ranks}<p><b>What to do:</b> {}</p><p \
+            class=\"soft\">Why: {} <small>({})</small></p></article>",
         finding.id,
         escaped(&finding.title),
         escaped(&sentence(&finding.evidence)),

@@ -44,7 +44,8 @@ pub fn job(study: &Study) -> String {
     let mut out = pairs(&rows);
     if summary.job.is_none() {
         out += &gap(
-            "This input says nothing about the job. A trace of tmio (ftio trace -- mpirun … ./app) or a Darshan log does.",
+            "This input says nothing about the job. A trace of tmio (ftio trace -- mpirun … ./app) or a \
+                Darshan log does.",
         );
     }
     out + &summary.warnings.iter().chain(&summary.notes).map(|note| gap(note)).collect::<String>()

@@ -27,8 +27,11 @@ pub fn all(study: &Study) -> String {
         ("nonblocking", "Nonblocking I/O", over_time::nonblocking(study)),
         ("ranks", "Ranks", ranks::ranks(study)),
     ];
-    let links: String =
-        sections.iter().map(|(id, name, _)| format!("<a href=\"#{id}\">{name}</a>")).collect::<Vec<_>>().join("");
+    let links: String = sections
+        .iter()
+        .map(|(id, name, _)| format!("<a href=\"#{id}\">{name}</a>"))
+        .collect::<Vec<_>>()
+        .join("");
     let bodies: String = sections
         .iter()
         .map(|(id, name, body)| format!("<section id=\"{id}\"><h2>{name}</h2>{body}</section>\n"))
@@ -63,9 +66,8 @@ fn tiles(study: &Study) -> String {
         }
     }
     tiles.push(("Findings", tally(&study.findings)));
-    let tile = |(name, value): (&str, String)| {
-        format!("<div><dt>{name}</dt><dd>{}</dd></div>", escaped(&value))
-    };
+    let tile =
+        |(name, value): (&str, String)| format!("<div><dt>{name}</dt><dd>{}</dd></div>", escaped(&value));
     format!("<dl>{}</dl>", tiles.into_iter().map(tile).collect::<String>())
 }
 
@@ -93,7 +95,7 @@ fn sortable(headings: &[&str], rows: &str) -> String {
     };
     let headings: String = headings.iter().map(heading).collect();
     format!(
-        "<div class=\"scroll\"><table class=\"sortable wide\"><thead><tr>{headings}</tr></thead><tbody>{rows}</tbody>\
-         </table></div>"
+        "<div class=\"scroll\"><table class=\"sortable \
+            wide\"><thead><tr>{headings}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 }

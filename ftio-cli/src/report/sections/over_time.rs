@@ -17,8 +17,8 @@ pub fn bandwidth(study: &Study) -> String {
         Ok(analysis) => return gap(&format!("There is nothing in mode {}.", analysis.detection.mode)),
         Err(reason) => {
             return gap(&format!(
-                "{reason}. With Darshan 3.4 or newer, logs have a HEATMAP by default; DXT_ENABLE_IO_TRACE=1 records \
-                 every request. A trace of tmio has every request, too."
+                "{reason}. With Darshan 3.4 or newer, logs have a HEATMAP by default; DXT_ENABLE_IO_TRACE=1 \
+                    records every request. A trace of tmio has every request, too."
             ));
         }
     };
@@ -82,9 +82,11 @@ pub fn phases(study: &Study) -> String {
         .concat()
     };
     let rows: String = phases.iter().enumerate().take(MAX_PHASES).map(row).collect();
-    let headings = ["#Phase", "#Start", "Time of day", "#Length", "#Bytes", "#Bandwidth", "#Ranks begin within"];
+    let headings =
+        ["#Phase", "#Start", "Time of day", "#Length", "#Bytes", "#Bandwidth", "#Ranks begin within"];
     let more = phases.len().saturating_sub(MAX_PHASES);
-    let note = if more > 0 { gap(&format!("and {more} more: ftio --csv=phases lists all")) } else { String::new() };
+    let note =
+        if more > 0 { gap(&format!("and {more} more: ftio --csv=phases lists all")) } else { String::new() };
     sortable(&headings, &rows) + &note
 }
 
@@ -109,7 +111,8 @@ pub fn nonblocking(study: &Study) -> String {
         )
     };
     let rows: String = classes.iter().filter(|(_, class)| class.class.ops > 0).map(row).collect();
-    let headings = ["", "#Operations", "#Bytes", "#Required", "#Actual", "#Lost", "#Hidden", "#Would hide all"];
+    let headings =
+        ["", "#Operations", "#Bytes", "#Required", "#Actual", "#Lost", "#Hidden", "#Would hide all"];
     let drawn = study.analysis.as_ref().is_ok_and(|analysis| {
         let window = [analysis.detection.t_start, analysis.detection.t_end];
         analysis.lanes.as_ref().is_some_and(|lanes| lanes.nonblocking(window, 1).is_some())

@@ -12,15 +12,17 @@ pub fn ranks(study: &Study) -> String {
     let mut out = String::new();
     let mapped = study.analysis.as_ref().is_ok_and(|analysis| {
         let window = [analysis.detection.t_start, analysis.detection.t_end];
-        analysis.lanes.as_ref().is_some_and(|lanes| lanes.rows(window, 1).iter().flatten().any(|bytes| *bytes > 0.0))
+        analysis
+            .lanes
+            .as_ref()
+            .is_some_and(|lanes| lanes.rows(window, 1).iter().flatten().any(|bytes| *bytes > 0.0))
     });
     if mapped {
         out += "<div data-chart=\"ranks\"></div>";
     } else {
-        out += &gap(
-            "What each rank did when is not known: it takes a trace of tmio, a Darshan log with DXT (DXT_ENABLE_IO_TRACE=1) \
-             or one with the HEATMAP of Darshan 3.4 or newer.",
-        );
+        out +=
+            &gap("What each rank did when is not known: it takes a trace of tmio, a Darshan log with DXT \
+                (DXT_ENABLE_IO_TRACE=1) or one with the HEATMAP of Darshan 3.4 or newer.");
     }
     let ranks = &study.usage.by_rank;
     if ranks.is_empty() {

@@ -17,9 +17,8 @@ const LAYERS: [(Layer, &str); 3] =
     [(Layer::MpiIo, "mpiio"), (Layer::Posix, "posix"), (Layer::Stdio, "stdio")];
 
 /// What sizes are called in the names of counters.
-const CLASSES: [&str; 10] = [
-    "0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS",
-];
+const CLASSES: [&str; 10] =
+    ["0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS"];
 
 pub(super) fn usage(opened: &DarshanLog) -> Result<Usage, SourceError> {
     let log = &*opened.log;

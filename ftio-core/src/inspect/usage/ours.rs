@@ -179,7 +179,10 @@ impl Counting {
             ranks: by_rank.last().map(|rank| rank.rank.saturating_add(1)),
             nodes: u32::try_from(self.nodes.len()).ok().filter(|nodes| *nodes > 0),
             layer: data.then(|| "mpiio".to_owned()),
-            layers: [("mpiio".to_owned(), layer)].into_iter().filter(|_| data || layer.meta.ops > 0).collect(),
+            layers: [("mpiio".to_owned(), layer)]
+                .into_iter()
+                .filter(|_| data || layer.meta.ops > 0)
+                .collect(),
             common: join_common(reads.common.iter().chain(&writes.common).copied()),
             reads,
             writes,

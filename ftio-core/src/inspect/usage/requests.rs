@@ -67,7 +67,9 @@ pub(super) fn usage(source: Box<dyn Source>) -> Result<Usage, SourceError> {
             (access.sizes, access.small_independent, access.ops) = (None, None, 0);
             access.common.clear();
         }
-        usage.gaps.push("this input holds bytes per interval: sizes and times of requests are not known".into());
+        usage
+            .gaps
+            .push("this input holds bytes per interval: sizes and times of requests are not known".into());
     } else if !unknown_rank {
         usage.by_rank = ranks.into_values().collect();
     }

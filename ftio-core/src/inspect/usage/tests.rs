@@ -29,7 +29,9 @@ fn requests_tell_sizes_ranks_and_times() {
 
 #[test]
 fn classes_of_sizes_are_darshans() {
-    for (bytes, class) in [(0, 0), (100, 0), (101, 1), (1024, 1), (1 << 20, 4), ((1 << 20) + 1, 5), (u64::MAX, 9)] {
+    for (bytes, class) in
+        [(0, 0), (100, 0), (101, 1), (1024, 1), (1 << 20, 4), ((1 << 20) + 1, 5), (u64::MAX, 9)]
+    {
         assert_eq!(access::class(bytes), class, "{bytes}");
     }
 }

@@ -47,8 +47,11 @@ fn operations_tell_the_class() {
 #[test]
 fn the_table_that_convert_writes() {
     let (requests, job) = read(
-        "rank,start,end,bytes,kind,file,offset\n0,0,1,0,open,a,-1\n0,1,2,6,read_at,a,0\n0,2,3,7,write_all,a,0\n\
-         0,3,4,8,iwrite_at_all,a,0\n0,4,5,9,iread_shared,a,0\n0,5,6,0,close,a,-1\n",
+        &[
+            "rank,start,end,bytes,kind,file,offset\n0,0,1,0,open,a,-1\n0,1,2,6,read_at,a,0\n",
+            "0,2,3,7,write_all,a,0\n0,3,4,8,iwrite_at_all,a,0\n0,4,5,9,iread_shared,a,0\n0,5,6,0,close,a,-1\n",
+        ]
+        .concat(),
     )
     .unwrap();
     let classes: Vec<Class> = requests.iter().map(|request| request.class).collect();
