@@ -27,7 +27,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn read(args: &Args) -> anyhow::Result<Exit> {
-    for path in &args.paths {
+    for path in args.paths.iter().filter(|path| path.as_os_str() != "-") {
         std::fs::metadata(path).with_context(|| path.display().to_string())?;
     }
     let listing = list(args)?;

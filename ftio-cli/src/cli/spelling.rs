@@ -106,10 +106,9 @@ fn is_source(text: &str) -> bool {
     matches!(text, "tmio" | "custom" | "unspecified")
 }
 
-/// What `--window` takes.
+/// What `--window` takes, or was meant to: its own parser says what is wrong.
 fn is_rule(text: &str) -> bool {
-    let name = text.split(':').next().unwrap_or("");
-    matches!(name, "hits" | "periods" | "seconds" | "change" | "all")
+    text.contains(':') || matches!(text, "hits" | "periods" | "seconds" | "change" | "all")
 }
 
 #[cfg(test)]

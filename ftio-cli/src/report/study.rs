@@ -11,6 +11,9 @@ use io_advice::{Finding, Job, Thresholds, advise};
 use std::io;
 use std::path::PathBuf;
 
+/// What messages call it.
+const STDIN: &str = "standard input";
+
 /// Columns in which the starts of ranks are looked for.
 const COLUMNS: usize = 2048;
 
@@ -46,17 +49,32 @@ pub fn studies(
     let reading = input.options()?;
     for path in paths {
         // An input is read three times: what can be read only once is kept in a file.
-        let (path, _kept) = if path.as_os_str() == "-" { keep_stdin()? } else { (path.clone(), None) };
+        let (path, kept) = if path.as_os_str() == "-" { keep_stdin()? } else { (path.clone(), None) };
         if input.merge {
             anyhow::bail!(crate::exit::wrong_usage(
                 "--merge: a report is of one input, or of several side by side"
             ));
         }
         for one in study_path(&path, &reading, question) {
-            take(one)?;
+            // Not by the name of the file that it was kept in.
+            let called = |name: &str| name.replace(&*path.to_string_lossy(), STDIN);
+            take(if kept.is_some() { one.map(|one| one.called(&called)) } else { one })?;
         }
     }
     Ok(())
+}
+
+impl Study {
+    /// By another name.
+    fn called(mut self, name: &dyn Fn(&str) -> String) -> Self {
+        self.name = name(&self.name);
+        self.summary.source = name(&self.summary.source);
+        match &mut self.analysis {
+            Ok(analysis) => analysis.detection.source = name(&analysis.detection.source),
+            Err(problem) => *problem = name(problem),
+        }
+        self
+    }
 }
 
 fn keep_stdin() -> anyhow::Result<(PathBuf, Option<tempfile::NamedTempFile>)> {
