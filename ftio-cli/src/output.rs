@@ -7,6 +7,7 @@
 use anyhow::Context;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// As many links of links as the kernel follows.
@@ -29,11 +30,24 @@ enum Out {
 
 /// Begin to write.
 pub fn create(path: &Path) -> anyhow::Result<Draft> {
+    create_with(path, EVERYBODY)
+}
+
+/// Begin to write what only its owner may read, unless a file that is there says otherwise.
+pub fn create_private(path: &Path) -> anyhow::Result<Draft> {
+    create_with(path, OWNER)
+}
+
+/// As the user's mask allows.
+const EVERYBODY: u32 = 0o666;
+const OWNER: u32 = 0o600;
+
+fn create_with(path: &Path, mode: u32) -> anyhow::Result<Draft> {
     let name = path.display().to_string();
     if name == "-" {
         return Ok(Draft { name, out: Some(Out::Stdout(io::stdout())) });
     }
-    let out = open(path).with_context(|| name.clone())?;
+    let out = open(path, mode).with_context(|| name.clone())?;
     Ok(Draft { name, out: Some(out) })
 }
 
@@ -50,12 +64,12 @@ pub fn check(path: &Path) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         return Ok(());
     }
-    let target = followed(path);
-    let existed = target.exists();
     // A pipe is not opened: that would wait for its reader.
-    if existed && !is_regular(&target) {
+    if is_special(path) {
         return Ok(());
     }
+    let target = followed(path);
+    let existed = target.exists();
     let opened = OpenOptions::new().append(true).create(true).open(&target);
     opened.with_context(|| path.display().to_string())?;
     if !existed {
@@ -105,12 +119,12 @@ impl Drop for Draft {
     }
 }
 
-fn open(path: &Path) -> io::Result<Out> {
-    let target = followed(path);
-    if target.exists() && !is_regular(&target) {
-        return Ok(Out::InPlace(OpenOptions::new().write(true).open(target)?));
+fn open(path: &Path, mode: u32) -> io::Result<Out> {
+    if is_special(path) {
+        return Ok(Out::InPlace(OpenOptions::new().write(true).open(path)?));
     }
-    match beside(&target) {
+    let target = followed(path);
+    match beside(&target, mode) {
         Ok((file, draft)) => {
             // As public or private as the file that it replaces.
             if let Ok(old) = fs::metadata(&target) {
@@ -126,18 +140,20 @@ fn open(path: &Path) -> io::Result<Out> {
     }
 }
 
-fn is_regular(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|meta| meta.is_file())
+/// A device, a pipe, or what `/dev/stdout` stands for.
+fn is_special(path: &Path) -> bool {
+    let is_other = fs::metadata(path).is_ok_and(|meta| !meta.is_file());
+    is_other || (path.exists() && (path.starts_with("/dev/fd") || path.starts_with("/dev/stdout")))
 }
 
 /// A new file in the same folder, which no pattern such as `*.prom` finds.
-fn beside(target: &Path) -> io::Result<(File, PathBuf)> {
+fn beside(target: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
     let mut problem = io::Error::from(io::ErrorKind::AlreadyExists);
     for attempt in 0..100 {
         let mut draft = target.as_os_str().to_owned();
         draft.push(format!(".{}.{attempt}.tmp", std::process::id()));
         let draft = PathBuf::from(draft);
-        match OpenOptions::new().write(true).create_new(true).open(&draft) {
+        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft) {
             Ok(file) => return Ok((file, draft)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => problem = error,
             Err(error) => return Err(error),
@@ -173,6 +189,10 @@ mod tests {
         draft.finish().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        let private = dir.path().join("private");
+        create_private(&private).unwrap().finish().unwrap();
+        assert_eq!(fs::metadata(&private).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::remove_file(private).unwrap();
         drop(create(&path).unwrap());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a draft that was given up is removed");
         let missing = create(&dir.path().join("no/out")).unwrap_err();

@@ -39,7 +39,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let remains = Remains::find(&args.trace)?;
     let output = args.output.clone().unwrap_or_else(|| remains.trace.clone());
-    if args.output.is_none() && remains.trace.is_file() && !remains.is_from_parts() {
+    if args.output.is_none() && !remains.may_replace_trace() {
         bail!("{}: exists already; give the recovered trace another name with -o", output.display());
     }
     report_running(&remains);
@@ -69,7 +69,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn write(remains: &Remains, to: &Path) -> anyhow::Result<Outcome> {
-    let mut draft = output::create(to)?;
+    // As the tracer's own: for the owner alone.
+    let mut draft = output::create_private(to)?;
     let mut out = BufWriter::with_capacity(1 << 20, &mut draft);
     let outcome = rewrite::rewrite(remains.open()?, &mut out)?;
     out.flush().with_context(|| to.display().to_string())?;

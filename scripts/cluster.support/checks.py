@@ -331,16 +331,17 @@ class Slurm:
 
 @check
 def srun_with_a_task_prolog(cluster):
-    """TaskProlog turns tracing on, also for `srun --export=NONE`; Open MPI by PMIx, MPICH by PMI-2."""
+    """TaskProlog turns tracing on; Open MPI by PMIx on two nodes, MPICH by PMI-2 on one (MPICH 4.0.2 hangs in MPI_Finalize
+    on two hosts, untraced as well)."""
     slurm = Slurm(cluster)
-    for mpi, plugin in [("openmpi", "pmix"), ("mpich", "pmi2")]:
+    for mpi, plugin, nodes in [("openmpi", "pmix", 2), ("mpich", "pmi2", 1)]:
         directory, counts = cluster.fresh(f"srun-{mpi}")
         output = f"{directory}/t_%j.msgpack"
-        slurm.run("srun", "-D", "/tmp", "-N2", "-n4", f"--mpi={plugin}", f"--export=ALL,TMIO_SITE={output}",
+        slurm.run("srun", "-D", "/tmp", f"-N{nodes}", "-n4", f"--mpi={plugin}", f"--export=ALL,TMIO_SITE={output}",
                   cluster.bin / f"counts_completed.{mpi}", "/tmp", counts, 300)
         name, = cluster.on("h1", "ls", directory)[0].split()
         info = cluster.info("h3", f"{directory}/{name}")
-        assert info["complete"] and info["write_sync"]["ops"] == 1200 and info["clock"]["nodes"] == 2, (mpi, info)
+        assert info["complete"] and info["write_sync"]["ops"] == 1200 and info["clock"]["nodes"] == nodes, (mpi, info)
         assert re.fullmatch(r"t_\d+\.\d+\.msgpack", name), name
 
 
@@ -353,7 +354,7 @@ def ftio_trace_with_srun(cluster):
         options = [word for word in [export] if word]
         out, err = slurm.run(cluster.ftio_path, "trace", "-o", f"{directory}/t.msgpack", "--library",
                              cluster.bin / "libtmio.so", "--", "srun", "-D", "/tmp", *options, "-N2", "-n2",
-                             "--mpi=pmi2", cluster.bin / "counts_completed.mpich", "/tmp", counts, 100, code=None)
+                             "--mpi=pmix", cluster.bin / "counts_completed.openmpi", "/tmp", counts, 100, code=None)
         names = cluster.on("h1", "ls", directory)[0].split()
         assert names == ["t.msgpack"], (export, names, out, err)
         assert cluster.info("h3", f"{directory}/t.msgpack")["write_sync"]["ops"] == 200, export
@@ -381,7 +382,7 @@ def time_limit(cluster):
     """A job on two nodes that runs into its time limit: after the epilogs a login node has everything."""
     slurm = Slurm(cluster)
     directory, counts = cluster.fresh("limit")
-    line = f"srun --mpi=pmi2 {cluster.bin}/counts_completed.mpich /tmp {counts} 0 500"
+    line = f"srun --mpi=pmix {cluster.bin}/counts_completed.openmpi /tmp {counts} 0 500"
     job = slurm.batch([line], "-N2", "-n4", "-t", "00:01", "-o", f"{slurm.dir}/log/limit",
                       environment={"TMIO_SITE": f"{directory}/t.msgpack"})
     wait_until(lambda: len(completed(counts)) == 4, "writes", limit=60)
@@ -464,7 +465,7 @@ def main():
         sys.exit(f"there is no check {', '.join(sorted(unknown))}")
     for host in HOSTS:
         cluster.on(host, "sh", "-c", f"mkdir -p /tmp/net && sshfs -F /run/tmio-cluster/ssh_config -o ssh_command={SSH},"
-                   f"allow_other,cache=no,direct_io h3:{cluster.shared}/export /tmp/net")
+                   f"allow_other,cache=no,direct_io,sshfs_sync h3:{cluster.shared}/export /tmp/net")
     failed = []
     chosen = [function for function in checks if not wanted or function.__name__ in wanted]
     for function in chosen:

@@ -15,6 +15,9 @@ pub(crate) const IGNORED: u32 = u32::MAX;
 /// All files beyond the first so many are one.
 const MAX_FILES: usize = 100_000;
 
+/// Endings of files that other tools write about a job by MPI-IO: they are not the job's own I/O. (Darshan, in `MPI_Finalize`.)
+const LOGS_OF_TOOLS: [&str; 2] = [".darshan", ".darshan_partial"];
+
 #[derive(Debug)]
 pub(crate) struct Files {
     patterns: Vec<String>,
@@ -69,7 +72,8 @@ impl Files {
 
     /// Whether operations on a file of this name are recorded.
     pub(crate) fn wants(&self, name: &str) -> bool {
-        options::wants_file(&self.patterns, &self.excluded, name)
+        let is_log = LOGS_OF_TOOLS.iter().any(|ending| name.ends_with(ending));
+        !is_log && options::wants_file(&self.patterns, &self.excluded, name)
     }
 
     /// A file was opened; `announce` is told its number when the name is new.
@@ -142,6 +146,8 @@ mod tests {
         assert_eq!(lookup(0x10), b);
         assert_eq!(files.open(0x20, "a.dat", |n| announced.push(n)), a, "the same name is the same file");
         assert_eq!(files.open(0x30, "c.txt", |n| announced.push(n)), IGNORED);
+        let log = "/logs/app_id7.darshan_partial";
+        assert_eq!(Files::new(Vec::new(), Vec::new()).open(0x40, log, |n| announced.push(n)), IGNORED);
         assert_eq!(announced, [a, b]);
         let names: Vec<_> = files.names(&[a, b]).iter().map(|(_, name)| name.to_string()).collect();
         assert_eq!(names, ["a.dat", "b.dat"]);

@@ -128,6 +128,9 @@ fn make_directory(directory: &Path, private: &Path) -> io::Result<()> {
 
 /// A directory that has the user's name belongs to the user, or is not used.
 pub(crate) fn check_owner(private: &Path) -> io::Result<()> {
+    if private.as_os_str().is_empty() {
+        return Ok(());
+    }
     match std::fs::symlink_metadata(private) {
         // SAFETY: the call has no premises.
         Ok(meta) if !meta.is_dir() || meta.uid() != unsafe { libc::geteuid() } => Err(io::Error::new(

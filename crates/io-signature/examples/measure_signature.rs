@@ -154,7 +154,7 @@ fn main() {
         for disturbance in all() {
             for application in &applications {
                 for seed in 0..seeds {
-                    for scale in [0.5, 1.0, 2.0, 3.0] {
+                    for scale in [0.5, 1.0, 2.0, 3.0, 5.0, 8.0] {
                         let case = Case { application, disturbance, scale, runs: 10, seed };
                         let found = signature(&case.samples(), Method::Median, &Settings::default());
                         println!("{}", case.line("noise", json!(scale), &found));

@@ -20,6 +20,8 @@ use crate::votes::votes;
 pub(crate) struct Consensus {
     /// Bytes per second, one value a second; 0 outside bursts.
     pub series: Vec<f64>,
+    /// What the samples have in common, bursts or not.
+    pub median: Vec<f64>,
     pub spans: Vec<Span>,
     /// For each burst the samples that show it.
     pub votes: Vec<Vec<bool>>,
@@ -43,28 +45,28 @@ impl Consensus {
         let totals = samples.iter().map(|sample| Integral::of(sample, 0.0, f64::INFINITY)).collect();
         let mut found = Consensus { length, grid, totals, ..Consensus::default() };
         found.aligned = on_time_line(samples.iter().map(Vec::as_slice), &warps, length);
-        let mut median = median_of(&found.aligned);
+        found.median = median_of(&found.aligned);
         for _ in 0..settings.rounds as usize {
-            let Spans { spans, .. } = spans(&median, settings);
+            let Spans { spans, .. } = spans(&found.median, settings);
             let backgrounds = found.aligned.iter().map(|sample| level_outside(sample, &spans)).collect();
             let before = std::mem::take(&mut found.spans);
             let warps = found.take_over(samples, spans, backgrounds, settings);
             found.aligned = on_time_line(samples.iter().map(Vec::as_slice), &warps, found.length);
-            median = median_of(&found.aligned);
+            found.median = median_of(&found.aligned);
             if found.spans.is_empty() || same(&before, &found.spans) {
                 break;
             }
         }
-        found.series = signature(&median, &found.spans);
+        found.series = signature(&found.median, &found.spans);
         found
     }
 
-    /// The series without one of the samples: the time line and the median of the others.
-    pub fn without(&self, left_out: usize, samples: &[Vec<f64>]) -> Vec<f64> {
+    /// The series and the bursts without one of the samples: the time line and the median of the others.
+    pub fn without(&self, left_out: usize, samples: &[Vec<f64>]) -> (Vec<f64>, Vec<Span>) {
         let others: Vec<usize> = (0..samples.len()).filter(|i| *i != left_out).collect();
         let TimeLine { warps, length, spans } = time_line(&self.members(&others, samples), &self.known);
         let aligned = on_time_line(others.iter().map(|&i| samples[i].as_slice()), &warps, length);
-        signature(&median_of(&aligned), &spans)
+        (signature(&median_of(&aligned), &spans), spans)
     }
 
     fn members<'a>(&'a self, which: &[usize], samples: &'a [Vec<f64>]) -> Vec<Member<'a>> {

@@ -1,7 +1,7 @@
 //! The job log: who ran what on how many nodes from when to when. CSV with named columns, or what `sacct
 //! -P` prints.
 
-use crate::moment::{duration, moment};
+use crate::moment::{clock_change, duration, is_local, moment};
 use std::collections::BTreeMap;
 
 /// One job.
@@ -94,9 +94,10 @@ impl Jobs {
             ['|', ';', '\t', ','].into_iter().find(|separator| header.contains(*separator)).unwrap_or(',');
         let columns = Columns::of(&split(header, separator))?;
         let mut out = Jobs::default();
-        let mut shifted = 0;
+        let (mut shifted, mut local) = (0, false);
         for (number, line) in lines {
             let fields = split(line, separator);
+            local |= fields.get(columns.start).is_some_and(|field| is_local(field));
             match job(&fields, &columns, number + 1, offset) {
                 Ok(Some((job, moved))) => {
                     shifted += usize::from(moved);
@@ -113,13 +114,25 @@ impl Jobs {
                  the run time was taken"
             ));
         }
+        let (first, last) = out.range();
+        if local && let Some(day) = clock_change(first, last) {
+            out.warnings.push(format!(
+                "the times have no time zone, and clocks may have changed on {day} (daylight saving): then \
+                 jobs on one side of it are cut out an hour off; take a job log in UTC (TZ=UTC sacct …)"
+            ));
+        }
         Ok(out)
+    }
+
+    /// The first start and the last end.
+    fn range(&self) -> (f64, f64) {
+        let first = self.jobs.iter().map(|job| job.start).fold(f64::INFINITY, f64::min);
+        (first, self.jobs.iter().map(|job| job.end).fold(f64::NEG_INFINITY, f64::max))
     }
 
     /// Do the jobs and a log from `from` to `to` belong together? A sentence if not.
     pub fn against_log(&self, from: f64, to: f64) -> Option<String> {
-        let first = self.jobs.iter().map(|job| job.start).fold(f64::INFINITY, f64::min);
-        let last = self.jobs.iter().map(|job| job.end).fold(f64::NEG_INFINITY, f64::max);
+        let (first, last) = self.range();
         let inside = |factor: f64| {
             let covered = |job: &&Job| job.start * factor >= from && job.end * factor <= to;
             self.jobs.iter().filter(covered).count()
@@ -133,15 +146,15 @@ impl Jobs {
         }
         let ranges =
             format!("the jobs run from {first:.0} s to {last:.0} s, the log from {from:.0} s to {to:.0} s");
-        if fits(1e-3) {
-            return Some(format!(
-                "{ranges}: the times of the jobs are a factor 1000 larger (milliseconds?); none was used"
-            ));
-        }
-        if fits(1e3) {
-            return Some(format!(
-                "{ranges}: the times of the log are a factor 1000 larger (milliseconds?); none was used"
-            ));
+        for (factor, unit) in [(1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")] {
+            for (which, fits) in [("jobs", fits(1.0 / factor)), ("log", fits(factor))] {
+                if fits {
+                    return Some(format!(
+                        "{ranges}: the times of the {which} are a factor {factor} larger ({unit}?); no job \
+                         was used"
+                    ));
+                }
+            }
         }
         Some(format!("{ranges}: no job lies in the log; do both use the same clock and time zone?"))
     }
@@ -244,6 +257,13 @@ mod tests {
         assert_eq!(found.jobs[0].end - found.jobs[0].start, 5400.0);
         assert!(found.warnings[0].contains("daylight saving"));
         assert!(found.dropped[0].1.contains("before it starts"));
+        // On both sides of the change, without a zone.
+        let text = "User|NNodes|Start|End\nann|4|2024-10-20T02:00:00|2024-10-20T03:00:00\n\
+            ann|4|2024-11-01T02:00:00|2024-11-01T03:00:00\n";
+        let found = Jobs::parse(text, 0.0).unwrap();
+        assert!(found.warnings[0].contains("2024-10-27"), "{:?}", found.warnings);
+        let in_utc = Jobs::parse(&text.replace(":00|", ":00Z|").replace(":00\n", ":00Z\n"), 0.0).unwrap();
+        assert!(in_utc.warnings.is_empty(), "{:?}", in_utc.warnings);
     }
 
     #[test]

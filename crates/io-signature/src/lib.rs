@@ -31,7 +31,7 @@
 //!
 //! | step of the paper | module |
 //! |---|---|
-//! | the two logs, the runs of an application (5.1) | [`server_log`], [`jobs`], [`application`] |
+//! | the two logs, the runs of an application (5.1) | [`server_log`], [`rows`], [`jobs`], [`application`] |
 //! | samples, and which of them are of use (5.1) | [`mod@sample`], [`outliers`] |
 //! | one grid of seconds, run times, background (5.1) | [`resample`] |
 //! | smoothing and the bursts of a sample (5.2) | [`wavelet`], [`bursts`] |
@@ -60,6 +60,7 @@ pub mod place;
 pub mod published;
 pub mod quality;
 pub mod resample;
+pub mod rows;
 pub mod sample;
 pub mod server_log;
 pub mod settings;

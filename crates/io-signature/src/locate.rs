@@ -161,3 +161,23 @@ pub(crate) fn locate_all(
     let one = |(sample, level): (&Vec<f64>, &f64)| locate(sample, &edges, length, *level, settings);
     samples.iter().zip(backgrounds).map(one).collect()
 }
+
+/// Places of that width in a sample of that length that no burst touches, at least a stride apart.
+pub(crate) fn places(edges: &[Located], length: f64, width: f64, stride: f64, mut each: impl FnMut(f64)) {
+    let (mut start, mut next) = (0.0, 0);
+    while start + width <= length {
+        while edges.get(next + 1).is_some_and(|end| end.time <= start) {
+            next += 2;
+        }
+        match edges.get(next) {
+            // Behind the burst that this place would overlap.
+            Some(edge) if edge.time < start + width => {
+                start = edges.get(next + 1).map_or(length, |end| end.time).max(start + 1.0);
+            }
+            _ => {
+                each(start);
+                start += stride.max(1.0);
+            }
+        }
+    }
+}

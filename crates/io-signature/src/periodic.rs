@@ -122,7 +122,7 @@ mod tests {
         };
         let samples: Vec<Sample> = (0..6).map(sample).collect();
         let analysis =
-            analyse(&samples, Method::Median, &Settings { outlier_factor: 1e6, ..Settings::default() });
+            analyse(&samples, Method::Median, &Settings { outlier_share: 0.0, ..Settings::default() });
         let job = |id: &str, start: f64| Job {
             id: id.into(),
             user: "eve".into(),

@@ -133,7 +133,7 @@ pub fn analyse(samples: &[Sample], method: Method, settings: &Settings) -> Analy
     };
     let data: Vec<Vec<f64>> = used.iter().map(seconds).collect();
     let others = match method {
-        Method::Median => by_median(&mut out, &data, &used, settings),
+        Method::Median => by_median(&mut out, samples, &data, &used, settings),
         Method::Published => as_published(&mut out, &data, &used, settings),
     };
     out.duration = out.series.len() as f64;
@@ -146,12 +146,14 @@ pub fn analyse(samples: &[Sample], method: Method, settings: &Settings) -> Analy
 
 fn by_median(
     out: &mut Signature,
+    samples: &[Sample],
     data: &[Vec<f64>],
     used: &[usize],
     settings: &Settings,
 ) -> Vec<(usize, Vec<f64>)> {
     let found = Consensus::of(data, settings);
-    let (quality, agreements) = Quality::of(&found, data);
+    let steps: Vec<f64> = used.iter().map(|&i| samples[i].step).collect();
+    let (quality, agreements) = Quality::of(&found, data, median(&steps));
     for (&i, agreement) in used.iter().zip(agreements) {
         out.samples[i].agreement = Some(agreement);
     }

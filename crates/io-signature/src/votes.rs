@@ -1,6 +1,6 @@
 //! Which samples show which bursts.
 
-use crate::locate::{Integral, Located};
+use crate::locate::{Integral, Located, places};
 use crate::settings::Settings;
 use crate::spans::Span;
 use crate::statistics::quantile_of;
@@ -43,20 +43,7 @@ pub(crate) fn votes(
         elsewhere.clear();
         let end = samples[i].len() as f64;
         let stride = (width / 2.0).max((end - width) / MOST_PLACES).max(1.0);
-        let (mut start, mut next) = (0.0, 0);
-        while start + width <= end {
-            while next < spans.len() && found[2 * next + 1].time <= start {
-                next += 1;
-            }
-            match found.get(2 * next) {
-                // Behind the burst that this place would overlap.
-                Some(edge) if edge.time < start + width => start = found[2 * next + 1].time.max(start + 1.0),
-                _ => {
-                    elsewhere.push(all[i].contrast(start, width));
-                    start += stride;
-                }
-            }
-        }
+        places(found, end, width, stride, |start| elsewhere.push(all[i].contrast(start, width)));
         elsewhere.len() < FEWEST_PLACES || here > quantile_of(&mut elsewhere, 1.0 - settings.rare)
     };
     (0..spans.len()).map(|k| (0..samples.len()).map(|i| vote(k, i)).collect()).collect()

@@ -81,6 +81,10 @@ pub struct Outcome {
     pub header: Option<Header>,
     /// Last frame, if it was there.
     pub end: Option<TraceEnd>,
+    /// Job time up to which it is known what the ranks did, also if nothing: that of the last frame; without it,
+    /// the earliest time up to which a rank that has written a block told of itself, or the last end of an
+    /// operation.
+    pub known_until: Option<i64>,
     /// Whole blocks.
     pub blocks: u64,
     /// Operations handed out, each with those that were merged to it.
@@ -136,7 +140,8 @@ pub fn is_trace_start(bytes: &[u8]) -> bool {
 pub use crate::parts::directory as parts_path;
 
 impl Trace {
-    /// Finds the trace `path`, or else its parts. A directory is one only if it is named `….parts`.
+    /// Finds the trace `path`, or else its parts. A directory is one only if it is named `….parts`. Of a trace that was
+    /// recovered, the parts are read if they are still there: another host may have added to them since.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let io_error = |source| ReadError::Io { path: path.to_owned(), source };
         match fs::metadata(path) {
@@ -147,6 +152,9 @@ impl Trace {
             }
             .ok_or_else(|| ReadError::Directory { path: path.to_owned() }),
             Ok(_) => {
+                if let Some(job) = parts::of_recovered(path) {
+                    return Ok(Self::from_job(path, job));
+                }
                 let sources = vec![Source::File(path.to_owned())];
                 Ok(Self { path: path.to_owned(), sources, unfinished: false, start: None, other_jobs: 0 })
             }
@@ -247,6 +255,26 @@ pub(crate) struct Reading {
     /// What local ranks had in memory before their parts were read.
     snapshots: BTreeMap<u32, (RankInfo, Spool)>,
     snapshots_taken: bool,
+    known: KnownUntil,
+}
+
+/// Up to when the blocks of an unfinished job tell of it.
+#[derive(Debug, Default)]
+struct KnownUntil {
+    covered: BTreeMap<u32, i64>,
+    last_end: Option<i64>,
+}
+
+impl KnownUntil {
+    fn note(&mut self, rank: u32, covered_until: i64, last_end: Option<i64>) {
+        let covered = self.covered.entry(rank).or_insert(i64::MIN);
+        *covered = (*covered).max(covered_until);
+        self.last_end = self.last_end.max(last_end);
+    }
+
+    fn time(&self) -> Option<i64> {
+        self.covered.values().copied().min().max(self.last_end)
+    }
 }
 
 impl Reading {
@@ -265,6 +293,7 @@ impl Reading {
             later: 0,
             snapshots: BTreeMap::new(),
             snapshots_taken: false,
+            known: KnownUntil::default(),
         }
     }
 
@@ -352,6 +381,8 @@ impl Reading {
         let shift = info.and_then(|rank| constant_shift(rank, block.t_min, block.t_max));
         let covered = info.and_then(|rank| rank.job_time(block.covered_until));
         let covered_until = covered.unwrap_or(block.covered_until);
+        let last_end = info.and_then(|rank| rank.job_time(block.t_max)).unwrap_or(block.t_max);
+        self.known.note(block.rank, covered_until, (block.count > 0).then_some(last_end));
         let mut count = 0;
         let mut marks = marks_in_job_time(info, &block.marks);
         let merged = block.merged().map_err(|error| error.to_string())?;
@@ -439,10 +470,12 @@ impl Reading {
             self.outcome.blocks += 1;
             self.outcome.operations += operations.len() as u64;
             self.outcome.from_spool += operations.len() as u64;
+            let covered_until = operations.last().map_or(0, |op| op.end);
+            self.known.note(rank.rank, covered_until, operations.iter().map(|op| op.end).max());
             visit(Event::Block(Operations {
                 rank: rank.rank,
                 sequence,
-                covered_until: operations.last().map_or(0, |op| op.end),
+                covered_until,
                 files: &names,
                 operations: &operations,
                 merged: &[],
@@ -493,6 +526,7 @@ impl Reading {
             };
             return Err(ReadError::NoBlock { path: path.to_owned(), detail });
         }
+        self.outcome.known_until = self.outcome.end.as_ref().map(|end| end.end).or(self.known.time());
         let ranks_agree = self.outcome.end.as_ref().is_some_and(|end| {
             end.ranks as usize == self.ranks.len() && end.operations == self.outcome.operations
         });

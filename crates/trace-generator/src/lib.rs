@@ -15,6 +15,9 @@
 //! [`kinds`] go beyond the paper: signals as users bring them, each kind with what it is and what would be
 //! right.
 //!
+//! [`server_log`] is what a storage server logs while an application runs among others, [`server_archive`] months
+//! of such a log with its jobs.
+//!
 //! Everything is seeded: the same arguments give the same trace, everywhere.
 
 #![forbid(unsafe_code)]
@@ -26,6 +29,7 @@ pub mod generated;
 pub mod irregular;
 pub mod kinds;
 pub mod random;
+pub mod server_archive;
 pub mod server_log;
 pub mod shape;
 pub mod verdict;

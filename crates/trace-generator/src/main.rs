@@ -13,14 +13,16 @@ use std::path::{Path, PathBuf};
 use trace_generator::experiment::settings;
 use trace_generator::generated::Truth;
 use trace_generator::kinds::{Recording, families};
+use trace_generator::server_archive::write_archive;
 use trace_generator::write::{ftio_json, recording, trace};
 
 const USAGE: &str = "\
 usage: trace-generator DIRECTORY [--seeds FROM..TO] [--table 8a|8b|8c|own|any|none|two]
        trace-generator DIRECTORY [--seeds FROM..TO] --kinds fitted|unseen|all|NAME,… [--ftio-json]
+       trace-generator DIRECTORY --server-archive JOBS,DAYS
        trace-generator --list
-Without --kinds: the settings of the paper's experiment. --list shows the kinds. --ftio-json: as the
-Python FTIO reads them.";
+Without --kinds: the settings of the paper's experiment. --list shows the kinds. --ftio-json: as the Python
+FTIO reads them. --server-archive: a storage server's log and its job log, servers.csv and jobs.csv.";
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -48,6 +50,7 @@ struct ListedKind {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let (mut directory, mut seeds, mut table, mut kinds, mut json) = (None, 0..100, None, None, false);
+    let mut archive = None;
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--help" | "-h" => {
@@ -63,6 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let (from, to) = value.split_once("..").ok_or("expected --seeds FROM..TO")?;
                 seeds = from.parse()?..to.parse()?;
             }
+            "--server-archive" => archive = Some(args.next().ok_or(USAGE)?),
             "--table" => table = Some(args.next().ok_or(USAGE)?),
             "--ftio-json" => json = true,
             "--kinds" => kinds = Some(args.next().ok_or(USAGE)?),
@@ -72,6 +76,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let directory = directory.ok_or(USAGE)?;
     fs::create_dir_all(&directory)?;
+    if let Some(wanted) = archive {
+        let (jobs, days) = wanted.split_once(',').ok_or("expected --server-archive JOBS,DAYS")?;
+        let made = write_archive(&directory, jobs.parse()?, days.parse()?, 2014)?;
+        println!("{} jobs of {} applications in {days} days", made.jobs, made.applications);
+        return Ok(());
+    }
     match kinds {
         Some(kinds) => write_kinds(&directory, &seeds, &kinds, json),
         None => write_settings(&directory, &seeds, table.as_deref()),

@@ -82,35 +82,43 @@ impl Application {
         let mut start = self.first as f64;
         let mut spans = Vec::with_capacity(self.bursts.len());
         for &(volume, bandwidth) in &self.bursts {
-            let length = (volume / bandwidth).ceil();
-            spans.push((start, start + volume / bandwidth));
-            start += length + self.pause(volume, bandwidth) as f64;
+            let end = start + volume / bandwidth;
+            spans.push((start, end));
+            start = end + self.pause(volume, bandwidth);
         }
         spans
     }
 
     /// Seconds of computing after a burst.
-    fn pause(&self, volume: f64, bandwidth: f64) -> usize {
-        ((self.cycle as f64 - volume / bandwidth) as usize).max(2)
+    fn pause(&self, volume: f64, bandwidth: f64) -> f64 {
+        (self.cycle as f64 - volume / bandwidth).max(2.0)
     }
 
-    /// Second by second, with what others do at that second.
+    /// Second by second, with what others do at that second. Bursts begin and end at any moment, not only
+    /// with a second, as those of real programs do.
     fn write(
         &self,
         others: &dyn Fn(usize) -> f64,
         slowed: &mut dyn FnMut(f64, f64) -> f64,
-        pause: &mut dyn FnMut(usize) -> usize,
+        pause: &mut dyn FnMut(f64) -> f64,
     ) -> Vec<f64> {
-        let mut own = vec![0.0; pause(self.first)];
+        let mut own = Vec::new();
+        let mut time = pause(self.first as f64);
         for &(volume, bandwidth) in &self.bursts {
             let mut left = volume;
             while left > 1.0 {
-                let written = slowed(others(own.len()), bandwidth).max(0.02 * bandwidth).min(left);
-                own.push(written);
-                left -= written;
+                let second = time as usize;
+                let rate = slowed(others(second), bandwidth).max(0.02 * bandwidth);
+                let until = (second as f64 + 1.0).min(time + left / rate);
+                own.resize(own.len().max(second + 1), 0.0);
+                own[second] += rate * (until - time);
+                left -= rate * (until - time);
+                // Rounding must not keep it from reaching the next second.
+                time = until.max(time + 1e-9);
             }
-            own.resize(own.len() + pause(self.pause(volume, bandwidth)), 0.0);
+            time += pause(self.pause(volume, bandwidth));
         }
+        own.resize(own.len().max(time as usize), 0.0);
         own
     }
 
@@ -132,8 +140,8 @@ impl Application {
                 _ => bandwidth * unsteady * (1.0 - 0.35 * (others / (3.0 * GB)).min(1.0)),
             }
         };
-        let mut pause = |seconds: usize| match disturbance {
-            Disturbance::Unsteady => (seconds as f64 * (1.0 + 0.01 * jitter.normal())).round() as usize,
+        let mut pause = |seconds: f64| match disturbance {
+            Disturbance::Unsteady => seconds * (1.0 + 0.01 * jitter.normal()),
             _ => seconds,
         };
         let own = self.write(&at, &mut slowed, &mut pause);
@@ -305,12 +313,9 @@ mod tests {
         for application in Application::published() {
             let truth = application.truth();
             for (start, end) in application.spans() {
-                assert!(
-                    truth[start as usize] > 0.0 && truth[start as usize - 1] == 0.0,
-                    "{}",
-                    application.name
-                );
-                assert!(truth[end.ceil() as usize - 1] > 0.0 && truth[end.ceil() as usize] == 0.0);
+                let (first, behind) = (start.floor() as usize, end.ceil() as usize);
+                assert!(truth[first] > 0.0 && truth[first - 1] == 0.0, "{}", application.name);
+                assert!(truth[behind - 1] > 0.0 && truth[behind] == 0.0, "{}", application.name);
             }
         }
     }

@@ -4,9 +4,11 @@ use super::args::{Direction, ReadingArgs};
 use crate::terminal::text::{Severity, complain};
 use anyhow::{Context, bail};
 use ftio_core::request::{Class, Mode, Span};
-use ftio_core::source::{Input, Kind, OpenOptions, Opened, Sampled, Source, open, series, units};
+use ftio_core::source::content::Content;
+use ftio_core::source::series::{self, Series};
+use ftio_core::source::{Input, Kind, OpenOptions, Opened, Rate, Sampled, Source, open, units};
 use ftio_core::time::seconds;
-use io_signature::{Jobs, Listed, Sample, ServerLog, Settings};
+use io_signature::{Jobs, Listed, Sample, ServerLog, Settings, rows};
 use std::path::{Path, PathBuf};
 
 /// The logs of files: one for each column that is wanted, with what a reader should know said on stderr.
@@ -25,10 +27,21 @@ pub fn logs(paths: &[PathBuf], args: &ReadingArgs) -> anyhow::Result<Vec<ServerL
 
 /// The logs of one file.
 fn columns(path: &Path, args: &ReadingArgs) -> anyhow::Result<Vec<ServerLog>> {
-    let options =
-        OpenOptions { metric: args.metric.clone(), rate: args.rate.into(), ..OpenOptions::default() };
-    let opened = open(&Input::new(path), &options)?;
-    let names: Vec<String> = opened.iter().map(series_name).collect();
+    let input = Input::new(path);
+    // Some traces are folders.
+    let in_rows = if path.is_dir() { None } else { Some(Content::open(&input)?) };
+    let (names, logs): (Vec<String>, Vec<Unread>) =
+        if let Some(content) = in_rows.filter(|content| rows::looks_like(content.head())) {
+            let name = content.name.clone();
+            let series =
+                series::choose(&name, rows::read(&name, content.into_reader())?, args.metric.as_deref())?;
+            series.into_iter().map(|one| (one.name.clone(), Unread::Series(one))).unzip()
+        } else {
+            let options =
+                OpenOptions { metric: args.metric.clone(), rate: args.rate.into(), ..OpenOptions::default() };
+            let opened = open(&input, &options)?;
+            opened.into_iter().map(|one| (series_name(&one), Unread::Opened(one))).unzip()
+        };
     let wanted = wanted(&names, args.direction);
     if !wanted.iter().any(|wanted| *wanted) {
         let direction = args.direction.name();
@@ -38,8 +51,21 @@ fn columns(path: &Path, args: &ReadingArgs) -> anyhow::Result<Vec<ServerLog>> {
             names.join(", ")
         );
     }
-    let chosen = opened.into_iter().zip(wanted).filter(|(_, wanted)| *wanted);
-    chosen.map(|(opened, _)| log(opened, args)).collect()
+    let chosen = logs.into_iter().zip(wanted).filter(|(_, wanted)| *wanted);
+    let read = |(unread, _): (Unread, bool)| match unread {
+        Unread::Series(series) => {
+            let name = format!("{}: {}", path.display(), series.name);
+            of_series(&name, series, args.rate.into(), args)
+        }
+        Unread::Opened(opened) => log(opened, args),
+    };
+    chosen.map(read).collect()
+}
+
+/// What a column is before it is a log.
+enum Unread {
+    Series(Series),
+    Opened(Opened),
 }
 
 fn series_name(opened: &Opened) -> String {
@@ -69,6 +95,11 @@ fn log(opened: Opened, args: &ReadingArgs) -> anyhow::Result<ServerLog> {
         let lines = (0u32..).zip(bandwidth).map(|(time, value)| (f64::from(time), value)).collect();
         return Ok(ServerLog::new(&name, lines)?);
     };
+    of_series(&name, quantity, rate, args)
+}
+
+/// A log from a quantity over time.
+fn of_series(name: &str, quantity: Series, rate: Rate, args: &ReadingArgs) -> anyhow::Result<ServerLog> {
     let usable: Vec<(f64, f64)> = quantity
         .samples
         .iter()
@@ -81,7 +112,7 @@ fn log(opened: Opened, args: &ReadingArgs) -> anyhow::Result<ServerLog> {
     let mut lines = if is_counter { series::rates(&usable) } else { quantity.samples };
     drop(usable);
     lines.iter_mut().for_each(|line| line.1 *= factor);
-    let mut log = ServerLog::new(&name, lines)?;
+    let mut log = ServerLog::new(name, lines)?;
     if is_counter {
         log.warnings.push("taken as a counter: its rate is the throughput (--rate off if it is not)".into());
     }

@@ -11,8 +11,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use tmio_trace::AsyncTimes;
 
 const SECOND: i64 = crate::support::SECOND;
@@ -165,16 +166,16 @@ fn running_job(folder: &Path) {
     std::fs::write(parts.join("node"), &bytes[..ends[ends.len() - 2]]).unwrap();
 }
 
-/// The first line of a command that goes on until it is told to end.
+/// The first line of a command that would go on for ever; its own status if it ends without one.
 fn until_first_line(command: &mut Command) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = Vec::new();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    out.read_until(b'\n', &mut first).unwrap();
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-    std::io::copy(&mut out, &mut std::io::sink()).unwrap();
-    Output { stdout: first, ..child.wait_with_output().unwrap() }
+    BufReader::new(child.stdout.take().unwrap()).read_until(b'\n', &mut first).unwrap();
+    if first.is_empty() {
+        return child.wait_with_output().unwrap();
+    }
+    child.kill().unwrap();
+    Output { stdout: first, status: ExitStatus::from_raw(0), ..child.wait_with_output().unwrap() }
 }
 
 /// The same answer in every way. `fails` says which inputs a command has no answer for.

@@ -302,6 +302,18 @@ impl Outcome {
     }
 }
 
+/// A command that runs another one, which it gets as its last arguments.
+pub fn around(mut outer: Command, inner: &Command) -> Command {
+    outer.arg(inner.get_program()).args(inner.get_args());
+    for (name, value) in inner.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    outer
+}
+
 /// Runs a command without the tracer's variables of this environment; ends it, and fails, after `limit`.
 pub fn run_limited(command: Command, limit: Duration) -> Outcome {
     run_meanwhile(command, limit, |_| {})

@@ -14,6 +14,7 @@ mod damaged_traces;
 mod detection;
 mod every_access;
 mod exact_counts;
+mod file_operations;
 mod fortran;
 mod harmless;
 mod installed;

@@ -2,7 +2,7 @@
 //!
 //! Each job runs in a mount namespace with an `/etc` of its own, which only root can make.
 
-use crate::harness::{Job, Mpi, Outcome, installed_mpis, run_limited, skip};
+use crate::harness::{Job, Mpi, Outcome, around, installed_mpis, run_limited, skip};
 use crate::traced::{Scratch, info, names, traced};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -35,17 +35,9 @@ fn at_a_site_with(job: &Job, scratch: &Scratch, text: &str, mode: &str, owner: &
     let _ = fs::remove_dir_all(&etc);
     fs::create_dir(&etc).expect("target/tmp can be written");
     fs::write(&conf, text).expect("target/tmp can be written");
-    let launch = job.command();
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", IN_ETC_OF_ITS_OWN, "sh"]).arg(&etc).arg(&conf).args([mode, owner]);
-    command.arg(launch.get_program()).args(launch.get_args());
-    for (name, value) in launch.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let outcome = run_limited(command, LIMIT);
+    let outcome = run_limited(around(command, &job.command()), LIMIT);
     assert_ne!(outcome.code, Some(97), "no /etc of its own: {}", outcome.stderr);
     outcome
 }

@@ -1,7 +1,7 @@
 //! The `TMIO_*` options: one table makes parser, dump and documentation.
 //!
 //! They come from three places, each of which overrides the one before, but for what the site has locked:
-//! the [site's file](site), the file that `TMIO_CONFIG` names, and the environment.
+//! the site's file, the file that `TMIO_CONFIG` names, and the environment.
 
 mod pattern;
 mod read;
