@@ -143,3 +143,22 @@ fn phases_as_a_table() {
     assert!(lines[1].starts_with("run.msgpack,,,1,") && (start - 4.0).abs() < 0.2, "{}", lines[1]);
     assert!(lines[1].contains("2023-11-14T22:13:2"), "{}", lines[1]);
 }
+
+#[test]
+fn the_next_phase_on_the_clock() {
+    let dir = tempfile::tempdir().unwrap();
+    Script::bursts(2, 12).write(&dir.path().join("run.msgpack"));
+    let args = ["predict", "--json", "--until-complete", "--prometheus", "ftio.prom", "run.msgpack"];
+    let output = ftio(dir.path(), &args);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let last = stdout(&output).lines().last().unwrap().to_owned();
+    let found: serde_json::Value = serde_json::from_str(&last).unwrap();
+    // The job began at 1 700 000 000 s; its next phase is expected 124 s later.
+    let next = found["next_phase"]["start_timestamp"].as_f64().unwrap();
+    assert!((next - 1_700_000_124.0).abs() < 0.5, "{found}");
+    assert!(found["next_phase"]["start_time"].as_str().unwrap().starts_with("2023-11-14T22:15:2"), "{found}");
+    let text = std::fs::read_to_string(dir.path().join("ftio.prom")).unwrap();
+    let metric = "ftio_next_phase_start_timestamp_seconds{source=\"run.msgpack\"} ";
+    let value = text.lines().find_map(|line| line.strip_prefix(metric)).unwrap();
+    assert_eq!(value.parse::<f64>().unwrap(), next);
+}

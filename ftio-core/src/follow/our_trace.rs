@@ -47,12 +47,7 @@ impl OurTrace {
         let look = trace.poll(|told| rounds.take(told, *span, &mut batch, visit));
         let look = look.map_err(|source| SourceError::Io { name: self.name.clone(), source })?;
         self.warn(visit);
-        if !self.clock_told
-            && let Some(origin) = self.trace.header().map(|header| header.start).filter(|start| *start > 0)
-        {
-            self.clock_told = true;
-            visit(Event::Clock { stream: 0, origin });
-        }
+        self.tell_clock(visit);
         let grew = match look {
             Look::OtherJob => return Ok(None),
             Look::Nothing => false,
@@ -81,6 +76,7 @@ impl OurTrace {
             return Ok(false);
         }
         self.warn(visit);
+        self.tell_clock(visit);
         if self.rounds.covered.is_empty() {
             let detail = String::new();
             return Err(ReadError::NoBlock { path: name.into(), detail }.into());
@@ -105,6 +101,15 @@ impl OurTrace {
     /// What tells the run from others of the same name.
     pub fn job(&self) -> Option<(String, i64)> {
         self.trace.header().map(tmio_trace::Header::run)
+    }
+
+    /// Once, as soon as the header is there.
+    fn tell_clock(&mut self, visit: &mut dyn FnMut(Event<'_>)) {
+        let start = self.trace.header().map(|header| header.start).filter(|start| *start > 0);
+        if let Some(origin) = start.filter(|_| !self.clock_told) {
+            self.clock_told = true;
+            visit(Event::Clock { stream: 0, origin });
+        }
     }
 
     fn warn(&mut self, visit: &mut dyn FnMut(Event<'_>)) {
