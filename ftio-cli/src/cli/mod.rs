@@ -66,7 +66,7 @@ pub struct Cli {
         value_enum,
         default_value_t,
         hide_possible_values = true,
-        help_heading = "Options"
+        help_heading = "Output"
     )]
     pub color: Colour,
 }
