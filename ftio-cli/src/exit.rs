@@ -13,7 +13,8 @@ pub enum Exit {
     Failed = 1,
     /// Wrong arguments.
     Usage = 2,
-    /// Not periodic; only with `--exit-status`.
+    /// Not periodic, a finding, or a difference: what was asked about. Only with `--exit-status`, and by
+    /// `ftio diff`.
     NotPeriodic = 3,
 }
 
@@ -46,10 +47,21 @@ pub fn report(result: anyhow::Result<Exit>) -> Exit {
         Ok(exit) => exit,
         Err(error) if is_broken_pipe(&error) => Exit::Done,
         Err(error) => {
-            complain(Severity::Error, &format!("{error:#}"));
+            complain(Severity::Error, &told(&error));
             if error.is::<WrongUsage>() { Exit::Usage } else { Exit::Failed }
         }
     }
+}
+
+/// What happened and why, each thing once: some errors say their cause themselves.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -63,6 +75,16 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 mod tests {
     use super::*;
     use anyhow::Context;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let missing = || io::Error::from(io::ErrorKind::NotFound);
+        let plain: anyhow::Error = Err::<(), _>(missing()).context("a.csv").unwrap_err();
+        assert_eq!(told(&plain), format!("a.csv: {}", missing()));
+        let twice: anyhow::Error =
+            Err::<(), _>(missing()).context(format!("a.csv: {}", missing())).unwrap_err();
+        assert_eq!(told(&twice), format!("a.csv: {}", missing()));
+    }
 
     #[test]
     fn the_exit_code_tells_what_went_wrong() {

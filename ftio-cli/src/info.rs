@@ -2,17 +2,19 @@
 
 use crate::exit::Exit;
 use crate::inputs;
+use crate::terminal::clock;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain, printable, warn_once};
 use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
+use crate::terminal::width::{columns, labelled};
 use ftio_core::inspect::module::ModuleSummary;
 use ftio_core::inspect::summarize;
-use ftio_core::inspect::summary::{AsyncSummary, ClassSummary, Summary};
-use std::fmt::Write as _;
+use ftio_core::inspect::summary::{AsyncSummary, ClassSummary, FileSummary, JobInfo, Summary};
+use ftio_core::inspect::usage::LayerUsage;
 use std::io::Write;
 
 use crate::inputs::InputArgs;
-use clap::ValueHint;
+use clap::{ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 /// Show what a trace holds: operations and bytes by class, files, cost of tracing
@@ -26,14 +28,32 @@ pub struct Args {
     pub input: InputArgs,
 
     /// Print one JSON object per trace and line
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
+
+    /// Order of the files: bytes, written, read, ops or name [default: bytes]
+    #[arg(long, value_name = "ORDER", value_enum, hide_possible_values = true, help_heading = "Output")]
+    pub sort: Option<Order>,
+
+    /// List all files, not only the first 20
+    #[arg(long, help_heading = "Output")]
+    pub all: bool,
 }
 
-/// How many files are listed.
+/// How many files are listed, unless all are asked for.
 const MAX_FILES: usize = 20;
 /// How many marks are listed.
 const MAX_MARKS: usize = 20;
+
+/// `--sort`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    Bytes,
+    Written,
+    Read,
+    Ops,
+    Name,
+}
 
 /// Sum up every trace; one that cannot be read does not stop the others.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -42,7 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     let reading = args.input.options()?;
     for (number, opened) in inputs::opened(&args.traces, &reading).enumerate() {
-        let summary = match opened.and_then(summarize) {
+        let mut summary = match opened.and_then(summarize) {
             Ok(summary) => summary,
             Err(error) => {
                 complain(Severity::Error, &inputs::explained(&error));
@@ -51,44 +71,69 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             }
         };
         warn_once(&summary.warnings);
+        // JSON keeps its order, by name, unless another is asked for.
+        if let Some(order) = args.sort.or((!args.json).then_some(Order::Bytes)) {
+            sort(&mut summary.files, order);
+        }
         if args.json {
             serde_json::to_writer(&mut out, &summary).map_err(std::io::Error::from)?;
             writeln!(out)?;
         } else {
             let gap = if number > 0 { "\n" } else { "" };
-            write!(out, "{gap}{}", table(&summary, style))?;
+            let files = if args.all { usize::MAX } else { MAX_FILES };
+            write!(out, "{gap}{}", table(&summary, style, columns(), files))?;
         }
         out.flush()?;
     }
     Ok(exit)
 }
 
-fn table(summary: &Summary, style: Style) -> String {
+fn sort(files: &mut [FileSummary], order: Order) {
+    files.sort_by(|a, b| {
+        let key = |file: &FileSummary| match order {
+            Order::Bytes => file.bytes_read.saturating_add(file.bytes_written),
+            Order::Written => file.bytes_written,
+            Order::Read => file.bytes_read,
+            Order::Ops => file.ops,
+            Order::Name => 0,
+        };
+        key(b).cmp(&key(a)).then_with(|| a.name.cmp(&b.name))
+    });
+}
+
+/// What a trace holds, for a terminal of so many columns if that is known, with at most so many files.
+pub fn table(summary: &Summary, style: Style, columns: Option<usize>, most_files: usize) -> String {
     let mut out = format!("{}\n", style.bold(&printable(&summary.source)));
     let mut line = |label: &str, text: String| {
-        let _ = writeln!(out, "  {} {text}", style.dim(&format!("{label:<12}")));
+        out += &labelled(&format!("  {}", style.dim(&format!("{label:<12}"))), &text, columns);
     };
     if let Some(job) = &summary.job {
-        line("Program", printable(&job.executable).into_owned());
-        if !job.mpi.is_empty() {
-            line("MPI", printable(&job.mpi).into_owned());
-        }
+        job_lines(job, &mut line);
     }
     let state = if summary.complete { "complete" } else { "incomplete" };
     line("Job", format!("{}, {}, {state}", ranks(summary.ranks), seconds(summary.t_end)));
-    for (name, class) in [("write_sync", &summary.write_sync), ("read_sync", &summary.read_sync)] {
+    let classes = [
+        ("write_sync", &summary.write_sync, None),
+        ("read_sync", &summary.read_sync, None),
+        ("write_async", &summary.write_async.class, Some(&summary.write_async)),
+        ("read_async", &summary.read_async.class, Some(&summary.read_async)),
+    ];
+    for (name, class, nonblocking) in classes.iter().filter(|(_, class, _)| class.ops > 0) {
         line(name, class_line(class));
-    }
-    for (name, class) in [("write_async", &summary.write_async), ("read_async", &summary.read_async)] {
-        line(name, class_line(&class.class));
-        if class.class.ops > 0 {
+        if let Some(class) = nonblocking {
             line("", async_line(class));
         }
+    }
+    if classes.iter().all(|(_, class, _)| class.ops == 0) && summary.counters.is_none() {
+        line("Data", "no reads or writes".into());
+    }
+    for (name, layer) in &summary.layers {
+        line("Layer", format!("{name}: {}", layer_line(layer)));
     }
     for (name, module) in summary.modules.iter().flatten() {
         line(name, module_line(module));
     }
-    for file in summary.files.iter().take(MAX_FILES) {
+    for file in summary.files.iter().take(most_files) {
         let text = format!(
             "{}  {}, {} written, {} read",
             printable(&file.name),
@@ -98,8 +143,9 @@ fn table(summary: &Summary, style: Style) -> String {
         );
         line("File", text);
     }
-    if summary.files.len() > MAX_FILES {
-        line("", format!("and {} more", counted((summary.files.len() - MAX_FILES) as u64, "file")));
+    if summary.files.len() > most_files {
+        let more = counted((summary.files.len() - most_files) as u64, "file");
+        line("", format!("and {more} more; --all lists them"));
     }
     for mark in summary.marks.iter().take(MAX_MARKS) {
         line("Mark", format!("{}  {} (rank {})", seconds(mark.time), printable(&mark.text), mark.rank));
@@ -128,6 +174,35 @@ fn table(summary: &Summary, style: Style) -> String {
     out
 }
 
+/// Who ran what, and when.
+fn job_lines(job: &JobInfo, line: &mut dyn FnMut(&str, String)) {
+    line("Program", printable(&job.executable).into_owned());
+    let user = job.user.as_ref().map(|user| format!("  user {}", printable(user)));
+    if !job.id.is_empty() {
+        line("Job id", format!("{}{}", printable(&job.id), user.unwrap_or_default()));
+    }
+    if let Some(start) = job.start_time {
+        line("Start", clock::local(start));
+    }
+    if !job.mpi.is_empty() {
+        line("MPI", printable(&job.mpi).into_owned());
+    }
+    if !job.tracer().is_empty() {
+        line("Recorded by", printable(&job.tracer()).into_owned());
+    }
+}
+
+fn layer_line(layer: &LayerUsage) -> String {
+    format!(
+        "{} written, {} read in {}; {} in {}",
+        bytes(layer.write.bytes as f64),
+        bytes(layer.read.bytes as f64),
+        counted(layer.read.ops + layer.write.ops, "operation"),
+        counted(layer.meta.ops, "metadata operation"),
+        seconds(layer.meta.time)
+    )
+}
+
 fn module_line(module: &ModuleSummary) -> String {
     let mut text = counted(module.records, "record");
     if let Some(segments) = module.segments {
@@ -148,10 +223,13 @@ fn module_line(module: &ModuleSummary) -> String {
 }
 
 fn class_line(class: &ClassSummary) -> String {
-    if class.ops == 0 {
-        return "none".into();
+    let mut bandwidth = String::new();
+    if let Some(all) = class.aggregate_bandwidth {
+        bandwidth += &format!(", {} together", si(all, "B/s"));
     }
-    let bandwidth = class.bandwidth.map(|b| format!(", {} on average", si(b, "B/s"))).unwrap_or_default();
+    if let Some(each) = class.bandwidth {
+        bandwidth += &format!(", {} per rank", si(each, "B/s"));
+    }
     format!(
         "{} of {}, {} in {}{bandwidth}",
         counted(class.ops, "operation"),

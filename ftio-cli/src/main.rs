@@ -2,20 +2,24 @@
 
 #![forbid(unsafe_code)]
 
+mod advise;
 mod canvas;
 mod categorize;
 mod clean;
 mod cli;
 mod convert;
 mod detect;
+mod diff;
 mod exit;
 mod follow;
 mod info;
 mod inputs;
 mod model;
+mod output;
 mod plot;
 mod predict;
 mod recover;
+mod report;
 mod run;
 mod scale;
 mod schedule;
@@ -26,14 +30,16 @@ mod trace;
 mod values;
 
 use clap::Parser;
-use cli::{Cli, Command, manual, names, spelling};
+use cli::{Cli, Command, commands, manual, names, spelling, typo};
 use exit::Exit;
 use std::process::ExitCode;
 use terminal::style;
 
 fn main() -> ExitCode {
     let args = names::with_subcommand(std::env::args_os());
-    let cli = match Cli::try_parse_from(spelling::accept_short_words(args)) {
+    let commands = commands();
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    let cli = match Cli::try_parse_from(spelling::accept(args, &commands)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are results; anything else is wrong usage.
@@ -46,6 +52,9 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Some(Command::Info(args)) => info::run(&args),
         Some(Command::Plot(args)) => plot::run(&args),
+        Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Advise(args)) => advise::run(&args),
+        Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Recover(args)) => recover::run(&args),
         Some(Command::Clean(args)) => clean::run(&args),
@@ -65,7 +74,15 @@ fn main() -> ExitCode {
         Some(Command::Schedule(args)) => schedule::run(&args),
         Some(Command::Categorize(args)) => categorize::run(&args),
         Some(Command::Signature(args)) => signature::run(&args),
-        None => detect::run(&cli.detect),
+        None => match cli.detect.traces.first().and_then(|word| typo::meant(word, &commands)) {
+            Some(meant) => {
+                let word = cli.detect.traces[0].display();
+                Err(exit::wrong_usage(format!(
+                    "{word}: no such file, and no such command: did you mean {meant}?"
+                )))
+            }
+            None => detect::run(&cli.detect),
+        },
     };
     exit::report(done).into()
 }

@@ -1,13 +1,12 @@
 //! `ftio recover OUT`: what a killed job has left, as one ordinary trace.
 
 use crate::exit::Exit;
+use crate::output;
 use crate::terminal::text::{Severity, complain, printable};
 use crate::terminal::units::counted;
 use anyhow::{Context, bail};
 use clap::ValueHint;
-use std::fs::{self, OpenOptions};
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use tmio_trace::recover::{NotRemoved, Remains};
 use tmio_trace::{Outcome, rewrite};
@@ -44,15 +43,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         bail!("{}: exists already; give the recovered trace another name with -o", output.display());
     }
     report_running(&remains);
-    let unfinished = PathBuf::from(format!("{}.{}.tmp", output.display(), std::process::id()));
-    let outcome = match write(&remains, &unfinished) {
-        Ok(outcome) => outcome,
-        Err(error) => {
-            let _ = fs::remove_file(&unfinished);
-            return Err(error);
-        }
-    };
-    fs::rename(&unfinished, &output).with_context(|| output.display().to_string())?;
+    let outcome = write(&remains, &output)?;
     for missing in &outcome.missing {
         complain(Severity::Warning, missing);
     }
@@ -79,11 +70,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 
 fn write(remains: &Remains, to: &Path) -> anyhow::Result<Outcome> {
     // As the tracer's own: for the owner alone.
-    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to);
-    let file = file.with_context(|| to.display().to_string())?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
+    let mut draft = output::create_private(to)?;
+    let mut out = BufWriter::with_capacity(1 << 20, &mut draft);
     let outcome = rewrite::rewrite(remains.open()?, &mut out)?;
     out.flush().with_context(|| to.display().to_string())?;
+    drop(out);
+    draft.finish()?;
     Ok(outcome)
 }
 

@@ -3,22 +3,25 @@
 use crate::exit::wrong_usage;
 use crate::values::{Sampling, frequency, positive_seconds, seconds, share};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ftio_core::detect::Options;
 use ftio_core::request::Mode;
 use ftio_core::spectral::spectrum::Measure;
 
 /// Which requests count.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "What to analyse")]
 pub struct ModeArgs {
     /// What to analyse: write_sync, read_sync, write_async, read_async, write, read or all;
     /// write_async_required or read_async_required for the bandwidth that would have hidden the I/O [default:
     /// write, or read if nothing was written]
-    #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
+    #[arg(short, long, value_name = "MODE", value_parser = modes(), hide_possible_values = true)]
     pub mode: Option<Mode>,
 }
 
 /// Which bandwidth is sampled, and how finely.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "What to analyse")]
 pub struct SignalArgs {
     #[command(flatten)]
     pub mode: ModeArgs,
@@ -37,6 +40,7 @@ pub struct SignalArgs {
 
 /// Which periods are of interest.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "What to analyse")]
 pub struct PeriodArgs {
     /// Ignore periods shorter than this: faster bursts are then parts of phases
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
@@ -49,6 +53,7 @@ pub struct PeriodArgs {
 
 /// The same, for a job that is over.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "What to analyse")]
 pub struct WindowArgs {
     #[command(flatten)]
     pub signal: SignalArgs,
@@ -60,6 +65,7 @@ pub struct WindowArgs {
 
 /// How the spectrum is judged, and what supports it.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Method")]
 pub struct SpectrumArgs {
     /// How strong another frequency must be to count as a candidate, as a share of the strongest (0 to 1)
     #[arg(short, long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
@@ -76,6 +82,11 @@ pub struct SpectrumArgs {
     /// Leave out the first I/O phase of the window, which often includes initialisation
     #[arg(long)]
     pub skip_first_phase: bool,
+}
+
+/// Shells complete the names of modes.
+fn modes() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(|name| name.parse::<Mode>())
 }
 
 impl SignalArgs {

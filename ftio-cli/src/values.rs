@@ -85,6 +85,21 @@ pub fn positive_seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A length of time in seconds, or with a unit: 90s, 30m, 24h, 7d.
+pub fn duration(text: &str) -> Result<f64, String> {
+    let (number, factor) = match text.as_bytes().last() {
+        Some(b's') => (&text[..text.len() - 1], 1.0),
+        Some(b'm') => (&text[..text.len() - 1], 60.0),
+        Some(b'h') => (&text[..text.len() - 1], 3600.0),
+        Some(b'd') => (&text[..text.len() - 1], 86_400.0),
+        _ => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value * factor),
+        _ => Err("expected seconds above 0, or a time such as 30m, 24h or 7d".into()),
+    }
+}
+
 /// A part of a whole.
 pub fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -116,6 +131,11 @@ mod tests {
         assert_eq!(seconds("-3"), Ok(-3.0));
         assert!(seconds("1e10").is_err() && seconds("NaN").is_err());
         assert!(positive_seconds("0").is_err() && positive_seconds("inf").is_err());
+        assert_eq!(
+            (duration("90"), duration("24h"), duration("0.5d")),
+            (Ok(90.0), Ok(86_400.0), Ok(43_200.0))
+        );
+        assert!(["", "h", "-1h", "1w", "NaN"].into_iter().all(|text| duration(text).is_err()));
         assert_eq!(share("1"), Ok(1.0));
         assert!(share("0").is_err() && share("1.1").is_err() && share("NaN").is_err());
         assert_eq!(not_negative("0"), Ok(0.0));

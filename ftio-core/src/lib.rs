@@ -40,6 +40,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod amount;
 pub mod detect;
 pub mod estimate;
 pub mod follow;

@@ -83,10 +83,8 @@ fn a_regular_job_is_called_regular() {
             assert!(score >= 0.97, "{shape:?}, {iterations} phases: {found:?}");
             let each =
                 generated.writes.iter().map(|write| write.bytes as f64).sum::<f64>() / iterations as f64;
-            // Ramps and caches have parts below the mean bandwidth, which are not substantial.
-            let least = if matches!(shape, Shape::Rectangle | Shape::Ior) { 0.98 } else { 0.7 };
             let share = found.bytes_per_period.unwrap() / each;
-            assert!((least..1.02).contains(&share), "{shape:?}, {iterations} phases: {share} of the bytes");
+            assert!((0.98..1.02).contains(&share), "{shape:?}, {iterations} phases: {share} of the bytes");
         }
     }
 }

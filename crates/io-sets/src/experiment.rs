@@ -207,12 +207,24 @@ impl Experiment {
 
     /// The metrics of all repetitions, for each of these policies.
     pub fn run(&self, policies: &[Policy], predictor: &NewPredictor<'_>) -> Vec<(Policy, Vec<Metrics>)> {
+        self.run_telling(policies, predictor, &|| {})
+    }
+
+    /// The same; `done` is called after each repetition, by whichever thread ran it.
+    pub fn run_telling(
+        &self,
+        policies: &[Policy],
+        predictor: &NewPredictor<'_>,
+        done: &(dyn Fn() + Sync),
+    ) -> Vec<(Policy, Vec<Metrics>)> {
         let tasks: Vec<(Policy, u32)> =
             policies.iter().flat_map(|&policy| (0..self.repetitions).map(move |i| (policy, i))).collect();
         let metrics: Vec<Metrics> = tasks
             .par_iter()
             .map(|&(policy, i)| {
-                Metrics::of(&self.repetition(policy, i, predictor), self.frame, self.platform.alone)
+                let outcome = self.repetition(policy, i, predictor);
+                done();
+                Metrics::of(&outcome, self.frame, self.platform.alone)
             })
             .collect();
         let of = |i: usize| metrics[i * self.repetitions as usize..][..self.repetitions as usize].to_vec();

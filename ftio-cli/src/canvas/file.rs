@@ -2,8 +2,8 @@
 
 use super::format::Format;
 use crate::exit::wrong_usage;
+use crate::output;
 use anyhow::Context;
-use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
 /// A file that can be written, in the format that the ending of its name asks for.
@@ -18,15 +18,7 @@ impl PictureFile {
     /// it is.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         let format = Format::of(path)?;
-        let existed = path.exists();
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(path)
-            .with_context(|| path.display().to_string())?;
-        if !existed {
-            let _ = fs::remove_file(path);
-        }
+        output::check(path)?;
         Ok(PictureFile { path: path.to_owned(), format })
     }
 
@@ -58,13 +50,14 @@ impl PictureFile {
     /// Write what was drawn.
     pub fn write(&self, drawn: anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
         let name = || self.path.display().to_string();
-        fs::write(&self.path, drawn.with_context(name)?).with_context(name)
+        output::write(&self.path, &drawn.with_context(name)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_file_that_can_be_written_is_left_as_it_is() {

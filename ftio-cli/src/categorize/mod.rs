@@ -27,6 +27,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn read(args: &Args) -> anyhow::Result<Exit> {
+    for path in args.paths.iter().filter(|path| path.as_os_str() != "-") {
+        std::fs::metadata(path).with_context(|| path.display().to_string())?;
+    }
     let listing = list(args)?;
     if listing.is_empty() {
         complain(Severity::Error, "expected Darshan logs, found no file with \".darshan\" in its name");

@@ -3,9 +3,10 @@
 pub mod manual;
 pub mod names;
 pub mod spelling;
+pub mod typo;
 
 use crate::values::Colour;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,6 +23,10 @@ Examples:
       ftio plot -o runs.html run-1.msgpack run-2.msgpack
   What is in the trace, without any analysis:
       ftio info run.msgpack
+  A page about the run, what is wrong with its I/O and what to do, and what changed since the last one:
+      ftio report run.msgpack -o run.html
+      ftio advise run.msgpack
+      ftio diff last.msgpack run.msgpack
   When will the next phase come? For a job that is running, or that you start now:
       ftio predict run.msgpack
       ftio run -- mpirun -n 4 ./app
@@ -60,35 +65,44 @@ pub struct Cli {
         value_name = "WHEN",
         value_enum,
         default_value_t,
-        hide_possible_values = true
+        hide_possible_values = true,
+        help_heading = "Output"
     )]
     pub color: Colour,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    // In the order of a user's questions: trace, look, predict, then the work of a site.
+    Trace(crate::trace::Args),
+    Run(crate::run::Args),
     Info(crate::info::Args),
+    Report(crate::report::Args),
+    Advise(crate::advise::Args),
+    Diff(crate::diff::Args),
     Plot(crate::plot::Args),
     Convert(crate::convert::Args),
+    Predict(crate::predict::Args),
     Recover(crate::recover::Args),
     Clean(crate::clean::Args),
-    Predict(crate::predict::Args),
-    Run(crate::run::Args),
-    Trace(crate::trace::Args),
-    Completions(manual::CompletionsArgs),
-    Man(manual::ManArgs),
     Scale(crate::scale::Args),
     Model(crate::model::Args),
-    Schedule(crate::schedule::Args),
     Categorize(Box<crate::categorize::Args>),
     Signature(Box<crate::signature::Args>),
+    Schedule(crate::schedule::Args),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
+}
+
+/// The names of the subcommands.
+pub fn commands() -> Vec<String> {
+    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::values::Sampling;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_consistent() {

@@ -1,40 +1,147 @@
-//! The two-letter options of the Python FTIO (`-ts 10`), which clap would read as `-t s`.
+//! The command lines of the Python FTIO: its two-letter options (`-ts 10`), which clap would read as `-t s`,
+//! and options that mean nothing here or something else.
 
 use std::ffi::OsString;
 
-/// What they are called here.
-const WORDS: [(&str, &str); 6] = [
+/// What its options are called here.
+const WORDS: [(&str, &str); 5] = [
     ("-ts", "--ts"),
     ("-te", "--te"),
     ("-np", "--no-psd"),
     ("-au", "--autocorrelation"),
-    ("-re", "--reconstruct"),
     ("-cf", "--pattern"),
 ];
 
-/// Replace them, up to a `--`.
-pub fn accept_short_words(args: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
-    let mut options = true;
-    args.into_iter().map(move |arg| {
-        options = options && arg != "--";
-        let Some(text) = arg.to_str().filter(|_| options) else { return arg };
-        let (word, value) = text.split_once('=').map_or((text, None), |(word, value)| (word, Some(value)));
-        match (WORDS.iter().find(|(short, _)| *short == word), value) {
-            (Some((_, long)), None) => (*long).into(),
-            (Some((_, long)), Some(value)) => format!("{long}={value}").into(),
-            (None, _) => arg,
+/// As many waves as the Python FTIO adds up if no number is given.
+const WAVES: &str = "10";
+
+/// The command that arguments are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum For {
+    Detection,
+    Prediction,
+    /// The other commands keep what they are given: they may pass it on to a program.
+    Others,
+}
+
+/// Replace them, up to a `--`. `commands` are the names of the subcommands.
+pub fn accept(args: impl IntoIterator<Item = OsString>, commands: &[&str]) -> Vec<OsString> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let command = match args.get(1).and_then(|first| first.to_str()) {
+        Some("predict") => For::Prediction,
+        Some("plot" | "scale") => For::Detection,
+        Some(first) if commands.contains(&first) => For::Others,
+        _ => For::Detection,
+    };
+    let mut out = Vec::with_capacity(args.len());
+    let mut rest = args.into_iter().peekable();
+    while let Some(arg) = rest.next() {
+        if arg == "--" {
+            out.push(arg);
+            out.extend(rest);
+            break;
         }
-    })
+        let Some(text) = arg.to_str() else {
+            out.push(arg);
+            continue;
+        };
+        let (word, value) = text.split_once('=').map_or((text, None), |(word, value)| (word, Some(value)));
+        if let Some((_, long)) = WORDS.iter().find(|(short, _)| *short == word) {
+            out.push(value.map_or((*long).into(), |value| format!("{long}={value}").into()));
+            continue;
+        }
+        if command == For::Others {
+            out.push(arg);
+            continue;
+        }
+        let mut next = |wanted: &dyn Fn(&str) -> bool| {
+            rest.next_if(|next| next.to_str().is_some_and(wanted)).and_then(|next| next.into_string().ok())
+        };
+        match word {
+            // The engine of pictures: no, or an interactive page.
+            "-e" | "--engine" => match value.map(str::to_owned).or_else(|| next(&is_engine)) {
+                Some(engine) if engine == "no" => {}
+                Some(engine) if is_engine(&engine) && command == For::Detection => {
+                    out.push("--engine".into())
+                }
+                Some(_) | None => out.push(arg),
+            },
+            "-re" => {
+                let count = value.map(str::to_owned).or_else(|| next(&|next| next.parse::<u32>().is_ok()));
+                out.push(format!("--reconstruct={}", count.as_deref().unwrap_or(WAVES)).into());
+            }
+            // Hits after which the window shrinks; of detection, the module of a Darshan log.
+            "-x" | "--dxt_mode" | "--hits" => match value.map(str::to_owned).or_else(|| next(&|_| true)) {
+                Some(hits) if hits.parse::<u32>().is_ok() && command == For::Prediction => {
+                    out.push(format!("--window=hits:{hits}").into());
+                }
+                Some(module) if module.starts_with("DXT_") => {
+                    let layer = if module == "DXT_POSIX" { "posix" } else { "mpiio" };
+                    out.push(format!("--layer={layer}").into());
+                }
+                Some(other) => out.extend([arg.clone(), other.into()]),
+                None => out.push(arg),
+            },
+            "-w" | "--window_adaptation" if command == For::Prediction && value.is_none() => {
+                match next(&|next| next == "frequency_hits" || next == "data") {
+                    Some(_) => out.push("--window=hits:3".into()),
+                    None if rest.peek().and_then(|next| next.to_str()).is_some_and(is_rule) => out.push(arg),
+                    None => out.push("--window=hits:3".into()),
+                }
+            }
+            // The transformation and the kind of input: there is one, and inputs are recognised.
+            "-tr" | "--transformation" if value == Some("dft") || next(&|next| next == "dft").is_some() => {}
+            "-s" | "--source" if value.is_some() || next(&is_source).is_some() => {}
+            _ => out.push(arg),
+        }
+    }
+    out
+}
+
+fn is_engine(text: &str) -> bool {
+    matches!(text, "no" | "mat" | "matplotlib" | "plotly" | "html")
+}
+
+fn is_source(text: &str) -> bool {
+    matches!(text, "tmio" | "custom" | "unspecified")
+}
+
+/// What `--window` takes, or was meant to: its own parser says what is wrong.
+fn is_rule(text: &str) -> bool {
+    text.contains(':') || matches!(text, "hits" | "periods" | "seconds" | "change" | "all")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn accepted(given: &str) -> String {
+        let args = given.split(' ').map(OsString::from);
+        let out = accept(args, &["predict", "trace", "info"]);
+        out.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
     #[test]
     fn words_are_replaced_before_two_dashes_only() {
-        let given = ["ftio", "-ts", "1", "-te=2", "-t", "0.5", "a-ts", "--", "-ts"];
-        let accepted: Vec<OsString> = accept_short_words(given.iter().map(OsString::from)).collect();
-        assert_eq!(accepted, ["ftio", "--ts", "1", "--te=2", "-t", "0.5", "a-ts", "--", "-ts"]);
+        assert_eq!(accepted("ftio -ts 1 -te=2 -t 0.5 a-ts -- -ts"), "ftio --ts 1 --te=2 -t 0.5 a-ts -- -ts");
+    }
+
+    #[test]
+    fn examples_of_the_python_ftio() {
+        for (given, meant) in [
+            ("ftio 8.jsonl -e no", "ftio 8.jsonl"),
+            ("ftio 8.jsonl -e plotly -v", "ftio 8.jsonl --engine -v"),
+            ("ftio 8.jsonl -re -f 10", "ftio 8.jsonl --reconstruct=10 -f 10"),
+            ("ftio -re 3 8.jsonl", "ftio --reconstruct=3 8.jsonl"),
+            ("ftio -x DXT_POSIX a.darshan", "ftio --layer=posix a.darshan"),
+            ("ftio -tr dft -s tmio a", "ftio a"),
+            ("ftio predict a.jsonl -w -e no", "ftio predict a.jsonl --window=hits:3"),
+            ("ftio predict a.jsonl -x 5", "ftio predict a.jsonl --window=hits:5"),
+            ("ftio predict -w frequency_hits a.jsonl", "ftio predict --window=hits:3 a.jsonl"),
+            ("ftio predict -w seconds:30 a.jsonl", "ftio predict -w seconds:30 a.jsonl"),
+            ("ftio trace -o x mpirun -x PATH -e no", "ftio trace -o x mpirun -x PATH -e no"),
+        ] {
+            assert_eq!(accepted(given), meant, "{given}");
+        }
     }
 }

@@ -7,13 +7,13 @@ mod exporter;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{self, InputArgs};
+use crate::output;
 use crate::terminal::text::warn_once;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
 use exporter::Exporter;
 use ftio_core::source::{Opened, as_trace};
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tmio_trace::{Outcome, Trace, rewrite, tmio};
 
@@ -64,31 +64,14 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     };
     let (trace, notes) = as_trace(opened)?;
     warn_once(&notes);
-    let to_stdout = args.output.as_os_str() == "-";
-    // Written beside its place and moved there when it is whole: nobody finds half a file.
-    let unfinished = beside(&args.output);
-    let out: Box<dyn Write> = if to_stdout {
-        Box::new(io::stdout().lock())
-    } else {
-        Box::new(File::create(&unfinished).with_context(|| unfinished.display().to_string())?)
-    };
-    let written = write(trace, target, BufWriter::with_capacity(1 << 20, out));
-    if to_stdout {
-        return written;
-    }
-    match written {
-        Ok(exit) => {
-            std::fs::rename(&unfinished, &args.output).with_context(|| args.output.display().to_string())?;
-            Ok(exit)
-        }
-        Err(error) => {
-            let _ = std::fs::remove_file(&unfinished);
-            Err(error.context(args.output.display().to_string()))
-        }
-    }
+    let name = || args.output.display().to_string();
+    let mut draft = output::create(&args.output)?;
+    write(trace, target, BufWriter::with_capacity(1 << 20, &mut draft)).with_context(name)?;
+    draft.finish()?;
+    Ok(Exit::Done)
 }
 
-fn write(trace: Trace, target: Target, mut out: impl Write) -> anyhow::Result<Exit> {
+fn write(trace: Trace, target: Target, mut out: impl Write) -> anyhow::Result<()> {
     let outcome = match target {
         Target::Csv => export(trace, csv::Csv::new(&mut out))?,
         Target::Chrome => export(trace, chrome::Chrome::new(&mut out))?,
@@ -99,7 +82,7 @@ fn write(trace: Trace, target: Target, mut out: impl Write) -> anyhow::Result<Ex
     };
     out.flush()?;
     warn_once(&outcome.warnings);
-    Ok(Exit::Done)
+    Ok(())
 }
 
 fn export(trace: Trace, mut exporter: impl Exporter) -> anyhow::Result<Outcome> {
@@ -124,10 +107,4 @@ fn guess(output: &Path) -> anyhow::Result<Target> {
         _ => "`ftio convert --help` lists what --to takes",
     };
     Err(wrong_usage(format!("{}: which format? {choices}", output.display())))
-}
-
-fn beside(output: &Path) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    name.into()
 }

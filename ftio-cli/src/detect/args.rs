@@ -6,7 +6,10 @@ use crate::values::{OutlierChoice, Sampling};
 use clap::{ArgAction, ValueEnum, ValueHint};
 use ftio_core::detect::per_group::Group;
 use ftio_core::detect::{Options, Outlier};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Where a picture goes that is asked for without a name.
+const DEFAULT_PICTURE: &str = "ftio.html";
 
 /// Find the period.
 #[derive(Debug, clap::Args)]
@@ -26,6 +29,7 @@ pub struct Args {
     /// How outstanding frequencies are found; if two methods are given, as in zscore,dbscan, both must agree
     #[arg(short, long, value_name = "METHOD", value_enum, value_delimiter = ',', num_args = 1)]
     #[arg(default_value = "zscore")]
+    #[arg(help_heading = "Method")]
     pub outlier: Vec<OutlierChoice>,
 
     #[command(flatten)]
@@ -33,57 +37,75 @@ pub struct Args {
 
     /// Also list the N strongest frequencies
     #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
+    #[arg(help_heading = "Results")]
     pub top: usize,
 
     /// Rebuild the signal from its mean and its N strongest waves, for --json, --csv=signal and --plot
     #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Results")]
     pub reconstruct: Option<usize>,
 
     /// Also show which period holds when, and where the behaviour changes
     #[arg(long)]
+    #[arg(help_heading = "Results")]
     pub over_time: bool,
 
     /// One result for each rank
     #[arg(long, conflicts_with = "per_file")]
+    #[arg(help_heading = "Results")]
     pub per_rank: bool,
 
     /// One result for each file
     #[arg(long)]
+    #[arg(help_heading = "Results")]
     pub per_file: bool,
 
     /// Analyse exactly as the Python FTIO 0.0.9 does: write_sync at 10 Hz by default
     #[arg(long, conflicts_with_all = ["over_time", "skip_first_phase"])]
+    #[arg(help_heading = "Method")]
     pub compat: bool,
 
     /// Analyse as the method was printed (IPDPS 2024): the spectrum alone, sampled at 10 Hz from the first
     /// event to the last
     #[arg(long, conflicts_with_all = ["compat", "over_time", "skip_first_phase"])]
+    #[arg(help_heading = "Method")]
     pub paper: bool,
 
     /// Draw bandwidth, spectrum, autocorrelation and ranks; the format follows from the ending of the name:
     /// .html (zoom and hover; needs no network), .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output")]
     pub plot: Option<PathBuf>,
+
+    /// Draw as with --plot, to ftio.html: what -e plotly of the Python FTIO asks for
+    #[arg(long, hide = true)]
+    pub engine: bool,
 
     /// Print one JSON object per trace and line
     #[arg(long)]
+    #[arg(help_heading = "Output")]
     pub json: bool,
 
-    /// Print comma-separated values: one row per result, sample, frequency or segment
+    /// Print comma-separated values: one row per result, sample, frequency, segment
+    /// or phase
     #[arg(long, value_name = "WHAT", value_enum, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "results", conflicts_with = "json")]
+    #[arg(help_heading = "Output")]
     pub csv: Option<CsvChoice>,
 
     /// Exit with status 3 if a trace is not periodic
     #[arg(long)]
+    #[arg(help_heading = "Output")]
     pub exit_status: bool,
 
     /// Explain how the answer was found
     #[arg(short, long, action = ArgAction::Count)]
+    #[arg(help_heading = "Output")]
     pub verbose: u8,
 
     /// One line per trace, no warnings
     #[arg(short, long, conflicts_with_all = ["verbose", "json"])]
+    #[arg(help_heading = "Output")]
     pub quiet: bool,
 }
 
@@ -98,6 +120,8 @@ pub enum CsvChoice {
     Spectrum,
     /// When which period holds, one row per segment
     Segments,
+    /// The I/O phases, one row each
+    Phases,
 }
 
 impl Args {
@@ -107,7 +131,7 @@ impl Args {
             outlier: self.outlier.first().map_or(Outlier::ZScore, |&choice| choice.into()),
             second_outlier: self.outlier.get(1).map(|&choice| choice.into()),
             top: self.top,
-            keep_requests: self.plot.is_some(),
+            keep_requests: self.picture().is_some(),
             reconstruct: self.reconstruct,
             over_time: self.over_time || self.csv == Some(CsvChoice::Segments),
             compat: self.compat,
@@ -115,6 +139,11 @@ impl Args {
             automatic_frequency: self.window.signal.freq == Some(Sampling::Auto),
             ..self.spectrum.add_to(self.window.options())
         }
+    }
+
+    /// The picture that is asked for.
+    pub fn picture(&self) -> Option<&Path> {
+        self.plot.as_deref().or(self.engine.then_some(Path::new(DEFAULT_PICTURE)))
     }
 
     /// What is analysed one by one, if anything is.

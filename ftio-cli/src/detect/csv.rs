@@ -1,5 +1,5 @@
-//! Results, signals, spectra and segments as comma-separated values (RFC 4180): one header, then rows. What
-//! is not known is empty.
+//! Results, signals, spectra, segments and phases as comma-separated values (RFC 4180): one header, then
+//! rows. What is not known is empty.
 
 use super::args::CsvChoice;
 use super::output::{Output, Results};
@@ -74,6 +74,7 @@ impl<W: Write> Table<W> {
             CsvChoice::Signal => &["time", "bandwidth", "reconstruction"],
             CsvChoice::Spectrum => &["k", "frequency", "power"],
             CsvChoice::Segments => &["start", "end", "period", "confidence"],
+            CsvChoice::Phases => &["phase", "start", "end", "bytes", "bandwidth", "start_time", "end_time"],
         };
         let mut table = Writer::from_writer(out);
         table.write_record(WHOSE.iter().chain(columns))?;
@@ -85,6 +86,7 @@ impl<W: Write> Table<W> {
         match what {
             CsvChoice::Results => self.row(analysis, &result(analysis)),
             CsvChoice::Signal => self.signal(analysis),
+            CsvChoice::Phases => self.phases(analysis),
             CsvChoice::Spectrum => {
                 let duration = analysis.signal.duration();
                 analysis.contributions.iter().zip(1u32..).try_for_each(|(power, k)| {
@@ -101,6 +103,21 @@ impl<W: Write> Table<W> {
                 })
             }
         }
+    }
+
+    fn phases(&mut self, analysis: &Analysis) -> io::Result<()> {
+        analysis.detection.phases.iter().zip(1u32..).try_for_each(|(phase, number)| {
+            let fields = [
+                number.to_string(),
+                phase.start.to_string(),
+                phase.end.to_string(),
+                phase.bytes.to_string(),
+                optional(phase.bandwidth()),
+                optional(phase.start_time),
+                optional(phase.end_time),
+            ];
+            self.row(analysis, &fields)
+        })
     }
 
     fn signal(&mut self, analysis: &Analysis) -> io::Result<()> {

@@ -5,7 +5,7 @@ mod csv;
 mod json;
 mod output;
 mod pictures;
-mod report;
+pub mod report;
 mod sparkline;
 mod text;
 
@@ -58,7 +58,7 @@ fn outputs(args: &Args) -> anyhow::Result<Vec<Box<dyn Output>>> {
         None if args.json => outputs.push(Box::new(Json::open())),
         None => outputs.push(Box::new(Text::open(args.quiet))),
     }
-    if let Some(path) = &args.plot {
+    if let Some(path) = args.picture() {
         outputs.push(Box::new(Pictures::open(path)?));
     }
     Ok(outputs)
@@ -78,6 +78,10 @@ fn check(args: &Args) -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+/// The way on with an input that does not tell when its I/O took place.
+const WITHOUT_TIMES: &str = "`ftio report`, `ftio advise` and `ftio info` work without times. Darshan 3.4 \
+    and newer record a HEATMAP by default; DXT_ENABLE_IO_TRACE=1 records every request";
 
 /// What is done with each input.
 struct Work {
@@ -103,6 +107,9 @@ impl Work {
                 Ok(analysed) => analysed,
                 Err(error) => {
                     complain(Severity::Error, &inputs::explained(&error));
+                    if let SourceError::NoTimes { .. } = error {
+                        complain(Severity::Note, WITHOUT_TIMES);
+                    }
                     exit = Exit::Failed;
                     continue;
                 }
@@ -124,6 +131,7 @@ impl Work {
                 exit = Exit::NotPeriodic;
             }
         }
+        outputs.iter_mut().try_for_each(|output| output.finish())?;
         Ok(exit)
     }
 

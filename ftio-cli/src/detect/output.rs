@@ -20,4 +20,9 @@ pub struct Results<'a> {
 pub trait Output {
     /// An error ends the command; what should not end it is reported here, and changes the exit code.
     fn results(&mut self, results: Results<'_>) -> anyhow::Result<Exit>;
+
+    /// That was the last input.
+    fn finish(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
 }

@@ -1,9 +1,11 @@
 //! A result as a compact block of text.
 
 use super::sparkline::{marks, sparkline};
+use crate::terminal::clock;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
-use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
+use crate::terminal::units::{bytes, counted, number, percent, ranks, seconds, si};
+use crate::terminal::width::labelled;
 use ftio_core::detect::Analysis;
 use ftio_core::detect::detection::Detection;
 use std::fmt::Write;
@@ -11,28 +13,37 @@ use std::fmt::Write;
 /// A period of less confidence is called a perhaps.
 const PERHAPS: f64 = 0.75;
 
-/// How wide the sparkline is.
+/// How wide the sparkline is where the terminal does not say.
 const WIDTH: usize = 64;
 
-/// The result of one trace.
-pub fn detection(analysis: &Analysis, style: Style) -> String {
+/// Columns beside the sparkline: the label, and the highest bandwidth.
+const BESIDE: usize = LABEL + 4 + 18;
+
+/// How wide labels are.
+const LABEL: usize = 11;
+
+/// The result of one trace, for a terminal of so many columns if that is known.
+pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> String {
     let found = &analysis.detection;
-    let mut block = Block { out: format!("{}\n", style.bold(&printable(&found.source))), style };
-    block.line("Analysed", &analysed(found));
+    let units = Units { is_quantity: analysis.is_quantity };
+    let out = format!("{}\n", style.bold(&printable(&found.source)));
+    let mut block = Block { out, style, columns };
+    let width = columns.map_or(WIDTH, |columns| columns.saturating_sub(BESIDE).clamp(16, 400));
+    block.line("Analysed", &analysed(found, units));
     if found.n_samples > 0 {
         block.line("Window", &window(found));
         let highest = analysis.signal.samples.iter().copied().fold(0.0, f64::max);
-        let line = format!("{}  max {}", sparkline(&analysis.signal.samples, WIDTH), si(highest, "B/s"));
-        block.line("Bandwidth", &line);
+        let line = format!("{}  max {}", sparkline(&analysis.signal.samples, width), units.rate(highest));
+        block.plain(if units.is_quantity { "Value" } else { "Bandwidth" }, &line);
         let phases: Vec<[f64; 2]> = analysis.phases.iter().map(|phase| [phase.start, phase.end]).collect();
         if !phases.is_empty() {
             let window = [analysis.signal.start_seconds(), analysis.signal.end_seconds()];
-            let columns = WIDTH.min(found.n_samples);
+            let columns = width.min(found.n_samples);
             // With one in every other column, marks would be a solid line.
             let few = 2 * phases.len() <= columns;
             let below = if few { marks(&phases, window, columns) } else { " ".repeat(columns) };
             let line = format!("{below}  {}", counted(phases.len() as u64, "phase"));
-            block.line("", &style.dim(&line));
+            block.plain("", &style.dim(&line));
         }
     }
     match found.period {
@@ -44,14 +55,18 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
         None if found.periods.len() > 1 => block.line("Period", &style.warn("no single one")),
         None => block.line("Period", &style.warn("none found")),
     }
-    periods(found, &mut block);
+    periods(found, units, &mut block);
     block.line("Signal", &format!("{}: {}", found.signal, found.reasons.join("; ")));
     candidates(found, &mut block);
-    if let Some(text) = behaviour(found) {
+    if let Some(text) = behaviour(found, units) {
         block.line("I/O phases", &text);
     }
     if let Some(next) = found.next_phase.filter(|next| !next.provisional) {
-        let text = format!("{} to {}, {}", seconds(next.start), seconds(next.end), bytes(next.bytes as f64));
+        let (start, end) = (seconds(next.start), seconds(next.end));
+        let mut text = format!("{start} to {end}, {}", units.volume(next.bytes as f64));
+        if let Some(time) = next.start_time {
+            let _ = write!(text, "; begins {}", clock::local(time));
+        }
         block.line("Next phase", &text);
     }
     for wave in &found.top_frequencies {
@@ -59,7 +74,7 @@ pub fn detection(analysis: &Analysis, style: Style) -> String {
             "{}  {}  amplitude {}, {} of the power",
             si(wave.frequency, "Hz"),
             seconds(1.0 / wave.frequency),
-            si(wave.amplitude, "B/s"),
+            units.rate(wave.amplitude),
             percent(wave.power)
         );
         block.line("Wave", &text);
@@ -126,16 +141,44 @@ pub fn groups(name: &str, analyses: &[Analysis], style: Style) -> String {
 struct Block {
     out: String,
     style: Style,
+    columns: Option<usize>,
 }
 
 impl Block {
     fn line(&mut self, label: &str, text: &str) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.out, "  {} {text}", self.style.dim(&format!("{label:<11}")));
+        self.out += &labelled(&self.label(label), text, self.columns);
+    }
+
+    /// A line that is never broken.
+    fn plain(&mut self, label: &str, text: &str) {
+        self.out += &labelled(&self.label(label), text, None);
+    }
+
+    fn label(&self, label: &str) -> String {
+        format!("  {}", self.style.dim(&format!("{label:<LABEL$}")))
     }
 }
 
-fn analysed(found: &Detection) -> String {
+/// How volumes and bandwidths are written: the unit of a sampled quantity is not known.
+#[derive(Clone, Copy)]
+struct Units {
+    is_quantity: bool,
+}
+
+impl Units {
+    fn volume(self, value: f64) -> String {
+        if self.is_quantity { number(value) } else { bytes(value) }
+    }
+
+    fn rate(self, value: f64) -> String {
+        if self.is_quantity { number(value) } else { si(value, "B/s") }
+    }
+}
+
+fn analysed(found: &Detection, units: Units) -> String {
+    if units.is_quantity {
+        return counted(found.requests, "sample");
+    }
     format!(
         "{}: {} in {} of {}{}",
         found.mode,
@@ -172,7 +215,7 @@ fn confidence(found: &Detection, style: Style) -> String {
 }
 
 /// All periods, if there are several.
-fn periods(found: &Detection, block: &mut Block) {
+fn periods(found: &Detection, units: Units, block: &mut Block) {
     if found.periods.len() < 2 {
         return;
     }
@@ -183,7 +226,7 @@ fn periods(found: &Detection, block: &mut Block) {
             counted(one.phases as u64, "phase"),
             seconds(one.first_start),
             seconds(one.last_start),
-            bytes(one.bytes)
+            units.volume(one.bytes)
         );
         block.line("", &text);
     }
@@ -206,11 +249,11 @@ fn candidates(found: &Detection, block: &mut Block) {
     }
 }
 
-fn behaviour(found: &Detection) -> Option<String> {
+fn behaviour(found: &Detection, units: Units) -> Option<String> {
     let c = &found.characterization;
-    let mut text = format!("{} of the time at {}", percent(c.r_io?), si(c.b_io?, "B/s"));
+    let mut text = format!("{} of the time at {}", percent(c.r_io?), units.rate(c.b_io?));
     if let Some(volume) = c.bytes_per_period {
-        let _ = write!(text, ", {} per period", bytes(volume));
+        let _ = write!(text, ", {} per period", units.volume(volume));
     }
     if let Some(score) = c.periodicity_score {
         let _ = write!(text, "; periodicity score {}", percent(score));

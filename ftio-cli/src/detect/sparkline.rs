@@ -14,18 +14,38 @@ pub fn sparkline(samples: &[f64], width: usize) -> String {
     columns.iter().map(block).collect()
 }
 
-/// A line to go below a sparkline of as many columns: marks where there are phases.
+/// A line to go below a sparkline of as many columns: a mark for each phase, as many as there are phases if
+/// there is room for a blank between them.
 pub fn marks(phases: &[[f64; 2]], window: [f64; 2], columns: usize) -> String {
+    let mut marked = vec![false; columns];
     let step = (window[1] - window[0]) / columns.max(1) as f64;
-    let marked = |column: usize| {
-        let (from, to) = (window[0] + column as f64 * step, window[0] + (column + 1) as f64 * step);
-        // A column belongs to a phase if its middle does, or the whole phase lies in it.
-        let middle = (from + to) / 2.0;
-        phases
-            .iter()
-            .any(|[start, end]| (*start <= middle && middle < *end) || (*start >= from && *end <= to))
-    };
-    (0..columns).map(|column| if marked(column) { '‾' } else { ' ' }).collect()
+    let column = |time: f64| ((time - window[0]) / step).clamp(0.0, columns as f64 - 1.0);
+    let mut runs: Vec<(usize, usize)> = Vec::with_capacity(phases.len());
+    for [start, end] in phases.iter().filter(|_| columns > 0) {
+        // The columns of which it covers at least half; of a short phase the one that its middle is in.
+        let (from, to) = (column(*start), column(*end));
+        let (mut first, last) = ((from + 0.5).floor() as usize, (to + 0.5).floor() as usize);
+        let middle = column(0.5 * (start + end)) as usize;
+        let mut last = last.checked_sub(1).filter(|last| *last >= first).unwrap_or_else(|| {
+            first = middle;
+            middle
+        });
+        // A blank between two phases, taken from whichever is longer.
+        if let Some(before) = runs.last_mut() {
+            if first <= before.1 + 1 && last > before.1 + 1 {
+                first = before.1 + 2;
+            } else if first <= before.1 + 1 && before.1 > before.0 {
+                before.1 = first.saturating_sub(2).max(before.0);
+            }
+            first = first.max(before.1 + 1).min(columns - 1);
+            last = last.max(first);
+        }
+        runs.push((first, last));
+    }
+    for (first, last) in runs {
+        marked[first..=last].fill(true);
+    }
+    marked.into_iter().map(|marked| if marked { '‾' } else { ' ' }).collect()
 }
 
 /// The mean of the samples in each column; fewer columns if there are fewer samples.
@@ -56,5 +76,24 @@ mod tests {
     fn phases_are_marked() {
         assert_eq!(marks(&[[1.0, 3.0], [6.1, 6.2]], [0.0, 8.0], 8), " ‾‾   ‾ ");
         assert_eq!(marks(&[], [0.0, 1.0], 3), "   ");
+        assert_eq!(marks(&[[0.0, 1.0]], [0.0, 1.0], 0), "");
+    }
+
+    #[test]
+    fn every_phase_has_its_mark() {
+        // Short phases that lie on the borders of columns, and long ones that nearly touch.
+        for (length, distance) in [(0.9, 5.3), (0.4, 2.0), (4.9, 5.0), (2.5, 2.6), (0.01, 3.7)] {
+            for shift in 0..20 {
+                let count = (60.0 / f64::max(distance, 2.0)) as usize;
+                let phases: Vec<[f64; 2]> = (0..count)
+                    .map(|i| f64::from(shift) * 0.13 + i as f64 * distance)
+                    .map(|start| [start, start + length])
+                    .collect();
+                let line = marks(&phases, [0.0, 64.0], 64);
+                let runs = line.split(' ').filter(|run| !run.is_empty()).count();
+                assert_eq!(runs, phases.len(), "{length} every {distance}, from {shift}: {line}");
+                assert_eq!(line.chars().count(), 64);
+            }
+        }
     }
 }

@@ -32,7 +32,7 @@ Examples:
   Which callpath will dominate there:
       ftio model scale.jsonl --metric 'Time (s)' --rank Processes=4096
   The formula of one metric, for a script:
-      ftio model scale.jsonl --callpath write_sync->total_bytes --json | jq .terms
+      ftio model scale.jsonl --callpath 'write_sync->total_bytes' --json | jq .terms
       ftio model scale.jsonl --print '{callpath}: {model:python}'
   Points, formulas and intervals, to open in a browser:
       ftio model scale.jsonl --evaluate 4096 --plot models.html

@@ -8,8 +8,14 @@ pub const POINTS: usize = 40_000;
 
 /// The page, with places for title, style, data and script.
 const PAGE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 2] = [include_str!("chart.js"), include_str!("page.js")];
+/// Colours, charts, print: reports use them as well.
+pub const STYLE: &str = include_str!("page.css");
+const SCRIPTS: [&str; 4] = [CHART, DRAWINGS, include_str!("page.js"), THEME];
+
+/// Axes, zoom, legend; the drawings of an analysis; light and dark. Reports use them as well.
+pub const CHART: &str = include_str!("chart.js");
+pub const DRAWINGS: &str = include_str!("drawings.js");
+pub const THEME: &str = include_str!("theme.js");
 
 /// Write it.
 pub fn draw(pictures: &[Picture]) -> anyhow::Result<String> {

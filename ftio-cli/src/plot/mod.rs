@@ -3,10 +3,11 @@
 
 mod command;
 mod draw;
-mod html;
+pub mod html;
 mod picture;
 mod scene;
 mod timeline;
 
 pub use command::{Args, run};
 pub use draw::{draw, picture};
+pub use picture::{Picture, ProgramMark};

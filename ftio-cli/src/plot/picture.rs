@@ -45,6 +45,15 @@ pub struct Picture {
     pub ranks: Option<Heatmap>,
     /// What nonblocking operations needed and got.
     pub overlap: Option<Overlap>,
+    /// What the program has marked: time and text.
+    pub marks: Vec<ProgramMark>,
+}
+
+/// A text that the program has put into the trace.
+#[derive(Debug, Serialize)]
+pub struct ProgramMark {
+    pub time: f64,
+    pub text: String,
 }
 
 /// The mean plus the dominant wave.
@@ -107,6 +116,7 @@ impl Picture {
             period: found.period,
             ranks: timeline.ranks,
             overlap: timeline.overlap,
+            marks: Vec::new(),
         }
     }
 }

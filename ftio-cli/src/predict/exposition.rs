@@ -21,7 +21,7 @@ pub struct Exposition {
 /// A metric: name, type, what it is, and its value; without one, it is left out for that trace.
 type Metric = (&'static str, &'static str, &'static str, fn(&Published, &Prediction) -> Option<f64>);
 
-const METRICS: [Metric; 13] = [
+const METRICS: [Metric; 15] = [
     ("ftio_predictions_total", "counter", "Predictions made so far.", |counts, _| {
         Some(counts.predictions as f64)
     }),
@@ -60,6 +60,18 @@ const METRICS: [Metric; 13] = [
         "gauge",
         "Job time at which the next I/O phase is expected to end.",
         |_, last| last.next_phase.map(|next| next.end),
+    ),
+    (
+        "ftio_next_phase_start_timestamp_seconds",
+        "gauge",
+        "When the next I/O phase is expected to begin, in seconds since 1970.",
+        |_, last| last.next_phase.and_then(|next| next.start_timestamp),
+    ),
+    (
+        "ftio_next_phase_end_timestamp_seconds",
+        "gauge",
+        "When the next I/O phase is expected to end, in seconds since 1970.",
+        |_, last| last.next_phase.and_then(|next| next.end_timestamp),
     ),
     (
         "ftio_next_phase_bytes",

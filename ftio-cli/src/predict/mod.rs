@@ -14,11 +14,12 @@ mod tui;
 
 use crate::exit::Exit;
 use crate::follow::{Trace, Until, follow};
+use crate::terminal::text::{Severity, complain};
 pub use args::{Args, OutArgs, PredictionArgs};
 pub use lines::Place;
 pub use signals::Predicting;
 pub use sinks::Sinks;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 pub use tui::Tui;
 
@@ -31,6 +32,11 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let sinks = Sinks::open(&args.out, traces.len() > 1, Place::Stdout)?;
     let tui = args.out.tui.then(Tui::open).transpose()?;
     let mut predicting = Predicting::new(args.traces.iter().map(PathBuf::as_path), &options, sinks, tui);
+    if !args.out.tui {
+        args.traces.iter().filter(|path| !is_there(path)).for_each(|path| {
+            complain(Severity::Note, &format!("waiting for {}", path.display()));
+        });
+    }
     let timeout = args.timeout.map(Duration::from_secs_f64);
     // Standard input is read once, to its end.
     let only_stdin = args.traces.iter().all(|path| path.as_os_str() == "-");
@@ -38,4 +44,11 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let exit = follow(&mut traces, &mut predicting, args.poll, &until)?;
     predicting.finish()?;
     Ok(exit)
+}
+
+/// Is there something to follow already: a file, standard input, or the parts of a trace?
+fn is_there(path: &Path) -> bool {
+    let mut parts = path.as_os_str().to_owned();
+    parts.push(".parts");
+    path.as_os_str() == "-" || path.exists() || Path::new(&parts).exists()
 }

@@ -2,12 +2,13 @@
 
 use super::exposition::Exposition;
 use super::sink::Sink;
+use crate::exit::wrong_usage;
+use crate::output;
 use anyhow::Context;
 use ftio_core::predict::Prediction;
-use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ pub enum Prometheus {
 impl Prometheus {
     /// An address has a port at its end; anything else is a file.
     pub fn open(target: &str) -> anyhow::Result<Self> {
+        if let Some(problem) = almost_an_address(target) {
+            return Err(wrong_usage(format!("--prometheus {target}: {problem}")));
+        }
         let Some(address) = address(target) else {
             let mut prometheus =
                 Prometheus::File { path: PathBuf::from(target), exposition: Exposition::default() };
@@ -43,11 +47,9 @@ impl Prometheus {
     }
 
     /// A reader sees the old file or the new one, never a part.
-    fn write(&mut self) -> io::Result<()> {
+    fn write(&mut self) -> anyhow::Result<()> {
         let Prometheus::File { path, exposition } = self else { return Ok(()) };
-        let draft = beside(path);
-        fs::write(&draft, exposition.text())?;
-        fs::rename(&draft, path)
+        output::write(path, exposition.text().as_bytes())
     }
 }
 
@@ -59,15 +61,8 @@ impl Sink for Prometheus {
                 exposition.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).prediction(prediction);
             }
         }
-        self.write()
+        self.write().map_err(io::Error::other)
     }
-}
-
-/// A name in the same folder that the textfile collector does not read (`*.prom`).
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    PathBuf::from(name)
 }
 
 /// The addresses that `HOST:PORT` or `:PORT` stands for; `None` if it is something else.
@@ -78,6 +73,17 @@ pub fn address(target: &str) -> Option<Vec<std::net::SocketAddr>> {
     }
     let full = if host.is_empty() { format!("0.0.0.0:{port}") } else { target.to_owned() };
     Some(full.to_socket_addrs().ok()?.collect())
+}
+
+/// What is wrong with something that was meant as an address and would be taken for a file.
+fn almost_an_address(target: &str) -> Option<String> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number(target) {
+        return Some(format!("a port is written :{target}, a file of that name ./{target}"));
+    }
+    let (host, port) = target.rsplit_once(':')?;
+    (!host.contains('/') && is_number(port) && port.parse::<u16>().is_err())
+        .then(|| format!("{port} is no port: expected a number up to 65535"))
 }
 
 fn serve(listener: &TcpListener, exposition: &Mutex<Exposition>) {
@@ -124,6 +130,12 @@ mod tests {
         assert_eq!(address(":9797").unwrap()[0].to_string(), "0.0.0.0:9797");
         assert_eq!(address("127.0.0.1:80").unwrap()[0].to_string(), "127.0.0.1:80");
         assert_eq!(address("[::1]:80").unwrap()[0].to_string(), "[::1]:80");
+        for almost in ["9798", ":99999", "host:70000"] {
+            assert!(almost_an_address(almost).is_some(), "{almost}");
+        }
+        for other in ["ftio.prom", ":9798", "./9798", "dir/x:99999", "a:b"] {
+            assert_eq!(almost_an_address(other), None, "{other}");
+        }
         for file in ["ftio.prom", "/var/lib/a:b", "dir/x:80", "a:99999999"] {
             assert_eq!(address(file), None, "{file}");
         }

@@ -78,11 +78,19 @@ struct Signals {
     options: PredictOptions,
     predictors: Vec<Predictor>,
     shown: Vec<Shown>,
+    /// Job time 0 on the clock, where it is known.
+    origins: Vec<Option<i64>>,
 }
 
 impl Signals {
     fn new(path: &Path, options: PredictOptions) -> Self {
-        Signals { path: path.to_owned(), options, predictors: Vec::new(), shown: Vec::new() }
+        Signals {
+            path: path.to_owned(),
+            options,
+            predictors: Vec::new(),
+            shown: Vec::new(),
+            origins: Vec::new(),
+        }
     }
 
     fn take(&mut self, event: Event<'_>, sinks: &mut Sinks) {
@@ -90,6 +98,7 @@ impl Signals {
             Event::Restarted => {
                 self.predictors.clear();
                 self.shown.clear();
+                self.origins.clear();
                 sinks.restarted(&self.path);
             }
             Event::Stream(stream) => {
@@ -100,6 +109,7 @@ impl Signals {
                 }
                 self.predictors.push(predictor);
                 self.shown.push(Shown::new(&stream.name));
+                self.origins.push(None);
             }
             Event::Requests { stream, requests } => {
                 if let Some(predictor) = self.predictors.get_mut(stream) {
@@ -108,9 +118,16 @@ impl Signals {
             }
             Event::Flush { stream, until } => {
                 if let Some(predictor) = self.predictors.get_mut(stream) {
-                    let prediction = predictor.predict(until);
+                    let mut prediction = predictor.predict(until);
+                    let origin = self.origins.get(stream).copied().flatten();
+                    prediction.next_phase = prediction.next_phase.map(|next| next.on_clock(origin));
                     self.shown[stream].take(&prediction, predictor.signal());
                     sinks.prediction(&prediction);
+                }
+            }
+            Event::Clock { stream, origin } => {
+                if let Some(known) = self.origins.get_mut(stream) {
+                    *known = Some(origin);
                 }
             }
             Event::Warning(text) => complain(Severity::Warning, text),

@@ -98,6 +98,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             }
         }
     }
+    if runs.is_empty() {
+        target.give_up();
+        return Ok(exit);
+    }
     let countable = |(callpath, metric): &Name| is_zero_if_absent(callpath, metric);
     let added = extend(existing.as_ref(), &runs, countable, args.ragged);
     target.write(&added.lines(&names))?;
@@ -192,6 +196,15 @@ impl Target {
             return Ok(None);
         }
         Ok(Some(input::parse(&text, &name, Some(Format::JsonLines))?))
+    }
+
+    /// There is nothing to write: a file that was made for it goes again.
+    fn give_up(self) {
+        if let Target::File { path, file } = self
+            && file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0)
+        {
+            let _ = std::fs::remove_file(path);
+        }
     }
 
     /// All lines in one write, so that runs that finish at the same time do not tear each other's.

@@ -154,7 +154,7 @@ impl Job {
             }
             Event::Flush { stream: 0, until } => self.flush(until),
             // Of several quantities the first is the job's.
-            Event::Stream(_) | Event::Requests { .. } | Event::Flush { .. } => {}
+            Event::Stream(_) | Event::Requests { .. } | Event::Flush { .. } | Event::Clock { .. } => {}
             Event::Warning(text) => complain(Severity::Warning, text),
         }
     }

@@ -4,6 +4,7 @@ use super::predictor::{Compat, Online};
 use super::{chart, table};
 use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
+use crate::terminal::progress::Progress;
 use crate::terminal::style::Style;
 use crate::values::{not_negative, positive};
 use clap::{ValueEnum, ValueHint};
@@ -15,6 +16,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 const MIB: f64 = (1 << 20) as f64;
@@ -216,11 +218,16 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let predictor = predictor.as_ref();
     let policies = if args.policies.is_empty() { Policy::ALL.to_vec() } else { args.policies.clone() };
     let begun = Instant::now();
+    let runs = u64::from(experiment.repetitions) * policies.len() as u64;
+    let progress = Mutex::new(Progress::new(runs, "run"));
     let results: Vec<Result> = experiment
-        .run(&policies, predictor)
+        .run_telling(&policies, predictor, &|| {
+            progress.lock().unwrap_or_else(PoisonError::into_inner).add(1);
+        })
         .into_iter()
         .filter_map(|(policy, all)| Some(Result { policy, mean: Metrics::mean(&all)?, all }))
         .collect();
+    progress.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
     let hours = experiment.frame.end / 3600.0 * f64::from(experiment.repetitions) * results.len() as f64;
     eprintln!(
         "simulated {hours:.1} hours of {} applications in {:.2} s",

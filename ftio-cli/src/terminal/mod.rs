@@ -1,6 +1,8 @@
 //! Text for people: colours, names that are safe to print, numbers with units.
 
+pub mod clock;
 pub mod progress;
 pub mod style;
 pub mod text;
 pub mod units;
+pub mod width;

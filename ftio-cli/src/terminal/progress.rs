@@ -24,7 +24,9 @@ impl Progress {
     /// How many there are.
     pub fn new(total: u64, noun: &'static str) -> Self {
         let visible = std::io::stderr().is_terminal();
-        Progress { total, noun, done: 0, begun: Instant::now(), shown: None, visible }
+        let mut progress = Progress { total, noun, done: 0, begun: Instant::now(), shown: None, visible };
+        progress.add(0);
+        progress
     }
 
     /// So many more are done.

@@ -34,18 +34,30 @@ pub fn si(value: f64, unit: &str) -> String {
     format!("{} {letter}{unit}", digits(scaled))
 }
 
+/// A number of unknown unit.
+pub fn number(value: f64) -> String {
+    si(value, "").trim_end().to_owned()
+}
+
 /// Bytes without a fraction below 1 kB.
 pub fn bytes(value: f64) -> String {
     if value.abs() < 999.5 { format!("{value:.0} B") } else { si(value, "B") }
 }
 
-/// Seconds, without a prefix from one second on.
+/// Seconds, without a prefix from one second on; minutes and hours beside them from an hour on.
 pub fn seconds(value: f64) -> String {
     match value {
         0.0 => "0 s".into(),
+        value if value.abs() >= 3600.0 => format!("{} s ({})", digits(value), long(value)),
         value if value.abs() >= 1.0 => format!("{} s", digits(value)),
         value => si(value, "s"),
     }
+}
+
+/// `2.9 h`, `4.1 d`.
+fn long(value: f64) -> String {
+    let (factor, unit) = if value.abs() < 48.0 * 3600.0 { (3600.0, "h") } else { (86_400.0, "d") };
+    format!("{:.1} {unit}", value / factor)
 }
 
 /// A share as percent. What is not all is never shown as 100 %.
@@ -104,7 +116,10 @@ mod tests {
         assert_eq!(seconds(0.0), "0 s");
         assert_eq!(seconds(10.1276), "10.13 s");
         assert_eq!(seconds(0.0123), "12.30 ms");
-        assert_eq!(seconds(86_400.0), "86400 s");
+        assert_eq!(seconds(86_400.0), "86400 s (24.0 h)");
+        assert_eq!(seconds(350_932.0), "350932 s (4.1 d)");
+        assert_eq!(seconds(3599.0), "3599 s");
+        assert_eq!((number(0.75), number(3.0)), ("750.0 m".into(), "3".into()));
         assert_eq!(percent(0.62737), "62.7 %");
         assert_eq!((percent(0.99999), percent(1.0)), ("99.9 %".into(), "100.0 %".into()));
         assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");

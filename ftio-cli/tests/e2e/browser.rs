@@ -244,3 +244,55 @@ fn the_report_of_an_archive_shows_both_views_without_errors() {
     assert!(names.as_array().unwrap().iter().all(|name| name == "<i>app"), "{names}");
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
+
+/// What is wider than the page; nothing should be.
+const OVERFLOWING: &str =
+    "return document.documentElement.scrollWidth - document.documentElement.clientWidth;";
+
+#[test]
+fn a_report_of_a_job_works_light_dark_on_a_phone_and_on_paper() {
+    let Some(browser) = Browser::start() else {
+        return skipped("chromium and chromedriver are not installed");
+    };
+    let dir = tempfile::tempdir().unwrap();
+    mixed().write(&dir.path().join("run.msgpack"));
+    assert_eq!(ftio(dir.path(), &["report", "run.msgpack", "-o", "run.html"]).status.code(), Some(0));
+    browser.open(&format!("file://{}/run.html", dir.path().display()));
+    let titles =
+        browser.run("return [...document.querySelectorAll('main > section > h2')].map(h => h.textContent);");
+    assert_eq!(titles.as_array().unwrap().len(), 9, "{titles}");
+    assert_eq!(browser.run("return document.querySelectorAll('canvas').length;"), 4);
+    assert_eq!(browser.run("return document.querySelectorAll('#phases tbody tr').length;"), 12);
+    // A click on a heading sorts, a second one turns the order round.
+    let ranks = "return [...document.querySelectorAll('#ranks tbody tr')].map(r => r.cells[0].textContent);";
+    browser.run("document.querySelector('#ranks th').click();");
+    assert_eq!(browser.run(ranks), json!(["2", "1", "0"]));
+    browser.run("document.querySelector('#ranks th').click();");
+    assert_eq!(browser.run(ranks), json!(["0", "1", "2"]));
+    assert_eq!(browser.run(OVERFLOWING), 0);
+    browser.run("document.getElementById('theme').click();");
+    assert_eq!(browser.run("return document.documentElement.classList.contains('dark');"), true);
+    browser.run("dispatchEvent(new Event('beforeprint'));");
+    assert_eq!(browser.run("return document.documentElement.classList.contains('dark');"), false);
+    browser.run("dispatchEvent(new Event('afterprint'));");
+    browser.call("POST", "/window/rect", &json!({"width": 500, "height": 800}));
+    assert_eq!(browser.run(OVERFLOWING), 0, "on a phone");
+    let loaded = browser.run("return performance.getEntriesByType('resource').map(e => e.name);");
+    assert_eq!(loaded, json!([]), "nothing comes from outside");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn reports_side_by_side_work() {
+    let Some(browser) = Browser::start() else {
+        return skipped("chromium and chromedriver are not installed");
+    };
+    let dir = tempfile::tempdir().unwrap();
+    Script::bursts(2, 12).write(&dir.path().join("a"));
+    Script::bursts(4, 5).write(&dir.path().join("b"));
+    assert_eq!(ftio(dir.path(), &["report", "-o", "ab.html", "a", "b"]).status.code(), Some(0));
+    browser.open(&format!("file://{}/ab.html", dir.path().display()));
+    assert_eq!(browser.run("return document.querySelectorAll('canvas').length;"), 2);
+    assert_eq!(browser.run(OVERFLOWING), 0);
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}

@@ -10,7 +10,7 @@ fn completions_and_manual_pages_come_from_the_arguments() {
     let bash = stdout(&ftio(dir.path(), &["completions", "bash"]));
     assert!(bash.contains("complete -F _ftio") && bash.contains("recover"));
     let man = stdout(&ftio(dir.path(), &["man"]));
-    assert!(man.contains(".TH ftio") && man.contains("Exit status"), "{man}");
+    assert!(man.contains(".TH ftio") && man.contains("EXIT STATUS"), "{man}");
     let man = stdout(&ftio(dir.path(), &["man", "recover"]));
     assert!(man.contains(".TH ftio-recover") && man.contains("\\-\\-clean"), "{man}");
     assert_eq!(exit_code(dir.path(), &["man", "nothing"]), Some(1));

@@ -43,6 +43,8 @@ struct Detection {
     first_phase: Option<FirstPhase>,
     period_mean_distance: Option<f64>,
     provisional: Option<Provisional>,
+    phases: Vec<Phase>,
+    start_time: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -54,6 +56,17 @@ struct FirstPhase {
     bytes: f64,
     times_as_long: f64,
     times_as_large: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Phase {
+    start: f64,
+    end: f64,
+    bytes: u64,
+    start_time: Option<String>,
+    end_time: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -157,6 +170,10 @@ struct NextPhase {
     start_low: f64,
     start_high: f64,
     provisional: bool,
+    start_timestamp: Option<f64>,
+    end_timestamp: Option<f64>,
+    start_time: Option<String>,
+    end_time: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -212,6 +229,19 @@ fn json_is_one_object_per_line_with_the_schema_first() {
         let next = found.next_phase.as_ref().unwrap();
         assert!((next.start - found.t_end - 4.0).abs() < 0.2 && (next.end - next.start - 2.0).abs() < 0.2);
         assert!((next.bytes as f64 / f64::from(ranks << 20) - 1.0).abs() < 0.01);
+        // The job began at 1 700 000 000 s, which is 2023-11-14T22:13:20Z.
+        assert!((next.start_timestamp.unwrap() - 1_700_000_000.0 - next.start).abs() < 0.001);
+        assert_eq!(&next.start_time.as_ref().unwrap()[..11], "2023-11-14T");
+        assert_eq!(found.start_time.as_deref(), Some("2023-11-14T22:13:20.000Z"));
+        assert_eq!(found.phases.len(), count as usize);
+        for (i, phase) in found.phases.iter().enumerate() {
+            assert!(
+                (phase.start - (10.0 * i as f64 + 4.0)).abs() < 0.2 && phase.end > phase.start,
+                "{phase:?}"
+            );
+            assert!((phase.bytes as f64 / f64::from(ranks << 20) - 1.0).abs() < 0.01, "{phase:?}");
+            assert!(phase.start_time.as_ref().is_some_and(|time| time.starts_with("2023-11-14T22:1")));
+        }
     }
 }
 

@@ -256,6 +256,11 @@ fn schedule() {
 }
 
 #[test]
+fn advise() {
+    same(&["advise", "--json", "{}"], &OTHERS, |_| false);
+}
+
+#[test]
 fn plot() {
     same(&["plot", "-o", "picture.svg", "{}"], &OTHERS, is_profile);
 }

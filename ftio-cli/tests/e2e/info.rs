@@ -2,6 +2,7 @@
 
 use crate::support::{SECOND, Script, assert_snapshot, blocking, ftio, nonblocking, stderr, stdout};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use tmio_trace::{AsyncTimes, Direction, Flags, Metadata, OpKind};
 
 /// The contract with callers, read back strictly.
@@ -31,6 +32,7 @@ struct Summary {
     missing_ranks: Vec<String>,
     missing_hosts: Vec<String>,
     job: Option<Job>,
+    layers: BTreeMap<String, Layer>,
     warnings: Vec<String>,
     notes: Vec<String>,
 }
@@ -52,6 +54,7 @@ struct Sync {
     time: f64,
     ranks: u32,
     bandwidth: Option<f64>,
+    aggregate_bandwidth: Option<f64>,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
@@ -62,6 +65,7 @@ struct Async {
     time: f64,
     ranks: u32,
     bandwidth: Option<f64>,
+    aggregate_bandwidth: Option<f64>,
     required_bandwidth: Option<f64>,
     actual_bandwidth: Option<f64>,
     actual_upper: Option<f64>,
@@ -113,6 +117,24 @@ struct Coverage {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Layer {
+    read: Flow,
+    write: Flow,
+    meta: MetadataSummary,
+    files: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Flow {
+    ops: u64,
+    bytes: u64,
+    time: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[allow(dead_code)]
 struct MetadataSummary {
     ops: u64,
@@ -128,6 +150,9 @@ struct Job {
     mpi: String,
     tmio: String,
     start: f64,
+    start_time: Option<String>,
+    user: Option<String>,
+    recorder: Option<String>,
 }
 
 fn close(found: Option<f64>, expected: f64) -> bool {
@@ -199,6 +224,12 @@ fn operations_and_bytes_are_summed_by_class() {
     assert!(close(found.overhead.time, 0.006));
     assert!(close(found.overhead.rank0, 0.002) && close(found.overhead.largest, 0.002));
     assert!(found.notes.is_empty(), "{:?}", found.notes);
+    // From 1 s to 3 s and from 7 s to 8 s ranks wrote; the failed one moved nothing.
+    assert!(found.write_sync.aggregate_bandwidth.is_some_and(|all| (all / 75.0 - 1.0).abs() < 0.01));
+    let layer = &found.layers["mpiio"];
+    assert_eq!((layer.read.bytes, layer.write.bytes, layer.files, layer.meta.ops), (8, 10_150, 1, 1));
+    let job = found.job.unwrap();
+    assert_eq!(job.start_time.as_deref(), Some("2023-11-14T22:13:20.000Z"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The `ftio` command from outside: arguments in; output, messages, exit code and files out.
 
+mod advise;
 mod analysis_options;
 mod bad_input;
 mod browser;
@@ -8,18 +9,23 @@ mod command_line;
 mod convert;
 mod darshan;
 mod detection;
+mod diff;
 mod every_way;
 mod extra_p;
+mod first_use;
 mod info;
 mod inputs;
 mod model;
 mod one_period;
+mod output_files;
 mod plot;
 mod predict;
 mod recover;
+mod report;
 mod run;
 mod scale;
 mod schedule;
+mod schemas;
 mod signature;
 mod support;
 mod trace;

@@ -51,6 +51,10 @@ struct NextPhase {
     start_low: f64,
     start_high: f64,
     provisional: bool,
+    start_timestamp: Option<f64>,
+    end_timestamp: Option<f64>,
+    start_time: Option<String>,
+    end_time: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

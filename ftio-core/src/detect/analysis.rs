@@ -35,6 +35,8 @@ pub struct Analysis {
     pub scalogram: Option<Scalogram>,
     /// What each rank did when, if requests were to be kept.
     pub lanes: Option<Lanes>,
+    /// The signal is a sampled quantity other than bytes: where a field says bytes, its unit is meant.
+    pub is_quantity: bool,
     /// The phases that were counted, if there is a period by them; here in seconds of job time.
     pub phases: Vec<Phase>,
 }
@@ -60,6 +62,7 @@ impl Analysis {
             stretches,
             scalogram: None,
             lanes: None,
+            is_quantity: false,
             phases: Vec::new(),
         }
     }

@@ -7,7 +7,7 @@
 //! | σ_vol | how much the volume differs from period to period: the standard deviation of V(T_i)/max V(T_i) |
 //! | σ_time | how much the share of I/O time differs: the deviation of L(S_i)/L(T_i) from its mean over all periods (Eq. 4) |
 //! | periodicity score | 1 − σ_vol − σ_time |
-//! | bytes per period | the substantial I/O of a period: that of all periods over their number |
+//! | bytes per period | the bytes of all periods over their number |
 //!
 //! # Which time counts
 //!
@@ -46,7 +46,7 @@ pub struct Characterization {
     pub r_io_of_job: Option<f64>,
     /// Bandwidth of the substantial I/O.
     pub b_io: Option<f64>,
-    /// Bytes of substantial I/O in a period.
+    /// Bytes in a period.
     pub bytes_per_period: Option<f64>,
 }
 
@@ -60,8 +60,6 @@ pub struct Piece {
     pub start: f64,
     /// Bytes in the piece.
     pub volume: f64,
-    /// Bytes of substantial I/O in the piece.
-    pub substantial: f64,
     /// Seconds of substantial I/O in the piece.
     pub busy: f64,
     /// First and last instant of substantial I/O in the piece, if any.
@@ -153,7 +151,7 @@ fn with_pieces(out: Characterization, pieces: &[Piece], period: f64) -> Characte
         sigma_vol: Some(sigma_vol),
         sigma_time: Some(sigma_time),
         periodicity_score: Some((1.0 - sigma_vol - sigma_time).clamp(0.0, 1.0)),
-        bytes_per_period: Some(mean(&|piece| piece.substantial)),
+        bytes_per_period: Some(mean(&|piece| piece.volume)),
         ..out
     }
 }
@@ -191,9 +189,8 @@ pub fn begun_after(signal: &Signal, pieces: &[Piece], period: f64) -> Option<f64
 /// Running totals of volume and busy time, to cut anywhere in constant time.
 struct Totals<'a> {
     signal: &'a Signal,
-    /// Bytes, and bytes and seconds above the threshold, before each bin.
+    /// Bytes, and seconds above the threshold, before each bin.
     volume: Vec<f64>,
-    substantial: Vec<f64>,
     busy: Vec<f64>,
     threshold: f64,
 }
@@ -218,7 +215,6 @@ impl<'a> Totals<'a> {
         Totals {
             signal,
             volume: running(&|x| x),
-            substantial: running(&|x| if x > threshold { x } else { 0.0 }),
             busy: running(&|x| if x > threshold { 1.0 } else { 0.0 }),
             threshold,
         }
@@ -243,7 +239,6 @@ impl<'a> Totals<'a> {
         Piece {
             start: from,
             volume: self.at(&self.volume, to) - self.at(&self.volume, from),
-            substantial: self.at(&self.substantial, to) - self.at(&self.substantial, from),
             busy: self.at(&self.busy, to) - self.at(&self.busy, from),
             active: first.zip(last).map(|(first, last)| (first as f64 * step, (last + 1) as f64 * step)),
         }

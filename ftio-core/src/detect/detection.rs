@@ -4,6 +4,7 @@
 //! Times are in seconds of job time, frequencies in Hz, sizes in bytes, bandwidths in bytes per second.
 
 use crate::detect::characterize::Characterization;
+use crate::detect::listed_phases::ListedPhase;
 use crate::detect::next_phase::NextPhase;
 use crate::detect::over_time::OverTime;
 use crate::estimate::evidence::Evidence;
@@ -13,6 +14,7 @@ use crate::estimate::{FirstPhase, PeriodOf};
 use crate::request::Mode;
 use crate::spectral::reconstruct::Reconstruction;
 use crate::spectral::spectrum::TopFrequency;
+use crate::time::ClockTime;
 use serde::Serialize;
 
 /// The schema that [`Detection`] follows.
@@ -108,6 +110,11 @@ pub struct Detection {
     /// An answer while there is no period: the mean distance of the phases so far, with its 80 % interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provisional: Option<Provisional>,
+    /// The phases that have the period, or all that were found if there is none. Empty with `compat`.
+    pub phases: Vec<ListedPhase>,
+    /// Job time 0 as a date and time of day, where the clock is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_time: Option<ClockTime>,
 }
 
 /// A frequency that stands out.

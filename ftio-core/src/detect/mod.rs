@@ -11,6 +11,7 @@ pub mod analysis;
 pub mod characterize;
 pub mod compat;
 pub mod detection;
+pub mod listed_phases;
 pub mod next_phase;
 pub mod options;
 pub mod over_time;
@@ -20,6 +21,7 @@ pub mod window;
 pub use analysis::Analysis;
 pub use options::Options;
 
+use crate::amount;
 use crate::estimate::Estimate;
 use crate::estimate::kind::kind_with;
 use crate::estimate::view::View;
@@ -36,10 +38,11 @@ use crate::spectral::harmonics::Reason;
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
-use crate::time::{PER_SECOND, nanoseconds, seconds};
+use crate::time::{ClockTime, PER_SECOND, nanoseconds, seconds};
 use analysis::listed;
 use characterize::{begun_after, behaviour, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
+use listed_phases::listed_phases;
 use next_phase::{NextPhase, foretold, next_phase};
 use over_time::over_time;
 use window::{Found, Sampled, Windows};
@@ -106,10 +109,16 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         collected.bins.fit(from, to);
     }
     complain(&collected, &mut notes);
+    if let (Some(from), Some(end)) = (options.from, job.end.map(seconds))
+        && from >= end
+    {
+        notes.push(format!("the window begins at {from} s, and the job ended at {end} s"));
+    }
     if let Some((mode, bytes)) = collected.left_out {
         let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);
-        let unit = if job.per_unit.is_some() { "units" } else { "bytes" };
-        notes.push(format!("mode {mode} is left out: {bytes} {unit} ({share:.0} % of all)"));
+        let amount =
+            if job.per_unit.is_some() { format!("{bytes} units") } else { amount::bytes(bytes as f64) };
+        notes.push(format!("mode {mode} is left out: {amount} ({share:.0} % of all)"));
     }
     let begins = job.start.or(collected.bins.extent().map(|(first, _)| first)).unwrap_or(0);
     let windows = Windows::new(&collected.bins, begins, job, options);
@@ -129,6 +138,10 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     if !options.skip_first_phase && job.per_unit.is_none() {
         detection.total_bytes = collected.bins.total_bytes();
     }
+    detection.next_phase = detection.next_phase.map(|next| next.on_clock(job.origin));
+    detection.phases =
+        listed_phases(&found.sampled.fine, &finest, found.sampled.cut, &found.estimate, job.origin);
+    detection.start_time = job.origin.map(ClockTime);
     let mut scalogram = None;
     if options.over_time {
         let signal = &found.sampled.signal;
@@ -150,9 +163,11 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         warnings: job.warnings.clone(),
         notes,
         contributions: spectral.contributions,
-        stretches: collected.stretches,
+        // What was in bins is shown as it was sampled: bins that touch would overlap by a rounding step.
+        stretches: collected.stretches.filter(|_| job.sampled.is_none()),
         lanes: collected.lanes,
         scalogram,
+        is_quantity: job.per_unit.is_some(),
         phases: estimate.phases.iter().map(in_job_time).collect(),
         signal,
     }

@@ -9,6 +9,7 @@
 
 use crate::detect::characterize::Piece;
 use crate::estimate::Estimate;
+use crate::time::ClockTime;
 use serde::Serialize;
 
 /// How far from its start a phase may begin that only the spectrum foretells, as a share of the period.
@@ -29,6 +30,29 @@ pub struct NextPhase {
     pub start_high: f64,
     /// There is no period yet: a guess from the phases so far.
     pub provisional: bool,
+    /// The start in seconds since 1970, where the clock is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_timestamp: Option<f64>,
+    /// The end likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_timestamp: Option<f64>,
+    /// The start as a date and time of day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_time: Option<ClockTime>,
+    /// The end likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_time: Option<ClockTime>,
+}
+
+impl NextPhase {
+    /// On the clock, if job time 0 is known, in nanoseconds since 1970.
+    pub fn on_clock(mut self, origin: Option<i64>) -> Self {
+        self.start_time = origin.map(|origin| ClockTime::after(origin, self.start));
+        self.end_time = origin.map(|origin| ClockTime::after(origin, self.end));
+        self.start_timestamp = self.start_time.map(ClockTime::timestamp);
+        self.end_timestamp = self.end_time.map(ClockTime::timestamp);
+        self
+    }
 }
 
 /// The phase that an estimate foretells, of a window that begins at `window_start` and is known up to
@@ -45,6 +69,7 @@ pub fn foretold(estimate: &Estimate, window_start: f64, known_until: f64) -> Opt
             start_low: window_start + next.low,
             start_high: window_start + next.high,
             provisional,
+            ..NextPhase::default()
         })
     });
     next.min_by(|a, b| a.start.total_cmp(&b.start))
@@ -77,6 +102,7 @@ pub fn next_phase(
         start_low: start - BY_WAVE * period,
         start_high: start + BY_WAVE * period,
         provisional: false,
+        ..NextPhase::default()
     })
 }
 
@@ -85,13 +111,7 @@ mod tests {
     use super::*;
 
     fn piece(from: f64, to: f64, volume: f64) -> Piece {
-        Piece {
-            start: 0.0,
-            volume,
-            substantial: volume,
-            busy: to - from,
-            active: (from < to).then_some((from, to)),
-        }
+        Piece { start: 0.0, volume, busy: to - from, active: (from < to).then_some((from, to)) }
     }
 
     #[test]

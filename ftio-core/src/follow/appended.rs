@@ -181,6 +181,9 @@ impl Appended {
             until = until.max(requests.iter().map(|request| request.end).max());
             visit(Event::Requests { stream: 0, requests });
         })?;
+        if let Some(origin) = job.origin.filter(|origin| *origin != 0 && *announced) {
+            visit(Event::Clock { stream: 0, origin });
+        }
         // What comes later counts from the same moment.
         self.options.origin = self.options.origin.or(job.origin).or(Some(0));
         if let Some(warning) = job.warnings.first().filter(|_| !self.warned) {

@@ -34,6 +34,13 @@ pub enum Event<'a> {
         /// In nanoseconds.
         until: i64,
     },
+    /// On the clock, job time 0 is this.
+    Clock {
+        /// The number of the signal.
+        stream: usize,
+        /// In nanoseconds since 1970.
+        origin: i64,
+    },
     /// Something that could not be used.
     Warning(&'a str),
 }

@@ -47,6 +47,8 @@ pub struct Follower {
     /// The file under the name that was read, or is not to be.
     known: Option<Version>,
     complained: bool,
+    /// How much of a file of no known format was there at the last look.
+    unknown: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -66,7 +68,16 @@ impl Follower {
         let is_parts = path.extension().is_some_and(|extension| extension == "parts");
         let path = if is_parts { path.with_extension("") } else { path.to_owned() };
         let name = Input::new(&path).name();
-        Follower { path, name, span, options, state: State::Waiting, known: None, complained: false }
+        Follower {
+            path,
+            name,
+            span,
+            options,
+            state: State::Waiting,
+            known: None,
+            complained: false,
+            unknown: None,
+        }
     }
 
     /// What is there now is of an earlier run: wait for the next one.
@@ -216,13 +227,19 @@ impl Follower {
         Some(Status { found: true, grew: true, ended: true, unsettled: false })
     }
 
-    /// A file that holds this much and is still of no known format is worth a word.
+    /// A file of no known format is worth a word when it holds much, or has not grown since the last look.
     fn complain(&mut self, head: &[u8], visit: &mut dyn FnMut(Event<'_>)) {
         const MUCH: usize = 4096;
-        if head.len() >= MUCH && !self.complained {
+        let length = version(&self.path).map(|file| file.4);
+        let rests = self.unknown.is_some() && self.unknown == length;
+        self.unknown = length;
+        if (head.len() >= MUCH || rests) && !self.complained {
             self.complained = true;
-            let found = String::from_utf8_lossy(&head[..24]).escape_debug().to_string();
-            visit(Event::Warning(&format!("{}: unknown format; it begins with \"{found}\"", self.name)));
+            let found = String::from_utf8_lossy(&head[..head.len().min(24)]).escape_debug().to_string();
+            let name = &self.name;
+            visit(Event::Warning(&format!(
+                "{name}: is of no known format; it begins with \"{found}\". Waiting for more"
+            )));
         }
     }
 }

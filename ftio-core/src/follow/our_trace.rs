@@ -21,6 +21,7 @@ pub(super) struct OurTrace {
     rounds: Rounds,
     warned: usize,
     buried: bool,
+    clock_told: bool,
 }
 
 /// Which ranks have written since the last flush.
@@ -36,7 +37,7 @@ impl OurTrace {
         let name = path.display().to_string();
         visit(Event::Stream(&Stream { name: name.clone(), begins: Some(0), per_unit: None }));
         let trace = GrowingTrace::new(path);
-        OurTrace { name, trace, span, rounds: Rounds::default(), warned: 0, buried: false }
+        OurTrace { name, trace, span, rounds: Rounds::default(), warned: 0, buried: false, clock_told: false }
     }
 
     /// `None`: these are the parts of another job.
@@ -46,6 +47,7 @@ impl OurTrace {
         let look = trace.poll(|told| rounds.take(told, *span, &mut batch, visit));
         let look = look.map_err(|source| SourceError::Io { name: self.name.clone(), source })?;
         self.warn(visit);
+        self.tell_clock(visit);
         let grew = match look {
             Look::OtherJob => return Ok(None),
             Look::Nothing => false,
@@ -74,6 +76,7 @@ impl OurTrace {
             return Ok(false);
         }
         self.warn(visit);
+        self.tell_clock(visit);
         if self.rounds.covered.is_empty() {
             let detail = String::new();
             return Err(ReadError::NoBlock { path: name.into(), detail }.into());
@@ -98,6 +101,15 @@ impl OurTrace {
     /// What tells the run from others of the same name.
     pub fn job(&self) -> Option<(String, i64)> {
         self.trace.header().map(tmio_trace::Header::run)
+    }
+
+    /// Once, as soon as the header is there.
+    fn tell_clock(&mut self, visit: &mut dyn FnMut(Event<'_>)) {
+        let start = self.trace.header().map(|header| header.start).filter(|start| *start > 0);
+        if let Some(origin) = start.filter(|_| !self.clock_told) {
+            self.clock_told = true;
+            visit(Event::Clock { stream: 0, origin });
+        }
     }
 
     fn warn(&mut self, visit: &mut dyn FnMut(Event<'_>)) {

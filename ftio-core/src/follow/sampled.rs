@@ -51,6 +51,9 @@ impl Quantities {
                 let name = if several { format!("{input}: {}", series.name) } else { input.to_owned() };
                 let stream = Stream { name, begins: sampled.begins, per_unit: sampled.per_unit };
                 visit(Event::Stream(&stream));
+                if let Some(origin) = self.origin.filter(|origin| *origin > 0.0) {
+                    visit(Event::Clock { stream: self.announced, origin: nanoseconds(origin) });
+                }
                 self.announced += 1;
                 self.announced - 1
             });

@@ -17,6 +17,7 @@ struct Told {
     requests: Vec<Request>,
     flushes: Vec<(usize, i64)>,
     warnings: Vec<String>,
+    clock: Option<i64>,
 }
 
 impl Told {
@@ -30,6 +31,7 @@ impl Told {
             Event::Stream(stream) => self.streams.push(stream.name.clone()),
             Event::Requests { requests, .. } => self.requests.extend(requests),
             Event::Flush { stream, until } => self.flushes.push((stream, until)),
+            Event::Clock { origin, .. } => self.clock = Some(origin),
             Event::Warning(text) => self.warnings.push(text.to_owned()),
         }
     }

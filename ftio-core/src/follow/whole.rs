@@ -51,6 +51,9 @@ fn read(
     job.warnings.iter().for_each(|warning| visit(Event::Warning(warning)));
     let begins = job.start.into_iter().chain(first).min();
     visit(Event::Stream(&Stream { name, begins, per_unit: job.per_unit }));
+    if let Some(origin) = job.origin {
+        visit(Event::Clock { stream, origin });
+    }
     visit(Event::Requests { stream, requests: &requests });
     if let Some(until) = job.end.max(last) {
         visit(Event::Flush { stream, until });

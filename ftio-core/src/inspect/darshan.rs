@@ -1,7 +1,8 @@
 //! A Darshan log, summed up: what each of its modules holds, and the totals of one layer.
 
 use super::module::{HeatmapLayer, ModuleSummary};
-use super::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, summarize_source};
+use super::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, clock, summarize_source};
+use super::usage::{self, LayerUsage, Meta};
 use crate::layer::Layer;
 use crate::source::darshan::{DarshanLog, job_of};
 use crate::source::{InMemory, Job, SourceError};
@@ -54,6 +55,7 @@ pub(super) fn summarize(opened: DarshanLog) -> Result<Summary, SourceError> {
         summary.metadata = Some(counted.metadata);
         summary.files = counted.files;
     }
+    summary.layers = layers(&log);
     summary.job = Some(info);
     summary.modules = Some(modules);
     Ok(summary)
@@ -78,12 +80,18 @@ fn job(log: &Log, modules: &BTreeMap<String, ModuleSummary>) -> Job {
 
 fn job_info(log: &Log) -> JobInfo {
     let job = log.job();
+    let start = job.start.seconds as f64 + seconds(job.start.nanoseconds);
     JobInfo {
         id: job.job_id.to_string(),
         executable: job.command.clone(),
         mpi: String::new(),
-        tmio: job.library_version().map(|version| format!("Darshan {version}")).unwrap_or_default(),
-        start: job.start.seconds as f64 + seconds(job.start.nanoseconds),
+        tmio: String::new(),
+        start,
+        start_time: clock(start),
+        user: Some(job.uid.to_string()),
+        recorder: Some(
+            job.library_version().map_or("Darshan".into(), |version| format!("Darshan {version}")),
+        ),
     }
 }
 
@@ -190,6 +198,7 @@ impl Flow {
             time: self.time,
             ranks: Some(self.all_ranks.unwrap_or(self.ranks.len() as u32)),
             bandwidth: (self.time > 0.0).then(|| self.bytes as f64 / self.time),
+            aggregate_bandwidth: None,
         }
     }
 }
@@ -209,6 +218,25 @@ fn counted(log: &Log, layer: Option<Layer>, heaviest: Option<Layer>) -> Option<C
         first.get_or_insert(counted);
     }
     first
+}
+
+/// What went through each layer that has records.
+fn layers(log: &Log) -> BTreeMap<String, LayerUsage> {
+    let flow = |flow: &Flow| usage::Flow { ops: flow.ops, bytes: flow.bytes, time: flow.time };
+    let of = |(layer, name): (Layer, &str)| {
+        let counted = of_layer(log, layer)?;
+        let layer = LayerUsage {
+            read: flow(&counted.read),
+            write: flow(&counted.write),
+            meta: Meta { ops: counted.metadata.ops, time: counted.metadata.time },
+            files: counted.files.len() as u64,
+        };
+        Some((name.to_owned(), layer))
+    };
+    [(Layer::MpiIo, "mpiio"), (Layer::Posix, "posix"), (Layer::Stdio, "stdio")]
+        .into_iter()
+        .filter_map(of)
+        .collect()
 }
 
 fn of_layer(log: &Log, layer: Layer) -> Option<Counted> {

@@ -5,13 +5,14 @@ pub mod module;
 pub mod overlap;
 pub mod profile;
 pub mod summary;
+pub mod usage;
 pub mod waiting;
 
 use crate::source::proxy_profile::ProxyProfile;
 use crate::source::{InMemory, Job};
 use crate::source::{Kind, Opened, SourceError};
 use crate::time::nanoseconds;
-use summary::{JobInfo, Summary, summarize_source, summarize_trace};
+use summary::{JobInfo, Summary, clock, summarize_source, summarize_trace};
 
 /// Sum up an input, whatever it is.
 ///
@@ -38,6 +39,9 @@ fn profile_of_counters(profile: ProxyProfile) -> Result<Summary, SourceError> {
         mpi: String::new(),
         tmio: String::new(),
         start: profile.start,
+        start_time: clock(profile.start),
+        user: None,
+        recorder: Some("metric proxy".into()),
     });
     summary.counters = Some(profile.counters.into_iter().collect());
     Ok(summary)

@@ -5,11 +5,12 @@
 
 use super::module::ModuleSummary;
 use super::overlap::Phases;
+use super::usage::{Flow, LayerUsage, Meta};
 use super::waiting::Waiting;
 use crate::signal::bins::{BinWidth, VolumeBins};
 use crate::source::coverage::{Coverage, CoverageTally};
 use crate::source::{Source, SourceError, Span, TmioTrace};
-use crate::time::{PER_SECOND, seconds, seconds_of_sum};
+use crate::time::{ClockTime, PER_SECOND, nanoseconds, seconds, seconds_of_sum};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tmio_trace::block::merge::Merged;
@@ -76,6 +77,8 @@ pub struct Summary {
     /// Of a profile of the metric proxy, what its counters came to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<BTreeMap<String, f64>>,
+    /// What went through each layer: "mpiio", "posix", "stdio". Layers are never added up.
+    pub layers: BTreeMap<String, LayerUsage>,
     /// What is wrong with the input: damage, missing parts.
     pub warnings: Vec<String>,
     /// What else the reader should know.
@@ -93,8 +96,11 @@ pub struct ClassSummary {
     pub time: f64,
     /// Ranks with at least one operation; `None` where the input does not tell.
     pub ranks: Option<u32>,
-    /// bytes / time.
+    /// bytes / time: what one rank gets on average.
     pub bandwidth: Option<f64>,
+    /// Bytes over the time during which any rank had such an operation under way: what all ranks together
+    /// get. To about 1/65536 of the job.
+    pub aggregate_bandwidth: Option<f64>,
 }
 
 /// All operations of a nonblocking class.
@@ -200,6 +206,28 @@ pub struct JobInfo {
     pub tmio: String,
     /// Wall-clock time at job time 0, in seconds since 1970.
     pub start: f64,
+    /// The same as a date and time of day; `None` where it is not known.
+    pub start_time: Option<ClockTime>,
+    /// Who ran it: a number, or a hash in logs that were made anonymous.
+    pub user: Option<String>,
+    /// What recorded the input, where that is not tmio.
+    pub recorder: Option<String>,
+}
+
+impl JobInfo {
+    /// What recorded the input.
+    pub fn tracer(&self) -> String {
+        match &self.recorder {
+            Some(recorder) => recorder.clone(),
+            None if self.tmio.is_empty() => String::new(),
+            None => format!("tmio {}", self.tmio),
+        }
+    }
+}
+
+/// A moment of the clock, if it is one.
+pub(super) fn clock(seconds_since_1970: f64) -> Option<ClockTime> {
+    (seconds_since_1970 > 0.0).then(|| ClockTime(nanoseconds(seconds_since_1970)))
 }
 
 /// Sum up requests. What only our own trace knows is left out.
@@ -212,6 +240,7 @@ pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, 
             class.ops += 1;
             class.bytes += u128::from(request.bytes);
             class.time += duration(request.start, request.end);
+            class.move_bytes(request.start, request.end, request.bytes);
             class.ranks.extend(request.rank);
             tally.last_end = tally.last_end.max(request.end);
             first = Some(first.unwrap_or(request.start).min(request.start));
@@ -227,6 +256,7 @@ pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, 
     summary.t_end = summary.t_end.max(seconds(job.end.unwrap_or(0)));
     summary.coverage = Coverage::default();
     summary.notes.extend(job.notes);
+    summary.layers.clear();
     // What only our own trace tells.
     (summary.metadata, summary.failed, summary.lost, summary.clock.nodes) = (None, None, None, None);
     summary.merged = None;
@@ -270,6 +300,8 @@ struct ClassTally {
     busy: Busy,
     /// Bytes spread from issue to deadline.
     required: Option<VolumeBins>,
+    /// Bytes as they were moved.
+    moved: Option<VolumeBins>,
 }
 
 impl Tally {
@@ -342,6 +374,25 @@ impl Tally {
         }
     }
 
+    /// What went through MPI-IO, if anything did.
+    fn layers(&self) -> BTreeMap<String, LayerUsage> {
+        let flow = |of: [Class; 2]| {
+            of.iter().map(|class| &self.classes[*class as usize]).fold(Flow::default(), |sum, class| Flow {
+                ops: sum.ops + class.ops,
+                bytes: sum.bytes.saturating_add(bytes(class.bytes)),
+                time: sum.time + seconds_of_sum(class.time),
+            })
+        };
+        let layer = LayerUsage {
+            read: flow([Class::ReadSync, Class::ReadAsync]),
+            write: flow([Class::WriteSync, Class::WriteAsync]),
+            meta: Meta { ops: self.metadata_ops, time: seconds_of_sum(self.metadata_time) },
+            files: self.files.len() as u64,
+        };
+        let any = layer.read.ops + layer.write.ops + layer.meta.ops > 0;
+        any.then(|| ("mpiio".to_owned(), layer)).into_iter().collect()
+    }
+
     /// The sums.
     pub(super) fn finish(mut self, name: &str, outcome: Outcome) -> Summary {
         self.marks.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.rank.cmp(&b.rank)));
@@ -350,7 +401,8 @@ impl Tally {
         let mut coverage = CoverageTally::default();
         self.ranks.values().for_each(|rank| coverage.rank(rank));
         coverage.transferred(self.classes.iter().map(|class| bytes(class.bytes)));
-        notes.extend(coverage.hint());
+        // What is missing from an incomplete trace was not done elsewhere.
+        notes.extend(coverage.hint().filter(|_| outcome.complete));
         let lost = self.ranks.values().map(|rank| rank.lost).sum();
         if lost > 0 {
             notes.push(format!("{lost} operations could not be kept"));
@@ -361,6 +413,7 @@ impl Tally {
         // Hosts that are containers of one node share its kernel, nodes may share a name.
         let nodes: BTreeSet<_> = self.ranks.values().map(|rank| (&rank.boot_id, &rank.host)).collect();
         let clock_errors = self.ranks.values().flat_map(|rank| &rank.clock).map(|sample| sample.error);
+        let layers = self.layers();
         let [write_sync, read_sync, write_async, read_async] = &self.classes;
         Summary {
             schema: SCHEMA,
@@ -392,12 +445,16 @@ impl Tally {
             missing_hosts: outcome.missing_hosts,
             modules: None,
             counters: None,
+            layers,
             job: outcome.header.map(|header| JobInfo {
                 id: header.job,
                 executable: header.executable,
                 mpi: header.mpi,
                 tmio: header.tmio,
                 start: seconds(header.start),
+                start_time: clock(seconds(header.start)),
+                user: self.ranks.values().find_map(|rank| rank.user).map(|user| user.to_string()),
+                recorder: None,
             }),
             files: self.files.into_values().collect(),
             warnings: outcome.warnings,
@@ -407,11 +464,17 @@ impl Tally {
 }
 
 impl ClassTally {
+    fn move_bytes(&mut self, start: i64, end: i64, bytes: u64) {
+        let new = || VolumeBins::new(0, BinWidth::Finest, REQUIRED_BINS);
+        self.moved.get_or_insert_with(new).add(start, end.max(start), bytes);
+    }
+
     /// An operation, or `count` that were merged to it and took `time` together.
     fn add(&mut self, rank: u32, op: &Operation, count: u64, time: i64) {
         self.ops += count;
         self.bytes += u128::from(op.bytes);
         self.time += i128::from(time.max(0));
+        self.move_bytes(op.start, op.end, op.bytes);
         if let Some(times) = op.nonblocking {
             self.waiting.add(rank, op);
             self.busy.add(rank, op);
@@ -429,6 +492,7 @@ impl ClassTally {
             time: seconds_of_sum(self.time),
             ranks: (self.ops == 0 || !self.ranks.is_empty()).then_some(self.ranks.len() as u32),
             bandwidth: rate(self.bytes, self.time),
+            aggregate_bandwidth: self.moved.as_ref().and_then(aggregate),
         }
     }
 
@@ -476,6 +540,14 @@ fn range(ranks: &std::ops::RangeInclusive<u32>) -> String {
         0 => ranks.start().to_string(),
         _ => format!("{}-{}", ranks.start(), ranks.end()),
     }
+}
+
+/// Bytes over the time of the bins that hold any.
+fn aggregate(bins: &VolumeBins) -> Option<f64> {
+    let (from, to) = bins.extent()?;
+    let busy = bins.volumes(from, to).1.into_iter().filter(|bytes| *bytes > 0.0).count();
+    let time = (seconds(bins.width()) * busy as f64).min(seconds(to - from));
+    (time > 0.0).then(|| bins.total_bytes() as f64 / time)
 }
 
 /// The highest bandwidth of any bin.

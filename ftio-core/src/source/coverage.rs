@@ -4,6 +4,7 @@
 //! for; if that is much more than what MPI-IO transferred, the program does its I/O elsewhere, and its user
 //! should know.
 
+use crate::amount::bytes;
 use serde::Serialize;
 use tmio_trace::RankInfo;
 
@@ -42,8 +43,8 @@ impl CoverageTally {
     }
 
     /// Take in bytes by MPI-IO.
-    pub fn transferred(&mut self, bytes: impl Iterator<Item = u64>) {
-        self.coverage.mpi_io_bytes = bytes.fold(self.coverage.mpi_io_bytes, u64::saturating_add);
+    pub fn transferred(&mut self, amounts: impl Iterator<Item = u64>) {
+        self.coverage.mpi_io_bytes = amounts.fold(self.coverage.mpi_io_bytes, u64::saturating_add);
     }
 
     /// The sums.
@@ -58,9 +59,11 @@ impl CoverageTally {
         let expected = if through == 0 { STARTING_UP } else { SIDE_WORK };
         (beside > self.ranks.saturating_mul(expected) && beside > through).then(|| {
             format!(
-                "the processes read and wrote {beside} bytes beside the {through} bytes of MPI-IO, and only \
-                 MPI-IO is traced: a program that uses POSIX or STDIO must be switched to its MPI-IO mode \
-                 (for IOR: -a MPIIO)"
+                "the processes read and wrote {} beside the {} of MPI-IO that were traced. Only MPI-IO is \
+                    traced, and of it what TMIO_FILES and TMIO_RANKS select: a program that uses POSIX or \
+                    STDIO must be switched to its MPI-IO mode (for IOR: -a MPIIO)",
+                bytes(beside as f64),
+                bytes(through as f64)
             )
         })
     }

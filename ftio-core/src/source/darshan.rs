@@ -10,9 +10,11 @@ use super::job::{Job, Source};
 use super::layers::LayerBytes;
 use super::options::OpenOptions;
 use crate::layer::Layer;
-use crate::request::{Class, Span};
+use crate::request::{Class, Detail, Request, Span};
+use crate::signal::lanes::Lanes;
 use crate::time::{PER_SECOND, nanoseconds};
-use darshan_log::{Contents, Direction, Heatmap, Limits, Log, ModuleId};
+use darshan_log::{Contents, Direction, Heatmap, HeatmapRecord, Limits, Log, ModuleId};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The log itself tells the version first and then, in either byte order, the number 6567223. A Darshan 2 log
@@ -50,6 +52,40 @@ pub struct DarshanLog {
 }
 
 impl DarshanLog {
+    /// What each rank did when, from the heatmap of the layer that is read: its records are of ranks. `None`
+    /// if there is none.
+    pub fn heat(&self) -> Option<Lanes> {
+        let mut moved: BTreeMap<Layer, u64> = BTreeMap::new();
+        let records: Vec<HeatmapRecord> = self.log.heatmaps().map_while(Result::ok).collect();
+        let bytes = |record: &HeatmapRecord| {
+            let bins = record.write_bins.iter().chain(&record.read_bins);
+            bins.map(|bytes| u64::try_from(*bytes).unwrap_or(0)).fold(0, u64::saturating_add)
+        };
+        for record in &records {
+            if let Some(layer) = record.layer() {
+                *moved.entry(layer.into()).or_default() += bytes(record);
+            }
+        }
+        let layer =
+            self.layer.or_else(|| moved.iter().max_by_key(|(_, bytes)| **bytes).map(|(layer, _)| *layer))?;
+        let mut lanes = Lanes::new((None, None));
+        for record in records.iter().filter(|record| record.layer().map(Layer::from) == Some(layer)) {
+            let Ok(rank) = u32::try_from(record.rank) else { continue };
+            let written = record.write_bins.iter().map(|bytes| (bytes, Class::WriteSync));
+            let read = record.read_bins.iter().map(|bytes| (bytes, Class::ReadSync));
+            let both = written.enumerate().chain(read.enumerate());
+            for (bin, (bytes, class)) in both.filter(|(_, (bytes, _))| **bytes > 0) {
+                let at = |bin: usize| nanoseconds(bin as f64 * record.bin_width);
+                let request = Request {
+                    rank: Some(rank),
+                    ..Request::new(at(bin), at(bin + 1), u64::try_from(*bytes).unwrap_or(0), class)
+                };
+                lanes.add(&Detail { request, file: None, completion: None });
+            }
+        }
+        (lanes.ranks() > 0).then_some(lanes)
+    }
+
     /// The layer to sum up, and whether there are single requests of it. It is the one that an analysis takes
     /// if that has requests; else the layer asked for, or the highest that holds nearly as many bytes as any.
     pub(crate) fn heaviest(&self) -> (Option<Layer>, bool) {
@@ -181,8 +217,15 @@ pub(crate) fn job_of(log: &Log) -> Job {
         start: Some(0),
         end: Some(nanoseconds(log.job().run_time())).filter(|end| *end > 0),
         complete: true,
+        origin: origin(log),
         ..Job::default()
     }
+}
+
+/// Job time 0, where the log has its start; anonymised ones may have none.
+fn origin(log: &Log) -> Option<i64> {
+    let start = log.job().start;
+    start.seconds.checked_mul(1_000_000_000)?.checked_add(start.nanoseconds).filter(|start| *start > 0)
 }
 
 fn job(log: &Log, name: &str, module: ModuleId) -> Job {

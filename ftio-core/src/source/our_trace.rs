@@ -143,7 +143,9 @@ impl TmioTrace {
             end: outcome.known_until,
             complete: outcome.complete,
             warnings: outcome.warnings.clone(),
-            notes: coverage.hint().into_iter().collect(),
+            // What is missing from an incomplete trace was not done elsewhere.
+            notes: coverage.hint().filter(|_| outcome.complete).into_iter().collect(),
+            origin: outcome.header.as_ref().map(|header| header.start).filter(|start| *start > 0),
             ..Job::default()
         };
         Ok((job, outcome))

@@ -116,6 +116,8 @@ pub fn ftio(directory: &Path, args: &[&str]) -> Output {
         .current_dir(directory)
         .env_remove("LD_PRELOAD")
         .env_remove("TMIO_LIBRARY")
+        .env_remove("COLUMNS")
+        .env("TZ", "UTC")
         .output()
         .unwrap()
 }

@@ -7,6 +7,7 @@ use crate::source::error::excerpt;
 use crate::source::series::Series;
 use crate::source::units;
 use std::borrow::Cow;
+use tmio_trace::Metadata;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,16 +67,43 @@ pub(super) fn is_value(field: &str, separator: char) -> bool {
     number(field, separator).is_some() || seconds_since_1970(field).is_some()
 }
 
-/// The class that a word names.
-pub(super) fn class(word: &str) -> Option<Class> {
-    Some(match word.to_ascii_lowercase().as_str() {
-        "write" | "w" | "write_sync" => Class::WriteSync,
-        "read" | "r" | "read_sync" => Class::ReadSync,
-        "iwrite" | "write_async" => Class::WriteAsync,
-        "iread" | "read_async" => Class::ReadAsync,
-        _ => return None,
-    })
+/// What a word says about a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// It moves data.
+    Data(Class),
+    /// It moves none: open, close, set_view …
+    Metadata,
+    Unknown,
 }
+
+/// The meaning of a word: a class, `r` or `w`, or an MPI function such as `iwrite_at_all`.
+pub(super) fn word(text: &str) -> Word {
+    let text = text.to_ascii_lowercase();
+    match text.as_str() {
+        "w" | "write_sync" => return Word::Data(Class::WriteSync),
+        "r" | "read_sync" => return Word::Data(Class::ReadSync),
+        "write_async" => return Word::Data(Class::WriteAsync),
+        "read_async" => return Word::Data(Class::ReadAsync),
+        _ if Metadata::ALL.iter().any(|operation| operation.name() == text) => return Word::Metadata,
+        _ => {}
+    }
+    // Longest names first: `iwrite_at` begins with neither `write` nor `read`.
+    let functions = [
+        ("iwrite", Class::WriteAsync),
+        ("iread", Class::ReadAsync),
+        ("write", Class::WriteSync),
+        ("read", Class::ReadSync),
+    ];
+    let found = functions.iter().find_map(|(name, class)| {
+        let rest = text.strip_prefix(name)?;
+        (rest.is_empty() || ENDINGS.contains(&rest)).then_some(*class)
+    });
+    found.map_or(Word::Unknown, Word::Data)
+}
+
+/// How the names of MPI's data access functions go on.
+const ENDINGS: [&str; 5] = ["_at", "_at_all", "_all", "_shared", "_ordered"];
 
 fn quantity(name: &str) -> Quantity {
     match name.to_ascii_lowercase().as_str() {
@@ -85,7 +113,7 @@ fn quantity(name: &str) -> Quantity {
         "duration" | "dur" | "elapsed" => Quantity::Duration,
         "bytes" | "size" | "length" | "volume" => Quantity::Bytes,
         "bandwidth" | "throughput" | "b" | "bw" | "b_rank_avr" => Quantity::Bandwidth,
-        "operation" | "op" | "mode" | "class" | "direction" => Quantity::Operation,
+        "operation" | "op" | "mode" | "class" | "direction" | "kind" => Quantity::Operation,
         "time" | "t" | "timestamp" | "date" | "datetime" | "ts_time" => Quantity::Time,
         _ => Quantity::Value,
     }
@@ -186,9 +214,21 @@ impl Columns {
         }
     }
 
-    /// What kind of operation a row says it is.
-    pub fn operation<'a>(&self, fields: &'a [Cow<'_, str>]) -> Option<&'a str> {
-        self.position(Quantity::Operation).map(|index| fields[index].as_ref())
+    /// What a row says it is; `None` for a row that moves no data. Without a word it is a write. A column
+    /// called "kind" may hold anything: what is not understood there says nothing.
+    pub fn class(&self, fields: &[Cow<'_, str>]) -> Result<Option<Class>, String> {
+        let Some(index) = self.position(Quantity::Operation) else { return Ok(Some(Class::WriteSync)) };
+        let text = fields[index].as_ref();
+        match word(text) {
+            Word::Data(class) => Ok(Some(class)),
+            Word::Metadata => Ok(None),
+            Word::Unknown if self.columns[index].name.eq_ignore_ascii_case("kind") => {
+                Ok(Some(Class::WriteSync))
+            }
+            Word::Unknown => {
+                Err(format!("expected read, write or a mode, found \"{}\"", excerpt(text.as_bytes())))
+            }
+        }
     }
 
     /// The columns that hold samples.

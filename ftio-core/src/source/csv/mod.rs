@@ -16,7 +16,7 @@ use super::format::Holds;
 use super::intake::{Fed, Feed, Intake};
 use super::job::Job;
 use super::series::Series;
-use crate::request::{Class, Span};
+use crate::request::Span;
 use columns::{Columns, Quantity, Table};
 use split::{is_open, split};
 use std::io::{BufRead, BufReader, Read};
@@ -205,7 +205,8 @@ impl Feed for Requests {
         let columns = self.columns;
         while let Some((line, row)) = self.rows.next()? {
             match request(&columns, row) {
-                Ok(phase) => intake.push(phase, || format!("line {line}")),
+                Ok(Some(phase)) => intake.push(phase, || format!("line {line}")),
+                Ok(None) => {}
                 Err(problem) => intake.leave_out(|| format!("line {line}: {problem}")),
             }
         }
@@ -213,8 +214,10 @@ impl Feed for Requests {
     }
 }
 
-fn request(columns: &Columns, row: &str) -> Result<BandwidthPiece, String> {
+/// `None` if the row moves no data.
+fn request(columns: &Columns, row: &str) -> Result<Option<BandwidthPiece>, String> {
     let fields = columns.fields(row)?;
+    let Some(class) = columns.class(&fields)? else { return Ok(None) };
     let number = |quantity: Quantity| columns.value(&fields, quantity);
     let needed = |quantity: Quantity| number(quantity)?.ok_or_else(|| format!("expected {quantity:?}"));
     let start = needed(Quantity::Start)?;
@@ -236,10 +239,7 @@ fn request(columns: &Columns, row: &str) -> Result<BandwidthPiece, String> {
         Some(rank) => return Err(format!("expected a rank, found {rank}")),
         None => None,
     };
-    let class = columns.operation(&fields).map_or(Ok(Class::WriteSync), |text| {
-        columns::class(text).ok_or_else(|| format!("expected read, write or a mode, found {}", shown(text)))
-    })?;
-    Ok(BandwidthPiece { start, end, bandwidth, bytes, rank, class })
+    Ok(Some(BandwidthPiece { start, end, bandwidth, bytes, rank, class }))
 }
 
 /// All columns of a table of samples.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::request::Request;
+use crate::request::{Class, Request};
 use crate::source::formats::named;
 use crate::source::open::open_as;
 use crate::source::options::OpenOptions;
@@ -42,6 +42,24 @@ fn operations_tell_the_class() {
         read("start,end,bytes,op\n0,1,5,read\n1,2,6,W\n2,3,7,write_async\n3,4,8,open\n").unwrap();
     let classes: Vec<Class> = requests.iter().map(|request| request.class).collect();
     assert_eq!(classes, [Class::ReadSync, Class::WriteSync, Class::WriteAsync]);
+}
+
+#[test]
+fn the_table_that_convert_writes() {
+    let (requests, job) = read(
+        &[
+            "rank,start,end,bytes,kind,file,offset\n0,0,1,0,open,a,-1\n0,1,2,6,read_at,a,0\n",
+            "0,2,3,7,write_all,a,0\n0,3,4,8,iwrite_at_all,a,0\n0,4,5,9,iread_shared,a,0\n0,5,6,0,close,a,-1\n",
+        ]
+        .concat(),
+    )
+    .unwrap();
+    let classes: Vec<Class> = requests.iter().map(|request| request.class).collect();
+    assert_eq!(classes, [Class::ReadSync, Class::WriteSync, Class::WriteAsync, Class::ReadAsync]);
+    assert_eq!(job.warnings, [""; 0], "metadata is left out without a word");
+    // A column of that name may mean something else.
+    let (requests, _) = read("start,end,bytes,kind\n0,1,5,checkpoint\n").unwrap();
+    assert_eq!(requests.len(), 1);
 }
 
 #[test]

@@ -1,0 +1,71 @@
+//! Findings about an application's I/O: what is wrong, how that is known, and what to do about it.
+//!
+//! Every [rule](rules::RULES) is a row of one table: an id, where it comes from, why it matters, and a
+//! function that looks at a [`Job`] and may find something. Numbers that decide are
+//! [thresholds](thresholds), in a table of their own, each with its source. A rule that lacks the data that
+//! it needs finds nothing: what was not measured is neither good nor bad.
+//!
+//! A finding is *high* or *medium* only if it concerns a share of the run time that is worth the work, where
+//! times are known.
+
+#![forbid(unsafe_code)]
+
+mod amounts;
+pub mod finding;
+pub mod rules;
+pub mod thresholds;
+
+pub use finding::{Finding, Severity};
+pub use rules::{RULES, Rule};
+pub use thresholds::{LIMITS, Limit, Thresholds};
+
+use ftio_core::detect::detection::Detection;
+use ftio_core::inspect::summary::Summary;
+use ftio_core::inspect::usage::Usage;
+
+/// What is known about a job.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// How it uses its files.
+    pub usage: &'a Usage,
+    /// Its classes of operations, coverage, marks.
+    pub summary: &'a Summary,
+    /// Its period, where the input tells when I/O took place.
+    pub detection: Option<&'a Detection>,
+    /// Seconds between the first and the last rank to begin each phase, in the order of the phases; empty
+    /// where ranks are not told apart.
+    pub spread: &'a [f64],
+    /// Mean time between failures of the machine, in seconds, if the user says so.
+    pub mtbf: Option<f64>,
+}
+
+impl Job<'_> {
+    /// Share of the run time that a number of seconds of one rank is.
+    fn of_run_time(&self, seconds: f64) -> Option<f64> {
+        (self.usage.run_time > 0.0).then(|| seconds / self.usage.run_time)
+    }
+
+    /// Share of the run time that goes into I/O: that of an average rank, or of the busiest if the others
+    /// wait for it.
+    fn io_share(&self) -> Option<f64> {
+        let layer = self.usage.layers.get(self.usage.layer.as_deref()?)?;
+        let ranks = f64::from(self.usage.ranks?.max(1));
+        let mean = (layer.read.time + layer.write.time + layer.meta.time) / ranks;
+        let slowest = self.usage.files.iter().filter_map(|file| file.slowest).map(|(_, seconds, _)| seconds);
+        let busiest = self.usage.by_rank.iter().map(|rank| rank.time()).chain(slowest).fold(0.0, f64::max);
+        self.of_run_time(mean.max(busiest)).filter(|share| *share > 0.0)
+    }
+}
+
+/// All findings, the gravest first.
+pub fn advise(job: &Job<'_>, thresholds: &Thresholds) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = RULES
+        .iter()
+        .filter_map(|rule| {
+            let found = (rule.check)(job, thresholds)?;
+            Some(Finding::new(rule, found))
+        })
+        .collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings
+}

@@ -1,0 +1,233 @@
+//! Files that commands write: one way for all of them.
+//!
+//! A regular file is written beside its place and moved there when it is whole, so that nobody finds half a
+//! file, and an old one stays until the new one is complete. Anything else that exists (a device, a pipe) is
+//! opened and written in place. Symbolic links are followed. `-` is standard output.
+
+use anyhow::Context;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// As many links of links as the kernel follows.
+const MAX_LINKS: usize = 40;
+
+/// Something that is being written. Dropped before [`finish`](Draft::finish), it leaves nothing behind.
+#[derive(Debug)]
+pub struct Draft {
+    /// What messages call it.
+    name: String,
+    out: Option<Out>,
+}
+
+#[derive(Debug)]
+enum Out {
+    Stdout(io::Stdout),
+    InPlace(File),
+    Beside { file: File, draft: PathBuf, target: PathBuf },
+}
+
+/// Begin to write.
+pub fn create(path: &Path) -> anyhow::Result<Draft> {
+    create_with(path, EVERYBODY)
+}
+
+/// Begin to write what only its owner may read, unless a file that is there says otherwise.
+pub fn create_private(path: &Path) -> anyhow::Result<Draft> {
+    create_with(path, OWNER)
+}
+
+/// As the user's mask allows.
+const EVERYBODY: u32 = 0o666;
+const OWNER: u32 = 0o600;
+
+fn create_with(path: &Path, mode: u32) -> anyhow::Result<Draft> {
+    let name = path.display().to_string();
+    if name == "-" {
+        return Ok(Draft { name, out: Some(Out::Stdout(io::stdout())) });
+    }
+    let out = open(path, mode).with_context(|| name.clone())?;
+    Ok(Draft { name, out: Some(out) })
+}
+
+/// Write all of it.
+pub fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let mut draft = create(path)?;
+    let name = || path.display().to_string();
+    draft.write_all(content).with_context(name)?;
+    draft.finish()
+}
+
+/// Before the work begins: can it be written? What is there stays as it is, and nothing new is left.
+pub fn check(path: &Path) -> anyhow::Result<()> {
+    if path.as_os_str() == "-" {
+        return Ok(());
+    }
+    // A pipe is not opened: that would wait for its reader.
+    if is_special(path) {
+        return Ok(());
+    }
+    let target = followed(path);
+    let existed = target.exists();
+    let opened = OpenOptions::new().append(true).create(true).open(&target);
+    opened.with_context(|| path.display().to_string())?;
+    if !existed {
+        let _ = fs::remove_file(&target);
+    }
+    Ok(())
+}
+
+impl Draft {
+    /// It is whole: put it into its place.
+    pub fn finish(mut self) -> anyhow::Result<()> {
+        let name = std::mem::take(&mut self.name);
+        self.flush().with_context(|| name.clone())?;
+        let Some(Out::Beside { file, draft, target }) = self.out.take() else { return Ok(()) };
+        drop(file);
+        let moved = fs::rename(&draft, target);
+        if moved.is_err() {
+            let _ = fs::remove_file(draft);
+        }
+        moved.context(name)
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.out {
+            Some(Out::Stdout(out)) => out.write(bytes),
+            Some(Out::InPlace(file) | Out::Beside { file, .. }) => file.write(bytes),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.out {
+            Some(Out::Stdout(out)) => out.flush(),
+            Some(Out::InPlace(file) | Out::Beside { file, .. }) => file.flush(),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if let Some(Out::Beside { draft, .. }) = &self.out {
+            let _ = fs::remove_file(draft);
+        }
+    }
+}
+
+fn open(path: &Path, mode: u32) -> io::Result<Out> {
+    if is_special(path) {
+        return Ok(Out::InPlace(OpenOptions::new().write(true).open(path)?));
+    }
+    let target = followed(path);
+    match beside(&target, mode) {
+        Ok((file, draft)) => {
+            // As public or private as the file that it replaces.
+            if let Ok(old) = fs::metadata(&target) {
+                let _ = fs::set_permissions(&draft, old.permissions());
+            }
+            Ok(Out::Beside { file, draft, target })
+        }
+        // A file that may be written in a folder that may not.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && target.exists() => {
+            Ok(Out::InPlace(OpenOptions::new().write(true).truncate(true).open(target)?))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// A device, a pipe, or what `/dev/stdout` stands for.
+fn is_special(path: &Path) -> bool {
+    let is_other = fs::metadata(path).is_ok_and(|meta| !meta.is_file());
+    is_other || (path.exists() && (path.starts_with("/dev/fd") || path.starts_with("/dev/stdout")))
+}
+
+/// A new file in the same folder, which no pattern such as `*.prom` finds.
+fn beside(target: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
+    let mut problem = io::Error::from(io::ErrorKind::AlreadyExists);
+    for attempt in 0..100 {
+        let mut draft = target.as_os_str().to_owned();
+        draft.push(format!(".{}.{attempt}.tmp", std::process::id()));
+        let draft = PathBuf::from(draft);
+        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft) {
+            Ok(file) => return Ok((file, draft)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => problem = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(problem)
+}
+
+/// What a path leads to, also if nothing is there yet.
+fn followed(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(link) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(link);
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+    #[test]
+    fn a_file_is_replaced_when_it_is_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let mut draft = create(&path).unwrap();
+        draft.write_all(b"new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        draft.finish().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        let private = dir.path().join("private");
+        create_private(&private).unwrap().finish().unwrap();
+        assert_eq!(fs::metadata(&private).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::remove_file(private).unwrap();
+        drop(create(&path).unwrap());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a draft that was given up is removed");
+        let missing = create(&dir.path().join("no/out")).unwrap_err();
+        assert!(format!("{missing:#}").starts_with(&format!("{}: ", dir.path().join("no/out").display())));
+    }
+
+    #[test]
+    fn links_are_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        symlink("real", &link).unwrap();
+        check(&link).unwrap();
+        assert!(!real.exists() && fs::symlink_metadata(&link).unwrap().is_symlink());
+        write(&link, b"text").unwrap();
+        assert_eq!(fs::read_to_string(&real).unwrap(), "text");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn devices_and_pipes_are_written_in_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let reader = {
+            let pipe = pipe.clone();
+            std::thread::spawn(move || fs::read_to_string(pipe).unwrap())
+        };
+        check(&pipe).unwrap();
+        write(&pipe, b"text").unwrap();
+        assert_eq!(reader.join().unwrap(), "text");
+        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        let full = Path::new("/dev/full");
+        let error = write(full, b"text").unwrap_err();
+        assert!(format!("{error:#}").starts_with("/dev/full: No space left"), "{error:#}");
+        assert!(fs::metadata(full).unwrap().file_type().is_char_device());
+    }
+}

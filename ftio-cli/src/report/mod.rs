@@ -1,0 +1,170 @@
+//! `ftio report INPUT…`: one self-contained page about a job, or one that compares several.
+
+mod compare;
+mod page;
+mod sections;
+pub mod study;
+mod text;
+
+use crate::advise::RuleArgs;
+use crate::exit::{Exit, wrong_usage};
+use crate::inputs::InputArgs;
+use crate::output;
+use crate::signal::WindowArgs;
+use crate::terminal::text::{Severity, complain, warn_once};
+use clap::{ValueEnum, ValueHint};
+use ftio_core::detect::detection::Detection;
+use ftio_core::inspect::summary::Summary;
+use ftio_core::inspect::usage::Usage;
+use io_advice::Finding;
+use serde::Serialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use study::{Question, Study, studies};
+
+const EXAMPLES: &str = "\
+Examples:
+  A page about one run, to open in a browser, mail or print:
+      ftio report run.msgpack -o run.html
+  The same from a Darshan log; it need not have DXT:
+      ftio report job.darshan
+  Three runs side by side:
+      ftio report run-1.msgpack run-2.msgpack run-3.msgpack -o runs.html
+  In the terminal, or for another program:
+      ftio report --format text run.msgpack
+      ftio report --format json run.msgpack | jq .findings
+
+Exit status: 0 done, 1 failed, 2 wrong usage.";
+
+/// Write a report about a job: cost, phases, files, ranks, and findings with advice
+///
+/// The page needs no network and nothing else beside it. What an input does not tell is said where it is
+/// missing, with how to get it. Several inputs give a page that compares them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Traces or logs, of any format that ftio reads, or folders of them
+    #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    pub inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    #[command(flatten)]
+    pub window: WindowArgs,
+
+    #[command(flatten)]
+    pub rules: RuleArgs,
+
+    /// Where it goes; - is standard output [default: report.html, or standard output with --format text or
+    /// json]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// The format: html (also for print), text or json [default: by the ending of FILE, else html]
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, help_heading = "Output")]
+    pub format: Option<Format>,
+}
+
+/// `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Html,
+    Text,
+    Json,
+}
+
+impl Args {
+    /// The format, and where it goes.
+    fn target(&self) -> anyhow::Result<(Format, PathBuf)> {
+        let ending = self.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
+        let format = match (self.format, ending) {
+            (Some(format), _) => format,
+            (None, Some("html" | "htm") | None) => Format::Html,
+            (None, Some("txt")) => Format::Text,
+            (None, Some("json" | "jsonl")) => Format::Json,
+            (None, Some(other)) => {
+                return Err(wrong_usage(format!(
+                    "which format is .{other}? Say --format html, text or json"
+                )));
+            }
+        };
+        let default = if format == Format::Html { "report.html" } else { "-" };
+        Ok((format, self.output.clone().unwrap_or_else(|| default.into())))
+    }
+}
+
+/// One object of `--format json`.
+#[derive(Debug, Serialize)]
+struct Record<'a> {
+    schema: &'static str,
+    source: &'a str,
+    summary: &'a Summary,
+    usage: &'a Usage,
+    /// `null` where the input does not tell when its I/O took place: `no_period` says why.
+    detection: Option<&'a Detection>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_period: Option<&'a str>,
+    findings: &'a [Finding],
+}
+
+/// Study every input, and write the page. One that cannot be read does not stop the others.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    args.window.check()?;
+    let (format, target) = args.target()?;
+    output::check(&target)?;
+    let question = Question {
+        options: args.window.options(),
+        thresholds: args.rules.thresholds(),
+        mtbf: args.rules.mtbf,
+    };
+    let mut exit = Exit::Done;
+    let mut found: Vec<Study> = Vec::new();
+    studies(&args.inputs, &args.input, &question, |study| {
+        match study {
+            Ok(study) => {
+                warn_once(&study.summary.warnings);
+                found.push(study);
+            }
+            Err(problem) => {
+                complain(Severity::Error, &problem);
+                exit = Exit::Failed;
+            }
+        }
+        Ok(())
+    })?;
+    if found.is_empty() {
+        return Ok(Exit::Failed);
+    }
+    let content = match format {
+        Format::Html => match found.as_slice() {
+            [one] => page::page(one)?,
+            several => compare::page(several)?,
+        },
+        Format::Text => text::text(&found),
+        Format::Json => json(&found)?,
+    };
+    output::write(&target, content.as_bytes())?;
+    if target.as_os_str() != "-" {
+        writeln!(std::io::stdout(), "{}", target.display())?;
+    }
+    Ok(exit)
+}
+
+fn json(studies: &[Study]) -> anyhow::Result<String> {
+    let mut out = String::new();
+    for study in studies {
+        let record = Record {
+            schema: "ftio.report/1",
+            source: &study.name,
+            summary: &study.summary,
+            usage: &study.usage,
+            detection: study.analysis.as_ref().ok().map(|analysis| &analysis.detection),
+            no_period: study.analysis.as_ref().err().map(String::as_str),
+            findings: &study.findings,
+        };
+        out += &serde_json::to_string(&record)?;
+        out.push('\n');
+    }
+    Ok(out)
+}

@@ -1,0 +1,57 @@
+//! The page: one file that needs nothing else.
+
+use super::sections;
+use super::study::Study;
+use crate::canvas::{Format, escaped};
+use crate::plot::html::{CHART, DRAWINGS, STYLE, THEME};
+use crate::plot::{Picture, ProgramMark, picture};
+
+const PAGE: &str = include_str!("report.html");
+const OWN_STYLE: &str = include_str!("report.css");
+const OWN_SCRIPT: &str = include_str!("report.js");
+
+/// More marks than this would hide the curve.
+const MAX_MARKS: usize = 200;
+
+/// The page about one job.
+pub fn page(study: &Study) -> anyhow::Result<String> {
+    let body = sections::all(study);
+    whole(&title(study), &body, &[drawn(study)])
+}
+
+/// What a page about a job is called: its program, or its input.
+pub fn title(study: &Study) -> String {
+    let program = study.summary.job.as_ref().map(|job| job.executable.trim()).filter(|name| !name.is_empty());
+    let name = program.map(|command| command.split(' ').next().unwrap_or(command));
+    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    base(name.unwrap_or(&study.name))
+}
+
+/// What the charts are drawn from; `None` where there is no bandwidth over time.
+pub fn drawn(study: &Study) -> Option<Picture> {
+    let analysis = study.analysis.as_ref().ok().filter(|analysis| !analysis.signal.samples.is_empty())?;
+    let mut drawn = picture(analysis, Format::Html);
+    drawn.marks = study
+        .summary
+        .marks
+        .iter()
+        .take(MAX_MARKS)
+        .map(|mark| ProgramMark { time: mark.time, text: mark.text.clone() })
+        .collect();
+    Some(drawn)
+}
+
+/// A page with this body; pictures are drawn into the elements that name them.
+pub fn whole(title: &str, body: &str, pictures: &[Option<Picture>]) -> anyhow::Result<String> {
+    // `<` could end the script element.
+    let data = serde_json::to_string(pictures)?.replace('<', "\\u003c");
+    let scripts = [CHART, DRAWINGS, OWN_SCRIPT, THEME].concat();
+    // Body and data last: they may hold anything.
+    let page = PAGE
+        .replace("{{style}}", &[STYLE, OWN_STYLE].concat())
+        .replace("{{script}}", &scripts)
+        .replace("{{title}}", &escaped(title));
+    let (head, rest) = page.split_once("{{body}}").unwrap_or((&page, ""));
+    let (middle, tail) = rest.split_once("{{data}}").unwrap_or((rest, ""));
+    Ok([head, body, middle, &data, tail].concat())
+}

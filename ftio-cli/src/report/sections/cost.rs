@@ -1,0 +1,70 @@
+//! The share of the run time that goes into reading, writing, metadata and waiting.
+
+use super::gap;
+use crate::report::study::Study;
+use crate::terminal::units::{percent, seconds};
+use ftio_core::inspect::usage::RankUsage;
+
+/// Seconds of an average rank: reading, writing, metadata, of these waiting.
+fn shares(study: &Study) -> Option<[f64; 4]> {
+    let usage = &study.usage;
+    let run_time = usage.run_time;
+    if run_time <= 0.0 {
+        return None;
+    }
+    let layer = usage.layers.get(usage.layer.as_deref()?)?;
+    let ranks = f64::from(usage.ranks.unwrap_or(1).max(1));
+    let wait: f64 = usage.by_rank.iter().map(|rank| rank.wait_time).sum();
+    let timed = usage.by_rank.iter().map(RankUsage::time).sum::<f64>();
+    let [read, write, meta] = if usage.layer.as_deref() == Some("mpiio") && timed > 0.0 {
+        // By rank, waits for several operations at once count once.
+        let sum = |of: fn(&RankUsage) -> f64| usage.by_rank.iter().map(of).sum::<f64>();
+        [sum(|rank| rank.read_time), sum(|rank| rank.write_time), sum(|rank| rank.meta_time)]
+    } else {
+        [layer.read.time, layer.write.time, layer.meta.time]
+    };
+    let any = read + write + meta > 0.0;
+    any.then(|| [read, write, meta, wait].map(|seconds| seconds / ranks / run_time))
+}
+
+/// The share of the run time that an average rank spends in I/O.
+pub fn io_share(study: &Study) -> Option<f64> {
+    shares(study).map(|[read, write, meta, _]| read + write + meta)
+}
+
+pub fn cost(study: &Study) -> String {
+    let Some([read, write, meta, wait]) = shares(study) else {
+        return gap("This input does not tell how long operations took.");
+    };
+    let bar = |name: &str, class: &str, share: f64| {
+        let width = (100.0 * share).clamp(0.0, 100.0);
+        format!(
+            "<span>{name}</span><span class=\"bar\"><span class=\"{class}\" \
+                style=\"width:{width:.2}%\"></span></span><span class=\"value\">{}</span>",
+            percent(share)
+        )
+    };
+    let mut out = String::from("<p>Shares of the run time, of an average rank:</p><div class=\"bars\">");
+    out += &bar("Reading", "read", read);
+    out += &bar("Writing", "write", write);
+    out += &bar("Metadata", "meta", meta);
+    if study.usage.by_rank.iter().any(|rank| rank.wait_time > 0.0) {
+        out += &bar("of these waiting", "wait", wait);
+    }
+    out += "</div>";
+    out + &spread(study)
+}
+
+/// How much ranks differ.
+fn spread(study: &Study) -> String {
+    let mut times: Vec<f64> = study.usage.by_rank.iter().map(RankUsage::time).collect();
+    times.sort_by(f64::total_cmp);
+    let (Some(least), Some(most)) = (times.first(), times.last()) else { return String::new() };
+    let median = times[times.len() / 2];
+    format!(
+        "<p>Ranks spend from {} to {} in I/O; half of them at most {}.</p>",
+        seconds(*least),
+        seconds(*most),
+        seconds(median)
+    )
+}

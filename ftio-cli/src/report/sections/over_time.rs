@@ -1,0 +1,131 @@
+//! When the I/O took place: bandwidth, phases, nonblocking operations.
+
+use super::findings::sentence;
+use super::job::time;
+use super::{gap, number, pairs, sortable};
+use crate::canvas::escaped;
+use crate::report::study::Study;
+use crate::terminal::units::{bytes, percent, seconds, si};
+use ftio_core::inspect::summary::AsyncSummary;
+
+/// More phases than this are not listed.
+const MAX_PHASES: usize = 500;
+
+pub fn bandwidth(study: &Study) -> String {
+    let analysis = match &study.analysis {
+        Ok(analysis) if !analysis.signal.samples.is_empty() => analysis,
+        Ok(analysis) => return gap(&format!("There is nothing in mode {}.", analysis.detection.mode)),
+        Err(reason) => {
+            return gap(&format!(
+                "{reason}. With Darshan 3.4 or newer, logs have a HEATMAP by default; DXT_ENABLE_IO_TRACE=1 \
+                    records every request. A trace of tmio has every request, too."
+            ));
+        }
+    };
+    let found = &analysis.detection;
+    let mut rows = vec![
+        ("Analysed", escaped(&format!("{}, {}", found.mode, bytes(found.total_bytes as f64)))),
+        ("Signal", escaped(&format!("{}: {}", found.signal, found.reasons.join("; ")))),
+    ];
+    if let Some(period) = found.period {
+        let text = format!("{}, confidence {}", seconds(period), percent(found.confidence));
+        rows.insert(0, ("Period", escaped(&text)));
+    }
+    let traits = &found.characterization;
+    if let (Some(share), Some(bandwidth)) = (traits.r_io, traits.b_io) {
+        rows.push(("I/O phases", format!("{} of the time at {}", percent(share), si(bandwidth, "B/s"))));
+    }
+    if let Some(next) = found.next_phase {
+        let when = next.start_timestamp.map(|moment| format!(", {}", time(moment))).unwrap_or_default();
+        let guess = if next.provisional { " (a guess: there is no period yet)" } else { "" };
+        let volume = bytes(next.bytes as f64);
+        let text = format!("{} to {}, {volume}", seconds(next.start), seconds(next.end));
+        rows.push(("Next phase", format!("{text}{when}{guess}")));
+    }
+    if !study.summary.marks.is_empty() {
+        let marks: Vec<String> = study
+            .summary
+            .marks
+            .iter()
+            .take(20)
+            .map(|mark| format!("{} {}", seconds(mark.time), escaped(&mark.text)))
+            .collect();
+        rows.push(("Marks", marks.join(" · ")));
+    }
+    let notes: String = analysis.notes.iter().map(|note| gap(note)).collect();
+    format!("<div data-chart=\"bandwidth\"></div><div data-chart=\"spectrum\"></div>{}{notes}", pairs(&rows))
+}
+
+pub fn phases(study: &Study) -> String {
+    let Ok(analysis) = &study.analysis else {
+        return gap("Phases need to know when the I/O took place; see above.");
+    };
+    let phases = &analysis.detection.phases;
+    if phases.is_empty() {
+        return gap("No phases stand out: the I/O goes on all the time, or there is none.");
+    }
+    let row = |(i, phase): (usize, &ftio_core::detect::listed_phases::ListedPhase)| {
+        let clock = phase.start_time.map(|start| time(start.timestamp())).unwrap_or_default();
+        let spread = study.spread.get(i).map_or("<td class=\"n\"></td>".into(), |s| number(*s, &seconds(*s)));
+        let bandwidth = phase.bandwidth().unwrap_or(0.0);
+        [
+            "<tr>".to_owned(),
+            number(i as f64 + 1.0, &(i + 1).to_string()),
+            number(phase.start, &seconds(phase.start)),
+            format!("<td>{clock}</td>"),
+            number(phase.end - phase.start, &seconds(phase.end - phase.start)),
+            number(phase.bytes as f64, &bytes(phase.bytes as f64)),
+            number(bandwidth, &si(bandwidth, "B/s")),
+            spread,
+            "</tr>".to_owned(),
+        ]
+        .concat()
+    };
+    let rows: String = phases.iter().enumerate().take(MAX_PHASES).map(row).collect();
+    let headings =
+        ["#Phase", "#Start", "Time of day", "#Length", "#Bytes", "#Bandwidth", "#Ranks begin within"];
+    let more = phases.len().saturating_sub(MAX_PHASES);
+    let note =
+        if more > 0 { gap(&format!("and {more} more: ftio --csv=phases lists all")) } else { String::new() };
+    sortable(&headings, &rows) + &note
+}
+
+pub fn nonblocking(study: &Study) -> String {
+    let summary = &study.summary;
+    let classes = [("Writes", &summary.write_async), ("Reads", &summary.read_async)];
+    if classes.iter().all(|(_, class)| class.class.ops == 0) {
+        return gap(&no_nonblocking(study));
+    }
+    let rate = |value: Option<f64>| value.map_or("unknown".into(), |value| si(value, "B/s"));
+    let row = |(name, class): &(&str, &AsyncSummary)| {
+        format!(
+            "<tr><td>{name}</td>{}{}<td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td \
+             class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            number(class.class.ops as f64, &class.class.ops.to_string()),
+            number(class.class.bytes as f64, &bytes(class.class.bytes as f64)),
+            rate(class.required_bandwidth),
+            rate(class.actual_bandwidth),
+            class.lost_time.map_or("unknown".into(), seconds),
+            class.hidden.map_or("unknown".into(), percent),
+            rate(class.hiding_bandwidth)
+        )
+    };
+    let rows: String = classes.iter().filter(|(_, class)| class.class.ops > 0).map(row).collect();
+    let headings =
+        ["", "#Operations", "#Bytes", "#Required", "#Actual", "#Lost", "#Hidden", "#Would hide all"];
+    let drawn = study.analysis.as_ref().is_ok_and(|analysis| {
+        let window = [analysis.detection.t_start, analysis.detection.t_end];
+        analysis.lanes.as_ref().is_some_and(|lanes| lanes.nonblocking(window, 1).is_some())
+    });
+    let chart = if drawn { "<div data-chart=\"overlap\"></div>" } else { "" };
+    format!("{chart}{}", sortable(&headings, &rows))
+}
+
+fn no_nonblocking(study: &Study) -> String {
+    let hint = study.findings.iter().find(|finding| finding.id == "could-be-nonblocking");
+    match (hint, study.usage.mpiio) {
+        (Some(finding), _) => format!("There is no nonblocking I/O. {}", sentence(&finding.evidence)),
+        (None, None) => "There is no nonblocking MPI-IO, or this input does not tell.".into(),
+        (None, Some(_)) => "There is no nonblocking I/O.".into(),
+    }
+}

@@ -1,0 +1,150 @@
+//! Everything that is known about one job: how it uses its files, what its input holds, its period, findings.
+
+use crate::inputs::{self, InputArgs};
+use anyhow::Context;
+use ftio_core::detect::{Analysis, Options, detect};
+use ftio_core::inspect::summarize;
+use ftio_core::inspect::summary::Summary;
+use ftio_core::inspect::usage::{Usage, usage};
+use ftio_core::source::{Kind, OpenOptions, Opened, SourceError};
+use io_advice::{Finding, Job, Thresholds, advise};
+use std::io;
+use std::path::PathBuf;
+
+/// What messages call it.
+const STDIN: &str = "standard input";
+
+/// Columns in which the starts of ranks are looked for.
+const COLUMNS: usize = 2048;
+
+/// One job.
+#[derive(Debug)]
+pub struct Study {
+    pub name: String,
+    pub usage: Usage,
+    pub summary: Summary,
+    /// The period and what led to it; or why there is none to be looked for.
+    pub analysis: Result<Analysis, String>,
+    /// Seconds between the first and the last rank to begin each phase.
+    pub spread: Vec<f64>,
+    pub findings: Vec<Finding>,
+}
+
+/// What is asked of studies.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub options: Options,
+    pub thresholds: Thresholds,
+    /// Seconds.
+    pub mtbf: Option<f64>,
+}
+
+/// Study every input; the result of each is handed on as it comes.
+pub fn studies(
+    paths: &[PathBuf],
+    input: &InputArgs,
+    question: &Question,
+    mut take: impl FnMut(Result<Study, String>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let reading = input.options()?;
+    for path in paths {
+        // An input is read three times: what can be read only once is kept in a file.
+        let (path, kept) = if path.as_os_str() == "-" { keep_stdin()? } else { (path.clone(), None) };
+        if input.merge {
+            anyhow::bail!(crate::exit::wrong_usage(
+                "--merge: a report is of one input, or of several side by side"
+            ));
+        }
+        for one in study_path(&path, &reading, question) {
+            // Not by the name of the file that it was kept in.
+            let called = |name: &str| name.replace(&*path.to_string_lossy(), STDIN);
+            take(if kept.is_some() { one.map(|one| one.called(&called)) } else { one })?;
+        }
+    }
+    Ok(())
+}
+
+impl Study {
+    /// By another name.
+    fn called(mut self, name: &dyn Fn(&str) -> String) -> Self {
+        self.name = name(&self.name);
+        self.summary.source = name(&self.summary.source);
+        match &mut self.analysis {
+            Ok(analysis) => analysis.detection.source = name(&analysis.detection.source),
+            Err(problem) => *problem = name(problem),
+        }
+        self
+    }
+}
+
+fn keep_stdin() -> anyhow::Result<(PathBuf, Option<tempfile::NamedTempFile>)> {
+    let mut file = tempfile::Builder::new().prefix("ftio-stdin-").tempfile().context("standard input")?;
+    io::copy(&mut io::stdin().lock(), &mut file).context("standard input")?;
+    Ok((file.path().to_owned(), Some(file)))
+}
+
+fn study_path(path: &PathBuf, reading: &OpenOptions, question: &Question) -> Vec<Result<Study, String>> {
+    let paths = std::slice::from_ref(path);
+    let open = || inputs::opened(paths, reading).collect::<Vec<Result<Opened, SourceError>>>();
+    let each = open().into_iter().zip(open()).zip(open());
+    each.map(|((one, two), three)| study(one, two, three, question).map_err(|error| error.to_string()))
+        .collect()
+}
+
+fn study(
+    for_usage: Result<Opened, SourceError>,
+    for_summary: Result<Opened, SourceError>,
+    for_period: Result<Opened, SourceError>,
+    question: &Question,
+) -> Result<Study, SourceError> {
+    let usage = usage(for_usage?)?;
+    let summary = summarize(for_summary?)?;
+    let opened = for_period?;
+    let name = opened.name.clone();
+    let options = Options { keep_requests: true, ..question.options.clone() };
+    let heat = match &opened.kind {
+        Kind::Darshan(log) => log.heat(),
+        _ => None,
+    };
+    let analysis = opened.into_source().and_then(|source| detect(&name, source, &options));
+    let mut analysis = analysis.map_err(|problem| problem.to_string());
+    if let (Ok(analysis), Some(heat)) = (&mut analysis, heat) {
+        // Where there are only bins, ranks are told apart all the same.
+        let known = analysis.lanes.as_ref().is_some_and(|lanes| lanes.ranks() > 0);
+        analysis.lanes = if known { analysis.lanes.take() } else { Some(heat) };
+    }
+    let spread = analysis.as_ref().map(spread).unwrap_or_default();
+    let job = Job {
+        usage: &usage,
+        summary: &summary,
+        detection: analysis.as_ref().ok().map(|analysis| &analysis.detection),
+        spread: &spread,
+        mtbf: question.mtbf,
+    };
+    let findings = advise(&job, &question.thresholds);
+    Ok(Study { name, usage, summary, analysis, spread, findings })
+}
+
+/// Seconds between the first and the last rank (or group of ranks) to begin each phase.
+fn spread(analysis: &Analysis) -> Vec<f64> {
+    let (Some(lanes), found) = (&analysis.lanes, &analysis.detection) else { return Vec::new() };
+    let window = [found.t_start, found.t_end];
+    let step = (window[1] - window[0]) / COLUMNS as f64;
+    let rows = lanes.rows(window, COLUMNS);
+    if rows.len() < 2 || step <= 0.0 {
+        return Vec::new();
+    }
+    let column = |time: f64| (((time - window[0]) / step).max(0.0) as usize).min(COLUMNS);
+    let mut from = 0;
+    let mut spreads = Vec::with_capacity(found.phases.len());
+    for (i, phase) in found.phases.iter().enumerate() {
+        // From half-way after the phase before to half-way before the next.
+        let next = found.phases.get(i + 1).map_or(window[1], |next| 0.5 * (phase.end + next.start));
+        let to = column(next).max(from);
+        let starts = rows.iter().filter_map(|row| row[from..to].iter().position(|bytes| *bytes > 0.0));
+        let (first, last) = starts.fold((usize::MAX, 0), |(low, high), at| (low.min(at), high.max(at)));
+        spreads.push(last.saturating_sub(first.min(last)) as f64 * step);
+        from = to;
+    }
+    spreads
+}

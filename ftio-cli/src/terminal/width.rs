@@ -1,0 +1,94 @@
+//! How wide the terminal is, and text that fits it.
+
+use std::io::IsTerminal;
+
+/// Narrower is not tried.
+const LEAST: usize = 40;
+
+/// Columns of what standard output goes to: `COLUMNS`, or what the terminal says. `None` where it is no
+/// terminal: nothing is wrapped then.
+pub fn columns() -> Option<usize> {
+    let told = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let asked = || {
+        let out = std::io::stdout();
+        let size = out.is_terminal().then(|| rustix::termios::tcgetwinsize(&out).ok()).flatten()?;
+        Some(usize::from(size.ws_col))
+    };
+    told.or_else(asked).filter(|columns| *columns > 0).map(|columns| columns.max(LEAST))
+}
+
+/// Columns that a text takes: escape sequences take none, every other character one.
+pub fn width(text: &str) -> usize {
+    let mut escape = false;
+    let visible = |c: &char| {
+        if escape {
+            escape = !c.is_ascii_alphabetic();
+            return false;
+        }
+        escape = *c == '\x1b';
+        !escape
+    };
+    text.chars().filter(visible).count()
+}
+
+/// The text in lines of at most `columns`, broken at spaces. Words that are longer stay whole.
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    // Spaces at the beginning, and several in a row, are kept where the line is not broken.
+    let mut gap = String::new();
+    for (i, word) in text.split(' ').enumerate() {
+        if i > 0 {
+            gap.push(' ');
+        }
+        if word.is_empty() {
+            continue;
+        }
+        if !line.is_empty() && width(&line) + gap.len() + width(word) > columns {
+            lines.push(std::mem::take(&mut line));
+            gap.clear();
+        }
+        line += &gap;
+        gap.clear();
+        line += word;
+    }
+    lines.push(line);
+    lines
+}
+
+/// `label  text`, the text wrapped behind the label; as one line where the width is not known.
+pub fn labelled(label: &str, text: &str, columns: Option<usize>) -> String {
+    let indent = width(label) + 1;
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(indent).max(LEAST / 2));
+    let lines = wrapped(text, room);
+    let glue = format!("\n{}", " ".repeat(indent));
+    format!("{label} {}\n", lines.join(&glue))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_fit_and_lose_nothing() {
+        let text = "irregular: the best guess,  36.009 s from 16 phases, has a probability of 35 %";
+        for columns in [10, 20, 33, 60, 200] {
+            let lines = wrapped(text, columns);
+            assert!(lines.iter().all(|line| width(line) <= columns.max(12)), "{lines:?}");
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(words(&lines.join(" ")), words(text));
+        }
+        assert_eq!(wrapped(text, usize::MAX), [text]);
+        assert_eq!(wrapped("", 10), [""]);
+    }
+
+    #[test]
+    fn escapes_take_no_room() {
+        assert_eq!(width("\x1b[1mperiod\x1b[0m 1 s"), 10);
+        assert_eq!(labelled("  Note", "one two three", Some(46)), "  Note one two three\n");
+        assert_eq!(
+            labelled("  Note", "aaaaaaaaaa bbbbbbbbbb cc", Some(27)),
+            "  Note aaaaaaaaaa\n       bbbbbbbbbb cc\n"
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! `ftio advise`.
+
+use crate::support::{SECOND, Script, blocking, exit_code, ftio, stderr, stdout};
+use serde_json::Value;
+use std::path::Path;
+use tmio_trace::{Direction, FilePointer, OpKind, Operation};
+
+fn advice(directory: &Path, args: &[&str]) -> Value {
+    let output = ftio(directory, &[&["advise", "--json"], args].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with("{\"schema\":\"ftio.advice/1\",\"source\":"));
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+fn ids(advice: &Value, least: &str) -> Vec<String> {
+    let order = ["info", "low", "medium", "high"];
+    let rank = |severity: &str| order.iter().position(|one| *one == severity).unwrap();
+    let findings = advice["findings"].as_array().unwrap().iter();
+    findings
+        .filter(|finding| rank(finding["severity"].as_str().unwrap()) >= rank(least))
+        .map(|finding| finding["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Every ten seconds each of four ranks writes 64 MiB, collectively and aligned.
+fn well_behaved() -> Script {
+    let write = |rank: i64, i: i64| Operation {
+        kind: OpKind::data(Direction::Write, FilePointer::Explicit, false, true, false),
+        offset: (i * 4 + rank) * (64 << 20),
+        ..blocking(Direction::Write, (10 * i + 4) * SECOND, (10 * i + 5) * SECOND, 64 << 20)
+    };
+    let blocks = (0..4).map(|rank| (rank, (0..12).map(|i| write(i64::from(rank), i)).collect())).collect();
+    Script { ranks: 4, end: 120 * SECOND, blocks, process_written: 4 * 12 * (64 << 20) }
+}
+
+/// Rank 0 writes 3000 requests of 2 kB backwards, the others wait.
+fn badly_behaved() -> Script {
+    let write = |i: i64| Operation {
+        offset: (3000 - i) * 2001,
+        ..blocking(Direction::Write, i * SECOND / 100, i * SECOND / 100 + SECOND / 120, 2000)
+    };
+    let blocks = vec![(0, (0..3000).map(write).collect()), (1, vec![]), (2, vec![])];
+    Script { ranks: 3, end: 40 * SECOND, blocks, process_written: 6_000_000 }
+}
+
+#[test]
+fn nothing_above_info_on_a_well_behaved_job() {
+    let dir = tempfile::tempdir().unwrap();
+    well_behaved().write(&dir.path().join("run.msgpack"));
+    let advice = advice(dir.path(), &["run.msgpack"]);
+    assert_eq!(ids(&advice, "low"), [""; 0], "{advice}");
+    // What would hide it all: 256 MiB in the 9 s between phases.
+    let hide = &advice["findings"].as_array().unwrap()[0];
+    assert_eq!(hide["id"], "could-be-nonblocking");
+    assert!(hide["evidence"].as_str().unwrap().contains("would hide all of it"), "{hide}");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_evidence_and_advice() {
+    let dir = tempfile::tempdir().unwrap();
+    badly_behaved().write(&dir.path().join("run.msgpack"));
+    let advice = advice(dir.path(), &["run.msgpack"]);
+    let found = ids(&advice, "low");
+    for id in ["small-writes", "random-access-writes", "misaligned", "rank-imbalance"] {
+        assert!(found.iter().any(|one| one == id), "{id} in {advice}");
+    }
+    for finding in advice["findings"].as_array().unwrap() {
+        for field in ["id", "severity", "title", "evidence", "advice", "why", "source"] {
+            assert!(finding[field].as_str().is_some_and(|text| !text.is_empty()), "{field} of {finding}");
+        }
+    }
+    let imbalance = advice["findings"].as_array().unwrap().iter().find(|one| one["id"] == "rank-imbalance");
+    assert_eq!(imbalance.unwrap()["ranks"], serde_json::json!([0]));
+    assert_eq!(
+        exit_code(dir.path(), &["advise", "--exit-status", "--severity", "medium", "run.msgpack"]),
+        Some(3)
+    );
+}
+
+#[test]
+fn thresholds_are_options() {
+    let dir = tempfile::tempdir().unwrap();
+    badly_behaved().write(&dir.path().join("run.msgpack"));
+    let advice = advice(dir.path(), &["--threshold", "small-count=5000", "run.msgpack"]);
+    assert!(!ids(&advice, "info").iter().any(|id| id == "small-writes"), "{advice}");
+    assert_eq!(advice["thresholds"]["small-count"], 5000.0);
+    for wrong in ["nope=1", "small-count", "small-count=x"] {
+        assert_eq!(
+            exit_code(dir.path(), &["advise", "--threshold", wrong, "run.msgpack"]),
+            Some(2),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn checkpoints_against_failures() {
+    let dir = tempfile::tempdir().unwrap();
+    well_behaved().write(&dir.path().join("run.msgpack"));
+    let found = advice(dir.path(), &["--mtbf", "24h", "run.msgpack"]);
+    assert!(ids(&found, "low").iter().any(|id| id == "checkpoints-too-frequent"), "{found}");
+    assert_eq!(exit_code(dir.path(), &["advise", "--mtbf", "soon", "run.msgpack"]), Some(2));
+}
+
+#[test]
+fn a_log_of_counters_alone_gets_advice() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut record = darshan_log::PosixRecord::new(7, -1);
+    for (counter, value) in [
+        (darshan_log::PosixCounter::Writes, 50_000),
+        (darshan_log::PosixCounter::BytesWritten, 50_000_000),
+        (darshan_log::PosixCounter::SizeWrite100k1m, 50_000),
+        (darshan_log::PosixCounter::SlowestRank, 3),
+        (darshan_log::PosixCounter::SlowestRankBytes, 40_000_000),
+        (darshan_log::PosixCounter::FastestRank, 1),
+        (darshan_log::PosixCounter::FastestRankBytes, 1000),
+    ] {
+        record[counter] = value;
+    }
+    record[darshan_log::PosixTime::WriteTime] = 200.0;
+    record[darshan_log::PosixTime::SlowestRankTime] = 60.0;
+    record[darshan_log::PosixTime::FastestRankTime] = 1.0;
+    let mut job = darshan_log::Job { nprocs: 4, ..Default::default() };
+    job.end.seconds = 100;
+    let log = darshan_log::write::LogWriter::new(darshan_log::Format::V3_41, job).records(4, &[record]);
+    std::fs::write(dir.path().join("job.darshan"), log.to_bytes().unwrap()).unwrap();
+    let found = advice(dir.path(), &["job.darshan"]);
+    let found = ids(&found, "medium");
+    for id in ["small-writes", "stragglers", "rank-imbalance"] {
+        assert!(found.iter().any(|one| one == id), "{id} in {found:?}");
+    }
+}
+
+/// What Drishti 0.8 says about these logs, by the codes of its triggers, and the rules that answer them.
+/// docs/advice.md has the whole table, with reasons for what has no answer.
+#[test]
+fn logs_that_drishti_reads_are_seen_alike() {
+    let Some(folder) = test_data::shared_or_skip("logs_that_drishti_reads_are_seen_alike", "traces/darshan")
+    else {
+        return;
+    };
+    let of = |name: &str| {
+        let advice = advice(&folder, &[name]);
+        ids(&advice, "info")
+    };
+    let imbalanced = of("imbalanced-io.darshan");
+    for id in
+        ["small-writes", "small-requests-shared-file", "stragglers", "could-be-nonblocking", "misaligned"]
+    {
+        assert!(imbalanced.iter().any(|one| one == id), "{id} in {imbalanced:?}");
+    }
+}
+
+#[test]
+fn the_page_about_advice_names_every_rule_and_threshold() {
+    let dir = tempfile::tempdir().unwrap();
+    let listed = stdout(&ftio(dir.path(), &["advise", "--list"]));
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/advice.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.len() > 40, "{listed}");
+    for name in names {
+        assert!(page.contains(&format!("`{name}`")), "docs/advice.md does not name {name}");
+    }
+}
