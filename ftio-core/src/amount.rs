@@ -2,7 +2,10 @@
 
 /// `33.56 MB`: four digits and a decimal prefix.
 pub fn bytes(value: f64) -> String {
-    let prefixes = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    if value < 0.0 {
+        return format!("-{}", bytes(-value));
+    }
+    let prefixes = [(1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     match prefixes.into_iter().find(|(factor, _)| value >= 0.99995 * factor) {
         Some((factor, unit)) => {
             let scaled = value / factor;

@@ -45,7 +45,6 @@ pub mod detect;
 pub mod estimate;
 pub mod follow;
 pub mod inspect;
-pub mod layer;
 pub mod phases;
 pub mod predict;
 pub mod request;
@@ -66,9 +65,9 @@ pub use estimate::{Estimate, PeriodOf, estimate};
 pub use follow::{Event, Follower, Status};
 pub use inspect::summarize;
 pub use inspect::summary::Summary;
-pub use layer::Layer;
 pub use phases::phase::Phase;
 pub use predict::{PredictOptions, Prediction, Predictor, WindowRule};
+pub use request::layer::Layer;
 pub use request::{Class, Mode, Request, Span};
 pub use signal::Signal;
 pub use source::{

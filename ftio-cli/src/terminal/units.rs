@@ -40,9 +40,7 @@ pub fn number(value: f64) -> String {
 }
 
 /// Bytes without a fraction below 1 kB.
-pub fn bytes(value: f64) -> String {
-    if value.abs() < 999.5 { format!("{value:.0} B") } else { si(value, "B") }
-}
+pub use ftio_core::amount::bytes;
 
 /// Seconds, without a prefix from one second on; minutes and hours beside them from an hour on.
 pub fn seconds(value: f64) -> String {

@@ -3,7 +3,7 @@
 use super::module::{HeatmapLayer, ModuleSummary};
 use super::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, clock, summarize_source};
 use super::usage::{self, LayerUsage, Meta};
-use crate::layer::Layer;
+use crate::request::layer::Layer;
 use crate::source::darshan::{DarshanLog, job_of};
 use crate::source::{InMemory, Job, SourceError};
 use crate::time::seconds;

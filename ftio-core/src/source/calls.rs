@@ -5,7 +5,7 @@ use super::error::SourceError;
 use super::intake::Intake;
 use super::job::Job;
 use super::layers::LayerBytes;
-use crate::layer::Layer;
+use crate::request::layer::Layer;
 use std::collections::BTreeMap;
 
 /// Calls that were read, by layer.

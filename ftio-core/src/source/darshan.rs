@@ -9,7 +9,7 @@ use super::intake::{Fed, Feed, Intake};
 use super::job::{Job, Source};
 use super::layers::LayerBytes;
 use super::options::OpenOptions;
-use crate::layer::Layer;
+use crate::request::layer::Layer;
 use crate::request::{Class, Detail, Request, Span};
 use crate::signal::lanes::Lanes;
 use crate::time::{PER_SECOND, nanoseconds};

@@ -3,8 +3,8 @@
 //!
 //! For formats that record calls by name. One row a function, so that adding one is adding a row.
 
-use crate::layer::Layer;
 use crate::request::Class;
+use crate::request::layer::Layer;
 
 /// Where the number of bytes is among the arguments, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! What MPI-IO moves, POSIX moves again: layers are never added up, and one is taken. Which one is a question
 //! of bytes: the highest layer that holds nearly as many as the one that holds most.
 
-use crate::layer::Layer;
+use crate::request::layer::Layer;
 
 /// A higher layer is preferred if it holds at least this share of the most that any layer holds.
 const NEARLY_ALL: f64 = 0.9;

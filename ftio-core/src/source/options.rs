@@ -1,7 +1,7 @@
 //! What the user says about inputs.
 
 use super::pattern::Pattern;
-use crate::layer::Layer;
+use crate::request::layer::Layer;
 
 /// What the user says about inputs.
 #[derive(Clone, Debug, Default)]

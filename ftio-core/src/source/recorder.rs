@@ -17,8 +17,8 @@ use super::functions::function;
 use super::intake::{Fed, Feed, Intake};
 use super::job::{Job, Source};
 use super::options::OpenOptions;
-use crate::layer::Layer;
 use crate::request::Span;
+use crate::request::layer::Layer;
 use crate::time::nanoseconds;
 
 /// The trace.

@@ -19,7 +19,7 @@ use super::intake::{Fed, Feed, Intake};
 use super::job::{Job, Source};
 use super::options::OpenOptions;
 use super::value::Value;
-use crate::layer::Layer;
+use crate::request::layer::Layer;
 use crate::request::{Class, Span};
 use std::collections::HashMap;
 

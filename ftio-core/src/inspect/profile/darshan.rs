@@ -3,7 +3,7 @@
 use super::figures::{FunctionProfile, ModeProfile, Profile, Series};
 use super::requests;
 use crate::inspect::summary::FileSummary;
-use crate::layer::Layer;
+use crate::request::layer::Layer;
 use crate::source::SourceError;
 use crate::source::darshan::DarshanLog;
 use darshan_log::{Activity, Log, ModuleId};

@@ -6,7 +6,7 @@
 
 use super::access::join_common;
 use super::{Access, Common, FileUsage, LayerUsage, MpiIo, RankUsage, Usage, sort_files};
-use crate::layer::Layer;
+use crate::request::layer::Layer;
 use crate::source::SourceError;
 use crate::source::darshan::DarshanLog;
 use darshan_log::{Activity, Direction, FileRecord, Format, Log, ModuleId, Value};

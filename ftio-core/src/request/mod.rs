@@ -4,6 +4,8 @@
 //! the scale. They are signed because a reader that lines up clocks may place an early rank a little before
 //! 0.
 
+pub mod layer;
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
