@@ -25,6 +25,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 use tmio_trace::frame::{self, FrameKind};
 use tmio_trace::{RankInfo, Trace, TraceEnd, frame::padding, parts, tmio};
 
@@ -65,7 +66,14 @@ pub(crate) fn commit(recorder: &Recorder, world: &dyn World) {
                 message::info(format_args!("{} operations in {}", done.operations, done.path.display()));
             }
         }
-        Err(reason) => keep(recorder, world, &reason, worker.is_late()),
+        Err(reason) => {
+            let waited = Duration::from_nanos((clock::monotonic() - began).max(0) as u64);
+            let reason = match reason == NO_MPI && waited >= recorder.options.finalize_timeout {
+                true => worker.nobody_answered(),
+                false => reason,
+            };
+            keep(recorder, world, &reason, worker.is_late());
+        }
     }
 }
 

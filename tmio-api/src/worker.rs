@@ -63,6 +63,11 @@ impl Worker {
         self.late
     }
 
+    /// Why there is no trace if other ranks were waited for in vain.
+    pub(crate) fn nobody_answered(&self) -> String {
+        format!("not every rank answered within TMIO_FINALIZE_TIMEOUT={}", self.limit.as_secs_f64())
+    }
+
     fn too_late(&self) -> String {
         format!("the file system took longer than TMIO_FINALIZE_TIMEOUT={}", self.limit.as_secs_f64())
     }

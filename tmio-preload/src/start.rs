@@ -184,8 +184,9 @@ pub(crate) fn finish() {
     };
     match (whole, others) {
         (Some(mut whole), _) => {
-            // Everybody is here: what follows takes no longer than the file system, which has as long.
-            whole.set_patience(patience);
+            // Everybody is here: what follows takes no longer than the file system, which has as long, and a
+            // little more to tell the others.
+            whole.set_patience(patience + patience / 4 + Duration::from_secs(1));
             tmio_api::finish(&whole);
             whole.free();
         }

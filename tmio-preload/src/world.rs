@@ -5,6 +5,7 @@
 
 use crate::roll::is_alive;
 use crate::tracer::Tracer;
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::time::{Duration, Instant};
 use tmio_api::World;
@@ -16,6 +17,8 @@ pub(crate) struct MpiWorld {
     size: u32,
     /// Nobody is waited for after this.
     deadline: Instant,
+    /// Something was given up: the next call would meet what is left of it on other ranks.
+    given_up: Cell<bool>,
 }
 
 const TAG: c_int = 7;
@@ -86,7 +89,8 @@ impl MpiWorld {
                 && (mpi.comm_size)(comm, &mut size) == 0
         };
         let (rank, size) = (u32::try_from(rank).ok()?, u32::try_from(size).ok()?);
-        ok.then(|| Self { tracer, comm, rank, size, deadline: Instant::now() + patience })
+        let deadline = Instant::now() + patience;
+        ok.then(|| Self { tracer, comm, rank, size, deadline, given_up: Cell::new(false) })
     }
 
     /// Waits until every rank has come to this call, as `MPI_Finalize` does in any case. If one of these
@@ -108,6 +112,7 @@ impl MpiWorld {
                 until = Some(Instant::now() + patience);
             }
         }
+        self.given_up.set(waiting);
     }
 
     /// Waits for nobody longer than this from now on.
@@ -115,14 +120,17 @@ impl MpiWorld {
         self.deadline = Instant::now() + patience;
     }
 
-    /// Gives the communicator back; collective.
+    /// Gives the communicator back; collective. If something was given up, nobody is asked any more.
     pub(crate) fn free(mut self) {
+        if self.given_up.get() {
+            return;
+        }
         // SAFETY: the communicator is ours, and nothing is under way on it.
         unsafe { (self.tracer.mpi.comm_free)(&mut self.comm) };
     }
 
     /// Makes a nonblocking call with a buffer of its own and waits for it until the deadline. What MPI may
-    /// still write to after that is never given back.
+    /// still write to after that is never given back, and no further call is made.
     ///
     /// # Safety
     ///
@@ -133,11 +141,14 @@ impl MpiWorld {
         call: impl FnOnce(*mut c_void, *mut u64) -> c_int,
     ) -> Option<Vec<T>> {
         let mut request = Vec::new();
-        request.try_reserve_exact(1).ok()?;
+        if self.given_up.replace(true) || request.try_reserve_exact(1).is_err() {
+            return None;
+        }
         request.push(0u64);
         let begun = call(buffer.as_mut_ptr().cast(), request.as_mut_ptr()) == 0;
         // SAFETY: the call has stored a request.
         if begun && unsafe { wait(self.tracer, request.as_mut_ptr(), self.deadline) } {
+            self.given_up.set(false);
             return Some(buffer);
         }
         if begun {

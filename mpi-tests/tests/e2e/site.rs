@@ -220,7 +220,7 @@ fn past_its_largest_size_a_trace_gets_coarser_and_says_so() {
         assert_eq!(coarse["complete"], true, "{}: {coarse}", mpi.name);
         let merged = coarse["merged"]["operations"].as_u64().unwrap();
         assert!(merged > 40_000 && coarse["merged"]["records"].as_u64().unwrap() < 1000, "{}", mpi.name);
-        let notes = coarse["notes"].to_string();
-        assert!(notes.contains("were merged to") && notes.contains("TMIO_MAX_BYTES"), "{notes}");
+        let warnings = coarse["warnings"].to_string();
+        assert!(warnings.contains("were merged to") && warnings.contains("TMIO_MAX_BYTES"), "{warnings}");
     }
 }
