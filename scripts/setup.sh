@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by the scripts beside it: goes to the root of the repository and sees to it that a Rust toolchain and
-# the needed Debian packages are there. Where it may not install packages, it says which ones to install and ends
-# the script with status 2.
+# the needed Debian packages are there. Where it may not install packages, it says which ones to install and
+# ends the script with status 2.
 
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,8 +10,8 @@ heading() {
     printf '\n== %s (%d s)\n' "$*" "$SECONDS" >&2
 }
 
-# Arguments are PROGRAM=PACKAGE, or FILE=PACKAGE with an absolute path that may hold wildcards; prints the packages of
-# those that do not exist.
+# Arguments are PROGRAM=PACKAGE, or FILE=PACKAGE with an absolute path that may hold wildcards; prints the
+# packages of those that do not exist.
 missing_packages() {
     local pair program
     for pair in "$@"; do
@@ -41,7 +41,8 @@ install_packages() {
     fi
     heading "installing ${packages[*]}"
     as_root apt-get update -qq
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" > /dev/null
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${packages[@]}" > /dev/null
 }
 
 find_cargo() {

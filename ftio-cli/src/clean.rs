@@ -6,14 +6,15 @@ use crate::terminal::units::{bytes, counted};
 use clap::ValueHint;
 use std::io::Write;
 use std::path::PathBuf;
+use tmio_trace::roll;
 use tmio_trace::salvage::{self, Tally};
 
 /// Clear away what killed programs have left in this host's memory
 ///
-/// A traced program that was killed leaves a spool of up to 4 MB per rank in /dev/shm (or where TMIO_SPOOL said). This adds what
-/// the spools hold to the parts of their traces, so that `ftio OUT` reads it on any host, and removes them. Spools of programs
-/// that still run are left alone. As root it does so for all users: call it in the batch system's epilog, after the job's last
-/// process has ended.
+/// A traced program that was killed leaves a spool of up to 4 MB per rank in /dev/shm (or where TMIO_SPOOL
+/// said). This adds what the spools hold to the parts of their traces, so that `ftio OUT` reads it on any
+/// host, and removes them. Spools of programs that still run are left alone. As root it does so for all
+/// users: call it in the batch system's epilog, after the job's last process has ended.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Where spools are [default: /dev/shm, $TMPDIR and /tmp]
@@ -39,12 +40,14 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     for directory in &directories {
         salvage::clean(directory, None, &mut tally);
     }
+    // Processes that were killed while they started have left the list by which they find each other.
+    let lists: u64 = bases.iter().map(|base| roll::clean(base)).sum();
     let Tally { removed, bytes: size, operations, kept, failed } = tally;
     let mut out = std::io::stdout();
     if args.json {
         let result = serde_json::json!({
             "schema": "ftio.clean/1", "removed": removed, "bytes": size, "operations": operations,
-            "kept": kept, "failed": failed,
+            "kept": kept, "failed": failed, "lists": lists,
         });
         writeln!(out, "{result}")?;
     } else {

@@ -45,12 +45,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let summary = match opened.and_then(summarize) {
             Ok(summary) => summary,
             Err(error) => {
-                complain(Severity::Error, &error.to_string());
+                complain(Severity::Error, &inputs::explained(&error));
                 exit = Exit::Failed;
                 continue;
             }
         };
-        warn_once(&summary.notes[..summary.warnings.min(summary.notes.len())]);
+        warn_once(&summary.warnings);
         if args.json {
             serde_json::to_writer(&mut out, &summary).map_err(std::io::Error::from)?;
             writeln!(out)?;
@@ -122,7 +122,7 @@ fn table(summary: &Summary, style: Style) -> String {
         let through = bytes(summary.coverage.mpi_io_bytes as f64);
         line("Coverage", format!("{through} by MPI-IO, {} by the processes in all", bytes(all as f64)));
     }
-    for note in summary.notes.iter().skip(summary.warnings) {
+    for note in &summary.notes {
         line("Note", style.warn(&printable(note)));
     }
     out

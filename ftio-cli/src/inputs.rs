@@ -8,38 +8,40 @@ use ftio_core::source::{
 };
 use std::path::{Path, PathBuf};
 
+/// These options have a section of their own in the help of every command.
+const HEADING: &str = "Inputs";
+
 /// How inputs are read.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Inputs")]
 pub struct InputArgs {
     #[command(flatten)]
     pub quantity: QuantityArgs,
 
     /// Layer to take from Darshan logs, Recorder and dftracer: mpiio, posix, stdio, dfs or daos [default: the
     /// one that moved most bytes]
-    #[arg(long, value_name = "LAYER", value_parser = layer)]
+    #[arg(long, help_heading = HEADING, value_name = "LAYER", value_parser = layer)]
     pub layer: Option<Layer>,
 
     /// Take all inputs together as parts of one job, such as one file per process
-    #[arg(long)]
+    #[arg(long, help_heading = HEADING)]
     pub merge: bool,
 }
 
 /// What is taken from tables, metrics and text, also while they grow.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Inputs")]
 pub struct QuantityArgs {
     /// Read the inputs as text; this file (TOML) says where in it the numbers are
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, help_heading = HEADING, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub pattern: Option<PathBuf>,
 
     /// From inputs with several metrics, take those whose name contains this
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = HEADING, value_name = "NAME")]
     pub metric: Option<String>,
 
-    /// Analyse the rate of sampled quantities, because they are counters: on, off, or auto, which decides by
-    /// their names and values
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto", hide_possible_values = true)]
+    /// Treat sampled quantities as counters, and analyse their rate: on, off, or auto, which decides by their
+    /// names and values
+    #[arg(long, help_heading = HEADING, value_name = "WHEN", value_enum)]
+    #[arg(default_value = "auto", hide_possible_values = true)]
     pub rate: RateChoice,
 }
 
@@ -90,6 +92,16 @@ fn pattern(path: &Path) -> anyhow::Result<Pattern> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
     Ok(Pattern::parse(&name, &text)?)
+}
+
+/// What is wrong with an input, and which option may help.
+pub fn explained(error: &SourceError) -> String {
+    match error {
+        SourceError::Unknown { .. } => {
+            format!("{error}; to read other text, describe it with --pattern FILE")
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// The inputs of a command line: `-`, files, and the files of folders.

@@ -5,17 +5,19 @@ use crate::terminal::text::{Severity, complain, printable};
 use crate::terminal::units::counted;
 use anyhow::{Context, bail};
 use clap::ValueHint;
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use tmio_trace::recover::{NotRemoved, Remains};
 use tmio_trace::{Outcome, rewrite};
 
 /// Make one trace of what a killed job has left
 ///
-/// A job that was killed leaves OUT.parts/ and, on its hosts, a spool per rank. All other subcommands read these as well; this
-/// one adds the spools of this host to the parts and makes an ordinary file of them, to be kept or taken elsewhere. Of a job
-/// on several hosts, run it on each of them, in any order: every run adds what that host has.
+/// A job that was killed leaves OUT.parts/ and, on its hosts, a spool per rank. All other subcommands read
+/// these as well; this one adds the spools of this host to the parts and makes an ordinary file of them, to
+/// be kept or taken elsewhere. Of a job on several hosts, run it on each of them, in any order: every run
+/// adds what that host has.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The trace that was to be, its .parts, or a damaged trace
@@ -38,7 +40,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let remains = Remains::find(&args.trace)?;
     let output = args.output.clone().unwrap_or_else(|| remains.trace.clone());
-    if args.output.is_none() && remains.trace.is_file() && !remains.is_from_parts() {
+    if args.output.is_none() && !remains.may_replace_trace() {
         bail!("{}: exists already; give the recovered trace another name with -o", output.display());
     }
     report_running(&remains);
@@ -76,7 +78,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn write(remains: &Remains, to: &Path) -> anyhow::Result<Outcome> {
-    let file = File::create(to).with_context(|| to.display().to_string())?;
+    // As the tracer's own: for the owner alone.
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to);
+    let file = file.with_context(|| to.display().to_string())?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
     let outcome = rewrite::rewrite(remains.open()?, &mut out)?;
     out.flush().with_context(|| to.display().to_string())?;

@@ -27,12 +27,12 @@ pub struct SignalArgs {
     #[arg(short, long, value_name = "HZ", value_parser = frequency, allow_hyphen_values = true)]
     pub freq: Option<Sampling>,
 
+    #[command(flatten)]
+    pub periods: PeriodArgs,
+
     /// Start of the window, in seconds of job time [default: start of the job]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub ts: Option<f64>,
-
-    #[command(flatten)]
-    pub periods: PeriodArgs,
 }
 
 /// Which periods are of interest.

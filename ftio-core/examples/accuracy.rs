@@ -1,4 +1,5 @@
-//! How accurate the period is on every kind of signal of `trace-generator`, without any file: `accuracy [OPTION…]`.
+//! How accurate the period is on every kind of signal of `trace-generator`, without any file:
+//! `accuracy [OPTION…]`.
 //!
 //!     --kinds fitted|unseen|all|NAME,…   which kinds (all)
 //!     --seeds FROM..TO                   which seeds (0..20)
@@ -127,7 +128,8 @@ impl Counts {
 
     fn line(&self, name: &str) -> String {
         format!(
-            "{name:<26} {:>4} traces  {:>4} right {:>4} refused {:>4} wrong  {:>4} wrong and sure of {:>4} sure",
+            "{name:<26} {:>4} traces  {:>4} right {:>4} refused {:>4} wrong  {:>4} wrong and sure of {:>4} \
+             sure",
             self.traces, self.right, self.refused, self.wrong, self.sure_wrong, self.sure
         )
     }

@@ -1,11 +1,14 @@
-//! Fits the weights of `ftio-core/src/estimate/weights.rs`: conditional logit over the hypotheses of a trace (`scripts/fit` runs it).
+//! Fits the weights of `ftio-core/src/estimate/weights.rs`: conditional logit over the hypotheses of a trace
+//! (`scripts/fit` runs it).
 //!
 //!     fit [--seeds FROM..TO] [--held-out FROM..TO] [--l2 X] [--none-weight X] [--leave-one-kind-out] [--drop NAME,…]
 //!
-//! Traces of all fitted kinds of `trace-generator` are looked at; a hypothesis is right if its period is within 3 % of the truth. What is
-//! maximised is the logarithm of the probability of the right ones, or of *no period* where none is, with the same weight for every kind (`--none-weight`: another one for those without a period),
-//! less an L2 penalty on the standardised weights. The new table goes to standard output, as it stands in weights.rs; how good it is, to standard error:
-//! on seeds held out, on the kinds that are never fitted on, and, if asked for, on each kind after a fit without it.
+//! Traces of all fitted kinds of `trace-generator` are looked at; a hypothesis is right if its period is
+//! within 3 % of the truth. What is maximised is the logarithm of the probability of the right ones, or of
+//! *no period* where none is, with the same weight for every kind (`--none-weight`: another one for those
+//! without a period), less an L2 penalty on the standardised weights. The new table goes to standard output,
+//! as it stands in weights.rs; how good it is, to standard error: on seeds held out, on the kinds that are
+//! never fitted on, and, if asked for, on each kind after a fit without it.
 
 use ftio_core::detect::{Options, detect_hypotheses};
 use ftio_core::estimate::features::Described;
@@ -320,7 +323,8 @@ fn report(what: &str, traces: &[Trace], parameters: impl Fn(&str) -> Parameters)
     let right_unsure = unsure.iter().filter(|(_, good)| *good).count();
     let stated = unsure.iter().map(|(probability, _)| probability).sum::<f64>() / unsure.len().max(1) as f64;
     eprintln!(
-        "{what}: {:.2} % of {} sure answers right; {:.1} % of {} others (stated {:.0} %); mean log-loss {loss:.4}",
+        "{what}: {:.2} % of {} sure answers right; {:.1} % of {} others (stated {:.0} %); mean log-loss \
+         {loss:.4}",
         share(sure.iter().filter(|good| **good).count(), sure.len()),
         sure.len(),
         share(right_unsure, unsure.len()),

@@ -1,8 +1,8 @@
 //! Writes the inputs on which `scripts/reference` asks the Python FTIO: `reference_inputs FOLDER`.
 //!
-//! They are made up by trace-generator and by the Darshan writer, so they may be part of this repository, and the same
-//! bytes come out every time. The last number in a name is the number of ranks, because the Python FTIO takes it from
-//! there.
+//! They are made up by trace-generator and by the Darshan writer, so they may be part of this repository, and
+//! the same bytes come out every time. The last number in a name is the number of ranks, because the Python
+//! FTIO takes it from there.
 
 use darshan_log::write::LogWriter;
 use darshan_log::{
@@ -43,7 +43,8 @@ fn main() -> Result<(), Failure> {
         Application { shape: Some(Shape::RampUp), volume_spread: 0.3, iterations: 7, ..small }.generate(5);
     fs::write(folder.join("spread_4.msgpack"), converted(&spread, Format::Msgpack)?)?;
     let mut poisson = Irregular::Poisson.generate(7);
-    // The bandwidth of a write that takes no time is infinite, and FTIO's formats have nothing but bandwidths.
+    // The bandwidth of a write that takes no time is infinite, and FTIO's formats have nothing but
+    // bandwidths.
     poisson.writes.retain(|write| write.end > write.start + 1e-6);
     let name = format!("poisson_{}.msgpack", poisson.ranks);
     fs::write(folder.join(name), converted(&poisson, Format::Msgpack)?)?;

@@ -24,7 +24,8 @@
 //!     Request::new(10 * i * second, (10 * i + 2) * second, 1 << 30, Class::WriteSync)
 //! };
 //! let requests: Vec<Request> = (0..12).map(burst).collect();
-//! let job = Job { ranks: Some(1), start: Some(0), end: Some(120 * second), complete: true, ..Job::default() };
+//! let (start, end) = (Some(0), Some(120 * second));
+//! let job = Job { ranks: Some(1), start, end, complete: true, ..Job::default() };
 //!
 //! let found = detect("example", InMemory { requests: &requests, job }, &Options::default())?.detection;
 //! assert!((found.period.unwrap() - 10.0).abs() < 0.01);

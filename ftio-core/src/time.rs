@@ -1,7 +1,10 @@
 //! Seconds and nanoseconds. Inside, times are whole nanoseconds of job time; what people read is in seconds.
 
 /// Nanoseconds in a second.
-pub const PER_SECOND: f64 = 1e9;
+pub const PER_SECOND: f64 = SECOND as f64;
+
+/// A second, in nanoseconds.
+pub const SECOND: i64 = 1_000_000_000;
 
 /// Nanoseconds as seconds.
 pub fn seconds(nanoseconds: i64) -> f64 {

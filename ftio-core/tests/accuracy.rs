@@ -1,4 +1,5 @@
-//! A few traces of each setting of the experiment in `docs/accuracy.md`, whose truth is known. `scripts/bench accuracy` runs all of it.
+//! A few traces of each setting of the experiment in `docs/accuracy.md`, whose truth is known.
+//! `scripts/bench accuracy` runs all of it.
 
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
@@ -31,7 +32,8 @@ fn run(generated: &Generated, frequency: Option<f64>) -> Detection {
     detect("generated", InMemory { requests: &requests, job }, &options).unwrap().detection
 }
 
-/// Mean error of the settings of a table whose names contain `name`, 1 where no period was found; R_IO is checked on the way.
+/// Mean error of the settings of a table whose names contain `name`, 1 where no period was found; R_IO is
+/// checked on the way.
 fn mean_error(table: &str, name: &str, seeds: std::ops::Range<u64>) -> f64 {
     let mut errors = Vec::new();
     for setting in settings().iter().filter(|s| s.table == table && s.name.contains(name)) {

@@ -60,7 +60,12 @@ impl Source for Detailed {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 8,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn any_phases_with_compat(

@@ -1,4 +1,5 @@
-//! What is said about a job's behaviour depends on its phases, not on how long it idles before and after them.
+//! What is said about a job's behaviour depends on its phases, not on how long it idles before and after
+//! them.
 
 use ftio_core::detect::characterize::Characterization;
 use ftio_core::detect::detection::Detection;

@@ -78,8 +78,9 @@ fn local_outlier_factor_as_in_scikit_learn() {
     }
 }
 
-/// Random numbers differ, so scores agree as two seeds of one library do: with the standard deviation σ of each score over 20 seeds, on
-/// average within 1.5 σ of their mean, each within 5 σ + 0.03, and in their order (Spearman's correlation above 0.95).
+/// Random numbers differ, so scores agree as two seeds of one library do: with the standard deviation σ of
+/// each score over 20 seeds, on average within 1.5 σ of their mean, each within 5 σ + 0.03, and in their
+/// order (Spearman's correlation above 0.95).
 #[test]
 fn isolation_forest_as_in_scikit_learn() {
     for case in cases() {

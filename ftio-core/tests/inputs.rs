@@ -1,4 +1,5 @@
-//! Every format, by small examples that all tell the same story (see `fixtures/make.py`), and by the real ones where present.
+//! Every format, by small examples that all tell the same story (see `fixtures/make.py`), and by the real
+//! ones where present.
 
 use ftio_core::Layer;
 use ftio_core::detect::{Analysis, Options, detect};
@@ -379,20 +380,25 @@ fn trace_events_of_many_writers() {
     };
     let second = 1_000_000_000;
     // A list with commas; streams count items; what is no data access is passed over.
-    let list = r#"[{"name":"fread","cat":"STDIO","ph":"X","ts":1e6,"dur":2e6,"pid":1,"tid":1,"args":{"size":4,"ret":25}},
+    let list = r#"[{"name":"fread","cat":"STDIO","ph":"X","ts":1e6,"dur":2e6,"pid":1,"tid":1,
+        "args":{"size":4,"ret":25}},
         {"name":"compute","cat":"app","ph":"X","ts":2e6,"dur":1e6,"pid":1,"tid":1},
         {"name":"process_name","ph":"M","pid":1,"args":{"name":"x"}}]"#;
     assert_eq!(one_of(list).0, [(second, 3 * second, 100, Class::ReadSync)]);
     // MOSAIC's: an object, metadata behind.
-    let tef = r#"{"metadata":{"exe":"a"},"traceEvents":[{"name":"write","cat":"","pid":3,"tid":1,"ts":0,"dur":1000000,"ph":"X",
-        "args":{"count":55,"file":"/a"}}],"other":[{"name":"write","ph":"X","ts":0,"dur":5,"args":{"bytes":1}}]}"#;
+    let tef = r#"{"metadata":{"exe":"a"},"traceEvents":[{"name":"write","cat":"","pid":3,"tid":1,
+        "ts":0,"dur":1000000,"ph":"X",
+        "args":{"count":55,"file":"/a"}}],
+        "other":[{"name":"write","ph":"X","ts":0,"dur":5,"args":{"bytes":1}}]}"#;
     assert_eq!(one_of(tef).0, [(0, second, 55, Class::WriteSync)]);
     // A killed dftracer leaves half a line.
-    let cut = "[\n{\"name\":\"write\",\"cat\":\"POSIX\",\"ph\":\"X\",\"ts\":\"5\",\"dur\":\"5\",\"pid\":\"1\",\"args\":{\"ret\":\"8\"}}\n{\"name\":\"wri";
+    let cut = "[\n{\"name\":\"write\",\"cat\":\"POSIX\",\"ph\":\"X\",\"ts\":\"5\",\"dur\":\"5\",\
+        \"pid\":\"1\",\"args\":{\"ret\":\"8\"}}\n{\"name\":\"wri";
     let (found, job) = one_of(cut);
     assert_eq!((found.len(), job.complete), (1, false));
     // Some versions do not tell sizes.
-    let without = "[\n{\"name\":\"write\",\"cat\":\"POSIX\",\"ph\":\"X\",\"ts\":\"5\",\"dur\":\"5\",\"pid\":\"1\",\"args\":{}}\n";
+    let without = "[\n{\"name\":\"write\",\"cat\":\"POSIX\",\"ph\":\"X\",\"ts\":\"5\",\"dur\":\"5\",\
+        \"pid\":\"1\",\"args\":{}}\n";
     let problem = requests("x.pfw", without, None).unwrap_err().to_string();
     assert!(problem.contains("event 1: expected the bytes of write, found none"), "{problem}");
 }

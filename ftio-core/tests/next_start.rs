@@ -1,5 +1,5 @@
-//! Running jobs of eight kinds, cut in the quiet after k phases: how often is the next start foretold within 10 % of the period, and how often does
-//! the 80 % interval hold it?
+//! Running jobs of eight kinds, cut in the quiet after k phases: how often is the next start foretold within
+//! 10 % of the period, and how often does the 80 % interval hold it?
 
 use ftio_core::detect::{Options, detect};
 use ftio_core::request::{Class, Request};

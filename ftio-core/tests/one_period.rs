@@ -1,5 +1,6 @@
-//! Whoever asks for the period of a window gets the same one, to the last digit: a detection, a detection of that window
-//! alone, its segments over time, and a prediction at the end of it.
+//! Whoever asks for the period of a window gets the same one, to the last digit: a detection, a detection of
+//! that window alone, its segments over time, a prediction at the end of it, and a scheduler, which asks for
+//! periods of a second or more.
 
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::predict::{PredictOptions, Predictor, WindowRule};
@@ -102,7 +103,9 @@ fn every_prediction_has_the_period_of_a_detection_of_its_window() {
     for trace in traces() {
         for window in [WindowRule::All, WindowRule::default()] {
             let detect = Options { frequency: trace.frequency, ..Options::default() };
+            let asked = Options { min_period: Some(1.0), ..detect.clone() };
             let mut predictor = Predictor::new(trace.name, PredictOptions { detect, window });
+            let mut scheduler = Predictor::new(trace.name, PredictOptions { detect: asked, window });
             let mut with_period = 0;
             for (i, request) in trace.requests.iter().enumerate() {
                 predictor.add(std::slice::from_ref(request));
@@ -116,6 +119,10 @@ fn every_prediction_has_the_period_of_a_detection_of_its_window() {
                 };
                 let alone = of_detection(&detected(&until, (Some(from), Some(to)), false));
                 let here = answer(prediction.period, prediction.confidence);
+                scheduler.add(std::slice::from_ref(request));
+                let scheduled = scheduler.predict(request.end);
+                let scheduled = answer(scheduled.period, scheduled.confidence);
+                assert_eq!(scheduled, here, "{} {window:?} at {to}: {prediction:?}", trace.name);
                 assert_eq!(here, alone, "{} {window:?} at {to}: {prediction:?}", trace.name);
                 with_period += usize::from(prediction.period.is_some());
             }

@@ -1,7 +1,8 @@
-//! `--paper` to the printed digit: the formulas on fixtures of our own, and the paper's traces where they are at hand.
+//! `--paper` to the printed digit: the formulas on fixtures of our own, and the paper's traces where they are
+//! at hand.
 //!
-//! `golden/paper.json` holds signals and what an independent implementation of the printed formulas makes of them
-//! (`golden/make_paper.py`). The published traces are in the shared test data, where that is at hand.
+//! `golden/paper.json` holds signals and what an independent implementation of the printed formulas makes of
+//! them (`golden/make_paper.py`). The published traces are in the shared test data, where that is at hand.
 
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, compat, detect};

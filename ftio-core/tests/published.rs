@@ -1,7 +1,7 @@
 //! `--compat` against the results of the Python FTIO 0.0.9.
 //!
-//! `reference/` has traces of our own and what FTIO says about them (`scripts/reference` asks it again). Its results on
-//! its own example traces are compared as well where the folder of shared test data is there.
+//! `reference/` has traces of our own and what FTIO says about them (`scripts/reference` asks it again). Its
+//! results on its own example traces are compared as well where the folder of shared test data is there.
 
 use ftio_core::detect::compat;
 use ftio_core::detect::detection::Detection;
@@ -50,7 +50,8 @@ fn load(path: &Path, mode: &str) -> Vec<Stretch> {
     out
 }
 
-/// Top-level arrays `[name, …, phases]`, a phase being `[data, t_start, t_end_act, t_end_req, T_sum, T_avr, …]`.
+/// Top-level arrays `[name, …, phases]`, a phase being
+/// `[data, t_start, t_end_act, t_end_req, T_sum, T_avr, …]`.
 fn load_msgpack(bytes: &[u8], mode: &str) -> Vec<Stretch> {
     let mut input = bytes;
     let mut out = Vec::new();
@@ -105,7 +106,8 @@ fn msgpack(input: &mut &[u8]) -> Value {
     }
 }
 
-/// The options that the arguments of a record stand for; `None` if they ask for something that `--compat` has not.
+/// The options that the arguments of a record stand for; `None` if they ask for something that `--compat` has
+/// not.
 fn options(args: &[&str]) -> Option<Options> {
     let mut options = Options { compat: true, ..Options::default() };
     let mut args = args.iter();
@@ -172,8 +174,8 @@ fn reproduced(record: &Value, trace: &Path) -> bool {
     let file = record["file"].as_str().unwrap();
     let args = arguments(record);
     let Some(options) = options(&args) else { return false };
-    // In the longest records only a few digits are known, and they need gigabytes; the one of 11 million samples takes
-    // minutes without optimisation.
+    // In the longest records only a few digits are known, and they need gigabytes; the one of 11 million
+    // samples takes minutes without optimisation.
     let most = if cfg!(debug_assertions) { 1_000_000 } else { 20_000_000 };
     if record["rc"] != 0 || record["n_samples"].as_u64() > Some(most) {
         return false;

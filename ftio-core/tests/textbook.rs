@@ -75,7 +75,8 @@ fn bursts_of_all_ranks() {
     assert!(c.periodicity_score.unwrap() > 0.9, "{c:?}");
     assert!((c.bytes_per_period.unwrap() / (4u64 << 30) as f64 - 1.0).abs() < 0.05, "{c:?}");
     let next = found.next_phase.unwrap();
-    // The last burst starts at 19 · 9.7 + 5 = 189.3, the next at 199 (which is before the end of the job), then 208.7.
+    // The last burst starts at 19 · 9.7 + 5 = 189.3, the next at 199 (which is before the end of the job),
+    // then 208.7.
     assert!((next.start - 208.7).abs() < 0.3 && (next.end - next.start - 2.0).abs() < 0.5, "{next:?}");
     assert!((next.bytes as f64 / (4u64 << 30) as f64 - 1.0).abs() < 0.05, "{next:?}");
 }
@@ -226,7 +227,12 @@ fn autocorrelation_agrees_on_regular_bursts() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 16,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn any_requests_give_a_sound_answer(
@@ -251,7 +257,9 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_requests_does_not_matter(mut list in prop::collection::vec((0i64..60_000, 1i64..500, 1u64..1000), 20..80)) {
+    fn the_order_of_requests_does_not_matter(
+        mut list in prop::collection::vec((0i64..60_000, 1i64..500, 1u64..1000), 20..80),
+    ) {
         let run = |list: &[(i64, i64, u64)]| {
             let requests: Vec<Request> = list
                 .iter()

@@ -1,4 +1,5 @@
-//! Any bytes are read as a Darshan log, by every way there is, without a panic and within the limits of memory.
+//! Any bytes are read as a Darshan log, by every way there is, without a panic and within the limits of
+//! memory.
 
 #![no_main]
 

@@ -2,4 +2,6 @@
 
 use ftio_core::source::OpenOptions;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ftio_fuzz::read(bytes, Some("gekkofs-msgpack"), &OpenOptions::default()));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    ftio_fuzz::read(bytes, Some("gekkofs-msgpack"), &OpenOptions::default());
+});

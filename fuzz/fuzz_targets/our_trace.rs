@@ -2,4 +2,6 @@
 
 use ftio_core::source::OpenOptions;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ftio_fuzz::read(bytes, Some("tmio-trace"), &OpenOptions::default()));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    ftio_fuzz::read(bytes, Some("tmio-trace"), &OpenOptions::default());
+});

@@ -7,6 +7,7 @@ use ftio_core::source::{OpenOptions, recognise::Format, text::Pattern};
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let (pattern, text) = bytes.split_at(bytes.len() / 2);
     if let Ok(pattern) = Pattern::parse("pattern", &String::from_utf8_lossy(pattern)) {
-        ftio_fuzz::read(text, Some("text"), &OpenOptions { pattern: Some(pattern), ..OpenOptions::default() });
+        let options = OpenOptions { pattern: Some(pattern), ..OpenOptions::default() };
+        ftio_fuzz::read(text, Some("text"), &options);
     }
 });

@@ -14,11 +14,22 @@ MUST = {
     "jitter 1": "≤ 2 %",
     "jitter 2": "≤ 2 %",
 }
-COLOURS = {"ftio -f 1": "#1668b8", "ftio": "#5aa469", "ftio --compat": "#b0762b", "ftio --paper": "#7a5aa8", "Python FTIO": "#a33a3a"}
+COLOURS = {
+    "ftio -f 1": "#1668b8",
+    "ftio": "#5aa469",
+    "ftio --compat": "#b0762b",
+    "ftio --paper": "#7a5aa8",
+    "Python FTIO": "#a33a3a",
+}
 SURE = 0.9
 PUBLISHED = {
-    "own t_cpu": "< 1 %", "own desynchronisation": "≤ 11 %", "own jitter 0": "< 5.5 %", "own jitter 0.25": "< 5.5 %", "own jitter 0.55": "< 33 %",
-    "own jitter 1": "< 33 %", "own jitter 2": "< 33 %",
+    "own t_cpu": "< 1 %",
+    "own desynchronisation": "≤ 11 %",
+    "own jitter 0": "< 5.5 %",
+    "own jitter 0.25": "< 5.5 %",
+    "own jitter 0.55": "< 33 %",
+    "own jitter 1": "< 33 %",
+    "own jitter 2": "< 33 %",
 }
 PUBLISHED_SCORE = {"jitter 0": "98 %", "jitter 0.55": "67 %", "jitter 2": "57 %"}
 TITLES = {
@@ -39,9 +50,15 @@ def percent(value):
 def line(setting, method, one):
     text = f"{setting:32} {method:14} {one['traces']:4} traces"
     if "mean" in one:
-        return text + (f"  mean {percent(one['mean']):>9}  median {percent(one['median']):>9}  third quartile {percent(one['q3']):>9}"
-                       f"  missed {one['missed']:3}  confidence {one['confidence']:.2f}")
-    return text + f"  not periodic {one['traces'] - one['periodic']:3}" + (f"  both periods {one['both']}" if "both" in one else "")
+        return text + (
+            f"  mean {percent(one['mean']):>9}  median {percent(one['median']):>9}  third quartile {percent(one['q3']):>9}"
+            f"  missed {one['missed']:3}  confidence {one['confidence']:.2f}"
+        )
+    return (
+        text
+        + f"  not periodic {one['traces'] - one['periodic']:3}"
+        + (f"  both periods {one['both']}" if "both" in one else "")
+    )
 
 
 def must(name):
@@ -58,19 +75,34 @@ def table(rows):
 
 
 def figure(results, which):
-    rows = [["setting", "method", "traces", "mean", "median", "third quartile", "missed", "confidence", "must be"]]
+    rows = [
+        ["setting", "method", "traces", "mean", "median", "third quartile", "missed", "confidence", "must be"]
+    ]
     for setting in results:
         if setting["table"] != which:
             continue
         for method, one in setting["methods"].items():
             goal = must(setting["name"]) if method.startswith("ftio -f") else ""
-            rows.append([setting["name"], method, str(one["traces"]), percent(one["mean"]), percent(one["median"]),
-                         percent(one["q3"]), str(one["missed"]), f"{one['confidence']:.2f}", goal])
+            rows.append(
+                [
+                    setting["name"],
+                    method,
+                    str(one["traces"]),
+                    percent(one["mean"]),
+                    percent(one["median"]),
+                    percent(one["q3"]),
+                    str(one["missed"]),
+                    f"{one['confidence']:.2f}",
+                    goal,
+                ]
+            )
     return table(rows)
 
 
 def published(name):
-    return PUBLISHED.get(name) or next((value for start, value in PUBLISHED.items() if name.startswith(start) and "jitter" not in start), "")
+    return PUBLISHED.get(name) or next(
+        (value for start, value in PUBLISHED.items() if name.startswith(start) and "jitter" not in start), ""
+    )
 
 
 def own_setting(results):
@@ -78,7 +110,10 @@ def own_setting(results):
     for setting in results:
         if setting["table"] == "own":
             kind = "median" if "jitter" in setting["name"] else "mean"
-            numbers = [percent(setting["methods"][method][kind]) for method in ("ftio --paper", "ftio --compat", "ftio -f 1")]
+            numbers = [
+                percent(setting["methods"][method][kind])
+                for method in ("ftio --paper", "ftio --compat", "ftio -f 1")
+            ]
             rows.append([f"{setting['name'][4:]}, {kind}", published(setting["name"]), *numbers])
     return table(rows)
 
@@ -92,9 +127,17 @@ def figure_9(results):
         for method, one in setting["methods"].items():
             if one.get("sigma_vol") is not None:
                 own = setting["table"] == "own"
-                rows.append([name + (", paper's own setting" if own else ""), method, f"{one['sigma_vol']:.3f}", f"{one['sigma_time']:.3f}",
-                             percent(one["periodicity_score"]), PUBLISHED_SCORE.get(name, "") if own else "",
-                             percent(one["unsure"] / one["traces"])])
+                rows.append(
+                    [
+                        name + (", paper's own setting" if own else ""),
+                        method,
+                        f"{one['sigma_vol']:.3f}",
+                        f"{one['sigma_time']:.3f}",
+                        percent(one["periodicity_score"]),
+                        PUBLISHED_SCORE.get(name, "") if own else "",
+                        percent(one["unsure"] / one["traces"]),
+                    ]
+                )
     return table(rows)
 
 
@@ -105,7 +148,9 @@ def not_periodic(results):
             continue
         for method, one in setting["methods"].items():
             kinds = ", ".join(f"{kind} {count}" for kind, count in one.get("signals", {}).items() if kind)
-            rows.append([setting["name"], method, str(one["traces"]), str(one["traces"] - one["periodic"]), kinds])
+            rows.append(
+                [setting["name"], method, str(one["traces"]), str(one["traces"] - one["periodic"]), kinds]
+            )
     return table(rows)
 
 
@@ -122,7 +167,12 @@ def two_periods(results):
 
 
 def answers(results, method, tables=("8a", "8b", "8c", "any", "none")):
-    return [answer for setting in results if setting["table"] in tables for answer in setting["methods"][method]["answers"]]
+    return [
+        answer
+        for setting in results
+        if setting["table"] in tables
+        for answer in setting["methods"][method]["answers"]
+    ]
 
 
 def reliability(results, method):
@@ -131,12 +181,19 @@ def reliability(results, method):
     for confidence, right in answers(results, method):
         key = min(9, int(10 * confidence))
         bins.setdefault(key, []).append((confidence, right))
-    return [(sum(c for c, _ in b) / len(b), sum(r for _, r in b) / len(b), len(b)) for _, b in sorted(bins.items())]
+    return [
+        (sum(c for c, _ in b) / len(b), sum(r for _, r in b) / len(b), len(b))
+        for _, b in sorted(bins.items())
+    ]
 
 
 def together(results, method):
-    errors = [error for setting in results if setting["table"] in ("8a", "8b", "8c")
-              for error in setting["methods"].get(method, {}).get("errors", [])]
+    errors = [
+        error
+        for setting in results
+        if setting["table"] in ("8a", "8b", "8c")
+        for error in setting["methods"].get(method, {}).get("errors", [])
+    ]
     return sum(errors) / len(errors) if errors else None
 
 
@@ -153,8 +210,14 @@ def counted(judged):
     answered = [one for one in judged if one["period"] is not None or one["periods"]]
     sure_ones = [one for one in answered if one["confidence"] >= SURE]
     count = lambda verdict, those=judged: sum(one["verdict"] == verdict for one in those)
-    return {"traces": len(judged), "right": count("right"), "refused": count("refused"), "wrong": count("wrong"),
-            "sure": len(sure_ones), "sure_wrong": count("wrong", sure_ones)}
+    return {
+        "traces": len(judged),
+        "right": count("right"),
+        "refused": count("refused"),
+        "wrong": count("wrong"),
+        "sure": len(sure_ones),
+        "sure_wrong": count("wrong", sure_ones),
+    }
 
 
 def by_kind(results):
@@ -175,7 +238,9 @@ def kinds_tables(results):
             if rows:
                 parts.append(table(rows))
             family = kind["family"]
-            parts.append(f"\n### {family[0].upper()}{family[1:]}{'' if kind['fitted'] else ' (never fitted on)'}\n\n")
+            parts.append(
+                f"\n### {family[0].upper()}{family[1:]}{'' if kind['fitted'] else ' (never fitted on)'}\n\n"
+            )
             rows = [["kind", "what it is", *methods]]
         cells = []
         for method in methods:
@@ -184,7 +249,10 @@ def kinds_tables(results):
                 cells.append("–")
                 continue
             one = counted(judged)
-            cells.append(f"{one['right']} of {one['traces']}" + (f", {one['sure_wrong']} wrong and sure" if one["sure_wrong"] else ""))
+            cells.append(
+                f"{one['right']} of {one['traces']}"
+                + (f", {one['sure_wrong']} wrong and sure" if one["sure_wrong"] else "")
+            )
         rows.append([kind["name"], kind["what"], *cells])
     parts.append(table(rows))
     return "".join(parts)
@@ -202,8 +270,16 @@ def kinds_summary(results):
                 kinds.setdefault(one["kind"], []).append(one)
             good = sum(20 * counted(of)["right"] >= 19 * len(of) for of in kinds.values())
             right = whole["sure"] - whole["sure_wrong"]
-            rows.append([label, method, f"{good} of {len(kinds)}", percent(whole["right"] / max(whole["traces"], 1)), str(whole["sure"]),
-                         percent(right / max(whole["sure"], 1))])
+            rows.append(
+                [
+                    label,
+                    method,
+                    f"{good} of {len(kinds)}",
+                    percent(whole["right"] / max(whole["traces"], 1)),
+                    str(whole["sure"]),
+                    percent(right / max(whole["sure"], 1)),
+                ]
+            )
     return table(rows)
 
 
@@ -211,8 +287,13 @@ def kinds_reliability(results, method):
     bins = {}
     for one in results["methods"][method]:
         if one["period"] is not None or one["periods"]:
-            bins.setdefault(min(9, int(10 * one["confidence"])), []).append((one["confidence"], one["verdict"] == "right"))
-    return [(sum(c for c, _ in b) / len(b), sum(r for _, r in b) / len(b), len(b)) for _, b in sorted(bins.items())]
+            bins.setdefault(min(9, int(10 * one["confidence"])), []).append(
+                (one["confidence"], one["verdict"] == "right")
+            )
+    return [
+        (sum(c for c, _ in b) / len(b), sum(r for _, r in b) / len(b), len(b))
+        for _, b in sorted(bins.items())
+    ]
 
 
 def kinds_page(results):
@@ -222,7 +303,11 @@ def kinds_page(results):
         rows += [[method, f"{c:.2f}", f"{r:.2f}", str(n)] for c, r, n in kinds_reliability(results, method)]
     left_out = "".join(f"- {line}\n" for line in results.get("fit", [])) or "Not measured this time.\n"
     python = results["methods"].get("Python FTIO")
-    few = f" The Python FTIO takes seconds for a trace and gets {len(python) // max(1, len({one['kind'] for one in python}))} of each kind." if python else ""
+    few = (
+        f" The Python FTIO takes seconds for a trace and gets {len(python) // max(1, len({one['kind'] for one in python}))} of each kind."
+        if python
+        else ""
+    )
     text = f"""# How accurate the period is on every kind of signal
 
 Measured by `scripts/bench accuracy --part kinds --write`, which wrote this page: {results["traces"]} traces of each kind of signal that we could think of. All are made up
@@ -251,12 +336,18 @@ that:
   common: some of the former get an answer, some of the latter none, at a confidence that says so.
 """
     lines = {name: kinds_reliability(results, name) for name in results["methods"]}
-    return text, {"accuracy-kinds.svg": reliability_picture("share of right answers by confidence, all kinds", lines)}
+    return text, {
+        "accuracy-kinds.svg": reliability_picture("share of right answers by confidence, all kinds", lines)
+    }
 
 
 def svg(width, height, parts):
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-            f'font-family="sans-serif" font-size="12"><rect width="{width}" height="{height}" fill="white"/>' + "".join(parts) + "</svg>\n")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="sans-serif" font-size="12"><rect width="{width}" height="{height}" fill="white"/>'
+        + "".join(parts)
+        + "</svg>\n"
+    )
 
 
 def text(x, y, content, anchor="start", colour="#222", size=12, turn=None):
@@ -267,24 +358,33 @@ def text(x, y, content, anchor="start", colour="#222", size=12, turn=None):
 def errors_picture(results):
     """Mean error of each setting and method, on a logarithmic axis."""
     from math import log10
+
     settings = [setting for setting in results if setting["table"] in ("8a", "8b", "8c")]
     left, top, row, width = 210, 46, 22, 560
     low, high = -5, 0
-    place = lambda value: left + (log10(min(max(value, 10 ** low), 1)) - low) / (high - low) * width
+    place = lambda value: left + (log10(min(max(value, 10**low), 1)) - low) / (high - low) * width
     parts = [text(left, 18, "mean error of the period", size=14)]
     for i, (method, colour) in enumerate(COLOURS.items()):
-        parts.append(f'<circle cx="{left + 180 + 98 * i}" cy="14" r="5" fill="{colour}"/>' + text(left + 189 + 98 * i, 18, method))
+        parts.append(
+            f'<circle cx="{left + 180 + 98 * i}" cy="14" r="5" fill="{colour}"/>'
+            + text(left + 189 + 98 * i, 18, method)
+        )
     bottom = top + row * len(settings)
     for power in range(low, high + 1):
-        x = place(10 ** power)
-        label = f"{100 * 10 ** power:g} %"
-        parts.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" stroke="#ddd"/>' + text(x, top - 6, label, "middle", "#666", 11))
+        x = place(10**power)
+        label = f"{100 * 10**power:g} %"
+        parts.append(
+            f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" stroke="#ddd"/>'
+            + text(x, top - 6, label, "middle", "#666", 11)
+        )
     for i, setting in enumerate(settings):
         y = top + row * (i + 0.5)
         parts.append(text(left - 10, y + 4, setting["name"], "end"))
         parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{left + width}" y2="{y:.1f}" stroke="#f0f0f0"/>')
         for method, one in reversed(list(setting["methods"].items())):
-            parts.append(f'<circle cx="{place(one["mean"]):.1f}" cy="{y:.1f}" r="5" fill="{COLOURS[method]}" fill-opacity="0.85"/>')
+            parts.append(
+                f'<circle cx="{place(one["mean"]):.1f}" cy="{y:.1f}" r="5" fill="{COLOURS[method]}" fill-opacity="0.85"/>'
+            )
     return svg(left + width + 60, bottom + 16, parts)
 
 
@@ -298,15 +398,24 @@ def reliability_picture(title, lines):
         parts.append(f'<line x1="{left}" y1="{top + at}" x2="{left + size}" y2="{top + at}" stroke="#eee"/>')
         parts.append(text(left + at, top + size + 16, f"{tenth / 10:g}", "middle", "#666", 11))
         parts.append(text(left - 8, top + size - at + 4, f"{tenth / 10:g}", "end", "#666", 11))
-    parts.append(f'<line x1="{left}" y1="{top + size}" x2="{left + size}" y2="{top}" stroke="#999" stroke-dasharray="4 4"/>')
+    parts.append(
+        f'<line x1="{left}" y1="{top + size}" x2="{left + size}" y2="{top}" stroke="#999" stroke-dasharray="4 4"/>'
+    )
     parts.append(text(left + size / 2, top + size + 34, "confidence", "middle"))
     for j, (method, points) in enumerate(lines.items()):
         colour = COLOURS[method]
         places = [(left + c * size, top + size - r * size) for c, r, _ in points]
-        parts.append(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in places)}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts.append(
+            f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in places)}" fill="none" stroke="{colour}" stroke-width="2"/>'
+        )
         for (x, y), (_, _, count) in zip(places, points):
-            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{2 + min(6, count ** 0.5 / 8):.1f}" fill="{colour}"/>')
-        parts.append(f'<circle cx="{left + size + 26}" cy="{top + 20 + 22 * j}" r="5" fill="{colour}"/>' + text(left + size + 36, top + 24 + 22 * j, method))
+            parts.append(
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{2 + min(6, count**0.5 / 8):.1f}" fill="{colour}"/>'
+            )
+        parts.append(
+            f'<circle cx="{left + size + 26}" cy="{top + 20 + 22 * j}" r="5" fill="{colour}"/>'
+            + text(left + size + 36, top + 24 + 22 * j, method)
+        )
     parts.append(text(left + size + 20, top + 100, "larger dots: more answers", colour="#666", size=11))
     return svg(left + size + 200, top + size + 50, parts)
 
@@ -320,9 +429,14 @@ def paper_page(paper_results):
     kinds = [setting["methods"][method] for setting in results if setting["table"] == "none"]
     high, right, answerable, total = sure(results, method, paper)
     any_high, any_right, any_answerable, any_total = sure(results, method, ("any",))
-    means = "; ".join(f"{name}: {percent(together(results, name))}" for name in COLOURS if together(results, name) is not None)
+    means = "; ".join(
+        f"{name}: {percent(together(results, name))}"
+        for name in COLOURS
+        if together(results, name) is not None
+    )
     missed = min(one["traces"] - one["periodic"] for one in kinds)
-    parts = [f"""# How accurate the period is in the experiment of the paper
+    parts = [
+        f"""# How accurate the period is in the experiment of the paper
 
 Measured by `scripts/bench accuracy --part paper --write`, which wrote this page; [every other kind of signal](accuracy-kinds.md) has a page of its own. {traces} generated traces of each setting,
 whose truth is known because they are made up (`crates/trace-generator/`). The experiment is that of *Capturing Periodic I/O Using Frequency Techniques* (Tarraf et al., IPDPS 2024), III-A: J = 20
@@ -341,7 +455,8 @@ seconds for a trace and gets the first few.
 
 ![mean error by setting](accuracy-errors.svg)
 
-"""]
+"""
+    ]
     for which in paper:
         parts.append(f"## {TITLES[which]}\n\n{figure(results, which)}\n")
     parts.append(f"""## {TITLES["own"]}
@@ -392,7 +507,9 @@ times, and no single `period`.
 """)
     pictures = {
         "accuracy-errors.svg": errors_picture(results),
-        "accuracy-reliability.svg": reliability_picture("share of right answers (within 5 %) by confidence",
-                                                        {name: reliability(results, name) for name in ("ftio -f 1", "ftio --compat")}),
+        "accuracy-reliability.svg": reliability_picture(
+            "share of right answers (within 5 %) by confidence",
+            {name: reliability(results, name) for name in ("ftio -f 1", "ftio --compat")},
+        ),
     }
     return "".join(parts), pictures

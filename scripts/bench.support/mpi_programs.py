@@ -1,4 +1,5 @@
 """What the measurements of the tracer share: building the programs of mpi-tests and launching them, traced or not."""
+
 import json
 import os
 import pathlib
@@ -28,9 +29,29 @@ class Programs:
         source = ROOT / "mpi-tests/bench"
         run = lambda *command: subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         run(compiler, "-O2", str(source / "calls.c"), "-o", str(self.build / "calls"))
-        run(compiler, "-O2", "-shared", "-fPIC", str(source / "null_wrapper.c"), "-o", str(self.build / "null.so"), "-ldl")
+        run(
+            compiler,
+            "-O2",
+            "-shared",
+            "-fPIC",
+            str(source / "null_wrapper.c"),
+            "-o",
+            str(self.build / "null.so"),
+            "-ldl",
+        )
         workload = ROOT / "mpi-tests/programs/workload.c"
-        run(compiler, "-O2", "-I", str(ROOT / "c-headers"), str(workload), "-o", str(self.build / "workload"), "-lm", "-ldl", "-lpthread")
+        run(
+            compiler,
+            "-O2",
+            "-I",
+            str(ROOT / "c-headers"),
+            str(workload),
+            "-o",
+            str(self.build / "workload"),
+            "-lm",
+            "-ldl",
+            "-lpthread",
+        )
         self.directory = tempfile.TemporaryDirectory(dir="/dev/shm")
         self.trace = pathlib.Path(self.directory.name) / "trace.msgpack"
 

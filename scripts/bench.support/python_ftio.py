@@ -1,4 +1,5 @@
 """The Python FTIO 0.0.9 as an opponent: where it is installed, and what it finds in traces."""
+
 import json
 import pathlib
 import subprocess
@@ -42,7 +43,14 @@ def detections(python, traces, folder):
     """What it finds: `traces` are pairs of a file and its options. By file; one that it cannot read has no period."""
     folder.mkdir(parents=True, exist_ok=True)
     asked = "".join(json.dumps([str(file), options]) + "\n" for file, options in traces)
-    output = subprocess.run([str(python), "-c", PROGRAM], input=asked, check=True, cwd=folder, stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL, text=True).stdout
+    output = subprocess.run(
+        [str(python), "-c", PROGRAM],
+        input=asked,
+        check=True,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ).stdout
     found = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     return {pathlib.Path(one["source"]): one for one in found}

@@ -16,7 +16,9 @@ def wrapped(page):
 
     def end_paragraph():
         # Spaces inside of links and code are no places to break a line.
-        text = re.sub(r"`[^`]*`|\[[^\]]*\]\([^)]*\)", lambda m: m.group().replace(" ", "\0"), " ".join(paragraph))
+        text = re.sub(
+            r"`[^`]*`|\[[^\]]*\]\([^)]*\)", lambda m: m.group().replace(" ", "\0"), " ".join(paragraph)
+        )
         options = {"break_long_words": False, "break_on_hyphens": False}
         lines = textwrap.wrap(text, WIDTH, initial_indent=indents[0], subsequent_indent=indents[1], **options)
         out.extend(line.replace("\0", " ") for line in lines)
@@ -28,7 +30,12 @@ def wrapped(page):
             end_paragraph()
             in_code = not in_code
             out.append(line)
-        elif in_code or not line.strip() or line.lstrip().startswith(("|", "#", "!", "<")) or is_code(line, paragraph):
+        elif (
+            in_code
+            or not line.strip()
+            or line.lstrip().startswith(("|", "#", "!", "<"))
+            or is_code(line, paragraph)
+        ):
             end_paragraph()
             out.append(line)
         elif item:

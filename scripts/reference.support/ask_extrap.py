@@ -46,7 +46,12 @@ def form(file):
     return "json" if file.endswith(".json") else "jsonl"
 
 
-READERS = {"jsonl": JsonFileReader, "json": JsonFileReader, "text": TextFileReader, "talpas": TalpasFileReader}
+READERS = {
+    "jsonl": JsonFileReader,
+    "json": JsonFileReader,
+    "text": TextFileReader,
+    "talpas": TalpasFileReader,
+}
 
 
 def number(value):
@@ -95,7 +100,10 @@ def point(measurement):
 
 
 def described_model(key, model, parameters):
-    costs = {name: number(getattr(model.hypothesis, name)) for name in ("RSS", "rRSS", "nRSS", "SMAPE", "AR2", "RE")}
+    costs = {
+        name: number(getattr(model.hypothesis, name))
+        for name in ("RSS", "rRSS", "nRSS", "SMAPE", "AR2", "RE")
+    }
     return {
         "callpath": key[0].name,
         "metric": key[1].name,

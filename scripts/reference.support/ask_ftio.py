@@ -11,7 +11,8 @@ import re
 import sys
 import tempfile
 
-# Made up by `ftio-core/examples/reference_inputs.rs`, but the last two, which are runs of mpi-tests' workload.
+# Made up by `ftio-core/examples/reference_inputs.rs`, but the last two, which are runs of mpi-tests'
+# workload.
 TRACES = {
     "regular_4.json": {},
     "made_for_ftio_4.json": {},

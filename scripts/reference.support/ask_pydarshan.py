@@ -27,7 +27,13 @@ def counters(report, module):
 
 
 def segments(report, module):
-    found = {"num_records": 0, "write_segments": 0, "read_segments": 0, "write_length_sum": 0, "read_length_sum": 0}
+    found = {
+        "num_records": 0,
+        "write_segments": 0,
+        "read_segments": 0,
+        "write_length_sum": 0,
+        "read_length_sum": 0,
+    }
     starts, ends, hosts = [], [], set()
     for record in report.records[module].to_df():
         found["num_records"] += 1
@@ -71,7 +77,11 @@ def ask(path):
         "nmounts": len(report.mounts),
         "n_name_records": len(report.name_records),
         "modules": {
-            name: {"len": int(module["len"]), "ver": int(module["ver"]), "partial_flag": bool(module["partial_flag"])}
+            name: {
+                "len": int(module["len"]),
+                "ver": int(module["ver"]),
+                "partial_flag": bool(module["partial_flag"]),
+            }
             for name, module in report.modules.items()
         },
     }

@@ -96,7 +96,9 @@ def main():
     for number, shape in enumerate(["linear", "n_log_n", "constant", "square_root"]):
         for p in POINTS[5]:
             for metric in ("time", "hits"):
-                value = SHAPES[shape](p) if metric == "hits" else SHAPES[shape](p) * (1 + 0.01 * rng.gauss(0, 1))
+                value = (
+                    SHAPES[shape](p) if metric == "hits" else SHAPES[shape](p) * (1 + 0.01 * rng.gauss(0, 1))
+                )
                 lines.append(line({"Processes": p}, [value], callpath=f"main->step{number}", metric=metric))
     write("callpaths.jsonl", "\n".join(lines) + "\n")
     # Extra-P refuses a file in which one series lacks a point.
@@ -106,10 +108,15 @@ def main():
     series = {"main": {"time": [{"point": [p], "values": [SHAPES["linear"](p)] * 2} for p in points]}}
     write("document.json", json.dumps({"parameters": ["p"], "measurements": series}))
     text = ["PARAMETER p", "POINTS " + " ".join(f"({p})" for p in points), "METRIC time", "REGION solve"]
-    text += ["DATA " + " ".join(repr(value) for value in repeated(SHAPES["n_log_n"](p), 0.01, rng, 3)) for p in points]
+    text += [
+        "DATA " + " ".join(repr(value) for value in repeated(SHAPES["n_log_n"](p), 0.01, rng, 3))
+        for p in points
+    ]
     write("text.txt", "\n".join(text) + "\n")
     talpas = [
-        json.dumps({"parameters": {"p": p}, "callpath": "main", "metric": "time", "value": SHAPES["square"](p)})
+        json.dumps(
+            {"parameters": {"p": p}, "callpath": "main", "metric": "time", "value": SHAPES["square"](p)}
+        )
         for p in points
     ]
     write("talpas.txt", "\n".join(entry.replace(", ", ";") for entry in talpas) + "\n")

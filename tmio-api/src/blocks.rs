@@ -20,6 +20,22 @@ pub(crate) struct Writer {
     operations: u64,
 }
 
+/// What becomes of operations in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Each one has its record.
+    Operations,
+    /// Those of one kind, file and thread become one record for as many nanoseconds.
+    Stretches(i64),
+}
+
+impl Detail {
+    pub(crate) const SECONDS: Detail = Detail::Stretches(1_000_000_000);
+    pub(crate) const MINUTES: Detail = Detail::Stretches(60_000_000_000);
+    /// One record for the whole block.
+    pub(crate) const ONE: Detail = Detail::Stretches(i64::MAX);
+}
+
 /// The slots that are locked, without memory of the heap.
 struct Locked<'a> {
     slots: [Option<&'a Slot>; MAX_SLOTS],
@@ -65,7 +81,7 @@ impl Buffers {
         let slots = spool.slots().map(Slot::in_flight_since).min_by_key(|&since| since.wrapping_sub(1));
         let since = [split, slots.unwrap_or(0), thread::split_since()];
         let since = since.into_iter().filter(|&since| since != 0).min();
-        let covered = since.map_or(now, |ticks| scale.to_ns(ticks).min(now)).max(before);
+        let covered = since.map_or(now, |ticks| thread::before(ticks, scale).min(now)).max(before);
         let all_have_slots = self.without_slot.nobody_since(without_slot);
         let mut locked = Locked { slots: [None; MAX_SLOTS] };
         let mut all = true;
@@ -124,9 +140,10 @@ impl Buffers {
         if self.failure().is_some() || began < self.not_before.load(Relaxed) {
             return false;
         }
-        let result = self.encode(writer, slots, covered).and_then(|count| {
+        let result = self.encode(writer, slots, covered, self.detail()).and_then(|count| {
             let frame = writer.encoder.frame();
             let extent = self.append(frame)?;
+            self.reached.fetch_max(extent.end, Relaxed);
             self.own_bytes.fetch_add(frame.len(), Relaxed);
             note_extent(&mut writer.extents, extent);
             writer.operations += count;
@@ -147,7 +164,13 @@ impl Buffers {
     }
 
     /// Encodes the published records of locked slots; returns the number of operations.
-    fn encode(&self, writer: &mut Writer, slots: &Locked<'_>, covered: i64) -> io::Result<u64> {
+    fn encode(
+        &self,
+        writer: &mut Writer,
+        slots: &Locked<'_>,
+        covered: i64,
+        detail: Detail,
+    ) -> io::Result<u64> {
         let spool = self.spool().ok_or(io::ErrorKind::OutOfMemory)?;
         if !system::has_memory(BLOCK_MEMORY) {
             return Err(io::ErrorKind::OutOfMemory.into());
@@ -159,16 +182,35 @@ impl Buffers {
         if !writer.encoder.restart(most) {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        records.into_iter().flatten().for_each(|slot| writer.encoder.extend(slot));
+        let records = records.into_iter().flatten();
+        match detail {
+            Detail::Operations => records.for_each(|slot| writer.encoder.extend(slot)),
+            Detail::Stretches(width) => {
+                if !writer.encoder.extend_merged(records, most, width) {
+                    return Err(io::ErrorKind::OutOfMemory.into());
+                }
+            }
+        }
         let names = self.files.names(writer.encoder.files());
         let names = names.iter().map(|(number, name)| (*number, &**name)).collect();
         writer.encoder.finish(self.rank, sequence, covered, names).map_err(io::Error::other)?;
-        Ok(u64::from(writer.encoder.count()))
+        Ok(writer.encoder.operations())
+    }
+
+    /// In how much detail a block is written: as the node's share of the largest size allows.
+    fn detail(&self) -> Detail {
+        let (reached, most) = (self.reached.load(Relaxed), self.most_bytes());
+        match most {
+            0 => Detail::Operations,
+            _ if reached < most => Detail::Operations,
+            _ if reached < most.saturating_add(most / 2) => Detail::SECONDS,
+            _ => Detail::MINUTES,
+        }
     }
 
     /// Encodes everything that is left, and that nothing more will come, into memory; the slots stay
     /// locked until [`release`](Self::release). Also the number of operations of this rank in all.
-    pub(crate) fn last_block(&self) -> io::Result<(Vec<u8>, u64)> {
+    pub(crate) fn last_block(&self, detail: Detail) -> io::Result<(Vec<u8>, u64)> {
         let [application, flusher] = &self.writers;
         let (mut writer, flusher) = (application.lock(), flusher.lock());
         let written = writer.operations + flusher.operations;
@@ -184,7 +226,7 @@ impl Buffers {
         if self.spool().is_none() {
             return Ok((Vec::new(), 0));
         }
-        let count = self.encode(&mut writer, &locked, clock::monotonic())?;
+        let count = self.encode(&mut writer, &locked, clock::monotonic(), detail)?;
         let mut frame = Vec::new();
         frame.try_reserve_exact(writer.encoder.frame().len()).map_err(io::Error::other)?;
         frame.extend_from_slice(writer.encoder.frame());

@@ -14,13 +14,14 @@ use crate::storing::WithoutSlot;
 use crate::{clock, message, state, system};
 use parking_lot::Mutex;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, AtomicUsize};
 use std::time::Duration;
 use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind};
+use tmio_trace::roll;
 use tmio_trace::salvage::{self, Tally};
 use tmio_trace::{Header, RankInfo};
 
@@ -53,6 +54,8 @@ pub(crate) struct Buffers {
     failed: OnceLock<String>,
     flush_thread: Mutex<Option<FlushThread>>,
     has_flush_thread: AtomicBool,
+    /// How long the node's part was when this rank wrote to it last.
+    pub(crate) reached: AtomicU64,
     /// Bytes and nanoseconds that tmio itself has written and taken.
     pub(crate) own_bytes: AtomicUsize,
     pub(crate) own_time: AtomicI64,
@@ -69,6 +72,8 @@ pub(crate) struct Settings {
     pub(crate) interval: Option<Duration>,
     /// The interval was asked for: tell if there can be no thread.
     pub(crate) online: bool,
+    /// Bytes of the node's part from which on blocks get coarser; 0: they never do.
+    pub(crate) most_bytes: u64,
 }
 
 /// Who writes a block: an index of [`Buffers::writers`].
@@ -108,6 +113,7 @@ impl Buffers {
             failed: OnceLock::new(),
             flush_thread: Mutex::new(None),
             has_flush_thread: AtomicBool::new(false),
+            reached: AtomicU64::new(0),
             own_bytes: AtomicUsize::new(0),
             own_time: AtomicI64::new(0),
         }
@@ -122,6 +128,10 @@ impl Buffers {
     /// The spool, if there were records.
     pub(crate) fn spool(&self) -> Option<&Spool> {
         self.spool.get()?.as_ref()
+    }
+
+    pub(crate) fn most_bytes(&self) -> u64 {
+        self.settings.most_bytes
     }
 
     /// The slots that were made so far.
@@ -237,6 +247,7 @@ impl Buffers {
         if let Some((spool, directory)) = self.spool().and_then(|spool| Some((spool, spool.directory()?))) {
             let mut tally = Tally::default();
             salvage::clean(directory, spool.file(), &mut tally);
+            roll::clean(Path::new(roll::DIRECTORY));
             if tally.removed > 0 {
                 message::debug(format_args!("removed {} spools of dead processes", tally.removed));
             }

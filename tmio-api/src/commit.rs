@@ -8,6 +8,7 @@
 //!
 //! Whatever fails before the commit, nothing is removed that is not somewhere else.
 
+use crate::blocks::Detail;
 use crate::buffers::Who;
 use crate::nodes::Nodes;
 use crate::options::Format;
@@ -20,13 +21,15 @@ use crate::world::{NO_MPI, World, agree, receive_numbers, send_numbers};
 use crate::{clock, clocks, message, system};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use tmio_trace::frame::{self, FrameKind};
 use tmio_trace::{RankInfo, Trace, TraceEnd, frame::padding, parts, tmio};
 
+/// Mode of files that are being made.
+const NEW_MODE: u32 = 0o600;
 /// The unit that no two nodes share.
 const PAGE: u64 = 4096;
 /// How much is sent or copied at once.
@@ -47,7 +50,8 @@ pub(crate) fn commit(recorder: &Recorder, world: &dyn World) {
         Ok(Some(done)) => {
             buffers.spool().inspect(|spool| spool.remove());
             if world.rank() == 0 {
-                if done.path != done.wanted {
+                // A name that was not asked for needs no word.
+                if done.path != done.wanted && recorder.options.output.is_some() {
                     let (wanted, path) = (done.wanted.display(), done.path.display());
                     message::remark(format_args!("{wanted} is the trace of another job; this one is {path}"));
                 }
@@ -56,7 +60,7 @@ pub(crate) fn commit(recorder: &Recorder, world: &dyn World) {
                     message::warn(format_args!("{} operations could not be kept{why}", done.lost));
                 }
                 if let Format::Tmio(format) = recorder.options.format {
-                    convert(&done.path, format, &done.temporary, &mut worker);
+                    convert(&done.path, format, recorder.options.mode, &done.temporary, &mut worker);
                 }
                 message::info(format_args!("{} operations in {}", done.operations, done.path.display()));
             }
@@ -115,7 +119,18 @@ fn try_commit(
         // The place is wrong for all, most likely; the lowest rank that knows says so.
         agree(world, buffers.failure().map_or(Ok(()), |reason| Err(reason.clone())))?;
     }
-    let mine = Mine::prepare(recorder, &plan, offset, began);
+    let mut mine = Mine::prepare(recorder, &plan, offset, began, Detail::Operations);
+    if plan.max_bytes > 0 {
+        // What has not left memory yet gets as coarse as it takes.
+        for detail in [Detail::SECONDS, Detail::MINUTES, Detail::ONE] {
+            let total = world.sum(mine.length() as i64).ok_or(NO_MPI)?;
+            if total as u64 <= plan.max_bytes {
+                break;
+            }
+            buffers.release();
+            mine = Mine::prepare(recorder, &plan, offset, began, detail);
+        }
+    }
     let recorded = world.sum(i64::from(buffers.spool().is_some())).ok_or(NO_MPI)?;
     let operations = world.sum(mine.operations as i64).ok_or(NO_MPI)?;
     let lost = world.sum(buffers.lost.load(Relaxed) as i64).ok_or(NO_MPI)?;
@@ -147,7 +162,7 @@ fn try_commit(
                 ranks: world.size(),
                 operations: operations as u64,
             };
-            place = finish_file(worker, &temporary, total, &end, &plan).map(Some);
+            place = finish_file(recorder, worker, &temporary, total, &end, &plan).map(Some);
         }
         agree(world, place.as_ref().map(drop).map_err(Clone::clone))?;
         place
@@ -181,9 +196,15 @@ struct Mine {
 
 impl Mine {
     /// What cannot be made for want of memory is lost, and the trace says so.
-    fn prepare(recorder: &Recorder, plan: &Plan, (offset, error): (i64, i64), began: i64) -> Self {
+    fn prepare(
+        recorder: &Recorder,
+        plan: &Plan,
+        (offset, error): (i64, i64),
+        began: i64,
+        detail: Detail,
+    ) -> Self {
         let buffers = recorder.buffers;
-        let (tail, operations) = buffers.last_block().unwrap_or_else(|_| {
+        let (tail, operations) = buffers.last_block(detail).unwrap_or_else(|_| {
             buffers.lost.fetch_add(1, Relaxed);
             (Vec::new(), 0)
         });
@@ -393,12 +414,12 @@ fn copy(mut part: File, extent: Extent, to: &File, mut at: u64) -> io::Result<()
 }
 
 fn make(temporary: &Path, plan: &Plan) -> impl FnOnce() -> Result<(), String> + Send + 'static {
-    let (path, stem) = (temporary.to_owned(), plan.place.stem.clone());
+    let (path, place) = (temporary.to_owned(), plan.place.clone());
     move || {
         let made = match open(&path, true) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let directory = path.parent().unwrap_or(&path);
-                make_directories(directory, &stem).and_then(|()| open(&path, true))
+                make_directories(directory, &place.stem, &place.private).and_then(|()| open(&path, true))
             }
             other => other,
         };
@@ -408,6 +429,7 @@ fn make(temporary: &Path, plan: &Plan) -> impl FnOnce() -> Result<(), String> + 
 
 /// Writes the last frame and gives the trace its place.
 fn finish_file(
+    recorder: &Recorder,
     worker: &mut Worker,
     temporary: &Path,
     total: u64,
@@ -416,10 +438,11 @@ fn finish_file(
 ) -> Result<PathBuf, String> {
     let end = frame::encode(FrameKind::End, end).map_err(|error| error.to_string())?;
     let (sender, receiver) = std::sync::mpsc::channel();
-    let (path, place) = (temporary.to_owned(), plan.place.clone());
+    let (path, place, mode) = (temporary.to_owned(), plan.place.clone(), recorder.options.mode);
     worker.run(move || {
         let file = open(&path, false).map_err(|error| cannot_write(&path, &error))?;
         let written = system::without_size_signal(|| file.write_all_at(&end, total));
+        set_mode(&file, mode);
         written.and_then(|()| system::close(file)).map_err(|error| cannot_write(&path, &error))?;
         let settled = output::settle(&path, &place.path, place.previous)
             .map_err(|error| format!("cannot rename {}: {}", path.display(), message::plain(&error)))?;
@@ -456,7 +479,7 @@ fn remove_parts(recorder: &Recorder, world: &dyn World, nodes: &Nodes, worker: &
 const CONVERSION_MEMORY: usize = 1 << 30;
 
 /// Rank 0: turns the finished trace into one of TMIO's formats, under the same name.
-fn convert(path: &Path, format: tmio::Format, temporary: &Path, worker: &mut Worker) {
+fn convert(path: &Path, format: tmio::Format, mode: u32, temporary: &Path, worker: &mut Worker) {
     let began = clock::monotonic();
     let (output, draft) = (path.to_owned(), temporary.to_owned());
     let result = worker.run(move || {
@@ -468,7 +491,10 @@ fn convert(path: &Path, format: tmio::Format, temporary: &Path, worker: &mut Wor
                     .map_err(io::Error::other)?;
                 writer.flush()
             })
-            .and_then(|()| fs::rename(&draft, &output))
+            .and_then(|()| {
+                set_mode(writer.get_ref(), mode);
+                fs::rename(&draft, &output)
+            })
             .map_err(|error| message::plain(&error))
         });
         converted.inspect_err(|_| _ = fs::remove_file(&draft))
@@ -488,12 +514,19 @@ fn cannot_write(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {}", path.display(), message::plain(error))
 }
 
+/// The file gets its mode when it is whole, whatever the umask. Where that cannot be, it stays the owner's.
+fn set_mode(file: &File, mode: u32) {
+    if mode != NEW_MODE {
+        let _ = file.set_permissions(fs::Permissions::from_mode(mode));
+    }
+}
+
 /// A new file that nobody else has made, or the one that rank 0 has made.
 fn open(path: &Path, new: bool) -> io::Result<File> {
     OpenOptions::new()
         .write(true)
         .create_new(new)
-        .mode(0o600)
+        .mode(NEW_MODE)
         .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
         .open(path)
 }

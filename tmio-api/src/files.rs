@@ -15,9 +15,13 @@ pub(crate) const IGNORED: u32 = u32::MAX;
 /// All files beyond the first so many are one.
 const MAX_FILES: usize = 100_000;
 
+/// Endings of files that other tools write about a job by MPI-IO: they are not the job's own I/O. (Darshan, in `MPI_Finalize`.)
+const LOGS_OF_TOOLS: [&str; 2] = [".darshan", ".darshan_partial"];
+
 #[derive(Debug)]
 pub(crate) struct Files {
     patterns: Vec<String>,
+    excluded: Vec<String>,
     table: Mutex<Table>,
 }
 
@@ -61,14 +65,20 @@ impl Table {
 }
 
 impl Files {
-    pub(crate) fn new(patterns: Vec<String>) -> Self {
-        Self { patterns, table: Mutex::default() }
+    /// Files that match `patterns`, and not `excluded`.
+    pub(crate) fn new(patterns: Vec<String>, excluded: Vec<String>) -> Self {
+        Self { patterns, excluded, table: Mutex::default() }
+    }
+
+    /// Whether operations on a file of this name are recorded.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        let is_log = LOGS_OF_TOOLS.iter().any(|ending| name.ends_with(ending));
+        !is_log && options::wants_file(&self.patterns, &self.excluded, name)
     }
 
     /// A file was opened; `announce` is told its number when the name is new.
     pub(crate) fn open(&self, handle: usize, name: &str, announce: impl FnOnce(u32)) -> u32 {
-        let number =
-            if options::wants_file(&self.patterns, name) { self.intern(name, announce) } else { IGNORED };
+        let number = if self.wants(name) { self.intern(name, announce) } else { IGNORED };
         let mut table = self.table.lock();
         if table.handles.try_reserve(1).is_ok() {
             table.handles.insert(handle, number);
@@ -124,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_reused_handle_is_the_file_that_it_was_opened_as_last() {
-        let files = Files::new(vec!["*.dat".to_owned()]);
+        let files = Files::new(vec!["*.dat".to_owned()], Vec::new());
         let lookup = |handle| crate::thread::with(|thread| files.lookup(thread, handle));
         let mut announced = Vec::new();
         let a = files.open(0x10, "a.dat", |n| announced.push(n));
@@ -136,6 +146,8 @@ mod tests {
         assert_eq!(lookup(0x10), b);
         assert_eq!(files.open(0x20, "a.dat", |n| announced.push(n)), a, "the same name is the same file");
         assert_eq!(files.open(0x30, "c.txt", |n| announced.push(n)), IGNORED);
+        let log = "/logs/app_id7.darshan_partial";
+        assert_eq!(Files::new(Vec::new(), Vec::new()).open(0x40, log, |n| announced.push(n)), IGNORED);
         assert_eq!(announced, [a, b]);
         let names: Vec<_> = files.names(&[a, b]).iter().map(|(_, name)| name.to_string()).collect();
         assert_eq!(names, ["a.dat", "b.dat"]);

@@ -2,11 +2,13 @@
 //! `TMIO_FLUSH=interval:S`, else whenever the oldest record is `TMIO_MAX_AGE` old.
 //!
 //! It makes no MPI call, blocks all signals, so that none meant for the application ends up here,
-//! and takes no lock that a wrapper would wait for. Who talks to it only stores to an atomic and
+//! and takes no lock that a wrapper would wait for. It has descriptors of its own: a program that closes all
+//! of its descriptors, or counts them, does not meet the ones that are open here for a moment. Who talks to it only stores to an atomic and
 //! calls `futex`, both of which are allowed in a signal handler: a handler that calls `exit` while
 //! its thread was inside tmio (or inside `malloc`) has its records written here, and waits for that
 //! only for a moment.
 
+use crate::system;
 use std::ffi::c_void;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -67,6 +69,7 @@ fn spawn(body: Body) -> std::io::Result<libc::pthread_t> {
     extern "C" fn run(body: *mut c_void) -> *mut c_void {
         // SAFETY: this is the box that was given away below, and nobody else has it.
         let body = unsafe { Box::from_raw(body.cast::<Body>()) };
+        system::take_own_descriptors();
         // A defect of ours ends this thread, not the job.
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(*body));
         COMMAND.store(DONE, Release);

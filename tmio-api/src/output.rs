@@ -5,7 +5,7 @@
 //! trace that was there when the job began. Whoever else has come there first keeps it.
 
 use crate::options::{DEFAULT_OUTPUT, Format};
-use crate::{clock, message, system};
+use crate::{clock, message, parts as local_parts, system};
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -73,6 +73,8 @@ pub(crate) struct Place {
     pub(crate) path: PathBuf,
     /// Directories below this one are made.
     pub(crate) stem: PathBuf,
+    /// The first directory of the user's own (%u); empty: there is none.
+    pub(crate) private: PathBuf,
     /// What is there already and will be replaced.
     pub(crate) previous: Option<Identity>,
 }
@@ -85,7 +87,9 @@ pub(crate) fn choose(pattern: Option<&OsStr>, values: &Values) -> Result<Place, 
         .map_err(|error| format!("the current directory: {}", message::plain(&error)))?;
     let path = here.join(expanded);
     let stem = here.join(stem(pattern.unwrap_or_default()));
-    let Some(_) = pattern else { return Ok(Place { path, stem, previous: None }) };
+    let private = private(&here.join(pattern.unwrap_or_default()), &path);
+    let Some(_) = pattern else { return Ok(Place { path, stem, private, previous: None }) };
+    local_parts::check_owner(&private).map_err(|error| message::plain(&error))?;
     let previous = match fs::metadata(&path) {
         Ok(meta) if meta.is_dir() => return Err(format!("{} is a directory", path.display())),
         Ok(_) if !begins_like_a_trace(&path, values.format) => {
@@ -109,7 +113,26 @@ pub(crate) fn choose(pattern: Option<&OsStr>, values: &Values) -> Result<Place, 
             None
         }
     };
-    Ok(Place { path, stem, previous })
+    Ok(Place { path, stem, private, previous })
+}
+
+/// The first directory of `path` whose name in the pattern has the letter of the user.
+fn private(pattern: &Path, path: &Path) -> PathBuf {
+    let has_user = |part: &std::path::Component<'_>| {
+        let pairs = part.as_os_str().as_bytes().windows(2);
+        // Not the second of two percent signs.
+        let mut letters = 0;
+        pairs.zip(0..).any(|(pair, at)| {
+            let begins = at >= letters && pair.first() == Some(&b'%');
+            letters = if begins { at + 2 } else { letters };
+            begins && pair == b"%u"
+        })
+    };
+    let directories = pattern.components().count().saturating_sub(1);
+    match pattern.components().take(directories).position(|part| has_user(&part)) {
+        Some(position) => path.components().take(position + 1).collect(),
+        None => PathBuf::new(),
+    }
 }
 
 /// Whether a file is a trace of ours, or what such a trace was turned into.
@@ -259,6 +282,14 @@ mod tests {
         assert_eq!(stem(OsStr::new("/logs/all/t_%j.msgpack")), Path::new("/logs/all"));
         assert_eq!(stem(OsStr::new("/logs/all/t.msgpack")), Path::new("/logs/all"));
         assert_eq!(stem(OsStr::new("t.msgpack")), Path::new(""));
+    }
+
+    #[test]
+    fn the_first_directory_of_the_user_s_own() {
+        let of = |pattern: &str, path: &str| private(Path::new(pattern), Path::new(path));
+        assert_eq!(of("/l/%u/%Y/%j", "/l/al/2026/7"), Path::new("/l/al"));
+        assert_eq!(of("/l/%Y/x%%%u/%j", "/l/2026/x%al/7"), Path::new("/l/2026/x%al"));
+        assert_eq!(of("/l/%Y/%%u/%u_%j", "/l/2026/%u/al_7"), Path::new(""));
     }
 
     #[test]

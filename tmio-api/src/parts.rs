@@ -1,9 +1,9 @@
 //! `OUT.parts/HOST.JOB.NODE`: where blocks go while the job runs, and where they stay if it is killed.
 
 use crate::system;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +13,8 @@ pub(crate) struct Part {
     path: PathBuf,
     /// Directories above this one must be there; those below are made.
     stem: PathBuf,
+    /// The first directory of the user's own; empty: there is none.
+    private: PathBuf,
 }
 
 /// Where frames of this rank lie in the part.
@@ -24,8 +26,8 @@ const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(1), Duratio
 
 impl Part {
     /// A part in `directory`, whose ancestors below `stem` are made when they are needed.
-    pub(crate) fn new(directory: &Path, name: &str, stem: &Path) -> Self {
-        Self { path: directory.join(name), stem: stem.to_owned() }
+    pub(crate) fn new(directory: &Path, name: &str, stem: &Path, private: &Path) -> Self {
+        Self { path: directory.join(name), stem: stem.to_owned(), private: private.to_owned() }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -78,7 +80,7 @@ impl Part {
 
     fn make_directories(&self) -> io::Result<()> {
         let directory = self.path.parent().unwrap_or(&self.path);
-        make_directories(directory, &self.stem)
+        make_directories(directory, &self.stem, &self.private)
     }
 
     pub(crate) fn open(&self) -> io::Result<File> {
@@ -92,21 +94,50 @@ impl Part {
 }
 
 /// Makes a directory, and those above it that lie below `stem`.
-pub(crate) fn make_directories(directory: &Path, stem: &Path) -> io::Result<()> {
-    // Who may look is up to the user's umask; the files are the owner's alone.
-    match DirBuilder::new().mode(0o777).create(directory) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+///
+/// From `private` on they are the user's alone. Those above it are everybody's if the one that they are made in
+/// is (mode 1777, as that of `/tmp`), or else what the user's umask says.
+pub(crate) fn make_directories(directory: &Path, stem: &Path, private: &Path) -> io::Result<()> {
+    match make_directory(directory, private) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match directory.parent() {
             Some(above) if above != stem && above.starts_with(stem) => {
-                make_directories(above, stem)?;
-                DirBuilder::new().mode(0o777).create(directory).or_else(|error| match error.kind() {
-                    io::ErrorKind::AlreadyExists => Ok(()),
-                    _ => Err(error),
-                })
+                make_directories(above, stem, private)?;
+                make_directory(directory, private)
             }
             _ => Err(error),
         },
         other => other,
+    }
+}
+
+fn make_directory(directory: &Path, private: &Path) -> io::Result<()> {
+    let owned = !private.as_os_str().is_empty() && directory.starts_with(private);
+    match DirBuilder::new().mode(if owned { 0o700 } else { 0o777 }).create(directory) {
+        // Somebody else may have been first; that of a user must be the user's.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check_owner(private),
+        Ok(()) if !owned && directory.extension().is_none_or(|extension| extension != "parts") => {
+            let above = directory.parent().and_then(|above| std::fs::metadata(above).ok());
+            if above.is_some_and(|above| above.mode() & 0o1777 == 0o1777) {
+                std::fs::set_permissions(directory, Permissions::from_mode(0o1777))?;
+            }
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+/// A directory that has the user's name belongs to the user, or is not used.
+pub(crate) fn check_owner(private: &Path) -> io::Result<()> {
+    if private.as_os_str().is_empty() {
+        return Ok(());
+    }
+    match std::fs::symlink_metadata(private) {
+        // SAFETY: the call has no premises.
+        Ok(meta) if !meta.is_dir() || meta.uid() != unsafe { libc::geteuid() } => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("{} is not a directory of this user", private.display()),
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -139,13 +170,36 @@ mod tests {
     fn only_directories_below_the_stem_are_made() {
         let base = std::env::temp_dir().join(format!("tmio-parts-{}", std::process::id()));
         std::fs::create_dir(&base).unwrap();
-        let part = Part::new(&base.join("user/2026/11/t.msgpack.parts"), "host.1.2", &base);
+        let part = Part::new(&base.join("user/2026/11/t.msgpack.parts"), "host.1.2", &base, Path::new(""));
         assert_eq!(part.append(b"abc").unwrap(), 0..3);
         assert_eq!(part.append(b"defg").unwrap(), 3..7);
         let below = base.join("missing");
-        let error = Part::new(&below.join("t.msgpack.parts"), "host.1.2", &below).append(b"x").unwrap_err();
+        let part = Part::new(&below.join("t.msgpack.parts"), "host.1.2", &below, Path::new(""));
+        let error = part.append(b"x").unwrap_err();
         assert!(is_permanent(&error), "{error}");
         assert!(!below.exists());
+        std::fs::remove_dir_all(&base).unwrap();
+    }
+
+    #[test]
+    fn directories_of_a_user_are_the_user_s_alone_and_those_above_are_everybody_s() {
+        let base = std::env::temp_dir().join(format!("tmio-shared-{}", std::process::id()));
+        std::fs::create_dir(&base).unwrap();
+        let mode = |path: &str| std::fs::metadata(base.join(path)).unwrap().mode() & 0o7777;
+        let make = |path: &str, private: &str| {
+            let part = Part::new(&base.join(path), "h.1.2", &base, &base.join(private));
+            part.append(b"x").map(drop)
+        };
+        make("2025/alice/t.parts", "2025/alice").unwrap();
+        assert!(mode("2025") & 0o1002 == 0 && mode("2025/alice") == 0o700);
+        // A directory that is everybody's, as /tmp is.
+        std::fs::set_permissions(&base, Permissions::from_mode(0o1777)).unwrap();
+        make("2026/11/alice/t.parts", "2026/11/alice").unwrap();
+        assert_eq!([mode("2026"), mode("2026/11"), mode("2026/11/alice")], [0o1777, 0o1777, 0o700]);
+        // What has the user's name must be the user's directory.
+        std::os::unix::fs::symlink("/tmp", base.join("2026/11/bob")).unwrap();
+        assert!(check_owner(&base.join("2026/11/bob")).is_err());
+        assert!(check_owner(&base.join("2026/11/alice")).is_ok() && check_owner(&base.join("new")).is_ok());
         std::fs::remove_dir_all(&base).unwrap();
     }
 }

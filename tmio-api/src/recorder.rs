@@ -5,7 +5,7 @@ use crate::files::{self, Files, IGNORED};
 use crate::nodes::Nodes;
 use crate::options::{self, Flush, Options};
 use crate::parts::Part;
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::record::Record;
 use crate::shield::shield;
 use crate::state::{self, is_on};
@@ -50,7 +50,10 @@ pub fn start(world: &dyn World, job: &JobInfo, parsed: options::Parsed) -> bool 
     let recorder = match Recorder::new(world, job, parsed) {
         Ok(recorder) => recorder,
         Err(reason) => {
-            message::warn(format_args!("no trace: {reason}"));
+            // The user does not want to be traced, nor to read about it.
+            if reason != plan::NOT_WANTED {
+                message::warn(format_args!("no trace: {reason}"));
+            }
             return false;
         }
     };
@@ -121,7 +124,7 @@ pub fn close_file(handle: usize, start: u64, end: u64) {
 /// A file was deleted, or was not to be, between `start` and `end`.
 pub fn delete_file(name: &str, deleted: bool, start: u64, end: u64) {
     let Some(recorder) = RECORDER.get().filter(|_| is_on()) else { return };
-    if !options::wants_file(&recorder.options.files, name) {
+    if !recorder.buffers.files.wants(name) {
         return;
     }
     let number = recorder.buffers.files.intern(name, |number| recorder.buffers.announce(number, name));
@@ -204,6 +207,9 @@ impl Recorder {
             Some(problem) => Err(problem),
             None => Plan::make(job, ranks, &info.host, &options),
         })?;
+        if let Some(ignored) = &parsed.ignored {
+            message::remark(ignored);
+        }
         let node = system::node_number(&info);
         let clocks = Nodes::find(world, node)
             .and_then(|nodes| clocks::compare(world, &nodes, &clock::monotonic))
@@ -221,9 +227,14 @@ impl Recorder {
             number: Some(plan.number),
         };
         let name = parts::name(&info.host, plan.number, node as u64);
-        let part = Part::new(&parts::directory(&plan.place.path), &name, &plan.place.stem);
-        let files = Files::new(options.files.clone());
-        let buffers = Buffers::new(part, header.clone(), info.clone(), options.buffers(), files);
+        let part =
+            Part::new(&parts::directory(&plan.place.path), &name, &plan.place.stem, &plan.place.private);
+        let files = Files::new(options.files.clone(), options.exclude_files.clone());
+        let mut settings = options.buffers();
+        // Those of the node that began together have their share.
+        let share = u128::from(plan.max_bytes) * u128::from(world.size()) / u128::from(ranks.max(1));
+        settings.most_bytes = u64::try_from(share).unwrap_or(u64::MAX).max(u64::from(plan.max_bytes > 0));
+        let buffers = Buffers::new(part, header.clone(), info.clone(), settings, files);
         Ok(Recorder {
             recording: options::wants_rank(&options.ranks, rank),
             output_was_given: options.output.is_some(),
@@ -246,6 +257,6 @@ impl Options {
             _ => Some(self.max_age).filter(|age| !age.is_zero()),
         };
         let online = matches!(self.flush, Flush::Interval(_));
-        Settings { spool: self.spool.clone(), bytes: self.buffer, interval, online }
+        Settings { spool: self.spool.clone(), bytes: self.buffer, interval, online, most_bytes: 0 }
     }
 }

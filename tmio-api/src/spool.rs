@@ -61,7 +61,7 @@ impl Spool {
                 Err(error) => reason = format!("{}: {error}", base.display()),
             }
         }
-        let text = format_args!("no spool ({reason}): records of a killed process are lost");
+        let text = format!("no spool ({reason}): records of a killed process are lost");
         if wanted.is_some() {
             message::remark(text)
         } else {

@@ -176,7 +176,7 @@ impl Buffers {
         // With one slot in use, all that this rank did before is in it.
         let since = [since, thread::split_since()].into_iter().filter(|&since| since != 0).min().unwrap_or(0);
         let alone = self.spool().is_some_and(|spool| spool.len() == 1);
-        let covered = if alone { clock::scale().to_ns(since).max(before) } else { before };
+        let covered = if alone { thread::before(since, clock::scale()).max(before) } else { before };
         self.empty(slot, covered)
     }
 

@@ -56,6 +56,11 @@ pub(crate) fn busy_tracer() -> Option<&'static Tracer> {
 
 /// Records a nonblocking operation that is over.
 pub(crate) fn record(pending: &Pending, flags: Flags, bytes: u64, deadline: u64, end: u64) {
+    // A status that tells of more than was asked for is not that of this operation.
+    let (flags, bytes) = match bytes > pending.requested {
+        true => (flags.with(Flags::REQUESTED_BYTES), pending.requested),
+        false => (flags, bytes),
+    };
     let cancelled = if pending.cancelled { Flags::CANCELLED } else { Flags::default() };
     let record = Record {
         kind: pending.kind(),

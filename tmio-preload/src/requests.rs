@@ -3,8 +3,8 @@
 //! A handle may be used again by MPI as soon as its request is complete, and another thread may get it
 //! before the completing call has returned. So an operation is claimed before that call, and taken out or
 //! given back after it. When the call is left by a jump, nothing of ours runs and the claim stays: the
-//! operation is found again by its handle if the program completes it later; if MPI gives the handle to
-//! another operation, or the job ends, it was complete.
+//! operation is found again by its handle if the same thread completes it later; if MPI gives the handle to
+//! another operation of that thread, or the file is closed, it was complete.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -192,11 +192,10 @@ impl Table {
         }
     }
 
-    /// Of several with this handle, one that nobody else has claimed: the other thread's call has completed
-    /// its own.
+    /// Claims an operation, unless another thread has: that one's call has completed it, and the handle is in
+    /// use again, perhaps for a message.
     fn claim(&mut self, key: u64, by: u64, entered: u64) -> Option<Pending> {
-        let free = self.find(key, |there| there.claim == 0 || there.claim == by);
-        let place = free.or_else(|| self.find(key, |_| true))?;
+        let place = self.find(key, |there| there.claim == 0 || there.claim == by)?;
         let there = self.values.get_mut(place)?;
         (there.claim, there.claimed_at) = (by, entered);
         Some(*there)
@@ -289,6 +288,7 @@ mod tests {
         assert_eq!(table.claim(5, 200, 8).unwrap().start, 2, "the other is claimed");
         let place = table.find(5, |there| there.claim == 100).unwrap();
         assert_eq!(table.remove(place).unwrap().start, 1);
-        assert_eq!(table.claim(5, 100, 9).unwrap().start, 2, "the thread that claimed it has jumped");
+        assert!(table.claim(5, 100, 9).is_none(), "a message with the handle of the other's operation");
+        assert_eq!(table.claim(5, 200, 9).unwrap().start, 2, "this thread's earlier call was left by a jump");
     }
 }

@@ -15,13 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::time::{Duration, Instant};
+use tmio_trace::roll::{self, CLOSED};
 
 /// Ranks of a node beyond this number are not traced.
-const PLACES: usize = 2048;
+const PLACES: usize = roll::PLACES;
 const WORDS: usize = 1 + 2 * PLACES;
-
-/// In the number of entries: nobody else may enrol.
-const CLOSED: u64 = 1 << 63;
 
 /// What an entry says, in its upper half; the lower half is the rank.
 const UNKNOWN: u64 = 0;
@@ -48,7 +46,7 @@ impl Roll {
     pub(crate) fn enrol(job: u64) -> Option<Self> {
         // SAFETY: the call has no premises.
         let user = unsafe { libc::geteuid() };
-        Self::enrol_in(Path::new("/dev/shm").join(format!("tmio-{user}-roll-{job:016x}")))
+        Self::enrol_in(Path::new(roll::DIRECTORY).join(roll::name(user, job)))
     }
 
     fn enrol_in(path: PathBuf) -> Option<Self> {
@@ -59,7 +57,7 @@ impl Roll {
                 (count & CLOSED == 0 && count < PLACES as u64).then_some(count + 1)
             })
             .ok()? as usize;
-        words.get(2 + 2 * place)?.store(u64::from(std::process::id()), Relaxed);
+        words.get(2 + 2 * place)?.store(roll::this_process(), Relaxed);
         Some(Self { path, words, place })
     }
 
@@ -80,9 +78,9 @@ impl Roll {
         self.settle(ABSENT);
     }
 
-    /// Says which rank this process is, closes the list, and gives the ranks on it, in order. It is empty
-    /// if this process came too late to be on it. `expected`: how many there should be.
-    pub(crate) fn close(self, rank: u32, expected: u32) -> Vec<u32> {
+    /// Says which rank this process is, closes the list, and gives the ranks on it, in order, and their
+    /// processes. It is empty if this process came too late to be on it. `expected`: how many there should be.
+    pub(crate) fn close(self, rank: u32, expected: u32) -> (Vec<u32>, Vec<u32>) {
         self.close_within(rank, expected, FOR_THE_OTHERS, FOR_THE_ENROLLED)
     }
 
@@ -92,32 +90,34 @@ impl Roll {
         expected: u32,
         for_the_others: Duration,
         for_the_enrolled: Duration,
-    ) -> Vec<u32> {
+    ) -> (Vec<u32>, Vec<u32>) {
         self.settle(PRESENT | u64::from(rank));
         let began = Instant::now();
         wait(|| self.entries().count() >= expected as usize || began.elapsed() > for_the_others);
         wait(|| {
             let doubt = began.elapsed() > UNTIL_DOUBT;
             let settled = |(entry, process): (&AtomicU64, &AtomicU64)| {
-                entry.load(Acquire) != UNKNOWN || (doubt && !is_alive(process.load(Relaxed)))
+                entry.load(Acquire) != UNKNOWN || (doubt && !is_alive(process.load(Relaxed) as u32))
             };
             self.entries().all(settled) || began.elapsed() > for_the_enrolled
         });
         if let Some(count) = self.words.first() {
             count.fetch_or(CLOSED, AcqRel);
         }
-        let mut ranks = Vec::new();
+        let (mut ranks, mut processes) = (Vec::new(), Vec::new());
         let mut listed = false;
-        for (index, (entry, _)) in self.entries().enumerate() {
+        for (index, (entry, process)) in self.entries().enumerate() {
             let _ = entry.compare_exchange(UNKNOWN, ABSENT, AcqRel, Relaxed);
             let what = entry.load(Acquire);
-            if what & !0xffff_ffff == PRESENT && ranks.try_reserve(1).is_ok() {
+            let room = ranks.try_reserve(1).is_ok() && processes.try_reserve(1).is_ok();
+            if what & !0xffff_ffff == PRESENT && room {
                 ranks.push(what as u32);
+                processes.push(process.load(Relaxed) as u32);
                 listed |= index == self.place;
             }
         }
         ranks.sort_unstable();
-        if listed { ranks } else { Vec::new() }
+        if listed { (ranks, processes) } else { (Vec::new(), Vec::new()) }
     }
 }
 
@@ -141,7 +141,8 @@ fn wait(mut done: impl FnMut() -> bool) {
     }
 }
 
-fn is_alive(process: u64) -> bool {
+/// Whether there is a process with this id.
+pub(crate) fn is_alive(process: u32) -> bool {
     // SAFETY: signal 0 is never delivered; the call only checks the id.
     let answer = unsafe { libc::kill(process as libc::pid_t, 0) };
     answer == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
@@ -196,7 +197,7 @@ mod tests {
         let path = path("all");
         let lists: Vec<Vec<u32>> = std::thread::scope(|scope| {
             let rolls: Vec<Roll> = (0..8).map(|_| Roll::enrol_in(path.clone()).unwrap()).collect();
-            let threads = (0..).zip(rolls).map(|(rank, roll)| scope.spawn(move || roll.close(rank, 8)));
+            let threads = (0..).zip(rolls).map(|(rank, roll)| scope.spawn(move || roll.close(rank, 8).0));
             threads.collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(lists.iter().all(|list| *list == [0, 1, 2, 3, 4, 5, 6, 7]), "{lists:?}");
@@ -211,9 +212,10 @@ mod tests {
         assert!(!path.exists(), "nothing is left behind, whatever becomes of the others");
         // The third is enrolled and alive, and says nothing for as long as anybody waits.
         let short = Duration::from_millis(20);
-        assert_eq!(a.close_within(4, 4, short, short), [4]);
-        assert_eq!(c.close(9, 4), [0; 0], "closed without it");
-        assert!(Roll::enrol_in(path.clone()).unwrap().close(1, 1) == [1], "a list of its own");
+        let (ranks, processes) = a.close_within(4, 4, short, short);
+        assert_eq!((ranks, processes), (vec![4], vec![std::process::id()]));
+        assert_eq!(c.close(9, 4).0, [0; 0], "closed without it");
+        assert!(Roll::enrol_in(path.clone()).unwrap().close(1, 1).0 == [1], "a list of its own");
     }
 
     #[test]

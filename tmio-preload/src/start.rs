@@ -32,6 +32,8 @@ struct Node {
     /// `None`: only this one.
     world: Option<MpiWorld>,
     others: Others,
+    /// The processes that began together.
+    processes: Vec<u32>,
     patience: Duration,
 }
 
@@ -83,9 +85,9 @@ impl Start {
         let Some((rank, size)) = rank_and_size(tracer) else { return self.not_at_all() };
         let patience = self.parsed.options.finalize_timeout;
         let local = launcher::local_size().unwrap_or(size).min(size);
-        let ranks = match self.roll {
+        let (ranks, processes) = match self.roll {
             Some(roll) => roll.close(rank, local),
-            None => vec![rank],
+            None => (vec![rank], vec![std::process::id()]),
         };
         let enrolled = ranks.len() as u32;
         let world = match enrolled {
@@ -131,7 +133,7 @@ impl Start {
                 false => message::warn(format_args!("{enrolled} of {local} ranks of this node are traced")),
             }
         }
-        *NODE.lock() = Some(Node { tracer, world, others, patience });
+        *NODE.lock() = Some(Node { tracer, world, others, processes, patience });
     }
 }
 
@@ -169,9 +171,9 @@ fn is_spawned(tracer: &Tracer) -> bool {
 
 /// The end of the job, inside `MPI_Finalize`.
 pub(crate) fn finish() {
-    let Some(Node { tracer, world, others, patience }) = NODE.lock().take() else { return };
+    let Some(Node { tracer, world, others, processes, patience }) = NODE.lock().take() else { return };
     let whole = match others {
-        Others::None => world,
+        Others::None => world.inspect(|world| world.meet(&processes, patience)),
         Others::Incomplete => None,
         Others::Elsewhere => {
             if let Some(world) = world {
@@ -182,8 +184,8 @@ pub(crate) fn finish() {
     };
     match (whole, others) {
         (Some(mut whole), _) => {
-            // The file system may take as long; who waits for it is waited for, too.
-            whole.set_patience(patience.saturating_mul(2));
+            // Everybody is here: what follows takes no longer than the file system, which has as long.
+            whole.set_patience(patience);
             tmio_api::finish(&whole);
             whole.free();
         }

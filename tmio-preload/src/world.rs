@@ -3,6 +3,7 @@
 //! All communication is on a communicator of our own, with an error handler of tmio's own that does
 //! nothing: an error of ours is never the application's. Only ranks that are known to take part are in it.
 
+use crate::roll::is_alive;
 use crate::tracer::Tracer;
 use std::ffi::{c_int, c_void};
 use std::time::{Duration, Instant};
@@ -86,6 +87,27 @@ impl MpiWorld {
         };
         let (rank, size) = (u32::try_from(rank).ok()?, u32::try_from(size).ok()?);
         ok.then(|| Self { tracer, comm, rank, size, deadline: Instant::now() + patience })
+    }
+
+    /// Waits until every rank has come to this call, as `MPI_Finalize` does in any case. If one of these
+    /// processes is gone, it never will: then nobody is waited for any longer than `patience`.
+    pub(crate) fn meet(&self, processes: &[u32], patience: Duration) {
+        const LOOK: Duration = Duration::from_millis(250);
+        // What MPI may still write to is never given back.
+        let request = std::ptr::from_mut(Box::leak(Box::new(0u64)));
+        // SAFETY: the communicator is ours, and the place lives for ever.
+        let mut waiting = unsafe { (self.tracer.mpi.ibarrier)(self.comm, request) == 0 };
+        let mut until = None;
+        while waiting && until.is_none_or(|until| Instant::now() < until) {
+            let began = Instant::now();
+            // SAFETY: there is a request.
+            let come = unsafe { wait(self.tracer, request, began + LOOK) };
+            // An error of MPI ends the wait early.
+            waiting = !come && began.elapsed() >= LOOK;
+            if waiting && until.is_none() && !processes.iter().all(|&process| is_alive(process)) {
+                until = Some(Instant::now() + patience);
+            }
+        }
     }
 
     /// Waits for nobody longer than this from now on.

@@ -1,8 +1,8 @@
 //! Writes the logs on which `scripts/reference` asks PyDarshan: `reference_logs FOLDER`.
 //!
-//! Every counter of every record has a value of its own, so that a counter read from the wrong place shows. Left out is
-//! what PyDarshan 3.5.0 cannot read or reads wrongly: logs compressed by bzip2, Darshan 2, segments with threads, and
-//! big-endian logs with POSIX records older than version 4.
+//! Every counter of every record has a value of its own, so that a counter read from the wrong place shows.
+//! Left out is what PyDarshan 3.5.0 cannot read or reads wrongly: logs compressed by bzip2, Darshan 2,
+//! segments with threads, and big-endian logs with POSIX records older than version 4.
 
 #[path = "../tests/support/samples.rs"]
 mod samples;

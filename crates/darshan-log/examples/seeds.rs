@@ -1,4 +1,5 @@
-//! Writes a log of every format, byte order and compression to a folder: seeds for fuzzing, samples for other readers.
+//! Writes a log of every format, byte order and compression to a folder: seeds for fuzzing, samples for other
+//! readers.
 //!
 //! ```text
 //! cargo run -p darshan-log --example seeds -- FOLDER

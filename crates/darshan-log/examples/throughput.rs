@@ -4,8 +4,9 @@
 //! cargo run --release -p darshan-log --example throughput [LOGS] [LOG…]
 //! ```
 //!
-//! Without files, LOGS (default 2000) logs of about 2 KB are written to a temporary folder, each different. Per log:
-//! open, read the job, sum the bytes of all POSIX records; then the same from memory, and with everything read.
+//! Without files, LOGS (default 2000) logs of about 2 KB are written to a temporary folder, each different.
+//! Per log: open, read the job, sum the bytes of all POSIX records; then the same from memory, and with
+//! everything read.
 
 use std::path::PathBuf;
 use std::time::Instant;

@@ -1,8 +1,9 @@
-//! What the counter modules (POSIX, MPI-IO, STDIO) have in common: named counters, record versions, a summary.
+//! What the counter modules (POSIX, MPI-IO, STDIO) have in common: named counters, record versions, a
+//! summary.
 //!
-//! A record on disk is an id, a rank, integers and doubles of 8 bytes each. Versions of a module differ in which
-//! counters there are; a [`Layout`] says which run of the disk's counters is which run of the newest version's, and
-//! serves reading and writing alike.
+//! A record on disk is an id, a rank, integers and doubles of 8 bytes each. Versions of a module differ in
+//! which counters there are; a [`Layout`] says which run of the disk's counters is which run of the newest
+//! version's, and serves reading and writing alike.
 
 use crate::endian::ByteOrder;
 use crate::module::{Layer, ModuleId};
@@ -27,8 +28,8 @@ pub struct Interval {
 
 /// What was done to a file through one layer, in the terms all layers share.
 ///
-/// This is what an analysis of counters wants: one interval and one volume per direction. Counts that a log does
-/// not have are 0.
+/// This is what an analysis of counters wants: one interval and one volume per direction. Counts that a log
+/// does not have are 0.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Activity {
@@ -56,8 +57,8 @@ pub struct Activity {
     pub write: Option<Interval>,
     /// From the first open to the last close.
     pub open: Option<Interval>,
-    /// From the first open to the end of the last, where the record version tells (POSIX and MPI-IO since Darshan 3.1.0,
-    /// STDIO).
+    /// From the first open to the end of the last, where the record version tells (POSIX and MPI-IO since
+    /// Darshan 3.1.0, STDIO).
     pub opening: Option<Interval>,
     /// From the first close to the end of the last, likewise.
     pub closing: Option<Interval>,
@@ -184,34 +185,6 @@ pub trait FileRecord: Codec {
     }
 }
 
-/// Declares the counters of a module: an enum whose discriminant is the index, with the names of Darshan's tools.
-macro_rules! counters {
-    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[non_exhaustive]
-        pub enum $name { $($(#[$doc])* #[doc = concat!("`", $text, "`")] $variant,)+ }
-
-        impl $name {
-            /// All of them, in the order of the record.
-            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
-            /// How many there are.
-            pub const COUNT: usize = Self::ALL.len();
-
-            /// The name Darshan's tools print.
-            pub const fn name(self) -> &'static str {
-                match self { $($name::$variant => $text,)+ }
-            }
-
-            /// The counter of a name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($text => Some($name::$variant),)+ _ => None }
-            }
-        }
-    };
-}
-pub(crate) use counters;
-
 /// Declares the record of a module over its counters.
 macro_rules! file_record {
     (
@@ -219,6 +192,10 @@ macro_rules! file_record {
         pub struct $name:ident {
             counters: $int:ident, fcounters: $float:ident,
             module: $module:expr, layer: $layer:expr, layouts: $layouts:expr,
+            counts: {
+                opens: [$($opens:ident),*], reads: [$($reads:ident),*], writes: [$($writes:ident),*],
+                seeks: [$($seeks:ident),*], stats: [$($stats:ident),*],
+            },
         }
     ) => {
         $(#[$meta])*
@@ -315,8 +292,28 @@ macro_rules! file_record {
                 ints.chain($float::ALL.iter().map(|c| (c.name(), Value::Float(self[*c]))))
             }
 
-            fn activity(&self) -> Activity {
-                self.activity_of()
+            fn activity(&self) -> crate::Activity {
+                use crate::counters::{interval, known};
+                use $float as T;
+                crate::Activity {
+                    id: self.id,
+                    rank: self.rank,
+                    opens: self.sum([$($int::$opens),*]),
+                    reads: self.sum([$($int::$reads),*]),
+                    writes: self.sum([$($int::$writes),*]),
+                    seeks: self.sum([$($int::$seeks),*]),
+                    stats: self.sum([$($int::$stats),*]),
+                    bytes_read: self.sum([$int::BytesRead]),
+                    bytes_written: self.sum([$int::BytesWritten]),
+                    read: interval(self[T::ReadStartTimestamp], self[T::ReadEndTimestamp]),
+                    write: interval(self[T::WriteStartTimestamp], self[T::WriteEndTimestamp]),
+                    open: interval(self[T::OpenStartTimestamp], self[T::CloseEndTimestamp]),
+                    opening: known(self[T::OpenStartTimestamp], self[T::OpenEndTimestamp]),
+                    closing: known(self[T::CloseStartTimestamp], self[T::CloseEndTimestamp]),
+                    read_time: self[T::ReadTime],
+                    write_time: self[T::WriteTime],
+                    meta_time: self[T::MetaTime],
+                }
             }
         }
     };

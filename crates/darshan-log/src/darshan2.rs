@@ -1,4 +1,5 @@
-//! Darshan 2: one compressed stream of a job record and file records, each with the counters of all interfaces.
+//! Darshan 2: one compressed stream of a job record and file records, each with the counters of all
+//! interfaces.
 
 use crate::counters::{Activity, Value, interval};
 use crate::darshan1;
@@ -17,8 +18,8 @@ pub(crate) const SUFFIX_LEN: usize = 16;
 
 /// What a rank, or all ranks together (`rank` −1), did to a file, through whichever interface.
 ///
-/// Darshan 2 has no modules: opens, reads and writes are counted per interface, but there is one number of bytes
-/// and one first and last time for all of them. Bytes are counted where POSIX (or a stream) moves them.
+/// Darshan 2 has no modules: opens, reads and writes are counted per interface, but there is one number of
+/// bytes and one first and last time for all of them. Bytes are counted where POSIX (or a stream) moves them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Darshan2Record {
     /// Hash of the file's path.
@@ -63,9 +64,10 @@ impl Darshan2Record {
         counters.iter().fold(0u64, |sum, c| sum.saturating_add(u64::try_from(self[*c]).unwrap_or(0)))
     }
 
-    /// Whether the file was used through a layer. A file may be used through MPI-IO and through POSIX or streams; it is
-    /// said to be of streams only if POSIX never opened it, and of POSIX if nothing else is known to have opened it. Every
-    /// record so belongs to at least one layer, and never to both POSIX and STDIO.
+    /// Whether the file was used through a layer. A file may be used through MPI-IO and through POSIX or
+    /// streams; it is said to be of streams only if POSIX never opened it, and of POSIX if nothing else is
+    /// known to have opened it. Every record so belongs to at least one layer, and never to both POSIX and
+    /// STDIO.
     pub fn uses(&self, layer: Layer) -> bool {
         use Darshan2Counter as C;
         let posix = self.sum([C::PosixOpens]) > 0;
@@ -79,8 +81,8 @@ impl Darshan2Record {
         }
     }
 
-    /// Whether the file was never seen below MPI-IO, HDF5 or PnetCDF, so that its bytes were not counted: they are 0
-    /// although data may have been moved.
+    /// Whether the file was never seen below MPI-IO, HDF5 or PnetCDF, so that its bytes were not counted:
+    /// they are 0 although data may have been moved.
     pub fn lacks_bytes(&self) -> bool {
         use Darshan2Counter as C;
         self.sum([C::PosixOpens, C::PosixFopens, C::PosixStats]) == 0
@@ -139,7 +141,8 @@ impl Darshan2Record {
     }
 }
 
-/// Job start times below this (1973) come from machines whose clock was never set; no timestamp is absolute then.
+/// Job start times below this (1973) come from machines whose clock was never set; no timestamp is absolute
+/// then.
 const PLAUSIBLE_EPOCH: i64 = 100_000_000;
 
 impl std::ops::Index<Darshan2Counter> for Darshan2Record {

@@ -70,8 +70,9 @@ pub struct DxtRecord {
 
 /// The DXT records of a module.
 ///
-/// As an iterator it yields whole [`DxtRecord`]s. A record may hold millions of segments; to read those one at a
-/// time in constant memory, alternate [`next_head`](Dxt::next_head) and [`next_segment`](Dxt::next_segment):
+/// As an iterator it yields whole [`DxtRecord`]s. A record may hold millions of segments; to read those one
+/// at a time in constant memory, alternate [`next_head`](Dxt::next_head) and
+/// [`next_segment`](Dxt::next_segment):
 ///
 /// ```
 /// # fn longest(log: &darshan_log::Log) -> darshan_log::Result<f64> {

@@ -55,7 +55,8 @@ impl ByteOrder {
     }
 }
 
-/// Takes fields one after the other from a slice whose length was checked; past its end, every field reads as 0.
+/// Takes fields one after the other from a slice whose length was checked; past its end, every field reads as
+/// 0.
 #[derive(Debug)]
 pub(crate) struct Fields<'a> {
     order: ByteOrder,

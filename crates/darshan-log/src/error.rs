@@ -38,9 +38,9 @@ impl fmt::Display for Place {
 
 /// Why a log, or a part of it, could not be read.
 ///
-/// Every variant names the file; those about its contents name the [`Place`], what was expected there and what
-/// was found. Iterators over records yield everything that precedes the damage before they yield the error, so a
-/// caller may keep what was read and say that it is incomplete.
+/// Every variant names the file; those about its contents name the [`Place`], what was expected there and
+/// what was found. Iterators over records yield everything that precedes the damage before they yield the
+/// error, so a caller may keep what was read and say that it is incomplete.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -166,7 +166,8 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "a.darshan: HEATMAP region at file byte 620, record 1, inflated byte 32: expected at most 65536 bins, \
+            "a.darshan: HEATMAP region at file byte 620, record 1, inflated byte 32: expected at most \
+             65536 bins, \
              found -4"
         );
         assert_eq!(error.file(), "a.darshan");

@@ -30,8 +30,8 @@ pub(crate) fn slots(format: Format) -> usize {
     if format < Format::V3_41 { 16 } else { 64 }
 }
 
-/// The module in a slot of the header. H5D (4) appeared with format 3.20, PNETCDF_VAR (6) with 3.41; before, the
-/// modules after them had smaller numbers.
+/// The module in a slot of the header. H5D (4) appeared with format 3.20, PNETCDF_VAR (6) with 3.41; before,
+/// the modules after them had smaller numbers.
 pub(crate) fn module_of_slot(format: Format, slot: usize) -> ModuleId {
     let mut id = slot as u8;
     if format < Format::V3_20 && id >= 4 {

@@ -1,8 +1,9 @@
 //! Heatmaps: how many bytes each rank read and wrote in each interval of the run.
 //!
-//! Darshan (3.4 and later) keeps 200 bins per layer and rank. When a run outlasts them, neighbours are added and the
-//! width doubles, so that a width is 0.1 s · 2ᵏ and a run of more than 20 s ends with 101 to 200 bins. The bytes of
-//! one call are spread evenly over its duration and rounded per bin: sums differ by a few bytes from the counters.
+//! Darshan (3.4 and later) keeps 200 bins per layer and rank. When a run outlasts them, neighbours are added
+//! and the width doubles, so that a width is 0.1 s · 2ᵏ and a run of more than 20 s ends with 101 to 200
+//! bins. The bytes of one call are spread evenly over its duration and rounded per bin: sums differ by a few
+//! bytes from the counters.
 
 use crate::endian::{ByteOrder, Fields};
 use crate::error::{Error, Result};
@@ -144,8 +145,9 @@ impl Heatmap {
         Heatmap { layer, bin_width: 0.0, write_bins: Vec::new(), read_bins: Vec::new(), records: 0 }
     }
 
-    /// Adds a rank. Ranks may have stopped with one bin more or less (Darshan 3.4.0 – 3.4.3), and, where they did not
-    /// agree at the end of the run, with widths that differ by a power of two: the finer are added up.
+    /// Adds a rank. Ranks may have stopped with one bin more or less (Darshan 3.4.0 – 3.4.3), and, where they
+    /// did not agree at the end of the run, with widths that differ by a power of two: the finer are added
+    /// up.
     pub(crate) fn add(&mut self, record: &HeatmapRecord) {
         if self.records == 0 {
             self.bin_width = record.bin_width;

@@ -27,8 +27,8 @@ pub(crate) struct Step {
 
 /// Decompresses a sequence of concatenated streams.
 ///
-/// Every writing rank of a Darshan job compresses its own share, so that a region is one stream after the other;
-/// the decoder starts the next one by itself.
+/// Every writing rank of a Darshan job compresses its own share, so that a region is one stream after the
+/// other; the decoder starts the next one by itself.
 #[derive(Debug)]
 pub(crate) enum Decoder {
     Zlib(flate2::Decompress),
@@ -59,8 +59,8 @@ impl Decoder {
         }
     }
 
-    /// Decompresses from `input` into the spare capacity of `output`, which must not be empty, up to the end of one
-    /// stream at most. The error says what is wrong with the stream.
+    /// Decompresses from `input` into the spare capacity of `output`, which must not be empty, up to the end
+    /// of one stream at most. The error says what is wrong with the stream.
     pub(crate) fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<Step, String> {
         let room = output.capacity() - output.len();
         match self {

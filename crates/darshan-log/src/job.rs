@@ -54,8 +54,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Seconds from start to end, as Darshan's own tools count them: logs that only have whole seconds (before
-    /// format 3.41) get one second more, so that a short job is not said to have taken none.
+    /// Seconds from start to end, as Darshan's own tools count them: logs that only have whole seconds
+    /// (before format 3.41) get one second more, so that a short job is not said to have taken none.
     pub fn run_time(&self) -> f64 {
         let seconds = self.end.seconds.saturating_sub(self.start.seconds);
         if self.subsecond {
@@ -76,7 +76,8 @@ impl Job {
         self.metadata_value("lib_ver")
     }
 
-    /// The mount a file is on: the one with the longest path that is a prefix of the file's, by whole components.
+    /// The mount a file is on: the one with the longest path that is a prefix of the file's, by whole
+    /// components.
     pub fn mount_of(&self, file: &str) -> Option<&Mount> {
         let holds = |mount: &&Mount| {
             let path = mount.path.trim_end_matches('/');
@@ -90,7 +91,8 @@ impl Job {
         let subsecond = format >= Format::V3_41;
         let numbers = if subsecond { 56 } else { 40 };
         let mut bytes = region.take_promised(numbers + METADATA_LEN, "a job record")?.to_vec();
-        // The text follows, as long as it is: the region says, and NUL. What comes after that NUL is not ours to read.
+        // The text follows, as long as it is: the region says, and NUL. What comes after that NUL is not ours
+        // to read.
         let mut text = Vec::new();
         while text.len() < RECORD_LEN && !text.contains(&0) {
             match region.take_up_to(RECORD_LEN - text.len())? {

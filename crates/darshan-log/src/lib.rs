@@ -1,9 +1,9 @@
-//! Reads [Darshan](https://www.mcs.anl.gov/research/projects/darshan/) logs: what a job on a supercomputer did to
-//! which files, when, and how much.
+//! Reads [Darshan](https://www.mcs.anl.gov/research/projects/darshan/) logs: what a job on a supercomputer
+//! did to which files, when, and how much.
 //!
-//! Pure Rust, with neither libdarshan-util nor Python. All log formats of Darshan 3 (3.00 – 3.41, releases 3.0 –
-//! 3.5) and Darshan 2 (2.00 – 2.06), written by machines of either byte order, compressed by zlib, gzip, bzip2 or
-//! not at all.
+//! Pure Rust, with neither libdarshan-util nor Python. All log formats of Darshan 3 (3.00 – 3.41, releases
+//! 3.0 – 3.5) and Darshan 2 (2.00 – 2.06), written by machines of either byte order, compressed by zlib,
+//! gzip, bzip2 or not at all.
 //!
 //! ```
 //! use darshan_log::{Layer, Log, PosixCounter};
@@ -40,16 +40,18 @@
 //!
 //! Other modules (Lustre, HDF5, PnetCDF, …) are listed by [`Log::modules`] and passed over.
 //!
-//! The same bytes are seen by every layer they pass: MPI-IO data appear again under POSIX. Choose one [`Layer`].
+//! The same bytes are seen by every layer they pass: MPI-IO data appear again under POSIX. Choose one
+//! [`Layer`].
 //!
 //! # What can be relied on
 //!
-//! - **Lazy and streaming.** [`Log::open`] reads the header and the job; a module is decompressed when it is iterated,
-//!   in buffers of 64 KiB.
-//! - **Bounded.** No length in a file is believed: memory grows with data that are really there, within [`Limits`].
+//! - **Lazy and streaming.** [`Log::open`] reads the header and the job; a module is decompressed when it is
+//!   iterated, in buffers of 64 KiB.
+//! - **Bounded.** No length in a file is believed: memory grows with data that are really there, within
+//!   [`Limits`].
 //! - **No panic**, whatever the bytes. [`Error`]s name file, place, what was expected and what was found.
-//! - **Nothing hidden.** A module that Darshan itself cut short is marked [`partial`](ModuleInfo::partial). A damaged
-//!   region yields everything before the damage, then the error. Values are those on disk: where
+//! - **Nothing hidden.** A module that Darshan itself cut short is marked [`partial`](ModuleInfo::partial). A
+//!   damaged region yields everything before the damage, then the error. Values are those on disk: where
 //!   libdarshan-util 3.5.0 alters them (unswapped times of POSIX records before version 4 on big-endian logs,
 //!   variances lost from version 3, records of version 1 with streams left out) the two differ.
 //!
@@ -57,12 +59,13 @@
 //!
 //! [`mod@write`] makes logs of every format, byte order and compression, for tests.
 //!
-//! The format is not documented outside Darshan's own headers (`darshan-log-format.h` and those of its modules,
-//! release 3.5.0; version 2.3.1 for Darshan 2), from which the facts used here were taken.
+//! The format is not documented outside Darshan's own headers (`darshan-log-format.h` and those of its
+//! modules, release 3.5.0; version 2.3.1 for Darshan 2), from which the facts used here were taken.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod counter_rows;
 mod counters;
 mod darshan1;
 mod darshan2;

@@ -25,9 +25,10 @@ use crate::{MpiioRecord, PosixRecord, StdioRecord};
 
 /// A Darshan log.
 ///
-/// Opening reads the header and the job. Everything else is decompressed when it is asked for, and again each time:
-/// [`heatmap`](Log::heatmap) does not touch DXT. Iterators borrow the log, are independent of each other, and take
-/// a few buffers of memory however large the log is. A module that the log does not have yields nothing.
+/// Opening reads the header and the job. Everything else is decompressed when it is asked for, and again each
+/// time: [`heatmap`](Log::heatmap) does not touch DXT. Iterators borrow the log, are independent of each
+/// other, and take a few buffers of memory however large the log is. A module that the log does not have
+/// yields nothing.
 #[derive(Debug)]
 pub struct Log {
     file: Box<str>,
@@ -153,8 +154,8 @@ impl Log {
         &self.job.mounts
     }
 
-    /// The modules that have data, or would have had memory sufficed, in the order of their numbers. Modules whose
-    /// records this crate does not read are listed as well. Darshan 2 has none.
+    /// The modules that have data, or would have had memory sufficed, in the order of their numbers. Modules
+    /// whose records this crate does not read are listed as well. Darshan 2 has none.
     pub fn modules(&self) -> &[ModuleInfo] {
         &self.modules
     }
@@ -169,8 +170,8 @@ impl Log {
         self.modules.iter().any(|m| m.partial)
     }
 
-    /// Whether timestamps count from the start of the job. Up to format 2.02 they may be absolute, or count from
-    /// some other time; [`activities`](Log::activities) corrects the former.
+    /// Whether timestamps count from the start of the job. Up to format 2.02 they may be absolute, or count
+    /// from some other time; [`activities`](Log::activities) corrects the former.
     pub fn has_relative_timestamps(&self) -> bool {
         self.format > Format::new(2, 2)
     }
@@ -243,9 +244,9 @@ impl Log {
         Darshan2Records::new(self.format, self.order, region)
     }
 
-    /// What was done to each file through a layer, in logs of Darshan 2 and 3 alike: from the POSIX, MPI-IO or STDIO
-    /// module, or from the records of Darshan 2 that [use](crate::Darshan2Record::uses) the layer. There are no such
-    /// records of other layers.
+    /// What was done to each file through a layer, in logs of Darshan 2 and 3 alike: from the POSIX, MPI-IO
+    /// or STDIO module, or from the records of Darshan 2 that [use](crate::Darshan2Record::uses) the layer.
+    /// There are no such records of other layers.
     pub fn activities(&self, layer: Layer) -> Box<dyn Iterator<Item = Result<Activity>> + '_> {
         let start = self.job.start.seconds;
         match (self.format.has_modules(), layer) {
@@ -262,8 +263,8 @@ impl Log {
 
     /// The totals of every module, each read once. Damage to one does not hide the others.
     ///
-    /// A log of Darshan 2 is shown as the modules POSIX, MPI-IO and STDIO (with version 0) of the files that used
-    /// them, because its successor would have recorded it so.
+    /// A log of Darshan 2 is shown as the modules POSIX, MPI-IO and STDIO (with version 0) of the files that
+    /// used them, because its successor would have recorded it so.
     pub fn totals(&self) -> Vec<ModuleTotals> {
         if !self.format.has_modules() {
             return self.totals_2();

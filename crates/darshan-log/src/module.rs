@@ -97,8 +97,8 @@ impl ModuleInfo {
 
 /// An I/O interface, of which a program may use several on top of each other.
 ///
-/// The same bytes appear once per layer they pass: what MPI-IO writes, POSIX writes again. Layers are alternatives
-/// to choose from, never to be added up.
+/// The same bytes appear once per layer they pass: what MPI-IO writes, POSIX writes again. Layers are
+/// alternatives to choose from, never to be added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Layer {

@@ -12,8 +12,8 @@ const ENTRY_COST: u64 = 48;
 
 /// The names of the records of a log, by record id.
 ///
-/// An id is the hash of a path; the ids of heatmap records stand for `heatmap:POSIX` and the like. Where several
-/// entries have the same id, the first that is not empty counts.
+/// An id is the hash of a path; the ids of heatmap records stand for `heatmap:POSIX` and the like. Where
+/// several entries have the same id, the first that is not empty counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     by_id: BTreeMap<u64, String>,

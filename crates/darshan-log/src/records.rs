@@ -9,8 +9,8 @@ use crate::region::Region;
 
 /// The records of a counter module, read one at a time.
 ///
-/// Yields every whole record, then, if the region is damaged, one error, then nothing more. Whether the log itself
-/// is [`partial`](crate::ModuleInfo::partial) is a different matter: Darshan says so in the header.
+/// Yields every whole record, then, if the region is damaged, one error, then nothing more. Whether the log
+/// itself is [`partial`](crate::ModuleInfo::partial) is a different matter: Darshan says so in the header.
 #[derive(Debug)]
 pub struct Records<'a, R> {
     /// `None` once exhausted, or when the log has no such module.
@@ -24,7 +24,8 @@ pub struct Records<'a, R> {
 }
 
 impl<'a, R: FileRecord> Records<'a, R> {
-    /// `region` is the module's, with the version of its records; `None` where the log does not have the module.
+    /// `region` is the module's, with the version of its records; `None` where the log does not have the
+    /// module.
     pub(crate) fn new(order: ByteOrder, region: Option<(Region<'a>, u32)>) -> Self {
         let mut records =
             Records { region: None, layout: None, refused: None, order, next: 0, kind: PhantomData };

@@ -22,7 +22,8 @@ pub(crate) struct Extent {
 
 /// Reads the inflated bytes of a region, once, from its beginning.
 ///
-/// Memory is two buffers of 64 KiB and the decoder's window, however large the region. After an error nothing more is read.
+/// Memory is two buffers of 64 KiB and the decoder's window, however large the region. After an error nothing
+/// more is read.
 #[derive(Debug)]
 pub(crate) struct Region<'a> {
     file: &'a str,

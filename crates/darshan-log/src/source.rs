@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Files up to this size are read in one go: for the small logs that archives are made of, one `read` is cheaper
-/// than three, and 256 KiB is less than one inflate buffer and window of a large one.
+/// Files up to this size are read in one go: for the small logs that archives are made of, one `read` is
+/// cheaper than three, and 256 KiB is less than one inflate buffer and window of a large one.
 const READ_WHOLE: u64 = 256 << 10;
 
 /// The bytes of a log.

@@ -40,8 +40,8 @@ pub struct CounterTotals {
     pub records: u64,
     /// Those that stand for all ranks.
     pub shared_records: u64,
-    /// Those whose bytes are not those of this layer alone: POSIX records of version 1 that also count streams, and
-    /// files of Darshan 2 that were never seen below MPI-IO, whose bytes it did not count.
+    /// Those whose bytes are not those of this layer alone: POSIX records of version 1 that also count
+    /// streams, and files of Darshan 2 that were never seen below MPI-IO, whose bytes it did not count.
     pub uncertain_records: u64,
     /// Opens.
     pub opens: u64,

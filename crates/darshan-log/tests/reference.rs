@@ -1,9 +1,10 @@
 //! Logs give the values that other readers gave for them.
 //!
-//! `reference/` has logs of our own writer and what PyDarshan 3.5.0 reads in them (`scripts/reference` asks it again).
-//! Real logs are compared as well where the folder of shared test data is there. In its `darshan_reference.json` one
-//! value of two logs is known to be wrong (big-endian POSIX records before version 4: `POSIX_F_META_TIME` is not
-//! byte-swapped). The file lists it together with the value of an independent reader; that one is expected here.
+//! `reference/` has logs of our own writer and what PyDarshan 3.5.0 reads in them (`scripts/reference` asks
+//! it again). Real logs are compared as well where the folder of shared test data is there. In its
+//! `darshan_reference.json` one value of two logs is known to be wrong (big-endian POSIX records before
+//! version 4: `POSIX_F_META_TIME` is not byte-swapped). The file lists it together with the value of an
+//! independent reader; that one is expected here.
 
 mod support;
 
@@ -215,8 +216,9 @@ fn check_modules(check: &mut Check, log: &Log, reference: &Json) {
     }
 }
 
-/// Where PyDarshan 3.5.0 is wrong about our logs, whose values are known because we wrote them. Converting POSIX
-/// records of version 3 it loses the two variances; and it does not swap the bytes of the flags of partial modules.
+/// Where PyDarshan 3.5.0 is wrong about our logs, whose values are known because we wrote them. Converting
+/// POSIX records of version 3 it loses the two variances; and it does not swap the bytes of the flags of
+/// partial modules.
 const PYDARSHAN_IS_WRONG: [&str; 6] = [
     "3.10-mpiio-1.darshan: POSIX_F_VARIANCE_RANK_BYTES: found 12.75, expected 0.0",
     "3.10-mpiio-1.darshan: POSIX_F_VARIANCE_RANK_TIME: found 12.0, expected 0.0",

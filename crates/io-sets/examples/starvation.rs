@@ -1,5 +1,6 @@
-//! The case that the report leaves open: a job that never stops writing, in one set with others that want to write now and then.
-//! What each gets without and with the remedy ([`Patience`]), and what the remedy costs where nobody needs it.
+//! The case that the report leaves open: a job that never stops writing, in one set with others that want to
+//! write now and then. What each gets without and with the remedy ([`Patience`]), and what the remedy costs
+//! where nobody needs it.
 //!
 //!     cargo run --release -p io-sets --example starvation
 
@@ -12,7 +13,8 @@ const MIB: f64 = (1 << 20) as f64;
 
 fn main() {
     println!(
-        "One application writes without a break for an hour; three others, behind it in its set, want to write 20 s every 384 s.\n"
+        "One application writes without a break for an hour; three others, behind it in its set, want to \
+         write 20 s every 384 s.\n"
     );
     println!(
         "{:24} {:>10} {:>14} {:>14} {:>12}",
@@ -27,7 +29,8 @@ fn main() {
         starve(name, patience);
     }
     println!(
-        "\nThe published experiment, one repetition, request by request, sets with known periods: what it costs there.\n"
+        "\nThe published experiment, one repetition, request by request, sets with known periods: what it \
+         costs there.\n"
     );
     println!(
         "{:24} {:>10} {:>12} {:>13} {:>13} {:>12}",
@@ -69,7 +72,8 @@ fn starve(name: &str, patience: Patience) {
         iterations: Some(iterations),
         start: 0.0,
     };
-    // The hog's phases are as long as the others' period, so that it is in their set; there is nothing between them.
+    // The hog's phases are as long as the others' period, so that it is in their set; there is nothing
+    // between them.
     let mut applications = vec![application(1, 0.0, 384.0, 10)];
     applications.extend((2..5).map(|job| application(job, 364.0, 20.0, 9)));
     let outcome = Simulation {

@@ -1,9 +1,10 @@
 //! Where the file system's client looks up the priority of a job: `DIR/JOB/priority` (report §3.3).
 //!
-//! The client module of the report makes the directory `iosets` in the kernel's configfs; making a directory there, named after
-//! the job, makes the kernel add the file `priority`. An integer written to it in one write takes effect at once. In an ordinary directory
-//! (a test, or a client in user space that watches it) the file is replaced by renaming a complete one. Either way a reader sees
-//! the old priority or the new one, never half of one, and never none between the two.
+//! The client module of the report makes the directory `iosets` in the kernel's configfs; making a directory
+//! there, named after the job, makes the kernel add the file `priority`. An integer written to it in one
+//! write takes effect at once. In an ordinary directory (a test, or a client in user space that watches it)
+//! the file is replaced by renaming a complete one. Either way a reader sees the old priority or the new one,
+//! never half of one, and never none between the two.
 
 use crate::rules::Priority;
 use std::collections::BTreeMap;
@@ -30,7 +31,8 @@ pub enum ConfigfsError {
     },
 }
 
-/// The priorities that this process keeps in a directory. What it has put there it takes away again when dropped.
+/// The priorities that this process keeps in a directory. What it has put there it takes away again when
+/// dropped.
 #[derive(Debug)]
 pub struct Configfs {
     root: PathBuf,

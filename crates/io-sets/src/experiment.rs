@@ -1,12 +1,12 @@
 //! The published experiment, and what was published about it.
 //!
-//! Report §5 (and §IV of *Capturing Periodic I/O Using Frequency Techniques*, IPDPS 2024, "the paper"): sixteen applications of
-//! eight processes start together; one writes 16 MiB per process every 18 s, fifteen write 320 MiB per process every 360 s. One
-//! application alone reaches about 110 MiB/s, so that periods are 19.2 and 384 s, of which I/O takes 6.25 %. Metrics are taken from
-//! second 400 to 3200, ten times.
+//! Report §5 (and §IV of *Capturing Periodic I/O Using Frequency Techniques*, IPDPS 2024, "the paper"):
+//! sixteen applications of eight processes start together; one writes 16 MiB per process every 18 s, fifteen
+//! write 320 MiB per process every 360 s. One application alone reaches about 110 MiB/s, so that periods are
+//! 19.2 and 384 s, of which I/O takes 6.25 %. Metrics are taken from second 400 to 3200, ten times.
 //!
-//! What the server takes when several write at once was not published. Here it is [`CAPACITY`] times what one reaches alone;
-//! `docs/set-10.md` says why, and what other values give.
+//! What the server takes when several write at once was not published. Here it is [`CAPACITY`] times what one
+//! reaches alone; `docs/set-10.md` says why, and what other values give.
 
 use crate::metrics::{Frame, Metrics};
 use crate::queue::{JobId, Patience};
@@ -19,8 +19,8 @@ use serde::Serialize;
 
 const MIB: u64 = 1 << 20;
 
-/// The bandwidth of the server compared to that of one application alone: the value for which the effect of sets on mean stretch
-/// and utilisation, with periods known beforehand, is the published one.
+/// The bandwidth of the server compared to that of one application alone: the value for which the effect of
+/// sets on mean stretch and utilisation, with periods known beforehand, is the published one.
 pub const CAPACITY: f64 = 2.0;
 
 /// How the file system is shared, and what the scheduler knows.
@@ -32,7 +32,8 @@ pub enum Policy {
     Fcfs,
     /// Sets, with the periods known beforehand.
     Clairvoyant,
-    /// Sets, with the periods that a predictor finds, and until it has found one, [a guess](crate::simulate::Early).
+    /// Sets, with the periods that a predictor finds, and until it has found one,
+    /// [a guess](crate::simulate::Early).
     Predicted,
     /// The same without the guess.
     Strict,
@@ -63,10 +64,11 @@ impl Policy {
         }
     }
 
-    /// What was published: changes against no scheduling, as parts (−0.63: 63 % less). `None` where nothing was.
+    /// What was published: changes against no scheduling, as parts (−0.63: 63 % less). `None` where nothing
+    /// was.
     ///
-    /// Those of [`Error50`](Policy::Error50) were given against [`Predicted`](Policy::Predicted): 5 % more stretch, 27 % more
-    /// slowdown, 4 % less utilisation.
+    /// Those of [`Error50`](Policy::Error50) were given against [`Predicted`](Policy::Predicted): 5 % more
+    /// stretch, 27 % more slowdown, 4 % less utilisation.
     pub fn published(self) -> Published {
         let [stretch_max, stretch_geomean, io_slowdown, utilisation] = match self {
             Policy::FairShare => [Some(0.0); 4],
@@ -144,8 +146,9 @@ impl Experiment {
         }
     }
 
-    /// Any number of applications, as on a large machine, over one hour: periods from 10 to 1000 s, all orders of magnitude alike;
-    /// each does I/O for a part of its period such that together they need `load` of what the file system can do.
+    /// Any number of applications, as on a large machine, over one hour: periods from 10 to 1000 s, all
+    /// orders of magnitude alike; each does I/O for a part of its period such that together they need `load`
+    /// of what the file system can do.
     pub fn mixed(count: usize, load: f64, seed: u64) -> Self {
         let gib = (1u64 << 30) as f64;
         let platform = Platform { servers: 1, stripe: 4, capacity: 10.0 * gib, alone: gib, request: 8 * MIB };

@@ -1,8 +1,8 @@
 //! Stretch, I/O slowdown and utilisation over a time frame (report §4.3).
 //!
-//! Phases that reach beyond the frame are cut to it; of a cut I/O phase, as many bytes count as its mean bandwidth moved
-//! within. With T the length of the frame, e_cpu an application's time in compute phases, and e_io its bytes divided by the bandwidth
-//! it reaches alone:
+//! Phases that reach beyond the frame are cut to it; of a cut I/O phase, as many bytes count as its mean
+//! bandwidth moved within. With T the length of the frame, e_cpu an application's time in compute phases, and
+//! e_io its bytes divided by the bandwidth it reaches alone:
 //!
 //! - stretch = T / (e_cpu + e_io), how much longer the application took than alone, at least 1;
 //! - I/O slowdown = (T − e_cpu) / e_io, how much longer its I/O took than alone;
@@ -98,8 +98,8 @@ impl Metrics {
     }
 }
 
-/// The bandwidth that applications reach alone: the median over the I/O phases during which nobody else did I/O
-/// (report §4.3, step 3). `None` if there is no such phase.
+/// The bandwidth that applications reach alone: the median over the I/O phases during which nobody else did
+/// I/O (report §4.3, step 3). `None` if there is no such phase.
 pub fn bandwidth_alone(outcomes: &[Outcome]) -> Option<f64> {
     let mut bandwidths: Vec<f64> = outcomes.iter().flat_map(unshared).collect();
     bandwidths.sort_by(f64::total_cmp);

@@ -1,10 +1,11 @@
 //! What was seen of a job's I/O so far, and whether it supports a period that somebody predicts.
 //!
-//! Applications that share a file system leave their mark in each other's bandwidth: during a long I/O phase of one, the
-//! short phases of another make dents in it at their period. Seen from within that phase, and nothing else has been
-//! seen of a job that has just done its first I/O, the period of the dents is all there is. But a job that was silent
-//! for six minutes before does not do I/O every twenty seconds. So a period that is much shorter than the silence before
-//! the first request is believed only when the job has shown it for twice as long as it had been silent.
+//! Applications that share a file system leave their mark in each other's bandwidth: during a long I/O phase
+//! of one, the short phases of another make dents in it at their period. Seen from within that phase, and
+//! nothing else has been seen of a job that has just done its first I/O, the period of the dents is all there
+//! is. But a job that was silent for six minutes before does not do I/O every twenty seconds. So a period
+//! that is much shorter than the silence before the first request is believed only when the job has shown it
+//! for twice as long as it had been silent.
 
 /// A silence of up to this many periods is nothing unusual.
 const USUAL_SILENCE: f64 = 3.0;

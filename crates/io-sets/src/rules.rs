@@ -1,12 +1,12 @@
 //! The rules of Set-10: from the time between I/O phases to a set, and from a set to its priority.
 //!
-//! The set of an application is the order of magnitude of its period, the nearest integer of log10 (equation 1 of the
-//! report); the priority of set i is 10⁻ⁱ (equation 2).
+//! The set of an application is the order of magnitude of its period, the nearest integer of log10 (equation
+//! 1 of the report); the priority of set i is 10⁻ⁱ (equation 2).
 //!
 //! # The scale of priorities
 //!
-//! Clients and servers carry a priority as an unsigned 32-bit integer (report §3.3 and 3.4), so 10⁻ⁱ is stored
-//! times [`SCALE`] = 10⁷:
+//! Clients and servers carry a priority as an unsigned 32-bit integer (report §3.3 and 3.4), so 10⁻ⁱ is
+//! stored times [`SCALE`] = 10⁷:
 //!
 //! | set | periods | priority | stored |
 //! |---|---|---|---|
@@ -36,7 +36,8 @@ pub const LAST_SET: i32 = 7;
 /// The priority before anything is known, without the value that makes it unique: 1/50 (report §3.2).
 pub const DEFAULT: u32 = SCALE / 50;
 
-/// How many different priorities jobs of unknown period may have. A twentieth of [`DEFAULT`], so that they share alike.
+/// How many different priorities jobs of unknown period may have. A twentieth of [`DEFAULT`], so that they
+/// share alike.
 pub const DEFAULTS: u32 = 9_999;
 
 /// Applications of similar period. Within a set they do I/O one at a time.
@@ -50,8 +51,9 @@ pub struct Priority(NonZeroU32);
 impl Set {
     /// The set of an application whose I/O phases begin every `seconds` on average.
     ///
-    /// `None` if that is no positive number. The borders 10^(i + ½) are irrational, so that no period lies on one; of
-    /// the numbers next to a border, whole ones fall as the report says: 4 to 31 s into set 1, 32 to 316 s into set 2.
+    /// `None` if that is no positive number. The borders 10^(i + ½) are irrational, so that no period lies on
+    /// one; of the numbers next to a border, whole ones fall as the report says: 4 to 31 s into set 1, 32 to
+    /// 316 s into set 2.
     pub fn of_period(seconds: f64) -> Option<Self> {
         let magnitude = seconds.log10();
         magnitude.is_finite().then(|| Set((magnitude.round() as i32).clamp(FIRST_SET, LAST_SET)))
@@ -86,8 +88,8 @@ impl Priority {
         NonZeroU32::new(stored).map(Priority)
     }
 
-    /// The priority of a job of which no period is known yet: 1/50 and a small value from its name (report §3.2), so
-    /// that each such job is a set of its own. `taken` says which values others have already.
+    /// The priority of a job of which no period is known yet: 1/50 and a small value from its name (report
+    /// §3.2), so that each such job is a set of its own. `taken` says which values others have already.
     pub fn default_for(job: &str, taken: impl Fn(Priority) -> bool) -> Self {
         let own = job_number(job) % u64::from(DEFAULTS);
         let at = |step: u32| {

@@ -1,7 +1,7 @@
 //! Keeps the priorities of running jobs up to date: told what starts, what is predicted and what ends.
 //!
-//! What is followed is a *run*: a trace, in most cases a job's only one. If a job has several (steps), it has the highest
-//! priority of its runs.
+//! What is followed is a *run*: a trace, in most cases a job's only one. If a job has several (steps), it has
+//! the highest priority of its runs.
 
 use crate::configfs::{Configfs, ConfigfsError};
 use crate::rules::{Priority, Set};
@@ -63,7 +63,8 @@ impl Scheduler {
         self.write(&job)
     }
 
-    /// So far a run has had so many I/O phases in so many seconds. Counts only as long as nothing else is known.
+    /// So far a run has had so many I/O phases in so many seconds. Counts only as long as nothing else is
+    /// known.
     pub fn observed(&mut self, run: usize, seconds: f64, phases: u64) -> Result<(), ConfigfsError> {
         let Some(known) = self.runs.get_mut(&run) else { return Ok(()) };
         if !self.options.early || known.conclusive || !self.options.history.is_empty() {

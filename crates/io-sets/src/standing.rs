@@ -1,7 +1,8 @@
 //! The priority of one job, from its start to its end.
 //!
-//! As report §3.2: a unique default until the first conclusive prediction; then that of the set of the predicted period,
-//! kept until the next conclusive prediction. If earlier runs of the application are known, theirs from the start.
+//! As report §3.2: a unique default until the first conclusive prediction; then that of the set of the
+//! predicted period, kept until the next conclusive prediction. If earlier runs of the application are known,
+//! theirs from the start.
 
 use crate::rules::{Priority, Set};
 
@@ -18,7 +19,7 @@ impl Standing {
         Standing { priority: Priority::default_for(job, taken), period: None }
     }
 
-    /// The period is known, from earlier runs or otherwise; `None` if it is none.
+    /// The period is known, from earlier runs or otherwise; `None` if the number cannot be a period.
     pub fn known(period: f64) -> Option<Self> {
         Some(Standing { priority: Set::of_period(period)?.priority(), period: Some(period) })
     }
@@ -31,7 +32,8 @@ impl Standing {
         Standing::known(*periods.get(periods.len().checked_sub(1)? / 2)?)
     }
 
-    /// A prediction: `None` or a nonsensical period is inconclusive, and changes nothing. Tells whether the priority changed.
+    /// A prediction: `None` or a nonsensical period is inconclusive, and changes nothing. Tells whether the
+    /// priority changed.
     pub fn predicted(&mut self, period: Option<f64>) -> bool {
         let Some(next) = period.and_then(Standing::known) else { return false };
         let changed = next.priority != self.priority;

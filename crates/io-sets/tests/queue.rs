@@ -1,4 +1,5 @@
-//! What holds for a server's queue whatever arrives: exclusivity, shares, work conservation, and an end to every wait.
+//! What holds for a server's queue whatever arrives: exclusivity, shares, work conservation, and an end to
+//! every wait.
 
 use io_sets::queue::{JobId, Nanoseconds, Patience, Queue};
 use io_sets::rules::{Priority, Set};
@@ -118,8 +119,8 @@ fn priorities_may_change_while_requests_wait() {
     assert_eq!(order, ['b', 'c', 'a'], "each request goes by the priority it carries");
 }
 
-/// A server that takes a tenth of a second per request. Jobs keep that many requests waiting, always. What each got in
-/// `requests`, and the longest time that a job went without being served.
+/// A server that takes a tenth of a second per request. Jobs keep that many requests waiting, always. What
+/// each got in `requests`, and the longest time that a job went without being served.
 fn endless(patience: Patience, depths: &[usize], requests: u64) -> (Vec<u64>, Vec<Nanoseconds>) {
     let mut queue = Queue::new(patience);
     let mut handled = vec![0; depths.len()];
@@ -147,7 +148,8 @@ fn with_endless_patience_the_first_job_starves_the_others() {
 
 #[test]
 fn patience_ends_every_wait() {
-    // The set's period is 10 s; patience is 3.16 s, and so long may each of those who had none left be served.
+    // The set's period is 10 s; patience is 3.16 s, and so long may each of those who had none left be
+    // served.
     let (handled, longest) = endless(SHORT, &[8, 8, 8], 3000);
     assert!(handled.iter().all(|count| (950..1050).contains(count)), "{handled:?}");
     let bound = 2 * (3_162_277_660 + SECOND / 5);
@@ -157,8 +159,8 @@ fn patience_ends_every_wait() {
     assert!(handled[1] > 300 && longest[1] <= bound, "{handled:?}, {longest:?}");
 }
 
-/// Four jobs with pauses keep the server busy together; how long the fifth waits until its 20 requests are handled, at most `limit`
-/// requests.
+/// Four jobs with pauses keep the server busy together; how long the fifth waits until its 20 requests are
+/// handled, at most `limit` requests.
 fn crowd(patience: Patience, limit: u64) -> Option<u64> {
     let mut queue = Queue::new(patience);
     let mut idle_until = [0; 4];

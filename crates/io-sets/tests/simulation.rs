@@ -1,4 +1,5 @@
-//! What must hold in a simulation, whatever is simulated: nothing appears, nothing is lost, nobody is faster than the file system.
+//! What must hold in a simulation, whatever is simulated: nothing appears, nothing is lost, nobody is faster
+//! than the file system.
 
 use io_sets::experiment::{Experiment, Policy};
 use io_sets::metrics::{Frame, Metrics, bandwidth_alone};

@@ -46,7 +46,8 @@ impl Case<'_> {
             "part": part, "value": value, "disturbance": self.disturbance.name(),
             "judged": Disturbance::JUDGEMENT.contains(&self.disturbance),
             "application": self.application.name, "scale": self.scale, "runs": self.runs, "seed": self.seed,
-            "quality": signature.quality, "used": signature.samples.iter().filter(|sample| sample.used).count(),
+            "quality": signature.quality,
+            "used": signature.samples.iter().filter(|sample| sample.used).count(),
         });
         let found = serde_json::to_value(self.compared(signature)).expect("numbers");
         line.as_object_mut().expect("an object").extend(found.as_object().expect("an object").clone());

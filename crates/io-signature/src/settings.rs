@@ -98,7 +98,8 @@ settings! {
     gamma = "gamma", 0.5, 0.5, 0.0, 1.0, "paper 5.3",
         "A unit of the grid is dense if at least this share of the samples has a burst in it";
     kappa = "kappa", 0.9, 0.9, 0.0, 1.0, "paper 5.3",
-        "A dense unit and its neighbours are a common burst if at least this share of the samples has one there";
+        "A dense unit and its neighbours are a common burst if at least this share of the samples has one \
+         there";
     kappa_low = "kappa-low", 0.7, 0.9, 0.0, 1.0, "ours: others may hide a burst in a few samples",
         "A burst of the aligned samples is kept if at least this share of them shows it";
     rare = "rare", 0.15, 0.15, 0.001, 0.5, "ours",

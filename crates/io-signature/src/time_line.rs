@@ -82,7 +82,7 @@ fn lengths(members: &[Member<'_>], spans: &[Span]) -> Vec<f64> {
         let edges = |member: &Member<'_>| (member.edges[2 * burst], member.edges[2 * burst + 1]);
         let clear = |member: &Member<'_>| edges(member).0.clear >= CLEAR && edges(member).1.clear >= CLEAR;
         let all: Vec<(usize, &Member<'_>)> = members.iter().enumerate().collect();
-        let mut chosen: Vec<(usize, &Member<'_>)> = all.iter().filter(|one| clear(&one.1)).copied().collect();
+        let mut chosen: Vec<(usize, &Member<'_>)> = all.iter().filter(|one| clear(one.1)).copied().collect();
         if 2 * chosen.len() < members.len() {
             chosen = all;
         }

@@ -4,9 +4,9 @@
 //! cargo run --release -p mosaic --example make_archive FOLDER LOGS
 //! ```
 //!
-//! Logs are about 2 KB: a job, a table of mounts, and the POSIX, MPI-IO, STDIO and HEATMAP records of a few files, as the sample
-//! logs of Darshan's releases. Behaviours, run times and formats (3.21, 3.41, Darshan 2; zlib and bzip2; both byte orders)
-//! vary; of twenty logs one is cut short, as archives have them.
+//! Logs are about 2 KB: a job, a table of mounts, and the POSIX, MPI-IO, STDIO and HEATMAP records of a few
+//! files, as the sample logs of Darshan's releases. Behaviours, run times and formats (3.21, 3.41, Darshan 2;
+//! zlib and bzip2; both byte orders) vary; of twenty logs one is cut short, as archives have them.
 
 use darshan_log::write::{Darshan2Writer, LogWriter};
 use darshan_log::{

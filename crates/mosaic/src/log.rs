@@ -259,7 +259,8 @@ impl Accesses {
             return Ok(Operation::new(start, end, bytes));
         }
         let reason = format!(
-            "{file}: {} record {:016x}: expected {what} within the {} s of the job, found {start} s to {end} s",
+            "{file}: {} record {:016x}: expected {what} within the {} s of the job, found {start} s to {end} \
+             s",
             self.layer, activity.id, self.latest
         );
         Err(Invalid::new(InvalidKind::ImpossibleTimes, reason))

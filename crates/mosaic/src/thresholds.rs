@@ -19,7 +19,9 @@ pub struct Threshold {
 }
 
 macro_rules! thresholds {
-    ($($field:ident = $name:literal, $default:expr, $low:expr, $high:expr, $source:literal, $meaning:literal;)*) => {
+    ($(
+        $field:ident = $name:literal, $default:expr, $low:expr, $high:expr, $source:literal, $meaning:literal;
+    )*) => {
         /// The thresholds. All comparisons are written down in [`TABLE`].
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -72,7 +74,8 @@ macro_rules! thresholds {
 const MANY: f64 = 1e18;
 
 thresholds! {
-    clock_slack = "clock-slack", 2.0, 0.0, MANY, "ours: logs before Darshan 3.4.1 count the job in whole seconds",
+    clock_slack = "clock-slack", 2.0, 0.0, MANY,
+        "ours: logs before Darshan 3.4.1 count the job in whole seconds",
         "A log is invalid if I/O ends more than this many seconds after the job";
     neighbour_gap_of_run = "neighbour-gap-of-run", 0.001, 0.0, 1.0, "paper III-B2b",
         "Neighbouring operations merge if the gap between them is below this share of the run";
@@ -80,12 +83,14 @@ thresholds! {
         "… or below this share of the operation they become";
     group_size = "group-size", 2.0, 2.0, MANY, "paper III-B3a: strictly greater than 1",
         "A group of at least this many segments is a periodic operation";
-    bandwidth = "bandwidth", 0.25, 1e-6, 100.0, "open in the paper; the public code takes segments within 25 % of their mean as equal",
+    bandwidth = "bandwidth", 0.25, 1e-6, 100.0,
+        "open in the paper; the public code takes segments within 25 % of their mean as equal",
         "Radius of Mean Shift over the natural logarithms of duration and volume: 0.25 is about ±25 %";
     even_within = "even-within", 0.25, 0.0, MANY, "ours",
         "Two distances between segments of a group are equal if they differ by at most this share";
     evenness = "evenness", 0.5, 0.0, 1.0, "ours; 0 takes every group, as the paper may be read",
-        "A group is kept if more than this share of the distances between its segments is equal to their median";
+        "A group is kept if more than this share of the distances between its segments is equal to their \
+         median";
     second_up_to = "second-up-to", 30.0, 0.0, MANY, "open in the paper; public code",
         "Periods up to this many seconds are periodic_second";
     minute_up_to = "minute-up-to", 1800.0, 0.0, MANY, "open in the paper; public code",
@@ -107,7 +112,8 @@ thresholds! {
     steady_variation = "steady-variation", 0.25, 0.0, MANY, "paper III-B3b",
         "steady: the coefficient of variation of the parts is below this";
     little = "little", 0.2, 0.0, MANY, "open in the paper; public code",
-        "after_start, before_end: the first or last part holds less than this many times what all others hold";
+        "after_start, before_end: the first or last part holds less than this many times what all others \
+         hold";
     metadata_per_rank = "metadata-per-rank", 1.0, 0.0, MANY, "paper III-A",
         "Fewer metadata operations per rank are insignificant_load";
     high_spike = "high-spike", 250.0, 0.0, MANY, "paper III-B3c",

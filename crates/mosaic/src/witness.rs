@@ -8,7 +8,9 @@ use crate::category::Direction;
 use crate::operation::{Bins, Operation};
 use ftio_core::detect::{Options, detect};
 use ftio_core::request::{Class, Mode, Request, Span};
+use ftio_core::signal::runs::runs_above;
 use ftio_core::source::{Job, Source, SourceError};
+use ftio_core::time::nanoseconds;
 use serde::{Deserialize, Serialize};
 
 /// Fewer operations, or bursts of a heatmap, cannot show three periods, which FTIO wants to see; it need not
@@ -76,7 +78,7 @@ impl Witness {
         if count < LEAST_BURSTS || bin.is_some_and(|bin| bin <= 0) {
             return nothing;
         }
-        let end = Some((run_time * 1e9) as i64).filter(|end| *end > 0);
+        let end = Some(nanoseconds(run_time)).filter(|end| *end > 0);
         let job = Job { start: Some(0), end, complete: true, sampled: bin, ..Job::default() };
         let mode = if class == Class::ReadSync { Mode::Read } else { Mode::Write };
         let options = Options { mode: Some(mode), ..Options::default() };
@@ -108,18 +110,11 @@ impl Source for OverTime {
     }
 }
 
-fn nanoseconds(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
-}
-
 /// How often bins rise above nothing, or above their mean, whichever is more often.
 fn bursts(bins: &[u64]) -> usize {
-    let rises = |above: f64| {
-        let mut was = false;
-        bins.iter().filter(|bytes| !std::mem::replace(&mut was, **bytes as f64 > above) && was).count()
-    };
-    let mean = bins.iter().map(|bytes| *bytes as f64).sum::<f64>() / bins.len().max(1) as f64;
-    rises(0.0).max(rises(mean))
+    let bins: Vec<f64> = bins.iter().map(|bytes| *bytes as f64).collect();
+    let mean = bins.iter().sum::<f64>() / bins.len().max(1) as f64;
+    runs_above(&bins, 0.0).count().max(runs_above(&bins, mean).count())
 }
 
 #[cfg(test)]

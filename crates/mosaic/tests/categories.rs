@@ -1,4 +1,5 @@
-//! Every category of Table I, by a run made by hand that has it; and thresholds that are only seen in whole runs.
+//! Every category of Table I, by a run made by hand that has it; and thresholds that are only seen in whole
+//! runs.
 
 use mosaic::{Category, Direction, Operation, Requests, Run, Thresholds, categorize};
 use std::collections::BTreeSet;
@@ -118,8 +119,8 @@ fn periods(run: &Run, thresholds: &Thresholds) -> usize {
 
 #[test]
 fn distances_are_even_up_to_a_quarter() {
-    // A third operation of another size comes between: its segments form a group of their own, and the distances of the first group
-    // are 100 s and 100 s times the factor.
+    // A third operation of another size comes between: its segments form a group of their own, and the
+    // distances of the first group are 100 s and 100 s times the factor.
     let interleaved = |factor: f64| {
         let starts = [0.0, 100.0, 100.0 + 100.0 * factor];
         let mut run = at(&[]);
@@ -130,7 +131,8 @@ fn distances_are_even_up_to_a_quarter() {
         run
     };
     let even_within = |within: f64| Thresholds { even_within: within, ..Thresholds::default() };
-    // Of the three segments of 30 s the distances are 100 s and 100 s times the factor, whose lower is the median.
+    // Of the three segments of 30 s the distances are 100 s and 100 s times the factor, whose lower is the
+    // median.
     let first_group = |factor: f64, thresholds: &Thresholds| {
         let found = categorize(&interleaved(factor), thresholds, false).write.periodic;
         found.iter().any(|operation| operation.period == 30.0)

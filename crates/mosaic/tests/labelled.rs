@@ -1,5 +1,6 @@
-//! A labelled set: runs made by rules that say what they are, with jitter, desynchronised ranks and several behaviours at
-//! once, written as Darshan logs by our writer and read back. The categories must be those of the label.
+//! A labelled set: runs made by rules that say what they are, with jitter, desynchronised ranks and several
+//! behaviours at once, written as Darshan logs by our writer and read back. The categories must be those of
+//! the label.
 
 mod support;
 
@@ -58,7 +59,8 @@ fn run(random: &mut Random, made: &mut Made, low: f64, high: f64) {
     made.ranks = 1 << (1 + random.below(10));
 }
 
-/// A burst of `bytes` in all from `start` on: one shared record, or one of each of some ranks, each a little late.
+/// A burst of `bytes` in all from `start` on: one shared record, or one of each of some ranks, each a little
+/// late.
 fn burst(random: &mut Random, made: &mut Made, write: bool, start: f64, length: f64, bytes: u64) {
     if random.below(2) == 0 {
         made.access(write, -1, start, start + length, bytes);
@@ -71,7 +73,8 @@ fn burst(random: &mut Random, made: &mut Made, write: bool, start: f64, length: 
     }
 }
 
-/// Bursts every `period` seconds of which each may be late by up to 15 % of it, and with 8 % of variation in volume, from `from` to `to`.
+/// Bursts every `period` seconds of which each may be late by up to 15 % of it, and with 8 % of variation in
+/// volume, from `from` to `to`.
 fn bursts(
     random: &mut Random,
     made: &mut Made,
@@ -257,7 +260,8 @@ fn not_at_the_end(random: &mut Random, made: &mut Made) -> Label {
     label(&["read_before_end", "write_insignificant"])
 }
 
-/// Many writes at any time, of any size or all of one: no period. When they happen is left to chance, and not in the label.
+/// Many writes at any time, of any size or all of one: no period. When they happen is left to chance, and not
+/// in the label.
 fn irregular(random: &mut Random, made: &mut Made) -> Label {
     run(random, made, 1000.0, 1e5);
     let mut at = 0.0;

@@ -251,7 +251,8 @@ fn real_logs_have_the_categories_that_are_known_of_them() {
     let shared = traces.parent().and_then(Path::parent).unwrap();
     let of =
         |name: &str| Record::of(shared.join("traces").join(name).to_str().unwrap(), &Settings::default());
-    // 512 ranks keep their file open: steady for the counters. The second witness says what ftio says of the same heatmap.
+    // 512 ranks keep their file open: steady for the counters. The second witness says what ftio says of the
+    // same heatmap.
     let e3sm = of("darshan/e3sm_io_heatmap_only.darshan").valid.unwrap();
     assert!(e3sm.categories.names().contains(&"write_steady"));
     let witness = e3sm.findings.write.witness.unwrap();

@@ -1,4 +1,5 @@
-//! Measurements to time modelling with: `generate_sets SETS POINTS [SEED]` writes JSON lines to standard output.
+//! Measurements to time modelling with: `generate_sets SETS POINTS [SEED]` writes JSON lines to standard
+//! output.
 //!
 //! As a monitored application writes them: one parameter, whole nodes of 36 processes, callpaths such as
 //! `strace_size..->scall->call17`, the metrics size, time and hits in turn, 5 % noise on the times.
@@ -41,7 +42,8 @@ fn main() -> std::io::Result<()> {
             }
             writeln!(
                 out,
-                "{{\"params\": {{\"Processes\": {processes}}}, \"callpath\": \"strace_{kind}..->scall->call{}\", \"metric\": \"{metric}\", \"value\": {value:?}}}",
+                "{{\"params\": {{\"Processes\": {processes}}}, \"callpath\": \
+                 \"strace_{kind}..->scall->call{}\", \"metric\": \"{metric}\", \"value\": {value:?}}}",
                 set / 3
             )?;
         }

@@ -1,5 +1,5 @@
-//! Models a file: `model_file FILE [--compat] [--json] [--refining | --segmented]` prints one function, or one JSON object, a line,
-//! and on standard error how long reading and modelling took.
+//! Models a file: `model_file FILE [--compat] [--json] [--refining | --segmented]` prints one function, or
+//! one JSON object, a line, and on standard error how long reading and modelling took.
 
 use std::io::Write;
 use std::path::Path;

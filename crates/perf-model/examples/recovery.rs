@@ -1,8 +1,9 @@
 //! How often is the term found that made the data?
 //!
-//! `cargo run --release -p perf-model --example recovery [TRIALS] [SEED]` makes series of known terms with 5 % noise on each
-//! run (of its own value, or of the middle one everywhere), models them in both modes, and prints how often each finds the term, how often a series without any term is given
-//! one, and how often the next run lies in the interval that should contain 95 %.
+//! `cargo run --release -p perf-model --example recovery [TRIALS] [SEED]` makes series of known terms with 5
+//! % noise on each run (of its own value, or of the middle one everywhere), models them in both modes, and
+//! prints how often each finds the term, how often a series without any term is given one, and how often the
+//! next run lies in the interval that should contain 95 %.
 
 use std::env;
 
@@ -80,7 +81,8 @@ fn main() {
     let seed = arguments.next().unwrap_or(1);
     println!("{trials} series each, {:.0} % noise per run, seed {seed}", NOISE * 100.0);
     println!(
-        "| terms | points | runs each | compat | default | next run in 95 % (c) | (d) | told apart | of these right |"
+        "| terms | points | runs each | compat | default | next run in 95 % (c) | (d) | told apart | of \
+         these right |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for kind in [
@@ -120,7 +122,8 @@ fn run(kind: &str, points: usize, repetitions: usize, trials: usize, random: &mu
     let next_scale = scales[points - 1] * 4.0;
     for _ in 0..trials {
         let exponents = shape(kind, random);
-        // The constant is up to as large as the term in the middle of the scales, so that both matter somewhere.
+        // The constant is up to as large as the term in the middle of the scales, so that both matter
+        // somewhere.
         let middle = exponents.map_or(0.0, |e| e.evaluate(scales[points / 2]));
         let constant = if exponents.is_some() { random.uniform() * middle } else { 1.0 };
         let truth = |p: f64| constant + exponents.map_or(0.0, |e| e.evaluate(p));

@@ -40,8 +40,8 @@ pub(crate) fn statistical(
     model
 }
 
-/// Where points lie on the function up to rounding, coefficients are rounded to what they say: 8388608 bytes a process,
-/// and not 3.6e-15 + 8388607.999999999.
+/// Where points lie on the function up to rounding, coefficients are rounded to what they say: 8388608 bytes
+/// a process, and not 3.6e-15 + 8388607.999999999.
 fn tidy(function: &mut Function, points: &Points) {
     const EXACT: f64 = 1e-11;
     let Function::Formula(formula) = function else { return };
@@ -129,7 +129,8 @@ pub(crate) fn parts<'f>(points: &Points, function: &'f Function) -> Vec<(&'f For
     }
 }
 
-/// Predictions at each point from the others, without fitting again: the residual divided by one minus the leverage.
+/// Predictions at each point from the others, without fitting again: the residual divided by one minus the
+/// leverage.
 fn leave_one_out(points: &Points, function: &Function, kind: NoiseKind) -> Option<Costs> {
     let mut actual = Vec::with_capacity(points.len());
     let mut predicted = Vec::with_capacity(points.len());
@@ -150,7 +151,8 @@ fn leave_one_out(points: &Points, function: &Function, kind: NoiseKind) -> Optio
     Some(Costs::of(&actual, &predicted, coefficients(function)))
 }
 
-/// The fit of a formula to points in the scale of their noise; the scaled rows with it. A constant is a plain mean.
+/// The fit of a formula to points in the scale of their noise; the scaled rows with it. A constant is a plain
+/// mean.
 pub(crate) fn weighted_fit(formula: &Formula, points: &Points, kind: NoiseKind) -> Option<(Vec<f64>, Fit)> {
     let k = formula.terms.len() + 1;
     if points.len() <= k {

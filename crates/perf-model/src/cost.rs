@@ -4,9 +4,9 @@ use serde::Serialize;
 
 /// Distances between measurements `y` and predictions `f`, over `n` points.
 ///
-/// Two variants exist of each: *in-sample*, where the prediction at a point comes from a fit that saw the point, and
-/// *leave-one-out*, where it comes from a fit to all the others. The second is the one that says something about
-/// prediction.
+/// Two variants exist of each: *in-sample*, where the prediction at a point comes from a fit that saw the
+/// point, and *leave-one-out*, where it comes from a fit to all the others. The second is the one that says
+/// something about prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Costs {
     /// Residual sum of squares, Σ (f − y)².
@@ -19,8 +19,8 @@ pub struct Costs {
     pub smape: f64,
     /// Mean of |f − y| / |y|.
     pub relative_error: f64,
-    /// 1 − (RSS/TSS) · (n − 1) / (n − k), with TSS the RSS about the mean and k the number of coefficients. Zero for a
-    /// constant: it explains nothing of the variation.
+    /// 1 − (RSS/TSS) · (n − 1) / (n − k), with TSS the RSS about the mean and k the number of coefficients.
+    /// Zero for a constant: it explains nothing of the variation.
     pub adjusted_r2: f64,
 }
 

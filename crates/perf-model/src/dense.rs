@@ -2,9 +2,10 @@
 //!
 //! Matrices are row-major slices of `n` rows and `k` columns with `k` a handful (the constant and the terms).
 //!
-//! Two solvers, for two purposes. [`minimum_norm`] answers whatever the matrix, as `numpy.linalg.lstsq` does, and is what the
-//! compatibility mode needs. [`Fit`] scales columns to unit length first (a column of p³ beside one of ones is not
-//! ill-conditioned, only badly scaled), refuses dependent columns, and keeps the triangle for leverages.
+//! Two solvers, for two purposes. [`minimum_norm`] answers whatever the matrix, as `numpy.linalg.lstsq` does,
+//! and is what the compatibility mode needs. [`Fit`] scales columns to unit length first (a column of p³
+//! beside one of ones is not ill-conditioned, only badly scaled), refuses dependent columns, and keeps the
+//! triangle for leverages.
 
 /// A least-squares solution.
 #[derive(Debug, Clone)]
@@ -24,8 +25,8 @@ struct Factored {
     qty: Vec<f64>,
 }
 
-/// Householder QR (Golub & Van Loan, Matrix Computations, §5.2). Rows are padded with zeros if there are fewer than
-/// columns, which leaves the least-squares problem unchanged.
+/// Householder QR (Golub & Van Loan, Matrix Computations, §5.2). Rows are padded with zeros if there are
+/// fewer than columns, which leaves the least-squares problem unchanged.
 fn factor(rows: &[f64], k: usize, y: &[f64]) -> Factored {
     let n = y.len().max(k);
     let mut a = rows.to_vec();
@@ -63,8 +64,9 @@ fn factor(rows: &[f64], k: usize, y: &[f64]) -> Factored {
     Factored { k, r, qty: y }
 }
 
-/// Singular value decomposition `R = U · diag(s) · Vᵀ` of a k × k matrix by one-sided Jacobi rotations (Demmel &
-/// Veselić 1992: accurate for columns of very different size). Returns `U·diag(s)` and `V`, both row-major.
+/// Singular value decomposition `R = U · diag(s) · Vᵀ` of a k × k matrix by one-sided Jacobi rotations
+/// (Demmel & Veselić 1992: accurate for columns of very different size). Returns `U·diag(s)` and `V`, both
+/// row-major.
 fn jacobi(r: &[f64], k: usize) -> (Vec<f64>, Vec<f64>) {
     const MOST_SWEEPS: usize = 60;
     let mut us = r.to_vec();
@@ -107,7 +109,8 @@ fn jacobi(r: &[f64], k: usize) -> (Vec<f64>, Vec<f64>) {
     (us, v)
 }
 
-/// The minimum-norm least-squares solution; singular values of at most `limit` times the greatest count as zero.
+/// The minimum-norm least-squares solution; singular values of at most `limit` times the greatest count as
+/// zero.
 pub(crate) fn minimum_norm(rows: &[f64], k: usize, y: &[f64], limit: f64) -> Solution {
     let Factored { r, qty, .. } = factor(rows, k, y);
     let (us, v) = jacobi(&r, k);
@@ -175,8 +178,8 @@ impl Fit {
         coefficients.iter().all(|c| c.is_finite()).then_some(Fit { coefficients, k, r })
     }
 
-    /// `aᵀ (AᵀA)⁻¹ a`: the leverage of a row, or the variance of the fitted value there for residuals of variance one.
-    /// With `AᵀA = RᵀR` this is |z|² where `Rᵀz = a`.
+    /// `aᵀ (AᵀA)⁻¹ a`: the leverage of a row, or the variance of the fitted value there for residuals of
+    /// variance one. With `AᵀA = RᵀR` this is |z|² where `Rᵀz = a`.
     pub(crate) fn leverage(&self, row: &[f64]) -> f64 {
         let k = self.k;
         let mut z = row.to_vec();
@@ -255,7 +258,11 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            cases: 300,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
         #[test]
         fn factorisations_agree_with_the_normal_equations(
             k in 1usize..5,
@@ -279,8 +286,10 @@ mod tests {
             // Leaving a row out changes its fitted value as its leverage says.
             let left_out = 3;
             let rest: Vec<f64> =
-                rows.chunks_exact(k).enumerate().filter(|(i, _)| *i != left_out).flat_map(|(_, row)| row.to_vec()).collect();
-            let rest_y: Vec<f64> = y.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, y)| *y).collect();
+                rows.chunks_exact(k).enumerate().filter(|(i, _)| *i != left_out)
+                    .flat_map(|(_, row)| row.to_vec()).collect();
+            let rest_y: Vec<f64> =
+                y.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, y)| *y).collect();
             let row = &rows[left_out * k..(left_out + 1) * k];
             let at = |coefficients: &[f64]| row.iter().zip(coefficients).map(|(x, c)| x * c).sum::<f64>();
             let direct = at(&normal_equations(&rest, k, &rest_y)) - y[left_out];

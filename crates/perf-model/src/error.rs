@@ -53,10 +53,11 @@ pub enum Error {
         /// The input.
         place: Place,
     },
-    /// [`Mode::Compat`](crate::Mode::Compat) only: Extra-P refuses a file in which one callpath and metric lacks a
-    /// coordinate that another one has.
+    /// [`Mode::Compat`](crate::Mode::Compat) only: Extra-P refuses a file in which one callpath and metric
+    /// lacks a coordinate that another one has.
     #[error(
-        "{callpath}, {metric}: expected a measurement at each of the {expected} coordinates of the file, found {found}"
+        "{callpath}, {metric}: expected a measurement at each of the {expected} coordinates of the file, \
+         found {found}"
     )]
     Ragged {
         /// Callpath of the incomplete set.

@@ -66,8 +66,8 @@ impl Measure {
 
 /// Sum in the order NumPy adds (eight running sums for up to 128 values, halves beyond).
 ///
-/// Extra-P takes a series for constant if its residuals are exactly zero, so that the last bit of a mean decides
-/// between two models; the same order of additions gives the same bit.
+/// Extra-P takes a series for constant if its residuals are exactly zero, so that the last bit of a mean
+/// decides between two models; the same order of additions gives the same bit.
 pub(crate) fn sum(values: &[f64]) -> f64 {
     match values.len() {
         0..8 => values.iter().fold(0.0, |sum, value| sum + value),

@@ -1,4 +1,5 @@
-//! New runs joined with what a file of measurements holds already, so that every metric is there at every scale.
+//! New runs joined with what a file of measurements holds already, so that every metric is there at every
+//! scale.
 
 use crate::experiment::Experiment;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,9 +28,9 @@ pub struct Extension {
     pub missing: Vec<Name>,
 }
 
-/// Decide what to add to `existing`. What is `countable` and was not measured in a run is 0 there. Of the rest, what is
-/// missing at some scale is left out (Extra-P would refuse the file) unless `ragged`; but what the file has already is
-/// continued.
+/// Decide what to add to `existing`. What is `countable` and was not measured in a run is 0 there. Of the
+/// rest, what is missing at some scale is left out (Extra-P would refuse the file) unless `ragged`; but what
+/// the file has already is continued.
 pub fn extend(
     existing: Option<&Experiment>,
     runs: &[Run],

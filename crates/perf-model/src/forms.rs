@@ -1,7 +1,7 @@
 //! How the terms of several parameters may combine.
 //!
-//! With one factor `a`, `b`, … per parameter, a form is a list of products of some of them, written as lists of
-//! indices: `a + ab` is `[[0], [0, 1]]`.
+//! With one factor `a`, `b`, … per parameter, a form is a list of products of some of them, written as lists
+//! of indices: `a + ab` is `[[0], [0, 1]]`.
 
 use crate::function::{Factor, Formula, Term};
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// A fraction in lowest terms with a positive denominator. Exponents are written as people write them, `3/4` and
-/// not `0.75`, and refined exactly ([`mediant`](Fraction::mediant)).
+/// A fraction in lowest terms with a positive denominator. Exponents are written as people write them, `3/4`
+/// and not `0.75`, and refined exactly ([`mediant`](Fraction::mediant)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fraction {
     numerator: i32,

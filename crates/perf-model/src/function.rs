@@ -1,7 +1,7 @@
 //! The performance model normal form: what a model is as a function, and its value at a point.
 //!
-//! A term is `c · Π p_l^i · log2(p_l)^j` over some of the parameters `p_l`; a [`Formula`] is a constant plus terms; a
-//! [`Function`] is one formula, or two that meet at a change point.
+//! A term is `c · Π p_l^i · log2(p_l)^j` over some of the parameters `p_l`; a [`Formula`] is a constant plus
+//! terms; a [`Function`] is one formula, or two that meet at a change point.
 
 use crate::fraction::Fraction;
 
@@ -130,8 +130,8 @@ pub enum Function {
 }
 
 impl Function {
-    /// Value at a point. Between two segments that share no point nothing was measured, so that the value there is
-    /// NaN.
+    /// Value at a point. Between two segments that share no point nothing was measured, so that the value
+    /// there is NaN.
     pub fn evaluate(&self, point: &[f64]) -> f64 {
         self.formula_at(point).map_or(f64::NAN, |formula| formula.evaluate(point))
     }

@@ -1,14 +1,15 @@
 //! Scaling models: how a quantity grows with the number of processes, or with up to four parameters.
 //!
-//! An application is run at several scales; each run says how many bytes it wrote, how long that took, how fast it was.
-//! This crate finds the formula behind those numbers in the *performance model normal form*
+//! An application is run at several scales; each run says how many bytes it wrote, how long that took, how
+//! fast it was. This crate finds the formula behind those numbers in the *performance model normal form*
 //!
 //! ```text
 //! f(p) = c₀ + c₁ · p^i · log2(p)^j            one parameter, i and j small fractions
 //! f(p, n) = c₀ + Σ c_k · Π p_l^i_kl · log2(p_l)^j_kl      two to four
 //! ```
 //!
-//! which is what Extra-P does (Calotoiu et al., SC 2013), says how far to trust it, and evaluates it elsewhere.
+//! which is what Extra-P does (Calotoiu et al., SC 2013), says how far to trust it, and evaluates it
+//! elsewhere.
 //!
 //! ```
 //! use perf_model::{Options, input, model};
@@ -28,10 +29,10 @@
 //!
 //! # Two modes
 //!
-//! [`Mode::Default`] weights points by their noise, tests constants against terms with one standard, offers negative
-//! exponents to falling series, names the [runner-up](RunnerUp) and whether the data can tell it from the winner, and
-//! gives [intervals](Predictor) that are as wide as the alternatives demand. [`Mode::Compat`] reproduces Extra-P 4.2.5:
-//! same terms, coefficients and costs.
+//! [`Mode::Default`] weights points by their noise, tests constants against terms with one standard, offers
+//! negative exponents to falling series, names the [runner-up](RunnerUp) and whether the data can tell it
+//! from the winner, and gives [intervals](Predictor) that are as wide as the alternatives demand.
+//! [`Mode::Compat`] reproduces Extra-P 4.2.5: same terms, coefficients and costs.
 //!
 //! # Where to find what
 //!

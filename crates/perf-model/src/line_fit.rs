@@ -1,8 +1,8 @@
 //! Least squares for one term: `y ≈ constant + slope · x`, on all points and with each left out in turn.
 //!
-//! Both follow the minimum-norm solution of `[1 x] · c = y` by singular values, as `numpy.linalg.lstsq` computes it:
-//! a singular value below `ε · max(n, 2)` times the greatest counts as zero. For two columns the singular values have
-//! a closed form, so that no decomposition is needed.
+//! Both follow the minimum-norm solution of `[1 x] · c = y` by singular values, as `numpy.linalg.lstsq`
+//! computes it: a singular value below `ε · max(n, 2)` times the greatest counts as zero. For two columns the
+//! singular values have a closed form, so that no decomposition is needed.
 
 /// Coefficients of `constant + slope · x`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,8 +42,8 @@ impl Sums {
         Sums { n, x, y, xx, xy }
     }
 
-    /// The sums without one of the points, by the update formulas for means and co-moments; `None` where that would
-    /// cancel the leading digits, which is when the point carries nearly all of Σ (x − x̄)².
+    /// The sums without one of the points, by the update formulas for means and co-moments; `None` where that
+    /// would cancel the leading digits, which is when the point carries nearly all of Σ (x − x̄)².
     fn without(&self, x: f64, y: f64) -> Option<Sums> {
         const CANCELLATION: f64 = 1e-3;
         let (dx, dy) = (x - self.x, y - self.y);
@@ -73,7 +73,8 @@ impl Sums {
             let slope = xy / xx;
             return Line { constant: y - slope * x, slope };
         }
-        // One direction is left: the eigenvector of the greatest eigenvalue, v = (Σx, λ − n) up to its length.
+        // One direction is left: the eigenvector of the greatest eigenvalue, v = (Σx, λ − n) up to its
+        // length.
         let direction = (n * x, greatest - n);
         let squared = direction.0 * direction.0 + direction.1 * direction.1;
         let (a, b) = if squared > 0.0 { direction } else { (1.0, 0.0) };
@@ -89,8 +90,8 @@ pub(crate) fn fit(x: &[f64], y: &[f64]) -> Line {
     Sums::of(x.iter().copied().zip(y.iter().copied())).line()
 }
 
-/// Fits all points but one, for each of them, calling `visit` with its index and the line. One pass over the points:
-/// O(n) altogether where nothing cancels.
+/// Fits all points but one, for each of them, calling `visit` with its index and the line. One pass over the
+/// points: O(n) altogether where nothing cancels.
 pub(crate) fn leave_one_out(x: &[f64], y: &[f64], mut visit: impl FnMut(usize, Line)) {
     let all = Sums::of(x.iter().copied().zip(y.iter().copied()));
     for left_out in 0..x.len() {
@@ -190,7 +191,11 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            cases: 400,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
         #[test]
         fn fast_leave_one_out_is_the_slow_one(
             points in prop::collection::vec((1.0f64..2000.0, -100.0f64..100.0), 2..40),

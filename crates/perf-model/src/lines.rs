@@ -1,7 +1,8 @@
 //! From points of several parameters to one series per parameter.
 //!
-//! A line of parameter q is a set of points that differ in q only. Crosses, bands, sparse and full grids all have lines;
-//! the longest ones of each parameter, averaged where there are several, are what its term is found on.
+//! A line of parameter q is a set of points that differ in q only. Crosses, bands, sparse and full grids all
+//! have lines; the longest ones of each parameter, averaged where there are several, are what its term is
+//! found on.
 
 use std::collections::HashMap;
 

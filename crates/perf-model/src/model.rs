@@ -14,7 +14,8 @@ use crate::points::{Points, spaced};
 ///
 /// let model = model_series(&[2.0, 4.0, 8.0, 16.0, 32.0], &[3.1, 4.9, 9.2, 16.7, 33.5], &Options::default());
 /// let runner_up = model.runner_up.as_ref().expect("something else was tried");
-/// println!("SMAPE {:.1} %, {:.1} % at points left out", model.in_sample.smape, model.leave_one_out.unwrap().smape);
+/// let left_out = model.leave_one_out.unwrap();
+/// println!("SMAPE {:.1} %, {:.1} % at points left out", model.in_sample.smape, left_out.smape);
 /// println!("{:.0} times likelier than the next best", runner_up.odds);
 /// ```
 #[derive(Debug, Clone)]
@@ -25,8 +26,8 @@ pub struct Model {
     pub metric: String,
     /// The function.
     pub function: Function,
-    /// The costs to report. By default in-sample; in compatibility mode what Extra-P reports, which is leave-one-out for
-    /// a term of one parameter and in-sample otherwise.
+    /// The costs to report. By default in-sample; in compatibility mode what Extra-P reports, which is
+    /// leave-one-out for a term of one parameter and in-sample otherwise.
     pub costs: Costs,
     /// Costs at the points the model was fitted to.
     pub in_sample: Costs,
@@ -70,13 +71,14 @@ pub(crate) struct Alternative {
 pub enum Note {
     /// Fewer than five points: the exponents mean little.
     FewPoints,
-    /// The model is negative somewhere between the least and greatest measured parameter values, though no measured value
-    /// was.
+    /// The model is negative somewhere between the least and greatest measured parameter values, though no
+    /// measured value was.
     NegativeInRange,
-    /// Values that were missing (not a number, infinite, or −1 among values that are not negative) were left out.
+    /// Values that were missing (not a number, infinite, or −1 among values that are not negative) were left
+    /// out.
     AbsentValues,
-    /// The points scatter about the model far more than repetitions scatter about their mean: something other than chance
-    /// is missing from the model.
+    /// The points scatter about the model far more than repetitions scatter about their mean: something other
+    /// than chance is missing from the model.
     LackOfFit,
     /// Another form fits the points exactly as well, and the simpler one was taken.
     Tie,
@@ -124,8 +126,8 @@ impl Model {
         self.ranges().iter().zip(point).any(|((low, high), p)| p < low || p > high)
     }
 
-    /// The least value of the first parameter in `from..=to` at which the model of a quantity that was never measured
-    /// negative is negative; the other parameters as in `point`.
+    /// The least value of the first parameter in `from..=to` at which the model of a quantity that was never
+    /// measured negative is negative; the other parameters as in `point`.
     ///
     /// Looked for at 200 values, evenly spaced in the logarithm.
     pub fn negative_within(&self, point: &[f64], from: f64, to: f64) -> Option<f64> {

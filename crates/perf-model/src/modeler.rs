@@ -43,8 +43,8 @@ const PARALLEL: usize = 64;
 
 /// Models every set of an experiment.
 ///
-/// By default each set stands on its own points: sets may be ragged, missing values are left out (with a note), and a
-/// set with nothing left is [skipped](Models::skipped).
+/// By default each set stands on its own points: sets may be ragged, missing values are left out (with a
+/// note), and a set with nothing left is [skipped](Models::skipped).
 ///
 /// ```
 /// use perf_model::{Note, Options, input, model};
@@ -60,8 +60,8 @@ const PARALLEL: usize = 64;
 /// ```
 ///
 /// # Errors
-/// The experiment has no parameter or more than four, or more than one and a modeler that takes one; in compatibility
-/// mode also if a set lacks a point that another one has, as Extra-P refuses such files.
+/// The experiment has no parameter or more than four, or more than one and a modeler that takes one; in
+/// compatibility mode also if a set lacks a point that another one has, as Extra-P refuses such files.
 pub fn model(experiment: &Experiment, options: &Options) -> Result<Models> {
     let dimensions = experiment.parameters.len();
     if !(1..=4).contains(&dimensions) {

@@ -1,8 +1,8 @@
 //! How much measurements scatter, and whether that grows with the value.
 //!
-//! A point with R repetitions of mean m and squared deviations q has R − 1 degrees of freedom. Pooled over all points, Σ q / Σ
-//! (R − 1) is the variance of a run if noise is the same everywhere, Σ (q/m²) / Σ (R − 1) its relative variance if noise
-//! grows with the value; the mean of R runs has 1/R of it.
+//! A point with R repetitions of mean m and squared deviations q has R − 1 degrees of freedom. Pooled over
+//! all points, Σ q / Σ (R − 1) is the variance of a run if noise is the same everywhere, Σ (q/m²) / Σ (R − 1)
+//! its relative variance if noise grows with the value; the mean of R runs has 1/R of it.
 
 use serde::Serialize;
 
@@ -43,8 +43,9 @@ pub(crate) struct Replicates {
 /// Fewest repetitions that say anything about the kind of noise.
 const FEWEST_DEGREES: usize = 3;
 
-/// The kind of noise, if the data say: absolute if values change sign or vanish, and otherwise the one of the two normal
-/// distributions with standard deviation r·|mean| or s that makes the repetitions likelier. `None` with too few repetitions.
+/// The kind of noise, if the data say: absolute if values change sign or vanish, and otherwise the one of the
+/// two normal distributions with standard deviation r·|mean| or s that makes the repetitions likelier. `None`
+/// with too few repetitions.
 pub(crate) fn known_kind(points: &Points) -> Option<NoiseKind> {
     let positive = points.values.iter().all(|value| *value > 0.0);
     let negative = points.values.iter().all(|value| *value < 0.0);

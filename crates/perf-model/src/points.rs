@@ -1,7 +1,7 @@
 //! What a modeler sees of one set: points, one value each, and what the repetitions say.
 //!
-//! Coordinates are stored one point after the other, as in the rows of a table: points of one parameter are a plain list of
-//! its values.
+//! Coordinates are stored one point after the other, as in the rows of a table: points of one parameter are a
+//! plain list of its values.
 
 use crate::experiment::{Experiment, Measure, MeasurementSet};
 
@@ -16,7 +16,8 @@ pub(crate) struct Points {
     pub values: Vec<f64>,
     /// Repetitions of each point; empty if unknown.
     pub repetitions: Vec<Repetitions>,
-    /// The values are not means of the repetitions, so that these say nothing about how far the values scatter.
+    /// The values are not means of the repetitions, so that these say nothing about how far the values
+    /// scatter.
     pub not_means: bool,
 }
 
@@ -118,4 +119,17 @@ pub fn spaced(low: f64, high: f64, count: usize) -> Vec<f64> {
             }
         })
         .collect()
+}
+
+/// The values of a function at five scales of each of two parameters, for tests.
+#[cfg(test)]
+pub(crate) fn grid(function: impl Fn(f64, f64) -> f64) -> Points {
+    let mut points = Points { dimensions: 2, ..Points::default() };
+    for x in [2.0, 4.0, 8.0, 16.0, 32.0] {
+        for y in [10.0, 20.0, 30.0, 40.0, 50.0] {
+            points.coordinates.extend([x, y]);
+            points.values.push(function(x, y));
+        }
+    }
+    points
 }

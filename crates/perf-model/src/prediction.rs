@@ -1,10 +1,10 @@
 //! What to expect at a point, and how sure to be.
 //!
-//! A fit of a formula with k coefficients to n points gives, at a point with row `a` of the design matrix, a Student
-//! distribution with n − k degrees of freedom about the fitted value, of variance σ² · aᵀ(AᵀA)⁻¹a for the model and
-//! more by the variance of a run for the next run. Where several formulas explain the points, the distribution is their
-//! mixture, weighted by plausibility: this is what makes an interval far from the measured points as wide as it
-//! should be.
+//! A fit of a formula with k coefficients to n points gives, at a point with row `a` of the design matrix, a
+//! Student distribution with n − k degrees of freedom about the fitted value, of variance σ² · aᵀ(AᵀA)⁻¹a for
+//! the model and more by the variance of a run for the next run. Where several formulas explain the points,
+//! the distribution is their mixture, weighted by plausibility: this is what makes an interval far from the
+//! measured points as wide as it should be.
 
 use serde::Serialize;
 
@@ -140,8 +140,8 @@ impl Predictor<'_> {
         })
     }
 
-    /// The central interval of probability `level` (0.95 for 95 %); `None` where there are no more points than
-    /// coefficients, or between two segments.
+    /// The central interval of probability `level` (0.95 for 95 %); `None` where there are no more points
+    /// than coefficients, or between two segments.
     pub fn interval(&self, point: &[f64], level: f64, target: Target) -> Option<Interval> {
         let formula = self.model.function.formula_at(point)?;
         let segment = match &self.model.function {

@@ -17,14 +17,16 @@ pub struct Ranked {
     pub metric: String,
     /// Predicted value at the point.
     pub value: f64,
-    /// Share of the sum over all ranked callpaths of the metric, negative values counting as none. Callpaths that contain
-    /// each other are all counted, so that shares of an inclusive metric are shares among equals, not of a whole.
+    /// Share of the sum over all ranked callpaths of the metric, negative values counting as none. Callpaths
+    /// that contain each other are all counted, so that shares of an inclusive metric are shares among
+    /// equals, not of a whole.
     pub share: f64,
     /// Predicted value over the one at the largest measured point: how much it grows from there.
     pub growth: f64,
 }
 
-/// Ranks the callpaths of each metric, or of one of them, by what they are predicted to take at a point, greatest first.
+/// Ranks the callpaths of each metric, or of one of them, by what they are predicted to take at a point,
+/// greatest first.
 ///
 /// ```
 /// let text = r#"

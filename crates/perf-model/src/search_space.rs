@@ -23,8 +23,10 @@ pub const GROWING: [Exponents; 42] = [
 /// Shrinking terms with a logarithm, for strong scaling.
 #[rustfmt::skip]
 pub const SHRINKING_LOG: [Exponents; 23] = [
-    e(0, 1, -1), e(0, 1, -2), e(-1, 4, -1), e(-1, 3, -1), e(-1, 4, -2), e(-1, 3, -2), e(-1, 2, -1), e(-1, 2, -2),
-    e(-2, 3, -1), e(-3, 4, -1), e(-2, 3, -2), e(-3, 4, -2), e(-1, 1, -1), e(-1, 1, -2), e(-5, 4, -1), e(-4, 3, -1),
+    e(0, 1, -1), e(0, 1, -2), e(-1, 4, -1), e(-1, 3, -1),
+    e(-1, 4, -2), e(-1, 3, -2), e(-1, 2, -1), e(-1, 2, -2),
+    e(-2, 3, -1), e(-3, 4, -1), e(-2, 3, -2), e(-3, 4, -2),
+    e(-1, 1, -1), e(-1, 1, -2), e(-5, 4, -1), e(-4, 3, -1),
     e(-3, 2, -1), e(-3, 2, -2), e(-2, 1, -1), e(-2, 1, -2), e(-5, 2, -1), e(-5, 2, -2), e(-3, 1, -1),
 ];
 
@@ -73,8 +75,8 @@ impl SearchSpace {
         SearchSpace { exponents, shrinking }
     }
 
-    /// Finer exponents: powers up to 5 in all fractions with denominators up to 12, with the logarithm to the power 0, 1 or
-    /// 2, the logarithm alone also to half powers, and all of them negated.
+    /// Finer exponents: powers up to 5 in all fractions with denominators up to 12, with the logarithm to the
+    /// power 0, 1 or 2, the logarithm alone also to half powers, and all of them negated.
     pub fn fine(logs: bool) -> Self {
         const GREATEST_POWER: i32 = 5;
         const GREATEST_DENOMINATOR: i32 = 12;
@@ -107,15 +109,16 @@ impl SearchSpace {
         &self.exponents
     }
 
-    /// What Extra-P tries for these parameter values: all terms, or those without logarithm if a value is below one
-    /// (not above one, if shrinking terms are on).
+    /// What Extra-P tries for these parameter values: all terms, or those without logarithm if a value is
+    /// below one (not above one, if shrinking terms are on).
     pub(crate) fn compat(&self, smallest: f64) -> Vec<Exponents> {
         let logs = if self.shrinking { smallest > 1.0 } else { smallest >= 1.0 };
         self.exponents.iter().copied().filter(|exponents| logs || !exponents.has_log()).collect()
     }
 
-    /// The terms that are finite and not ambiguous in sign at these parameter values: a logarithm needs values of at
-    /// least one, a negative power values above zero, a negative power of the logarithm values above one.
+    /// The terms that are finite and not ambiguous in sign at these parameter values: a logarithm needs
+    /// values of at least one, a negative power values above zero, a negative power of the logarithm values
+    /// above one.
     pub(crate) fn defined(&self, smallest: f64) -> Vec<Exponents> {
         let fits = |exponents: &Exponents| {
             (!exponents.has_log() || smallest >= 1.0)

@@ -19,7 +19,8 @@ pub(crate) fn significance(t: f64, degrees: f64) -> f64 {
     incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
 }
 
-/// Regularised incomplete beta function I_x(a, b), by Lentz's continued fraction (Abramowitz & Stegun 26.5.8).
+/// Regularised incomplete beta function I_x(a, b), by Lentz's continued fraction (Abramowitz & Stegun
+/// 26.5.8).
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;

@@ -5,6 +5,10 @@ use perf_model::output::print::{Print, print};
 use perf_model::{Modeler, Options, model, model_series};
 use proptest::prelude::*;
 
+/// To be recognised, and every one that can be named.
+const FORMATS: [Option<Format>; 5] =
+    [None, Some(Format::JsonLines), Some(Format::Json), Some(Format::Text), Some(Format::Talpas)];
+
 fn all_options() -> Vec<Options> {
     let modelers = [Modeler::Default, Modeler::Refining, Modeler::Segmented];
     modelers
@@ -20,7 +24,8 @@ fn awkward() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => 0.5f64..5000.0,
         1 => prop::sample::select(vec![
-            0.0, -0.0, 1.0, -1.0, -3.5, 1e-300, 1e300, f64::MAX, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY, f64::NEG_INFINITY,
+            0.0, -0.0, 1.0, -1.0, -3.5, 1e-300, 1e300,
+            f64::MAX, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY, f64::NEG_INFINITY,
         ]),
     ]
 }
@@ -44,7 +49,9 @@ proptest! {
     ) {
         let lines: String = points
             .iter()
-            .map(|(x, y, value)| format!("{{\"params\":{{\"x\":{},\"y\":{}}},\"value\":{value:?}}}\n", 1 << x, 10 * y))
+            .map(|(x, y, value)| {
+                format!("{{\"params\":{{\"x\":{},\"y\":{}}},\"value\":{value:?}}}\n", 1 << x, 10 * y)
+            })
             .collect();
         if let Ok(experiment) = parse(&lines, "x.jsonl", Some(Format::JsonLines)) {
             for options in [Options::default(), Options::compat()] {
@@ -59,7 +66,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        for format in [None, Some(Format::JsonLines), Some(Format::Json), Some(Format::Text), Some(Format::Talpas)] {
+        for format in FORMATS {
             let _ = parse_bytes(bytes.clone(), "x", format);
         }
     }
@@ -67,17 +74,20 @@ proptest! {
     #[test]
     fn damaged_files_are_read_or_refused(cut in 0usize..400, insert in any::<char>(), which in 0usize..4) {
         let good = [
-            "{\"params\":{\"p\":4,\"n\":2},\"callpath\":\"a->b\",\"metric\":\"t\",\"value\":[1.5,2]}\n{\"params\":{\"p\":8,\"n\":2},\"value\":3}\n",
-            "{\"parameters\":[\"x\"],\"measurements\":{\"sweep\":{\"time\":[{\"point\":[4],\"values\":[1,2]},{\"point\":[8],\"values\":[3]}]}}}",
+            "{\"params\":{\"p\":4,\"n\":2},\"callpath\":\"a->b\",\"metric\":\"t\",\"value\":[1.5,2]}\n\
+             {\"params\":{\"p\":8,\"n\":2},\"value\":3}\n",
+            "{\"parameters\":[\"x\"],\"measurements\":{\"sweep\":{\"time\":[{\"point\":[4],\"values\":[1,2]},\
+             {\"point\":[8],\"values\":[3]}]}}}",
             "PARAMETER x y\nPOINTS ( 20 1 ) ( 30 1 )\nREGION a\nMETRIC m\nDATA 1 2\nDATA 3\n",
-            "{\"parameters\":{\"x\":20,\"y\":1};\"metric\":\"time\";\"callpath\":\"compute\";\"value\":1.5}\n",
+            "{\"parameters\":{\"x\":20,\"y\":1};\"metric\":\"time\";\
+             \"callpath\":\"compute\";\"value\":1.5}\n",
         ][which];
         let mut cut = cut.min(good.len());
         while !good.is_char_boundary(cut) {
             cut -= 1;
         }
         for text in [good[..cut].to_owned(), format!("{}{insert}{}", &good[..cut], &good[cut..])] {
-            for format in [None, Some(Format::JsonLines), Some(Format::Json), Some(Format::Text), Some(Format::Talpas)] {
+            for format in FORMATS {
                 if let Err(error) = parse(&text, "name", format) {
                     prop_assert!(error.to_string().starts_with("name"), "{error}");
                 }

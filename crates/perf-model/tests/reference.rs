@@ -1,7 +1,7 @@
 //! Extra-P 4.2.5's answers, case by case.
 //!
-//! `reference/` has measurements of our own and the models that Extra-P finds for them (`scripts/reference` asks it
-//! again). Further cases are compared where the folder of shared test data is there.
+//! `reference/` has measurements of our own and the models that Extra-P finds for them (`scripts/reference`
+//! asks it again). Further cases are compared where the folder of shared test data is there.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,8 @@ use serde_json::Value;
 
 /// Relative difference that counts as equal.
 const SAME: f64 = 1e-6;
-/// Differences below this share of the values are rounding: exact data has costs of 1e-28 and constants of 1e-14.
+/// Differences below this share of the values are rounding: exact data has costs of 1e-28 and constants of
+/// 1e-14.
 const ROUNDING: f64 = 1e-9;
 
 /// A folder with inputs, and the cases of them.
@@ -235,7 +236,8 @@ fn models_agree((folder, cases): &Cases) -> usize {
         }
     }
     println!(
-        "{} cases, {total} models: {agree} agree, {ties} ties with equal predictions, {} differ; {refused} files refused as by Extra-P",
+        "{} cases, {total} models: {agree} agree, {ties} ties with equal predictions, {} differ; {refused} \
+         files refused as by Extra-P",
         cases.len(),
         differences.len()
     );

@@ -1,7 +1,7 @@
 //! Numbers that look random and are the same in every run.
 //!
-//! A crate of its own, small as it is: four crates need the same generator, and one that each of them had copied would soon
-//! be four generators.
+//! A crate of its own, small as it is: four crates need the same generator, and one that each of them had
+//! copied would soon be four generators.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

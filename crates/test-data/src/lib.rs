@@ -1,11 +1,11 @@
 //! Test data that is not part of the repository, and tests that are skipped.
 //!
-//! Every crate commits small inputs of our own making with the answers that the original programs gave for them
-//! (`tests/reference/`, made by `scripts/reference`); these are always compared. Larger traces of others may lie in a
-//! folder `shared`, which `FTIO_SHARED` names. Tests of those are skipped where it is missing.
+//! Every crate commits small inputs of our own making with the answers that the original programs gave for
+//! them (`tests/reference/`, made by `scripts/reference`); these are always compared. Larger traces of others
+//! may lie in a folder `shared`, which `FTIO_SHARED` names. Tests of those are skipped where it is missing.
 //!
-//! A test that is skipped says so in one line, `SKIPPED test: reason`. `scripts/test` collects these lines. With
-//! `STRICT=1` in the environment a skipped test fails.
+//! A test that is skipped says so in one line, `SKIPPED test: reason`. `scripts/test` collects these lines.
+//! With `STRICT=1` in the environment a skipped test fails.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -18,12 +18,17 @@
 //! | `pending` | pending_until − issued |
 //! | `tested` | test_time |
 //!
+//! In a block of merged operations, `merged` holds how many operations each one stands for, and `duration`
+//! the sum of their durations, see [`merge`].
+//!
 //! `marks`, where there are any, are triples of time, thread and text.
 //!
 //! "The operation before" the first one is all zeros. Sums wrap at 64 bits.
 
 mod decode;
+pub mod merge;
 
+use self::merge::{Merged, Merger};
 use crate::column::ColumnWriter;
 use crate::frame::{self, FrameKind};
 use crate::spool::{self, RawRecord, RawRecords, pack_identity};
@@ -99,6 +104,10 @@ pub struct Columns<'a> {
     pub pending: Bytes<'a>,
     #[serde(borrow, default, skip_serializing_if = "Bytes::is_empty")]
     pub tested: Bytes<'a>,
+    #[serde(borrow, default, skip_serializing_if = "Bytes::is_empty")]
+    pub merged: Bytes<'a>,
+    #[serde(borrow, default, skip_serializing_if = "Bytes::is_empty")]
+    pub duration: Bytes<'a>,
 }
 
 /// What is wrong with the columns of a block whose checksum is right.
@@ -162,12 +171,17 @@ pub struct BlockEncoder {
     deadline: ColumnWriter,
     pending: ColumnWriter,
     tested: ColumnWriter,
+    merged: ColumnWriter,
+    duration: ColumnWriter,
+    merger: Merger,
     files: Vec<u32>,
     marks: Vec<Mark>,
     before: Before,
     /// Operations since the last one whose identity differed from that of the one before.
     alike: u64,
     count: u32,
+    /// Operations that these stand for.
+    stands_for: u64,
     t_min: i64,
     t_max: i64,
     frame: Vec<u8>,
@@ -193,7 +207,7 @@ impl BlockEncoder {
     /// Begins a block of at most `count` operations. `false`: there is no memory for it.
     pub fn restart(&mut self, count: usize) -> bool {
         self.before = Before::default();
-        (self.count, self.alike) = (0, 0);
+        (self.count, self.alike, self.stands_for) = (0, 0, 0);
         (self.t_min, self.t_max) = (i64::MAX, i64::MIN);
         self.files.clear();
         self.marks.clear();
@@ -208,6 +222,8 @@ impl BlockEncoder {
             &mut self.deadline,
             &mut self.pending,
             &mut self.tested,
+            &mut self.merged,
+            &mut self.duration,
         ];
         let room = columns.into_iter().all(|column| column.restart(count));
         room && self.times.restart(count) && self.files.try_reserve(count).is_ok()
@@ -225,6 +241,41 @@ impl BlockEncoder {
                 None => return,
             }
         }
+    }
+
+    /// Appends the records of slots, merged over stretches of `width` nanoseconds. `false`: there is no memory for that; the
+    /// block has to be begun anew.
+    pub fn extend_merged<'r>(
+        &mut self,
+        slots: impl Iterator<Item = RawRecords<'r>>,
+        most: usize,
+        width: i64,
+    ) -> bool {
+        let mut merger = std::mem::take(&mut self.merger);
+        let mut room = merger.restart(most, width);
+        for mut records in slots {
+            while let Some(record) = records.next_record() {
+                match record {
+                    RawRecord::Operation(operation) => room = room && merger.push(&operation),
+                    RawRecord::Mark { time, thread, words, length } => {
+                        self.push_mark(Mark { time, thread, text: spool::mark_text(words, length) });
+                    }
+                }
+            }
+        }
+        if room {
+            merger.finish().for_each(|(op, merged)| self.push_merged(&op, merged));
+        }
+        self.merger = merger;
+        room
+    }
+
+    /// Appends an operation that stands for several. In a block, all are appended this way or none.
+    pub fn push_merged(&mut self, op: &Operation, merged: Merged) {
+        self.push(op);
+        self.merged.push(i64::from(merged.count));
+        self.duration.push(merged.time);
+        self.stands_for += u64::from(merged.count.saturating_sub(1));
     }
 
     /// Appends a mark; its time is on the rank's clock.
@@ -318,9 +369,14 @@ impl BlockEncoder {
         }
     }
 
-    /// Number of operations so far.
+    /// Number of records so far.
     pub fn count(&self) -> u32 {
         self.count
+    }
+
+    /// Number of operations so far, those that were merged included.
+    pub fn operations(&self) -> u64 {
+        self.stands_for + u64::from(self.count)
     }
 
     /// Numbers of the files that the block's operations refer to, ascending.
@@ -361,6 +417,8 @@ impl BlockEncoder {
                 deadline: Bytes(self.deadline.finish()),
                 pending: Bytes(self.pending.finish()),
                 tested: Bytes(self.tested.finish()),
+                merged: Bytes(self.merged.finish()),
+                duration: Bytes(self.duration.finish()),
             },
             marks,
         };
@@ -397,6 +455,8 @@ impl Columns<'_> {
             &self.deadline,
             &self.pending,
             &self.tested,
+            &self.merged,
+            &self.duration,
         ]
         .iter()
         .map(|column| column.0.len())

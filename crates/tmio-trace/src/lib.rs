@@ -49,6 +49,7 @@ pub mod parts;
 pub mod reader;
 pub mod recover;
 pub mod rewrite;
+pub mod roll;
 pub mod salvage;
 mod snapshot;
 pub mod spool;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// About the job; written once, by rank 0.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// Format version of the trace, see [`FORMAT_VERSION`](crate::FORMAT_VERSION).
     pub version: u32,
@@ -25,9 +25,13 @@ pub struct Header {
 }
 
 impl Header {
-    /// What tells a run from others: the job, and the number of the run or else its start.
+    /// What tells a run from others: its number, or else the job and its start. (Outside a batch system, hosts that began
+    /// by themselves name the job after a process of their own.)
     pub fn run(&self) -> (String, i64) {
-        (self.job.clone(), self.number.map_or(self.start, |number| number as i64))
+        match self.number {
+            Some(number) => (String::new(), number as i64),
+            None => (self.job.clone(), self.start),
+        }
     }
 }
 

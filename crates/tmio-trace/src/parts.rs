@@ -4,9 +4,9 @@
 //! hexadecimal. Two jobs that were given the same output so never touch each other's parts, and two
 //! nodes of the same name do not share one. Every rank begins with a header and a rank frame.
 
-use crate::Header;
 use crate::frame::{FrameKind, FrameReader};
 use crate::reader::is_trace_start;
+use crate::{Header, RankInfo};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -77,6 +77,30 @@ fn begins_like_a_trace(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && is_trace_start(&start)
 }
 
+/// The parts of the very job whose recovered trace this is, if they are still there: they hold all that it does, and what
+/// hosts have added since.
+pub fn of_recovered(trace: &Path) -> Option<Job> {
+    let directory = directory(trace);
+    if !directory.is_dir() {
+        return None;
+    }
+    let mut frames = FrameReader::new(File::open(trace).ok()?.take(256 << 10));
+    let mut run = None;
+    while let Some(frame) = frames.next_frame().ok()? {
+        match frame.kind {
+            Some(FrameKind::Header) => {
+                run = rmp_serde::from_slice(frame.body).ok().map(|header: Header| header.run());
+            }
+            // A job that ended has only ranks that did.
+            Some(FrameKind::Rank) if RankInfo::parse(frame.body)?.finished => return None,
+            Some(FrameKind::Rank) => break,
+            _ => {}
+        }
+    }
+    let run = run?;
+    jobs(&directory).ok()?.into_iter().find(|job| job.header.as_ref().is_some_and(|its| its.run() == run))
+}
+
 /// The first header of a file.
 pub fn first_header(path: &Path) -> Option<Header> {
     let mut frames = FrameReader::new(File::open(path).ok()?.take(256 << 10));
@@ -98,5 +122,30 @@ mod tests {
         assert_eq!(job_number(Path::new(&name)), Some(0xabc));
         assert_eq!(job_number(Path::new("n01.cluster.org")), None);
         assert_eq!(job_number(Path::new("x.abc.7")), None);
+    }
+
+    #[test]
+    fn a_recovered_trace_is_read_from_its_parts_while_they_are_there() {
+        let base = std::env::temp_dir().join(format!("tmio-recovered-{}", std::process::id()));
+        let trace = base.join("t.msgpack");
+        fs::create_dir_all(directory(&trace)).unwrap();
+        let write = |path: &Path, number: u64, finished: bool| {
+            let header = Header { number: Some(number), ..Header::default() };
+            let rank = RankInfo { finished, ..RankInfo::default() };
+            let frames = [
+                crate::frame::encode(FrameKind::Header, &header).unwrap(),
+                crate::frame::encode(FrameKind::Rank, &rank).unwrap(),
+            ];
+            fs::write(path, frames.concat()).unwrap();
+        };
+        write(&trace, 7, false);
+        assert!(of_recovered(&trace).is_none(), "there is no part");
+        write(&directory(&trace).join(name("h1", 7, 1)), 7, false);
+        assert_eq!(of_recovered(&trace).unwrap().number, Some(7));
+        write(&trace, 8, false);
+        assert!(of_recovered(&trace).is_none(), "another job");
+        write(&trace, 7, true);
+        assert!(of_recovered(&trace).is_none(), "the job has ended");
+        fs::remove_dir_all(&base).unwrap();
     }
 }

@@ -4,6 +4,7 @@
 //! `OUT.parts/HOST`, one file of frames per host, and on the host where it ran the spools that the
 //! rank frames name, with what had not left memory. [`Trace`] makes one stream of either.
 
+use crate::block::merge::Merged;
 use crate::block::{Block, Mark};
 use crate::frame::{Damage, FrameKind, FrameReader, HEAD, Head, TAG, parse_head};
 use crate::spool::Spool;
@@ -57,8 +58,18 @@ pub struct Operations<'a> {
     pub files: &'a [(u32, &'a str)],
     /// The operations, in job time.
     pub operations: &'a [Operation],
+    /// What each operation stands for, if several were merged to one; else empty.
+    pub merged: &'a [Merged],
     /// Marks that the program set, in job time.
     pub marks: &'a [Mark],
+}
+
+impl Operations<'_> {
+    /// What the operation at `index` stands for.
+    pub fn merged_at(&self, index: usize) -> Merged {
+        let one = || self.operations.get(index).map_or(Merged { count: 1, time: 0 }, Merged::one);
+        self.merged.get(index).copied().unwrap_or_else(one)
+    }
 }
 
 /// How reading went.
@@ -70,10 +81,18 @@ pub struct Outcome {
     pub header: Option<Header>,
     /// Last frame, if it was there.
     pub end: Option<TraceEnd>,
+    /// Job time up to which it is known what the ranks did, also if nothing: that of the last frame; without it,
+    /// the earliest time up to which a rank that has written a block told of itself, or the last end of an
+    /// operation.
+    pub known_until: Option<i64>,
     /// Whole blocks.
     pub blocks: u64,
-    /// Operations handed out.
+    /// Operations handed out, each with those that were merged to it.
     pub operations: u64,
+    /// How many of them were merged …
+    pub merged: u64,
+    /// … to how many.
+    pub merged_to: u64,
     /// Operations among them that came from the spool of an unfinished job.
     pub from_spool: u64,
     /// What could not be used and why, for people.
@@ -121,7 +140,8 @@ pub fn is_trace_start(bytes: &[u8]) -> bool {
 pub use crate::parts::directory as parts_path;
 
 impl Trace {
-    /// Finds the trace `path`, or else its parts. A directory is one only if it is named `….parts`.
+    /// Finds the trace `path`, or else its parts. A directory is one only if it is named `….parts`. Of a trace that was
+    /// recovered, the parts are read if they are still there: another host may have added to them since.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let io_error = |source| ReadError::Io { path: path.to_owned(), source };
         match fs::metadata(path) {
@@ -132,6 +152,9 @@ impl Trace {
             }
             .ok_or_else(|| ReadError::Directory { path: path.to_owned() }),
             Ok(_) => {
+                if let Some(job) = parts::of_recovered(path) {
+                    return Ok(Self::from_job(path, job));
+                }
                 let sources = vec![Source::File(path.to_owned())];
                 Ok(Self { path: path.to_owned(), sources, unfinished: false, start: None, other_jobs: 0 })
             }
@@ -232,6 +255,26 @@ pub(crate) struct Reading {
     /// What local ranks had in memory before their parts were read.
     snapshots: BTreeMap<u32, (RankInfo, Spool)>,
     snapshots_taken: bool,
+    known: KnownUntil,
+}
+
+/// Up to when the blocks of an unfinished job tell of it.
+#[derive(Debug, Default)]
+struct KnownUntil {
+    covered: BTreeMap<u32, i64>,
+    last_end: Option<i64>,
+}
+
+impl KnownUntil {
+    fn note(&mut self, rank: u32, covered_until: i64, last_end: Option<i64>) {
+        let covered = self.covered.entry(rank).or_insert(i64::MIN);
+        *covered = (*covered).max(covered_until);
+        self.last_end = self.last_end.max(last_end);
+    }
+
+    fn time(&self) -> Option<i64> {
+        self.covered.values().copied().min().max(self.last_end)
+    }
 }
 
 impl Reading {
@@ -250,6 +293,7 @@ impl Reading {
             later: 0,
             snapshots: BTreeMap::new(),
             snapshots_taken: false,
+            known: KnownUntil::default(),
         }
     }
 
@@ -337,12 +381,19 @@ impl Reading {
         let shift = info.and_then(|rank| constant_shift(rank, block.t_min, block.t_max));
         let covered = info.and_then(|rank| rank.job_time(block.covered_until));
         let covered_until = covered.unwrap_or(block.covered_until);
+        let last_end = info.and_then(|rank| rank.job_time(block.t_max)).unwrap_or(block.t_max);
+        self.known.note(block.rank, covered_until, (block.count > 0).then_some(last_end));
         let mut count = 0;
         let mut marks = marks_in_job_time(info, &block.marks);
+        let merged = block.merged().map_err(|error| error.to_string())?;
+        let mut stands_for = 0;
         let decoded = block.decode_pieces(shift.unwrap_or(0), self.most, &mut operations, |piece| {
             if shift.is_none() {
                 to_job_time(info, piece);
             }
+            let from = count as usize;
+            let merged = merged.get(from..from + piece.len()).unwrap_or_default();
+            stands_for += merged.iter().map(|merged| u64::from(merged.count)).sum::<u64>();
             count += piece.len() as u64;
             // With the first piece.
             let marks = std::mem::take(&mut marks);
@@ -352,11 +403,18 @@ impl Reading {
                 covered_until,
                 files: &block.files,
                 operations: piece,
+                merged,
                 marks: &marks,
             }));
         });
         self.outcome.blocks += u64::from(decoded.is_ok() || count > 0);
-        self.outcome.operations += count;
+        if merged.is_empty() {
+            self.outcome.operations += count;
+        } else {
+            self.outcome.operations += stands_for;
+            self.outcome.merged += stands_for;
+            self.outcome.merged_to += count;
+        }
         self.operations = operations;
         decoded.map_err(|error| error.to_string())
     }
@@ -412,12 +470,15 @@ impl Reading {
             self.outcome.blocks += 1;
             self.outcome.operations += operations.len() as u64;
             self.outcome.from_spool += operations.len() as u64;
+            let covered_until = operations.last().map_or(0, |op| op.end);
+            self.known.note(rank.rank, covered_until, operations.iter().map(|op| op.end).max());
             visit(Event::Block(Operations {
                 rank: rank.rank,
                 sequence,
-                covered_until: operations.last().map_or(0, |op| op.end),
+                covered_until,
                 files: &names,
                 operations: &operations,
+                merged: &[],
                 marks: &marks_in_job_time(Some(rank), &marks),
             }));
             sequence += 1;
@@ -440,7 +501,7 @@ impl Reading {
         self.outcome.missing_hosts = hosts.into_iter().map(str::to_owned).collect();
         if !self.outcome.missing_hosts.is_empty() {
             self.outcome.missing.push(format!(
-                "the last records may still be on {}: run `ftio clean` there to add them to the trace",
+                "the last records are still on {}: run `ftio clean` there to add them to the trace",
                 self.outcome.missing_hosts.join(", ")
             ));
         }
@@ -452,12 +513,20 @@ impl Reading {
             let detail = match self.outcome.warnings.first() {
                 Some(warning) => format!(" ({warning})"),
                 None if unfinished => {
-                    " (the job was killed before it completed an operation, or its spool is gone)".to_owned()
+                    self.note_missing_hosts();
+                    match self.outcome.missing.first() {
+                        Some(missing) => format!(": {missing}"),
+                        None => {
+                            " (the job was killed before it completed an operation, or its spool is gone)"
+                                .to_owned()
+                        }
+                    }
                 }
                 None => String::new(),
             };
             return Err(ReadError::NoBlock { path: path.to_owned(), detail });
         }
+        self.outcome.known_until = self.outcome.end.as_ref().map(|end| end.end).or(self.known.time());
         let ranks_agree = self.outcome.end.as_ref().is_some_and(|end| {
             end.ranks as usize == self.ranks.len() && end.operations == self.outcome.operations
         });
@@ -477,20 +546,34 @@ impl Reading {
             ));
         }
         self.note_missing_hosts();
-        if unfinished {
-            self.outcome.warnings.push(format!(
-                "{}: the job has not reached MPI_Finalize; this is what it had written so far",
-                path.display()
+        if self.outcome.merged > 0 {
+            self.outcome.missing.push(format!(
+                "{} of {} operations were merged to {} records of up to a minute, because the trace had reached its largest \
+                 size (TMIO_MAX_BYTES)",
+                self.outcome.merged, self.outcome.operations, self.outcome.merged_to
             ));
-        } else if self.end_is_last && ranks_agree && !finished && self.outcome.warnings.is_empty() {
-            self.outcome.warnings.push(format!(
-                "{}: the job did not reach MPI_Finalize; this is what was recovered of it",
-                path.display()
-            ));
-        } else if !self.outcome.complete && self.outcome.warnings.is_empty() {
-            self.outcome.warnings.push(format!("{}: the end of the trace is missing", path.display()));
         }
-        self.outcome.warnings.extend(self.outcome.missing.iter().cloned());
+        let whole = self.end_is_last && ranks_agree;
+        let state = if unfinished {
+            Some("the job has not reached MPI_Finalize; this is what it had written so far")
+        } else if !self.outcome.warnings.is_empty() {
+            None
+        } else if whole && !finished {
+            Some("the job did not reach MPI_Finalize; this is what was recovered of it")
+        } else if !whole && !self.outcome.complete {
+            Some("the end of the trace is missing")
+        } else {
+            None
+        };
+        // What is missing is part of what is said first: some readers see no more.
+        match state {
+            Some(state) => {
+                let all = std::iter::once(state).chain(self.outcome.missing.iter().map(String::as_str));
+                let text = all.collect::<Vec<_>>().join("; ");
+                self.outcome.warnings.push(format!("{}: {text}", path.display()));
+            }
+            None => self.outcome.warnings.extend(self.outcome.missing.iter().cloned()),
+        }
         Ok(self.outcome)
     }
 }

@@ -87,6 +87,18 @@ impl Remains {
         self.job.is_some()
     }
 
+    /// Whether what is at the trace's place, if anything, may give way to the parts: it was recovered from
+    /// parts of the same run, perhaps on another host, and is not complete.
+    pub fn may_replace_trace(&self) -> bool {
+        if fs::symlink_metadata(&self.trace).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return true;
+        }
+        let run = self.job.as_ref().and_then(|job| job.header.as_ref()).map(|header| header.run());
+        let same = run.is_some() && parts::first_header(&self.trace).map(|header| header.run()) == run;
+        let complete = || Trace::open(&self.trace).and_then(|trace| trace.read(|_| {}));
+        same && complete().is_ok_and(|outcome| !outcome.complete)
+    }
+
     /// How many ranks still run, as far as can be seen from here.
     pub fn running(&self) -> usize {
         self.ranks.iter().filter(|rank| liveness::of_rank(rank) == Life::Alive).count()

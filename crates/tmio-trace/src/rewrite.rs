@@ -40,8 +40,7 @@ pub fn rewrite(trace: Trace, out: &mut impl Write) -> Result<Outcome, RewriteErr
         return Ok(outcome);
     }
     let end = TraceEnd {
-        // Of a killed job nothing is known after its last operation.
-        end: outcome.end.as_ref().map_or(writer.last, |end| end.end),
+        end: outcome.known_until.unwrap_or(0),
         ranks: writer.ranks.len() as u32,
         operations: outcome.operations,
     };
@@ -53,7 +52,6 @@ pub fn rewrite(trace: Trace, out: &mut impl Write) -> Result<Outcome, RewriteErr
 struct Writer {
     encoder: BlockEncoder,
     ranks: BTreeSet<u32>,
-    last: i64,
     /// Some rank did not reach its end.
     unfinished: bool,
 }
@@ -81,9 +79,11 @@ impl Writer {
         if !self.encoder.restart(block.operations.len().max(1)) {
             return Err(RewriteError::Memory);
         }
-        for op in block.operations {
-            self.encoder.push(op);
-            self.last = self.last.max(op.end);
+        for (index, op) in block.operations.iter().enumerate() {
+            match block.merged.get(index) {
+                Some(&merged) => self.encoder.push_merged(op, merged),
+                None => self.encoder.push(op),
+            }
         }
         block.marks.iter().for_each(|mark| self.encoder.push_mark(mark.clone()));
         let name = |number: u32| block.files.iter().find(|(n, _)| *n == number).map_or("", |(_, name)| *name);

@@ -5,16 +5,17 @@
 //! salvages it: from then on the job can be read without access to the host.
 
 use crate::block::{self, BlockEncoder, IDENTITY_BYTES};
-use crate::frame::{self, FrameKind, FrameReader, HEAD, Head, parse_head};
+use crate::checksum::crc32;
+use crate::frame::{self, FrameKind, FrameReader, HEAD, Head, TAG, parse_head};
 use crate::liveness::{self, Life};
 use crate::spool::Spool;
 use crate::{RankInfo, snapshot};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// What became of a spool.
@@ -181,39 +182,50 @@ fn append(part: &Path, user: u32, frames: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Numbers of a rank's blocks in a part.
+/// Numbers of a rank's blocks in a part. Only whole ones count: of a block that was being written when its process was
+/// killed, the part may hold a piece.
 fn blocks_of(part: &Path, rank: u32) -> HashSet<u64> {
     let mut numbers = HashSet::new();
-    let Ok(file) = File::open(part) else { return numbers };
-    let mut file = io::BufReader::with_capacity(16 << 10, file);
-    let mut head = [0u8; HEAD];
-    let mut note = |body: &[u8]| {
-        if let Some((_, number)) = block::identity(body).filter(|(its, _)| *its == rank) {
-            numbers.insert(number);
-        }
-    };
-    while file.read_exact(&mut head).is_ok() {
-        let Head::Frame { kind, length, .. } = parse_head(&head) else {
-            let mut frames = FrameReader::new(file);
-            while let Ok(Some(frame)) = frames.next_frame() {
-                if frame.kind == Some(FrameKind::Block) {
-                    note(frame.body);
-                }
-            }
-            break;
-        };
-        let mut body = Vec::new();
-        let begin = length.min(IDENTITY_BYTES);
-        if (&mut file).take(begin as u64).read_to_end(&mut body).is_err()
-            || file.seek_relative((length - begin) as i64).is_err()
-        {
-            break;
-        }
-        if FrameKind::from_code(kind) == Some(FrameKind::Block) {
-            note(&body);
+    let Ok(mut file) = File::open(part) else { return numbers };
+    let size = file.metadata().map_or(0, |meta| meta.len());
+    let mut at = 0;
+    while let Some((end, number)) = whole_frame(&file, at, size, rank) {
+        numbers.extend(number);
+        at = end;
+    }
+    // From a piece on, every byte is looked at: frames of other processes may follow anywhere.
+    if at < size && file.seek(SeekFrom::Start(at)).is_ok() {
+        let mut frames = FrameReader::new(file);
+        while let Ok(Some(frame)) = frames.next_frame() {
+            let identity = block::identity(frame.body).filter(|_| frame.kind == Some(FrameKind::Block));
+            numbers.extend(identity.filter(|(its, _)| *its == rank).map(|(_, number)| number));
         }
     }
     numbers
+}
+
+/// Where the frame at `at` ends, and its number if it is a block of `rank`. `None`: it is not whole, or there is none.
+fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Option<u64>)> {
+    let mut head = [0u8; HEAD];
+    file.read_exact_at(&mut head, at).ok()?;
+    let Head::Frame { kind, checksum, length } = parse_head(&head) else { return None };
+    let (body, end) = (at + HEAD as u64, at + (HEAD + length) as u64);
+    let mut next = [0u8; TAG.len()];
+    let followed = end == size || (file.read_exact_at(&mut next, end).is_ok() && next == TAG);
+    if end > size || !followed {
+        return None;
+    }
+    if FrameKind::from_code(kind) != Some(FrameKind::Block) {
+        return Some((end, None));
+    }
+    let mut bytes = vec![0; length.min(IDENTITY_BYTES)];
+    file.read_exact_at(&mut bytes, body).ok()?;
+    let number = block::identity(&bytes).filter(|(its, _)| *its == rank).map(|(_, number)| number);
+    if number.is_some() {
+        bytes.resize(length, 0);
+        file.read_exact_at(&mut bytes, body).ok().filter(|()| crc32(&bytes) == checksum)?;
+    }
+    Some((end, number))
 }
 
 /// Directories of spools below the usual places: those of `user`, or of everybody.
@@ -224,4 +236,41 @@ pub fn spool_directories(bases: &[PathBuf]) -> Vec<PathBuf> {
     found.sort();
     found.dedup();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_of_a_block_is_not_a_block() {
+        let block = |rank: u32, number: u64| {
+            let mut encoder = BlockEncoder::default();
+            assert!(encoder.restart(0));
+            let names = vec![(1, "a name that makes the block longer than what identifies it")];
+            encoder.finish(rank, number, 0, names).unwrap().to_vec()
+        };
+        let piece = |rank, number, from_end: usize| {
+            let whole = block(rank, number);
+            whole[..whole.len() - from_end].to_vec()
+        };
+        let path = std::env::temp_dir().join(format!("tmio-piece-{}", std::process::id()));
+        let blocks = |frames: &[Vec<u8>]| {
+            fs::write(&path, frames.concat()).unwrap();
+            let mut numbers: Vec<u64> = blocks_of(&path, 1).into_iter().collect();
+            numbers.sort_unstable();
+            numbers
+        };
+        assert_eq!(blocks(&[block(1, 0), block(2, 0), block(1, 1)]), [0, 1]);
+        for from_end in [1, 10, 40] {
+            assert_eq!(blocks(&[block(1, 0), piece(1, 1, from_end)]), [0], "killed in the middle of a write");
+            // Others went on writing.
+            assert_eq!(blocks(&[piece(1, 1, from_end), block(2, 5), block(1, 3)]), [3]);
+            assert_eq!(blocks(&[piece(2, 1, from_end), block(1, 3), block(2, 5), block(1, 4)]), [3, 4]);
+        }
+        let mut wrong = block(1, 1);
+        *wrong.last_mut().unwrap() ^= 1;
+        assert_eq!(blocks(&[wrong, block(1, 2)]), [2]);
+        fs::remove_file(path).unwrap();
+    }
 }

@@ -29,11 +29,16 @@ pub(crate) fn take(rank: &RankInfo) -> Option<Spool> {
 /// Opens what may be a spool of `user`.
 pub(crate) fn open(path: &Path, user: Option<u32>) -> Option<File> {
     let directory = fs::symlink_metadata(path.parent()?).ok()?;
-    let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK | O_NOFOLLOW).open(path).ok()?;
+    let file = open_itself(path)?;
     let meta = file.metadata().ok()?;
     let owner = user.unwrap_or(meta.uid());
     let private = directory.is_dir() && directory.uid() == owner && directory.mode() & 0o077 == 0;
     (private && meta.is_file() && meta.uid() == owner && meta.len() <= LONGEST).then_some(file)
+}
+
+/// Opens a file for reading, whatever it is: a link is not followed, and a pipe does not make us wait.
+pub(crate) fn open_itself(path: &Path) -> Option<File> {
+    OpenOptions::new().read(true).custom_flags(O_NONBLOCK | O_NOFOLLOW).open(path).ok()
 }
 
 /// Reads the spool at a moment at which no block was being begun, or, of a process that never

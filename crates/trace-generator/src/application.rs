@@ -1,9 +1,10 @@
 //! An application that computes and writes, J times (paper, III-A).
 //!
-//! Each iteration has a computing time t_cpu from a normal distribution cut at 0, then an I/O phase: a [shape](crate::shape) for P
-//! ranks, in which each rank but rank 0 is late by δ_k, exponential with mean φ. The next iteration begins when all ranks
-//! are done. Before the first and after the last iteration the job idles. Other traffic may be added: noise of one process that
-//! writes for 2.2 s again and again, with pauses.
+//! Each iteration has a computing time t_cpu from a normal distribution cut at 0, then an I/O phase: a
+//! [shape](crate::shape) for P ranks, in which each rank but rank 0 is late by δ_k, exponential with mean φ.
+//! The next iteration begins when all ranks are done. Before the first and after the last iteration the job
+//! idles. Other traffic may be added: noise of one process that writes for 2.2 s again and again, with
+//! pauses.
 
 use crate::generated::{Generated, Truth, Write, busy_share};
 use crate::random::Random;

@@ -19,7 +19,8 @@ pub enum Family {
 /// A family with its name and the table it belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Which table: `8a`, `8b`, `8c` (the figures of the paper), `own` (the same in the paper's own setting), `any`, `none`, `two`.
+    /// Which table: `8a`, `8b`, `8c` (the figures of the paper), `own` (the same in the paper's own setting),
+    /// `any`, `none`, `two`.
     pub table: &'static str,
     /// What is varied, and its value.
     pub name: String,
@@ -60,7 +61,8 @@ pub fn any(seed: u64) -> Application {
     }
 }
 
-/// All settings: those of the paper's figures 8a, 8b and 8c, then all kinds of applications, signals without a period, then those with two.
+/// All settings: those of the paper's figures 8a, 8b and 8c, then all kinds of applications, signals without
+/// a period, then those with two.
 pub fn settings() -> Vec<Setting> {
     let mut out = Vec::new();
     let mut add = |table, name: String, application| {

@@ -33,8 +33,8 @@ pub struct Generated {
 pub struct Truth {
     /// What was generated, in a word.
     pub kind: String,
-    /// The distance at which phases recur: without missing phases the mean distance of their starts, (s_J − s_1)/(J − 1);
-    /// none if the signal has no single period.
+    /// The distance at which phases recur: without missing phases the mean distance of their starts, (s_J −
+    /// s_1)/(J − 1); none if the signal has no single period.
     pub period: Option<f64>,
     /// All periods, if there are several.
     pub periods: Vec<f64>,
@@ -46,12 +46,13 @@ pub struct Truth {
     pub starts: Vec<f64>,
     /// End of each phase.
     pub ends: Vec<f64>,
-    /// Share of the time, from the first phase to the last, in which the bandwidth of the application exceeds its mean
-    /// (paper, II-C b), from the exact step function of all writes.
+    /// Share of the time, from the first phase to the last, in which the bandwidth of the application exceeds
+    /// its mean (paper, II-C b), from the exact step function of all writes.
     pub r_io: Option<f64>,
 }
 
-/// The share of the time between two instants in which the bandwidth of the writes exceeds its mean between them.
+/// The share of the time between two instants in which the bandwidth of the writes exceeds its mean between
+/// them.
 pub fn busy_share(writes: &[Write], (from, to): (f64, f64)) -> f64 {
     let mut changes: Vec<(f64, f64)> = Vec::with_capacity(2 * writes.len());
     let mut volume = 0.0;

@@ -1,7 +1,8 @@
 //! Writes made-up traces, and the truth about them.
 //!
-//! For each setting or kind a directory, in it one file per seed (`SEED.trace`, a series of samples `SEED.csv`) and `truth.jsonl` with
-//! one object per line: `trace` and the fields of the truth. `settings.json` or `kinds.json` lists them. Other formats: `ftio convert`.
+//! For each setting or kind a directory, in it one file per seed (`SEED.trace`, a series of samples
+//! `SEED.csv`) and `truth.jsonl` with one object per line: `trace` and the fields of the truth.
+//! `settings.json` or `kinds.json` lists them. Other formats: `ftio convert`.
 
 use serde::Serialize;
 use std::error::Error;
@@ -20,8 +21,8 @@ usage: trace-generator DIRECTORY [--seeds FROM..TO] [--table 8a|8b|8c|own|any|no
        trace-generator DIRECTORY [--seeds FROM..TO] --kinds fitted|unseen|all|NAME,… [--ftio-json]
        trace-generator DIRECTORY --server-archive JOBS,DAYS
        trace-generator --list
-Without --kinds: the settings of the paper's experiment. --list shows the kinds. --ftio-json: as the Python FTIO reads them.
---server-archive: a storage server's log and its job log, servers.csv and jobs.csv.";
+Without --kinds: the settings of the paper's experiment. --list shows the kinds. --ftio-json: as the Python
+FTIO reads them. --server-archive: a storage server's log and its job log, servers.csv and jobs.csv.";
 
 #[derive(Serialize)]
 struct Line<'a> {

@@ -17,8 +17,9 @@ pub enum Verdict {
 
 /// Judge an answer: its `period`, and `periods`, all rhythms that it names.
 ///
-/// Where the truth is one period, `period` must be within `tolerance` of it or of one that is right [as well](Truth::also).
-/// Where there are several, `periods` must hold each of them. Without a period any answer is wrong, but for those that are right as well.
+/// Where the truth is one period, `period` must be within `tolerance` of it or of one that is right
+/// [as well](Truth::also). Where there are several, `periods` must hold each of them. Without a period any
+/// answer is wrong, but for those that are right as well.
 pub fn verdict(truth: &Truth, tolerance: f64, period: Option<f64>, periods: &[f64]) -> Verdict {
     let near = |one: f64, other: f64| (one / other - 1.0).abs() <= tolerance;
     let refused = period.is_none() && periods.is_empty();

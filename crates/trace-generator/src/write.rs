@@ -36,8 +36,8 @@ pub fn recording(recording: &Recording, out: &mut impl Write) -> io::Result<()> 
     }
 }
 
-/// Write a recording as the Python FTIO reads it: JSON with the bandwidth, start and end of every request, or of every sample. Reads stand in for writes
-/// where they are more.
+/// Write a recording as the Python FTIO reads it: JSON with the bandwidth, start and end of every request, or
+/// of every sample. Reads stand in for writes where they are more.
 pub fn ftio_json(recording: &Recording, out: &mut impl Write) -> io::Result<()> {
     let (ranks, pieces): (u32, Vec<[f64; 3]>) = match recording {
         Recording::Requests { ranks, writes, reads, .. } => {

@@ -14,7 +14,8 @@ const SHADES: f64 = 16.0;
 pub fn draw(sheet: &Sheet) -> String {
     let (width, height) = (sheet.width, sheet.height);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\">\n\
          <title>{}</title>\n<style>{}</style>\n",
         escaped(&sheet.title),
         style()
@@ -62,7 +63,8 @@ pub fn draw(sheet: &Sheet) -> String {
                 };
                 writeln!(
                     out,
-                    "<text class=\"f {}\" x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\"{}{anchor}{turn}>{}</text>",
+                    "<text class=\"f {}\" x=\"{x:.1}\" y=\"{y:.1}\" \
+                     font-size=\"{size}\"{}{anchor}{turn}>{}</text>",
                     ink.name(),
                     if *bold { " font-weight=\"600\"" } else { "" },
                     escaped(text)
@@ -76,7 +78,8 @@ pub fn draw(sheet: &Sheet) -> String {
                 clips += 1;
                 writeln!(
                     out,
-                    "<clipPath id=\"c{clips}\"><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/></clipPath>\
+                    "<clipPath id=\"c{clips}\">\
+                     <rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/></clipPath>\
                      <g clip-path=\"url(#c{clips})\">",
                     r.left, r.top, r.width, r.height
                 )

@@ -118,14 +118,16 @@ fn tables(summary: &Summary) -> String {
 
 fn table_of(title: &str, rows: &str) -> String {
     format!(
-        "<table><thead><tr><th>{title}</th><th>applications</th><th>all runs</th><th class=\"paper\" colspan=\"2\">paper</th></tr></thead>\
+        "<table><thead><tr><th>{title}</th><th>applications</th><th>all runs</th>\
+         <th class=\"paper\" colspan=\"2\">paper</th></tr></thead>\
          <tbody>{rows}</tbody></table>"
     )
 }
 
 fn table_row(name: &str, values: [f64; 2], paper: [String; 2]) -> String {
     format!(
-        "<tr><td>{name}</td><td>{}</td><td>{}</td><td class=\"paper\">{}</td><td class=\"paper\">{}</td></tr>",
+        "<tr><td>{name}</td><td>{}</td><td>{}</td><td class=\"paper\">{}</td><td \
+         class=\"paper\">{}</td></tr>",
         percent(values[0]),
         percent(values[1]),
         paper[0],
@@ -180,7 +182,8 @@ fn example(example: &Example) -> String {
     let application =
         if example.application.is_empty() { "unknown application" } else { &example.application };
     format!(
-        "<div class=\"example\">{}<div><b>{}</b> {} on {} in {}<br><code>{}</code><br><span>{}</span></div></div>",
+        "<div class=\"example\">{}<div><b>{}</b> {} on {} in \
+         {}<br><code>{}</code><br><span>{}</span></div></div>",
         timeline(&example.read, &example.write),
         text(application),
         bytes(example.bytes as f64),
@@ -224,13 +227,16 @@ fn bad_logs(summary: &Summary) -> String {
 fn thresholds(summary: &Summary) -> String {
     let mut used = summary.settings.thresholds.clone();
     let mut out = String::from(
-        "<thead><tr><th>option</th><th>used</th><th>default</th><th style=\"text-align:left\">meaning</th><th style=\"text-align:left\">source of the default</th></tr></thead><tbody>",
+        "<thead><tr><th>option</th><th>used</th><th>default</th><th \
+         style=\"text-align:left\">meaning</th><th style=\"text-align:left\">source of the \
+         default</th></tr></thead><tbody>",
     );
     for row in TABLE {
         let value = used.get_mut(row.name).map_or(row.default, |value| *value);
         let _ = write!(
             out,
-            "<tr><td>--{}</td><td>{value}</td><td class=\"paper\">{}</td><td style=\"text-align:left\">{}</td><td class=\"paper\" style=\"text-align:left\">{}</td></tr>",
+            "<tr><td>--{}</td><td>{value}</td><td class=\"paper\">{}</td><td \
+             style=\"text-align:left\">{}</td><td class=\"paper\" style=\"text-align:left\">{}</td></tr>",
             row.name,
             row.default,
             escaped(row.meaning),

@@ -113,7 +113,8 @@ fn witness(out: &mut String, summary: &Summary, style: Style) {
         let Some(share) = agreement.share() else { continue };
         let _ = writeln!(
             out,
-            "\n{} ftio says the same of {} of {} with significant {}s: {} periodic ({} with the same period), {} not; only segments \
+            "\n{} ftio says the same of {} of {} with significant {}s: {} periodic ({} with the same \
+             period), {} not; only segments \
              {}, only FTIO {}",
             style.bold("Second witness:"),
             percent(share),

@@ -73,7 +73,8 @@ impl<W: Write> Exporter for Chrome<W> {
                 let name = format!("rank {}{host}", info.rank);
                 let pid = info.rank;
                 self.put(&json!({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}}))?;
-                self.put(&json!({"ph": "M", "name": "process_sort_index", "pid": pid, "args": {"sort_index": pid}}))
+                let order = json!({"sort_index": pid});
+                self.put(&json!({"ph": "M", "name": "process_sort_index", "pid": pid, "args": order}))
             }
             Event::Block(block) => {
                 for mark in block.marks {

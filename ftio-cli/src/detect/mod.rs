@@ -102,7 +102,7 @@ impl Work {
             let (name, analyses) = match opened.and_then(|opened| self.analyse(opened)) {
                 Ok(analysed) => analysed,
                 Err(error) => {
-                    complain(Severity::Error, &error.to_string());
+                    complain(Severity::Error, &inputs::explained(&error));
                     exit = Exit::Failed;
                     continue;
                 }

@@ -62,7 +62,7 @@ impl Trace {
             }
         };
         if needs_end && !status.ended {
-            status.ended = self.follower.bury(visit);
+            status.ended = self.follower.finish_if_dead(visit);
         }
         self.ended = status.ended;
         if self.grace.is_over(status.unsettled, Instant::now()) {

@@ -39,9 +39,10 @@ Examples:
   What Extra-P 4.2 would say:
       ftio model scale.jsonl --compat --print all
 
-How to read the table: the error is the leave-one-out error, that is, how far off the formula is at a point that it
-was not fitted to. Where the data cannot separate the formula from the next best one (odds below 20 to 1), the other
-is shown after \"or\": they may differ greatly beyond the measured scales, and the interval of --evaluate covers both.";
+How to read the table: the error is the leave-one-out error, that is, how far off the formula is at a point
+that it was not fitted to. Where the data cannot separate the formula from the next best one (odds below 20 to
+1), the other is shown after \"or\": they may differ greatly beyond the measured scales, and the interval of
+--evaluate covers both.";
 
 /// Find the formula behind measurements at several scales
 ///
@@ -266,7 +267,8 @@ fn draw(models: &Models, points: &[Vec<f64>], file: &PictureFile, all: bool) -> 
             complain(
                 Severity::Note,
                 &format!(
-                    "{name}: the first {most} of {count} models; choose with --callpath and --metric, or use .html"
+                    "{name}: the first {most} of {count} models; choose with --callpath and --metric, or use \
+                     .html"
                 ),
             );
         }

@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
                 pictures.push(picture(&analysis, file.format()));
             }
             Err(error) => {
-                complain(Severity::Error, &error.to_string());
+                complain(Severity::Error, &inputs::explained(&error));
                 exit = Exit::Failed;
             }
         }

@@ -120,8 +120,10 @@ mod tests {
             exposition.prediction(&predictor.predict(1_500_000_000));
         }
         let text = exposition.text();
-        let start = "# HELP ftio_predictions_total Predictions made so far.\n# TYPE ftio_predictions_total counter\n\
-                     ftio_predictions_total{source=\"a \\\"b\\\"\\\\\"} 1\nftio_predictions_total{source=\"c\"} 1\n# HELP";
+        let start = "# HELP ftio_predictions_total Predictions made so far.\n\
+                     # TYPE ftio_predictions_total counter\n\
+                     ftio_predictions_total{source=\"a \\\"b\\\"\\\\\"} \
+                         1\nftio_predictions_total{source=\"c\"} 1\n# HELP";
         assert!(text.starts_with(start), "{text}");
         assert!(text.contains("\nftio_flush_seconds{source=\"c\"} 1.5\n"), "{text}");
         assert!(

@@ -108,7 +108,8 @@ fn answer(mut connection: TcpStream, exposition: &Mutex<Exposition>) -> io::Resu
     let body = if method == "HEAD" { "" } else { text.as_str() };
     write!(
         connection,
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: {}\r\n\
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n\
+         Content-Length: {}\r\n\
          Connection: close\r\n\r\n{body}",
         text.len()
     )

@@ -36,7 +36,8 @@ Examples:
 Callpaths and metrics are those of FTIO's ioparse (write_sync->total_bytes, io_time->total_time …) and these:
 function->NAME, file->NAME, write_async->required_bandwidth, …->actual_bandwidth, …->lost_time, and main with
 Frequency (Hz) and Period (s). A metric that a run does not have is absent. Extra-P refuses a file in which a
-metric is missing at one of the scales, so such metrics are left out with a message, unless --ragged is given.";
+metric is missing at one of the scales, so such metrics are left out with a message, unless --ragged is
+given.";
 
 /// Turn runs at several scales into measurements for scaling models (Extra-P's JSON lines)
 ///

@@ -10,6 +10,7 @@ use ftio_core::detect::{Options, detect};
 use ftio_core::follow::{Event, Status};
 use ftio_core::predict::{PredictOptions, Predictor};
 use ftio_core::source::OpenOptions;
+use ftio_core::time::seconds;
 use io_sets::configfs::Configfs;
 use io_sets::observed::Observed;
 use io_sets::scheduler::{self, Scheduler};
@@ -24,7 +25,8 @@ pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
     let configfs = Configfs::open(directory)?;
     let (min_period, max_period) = (Some(args.min_period), args.max_period);
     let options = Options { mode: args.mode.mode, min_period, max_period, ..Options::default() };
-    let history = history(&args.history, &options)?;
+    let reading = args.quantity.options()?;
+    let history = history(&args.history, &options, &reading)?;
     let scheduler = Scheduler::new(configfs, scheduler::Options { history, early: args.early });
     let predict = PredictOptions { detect: options, ..PredictOptions::default() };
     let job = |path: &PathBuf| Job::new(path, args, predict.clone());
@@ -32,7 +34,6 @@ pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
         jobs: args.traces.iter().map(job).collect(),
         priorities: Priorities::new(scheduler, args.json),
     };
-    let reading = OpenOptions::default();
     let mut traces: Vec<Trace> =
         args.traces.iter().map(|path| Trace::new(path, args.mode.mode, &reading)).collect();
     let until = Until { complete: args.until_complete, ..Until::default() };
@@ -41,10 +42,9 @@ pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
 }
 
 /// The periods of earlier runs. Those that have none, or cannot be read, do not count.
-fn history(paths: &[PathBuf], options: &Options) -> anyhow::Result<Vec<f64>> {
-    let reading = OpenOptions::default();
+fn history(paths: &[PathBuf], options: &Options, reading: &OpenOptions) -> anyhow::Result<Vec<f64>> {
     let mut periods = Vec::new();
-    for opened in inputs::sources(paths, false, &reading) {
+    for opened in inputs::sources(paths, false, reading) {
         match opened.and_then(|opened| detect(&opened.name.clone(), opened.into_source()?, options)) {
             Ok(analysis) => match analysis.detection.period {
                 Some(period) => periods.push(period),
@@ -53,7 +53,7 @@ fn history(paths: &[PathBuf], options: &Options) -> anyhow::Result<Vec<f64>> {
                     complain(Severity::Warning, &format!("{name}: not periodic, left out"));
                 }
             },
-            Err(error) => complain(Severity::Warning, &error.to_string()),
+            Err(error) => complain(Severity::Warning, &inputs::explained(&error)),
         }
     }
     if periods.is_empty() && !paths.is_empty() {
@@ -202,8 +202,4 @@ impl Job {
         let trace = JobOf { number, source: &self.source };
         priorities.change(trace, None, |scheduler| scheduler.ended(number))
     }
-}
-
-fn seconds(nanoseconds: i64) -> f64 {
-    nanoseconds as f64 * 1e-9
 }

@@ -11,6 +11,7 @@ mod table;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::follow::PollArgs;
+use crate::inputs::QuantityArgs;
 use crate::signal::ModeArgs;
 use clap::{Subcommand, ValueHint};
 use std::path::PathBuf;
@@ -29,8 +30,8 @@ Examples:
       ftio schedule simulate
 
 The priority is 10 to the power of -i, where i is log10 of the period in seconds, rounded. The file holds it
-multiplied by 10000000: 1000000 for periods of about 10 s, 100000 for about 100 s. Until a period is known, a job
-has a priority of its own between 200001 and 209999.
+multiplied by 10000000: 1000000 for periods of about 10 s, 100000 for about 100 s. Until a period is known, a
+job has a priority of its own between 200001 and 209999.
 
 Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 
@@ -74,6 +75,9 @@ pub struct Args {
 
     #[command(flatten)]
     pub mode: ModeArgs,
+
+    #[command(flatten)]
+    pub quantity: QuantityArgs,
 
     /// Periods shorter than this, in seconds, are of no interest
     #[arg(long, value_name = "SECONDS", value_parser = crate::values::positive_seconds, default_value = "1")]

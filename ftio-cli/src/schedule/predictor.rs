@@ -4,6 +4,7 @@ use ftio_core::detect::{Options, detect};
 use ftio_core::predict::{self, PredictOptions};
 use ftio_core::request::{Class, Request};
 use ftio_core::source::{InMemory, Job};
+use ftio_core::time::seconds;
 use io_sets::observed::Observed;
 use io_sets::queue::{JobId, Nanoseconds};
 use io_sets::simulate::{Predictor, Transfer};
@@ -31,7 +32,7 @@ impl Predictor for Online {
     fn flush(&mut self, transfers: &[Transfer], now: Nanoseconds) -> Option<f64> {
         let requests: Vec<Request> = transfers.iter().map(|transfer| request(transfer, self.start)).collect();
         self.engine.add(&requests);
-        requests.iter().for_each(|request| self.observed.request(request.start as f64 * 1e-9));
+        requests.iter().for_each(|request| self.observed.request(seconds(request.start)));
         let prediction = self.engine.predict(job_time(now, self.start));
         prediction.period.filter(|period| self.observed.supports(*period, prediction.t))
     }

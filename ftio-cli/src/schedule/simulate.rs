@@ -53,11 +53,13 @@ longer their I/O took (I/O slowdown), and the share of the time in which they co
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Number of servers of the file system; each schedules on its own
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub servers: u32,
 
     /// Number of servers that a file is striped over
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 4,
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub stripe: u32,
 
     /// Bandwidth of all servers together, in MiB/s [default: twice that of one application alone]
@@ -69,7 +71,8 @@ pub struct Args {
     pub level: LevelChoice,
 
     /// Number of repetitions, each with other small irregularities
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 10,
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repetitions: u32,
 
     /// Seed of all random numbers

@@ -48,9 +48,11 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
-/// A share as percent.
+/// A share as percent. What is not all is never shown as 100 %.
 pub fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    const NEARLY_ALL: f64 = 99.9;
+    let shown = 100.0 * share;
+    format!("{:.1} %", if share < 1.0 { shown.min(NEARLY_ALL) } else { shown })
 }
 
 /// Four significant digits; more in front of the point if there are more.
@@ -104,6 +106,7 @@ mod tests {
         assert_eq!(seconds(0.0123), "12.30 ms");
         assert_eq!(seconds(86_400.0), "86400 s");
         assert_eq!(percent(0.62737), "62.7 %");
+        assert_eq!((percent(0.99999), percent(1.0)), ("99.9 %".into(), "100.0 %".into()));
         assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!(counted(1, "rank"), "1 rank");
     }

@@ -4,6 +4,7 @@
 //! other nodes they do not.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -14,7 +15,7 @@ pub enum Launcher {
     OpenMpi,
     /// MPICH, Intel MPI, MVAPICH: `mpiexec -genv NAME VALUE`
     Hydra,
-    /// Slurm: `srun --export=ALL,NAME=VALUE`
+    /// Slurm: `srun --export=ALL,NAME=VALUE`; a list that is given already is made longer
     Srun,
 }
 
@@ -38,7 +39,7 @@ impl Launcher {
         says(&["hydra", "intel(r) mpi", "mpich"]).then_some(Launcher::Hydra)
     }
 
-    /// The arguments that set variables for the ranks; they belong right after the launcher's name.
+    /// The arguments of the launcher with those that set variables for the ranks.
     ///
     /// `None` if this launcher cannot pass such a value on.
     pub fn arguments(self, variables: &[(&str, OsString)], given: &[OsString]) -> Option<Vec<OsString>> {
@@ -48,31 +49,77 @@ impl Launcher {
             pair.push(value);
             pair
         };
-        match self {
+        let mut words: Vec<OsString> = match self {
             Launcher::OpenMpi => {
                 let each = |(name, value): &(&str, OsString)| ["-x".into(), pair(name, value)];
-                Some(variables.iter().flat_map(each).collect())
+                variables.iter().flat_map(each).collect()
             }
             Launcher::Hydra => {
                 let each =
                     |(name, value): &(&str, OsString)| ["-genv".into(), OsString::from(name), value.clone()];
-                Some(variables.iter().flat_map(each).collect())
+                variables.iter().flat_map(each).collect()
             }
             Launcher::Srun => {
-                let exports = |arg: &OsString| arg.to_string_lossy().starts_with("--export");
                 let has_comma = |(_, value): &(&str, OsString)| value.to_string_lossy().contains(',');
-                if given.iter().any(exports) || variables.iter().any(has_comma) {
+                if variables.iter().any(has_comma) {
                     return None;
                 }
-                let mut list = OsString::from("--export=ALL");
+                let (exported, rest) = take_export(given);
+                let mut list = OsString::from("--export=");
+                list.push(exported);
                 for (name, value) in variables {
-                    list.push(",");
+                    // It ends with the sign if nothing is exported otherwise.
+                    list.push(if list.as_encoded_bytes().ends_with(b"=") { "" } else { "," });
                     list.push(pair(name, value));
                 }
-                Some(vec![list])
+                return Some(std::iter::once(list).chain(rest).collect());
             }
-        }
+        };
+        words.extend_from_slice(given);
+        Some(words)
     }
+}
+
+/// What srun is told to export, and the other arguments. The program's own arguments are left alone: they begin where
+/// something is that can be run.
+fn take_export(given: &[OsString]) -> (OsString, Vec<OsString>) {
+    let mut rest = given.to_vec();
+    let program = rest.iter().position(|word| is_program(word)).unwrap_or(rest.len());
+    let option =
+        |word: &OsString| word.to_str().and_then(|word| word.strip_prefix("--export")).map(str::to_owned);
+    let Some((place, value)) =
+        rest.iter().take(program).enumerate().find_map(|(place, word)| Some((place, option(word)?)))
+    else {
+        return ("ALL".into(), rest);
+    };
+    let value = match value.strip_prefix('=') {
+        Some(value) => {
+            rest.remove(place);
+            value.into()
+        }
+        // The list is the next argument; `--export-file` is another option.
+        None if value.is_empty() && place + 1 < rest.len() => {
+            rest.remove(place);
+            rest.remove(place)
+        }
+        None => return ("ALL".into(), rest),
+    };
+    let nothing = ["NONE", "NIL"].iter().any(|word| value.eq_ignore_ascii_case(word));
+    (if nothing { OsString::new() } else { value }, rest)
+}
+
+fn is_program(word: &OsStr) -> bool {
+    let is_file = |path: &Path| {
+        path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    if word.as_encoded_bytes().starts_with(b"-") {
+        return false;
+    }
+    if word.as_encoded_bytes().contains(&b'/') {
+        return is_file(Path::new(word));
+    }
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|dir| is_file(&dir.join(word))))
 }
 
 /// What the name of a command says.
@@ -132,7 +179,15 @@ mod tests {
             ["-genv", "LD_PRELOAD", "/lib/a.so", "-genv", "TMIO_OUTPUT", "/x y"]
         );
         assert_eq!(words(Launcher::Srun), ["--export=ALL,LD_PRELOAD=/lib/a.so,TMIO_OUTPUT=/x y"]);
-        assert_eq!(Launcher::Srun.arguments(&variables, &["--export=NONE".into()]), None);
+        let srun = |words: &[&str]| {
+            let given: Vec<OsString> = words.iter().map(OsString::from).collect();
+            let words = Launcher::Srun.arguments(&[("A", "b".into())], &given).unwrap();
+            words.join(OsStr::new(" ")).into_string().unwrap()
+        };
+        assert_eq!(srun(&["-n", "2", "/bin/sh", "--export=x"]), "--export=ALL,A=b -n 2 /bin/sh --export=x");
+        assert_eq!(srun(&["-n2", "--export=NONE", "/bin/sh"]), "--export=A=b -n2 /bin/sh");
+        assert_eq!(srun(&["--export", "PATH,X=1", "sh"]), "--export=PATH,X=1,A=b sh");
+        assert_eq!(srun(&["--export=ALL,Y=2", "sh"]), "--export=ALL,Y=2,A=b sh");
         assert_eq!(Launcher::Srun.arguments(&[("A", "b,c".into())], &[]), None);
     }
 }

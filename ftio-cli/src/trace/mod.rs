@@ -103,9 +103,9 @@ impl Tracing<'_> {
             }
             None => {
                 command.envs(variables.iter().map(|(name, value)| (name, value)));
+                command.args(rest);
             }
         }
-        command.args(rest);
         Ok(command)
     }
 }

@@ -60,7 +60,8 @@ impl Browser {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         let body = if method == "GET" { String::new() } else { body.to_string() };
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: \
+             application/json\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
         stream.write_all(head.as_bytes()).ok()?;
@@ -101,7 +102,8 @@ impl Browser {
     /// Move the pointer onto the n-th chart, `x` and `y` from its middle, and turn the wheel by `wheel`.
     fn point(&self, chart: usize, x: i32, y: i32, wheel: i32) {
         let find = format!(
-            "const c = document.querySelectorAll('canvas')[{chart}]; c.scrollIntoView({{block: 'center'}}); return c;"
+            "const c = document.querySelectorAll('canvas')[{chart}]; c.scrollIntoView({{block: 'center'}}); \
+             return c;"
         );
         let canvas = self.run(&find);
         let pointer = json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"},
@@ -110,7 +112,8 @@ impl Browser {
         if wheel != 0 {
             actions.push(json!({"type": "wheel", "id": "wheel", "actions": [
                 {"type": "pause", "duration": 20},
-                {"type": "scroll", "x": x, "y": y, "deltaX": 0, "deltaY": wheel, "duration": 0, "origin": canvas}]}));
+                {"type": "scroll", "x": x, "y": y, "deltaX": 0, "deltaY": wheel, "duration": 0,
+                 "origin": canvas}]}));
         }
         self.call("POST", "/actions", &json!({"actions": actions}));
     }
@@ -127,7 +130,8 @@ impl Browser {
     /// What is shown beside the pointer over the n-th chart; empty if nothing is.
     fn tip(&self, chart: usize) -> String {
         let read = format!(
-            "const t = document.querySelectorAll('.tip')[{chart}]; return t.style.display === 'block' ? t.textContent : '';"
+            "const t = document.querySelectorAll('.tip')[{chart}]; return t.style.display === 'block' ? \
+             t.textContent : '';"
         );
         self.run(&read).as_str().unwrap().to_owned()
     }
@@ -228,7 +232,8 @@ fn the_report_of_an_archive_shows_both_views_without_errors() {
     }
     assert_eq!(ftio(dir.path(), &["categorize", ".", "--html", "report.html"]).status.code(), Some(0));
     browser.open(&format!("file://{}/report.html", dir.path().display()));
-    let shown = "return [...document.querySelectorAll('table.heat')].filter(m => !m.hidden).map(m => m.dataset.view);";
+    let shown = "return [...document.querySelectorAll('table.heat')].filter(m => !m.hidden).map(m => \
+        m.dataset.view);";
     assert_eq!(browser.run(shown), json!(["unique"]));
     browser.run("document.querySelector('input[value=all]').click();");
     assert_eq!(browser.run(shown), json!(["all"]));

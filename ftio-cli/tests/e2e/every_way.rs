@@ -10,9 +10,10 @@ use darshan_log::{
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use tmio_trace::AsyncTimes;
 
 const SECOND: i64 = crate::support::SECOND;
@@ -101,8 +102,8 @@ enum Way {
     Folder,
 }
 
-/// Run a command on an input, in a folder of its own. `{}` stands for the input among the arguments. Results name the input: that
-/// name becomes INPUT.
+/// Run a command on an input, in a folder of its own. `{}` stands for the input among the arguments. Results
+/// name the input: that name becomes INPUT.
 fn answer(arguments: &[&str], input: &Path, way: Way) -> (Option<i32>, String, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let name = input.file_name().unwrap().to_str().unwrap();
@@ -139,7 +140,12 @@ fn answer(arguments: &[&str], input: &Path, way: Way) -> (Option<i32>, String, S
         Way::Stdin => command.stdin(File::open(input).unwrap()),
         _ => command.stdin(Stdio::null()),
     };
-    let output = command.output().unwrap();
+    let output = if arguments[0] == "schedule" {
+        running_job(folder.path());
+        until_first_line(&mut command)
+    } else {
+        command.output().unwrap()
+    };
     // A series without a name of its own is called after its file.
     let stem = input.file_stem().unwrap().to_str().unwrap();
     let text = |bytes: &[u8]| {
@@ -149,6 +155,27 @@ fn answer(arguments: &[&str], input: &Path, way: Way) -> (Option<i32>, String, S
     };
     let drawn = std::fs::read(folder.path().join("picture.svg")).unwrap_or_default();
     (output.status.code(), text(&output.stdout), text(&output.stderr), text(&drawn))
+}
+
+/// A job that has begun, on another node, and a folder for its priority.
+fn running_job(folder: &Path) {
+    std::fs::create_dir(folder.join("config")).unwrap();
+    let (bytes, ends) = Script::bursts(1, 1).frames();
+    let parts = folder.join("running.msgpack.parts");
+    std::fs::create_dir(&parts).unwrap();
+    std::fs::write(parts.join("node"), &bytes[..ends[ends.len() - 2]]).unwrap();
+}
+
+/// The first line of a command that would go on for ever; its own status if it ends without one.
+fn until_first_line(command: &mut Command) -> Output {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = Vec::new();
+    BufReader::new(child.stdout.take().unwrap()).read_until(b'\n', &mut first).unwrap();
+    if first.is_empty() {
+        return child.wait_with_output().unwrap();
+    }
+    child.kill().unwrap();
+    Output { stdout: first, status: ExitStatus::from_raw(0), ..child.wait_with_output().unwrap() }
 }
 
 /// The same answer in every way. `fails` says which inputs a command has no answer for.
@@ -215,6 +242,17 @@ fn predict() {
 fn categorize() {
     let fails = |name: &str| is_sampled(name) || is_profile(name) || name == "log.txt";
     same(&["categorize", "--json", "{}"], &[Way::Stdin, Way::Gzip], fails);
+}
+
+/// A running job has the period of earlier runs, in whatever way these are given, until it has one of its
+/// own.
+#[test]
+fn schedule() {
+    same(
+        &["schedule", "--configfs", "config", "--json", "running.msgpack", "--history", "{}"],
+        &OTHERS,
+        is_profile,
+    );
 }
 
 #[test]

@@ -26,11 +26,22 @@ struct Summary {
     metadata: MetadataSummary,
     failed: u64,
     lost: u64,
+    merged: Merged,
     marks: Vec<Mark>,
     missing_ranks: Vec<String>,
     missing_hosts: Vec<String>,
     job: Option<Job>,
+    warnings: Vec<String>,
     notes: Vec<String>,
+}
+
+/// Operations that a limit on the size of the trace has merged to fewer records.
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Merged {
+    operations: u64,
+    records: u64,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]

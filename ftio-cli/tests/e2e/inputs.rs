@@ -56,6 +56,7 @@ fn every_file_of_a_folder_is_analysed() {
         let output = ftio(dir.path(), command);
         assert_eq!(output.status.code(), Some(1));
         assert!(stderr(&output).starts_with("ftio: results/README: unknown format: expected a trace"));
+        assert!(stderr(&output).contains("--pattern FILE"), "{}", stderr(&output));
         assert_eq!(stdout(&output).lines().count(), 5);
     }
 }

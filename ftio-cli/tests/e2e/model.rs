@@ -129,7 +129,8 @@ fn measurements() -> TempDir {
     for (i, p) in [2.0f64, 4.0, 8.0, 16.0, 32.0, 64.0].into_iter().enumerate() {
         let mut line = |callpath: &str, metric: &str, value: f64| {
             text += &format!(
-                "{{\"params\":{{\"Processes\":{p}}},\"callpath\":\"{callpath}\",\"metric\":\"{metric}\",\"value\":{value}}}\n"
+                "{{\"params\":{{\"Processes\":{p}}},\"callpath\":\"{callpath}\",\"metric\":\"{metric}\",\
+                 \"value\":{value}}}\n"
             );
         };
         line("write_sync->total_bytes", "Size (B)", 8_388_608.0 * p);

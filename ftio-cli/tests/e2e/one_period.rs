@@ -4,8 +4,12 @@
 use crate::support::{SECOND, Script, blocking, ftio, stderr, stdout};
 use darshan_log::write::LogWriter;
 use darshan_log::{Format, HeatmapRecord, Job, Layer, PosixCounter, PosixRecord, PosixTime, Timestamp};
+use ftio_core::time::nanoseconds;
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use tmio_trace::Direction;
 
 fn lines(folder: &Path, args: &[&str]) -> Vec<Value> {
@@ -19,15 +23,21 @@ fn detected(folder: &Path, args: &[&str]) -> (Value, Value) {
     (found["period"].clone(), found["confidence"].clone())
 }
 
-/// A trace of one rank that writes for a second at these times, and ends some seconds after the last.
+/// A trace of one rank that writes for a second at these times, and ends some seconds after the last. Beside
+/// it, under the name `running-…`, the same while the job still runs: all of it but its end.
 fn trace(folder: &Path, name: &str, starts: &[f64]) {
     let write = |start: &f64| {
-        let start = (start * 1e9) as i64;
+        let start = nanoseconds(*start);
         blocking(Direction::Write, start, start + SECOND, 1 << 26)
     };
-    let end = (starts.last().unwrap() * 1e9) as i64 + 4 * SECOND;
+    let end = nanoseconds(*starts.last().unwrap()) + 4 * SECOND;
     let blocks = vec![(0, starts.iter().map(write).collect())];
-    Script { ranks: 1, end, blocks, process_written: 0 }.write(&folder.join(name));
+    let script = Script { ranks: 1, end, blocks, process_written: 0 };
+    script.write(&folder.join(name));
+    let (bytes, ends) = script.frames();
+    let parts = folder.join(format!("running-{name}.parts"));
+    std::fs::create_dir(&parts).unwrap();
+    std::fs::write(parts.join("node"), &bytes[..ends[ends.len() - 2]]).unwrap();
 }
 
 fn traces(folder: &Path) -> [&'static str; 3] {
@@ -76,10 +86,48 @@ fn detect_over_time_predict_schedule_and_scale_agree() {
             "{name}: {predicted}"
         );
 
+        schedule_agrees(folder.path(), name);
+
         let scaled = lines(folder.path(), &["scale", "-o", "-", name]);
         let measured = scaled.iter().find(|line| line["metric"] == "Period (s)").map(|line| &line["value"]);
         assert_eq!(measured.unwrap_or(&Value::Null), &period, "{name}");
     }
+}
+
+/// The period that a priority is based on is that of a prediction, and of a detection in its window.
+/// `schedule` follows running jobs, and asks for periods of a second or more.
+fn schedule_agrees(folder: &Path, name: &str) {
+    let name = format!("running-{name}");
+    let shortest = ["--min-period", "1"];
+    let predicted = lines(folder, &[&["predict", "--timeout", "1", "--json", &name], &shortest[..]].concat());
+    let predicted = predicted.first().expect("a prediction");
+    let window = [predicted["window"][0].to_string(), predicted["window"][1].to_string()];
+    let found = detected(folder, &[&[&name, "--ts", &window[0], "--te", &window[1]], &shortest[..]].concat());
+    assert_eq!((&predicted["period"], &predicted["confidence"]), (&found.0, &found.1), "{name}: {predicted}");
+
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ftio"))
+        .args(["schedule", "--configfs", "config", "--json", "--job", "7", &name])
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || serde_json::from_str::<Value>(&said.next().expect("a line").unwrap()).unwrap();
+    let started = next();
+    assert_eq!((&started["event"], &started["period"]), (&"started".into(), &Value::Null), "{name}");
+    if found.0.is_null() {
+        // Its first look is over with this line, or a little later; nothing else may be said.
+        std::thread::sleep(Duration::from_millis(500));
+    } else {
+        let changed = next();
+        assert_eq!(changed["event"], "changed", "{name}: {changed}");
+        assert_eq!((&changed["t"], &changed["period"]), (&predicted["t"], &found.0), "{name}: {changed}");
+    }
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert!(child.wait().unwrap().success());
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    assert!(!rest.iter().any(|line| line.contains("\"changed\"")), "{name}: {rest:?}");
 }
 
 #[test]

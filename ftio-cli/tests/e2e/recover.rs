@@ -40,8 +40,20 @@ fn a_killed_job_is_recovered() {
     for key in ["period", "total_bytes", "complete", "t_end", "ranks"] {
         assert_eq!(find(&before, key), find(&after, key), "{key}");
     }
-    assert_eq!(exit_code(dir.path(), &["recover", "out.msgpack"]), Some(1), "it is there already");
     assert!(dir.path().join("out.msgpack.parts").is_dir());
+    // Once more, as on another host of the job: the same, and nothing twice.
+    assert_eq!(exit_code(dir.path(), &["recover", "out.msgpack"]), Some(0));
+    assert_eq!(Trace::open(&path).unwrap().read(|_| {}).unwrap().operations, 20);
+}
+
+#[test]
+fn the_trace_of_another_job_is_not_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    parts(dir.path(), &Script::bursts(2, 10));
+    std::fs::write(dir.path().join("out.msgpack"), "somebody's").unwrap();
+    let output = ftio(dir.path(), &["recover", "out.msgpack.parts"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(std::fs::read(dir.path().join("out.msgpack")).unwrap(), b"somebody's");
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl Analysis {
         }
     }
 
-    /// With the signal made of its strongest waves, if so many are asked for.
+    /// With the signal rebuilt from its strongest waves, if a number of them is asked for.
     pub fn reconstructed(mut self, spectrum: &Spectrum, count: Option<usize>) -> Self {
         self.detection.reconstruction = count.map(|count| reconstruct(spectrum, count));
         self

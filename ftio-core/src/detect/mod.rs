@@ -36,7 +36,7 @@ use crate::spectral::harmonics::Reason;
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
-use crate::time::{nanoseconds, seconds};
+use crate::time::{PER_SECOND, nanoseconds, seconds};
 use analysis::listed;
 use characterize::{begun_after, behaviour, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
@@ -66,7 +66,7 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
     }
     // What has been in bins before is sampled at exactly their width.
     let options = &Options {
-        frequency: options.frequency.or(source.bin().map(|ns| 1e9 / ns as f64)),
+        frequency: options.frequency.or(source.bin().map(|ns| PER_SECOND / ns as f64)),
         ..options.clone()
     };
     let mut collector = options.collector();
@@ -84,7 +84,7 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
 /// to see.
 pub fn detect_hypotheses(source: impl Source, options: &Options) -> Result<Option<View>, SourceError> {
     let options = &Options {
-        frequency: options.frequency.or(source.bin().map(|ns| 1e9 / ns as f64)),
+        frequency: options.frequency.or(source.bin().map(|ns| PER_SECOND / ns as f64)),
         ..options.clone()
     };
     let mut collector = options.collector();

@@ -16,6 +16,7 @@
 
 use crate::signal::Signal;
 use crate::spectral::wavelet::{PER_OCTAVE, Scalogram};
+use crate::time::seconds;
 use serde::Serialize;
 
 /// The wavelet transform looks at no more samples than this; finer ones are merged.
@@ -198,8 +199,8 @@ impl Part {
 
     fn segment(&self) -> Segment {
         Segment {
-            start: self.window.0 as f64 / 1e9,
-            end: self.window.1 as f64 / 1e9,
+            start: seconds(self.window.0),
+            end: seconds(self.window.1),
             period: self.seconds,
             confidence: self.confidence,
         }

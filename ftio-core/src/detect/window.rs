@@ -14,6 +14,7 @@ use crate::signal::collect::width;
 use crate::signal::{AUTO_MAX_SAMPLES, Signal};
 use crate::source::Job;
 use crate::spectral::{SpectralDetector, SpectralResult};
+use crate::time::seconds;
 
 /// Windows of one signal.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +64,7 @@ impl<'a> Windows<'a> {
             begins,
             frequency: options.frequency,
             per_unit: job.per_unit.unwrap_or(1.0),
-            sampled: job.sampled.map(|ns| ns as f64 * 1e-9),
+            sampled: job.sampled.map(seconds),
             periods: (options.min_period.unwrap_or(0.0), options.max_period.unwrap_or(f64::INFINITY)),
             detector: options.spectral_detector(),
         }

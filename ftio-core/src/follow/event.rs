@@ -27,7 +27,7 @@ pub enum Event<'a> {
         /// In any order.
         requests: &'a [Request],
     },
-    /// Everything about a signal up to a job time has been handed out.
+    /// Every request of a signal up to this job time has been passed on.
     Flush {
         /// Its number.
         stream: usize,
@@ -45,7 +45,7 @@ pub struct Status {
     pub found: bool,
     /// Something was added since the last look.
     pub grew: bool,
-    /// Requests were handed out that no flush has covered yet: look again soon, or
+    /// Requests were passed on that no flush has covered yet: look again soon, or
     /// [`settle`](crate::follow::Follower::settle).
     pub unsettled: bool,
     /// The job has reached its end, or is dead; nothing more will come of this run.

@@ -90,7 +90,7 @@ impl Follower {
         Ok(Status::default())
     }
 
-    /// Nothing more came for a while: what was handed out counts as flushed.
+    /// Nothing more came for a while: treat what was passed on as a complete flush.
     pub fn settle(&mut self, visit: &mut dyn FnMut(Event<'_>)) {
         match &mut self.state {
             State::Ours(trace) => trace.settle(visit),
@@ -99,10 +99,10 @@ impl Follower {
         }
     }
 
-    /// Is the job dead, as far as can be seen? If so, what it left in memory is handed out, and that was all.
-    pub fn bury(&mut self, visit: &mut dyn FnMut(Event<'_>)) -> bool {
+    /// Whether the job is dead, as far as can be seen. If so, passes on what it left in memory.
+    pub fn finish_if_dead(&mut self, visit: &mut dyn FnMut(Event<'_>)) -> bool {
         match &mut self.state {
-            State::Ours(trace) => trace.bury(visit),
+            State::Ours(trace) => trace.finish_if_dead(visit),
             _ => false,
         }
     }

@@ -83,7 +83,7 @@ impl OurTrace {
         Ok(true)
     }
 
-    pub fn bury(&mut self, visit: &mut dyn FnMut(Event<'_>)) -> bool {
+    pub fn finish_if_dead(&mut self, visit: &mut dyn FnMut(Event<'_>)) -> bool {
         if self.buried || !self.trace.is_dead() {
             return self.buried;
         }

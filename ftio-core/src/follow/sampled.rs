@@ -1,6 +1,6 @@
 //! Samples of a quantity as they come.
 //!
-//! A sample holds until the next one: its request is handed out when that comes. Offline, all samples are
+//! A sample holds until the next one: its request is passed on when that comes. Offline, all samples are
 //! scaled so that the sum of all is exact enough; here the scale must be known with the first sample that is
 //! not zero, and leaves room for values a billion times larger. Likewise for values below zero: the least of
 //! the first look is taken as zero.

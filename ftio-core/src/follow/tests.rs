@@ -190,7 +190,8 @@ fn tmio_line(start: f64) -> String {
     let section = |mode: &str, lists: [String; 3]| {
         let [b, s, e] = lists;
         format!(
-            "\t{{\"{mode}\":{{\"total_bytes\": 1.0e+06,\"number_of_ranks\": 2,\"bandwidth\": {{\"b_rank_avr\": [{b}],\
+            "\t{{\"{mode}\":{{\"total_bytes\": 1.0e+06,\"number_of_ranks\": 2,\
+             \"bandwidth\": {{\"b_rank_avr\": [{b}],\
              \"t_rank_s\": [{s}],\"t_rank_e\": [{e}]}}}}}}\n"
         )
     };

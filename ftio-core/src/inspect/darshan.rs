@@ -5,6 +5,7 @@ use super::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, summ
 use crate::layer::Layer;
 use crate::source::darshan::{DarshanLog, job_of};
 use crate::source::{InMemory, Job, SourceError};
+use crate::time::seconds;
 use darshan_log::{Activity, Contents, Log, ModuleId, ModuleTotals};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,19 +22,16 @@ const MODULES: [ModuleId; 6] = [
 /// The layers that move data, the highest first.
 const LAYERS: [Layer; 5] = Layer::ALL;
 
-/// Sum up a log. Without a layer asked for, it is the highest that moved data.
+/// Sum up a log. Without a layer asked for, it is the one that an analysis takes, or that moved most bytes.
 pub(super) fn summarize(opened: DarshanLog) -> Result<Summary, SourceError> {
     let DarshanLog { name, log, layer } = opened.clone();
+    let (heaviest, traced) = opened.heaviest();
     let totals = log.totals();
     let modules = modules(&totals, layer);
-    let counted = counted(&log, layer);
+    let counted = counted(&log, layer, heaviest);
     let info = job_info(&log);
     let job = job(&log, &modules);
     // Single requests where the log has them; else what the counters say.
-    let dxt = [(Layer::MpiIo, ModuleId::DXT_MPIIO), (Layer::Posix, ModuleId::DXT_POSIX)];
-    let traced = dxt
-        .iter()
-        .any(|(of, module)| layer.is_none_or(|layer| layer == *of) && log.module(*module).is_some());
     let mut summary = if traced {
         summarize_source(&name, opened.into_source()?)?
     } else {
@@ -85,7 +83,7 @@ fn job_info(log: &Log) -> JobInfo {
         executable: job.command.clone(),
         mpi: String::new(),
         tmio: job.library_version().map(|version| format!("Darshan {version}")).unwrap_or_default(),
-        start: job.start.seconds as f64 + job.start.nanoseconds as f64 * 1e-9,
+        start: job.start.seconds as f64 + seconds(job.start.nanoseconds),
     }
 }
 
@@ -196,9 +194,12 @@ impl Flow {
     }
 }
 
-/// The counters of the layer asked for, or of the highest that moved data.
-fn counted(log: &Log, layer: Option<Layer>) -> Option<Counted> {
-    let layers = layer.map_or(LAYERS.to_vec(), |layer| vec![layer]);
+/// The counters of the layer asked for; else of the heaviest, or of the highest that moved data.
+fn counted(log: &Log, layer: Option<Layer>, heaviest: Option<Layer>) -> Option<Counted> {
+    let layers: Vec<Layer> = match layer {
+        Some(layer) => vec![layer],
+        None => heaviest.into_iter().chain(LAYERS).collect(),
+    };
     let all = layers.into_iter().map(|layer| of_layer(log, layer));
     let mut first = None;
     for counted in all.flatten() {

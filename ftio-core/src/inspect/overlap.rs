@@ -1,14 +1,15 @@
 //! Nonblocking phases: requests of a rank that overlap in time, taken together.
 //!
-//! A program that issues 32 requests, computes, and waits for all of them needs the same bandwidth to hide its I/O as one that
-//! issues a single large request. So what it requires, and what it got, are those of the union: the bytes of all
-//! requests of a phase over the time from the first issue to the first deadline, or to the last completion.
+//! A program that issues 32 requests, computes, and waits for all of them needs the same bandwidth to hide
+//! its I/O as one that issues a single large request. So what it requires, and what it got, are those of the
+//! union: the bytes of all requests of a phase over the time from the first issue to the first deadline, or
+//! to the last completion.
 
 use std::collections::BTreeMap;
 use tmio_trace::Operation;
 
-/// A rank's phases beyond this number are closed, the earliest ones first. Requests are recorded as they complete, so that
-/// none comes for a phase that is many phases ago.
+/// A rank's phases beyond this number are closed, the earliest ones first. Requests are recorded as they
+/// complete, so that none comes for a phase that is many phases ago.
 const OPEN_PHASES: usize = 1024;
 
 /// Sums over the phases of all ranks.

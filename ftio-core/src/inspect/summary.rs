@@ -1,7 +1,7 @@
 //! What a trace holds, summed up: `ftio info`.
 //!
-//! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in bytes per second.
-//! A number that is not known, or would be a division by zero, is `None`.
+//! The names of the fields are a contract with callers. Times are in seconds, sizes in bytes, bandwidths in
+//! bytes per second. A number that is not known, or would be a division by zero, is `None`.
 
 use super::module::ModuleSummary;
 use super::overlap::Phases;
@@ -9,9 +9,10 @@ use super::waiting::Waiting;
 use crate::signal::bins::{BinWidth, VolumeBins};
 use crate::source::coverage::{Coverage, CoverageTally};
 use crate::source::{Source, SourceError, Span, TmioTrace};
-use crate::time::{seconds, seconds_of_sum};
+use crate::time::{PER_SECOND, seconds, seconds_of_sum};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use tmio_trace::block::merge::Merged;
 use tmio_trace::reader::Operations;
 use tmio_trace::{Class, Event, Flags, Operation, Outcome, RankInfo};
 
@@ -59,6 +60,8 @@ pub struct Summary {
     pub failed: Option<u64>,
     /// Operations that could not be kept, where the input tells.
     pub lost: Option<u64>,
+    /// Operations that a limit on the size of the trace has merged to fewer records, where the input tells.
+    pub merged: Option<MergedSummary>,
     /// What the program has marked.
     pub marks: Vec<MarkSummary>,
     /// Ranks of which the trace tells nothing, as "3" or "5-7".
@@ -73,11 +76,10 @@ pub struct Summary {
     /// Of a profile of the metric proxy, what its counters came to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<BTreeMap<String, f64>>,
-    /// What the reader should know; first the warnings about the trace.
+    /// What is wrong with the input: damage, missing parts.
+    pub warnings: Vec<String>,
+    /// What else the reader should know.
     pub notes: Vec<String>,
-    /// How many of the notes are warnings.
-    #[serde(skip)]
-    pub warnings: usize,
 }
 
 /// All operations of a class.
@@ -101,21 +103,23 @@ pub struct AsyncSummary {
     /// What every class has.
     #[serde(flatten)]
     pub class: ClassSummary,
-    /// Σ bytes / Σ (first deadline − first issue) over phases of overlapping requests: what would have hidden the I/O behind
-    /// computation.
+    /// Σ bytes / Σ (first deadline − first issue) over phases of overlapping requests: what would have hidden
+    /// the I/O behind computation.
     pub required_bandwidth: Option<f64>,
-    /// Σ bytes / Σ (last completion − first issue) over these phases: a lower bound, because completion is only seen when the
-    /// application asks.
+    /// Σ bytes / Σ (last completion − first issue) over these phases: a lower bound, because completion is
+    /// only seen when the application asks.
     pub actual_bandwidth: Option<f64>,
-    /// Σ bytes / Σ (last seen unfinished − first issue) of the requests that were tested unfinished: an upper bound.
+    /// Σ bytes / Σ (last seen unfinished − first issue) of the requests that were tested unfinished: an upper
+    /// bound.
     pub actual_upper: Option<f64>,
-    /// Time the application lost to these operations all the same; a wait for several of them counts once. `None` where
-    /// deadlines are not known.
+    /// Time the application lost to these operations all the same; a wait for several of them counts once.
+    /// `None` where deadlines are not known.
     pub lost_time: Option<f64>,
-    /// Share of the time of the operations (each thread's overlapping ones counted once) that computation hid: 1 − lost/busy.
+    /// Share of the time of the operations (each thread's overlapping ones counted once) that computation
+    /// hid: 1 − lost/busy.
     pub hidden: Option<f64>,
-    /// The bandwidth of all ranks together that would have hidden everything: the peak of the required bandwidth over time, in bins
-    /// of at most 1/65536 of the job.
+    /// The bandwidth of all ranks together that would have hidden everything: the peak of the required
+    /// bandwidth over time, in bins of at most 1/65536 of the job.
     pub hiding_bandwidth: Option<f64>,
 }
 
@@ -130,6 +134,15 @@ pub struct FileSummary {
     pub bytes_read: u64,
     /// Bytes from memory to the file.
     pub bytes_written: u64,
+}
+
+/// Operations that became fewer records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MergedSummary {
+    /// Number of operations.
+    pub operations: u64,
+    /// Number of records.
+    pub records: u64,
 }
 
 /// A text that the program has put into the trace.
@@ -216,6 +229,7 @@ pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, 
     summary.notes.extend(job.notes);
     // What only our own trace tells.
     (summary.metadata, summary.failed, summary.lost, summary.clock.nodes) = (None, None, None, None);
+    summary.merged = None;
     for class in [&mut summary.write_async, &mut summary.read_async] {
         (class.required_bandwidth, class.lost_time) = (None, None);
         class.actual_bandwidth = class.class.bandwidth;
@@ -279,9 +293,11 @@ impl Tally {
             rank: block.rank,
             text: mark.text.clone(),
         }));
-        for op in block.operations {
+        for (index, op) in block.operations.iter().enumerate() {
+            let Merged { count, time } = block.merged_at(index);
+            let count = u64::from(count);
             self.last_end = self.last_end.max(op.end);
-            self.failed += u64::from(op.flags.contains(Flags::FAILED));
+            self.failed += if op.flags.contains(Flags::FAILED) { count } else { 0 };
             // Consecutive operations mostly go to the same file.
             if current.as_ref().is_none_or(|(number, _)| *number != op.file) {
                 if let Some((number, file)) = current.take() {
@@ -291,11 +307,11 @@ impl Tally {
             }
             let Some((_, file)) = &mut current else { continue };
             let Some(class) = op.kind.class() else {
-                self.metadata_ops += 1;
-                self.metadata_time += duration(op.start, op.end);
+                self.metadata_ops += count;
+                self.metadata_time += i128::from(time.max(0));
                 continue;
             };
-            file.ops += 1;
+            file.ops += count;
             match class {
                 Class::WriteSync | Class::WriteAsync => {
                     file.bytes_written = file.bytes_written.saturating_add(op.bytes)
@@ -305,7 +321,7 @@ impl Tally {
                 }
             }
             seen[class as usize] = true;
-            self.classes[class as usize].add(block.rank, op);
+            self.classes[class as usize].add(block.rank, op, count, time);
         }
         files.extend(current);
         for (class, _) in self.classes.iter_mut().zip(seen).filter(|(_, seen)| *seen) {
@@ -329,8 +345,7 @@ impl Tally {
     /// The sums.
     pub(super) fn finish(mut self, name: &str, outcome: Outcome) -> Summary {
         self.marks.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.rank.cmp(&b.rank)));
-        let mut notes = outcome.warnings;
-        let warnings = notes.len();
+        let mut notes = Vec::new();
         let finished: Vec<&RankInfo> = self.ranks.values().filter(|rank| rank.finished).collect();
         let mut coverage = CoverageTally::default();
         self.ranks.values().for_each(|rank| coverage.rank(rank));
@@ -342,7 +357,7 @@ impl Tally {
         }
         let counted = self.ranks.keys().last().map(|rank| rank.saturating_add(1));
         let operations: u64 = finished.iter().map(|rank| rank.operations).sum();
-        let per_op = |rank: &&RankInfo| rank.overhead_per_op * rank.operations as f64 * 1e-9;
+        let per_op = |rank: &&RankInfo| rank.overhead_per_op * rank.operations as f64 / PER_SECOND;
         // Hosts that are containers of one node share its kernel, nodes may share a name.
         let nodes: BTreeSet<_> = self.ranks.values().map(|rank| (&rank.boot_id, &rank.host)).collect();
         let clock_errors = self.ranks.values().flat_map(|rank| &rank.clock).map(|sample| sample.error);
@@ -371,6 +386,7 @@ impl Tally {
             metadata: Some(Metadata { ops: self.metadata_ops, time: seconds_of_sum(self.metadata_time) }),
             failed: Some(self.failed),
             lost: Some(lost),
+            merged: Some(MergedSummary { operations: outcome.merged, records: outcome.merged_to }),
             marks: self.marks,
             missing_ranks: outcome.missing_ranks.iter().map(range).collect(),
             missing_hosts: outcome.missing_hosts,
@@ -384,17 +400,18 @@ impl Tally {
                 start: seconds(header.start),
             }),
             files: self.files.into_values().collect(),
+            warnings: outcome.warnings,
             notes,
-            warnings,
         }
     }
 }
 
 impl ClassTally {
-    fn add(&mut self, rank: u32, op: &Operation) {
-        self.ops += 1;
+    /// An operation, or `count` that were merged to it and took `time` together.
+    fn add(&mut self, rank: u32, op: &Operation, count: u64, time: i64) {
+        self.ops += count;
         self.bytes += u128::from(op.bytes);
-        self.time += duration(op.start, op.end);
+        self.time += i128::from(time.max(0));
         if let Some(times) = op.nonblocking {
             self.waiting.add(rank, op);
             self.busy.add(rank, op);
@@ -430,8 +447,9 @@ impl ClassTally {
     }
 }
 
-/// Time during which a thread had operations under way. They are recorded as they complete, so that overlapping ones follow each
-/// other closely; of each thread the stretch they cover is kept until one begins after it.
+/// Time during which a thread had operations under way. They are recorded as they complete, so that
+/// overlapping ones follow each other closely; of each thread the stretch they cover is kept until one begins
+/// after it.
 #[derive(Default)]
 struct Busy {
     last: BTreeMap<(u32, u16), (i64, i64)>,

@@ -112,6 +112,10 @@ impl Window {
             }
         }
         let alike = |period: f64, before: f64| (period / before).ln().abs() < ALIKE;
+        let hits_wanted = match self.rule {
+            WindowRule::Hits(hits) => Some(hits),
+            _ => None,
+        };
         match period {
             None if changed => self.hits = 0,
             None => {}
@@ -119,8 +123,8 @@ impl Window {
             Some(period) if self.period.is_some_and(|before| !alike(period, before)) => {
                 (self.hits, self.last_hit) = (1, until);
             }
-            Some(_) if taken_back && let WindowRule::Hits(k) = self.rule => {
-                (self.hits, self.last_hit) = (k.saturating_sub(1), until);
+            Some(_) if taken_back && hits_wanted.is_some() => {
+                (self.hits, self.last_hit) = (hits_wanted.unwrap_or(1).saturating_sub(1), until);
             }
             Some(period)
                 if self.hits == 0 || seconds(until.saturating_sub(self.last_hit)) >= period / 2.0 =>

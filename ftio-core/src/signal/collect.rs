@@ -5,6 +5,7 @@ use crate::signal::bins::{BinWidth, VolumeBins};
 use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
 use crate::signal::{AUTO_MAX_SAMPLES, MAX_SAMPLES};
+use crate::time::{PER_SECOND, seconds};
 
 /// With more requests than this the exact step function is not kept; the bins are fine enough to draw.
 pub const MAX_STRETCHES: usize = 1 << 20;
@@ -163,15 +164,15 @@ pub fn bins(frequency: Option<f64>) -> VolumeBins {
 /// nanoseconds is rounded to a multiple of 64, so that it can be halved.
 pub fn width(hz: f64) -> i64 {
     const WIDE: f64 = 1e7;
-    let width = 1e9 / hz;
+    let width = PER_SECOND / hz;
     let is_whole = (width - width.round()).abs() < 1e-3;
     if width >= WIDE && !is_whole { (width / 64.0).round() as i64 * 64 } else { width.round() as i64 }
 }
 
 /// A request as a stretch of constant bandwidth; it must have a length.
 pub(crate) fn stretch(request: &Request) -> Stretch {
-    let (start, end) = (request.start as f64 * 1e-9, request.end as f64 * 1e-9);
-    Stretch { start, end, bandwidth: request.bytes as f64 / ((request.end - request.start) as f64 * 1e-9) }
+    let (start, end) = (seconds(request.start), seconds(request.end));
+    Stretch { start, end, bandwidth: request.bytes as f64 / seconds(request.end - request.start) }
 }
 
 #[cfg(test)]

@@ -19,9 +19,13 @@
 pub mod bins;
 pub mod collect;
 pub mod lanes;
+pub mod runs;
 pub mod step;
 
 use crate::signal::bins::{Units, VolumeBins};
+use crate::signal::runs::runs_above;
+use crate::time::{PER_SECOND, seconds};
+use std::ops::Range;
 
 /// The automatic choice never has fewer samples, unless bins would be narrower than a nanosecond.
 pub const AUTO_MIN_SAMPLES: usize = 1 << 10;
@@ -78,11 +82,11 @@ impl Signal {
     }
 
     fn from_units(units: &Units) -> Self {
-        let seconds = units.width as f64 * 1e-9;
+        let width = seconds(units.width);
         Signal {
             start: units.start,
             bin: units.width,
-            samples: units.volumes().map(|bytes| bytes / seconds).collect(),
+            samples: units.volumes().map(|bytes| bytes / width).collect(),
             abstraction_error: units.error,
         }
     }
@@ -140,15 +144,7 @@ impl Signal {
 
     /// Runs of consecutive samples above the mean bandwidth: a rough count of the phases at this resolution.
     pub fn phases_above_mean(&self) -> usize {
-        let threshold = self.threshold();
-        let mut runs = 0;
-        let mut inside = false;
-        for &x in &self.samples {
-            let above = x > threshold;
-            runs += usize::from(above && !inside);
-            inside = above;
-        }
-        runs
+        runs_above(&self.samples, self.threshold()).count()
     }
 
     /// The bandwidth above which I/O is *substantial*: the mean V(T)/L(T) (paper, II-C b).
@@ -169,12 +165,12 @@ impl Signal {
 
     /// Samples per second.
     pub fn sampling_frequency(&self) -> f64 {
-        1e9 / self.bin as f64
+        PER_SECOND / self.bin as f64
     }
 
     /// Seconds per sample.
     pub fn step(&self) -> f64 {
-        self.bin as f64 * 1e-9
+        seconds(self.bin)
     }
 
     /// Length Δt of the window in seconds.
@@ -184,7 +180,7 @@ impl Signal {
 
     /// Job time of the start of the first bin, in seconds.
     pub fn start_seconds(&self) -> f64 {
-        self.start as f64 * 1e-9
+        seconds(self.start)
     }
 
     /// Job time of the end of the last bin, in seconds.
@@ -198,10 +194,11 @@ impl Signal {
     /// that is at least half as long as the longest pause between two runs above the mean: shorter pauses are
     /// inside a phase.
     pub fn without_first_phase(&self) -> Option<Signal> {
-        let threshold = self.threshold();
-        let above: Vec<usize> = (0..self.samples.len()).filter(|&i| self.samples[i] > threshold).collect();
-        let longest = above.windows(2).map(|pair| pair[1] - pair[0]).max().filter(|&gap| gap > 1)?;
-        let end = above.windows(2).find(|pair| 2 * (pair[1] - pair[0]) >= longest)?[0] + 1;
+        let runs: Vec<Range<usize>> = runs_above(&self.samples, self.threshold()).collect();
+        // From the last sample of a run to the first of the next.
+        let pause = |pair: &[Range<usize>]| pair[1].start - pair[0].end + 1;
+        let longest = runs.windows(2).map(pause).max()?;
+        let end = runs.windows(2).find(|pair| 2 * pause(pair) >= longest)?[0].end;
         Some(Signal {
             start: self.start + end as i64 * self.bin,
             samples: self.samples[end..].to_vec(),

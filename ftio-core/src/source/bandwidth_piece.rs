@@ -2,6 +2,7 @@
 
 use crate::request::{Class, Request};
 use crate::signal::step::Stretch;
+use crate::time::{PER_SECOND, seconds, seconds_of_sum};
 
 /// Times beyond ±63 years are no times of a job.
 const MAX_SECONDS: f64 = 2e9;
@@ -30,9 +31,9 @@ impl BandwidthPiece {
     pub fn of(request: &Request) -> Option<Self> {
         let duration = i128::from(request.end) - i128::from(request.start);
         (duration > 0).then(|| BandwidthPiece {
-            start: request.start as f64 * 1e-9,
-            end: request.end as f64 * 1e-9,
-            bandwidth: request.bytes as f64 / (duration as f64 * 1e-9),
+            start: seconds(request.start),
+            end: seconds(request.end),
+            bandwidth: request.bytes as f64 / seconds_of_sum(duration),
             bytes: Some(request.bytes),
             rank: request.rank,
             class: request.class,
@@ -41,7 +42,7 @@ impl BandwidthPiece {
 
     /// The request that it stands for; `None` if its numbers cannot be those of one.
     pub fn request(&self) -> Option<Request> {
-        let time = |seconds: f64| (seconds.abs() <= MAX_SECONDS).then(|| rounded(seconds * 1e9));
+        let time = |at: f64| (at.abs() <= MAX_SECONDS).then(|| rounded(at * PER_SECOND));
         let (start, end) = (time(self.start)?, time(self.end)?);
         let bytes = match self.bytes {
             Some(bytes) => bytes,

@@ -6,7 +6,7 @@ use super::options::Rate;
 /// Names of counters end like this, as Prometheus recommends.
 const ENDINGS: [&str; 4] = ["_total", "_bytes", "_sum", "_count"];
 
-/// A fall to below this share of the highest value is a reset, any other fall is none.
+/// A counter that falls below this share of its highest value was reset; a smaller fall is not a reset.
 const RESET: f64 = 0.5;
 
 /// The last value of a counter is more than this many times its median increment.

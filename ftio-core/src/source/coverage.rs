@@ -58,8 +58,9 @@ impl CoverageTally {
         let expected = if through == 0 { STARTING_UP } else { SIDE_WORK };
         (beside > self.ranks.saturating_mul(expected) && beside > through).then(|| {
             format!(
-                "the processes read and wrote {beside} bytes beside the {through} bytes of MPI-IO, and only MPI-IO is \
-                 traced: a program that uses POSIX or STDIO must be switched to its MPI-IO mode (for IOR: -a MPIIO)"
+                "the processes read and wrote {beside} bytes beside the {through} bytes of MPI-IO, and only \
+                 MPI-IO is traced: a program that uses POSIX or STDIO must be switched to its MPI-IO mode \
+                 (for IOR: -a MPIIO)"
             )
         })
     }

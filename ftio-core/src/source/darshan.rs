@@ -11,6 +11,7 @@ use super::layers::LayerBytes;
 use super::options::OpenOptions;
 use crate::layer::Layer;
 use crate::request::{Class, Span};
+use crate::time::{PER_SECOND, nanoseconds};
 use darshan_log::{Contents, Direction, Heatmap, Limits, Log, ModuleId};
 use std::sync::Arc;
 
@@ -49,29 +50,47 @@ pub struct DarshanLog {
 }
 
 impl DarshanLog {
+    /// The layer to sum up, and whether there are single requests of it. It is the one that an analysis takes
+    /// if that has requests; else the layer asked for, or the highest that holds nearly as many bytes as any.
+    pub(crate) fn heaviest(&self) -> (Option<Layer>, bool) {
+        let (bytes, mapped) = layer_bytes(&self.log);
+        match self.with_times(&bytes, &mapped).filter(|layer| self.has_requests(*layer)) {
+            Some(layer) => (Some(layer), true),
+            None => (self.layer.or_else(|| bytes.choose(|_| true)), false),
+        }
+    }
+
+    fn has_requests(&self, layer: Layer) -> bool {
+        dxt_module(layer).is_some_and(|module| self.log.module(module).is_some())
+    }
+
+    /// The layer to analyse, of those asked for that tell when they moved their bytes.
+    fn with_times(&self, bytes: &LayerBytes, mapped: &[Layer]) -> Option<Layer> {
+        let asked = |candidate: Layer| self.layer.is_none_or(|layer| layer == candidate);
+        let traced = |layer: Layer| asked(layer) && self.has_requests(layer);
+        let told = bytes.choose(|layer| traced(layer) || (asked(layer) && mapped.contains(&layer)));
+        // Of layers that hold about the same, one with single requests tells more.
+        match (told, bytes.choose(traced)) {
+            (Some(told), Some(traced)) if bytes.of(traced) as f64 >= NEARLY_ALL * bytes.of(told) as f64 => {
+                Some(traced)
+            }
+            (told, _) => told,
+        }
+    }
+
     /// Its requests.
     ///
     /// # Errors
     ///
     /// The log holds counters alone.
     pub fn into_source(self) -> Result<Box<dyn Source>, SourceError> {
+        let (bytes, mapped) = layer_bytes(&self.log);
+        let chosen = self.with_times(&bytes, &mapped);
         let DarshanLog { name, log, layer } = self;
-        let (bytes, mapped) = layer_bytes(&log)?;
-        let asked = |candidate: Layer| layer.is_none_or(|layer| layer == candidate);
-        let traced = |layer: Layer| dxt_module(layer).is_some_and(|module| log.module(module).is_some());
-        // Of layers that hold about the same, one with single requests tells more.
-        let told = bytes.choose(|layer| asked(layer) && (traced(layer) || mapped.contains(&layer)));
-        let by_requests = bytes.choose(|layer| asked(layer) && traced(layer));
-        let chosen = match (told, by_requests) {
-            (Some(told), Some(traced)) if bytes.of(traced) as f64 >= NEARLY_ALL * bytes.of(told) as f64 => {
-                Some(traced)
-            }
-            (told, _) => told,
-        };
         if let Some(chosen) = chosen {
             let left_out = bytes.left_out(chosen).filter(|_| layer.is_none());
             let left_out = left_out.map(|left_out| format!("{name}: {left_out}"));
-            if let Some(module) = dxt_module(chosen).filter(|_| traced(chosen)) {
+            if let Some(module) = dxt_module(chosen).filter(|module| log.module(*module).is_some()) {
                 return Ok(Box::new(Fed(name, Requests { log, module, layer: chosen, left_out })));
             }
             if let Some(heatmap) = log.heatmap(chosen.into())? {
@@ -98,21 +117,25 @@ fn dxt_module(layer: Layer) -> Option<ModuleId> {
 
 /// What each layer moved, by its counters; by its heatmap or DXT where it has none. And which layers have a
 /// heatmap.
-fn layer_bytes(log: &Log) -> Result<(LayerBytes, Vec<Layer>), SourceError> {
+fn layer_bytes(log: &Log) -> (LayerBytes, Vec<Layer>) {
     let mut bytes = LayerBytes::default();
     let sum = |read: u64, written: u64| read.saturating_add(written);
-    for (layer, module) in
-        [(Layer::MpiIo, ModuleId::MPIIO), (Layer::Posix, ModuleId::POSIX), (Layer::Stdio, ModuleId::STDIO)]
-    {
-        if let Some(info) = log.module(module)
-            && let Contents::Counters(counters) = log.module_totals(info).contents
-        {
+    let counted =
+        [(Layer::MpiIo, ModuleId::MPIIO), (Layer::Posix, ModuleId::POSIX), (Layer::Stdio, ModuleId::STDIO)];
+    // Darshan 1 and 2 have no modules, but totals as if they had.
+    let mut before_modules = if log.format().major < 3 { log.totals() } else { Vec::new() };
+    for (layer, module) in counted {
+        let totals = match log.module(module) {
+            Some(info) => Some(log.module_totals(info)),
+            None => before_modules.extract_if(.., |totals| totals.info.id == module).next(),
+        };
+        if let Some(Contents::Counters(counters)) = totals.map(|totals| totals.contents) {
             bytes.add(layer, sum(counters.bytes_read, counters.bytes_written));
         }
     }
     let (mut mapped, mut layers) = (LayerBytes::default(), Vec::new());
-    for record in log.heatmaps() {
-        let record = record?;
+    // Damage is reported by whoever reads the heatmap.
+    for record in log.heatmaps().map_while(Result::ok) {
         if let Some(layer) = record.layer().map(Layer::from) {
             if !layers.contains(&layer) {
                 layers.push(layer);
@@ -133,7 +156,7 @@ fn layer_bytes(log: &Log) -> Result<(LayerBytes, Vec<Layer>), SourceError> {
             }
         }
     }
-    Ok((bytes, layers))
+    (bytes, layers)
 }
 
 #[derive(Debug)]
@@ -156,7 +179,7 @@ pub(crate) fn job_of(log: &Log) -> Job {
     Job {
         ranks: u32::try_from(log.job().nprocs).ok().filter(|ranks| *ranks > 0),
         start: Some(0),
-        end: Some((log.job().run_time() * 1e9) as i64).filter(|end| *end > 0),
+        end: Some(nanoseconds(log.job().run_time())).filter(|end| *end > 0),
         complete: true,
         ..Job::default()
     }
@@ -213,7 +236,7 @@ impl Feed for Requests {
 
 impl Feed for Bins {
     fn bin(&self) -> Option<i64> {
-        let ns = (self.heatmap.bin_width * 1e9).round();
+        let ns = (self.heatmap.bin_width * PER_SECOND).round();
         (1.0..1e18).contains(&ns).then_some(ns as i64)
     }
 

@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn shapes() {
-        let points = r#"{"name": "a", "columns": ["time", "in", "out"], "points": [[1794762000000, 1, 2], [1794762001000, 3, 4]]}"#;
+        let points = r#"{"name": "a", "columns": ["time", "in", "out"],
+            "points": [[1794762000000, 1, 2], [1794762001000, 3, 4]]}"#;
         let expected = [
             ("in".to_owned(), vec![(1794762000.0, 1.0), (1794762001.0, 3.0)]),
             ("out".to_owned(), vec![(1794762000.0, 2.0), (1794762001.0, 4.0)]),

@@ -48,11 +48,13 @@ functions! {
         "MPI_File_read_ordered" "MPI_File_read_all_begin" "MPI_File_read_ordered_begin";
     MpiIo WriteSync Amount::Elements(2, 3) => "MPI_File_write" "MPI_File_write_all" "MPI_File_write_shared"
         "MPI_File_write_ordered" "MPI_File_write_all_begin" "MPI_File_write_ordered_begin";
-    MpiIo ReadSync Amount::Elements(3, 4) => "MPI_File_read_at" "MPI_File_read_at_all" "MPI_File_read_at_all_begin";
+    MpiIo ReadSync Amount::Elements(3, 4) =>
+        "MPI_File_read_at" "MPI_File_read_at_all" "MPI_File_read_at_all_begin";
     MpiIo WriteSync Amount::Elements(3, 4) => "MPI_File_write_at" "MPI_File_write_at_all"
         "MPI_File_write_at_all_begin";
     MpiIo ReadAsync Amount::Elements(2, 3) => "MPI_File_iread" "MPI_File_iread_all" "MPI_File_iread_shared";
-    MpiIo WriteAsync Amount::Elements(2, 3) => "MPI_File_iwrite" "MPI_File_iwrite_all" "MPI_File_iwrite_shared";
+    MpiIo WriteAsync Amount::Elements(2, 3) =>
+        "MPI_File_iwrite" "MPI_File_iwrite_all" "MPI_File_iwrite_shared";
     MpiIo ReadAsync Amount::Elements(3, 4) => "MPI_File_iread_at" "MPI_File_iread_at_all";
     MpiIo WriteAsync Amount::Elements(3, 4) => "MPI_File_iwrite_at" "MPI_File_iwrite_at_all";
 }

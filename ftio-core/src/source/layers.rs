@@ -48,6 +48,8 @@ impl LayerBytes {
                 (Layer::Posix, Layer::MpiIo) | (Layer::Dfs, Layer::MpiIo | Layer::Posix | Layer::Daos) => 0,
                 (Layer::MpiIo | Layer::Posix, Layer::Dfs | Layer::Daos) => bytes.saturating_sub(taken),
                 (Layer::Daos, Layer::MpiIo | Layer::Posix | Layer::Dfs) => 0,
+                // What both moved counts once.
+                (_, Layer::MpiIo) => bytes.saturating_sub(self.of(Layer::Posix)),
                 _ => *bytes,
             };
             (bytes > 0).then_some((*layer, bytes))

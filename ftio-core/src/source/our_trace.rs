@@ -135,7 +135,7 @@ impl TmioTrace {
         let job = Job {
             ranks: outcome.header.as_ref().map(|header| header.ranks).or(counted),
             start: Some(0),
-            end: outcome.end.as_ref().map(|end| end.end),
+            end: outcome.known_until,
             complete: outcome.complete,
             warnings: outcome.warnings.clone(),
             notes: coverage.hint().into_iter().collect(),

@@ -1,8 +1,8 @@
 //! A profile of the metric proxy (`JOB.profile`): what the counters of a job came to in the end, and nothing
 //! about when.
 //!
-//! `{"desc": {"jobid": …, "command": …, "size": 4, "start_time": …, "end_time": …}, "counters": [{"name": …, "ctype": {"Counter": {"value": 5}}}, …]}`;
-//! a gauge has `total` and `hits`, and stands for their quotient.
+//! `{"desc": {"jobid": …, "command": …, "size": 4, "start_time": …, "end_time": …}, "counters": [{"name": …,
+//! "ctype": {"Counter": {"value": 5}}}, …]}`; a gauge has `total` and `hits`, and stands for their quotient.
 
 use super::content::{beginning, contains};
 use super::error::SourceError;
@@ -78,10 +78,11 @@ mod tests {
 
     #[test]
     fn counters_and_gauges() {
-        let text = br#"{"desc": {"jobid": "7", "command": "./a ", "size": 4, "start_time": 100, "end_time": 160},
+        let text = br#"{"desc": {"jobid": "7", "command": "./a ", "size": 4,
+            "start_time": 100, "end_time": 160},
             "counters": [{"name": "a", "doc": "", "ctype": {"Counter": {"value": 5}}},
-                         {"name": "b", "doc": "", "ctype": {"Gauge": {"min": 1, "max": 3, "hits": 4, "total": 8}}},
-                         {"name": "c", "doc": "", "ctype": {"Gauge": {"min": 0, "max": 0, "hits": 0, "total": 0}}}]}"#;
+            {"name": "b", "doc": "", "ctype": {"Gauge": {"min": 1, "max": 3, "hits": 4, "total": 8}}},
+            {"name": "c", "doc": "", "ctype": {"Gauge": {"min": 0, "max": 0, "hits": 0, "total": 0}}}]}"#;
         assert!(looks_like(text));
         let found = open("7.profile", &Value::from_json("7.profile", text).unwrap()).unwrap();
         assert_eq!(found.counters, [("a".to_owned(), 5.0), ("b".to_owned(), 2.0)]);

@@ -19,6 +19,7 @@ use super::job::{Job, Source};
 use super::options::OpenOptions;
 use crate::layer::Layer;
 use crate::request::Span;
+use crate::time::nanoseconds;
 
 /// The trace.
 pub(super) fn open(content: Content, options: &OpenOptions) -> Result<Box<dyn Source>, SourceError> {
@@ -93,7 +94,7 @@ impl Feed for Recorder {
                 });
                 continue;
             };
-            last_end = last_end.max(Some((call.end * 1e9) as i64));
+            last_end = last_end.max(Some(nanoseconds(call.end)));
             let Some(function) = function(call.function) else { continue };
             match function.bytes(&call.arguments) {
                 Ok(bytes) => {

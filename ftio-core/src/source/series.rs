@@ -12,6 +12,7 @@ use super::intake::{Fed, Feed, Intake};
 use super::job::{Job, Source};
 use super::options::Rate;
 use crate::request::{Class, Span};
+use crate::time::PER_SECOND;
 
 /// Below this total (in the quantity's unit times seconds), rounding to whole numbers could be seen.
 const EXACT_ENOUGH: f64 = (1u64 << 40) as f64;
@@ -115,7 +116,7 @@ impl Feed for Sampled {
                 .push(format!("the signal is \"{name}\" {how}; where this says bytes, its unit is meant"));
         }
         job.per_unit = Some(scale);
-        let step = (last * 1e9).round();
+        let step = (last * PER_SECOND).round();
         job.sampled = (1.0..1e18).contains(&step).then_some(step as i64);
         Ok(job)
     }

@@ -6,10 +6,10 @@ use super::date::iso_8601;
 use super::error::SourceError;
 use super::job::{Job, Source};
 use crate::request::{Batch, Completion, Detail, Request, Span};
-use crate::time::{nanoseconds, seconds};
+use crate::time::{SECOND, nanoseconds, seconds};
 
 /// Times beyond this (March 1973) count from 1970, not from the begin of a job.
-pub(crate) const ABSOLUTE: i64 = 100_000_000 * 1_000_000_000;
+pub(crate) const ABSOLUTE: i64 = 100_000_000 * SECOND;
 
 /// A source whose times may count from 1970.
 pub(crate) struct SinceFirst {
@@ -30,7 +30,7 @@ impl SinceFirst {
             job.start = job.start.map(|start| start.saturating_sub(origin));
             job.end = job.end.map(|end| end.saturating_sub(origin));
             job.origin = Some(origin);
-            job.notes.push(format!("times count from {}", iso_8601(origin.div_euclid(1_000_000_000))));
+            job.notes.push(format!("times count from {}", iso_8601(origin.div_euclid(SECOND))));
         }
         job
     }

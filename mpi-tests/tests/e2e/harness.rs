@@ -12,18 +12,32 @@ use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Whether a test that cannot be made is a failure: `STRICT=1`, or by its older name `MPI_TESTS_STRICT`, as
-/// in `scripts/test`, which has installed all that is needed.
+fn is_set(name: &str) -> bool {
+    std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Whether a test is a failure if it cannot be made because something is not installed: `STRICT=1`, or
+/// `MPI_TESTS_STRICT=1` as in `scripts/test`, which has installed all that is needed.
 pub fn is_strict() -> bool {
-    ["STRICT", "MPI_TESTS_STRICT"].iter().any(|name| std::env::var(name).is_ok_and(|value| value != "0"))
+    is_set("STRICT") || is_set("MPI_TESTS_STRICT")
 }
 
 /// Says visibly that something was not tested; a failure where tests are strict.
 pub fn skip(reason: &str) {
+    say_skipped(reason);
+    assert!(!is_strict(), "cannot be skipped where STRICT is set: {reason}");
+}
+
+/// The same for what none of the MPIs that `scripts/test` installs is able to do: a failure with `STRICT=1`.
+pub fn skip_for_lack_of(ability: &str) {
+    say_skipped(&format!("no MPI that is installed can do it: {ability}"));
+    assert!(!is_set("STRICT"), "cannot be skipped with STRICT=1: {ability}");
+}
+
+fn say_skipped(reason: &str) {
     let test = thread::current().name().unwrap_or("?").to_string();
     // Written past the test runner's capture, which would hide it when the test passes.
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
-    assert!(!is_strict(), "cannot be skipped where STRICT is set: {reason}");
 }
 
 pub fn target_directory() -> PathBuf {
@@ -286,6 +300,18 @@ impl Outcome {
         serde_json::from_str(self.stdout.trim())
             .unwrap_or_else(|error| panic!("not one JSON object ({error}): {}\n{}", self.stdout, self.stderr))
     }
+}
+
+/// A command that runs another one, which it gets as its last arguments.
+pub fn around(mut outer: Command, inner: &Command) -> Command {
+    outer.arg(inner.get_program()).args(inner.get_args());
+    for (name, value) in inner.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    outer
 }
 
 /// Runs a command without the tracer's variables of this environment; ends it, and fails, after `limit`.

@@ -4,7 +4,7 @@
 //! are tested if they are there, and with `MPI_TESTS_ALL=1` (`scripts/test --all-mpi`) they must be.
 //! `MPI_TESTS_ONLY` restricts the tests to some, by name, separated by commas.
 
-use crate::harness::{skip, target_directory};
+use crate::harness::{skip, skip_for_lack_of, target_directory};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -46,6 +46,8 @@ pub enum Lack {
     ExitCodes,
     /// `MPI_Abort` in a signal handler that has interrupted MPI.
     AbortInHandler,
+    /// A further call after an error handler that was left for good: it keeps a lock over the handler.
+    LeavingItsHandler,
     /// Sessions, or MPI-IO in a program that has only sessions.
     Sessions,
 }
@@ -90,7 +92,13 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["mpirun.mpich"],
         variables: &[],
         give: by_env,
-        lacks: &[Lack::Spawn, Lack::RepeatedTestall, Lack::ExitCodes, Lack::Sessions],
+        lacks: &[
+            Lack::Spawn,
+            Lack::RepeatedTestall,
+            Lack::ExitCodes,
+            Lack::LeavingItsHandler,
+            Lack::Sessions,
+        ],
     },
     Mpi {
         name: "openmpi-5",
@@ -184,7 +192,7 @@ pub fn installed_mpis() -> Vec<Mpi> {
 pub fn installed_mpis_with(what: Lack) -> Vec<Mpi> {
     let able: Vec<Mpi> = installed_mpis().into_iter().filter(|mpi| !mpi.lacks(what)).collect();
     if able.is_empty() {
-        skip(&format!("no MPI that is installed can do it: {what:?}"));
+        skip_for_lack_of(&format!("{what:?}"));
     }
     able
 }

@@ -1,7 +1,8 @@
 //! Makes logs: of every format, byte order, compression and record version, for the tests of readers.
 //!
 //! What is written is what Darshan would write, down to one compressed stream per writing rank if
-//! [`streams`](LogWriter::streams) asks for it. It is meant for tests and generated archives; nothing is measured here.
+//! [`streams`](LogWriter::streams) asks for it. It is meant for tests and generated archives; nothing is
+//! measured here.
 //!
 //! ```
 //! use darshan_log::write::LogWriter;

@@ -1,4 +1,5 @@
-//! Reads everything there is in a log, by every way there is. Used by the tests on hostile input and by the fuzz target.
+//! Reads everything there is in a log, by every way there is. Used by the tests on hostile input and by the
+//! fuzz target.
 
 use darshan_log::{FileRecord, Layer, Log, MpiioRecord, PosixRecord, Result, StdioRecord};
 

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// The place of jobs that have not waited too long.
 const USUAL: u64 = u64::MAX;
 
-/// Being served makes up for waiting this many times as long: a job that gets less than a tenth of the time waits.
+/// Being served makes up for waiting this many times as long: a job that gets less than a tenth of the time
+/// waits.
 const MAKES_UP: u64 = 10;
 
 /// The jobs of a set.

@@ -2,21 +2,24 @@
 //!
 //! Report §3.5. Requests carry the id of their job and its priority, and a priority is a set. Two levels:
 //!
-//! - **between sets** by credits: each set may have as many requests handled in a row as its priority is larger than the
-//!   smallest one waiting, which gets one; then it is the next set's turn. So the requests handled, and with them the
-//!   bandwidth, are in proportion to the priorities. A set with nothing left to handle gives up the rest of its credit;
-//! - **within a set** exclusively: jobs in the order of their ids, the next one only when the one before has nothing waiting.
+//! - **between sets** by credits: each set may have as many requests handled in a row as its priority is
+//!   larger than the smallest one waiting, which gets one; then it is the next set's turn. So the requests
+//!   handled, and with them the bandwidth, are in proportion to the priorities. A set with nothing left to
+//!   handle gives up the rest of its credit;
+//! - **within a set** exclusively: jobs in the order of their ids, the next one only when the one before has
+//!   nothing waiting.
 //!
-//! A server that has anything waiting handles something: exclusivity never makes it idle. Each server has a queue of its own
-//! and decides alone.
+//! A server that has anything waiting handles something: exclusivity never makes it idle. Each server has a
+//! queue of its own and decides alone.
 //!
 //! # Nobody starves
 //!
-//! The report leaves open what happens when a job never stops making requests, or when those before it in its set keep the server
-//! busy together: a job may wait for ever. [`Patience`] is the remedy. A job that has waited for a part of its set's
-//! period without being served comes before the others of its set, whoever has waited longest first, for at most as long as it
-//! has had to wait. Jobs are still served one at a time; only the order changes, and only where somebody would wait unreasonably long. The
-//! server needs to know no more than before: the priority names the set, and the set its period. `docs/set-10.md` has measurements.
+//! The report leaves open what happens when a job never stops making requests, or when those before it in its
+//! set keep the server busy together: a job may wait for ever. [`Patience`] is the remedy. A job that has
+//! waited for a part of its set's period without being served comes before the others of its set, whoever has
+//! waited longest first, for at most as long as it has had to wait. Jobs are still served one at a time; only
+//! the order changes, and only where somebody would wait unreasonably long. The server needs to know no more
+//! than before: the priority names the set, and the set its period. `docs/set-10.md` has measurements.
 
 mod job_statistics;
 mod jobs;
@@ -49,7 +52,8 @@ impl Patience {
         match self {
             Patience::Endless => None,
             Patience::OfPeriod(part) => {
-                // A job of unknown period is a set of its own, unless ids collide: then as if its priority meant a period.
+                // A job of unknown period is a set of its own, unless ids collide: then as if its priority
+                // meant a period.
                 let period = Set::of_priority(priority).map_or(1.0 / priority.value(), Set::period);
                 Some((part.max(0.0) * period * 1e9) as Nanoseconds)
             }
@@ -58,7 +62,8 @@ impl Patience {
 }
 
 impl Default for Patience {
-    /// For a whole period, which costs nothing where the jobs of a set have the time to do their I/O one after the other.
+    /// For a whole period, which costs nothing where the jobs of a set have the time to do their I/O one
+    /// after the other.
     fn default() -> Self {
         Patience::OfPeriod(1.0)
     }
@@ -148,7 +153,8 @@ impl<R> Queue<R> {
         below.or_else(|| self.sets.last_key_value()).map(|(priority, _)| *priority)
     }
 
-    /// How many requests of a set are handled in a row: scaled so that the smallest priority waiting gets one.
+    /// How many requests of a set are handled in a row: scaled so that the smallest priority waiting gets
+    /// one.
     fn credit(&self, priority: Priority) -> u64 {
         let smallest = self.sets.first_key_value().map_or(priority, |(smallest, _)| *smallest);
         let (own, smallest) = (u64::from(priority.stored()), u64::from(smallest.stored()));

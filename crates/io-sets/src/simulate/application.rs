@@ -38,7 +38,8 @@ pub struct Noise {
     pub compute: f64,
     /// What a phase reaches alone, up to this part more or less.
     pub bandwidth: f64,
-    /// The share that an application gets in a phase where all should get alike, up to this part more or less (rates only).
+    /// The share that an application gets in a phase where all should get alike, up to this part more or less
+    /// (rates only).
     pub share: f64,
 }
 

@@ -1,16 +1,16 @@
 //! Applications on a shared file system, simulated.
 //!
-//! Each application computes, does I/O, and computes again; it writes the same number of bytes each time, and goes on when
-//! all of them are written. How fast that is depends on who else does I/O, and on how the servers [share](Sharing) their
-//! bandwidth. Two levels of detail, behind one interface:
+//! Each application computes, does I/O, and computes again; it writes the same number of bytes each time, and
+//! goes on when all of them are written. How fast that is depends on who else does I/O, and on how the
+//! servers [share](Sharing) their bandwidth. Two levels of detail, behind one interface:
 //!
-//! - [`Level::Fluid`]: bytes flow at rates that change when somebody begins or ends. Fast: a simulated hour of a thousand
-//!   applications takes seconds;
+//! - [`Level::Fluid`]: bytes flow at rates that change when somebody begins or ends. Fast: a simulated hour
+//!   of a thousand applications takes seconds;
 //! - [`Level::Requests`]: each process writes request by request and waits for each, and each server has a
 //!   [queue](crate::queue::Queue) that decides on its own.
 //!
-//! A time is an integer, nanoseconds from the start of the simulation, and what is random comes from a seed and is drawn by each
-//! application for itself: the same whatever the policy.
+//! A time is an integer, nanoseconds from the start of the simulation, and what is random comes from a seed
+//! and is drawn by each application for itself: the same whatever the policy.
 
 mod application;
 mod fluid;

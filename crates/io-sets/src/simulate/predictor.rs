@@ -2,6 +2,7 @@
 
 use crate::queue::{JobId, Nanoseconds};
 use crate::rules::{DEFAULT, Set};
+use crate::simulate::seconds;
 use seeded_random::Random;
 
 /// Bytes that moved evenly from `start` to `end`: a request, or a stretch of constant rate.
@@ -17,8 +18,8 @@ pub struct Transfer {
 
 /// Looks at one application while it runs.
 pub trait Predictor {
-    /// The application has written out what it transferred since the last time, which it does at the end of each I/O phase. The
-    /// period, if it can be told.
+    /// The application has written out what it transferred since the last time, which it does at the end of
+    /// each I/O phase. The period, if it can be told.
     fn flush(&mut self, transfers: &[Transfer], now: Nanoseconds) -> Option<f64>;
 }
 
@@ -43,11 +44,11 @@ impl std::fmt::Debug for Known<'_> {
     }
 }
 
-/// Guesses until another predictor has found a period: by the mean time between I/O phases so far, the first of which ends the
-/// time since the start of the job.
+/// Guesses until another predictor has found a period: by the mean time between I/O phases so far, the first
+/// of which ends the time since the start of the job.
 ///
-/// One phase tells no period, but a job that has not done I/O for six minutes does not do it every few seconds. A guess may therefore only
-/// lower the priority that a job of unknown period has, never raise it.
+/// One phase tells no period, but a job that has not done I/O for six minutes does not do it every few
+/// seconds. A guess may therefore only lower the priority that a job of unknown period has, never raise it.
 pub struct Early {
     inner: Box<dyn Predictor>,
     start: Nanoseconds,
@@ -73,7 +74,7 @@ impl Predictor for Early {
         let found = self.inner.flush(transfers, now);
         let Some(phases) = self.phases.map(|phases| phases + 1) else { return found };
         self.phases = found.is_none().then_some(phases);
-        found.or_else(|| early_guess(now.saturating_sub(self.start) as f64 * 1e-9, phases))
+        found.or_else(|| early_guess(seconds(now.saturating_sub(self.start)), phases))
     }
 }
 

@@ -1,8 +1,9 @@
 //! The file system request by request: processes that wait for each of theirs, and servers with a queue.
 //!
-//! A process issues a request, which takes some time to reach the server, waits in its queue, is handled, and is done; then the
-//! process issues the next. A server handles one request at a time at its full bandwidth, which is what a pool of threads does
-//! that share one device. The time on the way is what keeps a single application at the bandwidth that it reaches alone.
+//! A process issues a request, which takes some time to reach the server, waits in its queue, is handled, and
+//! is done; then the process issues the next. A server handles one request at a time at its full bandwidth,
+//! which is what a pool of threads does that share one device. The time on the way is what keeps a single
+//! application at the bandwidth that it reaches alone.
 
 mod order;
 

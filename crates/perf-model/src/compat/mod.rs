@@ -1,8 +1,8 @@
 //! Extra-P 4.2.5's decisions, reproduced.
 //!
-//! Everything here is as Extra-P does it, including what it does wrong: the constant is judged in-sample while terms
-//! are judged leave-one-out, its adjusted R² is one, and a file must be complete. What it should be is in
-//! [`crate::statistical`].
+//! Everything here is as Extra-P does it, including what it does wrong: the constant is judged in-sample
+//! while terms are judged leave-one-out, its adjusted R² is one, and a file must be complete. What it should
+//! be is in [`crate::statistical`].
 
 mod multi;
 mod refining;
@@ -45,7 +45,8 @@ impl Rules<'_> {
     }
 }
 
-/// Greatest share of a measured value that a term accounts for. NaN (zero of zero) anywhere makes it NaN, as in NumPy.
+/// Greatest share of a measured value that a term accounts for. NaN (zero of zero) anywhere makes it NaN, as
+/// in NumPy.
 fn contribution(terms: impl Iterator<Item = (f64, f64)>) -> f64 {
     terms.fold(f64::NEG_INFINITY, |greatest, (term, actual)| {
         let share = (term / actual).abs();
@@ -73,7 +74,8 @@ fn constant_costs(values: &[f64], constant: f64) -> Costs {
     costs
 }
 
-/// In-sample costs as Extra-P computes them for a single parameter without cross-validation, and for segments.
+/// In-sample costs as Extra-P computes them for a single parameter without cross-validation, and for
+/// segments.
 fn plain_costs(actual: &[f64], predicted: &[f64]) -> Costs {
     let n = actual.len() as f64;
     let mut costs = Costs::ZERO;

@@ -1,13 +1,15 @@
 //! Several parameters: a term per parameter from its series, then the best combination on all points.
 //!
-//! 1. Each parameter's [series](crate::lines) gets a single-parameter model; if that is constant, the parameter is out.
-//! 2. With none left, the model is the mean of all points. With one, its series' coefficients compete with new ones from all
-//!    points. With more, the [forms](crate::forms) of their terms compete, all coefficients fitted to all points.
+//! 1. Each parameter's [series](crate::lines) gets a single-parameter model; if that is constant, the
+//!    parameter is out.
+//! 2. With none left, the model is the mean of all points. With one, its series' coefficients compete with
+//!    new ones from all points. With more, the [forms](crate::forms) of their terms compete, all coefficients
+//!    fitted to all points.
 //! 3. Costs are in-sample. The least SMAPE wins.
 //!
-//! On a cross of points two forms often span the same columns, as `a + b` and `a + ab` do if one factor is constant wherever
-//! the other varies. Both then fit alike, and in Extra-P the rounding of the last digit decides. Here the form with fewer
-//! factors does, and the model is marked as a [tie](crate::Note::Tie).
+//! On a cross of points two forms often span the same columns, as `a + b` and `a + ab` do if one factor is
+//! constant wherever the other varies. Both then fit alike, and in Extra-P the rounding of the last digit
+//! decides. Here the form with fewer factors does, and the model is marked as a [tie](crate::Note::Tie).
 
 use super::{LEAST_CONTRIBUTION, Outcome, Rules, constant_costs, contribution, single};
 use crate::cost::{Costs, adjusted_r2, symmetric_error};
@@ -60,7 +62,8 @@ fn one_left(points: &Points, factor: Factor, line: &Formula, total: f64, rules: 
     Outcome { function: Function::Formula(formula), costs, tie: false }
 }
 
-/// The best form. Where two fit equally well, rounding decides in Extra-P; here the one with fewer factors does.
+/// The best form. Where two fit equally well, rounding decides in Extra-P; here the one with fewer factors
+/// does.
 fn combined(points: &Points, factors: &[Factor], total: f64, rules: &Rules<'_>) -> Outcome {
     let mut best: Option<(Formula, Costs, usize)> = None;
     let mut tie = false;
@@ -93,7 +96,8 @@ fn combined(points: &Points, factors: &[Factor], total: f64, rules: &Rules<'_>) 
     Outcome { function: Function::Formula(formula), costs, tie }
 }
 
-/// Coefficients by the minimum-norm solution; if columns depend on each other, again with the finest threshold.
+/// Coefficients by the minimum-norm solution; if columns depend on each other, again with the finest
+/// threshold.
 fn solve(formula: &mut Formula, points: &Points) {
     let k = formula.terms.len() + 1;
     let rows = design(formula, points);
@@ -131,18 +135,8 @@ fn costs(formula: &Formula, points: &Points, total: f64) -> Costs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::points::grid;
     use crate::search_space::SearchSpace;
-
-    fn grid(function: impl Fn(f64, f64) -> f64) -> Points {
-        let mut points = Points { dimensions: 2, ..Points::default() };
-        for x in [2.0, 4.0, 8.0, 16.0, 32.0] {
-            for y in [10.0, 20.0, 30.0, 40.0, 50.0] {
-                points.coordinates.extend([x, y]);
-                points.values.push(function(x, y));
-            }
-        }
-        points
-    }
 
     #[test]
     fn sums_products_and_parameters_that_do_not_matter() {

@@ -1,9 +1,9 @@
 //! Refining: integer exponents first, then ever finer fractions between the best one's neighbours.
 //!
-//! The plane of exponents (power, log) is searched along four lines: powers 0 to 5 with each of the logarithm's exponents 0,
-//! 1 and 2, and the logarithm alone. On each line the best integer exponent and its neighbours make an interval; a round
-//! tries the mediants on both sides of its centre and halves it towards the winner. Rounds end when no line gets better by
-//! a factor of two, or after ten.
+//! The plane of exponents (power, log) is searched along four lines: powers 0 to 5 with each of the
+//! logarithm's exponents 0, 1 and 2, and the logarithm alone. On each line the best integer exponent and its
+//! neighbours make an interval; a round tries the mediants on both sides of its centre and halves it towards
+//! the winner. Rounds end when no line gets better by a factor of two, or after ten.
 
 use super::single::{Hypothesis, best, constant};
 use super::{LEAST_CONTRIBUTION, Outcome, Rules, contribution};

@@ -1,7 +1,7 @@
 //! Segmented: two models if windows of five points suddenly stop being modelled well.
 //!
-//! Every window of five neighbouring points gets a model of its own. Windows on one side of a change are modelled well, those
-//! across it badly: the middle one of the bad windows is where the change is.
+//! Every window of five neighbouring points gets a model of its own. Windows on one side of a change are
+//! modelled well, those across it badly: the middle one of the bad windows is where the change is.
 
 use super::single::constant;
 use super::{Outcome, Rules, plain_costs, single};

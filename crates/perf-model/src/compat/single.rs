@@ -1,14 +1,16 @@
 //! One parameter: the best single term, judged by the error at each point of a fit to all the others.
 //!
 //! 1. The constant is the mean; its costs are in-sample. If its residuals are exactly zero, it is the model.
-//! 2. Each term `x = p^i · log2(p)^j` is fitted n times, each time to all points but one. If the constant of such a fit is
-//!    below 0.0005 of the least value it was fitted to, it is taken for zero. The errors at the points left out make the costs.
+//! 2. Each term `x = p^i · log2(p)^j` is fitted n times, each time to all points but one. If the constant of
+//!    such a fit is below 0.0005 of the least value it was fitted to, it is taken for zero. The errors at the
+//!    points left out make the costs.
 //! 3. The coefficients are those of a fit to all points, whose constant is left as it is.
 //! 4. A term is out if its costs are not finite, or if nowhere does it make up 0.0005 of a measured value.
 //! 5. The least SMAPE wins; a later term must be strictly better, and the first one to beat is the constant.
 //!
-//! Without cross-validation, one fit to all points gives both coefficients and costs, a constant below 0.001 of the least
-//! value is zero and stays so, and points where both sides are zero do not count in the mean of SMAPE.
+//! Without cross-validation, one fit to all points gives both coefficients and costs, a constant below 0.001
+//! of the least value is zero and stays so, and points where both sides are zero do not count in the mean of
+//! SMAPE.
 
 use super::{LEAST_CONTRIBUTION, Outcome, Rules, constant_costs, contribution, plain_costs};
 use crate::basis::Basis;
@@ -71,8 +73,8 @@ pub(super) fn constant(values: &[f64]) -> (f64, Costs) {
     (constant, constant_costs(values, constant))
 }
 
-/// The first of the best terms, if any is strictly better than the cost to beat. With nothing to beat, the first valid
-/// term counts whatever it contributes, as in Extra-P.
+/// The first of the best terms, if any is strictly better than the cost to beat. With nothing to beat, the
+/// first valid term counts whatever it contributes, as in Extra-P.
 pub(super) fn best(
     basis: &Basis,
     values: &[f64],

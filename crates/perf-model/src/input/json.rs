@@ -202,7 +202,8 @@ mod tests {
             "{\"parameters\":[{\"id\":1,\"name\":\"x\"}],\"callpaths\":[{\"id\":7,\"name\":\"sweep\"}],\
              \"metrics\":[{\"id\":1,\"name\":\"time\"}],\"coordinates\":[\
              {\"id\":2,\"parameter_value_pairs\":[{\"parameter_id\":1,\"parameter_value\":8}]},\
-             {\"id\":1,\"parameter_value_pairs\":[{\"parameter_id\":1,\"parameter_value\":4}]}],\"measurements\":[\
+             {\"id\":1,\"parameter_value_pairs\":[{\"parameter_id\":1,\"parameter_value\":4}]}],\
+             \"measurements\":[\
              {\"coordinate_id\":1,\"callpath_id\":7,\"metric_id\":1,\"value\":1},\
              {\"coordinate_id\":2,\"callpath_id\":7,\"metric_id\":1,\"value\":3},\
              {\"coordinate_id\":1,\"callpath_id\":7,\"metric_id\":1,\"value\":2}]}",
@@ -224,11 +225,13 @@ mod tests {
                 "x.json:2: expected a JSON document with `parameters` and `measurements`",
             ),
             (
-                "{\"parameters\":[\"x\"],\"measurements\":{\"a\":{\"b\":[{\"point\":[1,2],\"values\":[1]}]}}}",
+                "{\"parameters\":[\"x\"],\
+                 \"measurements\":{\"a\":{\"b\":[{\"point\":[1,2],\"values\":[1]}]}}}",
                 "x.json: expected points of 1 values, one for each parameter, found [1.0, 2.0]",
             ),
             (
-                "{\"parameters\":[{\"id\":1,\"name\":\"x\"}],\"callpaths\":[],\"metrics\":[],\"coordinates\":[],\
+                "{\"parameters\":[{\"id\":1,\"name\":\"x\"}],\"callpaths\":[],\"metrics\":[],\
+                 \"coordinates\":[],\
                  \"measurements\":[{\"coordinate_id\":1,\"callpath_id\":7,\"metric_id\":1,\"value\":1}]}",
                 "x.json: expected a coordinate with id 1, found none",
             ),

@@ -57,7 +57,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Parameters<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// A number or a list of numbers: repetitions, of which a null is none.
+/// A number or a list of numbers (repetitions); a null in the list is skipped.
 struct Values(Vec<f64>);
 
 impl<'de> Deserialize<'de> for Values {
@@ -201,7 +201,8 @@ mod tests {
     #[test]
     fn order_of_keys_repetitions_and_defaults() {
         let experiment = read(
-            "{\"params\":{\"p\":4,\"n\":2},\"value\":1}\n\n{\"value\":[2,3.5],\"params\":{\"n\":2.0,\"p\":4.0,\"q\":1}}\n",
+            "{\"params\":{\"p\":4,\"n\":2},\"value\":1}\n\n\
+             {\"value\":[2,3.5],\"params\":{\"n\":2.0,\"p\":4.0,\"q\":1}}\n",
         )
         .unwrap();
         assert_eq!(experiment.parameters, ["p", "n"]);

@@ -14,10 +14,11 @@
 //! {"params":{"Processes":72},"callpath":"write->total","metric":"Size (B)","value":[1868340384,1868340390]}
 //! ```
 //!
-//! One object a line, blank lines apart. The keys of the first line's `params` are the parameters, in that order; later lines
-//! must have them all and may have more. `callpath` and `metric` may be left out; levels of a callpath are separated by `->`.
-//! `value` is a number or a list of repetitions; the same parameters, callpath and metric on another line are repetitions
-//! too. `null` and Python's `NaN` are values that are missing. New runs are appended.
+//! One object a line, blank lines apart. The keys of the first line's `params` are the parameters, in that
+//! order; later lines must have them all and may have more. `callpath` and `metric` may be left out; levels
+//! of a callpath are separated by `->`. `value` is a number or a list of repetitions; the same parameters,
+//! callpath and metric on another line are repetitions too. `null` and Python's `NaN` are values that are
+//! missing. New runs are appended.
 //!
 //! # Text
 //!
@@ -61,8 +62,8 @@ pub const DEFAULT_METRIC: &str = "<default>";
 pub enum Format {
     /// `{"params":{"p":4},"callpath":"main","metric":"time","value":1.5}`, one per line.
     JsonLines,
-    /// `{"parameters":["p"],"measurements":{"main":{"time":[{"point":[4],"values":[1.5]}]}}}`, or the older form in
-    /// which measurements refer to callpaths, metrics and coordinates by id.
+    /// `{"parameters":["p"],"measurements":{"main":{"time":[{"point":[4],"values":[1.5]}]}}}`, or the older
+    /// form in which measurements refer to callpaths, metrics and coordinates by id.
     Json,
     /// Extra-P's text format.
     Text,
@@ -71,8 +72,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Guesses the format from the text itself; extensions are not to be trusted, `.json` holding lines as often as
-    /// not.
+    /// Guesses the format from the text itself; extensions are not to be trusted, `.json` holding lines as
+    /// often as not.
     pub fn guess(text: &str) -> Format {
         let Some(first) = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))
         else {

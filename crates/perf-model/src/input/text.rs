@@ -1,4 +1,5 @@
-//! Extra-P's text format: `PARAMETER` and `POINTS` first, then per `REGION` and `METRIC` one `DATA` line a point.
+//! Extra-P's text format: `PARAMETER` and `POINTS` first, then per `REGION` and `METRIC` one `DATA` line a
+//! point.
 
 use super::{builder, check_point};
 use crate::error::{Error, Result, excerpt};
@@ -147,7 +148,8 @@ mod tests {
 
     #[test]
     fn two_parameters() {
-        let text = "# comment\nPARAMETER x y\nPOINTS\t(\t20\t1\t)(30 1)\nPOINTS ( 40 2 )\n\nREGION a b\nMETRIC m\nDATA 1 2\nDATA 3\nDATA 4e0\n";
+        let text = "# comment\nPARAMETER x y\nPOINTS\t(\t20\t1\t)(30 1)\nPOINTS ( 40 2 )\n\nREGION a \
+            b\nMETRIC m\nDATA 1 2\nDATA 3\nDATA 4e0\n";
         let experiment = parse(text, "x.txt").unwrap().build();
         assert_eq!(experiment.parameters, ["x", "y"]);
         assert_eq!(experiment.coordinates[1].as_ref(), [30.0, 1.0]);

@@ -1,4 +1,5 @@
-//! Models as JSON, one object a model. Field names are a contract: fields may be added, none changes its meaning.
+//! Models as JSON, one object a model. Field names are a contract: fields may be added, none changes its
+//! meaning.
 
 use serde::Serialize;
 
@@ -221,9 +222,11 @@ mod tests {
         assert_eq!(
             Record::new(&model, &["p".to_owned()]).line(),
             "{\"schema\":\"ftio.model/1\",\"callpath\":\"<root>\",\"metric\":\"<default>\",\"model\":\"2.0\",\
-             \"constant\":2.0,\"terms\":[],\"rss\":0.0,\"smape\":0.0,\"adjusted_r2\":0.0,\"relative_error\":0.0,\
+             \"constant\":2.0,\"terms\":[],\"rss\":0.0,\"smape\":0.0,\"adjusted_r2\":0.0,\
+             \"relative_error\":0.0,\
              \"points\":5,\"rss_loo\":0.0,\"smape_loo\":0.0,\
-             \"ranges\":[{\"parameter\":\"p\",\"from\":1.0,\"to\":16.0}],\"noise\":null,\"runner_up\":null,\"notes\":[]}"
+             \"ranges\":[{\"parameter\":\"p\",\"from\":1.0,\"to\":16.0}],\"noise\":null,\"runner_up\":null,\
+             \"notes\":[]}"
         );
     }
 

@@ -29,8 +29,8 @@ pub fn python(value: f64) -> String {
     text
 }
 
-/// A number by Python's format specification `[[fill]align][sign][0][width][.precision][type]` with the types `e`, `E`,
-/// `f`, `F`, `g`, `G`, `%` and none. `None` if the specification is anything else.
+/// A number by Python's format specification `[[fill]align][sign][0][width][.precision][type]` with the types
+/// `e`, `E`, `f`, `F`, `g`, `G`, `%` and none. `None` if the specification is anything else.
 pub fn formatted(value: f64, specification: &str) -> Option<String> {
     let Specification { fill, align, sign, width, precision, kind } = Specification::parse(specification)?;
     let magnitude = value.abs();

@@ -33,8 +33,9 @@ pub struct CurvePoint {
     pub interval: Option<Interval>,
 }
 
-/// The data of a plot along one parameter, from the least measured value to `to` (or the greatest), the others held at
-/// their greatest measured values. The band about the curve is where the next run should lie with probability `level`.
+/// The data of a plot along one parameter, from the least measured value to `to` (or the greatest), the
+/// others held at their greatest measured values. The band about the curve is where the next run should lie
+/// with probability `level`.
 ///
 /// ```
 /// use perf_model::output::plot::plot;

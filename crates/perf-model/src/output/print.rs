@@ -26,8 +26,8 @@ pub enum Print {
 }
 
 impl Print {
-    /// Reads the argument of `--print`: a keyword in any case (`all`, `all-python`, `all-latex`, `callpaths`, `metrics`,
-    /// `parameters`, `functions`, `functions-python`, `functions-latex`), or else a format string.
+    /// Reads the argument of `--print`: a keyword in any case (`all`, `all-python`, `all-latex`, `callpaths`,
+    /// `metrics`, `parameters`, `functions`, `functions-python`, `functions-latex`), or else a format string.
     pub fn parse(text: &str) -> Print {
         match text.to_ascii_lowercase().as_str() {
             "all" => Print::All(Notation::Plain),
@@ -129,11 +129,12 @@ fn all(experiment: &Experiment, models: &Models, notation: Notation) -> String {
 
 /// Fills a format string in for each model, metric by metric, one line each.
 ///
-/// Placeholders: `{callpath}`, `{metric}`, `{model}` (options `python`, `latex`), `{smape}`, `{rss}`, `{rrss}`, `{re}`, `{ar2}`,
-/// and of this crate `{smape_loo}`, `{rss_loo}`, `{runner_up}`, `{notes}`; numbers take Python's format specifications
-/// (`{rss:.2e}`). Lists: `{parameters}` (of `{parameter}`), `{points}` (of `{point}`), `{measurements}` (of `{point}`, `{mean}`,
-/// `{median}`, `{std}`, `{min}`, `{max}`); `{point}` is itself a list (of `{coordinate}`, `{parameter}`). Lists take
-/// `sep:'…'; format:'…'`. `{?metric}` and `{?callpath}` are empty where they repeat the line before.
+/// Placeholders: `{callpath}`, `{metric}`, `{model}` (options `python`, `latex`), `{smape}`, `{rss}`,
+/// `{rrss}`, `{re}`, `{ar2}`, and of this crate `{smape_loo}`, `{rss_loo}`, `{runner_up}`, `{notes}`; numbers
+/// take Python's format specifications (`{rss:.2e}`). Lists: `{parameters}` (of `{parameter}`), `{points}`
+/// (of `{point}`), `{measurements}` (of `{point}`, `{mean}`, `{median}`, `{std}`, `{min}`, `{max}`);
+/// `{point}` is itself a list (of `{coordinate}`, `{parameter}`). Lists take `sep:'…'; format:'…'`.
+/// `{?metric}` and `{?callpath}` are empty where they repeat the line before.
 ///
 /// ```
 /// use perf_model::output::print::template;

@@ -1,7 +1,7 @@
 //! Format strings: text with placeholders in curly brackets.
 //!
-//! `{name}`, `{?name}` (leave out what was printed last), `{name:options}`; `{{` and `}}` for the brackets themselves. Options
-//! of lists are `sep:'…'; format:'…'`, in which `\'` is an apostrophe.
+//! `{name}`, `{?name}` (leave out what was printed last), `{name:options}`; `{{` and `}}` for the brackets
+//! themselves. Options of lists are `sep:'…'; format:'…'`, in which `\'` is an apostrophe.
 
 use crate::error::{Error, Result};
 

@@ -2,14 +2,14 @@
 //!
 //! What differs from Extra-P, and why:
 //!
-//! * **Weights.** Run times scatter in proportion to their size, so that a plain least-squares fit listens to the largest
-//!   runs only. Each residual is divided by the scale of its point (see [`crate::noise`]).
-//! * **Choice.** All terms have two coefficients, so that the likeliest is the one with the least weighted residuals S. With
-//!   unknown variance and coefficients, ν repetitions beyond the first and their sum of squares Q, minus twice the
-//!   log-likelihood is `(n − 2 + ν) · ln(S + Q)` up to a constant. A small price on unusual exponents breaks near-ties in favour of `p` rather
-//!   than `p^(4/5)`.
-//! * **Constant or not** is a test of significance, with the same standard for both: is the term's improvement over the
-//!   constant larger than chance allows?
+//! * **Weights.** Run times scatter in proportion to their size, so that a plain least-squares fit listens to
+//!   the largest runs only. Each residual is divided by the scale of its point (see [`crate::noise`]).
+//! * **Choice.** All terms have two coefficients, so that the likeliest is the one with the least weighted
+//!   residuals S. With unknown variance and coefficients, ν repetitions beyond the first and their sum of
+//!   squares Q, minus twice the log-likelihood is `(n − 2 + ν) · ln(S + Q)` up to a constant. A small price
+//!   on unusual exponents breaks near-ties in favour of `p` rather than `p^(4/5)`.
+//! * **Constant or not** is a test of significance, with the same standard for both: is the term's
+//!   improvement over the constant larger than chance allows?
 //! * **Falling series** are offered shrinking terms.
 //! * **Impossible fits**, negative at a measured point of a positive quantity, are dropped.
 
@@ -32,7 +32,8 @@ pub(crate) const TELLING: f64 = 5.991_464_547_107_98;
 const PLAUSIBLE: f64 = 9.210_340_371_976_18;
 /// At most this many alternatives are kept.
 const MOST_ALTERNATIVES: usize = 8;
-/// A term is believed if chance would explain its improvement over the constant with less than this probability.
+/// A term is believed if chance would explain its improvement over the constant with less than this
+/// probability.
 const SIGNIFICANCE: f64 = 0.01;
 /// Relative residuals below this are rounding, not information.
 const ROUNDING: f64 = 1e-11;
@@ -76,8 +77,8 @@ impl<'a> Scaled<'a> {
         Scaled { points, kind, scale, replicates }
     }
 
-    /// Scales by fitted values where noise is relative: a measured value that happens to be low must not gain weight by
-    /// that. No further than a factor of two from the measured one.
+    /// Scales by fitted values where noise is relative: a measured value that happens to be low must not gain
+    /// weight by that. No further than a factor of two from the measured one.
     pub(crate) fn by(&self, fitted: &[f64]) -> Scaled<'a> {
         let scale = match self.kind {
             NoiseKind::Absolute => self.scale.clone(),
@@ -97,8 +98,9 @@ impl<'a> Scaled<'a> {
         self.scale.iter().map(|scale| 1.0 / (scale * scale)).collect()
     }
 
-    /// The repetitions, unless the best fit leaves far more than they explain: then runs at one point resemble each other
-    /// more than runs at different points do, and they say nothing about how the model fits.
+    /// The repetitions, unless the best fit leaves far more than they explain: then runs at one point
+    /// resemble each other more than runs at different points do, and they say nothing about how the model
+    /// fits.
     pub(crate) fn believed(&self, least_rss: f64, coefficients: usize) -> Replicates {
         const LACK_OF_FIT: f64 = 4.0;
         let Replicates { degrees, squares, .. } = self.replicates;
@@ -110,8 +112,8 @@ impl<'a> Scaled<'a> {
         self.replicates
     }
 
-    /// Minus twice the log-likelihood of weighted residuals. `fitted` coefficients, if all models compared have as many,
-    /// are integrated out, which leaves that many observations fewer.
+    /// Minus twice the log-likelihood of weighted residuals. `fitted` coefficients, if all models compared
+    /// have as many, are integrated out, which leaves that many observations fewer.
     pub(crate) fn deviance(&self, rss: f64, believed: &Replicates, fitted: usize) -> f64 {
         let n = self.points.len() as f64;
         let observations = (n - fitted as f64).max(1.0) + believed.degrees;
@@ -124,8 +126,8 @@ fn replicates(points: &Points, scale: &[f64]) -> Replicates {
     if points.not_means { Replicates::default() } else { noise::replicates(points, scale) }
 }
 
-/// What an unusual term costs, in units of minus twice the log-likelihood: nothing for `p` and `1/p`, little for `p²` and
-/// `log2 p`, more for denominators and for products of a power and a logarithm.
+/// What an unusual term costs, in units of minus twice the log-likelihood: nothing for `p` and `1/p`, little
+/// for `p²` and `log2 p`, more for denominators and for products of a power and a logarithm.
 pub(crate) fn price(exponents: Exponents) -> f64 {
     let (power, log) = exponents.growth();
     let denominator = f64::from(exponents.power.denominator() * exponents.log.denominator());

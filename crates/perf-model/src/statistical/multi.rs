@@ -1,5 +1,5 @@
-//! Several parameters: a first term for each from its series, the best form on all points, then each term again on all
-//! points until none changes.
+//! Several parameters: a first term for each from its series, the best form on all points, then each term
+//! again on all points until none changes.
 
 use super::search::{Shrinking, single_on};
 use super::{Candidate, Outcome, Scaled, impossible, plausible, price};
@@ -107,9 +107,9 @@ pub(crate) fn multi(points: &Points, space: &SearchSpace, shrinking: Shrinking) 
     Outcome { function, candidates: plausible(candidates, best.candidate), kind }
 }
 
-/// A parameter that matters little beside the others looks constant on its own series, which averages over them. With the
-/// others accounted for it may show: every term of it, in every form, must beat the model without it by more than trying so
-/// many things makes likely.
+/// A parameter that matters little beside the others looks constant on its own series, which averages over
+/// them. With the others accounted for it may show: every term of it, in every form, must beat the model
+/// without it by more than trying so many things makes likely.
 fn bring_back(scaled: &Scaled<'_>, space: &SearchSpace, shrinking: Shrinking, best: &mut Tried) {
     let points = scaled.points;
     for parameter in 0..points.dimensions {
@@ -164,8 +164,9 @@ fn keep_better(best: &mut Option<Tried>, next: Option<Tried>) {
     }
 }
 
-/// Fits a form with weights. Each coefficient costs ln n (Schwarz's criterion), each exponent its price, each factor a little,
-/// so that of two forms that fit equally well the simpler one is taken; forms whose columns depend on each other at the measured points say nothing more than simpler ones.
+/// Fits a form with weights. Each coefficient costs ln n (Schwarz's criterion), each exponent its price, each
+/// factor a little, so that of two forms that fit equally well the simpler one is taken; forms whose columns
+/// depend on each other at the measured points say nothing more than simpler ones.
 fn tried(scaled: &Scaled<'_>, form: Form, factors: &[Factor]) -> Option<Tried> {
     let points = scaled.points;
     let mut formula = formula(form, factors);
@@ -202,17 +203,7 @@ fn tried(scaled: &Scaled<'_>, form: Form, factors: &[Factor]) -> Option<Tried> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn grid(function: impl Fn(f64, f64) -> f64) -> Points {
-        let mut points = Points { dimensions: 2, ..Points::default() };
-        for x in [2.0, 4.0, 8.0, 16.0, 32.0] {
-            for y in [10.0, 20.0, 30.0, 40.0, 50.0] {
-                points.coordinates.extend([x, y]);
-                points.values.push(function(x, y));
-            }
-        }
-        points
-    }
+    use crate::points::grid;
 
     #[test]
     fn forms_of_two_parameters() {

@@ -1,12 +1,13 @@
 //! One parameter: the likeliest term, if it is better than none.
 //!
-//! With weights w = 1/scale², a term's weighted residuals are S = Σ w (y − c₀ − c₁x)². If noise is relative, scales start as
-//! the measured values, become the fitted values of the best term, and all terms are fitted once more: the same scales for
-//! all, so that their residuals can be compared.
+//! With weights w = 1/scale², a term's weighted residuals are S = Σ w (y − c₀ − c₁x)². If noise is relative,
+//! scales start as the measured values, become the fitted values of the best term, and all terms are fitted
+//! once more: the same scales for all, so that their residuals can be compared.
 //!
-//! A term replaces the constant (with residuals S₀) if t = √((S₀ − S) · d / (S + Q)) is significant at one per cent for d =
-//! n − 2 + ν degrees of freedom, ν and Q being those of the repetitions. Many terms are tried, but they resemble each
-//! other so much that the level holds to within a factor of three (see the example `recovery`).
+//! A term replaces the constant (with residuals S₀) if t = √((S₀ − S) · d / (S + Q)) is significant at one
+//! per cent for d = n − 2 + ν degrees of freedom, ν and Q being those of the repetitions. Many terms are
+//! tried, but they resemble each other so much that the level holds to within a factor of three (see the
+//! example `recovery`).
 
 use super::{Candidate, MOST_ALTERNATIVES, Outcome, PLAUSIBLE, SIGNIFICANCE, Scaled, price};
 use crate::basis::Basis;
@@ -45,8 +46,8 @@ pub(crate) fn single(points: &Points, space: &SearchSpace, shrinking: Shrinking)
     single_on(points, &Basis::defined(space, points), shrinking, noise::known_kind(points))
 }
 
-/// The same, on terms already evaluated at the points, with noise of a known kind or not. If not, it is relative unless the
-/// best model with absolute noise explains the points far better.
+/// The same, on terms already evaluated at the points, with noise of a known kind or not. If not, it is
+/// relative unless the best model with absolute noise explains the points far better.
 pub(crate) fn single_on(
     points: &Points,
     basis: &Basis,
@@ -69,7 +70,8 @@ pub(crate) fn single_on(
     if by_far { absolute } else { relative }
 }
 
-/// Minus twice the log-likelihood including the scales, without which different kinds of noise cannot be compared.
+/// Minus twice the log-likelihood including the scales, without which different kinds of noise cannot be
+/// compared.
 fn full_deviance(points: &Points, outcome: &Outcome) -> f64 {
     let formula = outcome.function.leading();
     let fitted: Vec<f64> = points.iter().map(|(point, _)| formula.evaluate(point)).collect();
@@ -114,7 +116,8 @@ fn with_noise(points: &Points, basis: &Basis, shrinking: bool, kind: NoiseKind) 
     };
     let mut candidates = Vec::new();
     if !significant {
-        // Terms have a coefficient more to fit with; they count for no more than the constant that was chosen.
+        // Terms have a coefficient more to fit with; they count for no more than the constant that was
+        // chosen.
         let score = scaled.deviance(without, &believed, 2).min(best.score);
         candidates.push(Candidate { formula: Formula::constant(level), score });
     }

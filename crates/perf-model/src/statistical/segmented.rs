@@ -56,8 +56,8 @@ pub(crate) fn segmented(points: &Points, space: &SearchSpace, shrinking: Shrinki
     Outcome { function, candidates: Vec::new(), kind: whole.kind }
 }
 
-/// Where the formulas meet between the last point below and the first above, or else halfway: a model has a value
-/// everywhere.
+/// Where the formulas meet between the last point below and the first above, or else halfway: a model has a
+/// value everywhere.
 fn meeting_point(below: &Formula, above: &Formula, last: f64, first: f64) -> f64 {
     const STEPS: usize = 60;
     let difference = |p: f64| below.evaluate(&[p]) - above.evaluate(&[p]);

@@ -1,5 +1,6 @@
 //! From the columns of a block back to its operations.
 
+use super::merge::Merged;
 use super::{Block, BlockError, Bytes, Columns, MAX_COUNT};
 use crate::column::ColumnReader;
 use crate::times::TimesReader;
@@ -56,6 +57,27 @@ impl Block<'_> {
         }
         visit(operations);
         Ok(())
+    }
+}
+
+impl Block<'_> {
+    /// What each operation stands for, in a block of merged ones; empty in any other.
+    pub fn merged(&self) -> Result<Vec<Merged>, BlockError> {
+        if self.columns.merged.is_empty() {
+            return Ok(Vec::new());
+        }
+        if self.count > MAX_COUNT {
+            return Err(BlockError::TooMany(self.count));
+        }
+        let mut counts = ColumnReader::new(self.columns.merged.0);
+        let mut durations = ColumnReader::new(self.columns.duration.0);
+        (0..self.count)
+            .map(|_| {
+                let count = next(&mut counts, "merged")?;
+                let count = u32::try_from(count).map_err(|_| BlockError::Range("merged"))?;
+                Ok(Merged { count, time: next(&mut durations, "duration")? })
+            })
+            .collect()
     }
 }
 

@@ -43,6 +43,7 @@ use crate::spectral::autocorrelation::Autocorrelation;
 use crate::spectral::harmonics::{Candidates, HarmonicRule};
 use crate::spectral::outlier::ZScore;
 use crate::spectral::spectrum::{Spectrum, TopFrequency, Wave};
+use crate::time::{PER_SECOND, nanoseconds};
 
 /// Sampling frequency if none is asked for.
 const SAMPLING_FREQUENCY: f64 = 10.0;
@@ -70,9 +71,11 @@ pub fn mode(asked: Option<Mode>) -> Mode {
     }
 }
 
-/// The options for data that have been in bins before, of so many nanoseconds: it takes five samples of each.
+/// Options for data that arrive already binned (`bin` nanoseconds wide): the Python FTIO takes five samples
+/// per bin.
 pub fn with_bins(options: &Options, bin: Option<i64>) -> Options {
-    let frequency = bin.filter(|_| !options.automatic_frequency).map(|ns| OVERSAMPLING * 1e9 / ns as f64);
+    let frequency =
+        bin.filter(|_| !options.automatic_frequency).map(|ns| OVERSAMPLING * PER_SECOND / ns as f64);
     Options { frequency: options.frequency.or(frequency), ..options.clone() }
 }
 
@@ -109,8 +112,8 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
         ));
     }
     let signal = Signal {
-        start: (sampled.start * 1e9).round() as i64,
-        bin: ((1e9 / sampled.frequency).round() as i64).max(1),
+        start: nanoseconds(sampled.start),
+        bin: ((PER_SECOND / sampled.frequency).round() as i64).max(1),
         samples: sampled.values,
         abstraction_error: sampled.abstraction_error,
     };

@@ -1,5 +1,7 @@
 //! From the bandwidths of ranks to that of the application, and their averages.
 
+use crate::time::PER_SECOND;
+
 /// A bandwidth that held for some time; nanoseconds and bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
@@ -43,7 +45,7 @@ pub struct Statistics {
 
 /// Bytes per second; no duration is shorter than one nanosecond, the resolution of a trace.
 pub fn rate(bytes: u64, start: i64, end: i64) -> f64 {
-    bytes as f64 * 1e9 / end.saturating_sub(start).max(1) as f64
+    bytes as f64 * PER_SECOND / end.saturating_sub(start).max(1) as f64
 }
 
 /// The highest sum of bandwidths at any moment. Stretches that only touch do not overlap.

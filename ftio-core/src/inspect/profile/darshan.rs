@@ -9,11 +9,13 @@ use crate::source::darshan::DarshanLog;
 use darshan_log::{Activity, Log, ModuleId};
 use std::collections::BTreeMap;
 
-/// Totals of one layer (the highest that moved data) from its counters; phases and bandwidths from DXT where
-/// there is some.
+/// Totals of one layer (the heaviest) from its counters; phases and bandwidths from DXT where there is some.
 pub(super) fn profile(opened: &DarshanLog) -> Result<Profile, SourceError> {
     let DarshanLog { name, log, layer } = opened;
-    let layers = layer.map_or(Layer::ALL.to_vec(), |layer| vec![layer]);
+    let layers: Vec<Layer> = match layer {
+        Some(layer) => vec![*layer],
+        None => opened.heaviest().0.into_iter().chain(Layer::ALL).collect(),
+    };
     // Darshan 2 counted bytes below MPI-IO only.
     let counted: Vec<(Layer, Counters)> =
         layers.into_iter().map(|layer| (layer, Counters::of(log, layer))).collect();

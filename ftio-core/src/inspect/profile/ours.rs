@@ -28,7 +28,7 @@ pub(super) fn profile<R>(
     profile.write_async = Some(summary.write_async);
     profile.read_async = Some(summary.read_async);
     profile.files = summary.files;
-    profile.warnings.splice(0..0, summary.notes.into_iter().take(summary.warnings));
+    profile.warnings.splice(0..0, summary.warnings);
     Ok((profile, seen))
 }
 
@@ -44,7 +44,9 @@ impl Source for Watched<'_> {
         let (job, read) = self.trace.read_watched(span, visit, &mut |event| {
             tally.event(event);
             if let Event::Block(block) = event {
-                block.operations.iter().for_each(|op| profiler.add(block.rank, op));
+                for (index, op) in block.operations.iter().enumerate() {
+                    profiler.add(block.rank, op, block.merged_at(index));
+                }
             }
         })?;
         *outcome = Some(read);

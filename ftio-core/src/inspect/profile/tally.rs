@@ -3,7 +3,9 @@
 use super::bandwidth::{Bandwidth, Stretch, peak, statistics};
 use super::figures::{FunctionProfile, ModeProfile, Profile, Series};
 use super::phase::{Access, Phase, phases};
+use crate::time::PER_SECOND;
 use std::collections::BTreeMap;
+use tmio_trace::block::merge::Merged;
 use tmio_trace::{Class, OpKind, Operation};
 
 /// Above this many operations of a class they are counted but no longer kept, so that memory stays bounded;
@@ -38,15 +40,16 @@ struct FunctionTally {
 }
 
 impl Profiler {
-    /// One operation of a rank.
-    pub fn add(&mut self, rank: u32, op: &Operation) {
+    /// One operation of a rank, or several that were merged to it.
+    pub fn add(&mut self, rank: u32, op: &Operation, merged: Merged) {
         let function = self.functions.entry(op.kind).or_default();
-        function.calls += 1;
+        function.calls += u64::from(merged.count);
         function.bytes = function.bytes.saturating_add(op.bytes);
-        function.time += (i128::from(op.end) - i128::from(op.start)).max(0);
+        function.time += i128::from(merged.time.max(0));
         let Some(class) = op.kind.class() else { return };
-        self.access(
+        self.accesses(
             class,
+            u64::from(merged.count),
             Access {
                 rank: Some(rank),
                 start: op.start,
@@ -59,11 +62,15 @@ impl Profiler {
 
     /// One access of a class, of a trace that knows no functions.
     pub fn access(&mut self, class: Class, access: Access) {
+        self.accesses(class, 1, access);
+    }
+
+    fn accesses(&mut self, class: Class, count: u64, access: Access) {
         let tally = &mut self.classes[class as usize];
         let rank = tally.ranks.entry(access.rank).or_default();
-        rank.operations += 1;
+        rank.operations += count;
         rank.bytes = rank.bytes.saturating_add(access.bytes);
-        tally.operations += 1;
+        tally.operations += count;
         if tally.kept.len() < MAX_KEPT {
             tally.kept.push(access);
         }
@@ -73,7 +80,7 @@ impl Profiler {
     pub fn finish(self) -> Profile {
         let mut profile = Profile::default();
         let name = |(kind, tally): (OpKind, FunctionTally)| {
-            let time = tally.time as f64 / 1e9;
+            let time = tally.time as f64 / PER_SECOND;
             (kind.to_string(), FunctionProfile { calls: tally.calls, bytes: tally.bytes, time })
         };
         for (name, function) in self.functions.into_iter().map(name) {
@@ -87,7 +94,8 @@ impl Profiler {
             let complete = tally.kept.len() as u64 == tally.operations;
             if !complete {
                 profile.warnings.push(format!(
-                    "{} {} operations are more than the {MAX_KEPT} whose phases and bandwidths are worked out",
+                    "{} {} operations are more than the {MAX_KEPT} whose phases and bandwidths are worked \
+                     out",
                     tally.operations,
                     class.name()
                 ));
@@ -111,7 +119,7 @@ impl ClassTally {
             |of: fn(&RankTally) -> u64| ranks.map(|ranks| ranks.values().map(of).max().unwrap_or(0) as f64);
         let required = series.is_required();
         let seconds = |of: fn(&Phase) -> i64| {
-            phases.map(|all| all.iter().map(|phase| i128::from(of(phase))).sum::<i128>() as f64 / 1e9)
+            phases.map(|all| all.iter().map(|phase| i128::from(of(phase))).sum::<i128>() as f64 / PER_SECOND)
         };
         let largest = |of: fn(&Phase) -> u64| phases.map(|all| all.iter().map(of).max().unwrap_or(0) as f64);
         let bytes = self.ranks.values().fold(0, |sum: u64, rank| sum.saturating_add(rank.bytes));

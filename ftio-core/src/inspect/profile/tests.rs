@@ -31,7 +31,9 @@ fn nonblocking(start: i64, deadline: i64, end: i64, bytes: u64) -> Operation {
 
 fn profile_of(operations: &[(u32, Operation)]) -> Profile {
     let mut profiler = Profiler::default();
-    operations.iter().for_each(|(rank, op)| profiler.add(*rank, op));
+    operations
+        .iter()
+        .for_each(|(rank, op)| profiler.add(*rank, op, tmio_trace::block::merge::Merged::one(op)));
     profiler.finish()
 }
 

@@ -54,7 +54,7 @@ pub struct VolumeBins {
     /// Requests are cut to this range, if any.
     window: (i64, i64),
     max_bins: usize,
-    /// While bins are narrower than this, there may be only so many.
+    /// The most bins there may be while they are narrower than a given width: (width, number).
     narrow: Option<(i64, usize)>,
     /// Index of the bin that `direct[0]` stands for.
     base: i64,

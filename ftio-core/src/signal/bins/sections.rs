@@ -34,7 +34,7 @@ pub struct Sections {
 struct Sectioned {
     /// The width is 2 to this power.
     exponent: u32,
-    /// A section in so many is kept.
+    /// One section in this many is kept.
     stride: i64,
     sections: BTreeMap<i64, VolumeBins>,
 }

@@ -134,7 +134,8 @@ impl Columns {
             3 => &[Quantity::Start, Quantity::End, Quantity::Bytes],
             4 => &[Quantity::Rank, Quantity::Start, Quantity::End, Quantity::Bytes],
             _ => {
-                return Err("2 columns (time, value), 3 (start, end, bytes), 4 (rank, start, end, bytes), or a first \
+                return Err("2 columns (time, value), 3 (start, end, bytes), 4 (rank, start, end, \
+                     bytes), or a first \
                             row that names them"
                     .into());
             }

@@ -83,7 +83,10 @@ mod tests {
     proptest! {
         /// What is quoted as it should be is read as it was.
         #[test]
-        fn there_and_back(fields in prop::collection::vec("[a-z\" ,;\n\t]{0,6}", 1..5), separator in prop::sample::select(vec![',', ';', '\t'])) {
+        fn there_and_back(
+            fields in prop::collection::vec("[a-z\" ,;\n\t]{0,6}", 1..5),
+            separator in prop::sample::select(vec![',', ';', '\t']),
+        ) {
             let quote = |field: &String| format!("\"{}\"", field.replace('"', "\"\""));
             let row: Vec<String> = fields.iter().map(quote).collect();
             let row = row.join(&separator.to_string());

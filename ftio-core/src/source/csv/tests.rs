@@ -128,17 +128,30 @@ proptest! {
     }
 
     #[test]
-    fn every_written_request_is_read(rows in prop::collection::vec((0u32..100, 0i64..1_000_000, 0i64..1_000_000, any::<u32>()), 1..50)) {
+    fn every_written_request_is_read(
+        rows in prop::collection::vec(
+            (0u32..100, 0i64..1_000_000, 0i64..1_000_000, any::<u32>()),
+            1..50,
+        ),
+    ) {
         let text: String = rows
             .iter()
-            .map(|(rank, start, length, bytes)| format!("{rank},{},{},{bytes}\n", *start as f64 / 1e3, (start + length) as f64 / 1e3))
+            .map(|(rank, start, length, bytes)| {
+                let (from, to) = (*start as f64 / 1e3, (start + length) as f64 / 1e3);
+                format!("{rank},{from},{to},{bytes}\n")
+            })
             .collect();
         let (requests, _) = read(&text).unwrap();
         let expected: Vec<Request> = rows
             .iter()
             .map(|&(rank, start, length, bytes)| Request {
                 rank: Some(rank),
-                ..Request::new(start * 1_000_000, (start + length) * 1_000_000, bytes.into(), Class::WriteSync)
+                ..Request::new(
+                    start * 1_000_000,
+                    (start + length) * 1_000_000,
+                    bytes.into(),
+                    Class::WriteSync,
+                )
             })
             .collect();
         prop_assert_eq!(requests, expected);

@@ -89,7 +89,12 @@ fn what_is_wrong_with_the_pattern_is_said() {
 
 proptest! {
     #[test]
-    fn any_text_is_survived(text in r"(?:\[[0-9]{0,3}\] (?:write|read|[a-z]{3}) [-0-9.einf]{0,6} KiB at [-0-9.na]{0,6} for [-0-9]{0,6}\n){0,8}") {
+    fn any_text_is_survived(
+        text in concat!(
+            r"(?:\[[0-9]{0,3}\] (?:write|read|[a-z]{3}) [-0-9.einf]{0,6} KiB ",
+            r"at [-0-9.na]{0,6} for [-0-9]{0,6}\n){0,8}",
+        ),
+    ) {
         let _ = read(LINES, &text);
     }
 

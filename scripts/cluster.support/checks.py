@@ -1,0 +1,486 @@
+"""The checks of scripts/cluster-test. Hosts h1 and h2 run the ranks; h3 serves the network file system and is the login node."""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import time
+
+HOSTS = ["h1", "h2", "h3"]
+RUNNER = str(pathlib.Path(__file__).with_name("hosts"))
+SSH = "/run/tmio-cluster/ssh"
+CHECKS = []
+
+
+def check(function):
+    """A check: a function that raises if something is not as it should be."""
+    CHECKS.append(function)
+    return function
+
+
+class Cluster:
+    def __init__(self, shared):
+        self.shared = pathlib.Path(shared)
+        self.bin = self.shared / "bin"
+        self.ftio_path = str(self.bin / "ftio")
+        self.number = 0
+
+    def start(self, host, *command, **more):
+        return subprocess.Popen([RUNNER, "on", host, *map(str, command)], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+    def on(self, host, *command, code=0, limit=180):
+        """Runs a command on a host; `code` None: however it ends. Returns (standard output, standard error)."""
+        process = self.start(host, *command)
+        try:
+            out, err = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise AssertionError(f"on {host}: {command} takes longer than {limit} s") from None
+        if code is not None and process.returncode != code:
+            raise AssertionError(f"on {host}: {command} ended with {process.returncode}, not {code}\n{out}\n{err}")
+        return out, err
+
+    def ftio(self, host, *arguments, code=0):
+        return self.on(host, self.ftio_path, *arguments, code=code)
+
+    def info(self, host, trace):
+        return json.loads(self.ftio(host, "info", "--json", trace)[0])
+
+    def fresh(self, name):
+        """A directory on the network file system, and one for the ranks' own counts."""
+        self.number += 1
+        directory = f"/tmp/net/{name}{self.number}"
+        self.on("h1", "mkdir", "-p", directory)
+        counts = self.shared / "counts" / f"{name}{self.number}"
+        counts.mkdir()
+        return directory, counts
+
+    def mpirun(self, program, arguments, environment, hosts="h1:2,h2:2", ranks=4):
+        """The command that runs a program of Open MPI on several hosts by ssh."""
+        exported = [word for name, value in environment.items() for word in ("-x", f"{name}={value}")]
+        return ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "mpirun.openmpi",
+                "--mca", "plm_rsh_agent", SSH, "--mca", "btl_tcp_if_include", "10.77.0.0/24", "--mca",
+                "oob_tcp_if_include", "10.77.0.0/24", "--mca", "btl", "self,tcp", "--host", hosts, "-n", str(ranks),
+                *exported, self.bin / f"{program}.openmpi", *arguments]
+
+    def traced(self, output, **more):
+        return {"LD_PRELOAD": self.bin / "libtmio.so", "TMIO_OUTPUT": output, **more}
+
+    def end_ranks(self, program):
+        """kill -9 to all ranks at once, on both hosts; then the launcher ends by itself."""
+        for host in ("h1", "h2"):
+            # On that host only: each has its own processes.
+            self.on(host, "pkill", "-9", "-f", f"bin/{program}", code=None)
+
+
+def completed(counts):
+    """What the ranks themselves have counted, by rank."""
+    return {int(path.name): int.from_bytes(path.read_bytes()[:8], "little") for path in counts.iterdir()}
+
+
+def wait_until(condition, what, limit=60):
+    end = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < end, f"not within {limit} s: {what}"
+        time.sleep(0.02)
+
+
+def run_and_kill(cluster, output, counts, after, **environment):
+    """A job on two hosts that is killed when every rank has done `after` writes. Returns the ranks' own counts."""
+    job = cluster.start("h1", *cluster.mpirun("counts_completed", ["/tmp", counts, 0, 200],
+                                              cluster.traced(output, **environment)))
+    wait_until(lambda: len(completed(counts)) == 4 and min(completed(counts).values()) >= after, "writes")
+    cluster.end_ranks("counts_completed")
+    job.communicate(timeout=60)
+    return completed(counts)
+
+
+def same(found, counts, ranks=4):
+    """Every completed write is there, and at most one more per rank, which was under way."""
+    low, high = sum(counts.values()), sum(counts.values()) + ranks
+    assert low <= found <= high, f"{found} operations, but the ranks have counted {low}: {counts}"
+
+
+@check
+def whole_job(cluster):
+    """A job on two hosts that ends: one trace, two nodes, clocks aligned, exact counts."""
+    directory, counts = cluster.fresh("whole")
+    output = f"{directory}/t.msgpack"
+    cluster.on("h1", *cluster.mpirun("counts_completed", ["/tmp", counts, 500], cluster.traced(output)))
+    info = cluster.info("h3", output)
+    assert info["complete"] and info["write_sync"]["ops"] == 2000, info
+    assert info["clock"]["nodes"] == 2 and info["clock"]["max_error"] < 1.0, info["clock"]
+    assert 0 <= info["t_end"] < 100, info["t_end"]
+    assert cluster.on("h3", "ls", "-A", directory)[0].split() == ["t.msgpack"]
+
+
+@check
+def overhead(cluster):
+    """What tracing costs a job on two hosts, beside the same job untraced (only printed)."""
+    directory, counts = cluster.fresh("overhead")
+    times = {}
+    for name, environment in [("untraced", {}), ("traced", cluster.traced(f"{directory}/t.msgpack"))]:
+        began = time.monotonic()
+        cluster.on("h1", *cluster.mpirun("counts_completed", ["/tmp", counts, 500], environment))
+        times[name] = time.monotonic() - began
+    cost = cluster.info("h1", f"{directory}/t.msgpack")["overhead"]
+    print(f"    {times['untraced']:.2f} s untraced, {times['traced']:.2f} s traced; the trace says {cost['time']:.3f} s "
+          f"over 4 ranks, {cost['largest']:.3f} s at most")
+
+
+def joins(cluster, first, second):
+    directory, counts = cluster.fresh("joins")
+    output = f"{directory}/t.msgpack"
+    truth = run_and_kill(cluster, output, counts, 100)
+    cluster.ftio(first, "recover", output)
+    partial = cluster.info(first, output)
+    other = {"h1": "h2", "h2": "h1"}[first]
+    assert partial["missing_hosts"] == [other], (partial["missing_hosts"], other)
+    assert not partial["complete"]
+    text = cluster.ftio(first, output, code=None)
+    assert other in text[0] + text[1], text
+    cluster.ftio(second, "recover", output)
+    for host in HOSTS:
+        info = cluster.info(host, output)
+        same(info["write_sync"]["ops"], truth)
+        assert info["missing_ranks"] == [] and info["missing_hosts"] == [], info
+        assert info["clock"]["nodes"] == 2 and not info["complete"]
+
+
+@check
+def parts_join_in_order(cluster):
+    """A killed job recovered on h1, then on h2: one trace with everything."""
+    joins(cluster, "h1", "h2")
+
+
+@check
+def parts_join_in_the_other_order(cluster):
+    """The same, on h2 first."""
+    joins(cluster, "h2", "h1")
+
+
+@check
+def login_node_names_the_hosts(cluster):
+    """Of a job that was killed at once, a login node says on which hosts the records are, and after `ftio clean` there
+    it has them all."""
+    directory, counts = cluster.fresh("login")
+    output = f"{directory}/t.msgpack"
+    truth = run_and_kill(cluster, output, counts, 50)
+    for arguments in [["info", output], [output], ["--json", output]]:
+        out, err = cluster.ftio("h3", *arguments, code=None)
+        assert "records are still on h1, h2:" in err + out and "ftio clean" in err + out, (arguments, out, err)
+    for host in ("h2", "h1"):
+        cluster.ftio(host, "clean")
+        assert cluster.on(host, "ls", "/dev/shm")[0].find("tmio") < 0
+    info = cluster.info("h3", output)
+    same(info["write_sync"]["ops"], truth)
+    assert info["missing_hosts"] == [] and info["missing_ranks"] == [], info
+
+
+@check
+def a_rank_without_io_or_host_is_named(cluster):
+    """h2 dies as a whole with its memory: the ranks that were there are named wherever there is a result."""
+    directory, counts = cluster.fresh("died")
+    output = f"{directory}/t.msgpack"
+    run_and_kill(cluster, output, counts, 50)
+    cluster.on("h2", "sh", "-c", "rm -rf /dev/shm/tmio-*")
+    cluster.ftio("h1", "clean")
+    info = cluster.info("h3", output)
+    assert info["missing_hosts"] == ["h2"], info["missing_hosts"]
+    for arguments in [["info", output], [output], ["--json", output]]:
+        out, err = cluster.ftio("h3", *arguments, code=None)
+        assert "records are still on h2:" in out + err, (out, err)
+
+
+@check
+def old_records_leave_the_node(cluster):
+    """What is older than TMIO_MAX_AGE is read without any of the job's hosts."""
+    directory, counts = cluster.fresh("age")
+    output = f"{directory}/t.msgpack"
+    job = cluster.start("h1", *cluster.mpirun("counts_completed", ["/tmp", counts, 0, 1000],
+                                              cluster.traced(output, TMIO_MAX_AGE=1)))
+    wait_until(lambda: len(completed(counts)) == 4 and min(completed(counts).values()) >= 100, "writes")
+    before = completed(counts)
+    time.sleep(4)
+    cluster.end_ranks("counts_completed")
+    job.communicate(timeout=60)
+    found = cluster.info("h3", output)["write_sync"]["ops"]
+    assert found >= sum(before.values()), (found, before)
+    for host in ("h1", "h2"):
+        cluster.ftio(host, "clean")
+    same(cluster.info("h3", output)["write_sync"]["ops"], completed(counts))
+
+
+@check
+def spool_on_the_network_is_refused_aloud(cluster):
+    """TMIO_SPOOL on FUSE: one line; the records of a killed job leave by TMIO_FLUSH all the same."""
+    directory, counts = cluster.fresh("spool")
+    output = f"{directory}/t.msgpack"
+    environment = cluster.traced(output, TMIO_SPOOL=directory, TMIO_FLUSH="interval:0.2")
+    job = cluster.start("h1", *cluster.mpirun("counts_completed", ["/tmp", counts, 0, 1000], environment))
+    wait_until(lambda: len(completed(counts)) == 4 and min(completed(counts).values()) >= 100, "writes")
+    before = completed(counts)
+    time.sleep(3)
+    cluster.end_ranks("counts_completed")
+    _, err = job.communicate(timeout=60)
+    lines = [line for line in err.splitlines() if line.startswith("tmio:")]
+    assert lines and "records of a killed process are lost" in lines[0], err
+    assert cluster.info("h3", output)["write_sync"]["ops"] >= sum(before.values())
+
+
+@check
+def one_name_in_two_containers(cluster):
+    """Two hosts that look like containers of one kernel (one boot id) write the same TMIO_OUTPUT at the same time: both
+    traces are kept."""
+    directory, counts = cluster.fresh("containers")
+    other = cluster.shared / "counts" / "containers-other"
+    other.mkdir()
+    output = f"{directory}/t.msgpack"
+    boot = "mount --bind /run/tmio-cluster/h1/boot_id /proc/sys/kernel/random/boot_id"
+    jobs = []
+    for host, mine, writes in [("h1", counts, 1500), ("h2", other, 500)]:
+        words = [f"{name}={value}" for name, value in cluster.traced(output).items()]
+        program = [cluster.bin / "counts_completed.mpich", "/tmp", mine, writes, 2000]
+        jobs.append(cluster.start(host, "unshare", "-m", "sh", "-c", f'{boot}; exec env "$@"', "sh", *words, *program))
+        wait_until(lambda directory=mine: any(completed(directory).values()), "a write")
+    for job in jobs:
+        out, err = job.communicate(timeout=120)
+        assert job.returncode == 0, (out, err)
+    names = sorted(cluster.on("h1", "ls", directory)[0].split())
+    found = sorted(cluster.info("h3", f"{directory}/{name}")["write_sync"]["ops"] for name in names)
+    assert found == [500, 1500], (names, found)
+
+
+# Slurm.
+
+CONFIGURATION = """ClusterName=box
+SlurmctldHost=h1(10.77.0.1)
+SlurmUser=root
+AuthType=auth/munge
+StateSaveLocation={dir}/state
+SlurmdSpoolDir={dir}/spool/%n
+SlurmctldPidFile={dir}/ctld.pid
+SlurmdPidFile={dir}/%n.pid
+SlurmctldLogFile={dir}/log/ctld.log
+SlurmdLogFile={dir}/log/%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+ReturnToService=2
+MpiDefault=pmix
+SlurmdParameters=config_overrides
+SchedulerParameters=sched_min_interval=0,batch_sched_delay=0
+KillWait=2
+OverTimeLimit=0
+JobCompType=jobcomp/none
+JobAcctGatherType=jobacct_gather/linux
+TaskProlog={dir}/task_prolog
+Epilog={dir}/epilog
+NodeName=h[1-2] NodeAddr=10.77.0.[1-2] CPUs=4 State=UNKNOWN
+PartitionName=p Nodes=h[1-2] Default=YES MaxTime=INFINITE OverSubscribe=YES State=UP
+"""
+
+
+class Slurm:
+    """slurmctld on h1, a slurmd on h1 and h2; TaskProlog and Epilog as docs/site.md has them."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.dir = cluster.shared / "slurm"
+        if (self.dir / "slurm.conf").exists():
+            return
+        for name in ["state", "log", "spool/h1", "spool/h2"]:
+            (self.dir / name).mkdir(parents=True)
+        (self.dir / "slurm.conf").write_text(CONFIGURATION.format(dir=self.dir))
+        prolog = self.dir / "task_prolog"
+        prolog.write_text(f'#!/bin/sh\n[ -n "${{TMIO_SITE-}}" ] || exit 0\n'
+                          f'echo "export LD_PRELOAD={cluster.bin}/libtmio.so${{LD_PRELOAD:+:$LD_PRELOAD}}"\n'
+                          f'echo "export TMIO_OUTPUT=$TMIO_SITE"\n')
+        epilog = self.dir / "epilog"
+        epilog.write_text(f"#!/bin/sh\n{cluster.ftio_path} clean >> {self.dir}/log/epilog_$(hostname) 2>&1\n"
+                          f"touch {self.dir}/log/over_$(hostname)_$SLURM_JOB_ID\nexit 0\n")
+        for script in (prolog, epilog):
+            script.chmod(0o755)
+        self.run("slurmctld", "-f", self.dir / "slurm.conf")
+        for host in ("h1", "h2"):
+            self.run("slurmd", "-f", self.dir / "slurm.conf", "-N", host, host=host)
+        wait_until(lambda: "idle 2" in self.run("sinfo", "-h", "-o", "%t %D")[0], "two idle nodes")
+
+    def run(self, *command, host="h1", code=0, environment=None, limit=180):
+        words = [f"{name}={value}" for name, value in (environment or {}).items()]
+        return self.cluster.on(host, "env", f"SLURM_CONF={self.dir}/slurm.conf", "OMPI_ALLOW_RUN_AS_ROOT=1",
+                               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_btl=self,tcp", *words, *command, code=code,
+                               limit=limit)
+
+    def batch(self, lines, *options, environment=None):
+        """Hands in a batch job; returns its id."""
+        script = self.dir / "job.sh"
+        script.write_text("#!/bin/sh\n" + "\n".join(lines) + "\n")
+        out, _ = self.run("sbatch", "--parsable", "-D", "/tmp", *options, script, environment=environment)
+        return out.strip().split(";")[0]
+
+    def wait_for_epilogs(self, job):
+        wait_until(lambda: all((self.dir / "log" / f"over_{host}_{job}").exists() for host in ("h1", "h2")),
+                   f"the epilogs of {job}", limit=150)
+
+
+@check
+def srun_with_a_task_prolog(cluster):
+    """TaskProlog turns tracing on; Open MPI by PMIx on two nodes, MPICH by PMI-2 on one (MPICH 4.0.2 hangs in MPI_Finalize
+    on two hosts, untraced as well)."""
+    slurm = Slurm(cluster)
+    for mpi, plugin, nodes in [("openmpi", "pmix", 2), ("mpich", "pmi2", 1)]:
+        directory, counts = cluster.fresh(f"srun-{mpi}")
+        output = f"{directory}/t_%j.msgpack"
+        slurm.run("srun", "-D", "/tmp", f"-N{nodes}", "-n4", f"--mpi={plugin}", f"--export=ALL,TMIO_SITE={output}",
+                  cluster.bin / f"counts_completed.{mpi}", "/tmp", counts, 300)
+        name, = cluster.on("h1", "ls", directory)[0].split()
+        info = cluster.info("h3", f"{directory}/{name}")
+        assert info["complete"] and info["write_sync"]["ops"] == 1200 and info["clock"]["nodes"] == nodes, (mpi, info)
+        assert re.fullmatch(r"t_\d+\.\d+\.msgpack", name), name
+
+
+@check
+def ftio_trace_with_srun(cluster):
+    """`ftio trace -- srun --export=…` traces whatever the list says, or says that it cannot."""
+    slurm = Slurm(cluster)
+    for export in ["--export=NONE", "--export=PATH", "--export=ALL", None]:
+        directory, counts = cluster.fresh("export")
+        options = [word for word in [export] if word]
+        out, err = slurm.run(cluster.ftio_path, "trace", "-o", f"{directory}/t.msgpack", "--library",
+                             cluster.bin / "libtmio.so", "--", "srun", "-D", "/tmp", *options, "-N2", "-n2",
+                             "--mpi=pmix", cluster.bin / "counts_completed.openmpi", "/tmp", counts, 100, code=None)
+        names = cluster.on("h1", "ls", directory)[0].split()
+        assert names == ["t.msgpack"], (export, names, out, err)
+        assert cluster.info("h3", f"{directory}/t.msgpack")["write_sync"]["ops"] == 200, export
+
+
+@check
+def job_array(cluster):
+    """Every task of an array gets a trace of its own."""
+    slurm = Slurm(cluster)
+    directory, counts = cluster.fresh("array")
+    for task in (1, 2, 3):
+        (counts / str(task)).mkdir()
+    line = f"srun --mpi=pmi2 {cluster.bin}/counts_completed.mpich /tmp {counts}/$SLURM_ARRAY_TASK_ID 100"
+    slurm.batch([line], "--array=1-3", "-N1", "-n2", "-o", f"{slurm.dir}/log/array_%a",
+                environment={"TMIO_SITE": f"{directory}/t_%j.msgpack"})
+    wait_until(lambda: len([name for name in cluster.on("h1", "ls", directory)[0].split()
+                            if name.endswith(".msgpack")]) == 3, "three traces", limit=150)
+    for name in cluster.on("h1", "ls", directory)[0].split():
+        info = cluster.info("h3", f"{directory}/{name}")
+        assert info["complete"] and info["write_sync"]["ops"] == 200, (name, info)
+
+
+@check
+def time_limit(cluster):
+    """A job on two nodes that runs into its time limit: after the epilogs a login node has everything."""
+    slurm = Slurm(cluster)
+    directory, counts = cluster.fresh("limit")
+    line = f"srun --mpi=pmix {cluster.bin}/counts_completed.openmpi /tmp {counts} 0 500"
+    job = slurm.batch([line], "-N2", "-n4", "-t", "00:01", "-o", f"{slurm.dir}/log/limit",
+                      environment={"TMIO_SITE": f"{directory}/t.msgpack"})
+    wait_until(lambda: len(completed(counts)) == 4, "writes", limit=60)
+    slurm.run("scontrol", "update", f"JobId={job}", "TimeLimit=00:00:05", code=None)
+    slurm.wait_for_epilogs(job)
+    info = cluster.info("h3", f"{directory}/t.msgpack")
+    same(info["write_sync"]["ops"], completed(counts))
+    assert info["missing_hosts"] == [] and info["missing_ranks"] == [] and not info["complete"], info
+    cluster.ftio("h3", "recover", f"{directory}/t.msgpack")
+    same(cluster.info("h3", f"{directory}/t.msgpack")["write_sync"]["ops"], completed(counts))
+
+
+def kills(cluster, jobs, two_hosts):
+    seed = random.randrange(1 << 30)
+    generator = random.Random(seed)
+    killed = operations = extra = 0
+    for number in range(jobs):
+        directory, counts = cluster.fresh("kill")
+        # On the host's own disk, if there is one host.
+        output = f"{directory}/t.msgpack" if two_hosts else f"/tmp/kill{cluster.number}.msgpack"
+        more = {} if generator.random() < 0.5 else {"TMIO_FLUSH": "interval:0.01"}
+        environment = cluster.traced(output, TMIO_BUFFER=generator.choice(["64K", "256K", "4M"]), **more)
+        if two_hosts:
+            job = cluster.start("h1", *cluster.mpirun("counts_completed", ["/tmp", counts], environment))
+            ranks = 4
+        else:
+            words = [f"{name}={value}" for name, value in environment.items()]
+            job = cluster.start("h1", "env", *words, cluster.bin / "counts_completed.mpich", "/tmp", counts)
+            ranks = 1
+        wait_until(lambda: len(completed(counts)) == ranks and all(completed(counts).values()), "a write")
+        time.sleep(generator.random() * 0.3)
+        if two_hosts:
+            cluster.end_ranks("counts_completed")
+        else:
+            cluster.on("h1", "pkill", "-9", "-f", "bin/counts_completed", code=None)
+        job.communicate(timeout=60)
+        hosts = ["h1", "h2"] if two_hosts else ["h1"]
+        generator.shuffle(hosts)
+        for host in hosts:
+            if generator.random() < 0.5:
+                cluster.ftio(host, "clean")
+            else:
+                cluster.ftio(host, "recover", output)
+        truth = completed(counts)
+        found = cluster.info("h3" if two_hosts else "h1", output)["write_sync"]["ops"]
+        assert sum(truth.values()) <= found <= sum(truth.values()) + ranks, (seed, number, found, truth)
+        killed += ranks
+        operations += found
+        extra += found - sum(truth.values())
+        cluster.on("h1", "sh", "-c", f"rm -rf {output} {output}.parts /tmp/some_*")
+        cluster.on("h2", "sh", "-c", "rm -f /tmp/some_*")
+    print(f"    {jobs} jobs, {killed} processes killed: {operations} operations, of which {extra} were under way; none lost")
+
+
+def report(failed, count):
+    print(f"{count - len(failed)} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("shared")
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    cluster = Cluster(arguments.shared)
+
+    def random_kills_on_one_host(cluster):
+        """Killed at random on one host, nothing is lost."""
+        kills(cluster, arguments.kills, False)
+
+    def random_kills_on_two_hosts(cluster):
+        """Killed at random on two hosts, nothing is lost."""
+        kills(cluster, arguments.kills, True)
+
+    checks = CHECKS + [random_kills_on_one_host, random_kills_on_two_hosts]
+    wanted = [name for name in arguments.only.split(",") if name]
+    unknown = set(wanted) - {function.__name__ for function in checks}
+    if unknown:
+        sys.exit(f"there is no check {', '.join(sorted(unknown))}")
+    for host in HOSTS:
+        cluster.on(host, "sh", "-c", f"mkdir -p /tmp/net && sshfs -F /run/tmio-cluster/ssh_config -o ssh_command={SSH},"
+                   f"allow_other,cache=no,direct_io,sshfs_sync h3:{cluster.shared}/export /tmp/net")
+    failed = []
+    chosen = [function for function in checks if not wanted or function.__name__ in wanted]
+    for function in chosen:
+        began = time.monotonic()
+        try:
+            function(cluster)
+            outcome = "ok"
+        except Exception as error:  # one that fails does not end the others
+            failed.append(function.__name__)
+            outcome = f"FAILED: {error}"
+            cluster.end_ranks("counts_completed")
+        print(f"{function.__name__}: {outcome} ({time.monotonic() - began:.1f} s)", flush=True)
+    return report(failed, len(chosen))
+
+
+if __name__ == "__main__":
+    os.environ.pop("LD_PRELOAD", None)
+    sys.exit(main())

@@ -1,0 +1,77 @@
+//! Which files, programs and ranks the patterns of options mean.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Whether a file is recorded: its path matches one of the patterns (with none, every path does), and none
+/// of those that are excluded.
+pub fn wants_file(patterns: &[String], excluded: &[String], path: &str) -> bool {
+    let is_in = |patterns: &[String]| patterns.iter().any(|p| matches(p.as_bytes(), path.as_bytes()));
+    (patterns.is_empty() || is_in(patterns)) && !is_in(excluded)
+}
+
+/// Whether a program is traced. A pattern without a slash is one of its file name.
+pub fn wants_program(excluded: &[String], path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let whole = path.as_os_str().as_bytes();
+    !excluded.iter().any(|pattern| {
+        let pattern = pattern.as_bytes();
+        matches(pattern, if pattern.contains(&b'/') { whole } else { name })
+    })
+}
+
+/// Whether `rank` is in one of the ranges; with none, every rank is.
+pub fn wants_rank(ranges: &[(u32, u32)], rank: u32) -> bool {
+    ranges.is_empty() || ranges.iter().any(|&(low, high)| (low..=high).contains(&rank))
+}
+
+/// Shell pattern with `*` (anything) and `?` (one byte), in linear space and no recursion.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                retry = Some((p, t));
+                p += 1;
+            }
+            Some(&byte) if byte == b'?' || text.get(t) == Some(&byte) => {
+                p += 1;
+                t += 1;
+            }
+            _ => match retry {
+                Some((star, from)) => {
+                    retry = Some((star, from + 1));
+                    p = star + 1;
+                    t = from + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(p..).is_some_and(|rest| rest.iter().all(|&byte| byte == b'*'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_like_a_shell_without_backtracking_explosion() {
+        let hit = |p: &str, t: &str| matches(p.as_bytes(), t.as_bytes());
+        assert!(hit("*", "") && hit("a*c", "abbc") && hit("a*b*c", "axbxbc") && hit("??", "ab"));
+        assert!(!hit("a*c", "ab") && !hit("", "a") && !hit("?", ""));
+        assert!(!hit(&"a*".repeat(40), &("a".repeat(60) + "b")[..39]));
+    }
+
+    #[test]
+    fn what_is_excluded_is_not_recorded() {
+        let lists = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let (wanted, excluded) = (lists("*.h5 *.dat"), lists("/secret/*"));
+        assert!(wants_file(&wanted, &excluded, "/a/b.h5") && !wants_file(&wanted, &excluded, "/a/b.txt"));
+        assert!(!wants_file(&wanted, &excluded, "/secret/b.h5") && wants_file(&[], &[], "x"));
+        let program = |path: &str| wants_program(&lists("gdb python3* /opt/vendor/*"), Path::new(path));
+        assert!(program("/usr/bin/app") && program("/home/gdb/app") && program("/opt/vendor"));
+        assert!(!program("/usr/bin/gdb") && !program("/x/python3.11") && !program("/opt/vendor/bin/app"));
+    }
+}
