@@ -10,14 +10,14 @@ fn requests_tell_sizes_ranks_and_times() {
         rank: Some(rank),
         ..Request::new(start * SECOND, (start + 1) * SECOND, bytes, class)
     };
-    let requests = [
+    let requests: &'static [Request] = Vec::leak(vec![
         of(0, 0, 100, Class::WriteSync),
         of(0, 1, 100, Class::WriteSync),
         of(1, 0, 2 << 20, Class::WriteSync),
         of(1, 5, 7, Class::ReadSync),
-    ];
+    ]);
     let job = Job { ranks: Some(2), end: Some(10 * SECOND), ..Job::default() };
-    let found = requests::usage(Box::new(InMemory { requests: &requests, job })).unwrap();
+    let found = requests::usage(Box::new(InMemory { requests, job })).unwrap();
     assert_eq!((found.run_time, found.ranks), (10.0, Some(2)));
     assert_eq!(found.writes.common[0], Common { size: 100, count: 2 });
     assert_eq!(found.writes.small(), Some(2));
