@@ -96,7 +96,7 @@ pub fn silences(signal: &Signal, ground: &Ground, starts: &[usize]) -> Vec<f64> 
     let longest: Vec<usize> = spans().map(|(from, to)| runs(from, *to).max().unwrap_or(0)).collect();
     let usual = upper_median(longest.iter().map(|run| *run as f64));
     let last = |((from, to), longest): ((usize, &usize), &usize)| {
-        let long = runs(from, *to).filter(|run| *run as f64 >= HALF_SILENCE * usual).last();
+        let long = runs(from, *to).rfind(|run| *run as f64 >= HALF_SILENCE * usual);
         long.unwrap_or(*longest) as f64 * signal.step()
     };
     spans().zip(&longest).map(last).collect()
