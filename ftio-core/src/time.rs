@@ -37,7 +37,9 @@ impl ClockTime {
 
     /// Seconds since 1970.
     pub fn timestamp(self) -> f64 {
-        seconds(self.0)
+        // As a float, so many nanoseconds have no exact number.
+        let (whole, rest) = (self.0.div_euclid(SECOND), self.0.rem_euclid(SECOND));
+        whole as f64 + seconds(rest)
     }
 }
 
