@@ -215,4 +215,16 @@ mod tests {
         );
         assert!(found[1..9].iter().all(|phase| (phase.volume - 83.0).abs() < 3.0), "{found:?}");
     }
+
+    #[test]
+    fn silence_before_each_phase() {
+        // Phases of 4 s with a late request in them, and 6 s of silence before each.
+        let value = |i: usize| match i % 12 {
+            6..=9 | 11 => 10.0,
+            _ => 0.0,
+        };
+        let signal = signal((0..60).map(value).collect());
+        let ground = Ground::of(&signal);
+        assert_eq!(silences(&signal, &ground, &[6, 18, 30, 42, 54]), [6.0; 5]);
+    }
 }

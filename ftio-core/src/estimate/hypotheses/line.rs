@@ -91,3 +91,19 @@ pub fn waves(lists: &[Marked], lines: &[Line], sampled: f64, duration: f64) -> V
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fundamental_may_be_weaker_than_its_multiples() {
+        // A backup of two hours every day.
+        let day = [(43_217.0, 34.8), (21_623.0, 29.6), (86_163.0, 29.6), (28_820.0, 23.0), (17_295.0, 14.5)];
+        let lines: Vec<Line> = day.iter().map(|&(period, z)| Line { period, z }).collect();
+        assert_eq!(fundamental(&lines[0], &lines).period, 86_163.0);
+        // Two lines that have nothing to do with each other.
+        let apart = [Line { period: 10.0, z: 40.0 }, Line { period: 23.7, z: 20.0 }];
+        assert_eq!(fundamental(&apart[0], &apart).period, 10.0);
+    }
+}
