@@ -2,7 +2,7 @@
 //!
 //! Every [rule](rules::RULES) is a row of one table: an id, where it comes from, why it matters, and a
 //! function that looks at a [`Job`] and may find something. Numbers that decide are
-//! [thresholds](thresholds), in a table of their own, each with its source. A rule that lacks the data that
+//! [thresholds], in a table of their own, each with its source. A rule that lacks the data that
 //! it needs finds nothing: what was not measured is neither good nor bad.
 //!
 //! A finding is *high* or *medium* only if it concerns a share of the run time that is worth the work, where

@@ -7,7 +7,8 @@
 use crate::detect::options::Options;
 use crate::estimate::long_job::{Resolution, estimate_sections};
 use crate::estimate::view::View;
-use crate::estimate::{Estimate, Given, estimate, is_worth_a_look};
+use crate::estimate::view::is_worth_a_look;
+use crate::estimate::{Estimate, Given, estimate};
 use crate::signal::bins::VolumeBins;
 use crate::signal::bins::sections::SECTION_BINS;
 use crate::signal::collect::width;

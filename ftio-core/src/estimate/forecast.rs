@@ -213,7 +213,7 @@ fn unit_of(freedom: usize) -> f64 {
 
 /// The last start to count from: that of a phase that has begun since the last member, if one has.
 fn anchor(view: &View, last: f64, period: f64) -> f64 {
-    super::begun(view, last + period / 2.0).filter(|begun| *begun < last + 1.5 * period).unwrap_or(last)
+    view.begun(last + period / 2.0).filter(|begun| *begun < last + 1.5 * period).unwrap_or(last)
 }
 
 fn parts_of(view: &View, one: &Hypothesis, weight: f64) -> Vec<Part> {

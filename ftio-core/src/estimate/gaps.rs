@@ -4,7 +4,7 @@
 //! late, a server is slow), has even *gaps* though its distances are not. There, a long distance after a long
 //! phase is no pause and no missing phase.
 
-use crate::estimate::hypotheses::{Hypothesis, Marked};
+use crate::estimate::hypotheses::hypothesis::{Hypothesis, Marked};
 use crate::phases::regularity::{median, robust_spread};
 
 /// With fewer links of one period, the usual gap is not known.

@@ -9,6 +9,9 @@ use crate::estimate::features::Described;
 use crate::estimate::hypotheses::Form;
 use crate::estimate::weights::{CONSTANT, WEIGHTS};
 
+/// A period is given if its probability is at least this.
+pub const ANSWER: f64 = 0.5;
+
 /// Periods closer than this are one.
 const SAME: f64 = 0.025;
 

@@ -5,10 +5,9 @@
 //! comb that goes on through nearly all of the slow rhythm is a rhythm beside it, rather than a part of its
 //! phases.
 
-use crate::estimate::ANSWER;
 use crate::estimate::features::Described;
 use crate::estimate::hypotheses::{Form, Hypothesis};
-use crate::estimate::score::Candidate;
+use crate::estimate::score::{ANSWER, Candidate};
 use crate::estimate::view::View;
 use crate::phases::are_made_of;
 use crate::phases::phase::Phase;

@@ -10,7 +10,7 @@ use crate::estimate::score::{Posterior, posterior};
 use crate::phases::bursts::bursts;
 use crate::phases::phase::{Ground, Phase};
 use crate::phases::{phase_lists, without_pedestal};
-use crate::signal::Signal;
+use crate::signal::{CONSTANT_VARIATION, Signal};
 
 /// How exactly starts are known: this share of a sample of the signal, or of the distance of the samples it
 /// was made from.
@@ -61,6 +61,11 @@ pub struct View {
     pub posterior: Posterior,
     /// What was known.
     pub given: Given,
+}
+
+/// Is there more than a constant bandwidth, or none?
+pub fn is_worth_a_look(fine: &Signal) -> bool {
+    fine.samples.len() >= 8 && fine.mean() > 0.0 && fine.variation() >= CONSTANT_VARIATION
 }
 
 impl View {
@@ -168,5 +173,16 @@ impl View {
             }
         }
         (one.period, "phases")
+    }
+
+    /// When the bandwidth first exceeds that of phases again after `since`, coming from quiet.
+    pub(crate) fn begun(&self, since: f64) -> Option<f64> {
+        let (fine, ground) = (&self.signal, &self.ground);
+        let first = (since / fine.step()).ceil().max(0.0) as usize;
+        let rest = fine.samples.get(first..)?;
+        let quiet = rest.iter().position(|x| *x <= ground.quiet)?;
+        let rise = rest[quiet..].iter().position(|x| *x >= ground.busy)?;
+        let start = rest[..quiet + rise].iter().rposition(|x| *x <= ground.quiet)? + 1;
+        Some((first + start) as f64 * fine.step())
     }
 }

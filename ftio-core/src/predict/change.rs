@@ -17,7 +17,7 @@
 //! changed as well.
 
 use super::trend::median;
-use super::{nanoseconds, seconds};
+use crate::time::{nanoseconds, seconds};
 use serde::Serialize;
 use std::collections::VecDeque;
 

@@ -10,8 +10,8 @@
 //! resolution, ε is kept between `LEAST` and `MOST` of the median frequency, which makes it right for periods
 //! of any length.
 
-use super::seconds;
 use super::trend::{LOOK_BACK, Trend, median};
+use crate::time::seconds;
 use serde::Serialize;
 use std::collections::VecDeque;
 

@@ -3,7 +3,9 @@
 //! The names and the order of the fields are a contract with callers; new fields may be added at the end.
 //! Times are in seconds of job time, frequencies in Hz, sizes in bytes.
 
-use super::{Change, Interval, Trend};
+use super::change::Change;
+use super::intervals::Interval;
+use super::trend::Trend;
 use crate::detect::characterize::Characterization;
 use crate::detect::next_phase::NextPhase;
 use crate::estimate::kind::SignalKind;

@@ -7,7 +7,7 @@
 //! again. A window in which nothing is found once it is shortened is taken back, and the next hit tries
 //! again.
 
-use super::{nanoseconds, seconds};
+use crate::time::{nanoseconds, seconds};
 
 /// How the window follows the job.
 #[derive(Clone, Copy, Debug, PartialEq)]

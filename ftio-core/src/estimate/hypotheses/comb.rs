@@ -10,7 +10,7 @@
 //!
 //! The cost is linear in phases: a phase is compared to those of the last few periods only.
 
-use super::{Form, Hypothesis, Marked};
+use super::hypothesis::{Form, Hypothesis, Marked};
 use crate::phases::regularity::deviation;
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -102,7 +102,7 @@ impl CombFit {
             sigma = residuals(starts, &rooms.chain, period, links);
             let most = if round + 1 < self.rounds { 0.15 } else { 0.2 };
             let inner = (sigma * sigma - self.exactness * self.exactness).max(0.0).sqrt();
-            comb.sigma = inner.clamp(super::whole::LEAST_SIGMA, most);
+            comb.sigma = inner.clamp(super::hypothesis::LEAST_SIGMA, most);
             comb.empty = ((slots - links) as f64 / slots as f64).clamp(0.03, 0.45);
             let extra = (count - rooms.chain.len()) as f64;
             comb.stray_rate = (extra.max(0.5) / self.duration).max(0.02 * rate);

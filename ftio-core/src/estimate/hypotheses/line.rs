@@ -1,7 +1,7 @@
 //! The spectrum's own hypotheses, for series of samples: what finds the period of coarse and noisy ones, and
 //! of a job under foreign bursts.
 
-use super::{Form, Hypothesis, Marked};
+use super::hypothesis::{Form, Hypothesis, Marked};
 use crate::estimate::lines::Line;
 
 /// A line must stand out by this many standard deviations.

@@ -1,7 +1,7 @@
 //! Periods worth trying: the mean distance, modes of the distances and of those to the next but one and so
 //! on, and what autocorrelation and spectrum say.
 
-use super::Marked;
+use super::hypothesis::Marked;
 
 /// Distances up to that to the eighth next phase are looked at; in long lists to the third.
 const NEXT: usize = 8;

@@ -1,11 +1,8 @@
 //! Hypotheses in which all phases of a list are members: mean, drift, change.
 
-use super::{Form, Hypothesis, Marked};
+use super::hypothesis::{Form, Hypothesis, LEAST_SIGMA, Marked};
 use crate::phases::regularity::{median, robust_spread, variation};
 use std::f64::consts::TAU;
-
-/// Distances are never taken as more even than this.
-pub const LEAST_SIGMA: f64 = 0.008;
 
 /// A drift has at least this many distances, changes by this share in all, and its slope exceeds this many
 /// standard errors.
