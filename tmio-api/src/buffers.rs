@@ -6,7 +6,7 @@
 
 use crate::blocks::Writer;
 use crate::files::Files;
-use crate::flush_thread::FlushThread;
+use crate::flush_thread::{self, FlushThread};
 use crate::parts::{self, Extent, Part};
 use crate::slot::Slot;
 use crate::spool::Spool;
@@ -218,7 +218,9 @@ impl Buffers {
 
     fn start_flush_thread(&self) {
         let (Some(interval), Some(buffers)) = (self.settings.interval, get()) else {
-            self.salvage();
+            if system::has_memory(SALVAGE_MEMORY) {
+                self.salvage();
+            }
             return;
         };
         let started = FlushThread::start(
@@ -237,12 +239,11 @@ impl Buffers {
                         message::plain(&error)
                     ));
                 }
-                self.salvage();
             }
         }
     }
 
-    /// Takes care of what dead processes of this user have left here.
+    /// Takes care of what dead processes of this user have left here: `ftio clean` does the same.
     fn salvage(&self) {
         if let Some((spool, directory)) = self.spool().and_then(|spool| Some((spool, spool.directory()?))) {
             let mut tally = Tally::default();
@@ -262,7 +263,7 @@ impl Buffers {
 
     /// Whether there is a thread that can write out what another one cannot.
     pub(crate) fn has_flush_thread(&self) -> bool {
-        self.has_flush_thread.load(Acquire) && self.settings.interval.is_some()
+        self.has_flush_thread.load(Acquire) && self.settings.interval.is_some() && !flush_thread::is_parked()
     }
 
     /// The process ends without `MPI_Finalize`: writes everything out. What cannot be written, or is
@@ -323,3 +324,6 @@ impl Buffers {
 
 /// What small pieces of memory a block may need beside its encoder.
 pub(crate) const BLOCK_MEMORY: usize = 256 << 10;
+
+/// What taking care of dead processes' spools may take.
+const SALVAGE_MEMORY: usize = 64 << 20;

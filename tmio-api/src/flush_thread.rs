@@ -10,8 +10,8 @@
 
 use crate::system;
 use std::ffi::c_void;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::{Duration, Instant};
 
 const RUN: u32 = 0;
@@ -20,6 +20,8 @@ const LAST: u32 = 1;
 /// End.
 const STOP: u32 = 2;
 const DONE: u32 = 3;
+/// It stands still for ever, because there is no memory.
+const PARKED: u32 = 4;
 
 #[derive(Debug)]
 pub(crate) struct FlushThread {
@@ -28,6 +30,27 @@ pub(crate) struct FlushThread {
 
 /// There is one thread per process.
 static COMMAND: AtomicU32 = AtomicU32::new(RUN);
+
+/// The thread, while it does what nobody waits for and what takes memory in ways that must not fail; else 0.
+static DISPENSABLE: AtomicU64 = AtomicU64::new(0);
+
+/// The system gave no memory. If it was for something that can be left undone, the thread stands still from
+/// here on: the program goes on without it.
+pub fn without_memory() {
+    if DISPENSABLE.load(Acquire) == 0 || DISPENSABLE.load(Acquire) != system::thread_id() {
+        return;
+    }
+    COMMAND.store(PARKED, Release);
+    wake(&COMMAND);
+    loop {
+        wait(&COMMAND, PARKED, Duration::from_secs(3600));
+    }
+}
+
+/// Whether the thread stands still.
+pub(crate) fn is_parked() -> bool {
+    COMMAND.load(Acquire) == PARKED
+}
 
 impl FlushThread {
     /// Calls `first` once, `flush` every `interval`, and `last` before it ends if that is asked for.
@@ -38,7 +61,9 @@ impl FlushThread {
         last: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<Self> {
         let body = move || {
+            DISPENSABLE.store(system::thread_id(), Release);
             first();
+            DISPENSABLE.store(0, Release);
             loop {
                 wait(&COMMAND, RUN, interval);
                 match COMMAND.load(Acquire) {
@@ -54,10 +79,19 @@ impl FlushThread {
 
     /// Ends the thread, after the write that it may be in.
     pub(crate) fn stop(self) {
-        COMMAND.store(STOP, Release);
+        let _ = COMMAND.compare_exchange(RUN, STOP, Release, Acquire);
         wake(&COMMAND);
-        // SAFETY: the thread was made by us and is waited for once.
-        unsafe { libc::pthread_join(self.thread, std::ptr::null_mut()) };
+        while matches!(COMMAND.load(Acquire), STOP | LAST) {
+            let command = COMMAND.load(Acquire);
+            wait(&COMMAND, command, Duration::from_secs(1));
+        }
+        // SAFETY: the thread was made by us, and is waited for or let go once.
+        unsafe {
+            match is_parked() {
+                true => libc::pthread_detach(self.thread),
+                false => libc::pthread_join(self.thread, std::ptr::null_mut()),
+            }
+        };
     }
 }
 
@@ -160,6 +194,21 @@ mod tests {
         );
         write_all(Duration::from_secs(60));
         assert_eq!(count.load(Acquire), 11);
+        thread.unwrap().stop();
+
+        // Without memory for what comes first, nobody waits for it.
+        COMMAND.store(RUN, Release);
+        without_memory();
+        let thread = FlushThread::start(
+            Duration::from_secs(1000),
+            without_memory,
+            || unreachable!("it stands still"),
+            || unreachable!("it stands still"),
+        );
+        while !is_parked() {
+            std::thread::yield_now();
+        }
+        write_all(Duration::from_secs(60));
         thread.unwrap().stop();
     }
 }

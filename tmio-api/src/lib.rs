@@ -54,6 +54,7 @@ mod threads;
 mod worker;
 mod world;
 
+pub use flush_thread::without_memory;
 pub use record::Record;
 pub use recorder::{
     close_file, delete_file, finish, finish_apart, finish_without_mpi, flush, has_started, mark, open_file,

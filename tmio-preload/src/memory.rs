@@ -152,12 +152,16 @@ impl Lists {
 // aligned to the power of two that is its size, or to a page.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        match (class(layout), pages(layout.size())) {
+        let piece = match (class(layout), pages(layout.size())) {
             _ if layout.align() > PAGE => null_mut(),
             (Some(class), _) => self.small(class),
             (None, Some(length)) => map(length),
             _ => null_mut(),
+        };
+        if piece.is_null() {
+            tmio_api::without_memory();
         }
+        piece
     }
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
@@ -187,7 +191,11 @@ unsafe impl GlobalAlloc for Memory {
             (None, None, Some(before), Some(after)) => {
                 // SAFETY: a large piece is a mapping of its own, which may move.
                 let moved = unsafe { libc::mremap(piece.cast(), before, after, libc::MREMAP_MAYMOVE) };
-                if moved == libc::MAP_FAILED { null_mut() } else { moved.cast() }
+                if moved == libc::MAP_FAILED {
+                    tmio_api::without_memory();
+                    return null_mut();
+                }
+                moved.cast()
             }
             // SAFETY: both pieces are as large as their layouts say, and distinct.
             _ => unsafe {

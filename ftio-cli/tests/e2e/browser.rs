@@ -58,7 +58,7 @@ impl Browser {
 
     fn http(&self, method: &str, path: &str, body: &Value) -> Option<Value> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        let body = if method == "GET" { String::new() } else { body.to_string() };
+        let body = if method == "POST" { body.to_string() } else { String::new() };
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: \
              application/json\r\nContent-Length: {}\r\n\r\n",
