@@ -234,6 +234,11 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Head {
     Head::Frame { kind, checksum: u32::from_be_bytes([c0, c1, c2, c3]), length }
 }
 
+/// Whether bytes begin like a trace (of any version).
+pub fn is_trace_start(bytes: &[u8]) -> bool {
+    bytes.len() >= 6 && TAG.starts_with(bytes.get(..6).unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

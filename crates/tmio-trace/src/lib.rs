@@ -39,6 +39,7 @@
 pub mod block;
 pub mod checksum;
 pub mod column;
+mod completeness;
 pub mod frame;
 pub mod growing;
 mod kind;
@@ -47,6 +48,7 @@ mod meta;
 mod operation;
 pub mod parts;
 pub mod reader;
+mod reading;
 pub mod recover;
 pub mod rewrite;
 pub mod roll;
@@ -55,6 +57,7 @@ mod snapshot;
 pub mod spool;
 pub mod times;
 pub mod tmio;
+mod told;
 
 pub use block::Mark;
 pub use kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind};

@@ -4,8 +4,8 @@
 //! hexadecimal. Two jobs that were given the same output so never touch each other's parts, and two
 //! nodes of the same name do not share one. Every rank begins with a header and a rank frame.
 
+use crate::frame::is_trace_start;
 use crate::frame::{FrameKind, FrameReader};
-use crate::reader::is_trace_start;
 use crate::{Header, RankInfo};
 use std::collections::BTreeMap;
 use std::fs::{self, File};

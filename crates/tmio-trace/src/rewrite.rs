@@ -2,7 +2,7 @@
 
 use crate::block::BlockEncoder;
 use crate::frame::{self, EncodeError, FrameKind};
-use crate::reader::{Operations, ReadError};
+use crate::told::{Operations, ReadError};
 use crate::{ClockSample, Event, Outcome, RankInfo, Trace, TraceEnd, liveness};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
