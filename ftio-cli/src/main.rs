@@ -25,6 +25,7 @@ mod scale;
 mod schedule;
 mod signal;
 mod signature;
+mod study;
 mod terminal;
 mod trace;
 mod values;

@@ -1,4 +1,4 @@
-//! Amounts of data in messages.
+//! Amounts in messages: bytes, and numbers of things.
 
 /// `33.56 MB`: four digits and a decimal prefix.
 pub fn bytes(value: f64) -> String {
@@ -29,6 +29,24 @@ pub fn size(value: u64) -> String {
         v if v.is_multiple_of(1 << 10) => format!("{} KiB", v >> 10),
         v => bytes(v as f64),
     }
+}
+
+/// `12 345 678`, with narrow spaces.
+pub fn count(value: u64) -> String {
+    let text = value.to_string();
+    let mut out = String::new();
+    for (i, digit) in text.chars().enumerate() {
+        if i > 0 && (text.len() - i).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// "1 rank", "2 ranks".
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

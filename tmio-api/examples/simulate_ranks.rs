@@ -1,8 +1,10 @@
-//! What `MPI_Init` and `MPI_Finalize` ask of a rank in jobs far larger than this machine: `scripts/bench scaling --simulate`.
+//! What `MPI_Init` and `MPI_Finalize` ask of a rank in jobs far larger than this machine: `scripts/bench
+//! scaling --simulate`.
 //!
-//! One rank runs here for real, with the code that every job runs; the others are answers that a [`World`] makes up. Messages and
-//! bytes are counted as MPI libraries send them: collectives along binomial trees (Thakur, Rabenseifner and Gropp, IJHPCA 19(1),
-//! 2005), in which only a gather's or a scatter's root holds more than its own share. Prints one JSON object per line.
+//! One rank runs here for real, with the code that every job runs; the others are answers that a
+//! [`World`] makes up. Messages and bytes are counted as MPI libraries send them: collectives along
+//! binomial trees (Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005), in which only a gather's or a
+//! scatter's root holds more than its own share. Prints one JSON object per line.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -38,7 +40,8 @@ impl Simulated {
         self.count(self.depth(), self.depth() * bytes);
     }
 
-    /// Ranks below this one in a binomial tree whose root is rank 0: what it passes on in a gather or a scatter.
+    /// Ranks below this one in a binomial tree whose root is rank 0: what it passes on in a gather or a
+    /// scatter.
     fn below(&self) -> u64 {
         let subtree = if self.rank == 0 { self.size } else { 1 << self.rank.trailing_zeros() };
         u64::from(subtree.min(self.size - self.rank))

@@ -1,6 +1,6 @@
 //! Numbers in sentences.
 
-pub use ftio_core::amount::{bytes, size};
+pub use ftio_core::amount::{bytes, count, counted, size};
 
 /// `1.23 MB/s`.
 pub fn rate(value: f64) -> String {
@@ -20,24 +20,6 @@ pub fn seconds(value: f64) -> String {
 pub fn percent(share: f64) -> String {
     let value = 100.0 * share;
     if value >= 9.95 { format!("{value:.0} %") } else { format!("{value:.1} %") }
-}
-
-/// `1 234 567`.
-pub fn count(value: u64) -> String {
-    let text = value.to_string();
-    let mut out = String::new();
-    for (i, digit) in text.chars().enumerate() {
-        if i > 0 && (text.len() - i).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// "1 file", "2 files".
-pub fn counted(number: usize, noun: &str) -> String {
-    format!("{} {noun}{}", count(number as u64), if number == 1 { "" } else { "s" })
 }
 
 /// Three significant digits.

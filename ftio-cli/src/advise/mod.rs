@@ -4,13 +4,11 @@ mod list;
 mod text;
 
 use crate::exit::Exit;
-use crate::inputs::InputArgs;
-use crate::report::study::{Question, Study, studies};
-use crate::signal::WindowArgs;
+use crate::study::args::StudyArgs;
+use crate::study::{Study, studies};
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity as Kind, complain};
 use crate::terminal::width::columns;
-use crate::values::duration;
 use clap::{ValueEnum, ValueHint};
 use io_advice::{Finding, LIMITS, Severity, Thresholds};
 use serde::Serialize;
@@ -47,13 +45,7 @@ pub struct Args {
     pub inputs: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub input: InputArgs,
-
-    #[command(flatten)]
-    pub window: WindowArgs,
-
-    #[command(flatten)]
-    pub rules: RuleArgs,
+    pub study: StudyArgs,
 
     /// Print one JSON object per input and line
     #[arg(long, help_heading = "Output")]
@@ -71,31 +63,6 @@ pub struct Args {
     /// Print all rules and thresholds, and do nothing else
     #[arg(long, help_heading = "Output")]
     pub list: bool,
-}
-
-/// What decides about findings.
-#[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Rules")]
-pub struct RuleArgs {
-    /// Set a threshold; may be given several times. `ftio advise --list` shows all
-    #[arg(long = "threshold", value_name = "NAME=VALUE", value_parser = threshold)]
-    pub thresholds: Vec<(String, f64)>,
-
-    /// Mean time between failures of the machine, in seconds or as 30m, 24h, 7d: are checkpoints too
-    /// frequent?
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub mtbf: Option<f64>,
-}
-
-impl RuleArgs {
-    pub fn thresholds(&self) -> Thresholds {
-        let mut thresholds = Thresholds::default();
-        for (name, value) in &self.thresholds {
-            // The parser has tried it.
-            let _ = thresholds.set(name, *value);
-        }
-        thresholds
-    }
 }
 
 /// `--severity`.
@@ -139,12 +106,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         out.write_all(list::list(columns()).as_bytes())?;
         return Ok(Exit::Done);
     }
-    args.window.check()?;
-    let thresholds = args.rules.thresholds();
-    let question =
-        Question { options: args.window.options(), thresholds: thresholds.clone(), mtbf: args.rules.mtbf };
+    let question = args.study.question()?;
+    let thresholds = &question.thresholds;
     let (mut exit, mut found, mut begun) = (Exit::Done, false, false);
-    studies(&args.inputs, &args.input, &question, |study| {
+    studies(&args.inputs, &args.study.input, &question, |study| {
         let mut study = match study {
             Ok(study) => study,
             Err(problem) => {
@@ -156,7 +121,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         study.findings.retain(|finding| finding.severity >= args.severity.into());
         found |= !study.findings.is_empty();
         if args.json {
-            serde_json::to_writer(&mut out, &record(&study, &thresholds)).map_err(std::io::Error::from)?;
+            serde_json::to_writer(&mut out, &record(&study, thresholds)).map_err(std::io::Error::from)?;
             writeln!(out)?;
         } else {
             let gap = if std::mem::replace(&mut begun, true) { "\n" } else { "" };
@@ -177,12 +142,4 @@ fn record<'a>(study: &'a Study, thresholds: &Thresholds) -> Record<'a> {
         gaps: &study.usage.gaps,
         thresholds: LIMITS.iter().map(|limit| (limit.name, thresholds[limit.key])).collect(),
     }
-}
-
-/// `--threshold`.
-fn threshold(text: &str) -> Result<(String, f64), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-    let value = value.parse().map_err(|_| format!("{value:?} is no number"))?;
-    Thresholds::default().set(name, value)?;
-    Ok((name.to_owned(), value))
 }

@@ -1,6 +1,6 @@
 //! Findings for people.
 
-use crate::report::study::Study;
+use crate::study::Study;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::width::labelled;

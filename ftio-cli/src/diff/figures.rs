@@ -1,6 +1,6 @@
 //! The numbers by which jobs are compared.
 
-use crate::report::study::Study;
+use crate::study::Study;
 use crate::terminal::units::{bytes, grouped, percent, seconds, si};
 use ftio_core::inspect::usage::RankUsage;
 use io_advice::Severity;

@@ -2,11 +2,9 @@
 
 pub mod figures;
 
-use crate::advise::RuleArgs;
 use crate::exit::Exit;
-use crate::inputs::InputArgs;
-use crate::report::study::{Question, Study, studies};
-use crate::signal::WindowArgs;
+use crate::study::args::StudyArgs;
+use crate::study::{Study, studies};
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::values::share;
@@ -42,13 +40,7 @@ pub struct Args {
     pub after: PathBuf,
 
     #[command(flatten)]
-    pub input: InputArgs,
-
-    #[command(flatten)]
-    pub window: WindowArgs,
-
-    #[command(flatten)]
-    pub rules: RuleArgs,
+    pub study: StudyArgs,
 
     /// A change by more than this share counts
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.1")]
@@ -98,15 +90,10 @@ struct Changes<'a> {
 
 /// Study both and print what differs.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    args.window.check()?;
-    let question = Question {
-        options: args.window.options(),
-        thresholds: args.rules.thresholds(),
-        mtbf: args.rules.mtbf,
-    };
+    let question = args.study.question()?;
     let one = |path: &PathBuf| -> anyhow::Result<Study> {
         let mut found = Vec::new();
-        studies(std::slice::from_ref(path), &args.input, &question, |study| {
+        studies(std::slice::from_ref(path), &args.study.input, &question, |study| {
             found.push(study.map_err(anyhow::Error::msg)?);
             Ok(())
         })?;

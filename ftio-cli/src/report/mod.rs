@@ -3,14 +3,12 @@
 mod compare;
 mod page;
 mod sections;
-pub mod study;
 mod text;
 
-use crate::advise::RuleArgs;
 use crate::exit::{Exit, wrong_usage};
-use crate::inputs::InputArgs;
 use crate::output;
-use crate::signal::WindowArgs;
+use crate::study::args::StudyArgs;
+use crate::study::{Study, studies};
 use crate::terminal::text::{Severity, complain, warn_once};
 use clap::{ValueEnum, ValueHint};
 use ftio_core::detect::detection::Detection;
@@ -20,7 +18,6 @@ use io_advice::Finding;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use study::{Question, Study, studies};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,13 +45,7 @@ pub struct Args {
     pub inputs: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub input: InputArgs,
-
-    #[command(flatten)]
-    pub window: WindowArgs,
-
-    #[command(flatten)]
-    pub rules: RuleArgs,
+    pub study: StudyArgs,
 
     /// Where it goes; - is standard output [default: report.html, or standard output with --format text or
     /// json]
@@ -110,17 +101,12 @@ struct Record<'a> {
 
 /// Study every input, and write the page. One that cannot be read does not stop the others.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    args.window.check()?;
     let (format, target) = args.target()?;
     output::check(&target)?;
-    let question = Question {
-        options: args.window.options(),
-        thresholds: args.rules.thresholds(),
-        mtbf: args.rules.mtbf,
-    };
+    let question = args.study.question()?;
     let mut exit = Exit::Done;
     let mut found: Vec<Study> = Vec::new();
-    studies(&args.inputs, &args.input, &question, |study| {
+    studies(&args.inputs, &args.study.input, &question, |study| {
         match study {
             Ok(study) => {
                 warn_once(&study.summary.warnings);

@@ -1,10 +1,10 @@
 //! The page: one file that needs nothing else.
 
 use super::sections;
-use super::study::Study;
 use crate::canvas::{Format, escaped};
 use crate::plot::html::{CHART, DRAWINGS, STYLE, THEME};
 use crate::plot::{Picture, ProgramMark, picture};
+use crate::study::Study;
 
 const PAGE: &str = include_str!("report.html");
 const OWN_STYLE: &str = include_str!("report.css");

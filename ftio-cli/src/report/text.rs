@@ -1,9 +1,9 @@
 //! The report for a terminal: what `ftio info`, `ftio` and `ftio advise` say, one after the other.
 
-use super::study::Study;
 use crate::advise::block;
 use crate::detect::report::detection;
 use crate::info::table;
+use crate::study::Study;
 use crate::terminal::style::Style;
 use crate::terminal::units::{bytes, seconds, si};
 use crate::terminal::width::columns;

@@ -76,23 +76,7 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// `12 345 678`.
-pub fn grouped(value: u64) -> String {
-    let text = value.to_string();
-    let mut out = String::new();
-    for (i, digit) in text.chars().enumerate() {
-        if i > 0 && (text.len() - i).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// "1 rank", "2 ranks".
-pub fn counted(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
-}
+pub use ftio_core::amount::{count as grouped, counted};
 
 /// `4 ranks`, or that the input does not tell.
 pub fn ranks(ranks: Option<u32>) -> String {

@@ -24,7 +24,9 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "OUTPUT",
         default: DEFAULT_OUTPUT,
-        help: "path of the trace: %j job id and step (else rank 0's pid), %n ranks, %h host, %p pid, %e executable, %t start time, %u user, %Y %m %d date (UTC), %% a percent sign; all of rank 0; directories whose names have such letters are made",
+        help: "path of the trace: %j job id and step (else rank 0's pid), %n ranks, %h host, %p pid, %e \
+               executable, %t start time, %u user, %Y %m %d date (UTC), %% a percent sign; all of rank 0; \
+               directories whose names have such letters are made",
         set: |o, text| {
             o.output = Some(text.into());
             if text.is_empty() { Err("a path") } else { Ok(()) }
@@ -33,7 +35,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "FORMAT",
         default: "msgpack",
-        help: "format of the trace: msgpack, or one of the C++ TMIO's for the Python FTIO: tmio-msgpack, tmio-jsonl, tmio-json (rank 0 converts at the end of MPI_Finalize)",
+        help: "format of the trace: msgpack, or one of the C++ TMIO's for the Python FTIO: tmio-msgpack, \
+               tmio-jsonl, tmio-json (rank 0 converts at the end of MPI_Finalize)",
         set: |o, text| {
             o.format = match (text, tmio::Format::from_name(text)) {
                 ("msgpack", _) => Format::Msgpack,
@@ -102,7 +105,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "EXCLUDE_FILES",
         default: "none",
-        help: "do not record files whose path matches one of these patterns; those of the site and of the user add up",
+        help: "do not record files whose path matches one of these patterns; those of the site and of the \
+               user add up",
         set: |o, text| {
             exclude(&mut o.exclude_files, text);
             Ok(())
@@ -111,7 +115,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "EXCLUDE_PROGRAMS",
         default: "none",
-        help: "leave programs alone whose path, or file name if the pattern has no slash, matches one of these patterns; they add up, too",
+        help: "leave programs alone whose path, or file name if the pattern has no slash, matches one of \
+               these patterns; they add up, too",
         set: |o, text| {
             exclude(&mut o.exclude_programs, text);
             Ok(())
@@ -129,7 +134,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "ENABLE",
         default: "0",
-        help: "1: trace, where the site traces only those who want it (as does a file ~/.tmio_enable; ~/.tmio_disable is the contrary)",
+        help: "1: trace, where the site traces only those who want it (as does a file ~/.tmio_enable; \
+               ~/.tmio_disable is the contrary)",
         set: |o, text| {
             o.enable = boolean(text)?;
             Ok(())
@@ -138,7 +144,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "MODE",
         default: "0600",
-        help: "mode of the trace's file, in octal; others than the owner and the group never get at it: 0400, 0440, 0600, 0640 or 0660",
+        help: "mode of the trace's file, in octal; others than the owner and the group never get at it: \
+               0400, 0440, 0600, 0640 or 0660",
         set: |o, text| {
             o.mode = match text.trim_start_matches('0') {
                 "400" => 0o400,
@@ -154,7 +161,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "MAX_BYTES",
         default: "0",
-        help: "bytes of the trace (K, M or G may follow) from which on it gets coarser: operations of one kind, file and thread become one record per second, then per minute; 0: never",
+        help: "bytes of the trace (K, M or G may follow) from which on it gets coarser: operations of one \
+               kind, file and thread become one record per second, then per minute; 0: never",
         set: |o, text| {
             let bytes = size(text).filter(|&bytes| bytes == 0 || bytes >= 64 << 10);
             o.max_bytes = bytes.ok_or("0, or a size of 64K or more")? as u64;
@@ -188,7 +196,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "MAX_AGE",
         default: "60",
-        help: "seconds after which a record leaves the node, so that a killed job can be read without its nodes; 0: when its block is full (one thread per rank that does I/O wakes up this often)",
+        help: "seconds after which a record leaves the node, so that a killed job can be read without its \
+               nodes; 0: when its block is full (one thread per rank that does I/O wakes up this often)",
         set: |o, text| {
             let seconds = text.parse().ok().filter(|s| *s == 0.0 || (1.0..=1e6).contains(s));
             o.max_age = Duration::from_secs_f64(seconds.ok_or("0, or seconds from 1 on")?);
@@ -198,7 +207,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "FINALIZE_TIMEOUT",
         default: "30",
-        help: "seconds that other ranks or the file system may take in MPI_Finalize; past them the job ends, and the parts of the trace stay",
+        help: "seconds that other ranks or the file system may take in MPI_Finalize; past them the job \
+               ends, and the parts of the trace stay",
         set: |o, text| {
             let seconds = text.parse().ok().filter(|s| (0.1..=1e6).contains(s));
             o.finalize_timeout = Duration::from_secs_f64(seconds.ok_or("seconds from 0.1 on")?);
@@ -208,7 +218,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "CLOCK",
         default: "auto",
-        help: "auto: the time stamp counter where the kernel itself uses it; monotonic: always CLOCK_MONOTONIC",
+        help: "auto: the time stamp counter where the kernel itself uses it; monotonic: always \
+               CLOCK_MONOTONIC",
         set: |o, text| {
             o.clock = match text {
                 "auto" => ClockChoice::Auto,
@@ -225,7 +236,8 @@ pub(super) const SITE: &[Entry] = &[
     Entry {
         name: "USERS",
         default: "all",
-        help: "who is traced: names or numbers of users, @ before those of groups, ! before those that are not (separated by commas)",
+        help: "who is traced: names or numbers of users, @ before those of groups, ! before those that are \
+               not (separated by commas)",
         set: |o, text| {
             o.users = if text == "all" { Vec::new() } else { list(text).collect() };
             if o.users.iter().any(|user| user.trim_start_matches(['!', '@']).is_empty()) {

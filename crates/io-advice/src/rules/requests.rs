@@ -80,7 +80,7 @@ pub fn small_in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<F
         evidence: format!(
             "{} small requests to {}; most to {}: {}",
             count(small),
-            counted(files.len(), "shared file"),
+            counted(files.len() as u64, "shared file"),
             worst.name,
             count(worst.small.unwrap_or(0))
         ),
@@ -207,7 +207,7 @@ fn redundant(
         title: format!("{} of the bytes {done} were {done} before", percent(share)),
         evidence: format!(
             "{} {done} over and over; {} {} times: {} of {}",
-            counted(files.len(), "file"),
+            counted(files.len() as u64, "file"),
             worst.name,
             times(worst).unwrap_or(0.0).round(),
             bytes(moved(worst) as f64),

@@ -1,7 +1,7 @@
 //! Sizes of requests, their order and alignment.
 
 use super::{gap, pairs};
-use crate::report::study::Study;
+use crate::study::Study;
 use crate::terminal::units::{bytes, grouped, percent};
 use ftio_core::amount::size;
 use ftio_core::inspect::usage::{Access, SIZES};

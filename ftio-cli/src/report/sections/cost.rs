@@ -1,7 +1,7 @@
 //! The share of the run time that goes into reading, writing, metadata and waiting.
 
 use super::gap;
-use crate::report::study::Study;
+use crate::study::Study;
 use crate::terminal::units::{percent, seconds};
 use ftio_core::inspect::usage::RankUsage;
 

@@ -2,7 +2,7 @@
 
 use super::{gap, number, sortable};
 use crate::canvas::escaped;
-use crate::report::study::Study;
+use crate::study::Study;
 use crate::terminal::units::{bytes, counted, grouped, seconds};
 use ftio_core::inspect::usage::FileUsage;
 

@@ -2,7 +2,7 @@
 
 use super::{gap, pairs};
 use crate::canvas::escaped;
-use crate::report::study::Study;
+use crate::study::Study;
 use crate::terminal::units::{bytes, counted, ranks, seconds};
 use ftio_core::time::{ClockTime, nanoseconds};
 

@@ -9,9 +9,9 @@ mod over_time;
 mod ranks;
 
 use super::page::title;
-use super::study::Study;
 use crate::advise::tally;
 use crate::canvas::escaped;
+use crate::study::Study;
 use crate::terminal::units::{bytes, percent, ranks, seconds};
 
 /// All of them, with a head and links.

@@ -4,7 +4,7 @@ use super::findings::sentence;
 use super::job::time;
 use super::{gap, number, pairs, sortable};
 use crate::canvas::escaped;
-use crate::report::study::Study;
+use crate::study::Study;
 use crate::terminal::units::{bytes, percent, seconds, si};
 use ftio_core::inspect::summary::AsyncSummary;
 

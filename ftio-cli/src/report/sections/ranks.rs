@@ -1,7 +1,7 @@
 //! Ranks: what each did when, and who is late.
 
 use super::{gap, number, sortable};
-use crate::report::study::Study;
+use crate::study::Study;
 use crate::terminal::units::{bytes, counted, seconds};
 use ftio_core::inspect::usage::RankUsage;
 

@@ -1,5 +1,7 @@
 //! Everything that is known about one job: how it uses its files, what its input holds, its period, findings.
 
+pub mod args;
+
 use crate::inputs::{self, InputArgs};
 use anyhow::Context;
 use ftio_core::detect::{Analysis, Options, detect};
