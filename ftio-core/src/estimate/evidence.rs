@@ -8,7 +8,7 @@ use crate::estimate::view::View;
 use crate::estimate::weights::WEIGHTS;
 use crate::phases::phase::Phase;
 use crate::phases::regularity::Regularity;
-use crate::phases::usually_made_of;
+use crate::phases::{mean_distance_within, usually_made_of};
 use crate::signal::Signal;
 use serde::Serialize;
 
@@ -65,7 +65,7 @@ pub struct Evidence {
 pub struct Inner {
     /// How many there are in all: the usual number in a phase, for each phase.
     pub bursts: usize,
-    /// Mean distance of their starts in seconds.
+    /// Mean distance of the starts of those of one phase, in seconds.
     pub mean_distance: f64,
 }
 
@@ -182,7 +182,7 @@ fn inner(view: &View, phases: &[Phase]) -> Option<Inner> {
     let finer = lists.filter_map(|finer| Some((finer, usually_made_of(phases, finer)?)));
     let (best, each) = finer
         .max_by(|(a, _), (b, _)| a.rating.total_cmp(&b.rating).then(b.phases.len().cmp(&a.phases.len())))?;
-    Some(Inner { bursts: each * phases.len(), mean_distance: best.regularity.period })
+    Some(Inner { bursts: each * phases.len(), mean_distance: mean_distance_within(phases, best)? })
 }
 
 /// The most probable hypotheses, in words.

@@ -263,8 +263,8 @@ pub fn rating(octaves: f64, count: f64, irregularity: f64) -> f64 {
     octaves * clear.powi(3) / (doubt + irregularity)
 }
 
-/// How many phases of a finer list each of some phases holds.
-fn held(phases: &[Phase], finer: &PhaseList) -> Vec<usize> {
+/// The phases of a finer list that each of some phases holds.
+fn held<'a>(phases: &[Phase], finer: &'a PhaseList) -> Vec<&'a [Phase]> {
     let Some((first, last)) = phases.first().zip(phases.last()).filter(|_| phases.len() >= 2) else {
         return Vec::new();
     };
@@ -272,7 +272,7 @@ fn held(phases: &[Phase], finer: &PhaseList) -> Vec<usize> {
     let before = |time: f64| finer.phases.partition_point(|phase| phase.start < time - slack);
     let edges: Vec<usize> =
         phases.iter().map(|phase| before(phase.start)).chain([finer.phases.len()]).collect();
-    edges.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect()
+    edges.windows(2).map(|pair| finer.phases.get(pair[0]..pair[1]).unwrap_or_default()).collect()
 }
 
 /// Does each of some phases hold the same number of phases of a finer list, two or more? One in ten may be
@@ -280,18 +280,26 @@ fn held(phases: &[Phase], finer: &PhaseList) -> Vec<usize> {
 pub fn are_made_of(phases: &[Phase], finer: &PhaseList) -> bool {
     let (many, few) = (finer.phases.len(), phases.len());
     let each = (many as f64 / few.max(1) as f64).round() as usize;
-    let different = held(phases, finer).into_iter().filter(|held| *held != each).count();
+    let different = held(phases, finer).into_iter().filter(|held| held.len() != each).count();
     each >= 2 && few >= 2 && different * 10 <= few
 }
 
 /// How many phases of a finer list each of some phases usually holds, if at least two, and three in four hold
 /// as many.
 pub fn usually_made_of(phases: &[Phase], finer: &PhaseList) -> Option<usize> {
-    let mut counts = held(phases, finer);
+    let mut counts: Vec<usize> = held(phases, finer).into_iter().map(<[Phase]>::len).collect();
     counts.sort_unstable();
     let usual = counts.get(counts.len() / 2).copied().filter(|usual| *usual >= 2)?;
     let alike = counts.iter().filter(|held| **held == usual).count();
     (4 * alike >= 3 * counts.len()).then_some(usual)
+}
+
+/// Mean distance of the starts of phases of a finer list, within the phases that hold them.
+pub fn mean_distance_within(phases: &[Phase], finer: &PhaseList) -> Option<f64> {
+    let held = held(phases, finer);
+    let span = |held: &&[Phase]| Some(held.last()?.start - held.first()?.start);
+    let distances: usize = held.iter().map(|held| held.len().saturating_sub(1)).sum();
+    (distances > 0).then(|| held.iter().filter_map(span).sum::<f64>() / distances as f64)
 }
 
 impl PhaseList {
