@@ -126,7 +126,15 @@ impl Tracer {
     }
 
     /// Bytes that `count` elements of a datatype are.
+    #[inline]
     pub(crate) fn type_bytes(&self, datatype: usize, count: i64) -> u64 {
+        if self.abi.is_byte(datatype) {
+            return u64::try_from(count).unwrap_or(0);
+        }
+        self.ask_type_bytes(datatype, count)
+    }
+
+    fn ask_type_bytes(&self, datatype: usize, count: i64) -> u64 {
         let mut size = 0i64;
         // SAFETY: the datatype is one that the application has just given to MPI.
         let answer = unsafe { (self.mpi.type_size_x)(datatype, &mut size) };
