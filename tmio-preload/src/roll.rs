@@ -10,7 +10,7 @@
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
@@ -159,9 +159,14 @@ fn map(path: &Path) -> io::Result<&'static [AtomicU64]> {
         .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC)
         .open(path)?;
+    let about = file.metadata()?;
     // SAFETY: the call has no premises.
-    if file.metadata()?.uid() != unsafe { libc::geteuid() } {
+    if about.uid() != unsafe { libc::geteuid() } {
         return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    // The mask of the program may have taken from its owner the right to open it again.
+    if about.mode() & 0o600 != 0o600 {
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
     }
     let length = WORDS * 8;
     // SAFETY: the descriptor is open for writing.
