@@ -1,5 +1,5 @@
-/* A file system in trouble, preloaded under the tracer: calls that touch a path with TROUBLE_PATH in it go
- * wrong as TROUBLE says.
+/* A file system in trouble, preloaded under the tracer: calls that touch a path with TROUBLE_PATH in it (or, if
+ * that begins with a star, which ends so) go wrong as TROUBLE says.
  *   interrupted, short, stale, input-output: the third write fails once
  *   broken: every write after the second fails
  *   close:  closing fails, as it does where a quota is exceeded on a file server
@@ -24,7 +24,12 @@ static int is(const char *what) {
 
 static int concerns(const char *path) {
     const char *part = getenv("TROUBLE_PATH");
-    return part && path && strstr(path, part);
+    if (!part || !path)
+        return 0;
+    if (part[0] != '*')
+        return strstr(path, part) != NULL;
+    size_t length = strlen(path), end = strlen(part + 1);
+    return length >= end && !strcmp(path + length - end, part + 1);
 }
 
 static int concerns_descriptor(int descriptor) {

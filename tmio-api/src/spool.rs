@@ -274,7 +274,9 @@ fn open(path: &Path, new: bool) -> io::Result<fs::File> {
         .open(path)
 }
 
-fn keeps_mapped_pages(directory: &Path) -> io::Result<bool> {
+/// Whether what processes of this host write to mapped files of a directory is there for all of them, and stays
+/// when they are killed: a file system of its own memory or disk.
+pub fn keeps_mapped_pages(directory: &Path) -> io::Result<bool> {
     const TMPFS: u64 = 0x0102_1994;
     const EXT4: u64 = 0xef53;
     const XFS: u64 = 0x5846_5342;

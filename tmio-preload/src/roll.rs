@@ -46,11 +46,21 @@ impl Roll {
     pub(crate) fn enrol(job: u64) -> Option<Self> {
         // SAFETY: the call has no premises.
         let user = unsafe { libc::geteuid() };
-        Self::enrol_in(Path::new(roll::DIRECTORY).join(roll::name(user, job)))
+        let is_local = |directory: &&Path| tmio_api::keeps_mapped_pages(directory).unwrap_or(false);
+        let paths = roll::DIRECTORIES.iter().map(Path::new).filter(is_local);
+        let mut paths = paths.map(|directory| directory.join(roll::name(user, job)));
+        // The same one for all ranks: a place that is full or cannot be written is so for each of them.
+        let (words, path) = paths.find_map(|path| Some((map(&path).ok()?, path)))?;
+        Self::enrol_on(path, words)
     }
 
+    #[cfg(test)]
     fn enrol_in(path: PathBuf) -> Option<Self> {
         let words = map(&path).ok()?;
+        Self::enrol_on(path, words)
+    }
+
+    fn enrol_on(path: PathBuf, words: &'static [AtomicU64]) -> Option<Self> {
         let count = words.first()?;
         let place = count
             .fetch_update(AcqRel, Acquire, |count| {

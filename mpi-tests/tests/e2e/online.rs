@@ -188,7 +188,7 @@ fn no_look_at_a_running_job_finds_less_than_the_one_before() {
             }
         });
         assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
-        assert!(looks >= 20 && steps >= 10, "{}: {looks} looks, {steps} steps", mpi.name);
+        assert!(looks >= 5 && steps >= 5, "{}: {looks} looks, {steps} steps", mpi.name);
     }
 }
 

@@ -45,7 +45,7 @@ fn blocks_of_one_rank_that_cannot_be_written() {
 fn a_file_that_cannot_be_closed() {
     for mpi in installed_mpis() {
         let scratch = Scratch::new();
-        let job = troubled(writer(&mpi, 2, &scratch, "500"), &mpi, "close", ".tmp");
+        let job = troubled(writer(&mpi, 2, &scratch, "500"), &mpi, "close", "*.tmp");
         let outcome = job.run();
         assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
         assert!(outcome.stderr.contains("no complete trace"), "{}: {outcome:?}", mpi.name);
@@ -56,20 +56,18 @@ fn a_file_that_cannot_be_closed() {
     }
 }
 
-/// One rank cannot begin: nobody does, one line says why, and nobody leaves anything.
+/// One rank has options that make no sense and no place for its records: those of the first rank count, and nobody
+/// leaves anything.
 #[test]
-fn a_rank_that_cannot_begin() {
+fn a_rank_that_has_nothing_to_begin_with() {
     for mpi in installed_mpis() {
         let scratch = Scratch::new();
         let job = |ranks| writer(&mpi, ranks, &scratch, "10");
-        let outcome = job(2).run_together_with(&job(1).env("TMIO_CONFIG", "/nowhere/tmio.conf"));
+        let without = job(1).env("TMIO_CONFIG", "/nowhere/tmio.conf").env("TMIO_SPOOL", "/nowhere");
+        let outcome = job(2).run_together_with(&without);
         assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
-        let found = scratch.traces();
-        if found.is_empty() {
-            assert_eq!(outcome.stderr.lines().count(), 1, "{}: {outcome:?}", mpi.name);
-        } else {
-            assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 40, "{}: two of three", mpi.name);
-        }
+        assert!(outcome.stderr.lines().count() <= 1, "{}: {outcome:?}", mpi.name);
+        assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 60, "{}: {outcome:?}", mpi.name);
         assert_eq!(scratch.leftovers(), [""; 0], "{}: {outcome:?}", mpi.name);
     }
 }

@@ -1,6 +1,8 @@
 //! What the MPI standard and the system allow and few programs do: exact counts all the same.
 
-use crate::harness::{Lack, Mpi, Outcome, around, installed_mpis, libtmio, run_limited, skip};
+use crate::harness::{
+    Lack, Mpi, Outcome, around, installed_mpis, libtmio, run_limited, skip, skip_for_lack_of,
+};
 use crate::traced::{Scratch, info, names, traced};
 use serde_json::Value;
 use std::fs;
@@ -60,9 +62,14 @@ fn threads_that_hand_over_files_and_requests() {
 fn requests_of_more_than_four_gigabytes() {
     for mpi in installed_mpis() {
         let scratch = Scratch::new();
-        let job = mpi.job(1, mpi.program("large_requests"));
-        let job = if mpi.has_large_counts() { job.args(["counts"]) } else { job };
-        let untraced = job.run();
+        let ints = mpi.job(1, mpi.program("large_requests"));
+        let mut job = if mpi.has_large_counts() { ints.clone().args(["counts"]) } else { ints.clone() };
+        let mut untraced = job.run();
+        if !untraced.success() {
+            // MPICH 4.0 has the functions, and an assertion that the count is an int.
+            job = ints;
+            untraced = job.run();
+        }
         assert!(untraced.success(), "{}: without a tracer: {untraced:?}", mpi.name);
         let outcome = traced(job, &scratch).run();
         assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
@@ -180,7 +187,15 @@ fn a_working_directory_that_cannot_be_written() {
     }
 }
 
-/// No `/dev/shm`, a full one, and one that cannot be written: ranks do not find each other there, nor have spools.
+const WITHOUT_SHARED_MEMORY: [(&str, &str); 5] = [
+    ("UCX_TLS", "tcp,self"),
+    ("MPIR_CVAR_NOLOCAL", "1"),
+    ("OMPI_MCA_btl", "self,tcp"),
+    ("OMPI_MCA_pml", "ob1"),
+    ("OMPI_MCA_sharedfp", "individual,lockedfile"),
+];
+
+/// A full `/dev/shm`, and one that cannot be written: ranks do not find each other there, nor have spools.
 #[test]
 fn without_shared_memory() {
     if !is_root() {
@@ -193,6 +208,9 @@ fn without_shared_memory() {
         ] {
             let scratch = Scratch::new();
             let job = mpi.job(2, mpi.program("waits_between")).args([scratch.data()]).args(["10", "-"]);
+            // MPI itself does without it.
+            let job =
+                WITHOUT_SHARED_MEMORY.iter().fold(job, |job, (name, value)| job.launcher_env(name, value));
             let run = |job: &crate::harness::Job| {
                 let mut command = Command::new("unshare");
                 let script = format!("mount --make-rprivate / && {way} || exit 97; exec \"$@\"");
@@ -203,7 +221,7 @@ fn without_shared_memory() {
             let untraced = run(&job);
             assert_ne!(untraced.code, Some(97), "{label}: {untraced:?}");
             if !untraced.success() {
-                skip(&format!("{label}: this MPI does not run there: {untraced:?}"));
+                skip_for_lack_of(&format!("{label}: a job without shared memory"));
                 continue;
             }
             let job = job.env("LD_PRELOAD", libtmio()).env("TMIO_OUTPUT", scratch.trace());
