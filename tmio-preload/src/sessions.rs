@@ -10,13 +10,10 @@ use crate::objects;
 use crate::tracer;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::AcqRel, Ordering::Relaxed};
-use tmio_api::{JobInfo, World, clock, message, options, shield};
+use tmio_api::{JobInfo, World, clock, options, shield};
 
 static SESSIONS: AtomicI64 = AtomicI64::new(0);
 static STARTED: AtomicBool = AtomicBool::new(false);
-/// The last session has ended, and the trace with it.
-static ENDED: AtomicBool = AtomicBool::new(false);
-static SAID: AtomicBool = AtomicBool::new(false);
 
 exported! {
     MPI_Session_init PMPI_Session_init (info: usize, handler: usize, session: *mut c_void)
@@ -37,20 +34,13 @@ fn init(call: impl FnOnce() -> c_int) -> c_int {
 fn finalize(call: impl FnOnce() -> c_int) -> c_int {
     if SESSIONS.fetch_sub(1, AcqRel) == 1 && STARTED.load(Relaxed) {
         shield(|| tmio_api::finish(&Alone));
-        ENDED.store(true, Relaxed);
     }
     call()
 }
 
 /// Begins tracing if the program opens its first file without ever having called `MPI_Init`.
 pub(crate) fn start_if_alone() {
-    if SESSIONS.load(Relaxed) <= 0 || lifecycle::is_initialised() {
-        return;
-    }
-    if STARTED.swap(true, AcqRel) {
-        if ENDED.load(Relaxed) && !SAID.swap(true, AcqRel) {
-            message::warn("the trace has ended with the last session; what later ones do is not in it");
-        }
+    if SESSIONS.load(Relaxed) <= 0 || lifecycle::is_initialised() || STARTED.swap(true, AcqRel) {
         return;
     }
     let parsed = options::from_environment();

@@ -239,3 +239,48 @@ fn without_shared_memory() {
         }
     }
 }
+
+/// Containers forbid system calls, old kernels do not have them: there are other ways.
+#[test]
+fn system_calls_that_are_not_allowed() {
+    let able = Command::new("strace").args(["-qq", "true"]).output();
+    if !able.is_ok_and(|output| output.status.success()) {
+        return skip("strace is not installed, or may not trace");
+    }
+    for mpi in installed_mpis() {
+        for error in ["EPERM", "ENOSYS"] {
+            let scratch = Scratch::new();
+            for round in ["new", "replaced"] {
+                let mut strace = Command::new("strace");
+                strace.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2,close_range", "-e"]);
+                strace.arg(format!("inject=renameat2,close_range:error={error}"));
+                let job = mpi.job(1, mpi.program("waits_between")).args([scratch.data()]).args(["10", "-"]);
+                let job = job.env("LD_PRELOAD", libtmio()).env("TMIO_OUTPUT", scratch.trace());
+                let outcome = run_limited(around(strace, &job.command()), LIMIT);
+                let label = format!("{}, {error}, {round}", mpi.name);
+                assert!(outcome.success(), "{label}: {outcome:?}");
+                assert_eq!(scratch.traces(), ["trace.msgpack"], "{label}: {outcome:?}");
+                let info = info(&scratch.trace());
+                assert_eq!(info["complete"], true, "{label}");
+                assert_class(&info, "write_sync", 20, 20 * 64, &label);
+            }
+        }
+    }
+}
+
+/// Threads may have small stacks; what a call needs there is MPI's, and little more.
+#[test]
+fn the_stack_of_a_thread() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let job = mpi.job(1, mpi.program("small_stack")).args([scratch.data()]);
+        let kilobytes = |outcome: &Outcome| -> u32 { outcome.stdout.trim().parse().expect("a number") };
+        let untraced = kilobytes(&job.run());
+        for buffer in ["64K", "4M"] {
+            let outcome = traced(job.clone(), &scratch).env("TMIO_BUFFER", buffer).run();
+            assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+            let used = kilobytes(&outcome);
+            assert!(used <= untraced + 6, "{}: {untraced} KiB without, {used} with, {buffer}", mpi.name);
+        }
+    }
+}
