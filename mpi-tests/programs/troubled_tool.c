@@ -37,7 +37,8 @@ static int concerns_descriptor(int descriptor) {
 
 ssize_t write(int descriptor, const void *data, size_t length) {
     static int count;
-    if (getenv("TROUBLE") && concerns_descriptor(descriptor) && __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) == 3) {
+    if (getenv("TROUBLE") && concerns_descriptor(descriptor) &&
+        __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) == 3) {
         errno = is("interrupted") ? EINTR : is("stale") ? ESTALE : is("input-output") ? EIO : 0;
         if (errno)
             return -1;

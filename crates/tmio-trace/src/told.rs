@@ -72,9 +72,9 @@ pub struct Outcome {
     pub header: Option<Header>,
     /// Last frame, if it was there.
     pub end: Option<TraceEnd>,
-    /// Job time up to which it is known what the ranks did, also if nothing: that of the last frame; without it,
-    /// the earliest time up to which a rank that has written a block told of itself, or the last end of an
-    /// operation.
+    /// Job time up to which it is known what the ranks did, also if nothing: that of the last frame; without
+    /// it, the earliest time up to which a rank that has written a block told of itself, or the last end of
+    /// an operation.
     pub known_until: Option<i64>,
     /// Whole blocks.
     pub blocks: u64,

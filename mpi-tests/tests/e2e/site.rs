@@ -1,4 +1,5 @@
-//! The site's own file, `/etc/tmio.conf`: what it sets for everybody, what it locks, and whom it leaves alone.
+//! The site's own file, `/etc/tmio.conf`: what it sets for everybody, what it locks, and whom it leaves
+//! alone.
 //!
 //! Each job runs in a mount namespace with an `/etc` of its own, which only root can make.
 
