@@ -200,7 +200,7 @@ pub(super) const TABLE: &[Entry] = &[
                nodes; 0: when its block is full (one thread per rank that does I/O wakes up this often)",
         set: |o, text| {
             let seconds = text.parse().ok().filter(|s| *s == 0.0 || (1.0..=1e6).contains(s));
-            o.max_age = Duration::from_secs_f64(seconds.ok_or("0, or seconds from 1 on")?);
+            o.max_age = Duration::from_secs_f64(seconds.ok_or("0, or at least 1 second")?);
             Ok(())
         },
     },
@@ -211,7 +211,7 @@ pub(super) const TABLE: &[Entry] = &[
                and the parts of the trace stay",
         set: |o, text| {
             let seconds = text.parse().ok().filter(|s| (0.1..=1e6).contains(s));
-            o.finalize_timeout = Duration::from_secs_f64(seconds.ok_or("seconds from 0.1 on")?);
+            o.finalize_timeout = Duration::from_secs_f64(seconds.ok_or("at least 0.1 seconds")?);
             Ok(())
         },
     },
