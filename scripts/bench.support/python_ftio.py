@@ -1,4 +1,4 @@
-"""The Python FTIO 0.0.9 as an opponent: where it is installed, and what it finds in traces."""
+"""The Python FTIO 0.0.9, to compare with: where it is installed, and what it finds in traces."""
 
 import json
 import pathlib

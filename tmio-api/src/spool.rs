@@ -242,7 +242,7 @@ fn make_file(base: &Path, rank: u32) -> io::Result<PathBuf> {
             Err(_) => {}
         }
     }
-    Err(io::Error::other(format!("{} comes and goes", directory.display())))
+    Err(io::Error::other(format!("{} is removed again and again", directory.display())))
 }
 
 fn remove(path: &Path) {

@@ -130,7 +130,7 @@ impl Trace {
         reading.hand_out_snapshots(&mut visit);
         if self.other_jobs > 0 {
             reading.outcome.missing.push(format!(
-                "{}: this is the last of {} jobs that have parts here",
+                "{}: the last of {} jobs that have parts here",
                 self.path.display(),
                 self.other_jobs + 1
             ));

@@ -129,7 +129,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     if let (Some(from), Some(end)) = (options.from, job.end.map(seconds))
         && from >= end
     {
-        notes.push(format!("the window begins at {from} s, and the job ended at {end} s"));
+        notes.push(format!("the window begins at {from} s, but the job ended at {end} s"));
     }
     if let Some((mode, bytes)) = collected.left_out {
         let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);
