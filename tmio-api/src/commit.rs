@@ -510,7 +510,7 @@ fn convert(path: &Path, format: tmio::Format, mode: u32, temporary: &Path, worke
     match result {
         Ok(()) => {
             let seconds = (clock::monotonic() - began) as f64 * 1e-9;
-            message::info(format_args!("turned into {} in {seconds:.3} s", format.name()));
+            message::info(format_args!("converted to {} in {seconds:.3} s", format.name()));
         }
         Err(reason) => {
             message::warn(format_args!("{} stays in tmio's own format: {reason}", path.display()));

@@ -1,5 +1,5 @@
-//! End-to-end tests: real MPI programs, run under `libtmio.so` with every MPI that is installed, and what `ftio`
-//! then says about them.
+//! End-to-end tests: real MPI programs, run under `libtmio.so` with every MPI that is installed, and what
+//! `ftio` then says about them.
 //!
 //! They expect `target/release/libtmio.so` and `target/release/ftio`; `scripts/test` builds these first.
 
