@@ -188,7 +188,7 @@ fn a_working_directory_that_cannot_be_written() {
 }
 
 const WITHOUT_SHARED_MEMORY: [(&str, &str); 5] = [
-    ("UCX_TLS", "tcp,self"),
+    ("UCX_TLS", "sysv,self"),
     ("MPIR_CVAR_NOLOCAL", "1"),
     ("OMPI_MCA_btl", "self,tcp"),
     ("OMPI_MCA_pml", "ob1"),
