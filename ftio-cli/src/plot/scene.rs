@@ -3,7 +3,7 @@
 use super::picture::Picture;
 use crate::canvas::axis::{Axis, Quantity};
 use crate::canvas::curve::Curve;
-use crate::canvas::frame::{Frame, Look};
+use crate::canvas::frame::{Frame, Look, shortened};
 use crate::canvas::sheet::{Anchor, Ink, Rectangle, Shape, Sheet};
 use crate::terminal::units::si;
 
@@ -79,18 +79,6 @@ fn draw(picture: &Picture, left: f64, top: f64, width: f64, sheet: &mut Sheet) -
         overlap(picture, place(130.0), sheet);
     }
     at
-}
-
-/// The beginning and the end of a text that is too long; ends tell names apart.
-fn shortened(text: &str, most: f64) -> String {
-    let most = most as usize;
-    let count = text.chars().count();
-    if count <= most {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(most / 2).collect();
-    let tail: String = text.chars().skip(count - (most - most / 2 - 1)).collect();
-    format!("{head}…{tail}")
 }
 
 /// The window, up to the end of the phase expected next; the same for all charts over time.

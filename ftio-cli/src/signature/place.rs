@@ -56,9 +56,11 @@ pub struct Args {
 }
 
 #[derive(Serialize)]
-struct Result<'a> {
+struct Record<'a> {
     schema: &'static str,
+    /// When the job could start, in seconds on the clock of the logs.
     now: f64,
+    /// The partitions, the best first.
     placements: &'a [Placement],
 }
 
@@ -76,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let found = place(&signature, &partitions, now, args.wait, days);
     let mut stdout = io::stdout().lock();
     if args.json {
-        let result = Result { schema: "ftio.signature-place/1", now, placements: &found };
+        let result = Record { schema: "ftio.signature-place/1", now, placements: &found };
         serde_json::to_writer(&mut stdout, &result).map_err(io::Error::from)?;
         writeln!(stdout)?;
     } else {

@@ -2,6 +2,7 @@
 
 use super::args::{seconds, throughput};
 use super::{picture, read};
+use crate::canvas::frame::shortened;
 use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
 use crate::terminal::text::printable;
@@ -37,9 +38,11 @@ pub struct Args {
 }
 
 #[derive(Serialize)]
-struct Result<'a> {
+struct Record<'a> {
     schema: &'static str,
+    /// The jobs in the order they were given.
     jobs: Vec<Start<'a>>,
+    /// What the servers can do, in bytes per second.
     capacity: f64,
     #[serde(flatten)]
     staggered: &'a Staggered,
@@ -47,9 +50,14 @@ struct Result<'a> {
 
 #[derive(Serialize)]
 struct Start<'a> {
+    /// The file of its signature.
     signature: &'a str,
+    /// Seconds from now to its start.
     start: f64,
 }
+
+/// Letters of a name in a legend.
+const LONGEST_NAME: f64 = 24.0;
 
 /// Find the starts.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -68,7 +76,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let starts: Vec<(String, f64)> = names.iter().zip(&found.starts).map(start).collect();
         let jobs = starts.iter().map(|(name, start)| Start { signature: name, start: *start }).collect();
         let result =
-            Result { schema: "ftio.signature-stagger/1", jobs, capacity: args.capacity, staggered: &found };
+            Record { schema: "ftio.signature-stagger/1", jobs, capacity: args.capacity, staggered: &found };
         serde_json::to_writer(&mut stdout, &result).map_err(io::Error::from)?;
         writeln!(stdout)?;
     } else {
@@ -91,14 +99,19 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             found.starts.iter().copied().zip(courses.iter().map(Vec::as_slice)).collect();
         let short = |name: &String| {
             let file = Path::new(name).file_name().map_or(name.clone(), |file| file.to_string_lossy().into());
-            printable(&file).into_owned()
+            shortened(&printable(&file), LONGEST_NAME)
         };
         let listed: Vec<String> = names
             .iter()
             .zip(&found.starts)
-            .map(|(name, start)| format!("{} in {start:.0} s", short(name)))
+            .map(|(name, start)| format!("{} at {start:.0} s", short(name)))
             .collect();
-        let title = format!("Starts within {:.0} s that stay below the capacity", args.wait);
+        let above = if found.excess > 0.0 {
+            format!("{} stay above the capacity", bytes(found.excess))
+        } else {
+            "all stay below the capacity".to_owned()
+        };
+        let title = format!("Starts within {:.0} s: {above}", args.wait);
         let sheet = picture::stacked(&title, &listed, &jobs, &[], args.capacity);
         file.write(draw_sheet(&sheet, file.format()))?;
     }

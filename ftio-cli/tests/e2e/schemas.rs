@@ -122,7 +122,7 @@ fn is_a(value: &Value, kind: &str) -> bool {
 }
 
 /// Every line is an object of the schema that it names.
-fn valid(text: &str, name: &str) {
+pub(crate) fn valid(text: &str, name: &str) {
     let schema = schema(name);
     assert!(!text.trim().is_empty(), "{name}: nothing was printed");
     for line in text.lines() {
