@@ -196,7 +196,7 @@ fn steps_of_jobs_and_ends_before_starts() {
     let output = run(&directory, &[]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let said = stderr(&output);
-    assert!(said.contains("1 line left out; the first is line 17: ends 600 s before it starts"), "{said}");
+    assert!(said.contains("1 line left out; the first is line 22: ends 600 s before it starts"), "{said}");
     assert_eq!(json(&stdout(&output))["samples"].as_array().unwrap().len(), RUNS - 1);
     assert_eq!(json(&stdout(&output))["name"], "ann 64 lmp");
 }
