@@ -31,7 +31,8 @@
 //!
 //! | step of the paper | module |
 //! |---|---|
-//! | the two logs, the runs of an application (5.1) | [`server_log`], [`rows`], [`jobs`], [`application`], [`time_zone`] |
+//! | the two logs (5.1) | [`server_log`], [`rows`], [`jobs`], [`time_zone`] |
+//! | the runs of an application (5.1) | [`application`] |
 //! | samples, and which of them are of use (5.1) | [`mod@sample`], [`outliers`] |
 //! | one grid of seconds, run times, background (5.1) | [`resample`] |
 //! | smoothing and the bursts of a sample (5.2) | [`wavelet`], [`bursts`] |

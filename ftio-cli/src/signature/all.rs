@@ -221,7 +221,8 @@ impl Results {
             if number == 1 {
                 if line.trim_ascii_end() != header.as_bytes() {
                     bail!(
-                        "{}: made from other logs or with other settings, or a log has grown since; name another file",
+                        "{}: made from other logs or with other settings, or a log has grown since; name another \
+                         file",
                         path.display()
                     );
                 }

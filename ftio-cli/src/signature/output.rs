@@ -94,7 +94,8 @@ pub fn table(found: &Found, style: Style) -> String {
         let shown = format!("{:.2}", quality.mean);
         let _ = writeln!(
             out,
-            "  quality {} of 1; leaving a run out changes at most {}; runs correlate with it by {:.2} on average",
+            "  quality {} of 1; leaving a run out changes at most {}; runs correlate with it by {:.2} on \
+             average",
             style.confidence(quality.mean, &shown),
             percent(1.0 - quality.minimum),
             quality.agreement
