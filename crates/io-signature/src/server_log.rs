@@ -240,7 +240,7 @@ fn means(lines: &[(f64, f64)], step: f64, longest: f64, count: usize) -> Vec<f32
         let next = lines.get(i + 1).map_or(time + step, |next| next.0);
         let (begin, end) = ((time - from) / step, (next.min(time + longest) - from) / step);
         let first = begin as usize;
-        for interval in first..count.min(end.ceil() as usize) {
+        for (interval, mean) in values.iter_mut().enumerate().take(end.ceil() as usize).skip(first) {
             if interval != place {
                 (place, sum, known) = (interval, 0.0, 0.0);
             }
@@ -250,7 +250,7 @@ fn means(lines: &[(f64, f64)], step: f64, longest: f64, count: usize) -> Vec<f32
                 known += overlap;
             }
             if known > 0.5 + 1e-6 {
-                values[interval] = (sum / known) as f32;
+                *mean = (sum / known) as f32;
             }
         }
     }
