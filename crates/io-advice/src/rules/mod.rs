@@ -64,7 +64,8 @@ pub const RULES: &[Rule] = &[
         source: "Drishti P08",
         why: "a request that begins inside a block makes the file system read and write the whole block, and \
             two ranks may meet in it",
-        when: "more than misaligned-share of the requests begin at no multiple of the file's block",
+        when: "more than misaligned-share of the requests begin at no multiple of the file's block; info if they \
+            are fewer than small-count and all I/O takes less than least-seconds",
         needs: "offsets",
         check: requests::misaligned,
     },
@@ -255,7 +256,8 @@ pub const RULES: &[Rule] = &[
         id: "not-all-seen",
         source: "ours (the kernel's count of each process)",
         why: "advice holds only for what was traced",
-        when: "the trace holds less than seen-share of what the processes read and wrote, or is incomplete",
+        when: "the trace holds less than seen-share of what the processes read and wrote, is incomplete, or \
+            was told to leave out ranks or files (TMIO_RANKS, TMIO_FILES)",
         needs: "our trace",
         check: usage_of_layers::not_all_seen,
     },
