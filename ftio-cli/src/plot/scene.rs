@@ -15,6 +15,8 @@ const ABOVE: f64 = 34.0;
 const HEAD: f64 = 58.0;
 
 const TIME: Quantity = Quantity { name: "time", unit: "s" };
+/// Letters of a mark that are shown.
+const MARK_LETTERS: f64 = 24.0;
 const BANDWIDTH: Quantity = Quantity { name: "bandwidth", unit: "B/s" };
 
 /// Lay them out; at most three beside each other.
@@ -97,7 +99,8 @@ fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
     let sampled = picture.sampled.highest().max(crest);
     let top = picture.exact.as_ref().map_or(sampled, |exact| exact.highest().min(2.5 * sampled).max(sampled));
     let frame = Frame { place, x: times(picture), y: Axis::linear(0.0, 1.05 * top.max(1e-9)) };
-    frame.axes(TIME, BANDWIDTH, sheet);
+    let value = Quantity { name: "value", unit: "" };
+    frame.axes(TIME, if picture.unit.is_empty() { value } else { BANDWIDTH }, sheet);
     let mut legend = Vec::new();
     frame.clipped(sheet, |sheet| {
         phases(picture, &frame, sheet);
@@ -130,7 +133,11 @@ fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
             legend.push((Ink::Wave, "dominant wave", Look::Line));
         }
     });
-    frame.heading("Bandwidth", sheet);
+    marks(picture, &frame, sheet);
+    if !picture.marks.is_empty() {
+        legend.push((Ink::Mark, "marks", Look::Line));
+    }
+    frame.heading(if picture.unit.is_empty() { "Value" } else { "Bandwidth" }, sheet);
     frame.legend(&legend, sheet);
 }
 
@@ -141,6 +148,22 @@ fn phases(picture: &Picture, frame: &Frame, sheet: &mut Sheet) {
         let to = to.max(from + 0.5);
         sheet.band(from, to, frame.place.top, frame.bottom(), Ink::Phase, 0.1);
         sheet.band(from, to, frame.bottom() - 4.0, frame.bottom(), Ink::Phase, 0.9);
+    }
+}
+
+/// What the program has marked, as dashed lines with their texts; those that would overlap have none.
+fn marks(picture: &Picture, frame: &Frame, sheet: &mut Sheet) {
+    let mut free = frame.place.left;
+    for mark in picture.marks.iter().filter(|mark| mark.time >= frame.x.low && mark.time <= frame.x.high) {
+        let x = frame.at_x(mark.time);
+        let points = vec![(x, frame.place.top), (x, frame.bottom())];
+        sheet.shapes.push(Shape::Line { points, ink: Ink::Mark, width: 1.0, dashed: true });
+        let text = shortened(&mark.text, MARK_LETTERS);
+        let end = x + 4.0 + 6.5 * text.chars().count() as f64;
+        if x >= free && end <= frame.right() {
+            sheet.text((x + 3.0, frame.place.top + 12.0), text, 11.0, Anchor::Start, Ink::Mark);
+            free = end;
+        }
     }
 }
 

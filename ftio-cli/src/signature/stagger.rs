@@ -1,6 +1,6 @@
 //! `ftio signature stagger`: when to start jobs so that together they stay below a capacity.
 
-use super::args::{seconds, throughput};
+use super::args::{ResultArgs, seconds, throughput};
 use super::{picture, read};
 use crate::canvas::frame::shortened;
 use crate::canvas::{PictureFile, draw_sheet};
@@ -13,8 +13,16 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+const EXAMPLES: &str = "\
+Examples:
+  Starts of two jobs that together stay below 10 GB/s:
+      ftio signature stagger lmp.json s3d.json --capacity 10GB
+
+Exit status: 0 done, 1 failed, 2 wrong usage.";
+
 /// Find starts of several jobs that keep their sum below a capacity
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// What the jobs do: signatures as JSON or CSV, or traces; a file named twice is two jobs
     #[arg(value_name = "SIGNATURE", required = true, value_hint = ValueHint::FilePath)]
@@ -28,13 +36,8 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "600")]
     pub wait: f64,
 
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: bool,
-
-    /// Draw the jobs on top of each other
-    #[arg(long, value_name = "FILE.(svg|png)", value_hint = ValueHint::FilePath)]
-    pub plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub results: ResultArgs,
 }
 
 #[derive(Serialize)]
@@ -61,7 +64,7 @@ const LONGEST_NAME: f64 = 24.0;
 
 /// Find the starts.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let picture = args.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
+    let picture = args.results.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
     let (mut names, mut courses) = (Vec::new(), Vec::new());
     for path in &args.signatures {
         for course in read::course(path)? {
@@ -71,7 +74,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let found = stagger(&courses, args.capacity, args.wait);
     let mut stdout = io::stdout().lock();
-    if args.json {
+    if args.results.json {
         let start = |(name, start): (&'_ String, &f64)| (name.clone(), *start);
         let starts: Vec<(String, f64)> = names.iter().zip(&found.starts).map(start).collect();
         let jobs = starts.iter().map(|(name, start)| Start { signature: name, start: *start }).collect();
