@@ -1,5 +1,5 @@
-/* Generalized requests among file requests. Their functions, which MPI calls inside MPI_Waitall and MPI_Test, write
- * to a file themselves: 5 rounds of 2 nonblocking writes and one in a callback.
+/* Generalized requests among file requests. Their functions, which MPI calls inside MPI_Waitall and
+ * MPI_Test, write to a file themselves: 5 rounds of 2 nonblocking writes and one in a callback.
  * usage: generalized_requests DIRECTORY */
 #include "write_some.h"
 

@@ -1,5 +1,6 @@
-/* Threads hand each other files and requests: a file is opened by one thread, 6 requests on it are begun by another,
- * completed one by one with MPI_Waitany by a third, and the file is closed by a fourth; four such chains at once.
+/* Threads hand each other files and requests: a file is opened by one thread, 6 requests on it are begun by
+ * another, completed one by one with MPI_Waitany by a third, and the file is closed by a fourth; four such
+ * chains at once.
  * usage: hands_over DIRECTORY [one-at-a-time]
  * With the last word no two threads are inside MPI at once, for MPIs that do not stand it. */
 #include "write_some.h"

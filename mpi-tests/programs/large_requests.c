@@ -1,5 +1,5 @@
-/* Requests of more than 4 GiB, blocking and nonblocking: 5 GiB as 5 elements of a datatype of 1 GiB, and, with
- * `counts`, as a count of bytes that is no int. The data goes to /dev/null.
+/* Requests of more than 4 GiB, blocking and nonblocking: 5 GiB as 5 elements of a datatype of 1 GiB, and,
+ * with `counts`, as a count of bytes that is no int. The data goes to /dev/null.
  * usage: large_requests [counts] */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -16,7 +16,8 @@ int main(int argc, char **argv) {
     MPI_Count count;
     MPI_Init(&argc, &argv);
     char *data = mmap(NULL, all, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED || MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &file))
+    if (data == MAP_FAILED ||
+        MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &file))
         MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Type_contiguous(1 << 30, MPI_BYTE, &gigabyte);
     MPI_Type_commit(&gigabyte);

@@ -1,5 +1,5 @@
-/* A file system in trouble, preloaded under the tracer: calls that touch a path with TROUBLE_PATH in it (or, if
- * that begins with a star, which ends so) go wrong as TROUBLE says.
+/* A file system in trouble, preloaded under the tracer: calls that touch a path with TROUBLE_PATH in it (or,
+ * if that begins with a star, a path that ends so) go wrong as TROUBLE says.
  *   interrupted, short, stale, input-output: the third write fails once
  *   broken: every write after the second fails
  *   close:  closing fails, as it does where a quota is exceeded on a file server

@@ -1,5 +1,5 @@
-/* Writes 12 requests of no bytes and 12 of 100 bytes, all under way at once, and completes them with one call:
- * an MPI may give the same handle to all requests that are complete at once.
+/* Writes 12 requests of no bytes and 12 of 100 bytes, all under way at once, and completes them with one
+ * call: an MPI may give the same handle to all requests that are complete at once.
  * usage: zero_bytes_together DIRECTORY */
 #include "write_some.h"
 

@@ -248,8 +248,8 @@ fn make_file(base: &Path, rank: u32) -> io::Result<PathBuf> {
     Err(io::Error::other(format!("{} is removed again and again", directory.display())))
 }
 
-/// The directory stays for the user's other jobs: the mask of the program that made it may have left it without
-/// the owner's rights.
+/// The directory stays for the user's other jobs: the mask of the program that made it may have left it
+/// without the owner's rights.
 fn make_usable(directory: &Path, meta: &fs::Metadata) -> io::Result<()> {
     if meta.mode() & 0o700 == 0o700 {
         return Ok(());
@@ -274,8 +274,8 @@ fn open(path: &Path, new: bool) -> io::Result<fs::File> {
         .open(path)
 }
 
-/// Whether what processes of this host write to mapped files of a directory is there for all of them, and stays
-/// when they are killed: a file system of its own memory or disk.
+/// Whether what processes of this host write to mapped files of a directory is there for all of them, and
+/// stays when they are killed: a file system of its own memory or disk.
 pub fn keeps_mapped_pages(directory: &Path) -> io::Result<bool> {
     const TMPFS: u64 = 0x0102_1994;
     const EXT4: u64 = 0xef53;

@@ -26,8 +26,8 @@ fn operations(scratch: &Scratch) -> Vec<u64> {
     counts
 }
 
-/// A job of another user of the group, whose processes and spool this user may not look at, and that has written
-/// nothing for more than an hour: it still runs.
+/// A job of another user of the group, whose processes and spool this user may not look at, and that has
+/// written nothing for more than an hour: it still runs.
 #[test]
 fn of_another_user_and_long_silent() {
     let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");

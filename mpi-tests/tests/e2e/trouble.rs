@@ -1,5 +1,5 @@
-//! Trouble that does not pass: the file system of one rank, a file server that fails at the end, no thread, no start.
-//! The job goes on, what can be kept is kept, and one line says what is missing.
+//! Trouble that does not pass: the file system of one rank, a file server that fails at the end, no thread, no
+//! start. The job goes on, what can be kept is kept, and one line says what is missing.
 
 use crate::harness::{Job, Mpi, installed_mpis, libtmio, run_limited, skip};
 use crate::traced::{Scratch, info, names, traced};
@@ -18,7 +18,7 @@ fn troubled(job: Job, mpi: &Mpi, trouble: &str, path: &str) -> Job {
     job.env("LD_PRELOAD", preload).env("TROUBLE", trouble).env("TROUBLE_PATH", path)
 }
 
-/// One rank cannot write any more, for good. It gives up blocks; the other ranks have theirs, and there is a trace.
+/// One rank cannot write any more, for good. It gives up blocks; the others have theirs, and there is a trace.
 #[test]
 fn blocks_of_one_rank_that_cannot_be_written() {
     for mpi in installed_mpis() {
@@ -56,8 +56,8 @@ fn a_file_that_cannot_be_closed() {
     }
 }
 
-/// One rank has options that make no sense and no place for its records: those of the first rank count, and nobody
-/// leaves anything.
+/// One rank has options that make no sense and no place for its records: those of the first rank count, and
+/// nobody leaves anything.
 #[test]
 fn a_rank_that_has_nothing_to_begin_with() {
     for mpi in installed_mpis() {

@@ -1,4 +1,5 @@
-//! What a part says about other files is not believed: whoever can write to the directory of a trace has written it.
+//! What a part says about other files is not believed: whoever can write to the directory of a trace may have
+//! written it.
 
 use crate::harness::{ftio, run_limited};
 use crate::traced::Scratch;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Runs a program of `programs/` on two ranks, traced; it must end well, in silence, and leave nothing behind.
+/// Runs a program of `programs/` on two ranks, traced; it must end well, in silence, and leave nothing.
 fn trace(mpi: &Mpi, program: &str, args: &[&str]) -> (Outcome, Value) {
     let scratch = Scratch::new();
     let job = mpi.job(2, mpi.program(program)).args([scratch.data()]).args(args.iter().copied());
