@@ -225,6 +225,7 @@ impl Recorder {
             mpi: job.mpi.clone(),
             tmio: env!("CARGO_PKG_VERSION").to_owned(),
             number: Some(plan.number),
+            filters: options.filters(),
         };
         let name = parts::name(&info.host, plan.number, node as u64);
         let part =

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         start: 1,
         mpi: "none".into(),
         tmio: env!("CARGO_PKG_VERSION").into(),
-        number: None,
+        ..Header::default()
     };
     let mut begin = frame::encode(FrameKind::Header, &header)?;
     for rank in 0..ranks {

@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         start: 0,
         mpi: "none".into(),
         tmio: env!("CARGO_PKG_VERSION").into(),
-        number: None,
+        ..Header::default()
     };
     out.write_all(&frame::encode(FrameKind::Header, &header)?)?;
     let each = operations / u64::from(ranks.max(1));

@@ -22,6 +22,10 @@ pub struct Header {
     /// Number of the run, by which its parts are named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,
+    /// What was left out on purpose: the options that select ranks or files, such as `TMIO_RANKS=0-3`. Of
+    /// excluded files only that there are some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filters: Option<String>,
 }
 
 impl Header {

@@ -130,7 +130,7 @@ fn trace_of(ranks: u32, per_rank: i64) -> Vec<u8> {
             start: 1_700_000_000_000_000_000,
             mpi: "Some MPI".into(),
             tmio: "0.1.0".into(),
-            number: None,
+            ..Header::default()
         },
     )
     .unwrap();

@@ -41,7 +41,7 @@ pub struct RuleArgs {
 
     /// Mean time between failures of the machine, in seconds or as 30m, 24h, 7d: are checkpoints too
     /// frequent?
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
     pub mtbf: Option<f64>,
 }
 

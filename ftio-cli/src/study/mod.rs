@@ -3,6 +3,7 @@
 pub mod args;
 
 use crate::inputs::{self, InputArgs};
+use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::inspect::summarize;
@@ -97,7 +98,9 @@ fn study(
     for_period: Result<Opened, SourceError>,
     question: &Question,
 ) -> Result<Study, SourceError> {
-    let usage = usage(for_usage?)?;
+    let for_usage = for_usage?;
+    let _waiting = Waiting::reading(&for_usage.name);
+    let usage = usage(for_usage)?;
     let summary = summarize(for_summary?)?;
     let opened = for_period?;
     let name = opened.name.clone();

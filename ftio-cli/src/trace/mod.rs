@@ -16,12 +16,26 @@ use std::process::Command;
 /// What the library is called.
 const LIBRARY: &str = "libtmio.so";
 
+const EXAMPLES: &str = "\
+Examples:
+  On four ranks, into a file of a chosen name:
+      ftio trace -o run.msgpack -- mpirun -n 4 ./app
+  In a batch script, writing out every ten seconds so that ftio predict can follow:
+      ftio trace --flush interval:10 -- srun ./app
+  What would be run:
+      ftio trace --dry-run -- mpirun -n 4 ./app
+
+Other settings of the library are variables of the environment, such as TMIO_FILES='*.h5'.
+
+Exit status: that of the program; 1 if it could not be run, 2 wrong usage.";
+
 /// Run a program with libtmio.so preloaded
 ///
 /// The environment is set up and the program takes the place of ftio. Where the command is a launcher (mpirun
 /// or mpiexec of Open MPI, MPICH or Intel MPI; srun), the launcher is asked to pass the settings to the
 /// ranks on all nodes.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Where the trace goes [default: tmio_%j_%n.msgpack in the working directory of rank 0]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -65,7 +65,8 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
                 });
             }
         })?;
-        return Ok(Analysis { lanes, ..compat::analyse(name, &phases, mode, &job, options) });
+        let marks = job.marks.clone();
+        return Ok(Analysis { lanes, marks, ..compat::analyse(name, &phases, mode, &job, options) });
     }
     let bin = source.bin().filter(|_| options.frequency.is_none());
     let options = &with_bins(bin, options);
@@ -125,7 +126,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     if let Some((from, to)) = window {
         collected.bins.fit(from, to);
     }
-    complain(&collected, &mut notes);
+    complain(&collected, options, &mut notes);
     if let (Some(from), Some(end)) = (options.from, job.end.map(seconds))
         && from >= end
     {
@@ -185,6 +186,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         lanes: collected.lanes,
         scalogram,
         is_quantity: job.per_unit.is_some(),
+        marks: job.marks.clone(),
         phases: estimate.phases.iter().map(in_job_time).collect(),
         signal,
     }
@@ -336,9 +338,10 @@ fn correlate(fine: &Signal, period: Option<f64>) -> Option<Autocorrelation> {
     Autocorrelation::of(&smoothed(&thin.samples, width), thin.step())
 }
 
-fn complain(collected: &Collected, notes: &mut Vec<String>) {
+fn complain(collected: &Collected, options: &Options, notes: &mut Vec<String>) {
     if collected.bins.total_bytes() == 0 {
-        notes.push(format!("no bytes were transferred in mode {}", collected.mode));
+        let within = if options.from.is_some() || options.to.is_some() { " in this window" } else { "" };
+        notes.push(format!("no bytes were transferred in mode {}{within}", collected.mode));
     }
     if collected.bins.inverted() > 0 {
         notes.push(format!(

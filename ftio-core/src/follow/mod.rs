@@ -118,6 +118,11 @@ impl Follower {
         }
     }
 
+    /// Will it be known when the job has ended? Files that others append to do not say so.
+    pub fn tells_end(&self) -> bool {
+        !matches!(self.state, State::Appended(_))
+    }
+
     /// `None`: look again.
     fn look(&mut self, visit: &mut dyn FnMut(Event<'_>)) -> Result<Option<Status>, SourceError> {
         match &mut self.state {

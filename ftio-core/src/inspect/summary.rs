@@ -8,7 +8,7 @@ use super::overlap::Phases;
 use super::usage::{Flow, LayerUsage, Meta};
 use super::waiting::Waiting;
 use crate::signal::bins::{BinWidth, VolumeBins};
-use crate::source::coverage::{Coverage, CoverageTally};
+use crate::source::coverage::{Coverage, CoverageTally, filters};
 use crate::source::{Source, SourceError, Span, TmioTrace};
 use crate::time::{ClockTime, PER_SECOND, nanoseconds, seconds, seconds_of_sum};
 use serde::Serialize;
@@ -55,6 +55,9 @@ pub struct Summary {
     pub clock: Clock,
     /// How much of the I/O was seen.
     pub coverage: Coverage,
+    /// Options of the tracer that left ranks or files out on purpose, such as `TMIO_RANKS=0-3`; null if none
+    /// did.
+    pub filters: Option<String>,
     /// Operations that move no data: open, close, set_view …; `None` where the input does not record them.
     pub metadata: Option<Metadata>,
     /// Operations whose call returned an error, where the input tells.
@@ -63,6 +66,9 @@ pub struct Summary {
     pub lost: Option<u64>,
     /// Operations that a limit on the size of the trace has merged to fewer records, where the input tells.
     pub merged: Option<MergedSummary>,
+    /// Number of samples, of a sampled quantity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
     /// What the program has marked.
     pub marks: Vec<MarkSummary>,
     /// Ranks of which the trace tells nothing, as "3" or "5-7".
@@ -246,12 +252,15 @@ pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, 
             first = Some(first.unwrap_or(request.start).min(request.start));
         }
     })?;
-    if job.per_unit.is_some() {
+    // Samples are no operations.
+    let samples = job.per_unit.map(|_| tally.classes.iter().map(|class| class.ops).sum());
+    if samples.is_some() {
         tally.classes = Default::default();
     }
     let outcome = Outcome { complete: job.complete, warnings: job.warnings, ..Outcome::default() };
     let mut summary = tally.finish(name, outcome);
     summary.ranks = job.ranks;
+    summary.samples = samples;
     summary.t_start = seconds(job.start.or(first).unwrap_or(0));
     summary.t_end = summary.t_end.max(seconds(job.end.unwrap_or(0)));
     summary.coverage = Coverage::default();
@@ -401,8 +410,7 @@ impl Tally {
         let mut coverage = CoverageTally::default();
         self.ranks.values().for_each(|rank| coverage.rank(rank));
         coverage.transferred(self.classes.iter().map(|class| bytes(class.bytes)));
-        // What is missing from an incomplete trace was not done elsewhere.
-        notes.extend(coverage.hint().filter(|_| outcome.complete));
+        notes.extend(coverage.note(&outcome));
         let lost = self.ranks.values().map(|rank| rank.lost).sum();
         if lost > 0 {
             notes.push(format!("{lost} operations could not be kept"));
@@ -436,10 +444,12 @@ impl Tally {
             },
             clock: Clock { nodes: Some(nodes.len()), max_error: clock_errors.max().map(seconds) },
             coverage: coverage.coverage(),
+            filters: filters(&outcome).map(str::to_owned),
             metadata: Some(Metadata { ops: self.metadata_ops, time: seconds_of_sum(self.metadata_time) }),
             failed: Some(self.failed),
             lost: Some(lost),
             merged: Some(MergedSummary { operations: outcome.merged, records: outcome.merged_to }),
+            samples: None,
             marks: self.marks,
             missing_ranks: outcome.missing_ranks.iter().map(range).collect(),
             missing_hosts: outcome.missing_hosts,

@@ -228,8 +228,8 @@ mod tests {
                 let i = i.rem_euclid(2 * n as isize) as usize;
                 samples[i.min(2 * n - 1 - i)]
             };
-            for sigma in [0.3, 1.0, 5.0, 40.0] {
-                let radius = (3.5 * sigma as f64).ceil() as isize;
+            for sigma in [0.3f64, 1.0, 5.0, 40.0] {
+                let radius = (3.5 * sigma).ceil() as isize;
                 let weight = |d: isize| (-0.5 * (d as f64 / sigma).powi(2)).exp();
                 let all: f64 = (-radius..=radius).map(weight).sum();
                 for (i, &value) in blurred(&samples, sigma).iter().enumerate() {

@@ -6,7 +6,7 @@
 
 use crate::amount::bytes;
 use serde::Serialize;
-use tmio_trace::RankInfo;
+use tmio_trace::{Outcome, RankInfo};
 
 /// Loading a program and starting MPI transfers something, too: so much per rank is no I/O of the
 /// application.
@@ -52,21 +52,37 @@ impl CoverageTally {
         self.coverage
     }
 
+    /// What to say about a trace that does not hold all I/O: that it was told to leave some out, or that the
+    /// program does its I/O elsewhere. What is missing from an incomplete trace was not done elsewhere.
+    pub fn note(&self, outcome: &Outcome) -> Option<String> {
+        match filters(outcome) {
+            Some(filters) => {
+                Some(format!("filtered: recorded with {filters}, so not all I/O of the job is here"))
+            }
+            None => self.hint().filter(|_| outcome.complete),
+        }
+    }
+
     /// What to tell somebody whose program does its I/O elsewhere.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         let through = self.coverage.mpi_io_bytes;
         let beside = self.coverage.process_bytes?.saturating_sub(through);
         let expected = if through == 0 { STARTING_UP } else { SIDE_WORK };
         (beside > self.ranks.saturating_mul(expected) && beside > through).then(|| {
             format!(
                 "the processes read and wrote {} beside the {} of MPI-IO that were traced. Only MPI-IO is \
-                    traced, and of it what TMIO_FILES and TMIO_RANKS select: a program that uses POSIX or \
-                    STDIO must be switched to its MPI-IO mode (for IOR: -a MPIIO)",
+                    traced: a program that uses POSIX or STDIO must be switched to its MPI-IO mode (for \
+                    IOR: -a MPIIO)",
                 bytes(beside as f64),
                 bytes(through as f64)
             )
         })
     }
+}
+
+/// The options by which ranks or files were left out on purpose.
+pub fn filters(outcome: &Outcome) -> Option<&str> {
+    outcome.header.as_ref()?.filters.as_deref()
 }
 
 #[cfg(test)]

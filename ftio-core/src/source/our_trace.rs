@@ -3,15 +3,18 @@
 use super::content::Content;
 use super::coverage::CoverageTally;
 use super::error::SourceError;
-use super::job::{Job, Source};
+use super::job::{Job, Marked, Source, distinct};
 use crate::request::{Batch, Completion, Detail, Request, Span};
 use std::io::Read;
 use std::path::Path;
 use tmio_trace::reader::{Operations, parts_path};
-use tmio_trace::{Event, Operation, Outcome, Trace, parts};
+use tmio_trace::{Event, Mark, Operation, Outcome, Trace, parts};
 
 /// Operations at a time: as many as fit the first cache of a processor.
 const PIECE: usize = 256;
+
+/// Marks that are kept: more cannot be shown.
+const MOST_MARKS: usize = 10_000;
 
 /// Does an input that begins like this hold a finished one?
 pub(super) use tmio_trace::reader::is_trace_start as looks_like;
@@ -122,6 +125,7 @@ impl TmioTrace {
     ) -> Result<(Job, Outcome), SourceError> {
         let mut highest_rank = None;
         let mut coverage = CoverageTally::default();
+        let mut marks = Vec::new();
         let outcome = self.0.read_pieces(piece, |event| {
             watch(&event);
             match event {
@@ -133,6 +137,10 @@ impl TmioTrace {
                 Event::Block(block) => {
                     highest_rank = highest_rank.max(Some(block.rank));
                     coverage.transferred(std::iter::once(visit(&block)));
+                    if marks.len() < MOST_MARKS {
+                        let marked = |mark: &Mark| Marked { time: mark.time, text: mark.text.clone() };
+                        marks.extend(block.marks.iter().map(marked));
+                    }
                 }
             }
         })?;
@@ -143,8 +151,8 @@ impl TmioTrace {
             end: outcome.known_until,
             complete: outcome.complete,
             warnings: outcome.warnings.clone(),
-            // What is missing from an incomplete trace was not done elsewhere.
-            notes: coverage.hint().filter(|_| outcome.complete).into_iter().collect(),
+            notes: coverage.note(&outcome).into_iter().collect(),
+            marks: distinct(marks, outcome.known_until.unwrap_or(0)),
             origin: outcome.header.as_ref().map(|header| header.start).filter(|start| *start > 0),
             ..Job::default()
         };

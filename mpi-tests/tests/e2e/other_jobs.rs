@@ -51,7 +51,7 @@ fn of_another_user_and_long_silent() {
         let outcome = first.run_with(|_| {
             let start = Instant::now();
             let begun = || names(&scratch.data()).iter().any(|name| name.starts_with("some_"));
-            while !(begun() && !names(&parts).is_empty()) && start.elapsed() < Duration::from_secs(60) {
+            while (!begun() || names(&parts).is_empty()) && start.elapsed() < Duration::from_secs(60) {
                 sleep(Duration::from_millis(10));
             }
             sleep(Duration::from_millis(500));

@@ -263,7 +263,10 @@ pub fn markdown() -> String {
     for entry in TABLE {
         _ = writeln!(text, "| `TMIO_{}` | `{}` | {} |", entry.name, entry.default, entry.help);
     }
-    text.push_str("| `TMIO_CONFIG` | | file of `name = value` lines (names as above, without `TMIO_`); the environment overrides it |\n");
+    text.push_str(
+        "| `TMIO_CONFIG` | | file of `name = value` lines (names as above, without `TMIO_`); the environment \
+         overrides it |\n",
+    );
     text
 }
 

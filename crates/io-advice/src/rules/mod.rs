@@ -65,7 +65,7 @@ pub const RULES: &[Rule] = &[
         why: "a request that begins inside a block makes the file system read and write the whole block, \
             and two ranks may compete for it",
         when: "more than misaligned-share of the requests do not begin at a multiple of the file's block \
-            size",
+            size; info if they are fewer than small-count and all I/O takes less than least-seconds",
         needs: "offsets",
         check: requests::misaligned,
     },
@@ -257,7 +257,8 @@ pub const RULES: &[Rule] = &[
         id: "not-all-seen",
         source: "ours (the kernel's count of each process)",
         why: "advice holds only for what was traced",
-        when: "the trace holds less than seen-share of what the processes read and wrote, or is incomplete",
+        when: "the trace holds less than seen-share of what the processes read and wrote, is incomplete, or \
+            was told to leave out ranks or files (TMIO_RANKS, TMIO_FILES)",
         needs: "our trace",
         check: usage_of_layers::not_all_seen,
     },

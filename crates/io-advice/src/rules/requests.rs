@@ -113,8 +113,11 @@ pub fn misaligned(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         advice += " On Lustre, give the file stripes of that size before it is written: lfs setstripe -S 4M \
             -c -1 FILE.";
     }
+    let seconds = job.io_share().unwrap_or(0.0) * job.usage.run_time;
+    let few = (misaligned as f64) < thresholds[Key::SmallCount] && seconds < thresholds[Key::LeastSeconds];
+    let severity = if few { Severity::Info } else { by_share(job, job.io_share(), thresholds) };
     Some(Found {
-        severity: Some(by_share(job, job.io_share(), thresholds)),
+        severity: Some(severity),
         title: format!("{} of the requests are misaligned", percent(share)),
         evidence: format!(
             "{} of {} requests do not begin at a multiple of {}",
