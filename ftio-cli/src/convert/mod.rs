@@ -39,8 +39,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage.";
 ///
 /// Formats: csv (one line per operation: rank,start,end,bytes,kind,file,offset); parquet (the same and more,
 /// for pandas, polars and databases); chrome (JSON that Perfetto and chrome://tracing open: a process per
-/// rank); tmio-json, tmio-jsonl and tmio-msgpack (what the C++ TMIO writes and the Python FTIO reads); msgpack
-/// (ours, written anew).
+/// rank); tmio-json, tmio-jsonl and tmio-msgpack (what the C++ TMIO writes and the Python FTIO reads);
+/// msgpack (ours, written anew).
 ///
 /// Sampled quantities have no operations: csv and parquet get a row for each time.
 #[derive(Debug, clap::Args)]
