@@ -34,6 +34,8 @@ pub mod lifecycle;
 mod memory;
 pub mod next;
 mod objects;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod posix;
 mod requests;
 mod roll;
 pub mod sessions;

@@ -32,6 +32,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         mpi: "none".into(),
         tmio: env!("CARGO_PKG_VERSION").into(),
         number: None,
+        processes: false,
+        layers: false,
     };
     let mut begin = frame::encode(FrameKind::Header, &header)?;
     for rank in 0..ranks {

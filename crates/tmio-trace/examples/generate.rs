@@ -30,6 +30,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         mpi: "none".into(),
         tmio: env!("CARGO_PKG_VERSION").into(),
         number: None,
+        processes: false,
+        layers: false,
     };
     out.write_all(&frame::encode(FrameKind::Header, &header)?)?;
     let each = operations / u64::from(ranks.max(1));

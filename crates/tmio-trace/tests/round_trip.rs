@@ -130,6 +130,8 @@ fn trace_of(ranks: u32, per_rank: i64) -> Vec<u8> {
             mpi: "Some MPI".into(),
             tmio: "0.1.0".into(),
             number: None,
+            processes: false,
+            layers: false,
         },
     )
     .unwrap();

@@ -76,6 +76,8 @@ fn requests(
         mpi: "none".into(),
         tmio: env!("CARGO_PKG_VERSION").into(),
         number: None,
+        processes: false,
+        layers: false,
     };
     out.write_all(&frame::encode(FrameKind::Header, &header).map_err(io::Error::other)?)?;
     let mut by_rank: Vec<Vec<(&Written, Direction)>> = vec![Vec::new(); ranks as usize];

@@ -72,6 +72,8 @@ fn header(job: &str, ranks: u32) -> Vec<u8> {
         mpi: String::new(),
         tmio: String::new(),
         number: None,
+        processes: false,
+        layers: false,
     };
     frame::encode(FrameKind::Header, &header).unwrap()
 }

@@ -128,6 +128,8 @@ impl Encoder {
             mpi: String::new(),
             tmio: format!("ftio {}", env!("CARGO_PKG_VERSION")),
             number: None,
+            processes: false,
+            layers: false,
         };
         let mut bytes = frame::encode(FrameKind::Header, &header).map_err(|_| cannot())?;
         for (rank, (_, _, operations)) in &self.ranks {

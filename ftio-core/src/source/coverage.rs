@@ -20,6 +20,9 @@ const SIDE_WORK: u64 = 4 << 20;
 pub struct Coverage {
     /// Bytes of all operations of the trace.
     pub mpi_io_bytes: u64,
+    /// Bytes of all layers, in a trace that has others than MPI-IO.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traced_bytes: Option<u64>,
     /// As the kernel counts them; `None` if no rank reached its end.
     pub process_bytes: Option<u64>,
 }
@@ -45,6 +48,11 @@ impl CoverageTally {
     /// Take in bytes by MPI-IO.
     pub fn transferred(&mut self, amounts: impl Iterator<Item = u64>) {
         self.coverage.mpi_io_bytes = amounts.fold(self.coverage.mpi_io_bytes, u64::saturating_add);
+    }
+
+    /// Take in bytes of any layer, in a trace that has others than MPI-IO.
+    pub fn traced(&mut self, bytes: u64) {
+        self.coverage.traced_bytes = Some(self.coverage.traced_bytes.unwrap_or(0).saturating_add(bytes));
     }
 
     /// The sums.

@@ -26,6 +26,7 @@ mod online;
 mod options;
 mod other_tools;
 mod pauses;
+mod posix;
 mod predict;
 mod python;
 mod rust_workload;

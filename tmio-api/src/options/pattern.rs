@@ -26,7 +26,7 @@ pub fn wants_rank(ranges: &[(u32, u32)], rank: u32) -> bool {
 }
 
 /// Shell pattern with `*` (anything) and `?` (one byte), in linear space and no recursion.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {

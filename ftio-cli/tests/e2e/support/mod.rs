@@ -70,6 +70,8 @@ impl Script {
             mpi: "An MPI".into(),
             tmio: "0.1.0".into(),
             number: None,
+            processes: false,
+            layers: false,
         };
         push(&frame::encode(FrameKind::Header, &header).unwrap());
         let count =
