@@ -8,7 +8,7 @@
 //! Which calls are recorded, and from when on, is the caller's business (`tmio-preload`, folder `posix`).
 
 use crate::buffers::{self, Buffers, Settings, Who};
-use crate::clock;
+use crate::{clock, slot};
 use crate::files::{Files, IGNORED};
 use crate::message::{self, Level};
 use crate::options::{self, Options};
@@ -302,7 +302,9 @@ fn write_out(finished: bool) {
         info.finished = finished && kept;
         info.operations = buffers.operations();
         info.lost = buffers.lost.load(Relaxed);
-        info.overhead = buffers.own_time.load(Relaxed);
+        info.overhead_per_op = slot::measure_record();
+        let recording = (info.operations as f64 * info.overhead_per_op) as i64;
+        info.overhead = buffers.own_time.load(Relaxed) + recording;
         info.process_read = read;
         info.process_written = written.saturating_sub(own);
         if kept

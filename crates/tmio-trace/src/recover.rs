@@ -70,6 +70,8 @@ impl Remains {
             {
                 // One that is in use, or cannot be added, is read where it is.
                 let _ = salvage::salvage(Path::new(&rank.spool));
+                // The directory goes with the last spool in it.
+                let _ = Path::new(&rank.spool).parent().map(fs::remove_dir);
             }
             remains.ranks = remains.read_ranks()?;
         }

@@ -248,6 +248,7 @@ impl TmioTrace {
             ranks: outcome.header.as_ref().map(|header| header.ranks).or(counted),
             start: Some(0),
             end: outcome.known_until,
+            layer,
             complete: outcome.complete,
             warnings: outcome.warnings.clone(),
             // What is missing from an incomplete trace was not done elsewhere.

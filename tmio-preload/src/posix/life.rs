@@ -67,14 +67,10 @@ fn begin() {
     if parsed.options.disable || parsed.problem.is_some() || is_launcher || !(layers.posix || layers.stdio) {
         return;
     }
-    let mut parsed = parsed;
-    if process::is_first_of_run() {
-        parsed.options.min_bytes = 0;
-    }
     process::program_begins();
     clock::prepare();
     clock::choose_now(parsed.options.clock);
-    recording::turn_on(parsed.options);
+    recording::turn_on(parsed.options, process::is_first_of_run());
     // After the destructors of all libraries, which may write (libgfortran's does). One that is tied to our
     // library would run before.
     // SAFETY: the function lives as long as the process.
@@ -82,15 +78,15 @@ fn begin() {
 }
 
 unsafe extern "C" fn at_exit(_: *mut c_void) {
-    if recording::is_process() {
+    if recording::is_own_memory() {
         stdio::at_exit();
-        shield(recording::end);
+        ends();
     }
 }
 
 /// The process ends at once: what its streams hold is not written.
 extern "C" fn ends() {
-    if recording::is_process() {
+    if recording::is_own_memory() {
         shield(recording::end);
     }
 }

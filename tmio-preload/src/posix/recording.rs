@@ -41,7 +41,9 @@ struct Page {
     first: AtomicU64,
     /// The process that records, or would: not one that it made by `vfork` and that shares its memory.
     process: AtomicU64,
-    _rest: [u64; 507],
+    /// It is the command that `ftio trace` was asked to run, and is kept however little it does.
+    is_asked_for: AtomicU64,
+    _rest: [u64; 506],
 }
 
 static PAGE: Page = Page {
@@ -51,7 +53,8 @@ static PAGE: Page = Page {
     bytes: AtomicU64::new(0),
     first: AtomicU64::new(0),
     process: AtomicU64::new(0),
-    _rest: [0; 507],
+    is_asked_for: AtomicU64::new(0),
+    _rest: [0; 506],
 };
 
 /// The layers are wanted in this program: also in its fork children, which find the page wiped.
@@ -85,7 +88,7 @@ pub(super) fn generation() -> u32 {
 }
 
 /// Begins to look at calls.
-pub(super) fn turn_on(options: Options) {
+pub(super) fn turn_on(options: Options, is_asked_for: bool) {
     ENOUGH_BYTES.store(options.min_bytes, Relaxed);
     POSIX.store(options.layers.posix, Relaxed);
     STDIO.store(options.layers.stdio, Relaxed);
@@ -103,6 +106,7 @@ pub(super) fn turn_on(options: Options) {
         }
     }
     PAGE.process.store(u64::from(std::process::id()), Relaxed);
+    PAGE.is_asked_for.store(u64::from(is_asked_for), Relaxed);
     PAGE.mode.store(EARLY, Release);
     WANTED.store(true, Release);
 }
@@ -373,6 +377,10 @@ pub(super) fn rank_begins(has_recorder: bool) {
 
 /// The process ends: what it recorded is written out.
 pub(super) fn end() {
+    let little = PAGE.mode.load(Acquire) == EARLY && PAGE.early.load(Relaxed) > 0;
+    if little && PAGE.is_asked_for.load(Relaxed) != 0 {
+        thread::with(|thread| own_work(thread, || become_interesting(thread)));
+    }
     if is_process() {
         PAGE.mode.store(OVER, Release);
         process::end();
