@@ -8,7 +8,6 @@
 //! Which calls are recorded, and from when on, is the caller's business (`tmio-preload`, folder `posix`).
 
 use crate::buffers::{self, Buffers, Settings, Who};
-use crate::{clock, slot};
 use crate::files::{Files, IGNORED};
 use crate::message::{self, Level};
 use crate::options::{self, Options};
@@ -17,6 +16,7 @@ use crate::parts::Part;
 use crate::record::Record;
 use crate::system::{self, Errno};
 use crate::thread::ThreadState;
+use crate::{clock, slot};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;

@@ -271,3 +271,68 @@ pub(crate) fn request(op: &Operation, rank: u32, span: Span) -> Option<Request> 
     };
     Some(Request { start: op.start, end, bytes: op.bytes, class: op.kind.class()?, rank: Some(rank) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tmio_trace::block::BlockEncoder;
+    use tmio_trace::frame::{self, FrameKind};
+    use tmio_trace::{Direction, FilePointer, Flags, Header, OpKind, RankInfo, TraceEnd};
+
+    fn operation(layer: TraceLayer, bytes: u64, start: i64) -> Operation {
+        Operation {
+            kind: OpKind::data(Direction::Write, FilePointer::Individual, false, false, false).at(layer),
+            flags: Flags::default(),
+            thread: 0,
+            file: 1,
+            offset: -1,
+            bytes,
+            start,
+            end: start + 10,
+            nonblocking: None,
+        }
+    }
+
+    /// A trace of one rank with these operations.
+    fn trace(layers: bool, operations: &[Operation]) -> Vec<u8> {
+        let header = Header { version: 1, ranks: 1, layers, ..Header::default() };
+        let rank = RankInfo { finished: true, ..RankInfo::default() };
+        let mut encoder = BlockEncoder::default();
+        assert!(encoder.restart(operations.len()));
+        operations.iter().for_each(|op| encoder.push(op));
+        let block = encoder.finish(0, 0, 100, vec![(1, "f")]).unwrap().to_vec();
+        let end = TraceEnd { end: 100, ranks: 1, operations: operations.len() as u64 };
+        [
+            frame::encode(FrameKind::Header, &header).unwrap(),
+            frame::encode(FrameKind::Rank, &rank).unwrap(),
+            block,
+            frame::encode(FrameKind::End, &end).unwrap(),
+        ]
+        .concat()
+    }
+
+    fn read(trace: &[u8], asked: Option<Layer>) -> (Vec<u64>, Job) {
+        let opened = TmioTrace::from_stream("t", Box::new(Cursor::new(trace.to_vec())), asked);
+        let mut bytes = Vec::new();
+        let job = Box::new(opened)
+            .read(Span::Actual, &mut |requests| bytes.extend(requests.iter().map(|request| request.bytes)))
+            .unwrap();
+        (bytes, job)
+    }
+
+    #[test]
+    fn the_layer_that_moved_most_is_taken_unless_another_is_asked_for() {
+        use TraceLayer::{MpiIo, Posix, Stdio};
+        let operations = [operation(MpiIo, 5, 0), operation(Posix, 1000, 20), operation(Stdio, 400, 40)];
+        let mixed = trace(true, &operations);
+        let (bytes, job) = read(&mixed, None);
+        assert_eq!((bytes, job.layer, job.complete), (vec![1000], Some(Layer::Posix), true));
+        assert!(job.notes.iter().any(|note| note.contains("400 bytes of STDIO")), "{:?}", job.notes);
+        assert_eq!(read(&mixed, Some(Layer::Stdio)).0, [400]);
+        assert_eq!(read(&mixed, Some(Layer::MpiIo)).0, [5]);
+        let plain = trace(false, &[operation(MpiIo, 7, 0)]);
+        let (bytes, job) = read(&plain, None);
+        assert_eq!((bytes, job.layer, job.notes.len()), (vec![7], None, 0));
+        assert_eq!(read(&plain, Some(Layer::Posix)).0, [0u64; 0]);
+    }
+}
