@@ -186,7 +186,7 @@ impl OpKind {
 
     /// The same operation, called at another layer.
     pub const fn at(self, layer: TraceLayer) -> Self {
-        let plain = self.0 & !OTHER;
+        let plain = if self.0 & OTHER == 0 { self.0 } else { self.0 & !(OTHER | STDIO) };
         match layer {
             TraceLayer::MpiIo => OpKind(plain),
             TraceLayer::Posix => OpKind((plain & !STDIO) | OTHER),
