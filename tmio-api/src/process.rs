@@ -100,7 +100,8 @@ pub fn begin(options: &Options) -> bool {
         && match Process::begin(options) {
             Ok(process) => {
                 PID.store(u64::from(std::process::id()), SeqCst);
-                // Held for ever only in the child of a program with threads, which then does not say that it ended.
+                // Held for ever only in the child of a program with threads, which then does not say that it
+                // ended.
                 if let Some(mut place) = PROCESS.try_lock() {
                     *place = Some(process);
                 }

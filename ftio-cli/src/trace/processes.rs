@@ -42,8 +42,8 @@ fn identity(path: &Path) -> Option<Identity> {
 }
 
 impl Run {
-    /// A new run, and the variables that tell its processes about it. `None`: nothing but MPI-IO is wanted, or the name of
-    /// the trace has letters that only the traced program can fill in.
+    /// A new run, and the variables that tell its processes about it. `None`: nothing but MPI-IO is wanted,
+    /// or the name of the trace has letters that only the traced program can fill in.
     pub fn new(
         output: Option<&Path>,
         layers: Option<&str>,
@@ -114,8 +114,8 @@ impl Run {
             if identity(&self.path) == self.before && std::io::stderr().is_terminal() {
                 complain(
                     Severity::Note,
-                    "no trace: the command read and wrote no files, and no process that it started moved 1 MiB \
-                     or was at it for a second (--min-bytes)",
+                    "no trace: the command read and wrote no files, and no process that it started moved \
+                     1 MiB or was at it for a second (--min-bytes)",
                 );
             }
             return Ok(());

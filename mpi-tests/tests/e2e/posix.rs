@@ -153,7 +153,8 @@ fn sqlite() {
         return skip("no sqlite3");
     }
     let statements = "create table t (a, b); with recursive n(i) as (select 1 union all select i + 1 from n \
-                      where i < 20000) insert into t select i, hex(randomblob(50)) from n; select count(*) from t;";
+                      where i < 20000) insert into t select i, hex(randomblob(50)) from n; \
+                      select count(*) from t;";
     let (scratch, outcome, info) = traced(&["sqlite3", "test.db", statements]);
     assert_eq!(outcome.stdout, "20000\n");
     let size = fs::metadata(scratch.data().join("test.db")).unwrap().len();

@@ -12,7 +12,8 @@ pub const DEFAULT_OUTPUT: &str = "tmio_%j_%n.msgpack";
 
 /// What the layers below MPI-IO leave out: the system's own files, programs and libraries, logs of tools.
 pub const DEFAULT_EXCLUDED: &str = "/proc/*,/sys/*,/dev/*,/etc/*,/usr/*,/bin/*,/sbin/*,/lib/*,/lib32/*,\
-     /lib64/*,/boot/*,/opt/*,/run/*,*/lib/python*,*/site-packages/*,*/dist-packages/*,*.so,*.so.*,*.py,*.pyc,*.darshan,*.darshan_partial";
+     /lib64/*,/boot/*,/opt/*,/run/*,*/lib/python*,*/site-packages/*,*/dist-packages/*,*.so,*.so.*,*.py,\
+     *.pyc,*.darshan,*.darshan_partial";
 
 /// One option: its name (`TMIO_` before it in the environment, as it is in a file), its default
 /// for people, what it means, and how its text is understood.

@@ -98,8 +98,8 @@ unsafe fn open_at(directory: c_int, name: Name, call: impl FnOnce() -> c_int) ->
     })
 }
 
-/// Runs a call that closes a descriptor. What it meant is forgotten before, as another thread may get the number at
-/// once.
+/// Runs a call that closes a descriptor. What it meant is forgotten before, as another thread may get the
+/// number at once.
 #[inline(always)]
 fn closing(descriptor: c_int, call: impl FnOnce() -> c_int) -> c_int {
     if !recording::is_on() {
@@ -173,7 +173,8 @@ wrappers! {
     openat64 (at: c_int, name: Name, how: c_int, mode: c_uint) -> c_int,
         |next| open_at(at, name, || next(at, name, how, mode));
     __openat_2 (at: c_int, name: Name, how: c_int) -> c_int, |next| open_at(at, name, || next(at, name, how));
-    __openat64_2 (at: c_int, name: Name, how: c_int) -> c_int, |next| open_at(at, name, || next(at, name, how));
+    __openat64_2 (at: c_int, name: Name, how: c_int) -> c_int,
+        |next| open_at(at, name, || next(at, name, how));
     // The name is complete only after the call.
     mkstemp (name: Name) -> c_int, |next| opening(name, || next(name));
     mkstemp64 (name: Name) -> c_int, |next| opening(name, || next(name));
@@ -182,7 +183,8 @@ wrappers! {
     mkstemps (name: Name, rest: c_int) -> c_int, |next| opening(name, || next(name, rest));
     mkstemps64 (name: Name, rest: c_int) -> c_int, |next| opening(name, || next(name, rest));
     mkostemps (name: Name, rest: c_int, how: c_int) -> c_int, |next| opening(name, || next(name, rest, how));
-    mkostemps64 (name: Name, rest: c_int, how: c_int) -> c_int, |next| opening(name, || next(name, rest, how));
+    mkostemps64 (name: Name, rest: c_int, how: c_int) -> c_int,
+        |next| opening(name, || next(name, rest, how));
 
     close (fd: c_int) -> c_int, |next| closing(fd, || next(fd));
     dup (fd: c_int) -> c_int, |next| duplicate(fd, || next(fd));
@@ -201,8 +203,8 @@ wrappers! {
     fchdir (fd: c_int) -> c_int, |next| { names::directory_changes(); next(fd) };
 }
 
-// Functions that older C libraries do not have: who asks at run time whether they are there finds ours, so they
-// are made of the system call.
+// Functions that older C libraries do not have: who asks at run time whether they are there finds ours, so
+// they are made of the system call.
 
 /// # Safety
 ///

@@ -122,8 +122,8 @@ pub(super) fn close_one_by_one(first: c_int) {
     thread::with(|thread| thread.end_own_work());
 }
 
-/// Exports functions that do something before they go on to the next one of their name, with all arguments as they are:
-/// it does not matter how many these are, nor whether they return.
+/// Exports functions that do something before they go on to the next one of their name, with all arguments
+/// as they are: it does not matter how many these are, nor whether they return.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 macro_rules! preceded {
     ($($name:ident after $before:ident;)*) => {

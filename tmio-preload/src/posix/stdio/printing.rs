@@ -69,9 +69,9 @@ unsafe fn checked(f: *mut Stream, check: c_int, format: Format, values: Values) 
 
 /// Exports functions with variable arguments after `$fixed` bytes of fixed ones.
 ///
-/// Premises of the unsafe code in it: the layout of a `va_list` (System V ABI for x86-64, section 3.5.7): where the next
-/// integer and the next floating-point argument are in the area of saved registers, where those on the stack begin, and
-/// where that area is.
+/// Premises of the unsafe code in it: the layout of a `va_list` (System V ABI for x86-64, section 3.5.7):
+/// where the next integer and the next floating-point argument are in the area of saved registers, where
+/// those on the stack begin, and where that area is.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 macro_rules! variadic {
     ($($name:ident ($fixed:literal, $values:literal) |$($argument:ident : $kind:ty),*| $body:expr;)*) => {
@@ -139,13 +139,15 @@ static VFSCANF_99: Next = Next::new("__isoc99_vfscanf\0");
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 variadic! {
-    fprintf (16, "rdx") |f: *mut Stream, format: Format, values: Values| plain(&VFPRINTF, f, format, values, true);
+    fprintf (16, "rdx") |f: *mut Stream, format: Format, values: Values|
+        plain(&VFPRINTF, f, format, values, true);
     printf (8, "rsi") |format: Format, values: Values| plain(&VFPRINTF, stdout, format, values, true);
     __fprintf_chk (24, "rcx") |f: *mut Stream, check: c_int, format: Format, values: Values|
         checked(f, check, format, values);
     __printf_chk (16, "rdx") |check: c_int, format: Format, values: Values|
         checked(stdout, check, format, values);
-    fscanf (16, "rdx") |f: *mut Stream, format: Format, values: Values| plain(&VFSCANF, f, format, values, false);
+    fscanf (16, "rdx") |f: *mut Stream, format: Format, values: Values|
+        plain(&VFSCANF, f, format, values, false);
     scanf (8, "rsi") |format: Format, values: Values| plain(&VFSCANF, stdin, format, values, false);
     __isoc99_fscanf (16, "rdx") |f: *mut Stream, format: Format, values: Values|
         plain(&VFSCANF_99, f, format, values, false);
@@ -156,7 +158,8 @@ variadic! {
     __isoc23_scanf (8, "rsi") |format: Format, values: Values| {
         plain(newest_scanf(), stdin, format, values, false)
     };
-    __isoc99_scanf (8, "rsi") |format: Format, values: Values| plain(&VFSCANF_99, stdin, format, values, false);
+    __isoc99_scanf (8, "rsi") |format: Format, values: Values|
+        plain(&VFSCANF_99, stdin, format, values, false);
 }
 
 /// What such programs call; an older C library has none of them.

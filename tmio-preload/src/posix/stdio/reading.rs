@@ -74,7 +74,8 @@ wrappers! {
     getchar_unlocked () -> c_int, |next| on(stdin, false, || next(), one);
     // What getc_unlocked is when it is no call: the function that fills an empty buffer.
     __uflow (f: *mut Stream) -> c_int, |next| on(f, false, || next(f), one);
-    fgets (to: *mut c_char, n: c_int, f: *mut Stream) -> *mut c_char, |next| on(f, true, || next(to, n, f), text);
+    fgets (to: *mut c_char, n: c_int, f: *mut Stream) -> *mut c_char,
+        |next| on(f, true, || next(to, n, f), text);
     fgets_unlocked (to: *mut c_char, n: c_int, f: *mut Stream) -> *mut c_char,
         |next| on(f, false, || next(to, n, f), text);
     __fgets_chk (to: *mut c_char, room: usize, n: c_int, f: *mut Stream) -> *mut c_char,

@@ -125,8 +125,8 @@ pub(super) unsafe fn pending(stream: *const Stream) -> i64 {
 /// What a call did: bytes that were read and written.
 pub(super) type Moved = (i64, i64);
 
-/// Runs a call on a stream, and records what it has moved, which `moved` says by its result and the buffer before and
-/// after.
+/// Runs a call on a stream, and records what it has moved, which `moved` says by its result and the buffer
+/// before and after.
 ///
 /// # Safety
 ///

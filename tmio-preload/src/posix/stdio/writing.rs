@@ -205,7 +205,8 @@ wrappers! {
 
     fflush (f: *mut Stream) -> c_int, |next| flush(f, true, || next(f));
     fflush_unlocked (f: *mut Stream) -> c_int, |next| flush(f, false, || next(f));
-    fseek (f: *mut Stream, to: i64, from: c_int) -> c_int, |next| on(f, true, || next(f, to, from), moved_by_seek);
+    fseek (f: *mut Stream, to: i64, from: c_int) -> c_int,
+        |next| on(f, true, || next(f, to, from), moved_by_seek);
     fseeko (f: *mut Stream, to: i64, from: c_int) -> c_int,
         |next| on(f, true, || next(f, to, from), moved_by_seek);
     fseeko64 (f: *mut Stream, to: i64, from: c_int) -> c_int,
