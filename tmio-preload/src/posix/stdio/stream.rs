@@ -70,17 +70,24 @@ impl Look {
     unsafe fn at(stream: *const Stream) -> Self {
         // SAFETY: as the caller promises. Another thread may change the stream, so that the compiler may not
         // assume anything about it.
-        let copy = unsafe { stream.read_volatile() };
-        let distance = |from: *mut u8, to: *mut u8| to.addr() as i64 - from.addr() as i64;
+        macro_rules! field {
+            ($name:ident) => {
+                unsafe { (&raw const (*stream).$name).read_volatile() }.addr()
+            };
+        }
+        let distance = |from: usize, to: usize| to as i64 - from as i64;
+        let (read_ptr, read_base, read_end) = (field!(read_ptr), field!(read_base), field!(read_end));
+        // SAFETY: as above.
+        let (flags, offset) = unsafe { ((*stream).flags, (&raw const (*stream).offset).read_volatile()) };
         let pushed_back =
-            if copy.flags & IN_BACKUP != 0 { distance(copy.save_base, copy.save_end) } else { 0 };
+            if flags & IN_BACKUP != 0 { distance(field!(save_base), field!(save_end)) } else { 0 };
         Self {
-            pending: distance(copy.write_base, copy.write_ptr).max(0),
-            available: distance(copy.read_ptr, copy.read_end).max(0) + pushed_back,
-            read_ptr: copy.read_ptr.addr(),
-            read_base: copy.read_base.addr(),
-            read_end: copy.read_end.addr(),
-            offset: copy.offset,
+            pending: distance(field!(write_base), field!(write_ptr)).max(0),
+            available: distance(read_ptr, read_end).max(0) + pushed_back,
+            read_ptr,
+            read_base,
+            read_end,
+            offset,
         }
     }
 
