@@ -175,6 +175,10 @@ impl Buffers {
                 spool.identify(self.part.path(), &greeting);
                 self.greet(&greeting);
             }
+            if self.failure().is_some() {
+                // No part will ever lead to it.
+                spool.remove();
+            }
             Some(spool)
         });
         if spool.is_some() && !self.has_flush_thread.swap(true, AcqRel) {
@@ -261,7 +265,9 @@ impl Buffers {
         if let Some((spool, directory)) = self.spool().and_then(|spool| Some((spool, spool.directory()?))) {
             let mut tally = Tally::default();
             salvage::clean(directory, spool.file(), &mut tally);
-            roll::clean(Path::new(roll::DIRECTORY));
+            for directory in roll::DIRECTORIES {
+                roll::clean(Path::new(directory));
+            }
             if tally.removed > 0 {
                 message::debug(format_args!("removed {} spools of dead processes", tally.removed));
             }

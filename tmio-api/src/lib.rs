@@ -62,5 +62,6 @@ pub use recorder::{
     record, start,
 };
 pub use shield::shield;
+pub use spool::keeps_mapped_pages;
 pub use state::{is_on, is_on_or_paused, pause, resume};
 pub use world::{JobInfo, World};

@@ -246,7 +246,7 @@ impl Recorder {
             header,
             info,
             is_first: world.rank() == 0,
-            buffers: buffers.install().ok_or("tracing has begun before")?,
+            buffers: buffers.install().ok_or("tracing has already begun")?,
             options,
             io_at_start: system::process_io(),
             time_per_record: slot::measure_record(),

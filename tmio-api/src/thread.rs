@@ -240,11 +240,17 @@ impl ThreadState {
 
     /// Number of the thread within its process, given out at its first record.
     #[inline(always)]
-    pub(crate) fn number(&self) -> u16 {
+    pub fn number(&self) -> u16 {
         match self.number.get() {
             0 => self.new_number(),
             number => number - 1,
         }
+    }
+
+    /// The same, if it was given out.
+    #[inline(always)]
+    pub fn number_if_any(&self) -> Option<u16> {
+        self.number.get().checked_sub(1)
     }
 
     #[cold]

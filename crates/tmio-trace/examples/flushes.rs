@@ -1,7 +1,8 @@
 //! Writes what a running job appends to its part, flush by flush, for measurements.
 //!
-//! `flushes DIRECTORY FLUSHES OPERATIONS RANKS` makes DIRECTORY/begin, and DIRECTORY/1, 2, …: so many operations each, of all ranks
-//! together, in bursts of a second every ten. The same arguments give the same bytes.
+//! `flushes DIRECTORY FLUSHES OPERATIONS RANKS` makes DIRECTORY/begin, and DIRECTORY/1, 2, …: so many
+//! operations each, of all ranks together, in bursts of a second every ten. The same arguments give the same
+//! bytes.
 
 use std::fs;
 use std::path::Path;

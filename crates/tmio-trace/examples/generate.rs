@@ -1,4 +1,5 @@
-//! Writes a trace of any size for measurements: bursts of requests of every rank, the ranks' blocks in mixed order.
+//! Writes a trace of any size for measurements: bursts of requests of every rank, the ranks' blocks in mixed
+//! order.
 //!
 //! `generate OUT OPERATIONS [RANKS]`; the same arguments give the same bytes.
 

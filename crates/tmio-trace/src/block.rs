@@ -6,8 +6,8 @@
 //! that the block's operations refer to), `columns`.
 //!
 //! The column `times` holds for each operation `start − end of the operation before` and `end − start`, see
-//! [`times`](crate::times). Each other one is a [`column`](crate::column) of `count` numbers, or of as many as there are
-//! nonblocking operations for the last four:
+//! [`times`](crate::times). Each other one is a [`column`](crate::column) of `count` numbers, or of as many
+//! as there are nonblocking operations for the last four:
 //!
 //! | column | number |
 //! |---|---|
@@ -246,8 +246,8 @@ impl BlockEncoder {
         }
     }
 
-    /// Appends the records of slots, merged over stretches of `width` nanoseconds. `false`: there is no memory for that; the
-    /// block has to be begun anew.
+    /// Appends the records of slots, merged over stretches of `width` nanoseconds. `false`: there is no
+    /// memory for that; the block has to be begun anew.
     pub fn extend_merged<'r>(
         &mut self,
         slots: impl Iterator<Item = RawRecords<'r>>,
@@ -288,8 +288,8 @@ impl BlockEncoder {
         }
     }
 
-    /// Appends those next records that differ from the operation before in nothing but their times: regular access
-    /// is little else.
+    /// Appends those next records that differ from the operation before in nothing but their times: regular
+    /// access is little else.
     fn push_alike(&mut self, records: &mut RawRecords<'_>) {
         let (kind, flags, thread, file, bytes, stride) = self.before.identity;
         if self.count == 0 || kind.is_nonblocking() {

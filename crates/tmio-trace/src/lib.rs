@@ -28,8 +28,9 @@
 //! # Ok::<(), tmio_trace::ReadError>(())
 //! ```
 //!
-//! The same crate is linked into the application (writing) and into `ftio` (reading), so it has few dependencies (serde
-//! with MessagePack, a checksum, error messages), and nothing on the writing path panics or allocates without asking.
+//! The same crate is linked into the application (writing) and into `ftio` (reading), so it has few
+//! dependencies (serde with MessagePack, a checksum, error messages), and nothing on the writing path panics
+//! or allocates without asking.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -32,8 +32,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// What tells a run from others: its number, or else the job and its start. (Outside a batch system, hosts that began
-    /// by themselves name the job after a process of their own.)
+    /// What tells a run from others: its number, or else the job and its start. (Outside a batch system,
+    /// hosts that began by themselves name the job after a process of their own.)
     pub fn run(&self) -> (String, i64) {
         match self.number {
             Some(number) => (String::new(), number as i64),

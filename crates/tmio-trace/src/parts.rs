@@ -84,8 +84,8 @@ fn begins_like_a_trace(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && is_trace_start(&start)
 }
 
-/// The parts of the very job whose recovered trace this is, if they are still there: they hold all that it does, and what
-/// hosts have added since.
+/// The parts of the very job whose recovered trace this is, if they are still there: they hold all that it
+/// does, and what hosts have added since.
 pub fn of_recovered(trace: &Path) -> Option<Job> {
     let directory = directory(trace);
     if !directory.is_dir() {

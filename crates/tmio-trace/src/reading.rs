@@ -306,7 +306,7 @@ impl Reading {
         }
         if !everybody {
             self.outcome.missing.push(format!(
-                "nothing is known of {} of {expected} ranks: {}",
+                "nothing is known about {} of {expected} ranks: {}",
                 self.outcome.missing_ranks.iter().map(|r| u64::from(r.end() - r.start()) + 1).sum::<u64>(),
                 list(&self.outcome.missing_ranks)
             ));
@@ -314,8 +314,8 @@ impl Reading {
         self.note_missing_hosts();
         if self.outcome.merged > 0 {
             self.outcome.missing.push(format!(
-                "{} of {} operations were merged to {} records of up to a minute, because the trace had reached its largest \
-                 size (TMIO_MAX_BYTES)",
+                "{} of {} operations were merged into {} records of up to a minute, because the trace had \
+                 reached its size limit (TMIO_MAX_BYTES)",
                 self.outcome.merged, self.outcome.operations, self.outcome.merged_to
             ));
         }
@@ -413,7 +413,7 @@ fn describe_damage(damage: &[Damage]) -> Option<String> {
         n => format!(" and {} more places", n - 1),
     };
     Some(format!(
-        "{total} bytes cannot be used: expected {} at byte {}{more}; the whole blocks around them are used",
+        "{total} bytes cannot be used: expected {} at byte {}{more}; complete blocks around them are used",
         first.what, first.offset
     ))
 }

@@ -182,8 +182,8 @@ fn append(part: &Path, user: u32, frames: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Numbers of a rank's blocks in a part. Only whole ones count: of a block that was being written when its process was
-/// killed, the part may hold a piece.
+/// Numbers of a rank's blocks in a part. Only whole ones count: of a block that was being written when its
+/// process was killed, the part may hold a piece.
 fn blocks_of(part: &Path, rank: u32) -> HashSet<u64> {
     let mut numbers = HashSet::new();
     let Ok(mut file) = File::open(part) else { return numbers };
@@ -205,7 +205,8 @@ fn blocks_of(part: &Path, rank: u32) -> HashSet<u64> {
     numbers
 }
 
-/// Where the frame at `at` ends, and its number if it is a block of `rank`. `None`: it is not whole, or there is none.
+/// Where the frame at `at` ends, and its number if it is a block of `rank`. `None`: it is not whole, or there
+/// is none.
 fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Option<u64>)> {
     let mut head = [0u8; HEAD];
     file.read_exact_at(&mut head, at).ok()?;

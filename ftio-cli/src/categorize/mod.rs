@@ -38,7 +38,7 @@ fn read(args: &Args) -> anyhow::Result<Exit> {
     let outputs = Outputs::open(&args.results)?;
     // A part without a name is removed at the end.
     let temporary = tempfile::Builder::new().prefix("ftio-categorize-").suffix(".part").tempfile();
-    let temporary = temporary.context("no temporary file can be made; name a file with -o")?;
+    let temporary = temporary.context("cannot create a temporary file; name a file with -o")?;
     let path = args.output.as_deref().unwrap_or(temporary.path());
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let mut part = Part::open(path, &args.settings(), shard)?;
@@ -88,10 +88,7 @@ fn list(args: &Args) -> anyhow::Result<Listing> {
     if listing.passed_over() > 0 {
         complain(
             Severity::Note,
-            &format!(
-                "{} without \".darshan\" in the name passed over",
-                counted(listing.passed_over(), "file")
-            ),
+            &format!("{} without \".darshan\" in the name skipped", counted(listing.passed_over(), "file")),
         );
     }
     Ok(listing)

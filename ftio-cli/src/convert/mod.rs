@@ -102,8 +102,8 @@ fn guess(output: &Path) -> anyhow::Result<Target> {
     let choices = match output.extension().and_then(|extension| extension.to_str()) {
         Some("csv") => return Ok(Target::Csv),
         Some("jsonl") => return Ok(Target::TmioJsonl),
-        Some("json") => "Say --to chrome or --to tmio-json",
-        Some("msgpack") => "Say --to msgpack or --to tmio-msgpack",
+        Some("json") => "Use --to chrome or --to tmio-json",
+        Some("msgpack") => "Use --to msgpack or --to tmio-msgpack",
         _ => "`ftio convert --help` lists what --to takes",
     };
     Err(wrong_usage(format!("{}: which format? {choices}", output.display())))

@@ -68,7 +68,7 @@ fn outputs(args: &Args) -> anyhow::Result<Vec<Box<dyn Output>>> {
 fn check(args: &Args) -> anyhow::Result<()> {
     let published = args.compat || args.paper;
     match args.outlier.as_slice() {
-        [_, _, ..] if published => bail!(wrong_usage("--outlier: --compat and --paper know only one method")),
+        [_, _, ..] if published => bail!(wrong_usage("--outlier: --compat and --paper take only one method")),
         [first, second] if first != second => {}
         [_, _, ..] => bail!(wrong_usage("--outlier: expected one method, or two different ones")),
         _ => {}

@@ -144,7 +144,7 @@ fn tell(added: &Extension, target: &Target, runs: usize) {
         complain(
             Severity::Warning,
             &format!(
-                "{}: now without {} at some of its scales: ftio model reads that, Extra-P does not",
+                "{}: lacks {} at some of its scales: ftio model reads that, Extra-P does not",
                 target.name(),
                 list(&added.missing)
             ),

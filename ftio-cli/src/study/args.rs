@@ -59,7 +59,7 @@ impl RuleArgs {
 /// `--threshold`.
 fn threshold(text: &str) -> Result<(String, f64), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-    let value = value.parse().map_err(|_| format!("{value:?} is no number"))?;
+    let value = value.parse().map_err(|_| format!("expected a number, found {value:?}"))?;
     Thresholds::default().set(name, value)?;
     Ok((name.to_owned(), value))
 }

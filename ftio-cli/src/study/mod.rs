@@ -53,9 +53,7 @@ pub fn studies(
         // An input is read three times: what can be read only once is kept in a file.
         let (path, kept) = if path.as_os_str() == "-" { keep_stdin()? } else { (path.clone(), None) };
         if input.merge {
-            anyhow::bail!(crate::exit::wrong_usage(
-                "--merge: a report is of one input, or of several side by side"
-            ));
+            anyhow::bail!(crate::exit::wrong_usage("--merge: give one input, or several to compare them"));
         }
         for one in study_path(&path, &reading, question) {
             // Not by the name of the file that it was kept in.

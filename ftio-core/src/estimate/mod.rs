@@ -92,7 +92,7 @@ fn foretold(view: &View, found: Estimate) -> Estimate {
 fn refused(best: &Candidate, evidence: Evidence) -> Estimate {
     let one = &best.best.hypothesis;
     let mut reasons = vec![format!(
-        "the best guess, {:.3} s from {} phases, has a probability of {:.0} %; that there is no period, {:.0} %",
+        "the best guess, {:.3} s from {} phases, has a probability of {:.0} %, and no period one of {:.0} %",
         one.period,
         one.members.len(),
         100.0 * best.probability,

@@ -238,7 +238,7 @@ impl Follower {
             let found = String::from_utf8_lossy(&head[..head.len().min(24)]).escape_debug().to_string();
             let name = &self.name;
             visit(Event::Warning(&format!(
-                "{name}: is of no known format; it begins with \"{found}\". Waiting for more"
+                "{name}: unknown format; it begins with \"{found}\". Waiting for more"
             )));
         }
     }

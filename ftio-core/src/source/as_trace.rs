@@ -39,9 +39,7 @@ pub fn as_trace(opened: Opened) -> Result<(Trace, Vec<String>), SourceError> {
     let mut notes = job.warnings.clone();
     notes.extend(job.notes.iter().cloned());
     if encoder.deadline_guessed {
-        notes.push(format!(
-            "{name}: does not tell when nonblocking requests had to be complete: taken as when they were"
-        ));
+        notes.push(format!("{name}: deadlines of nonblocking requests are not known; their ends are used"));
     }
     let trace = encoder.finish(&name, &job)?;
     Ok((trace, notes))

@@ -101,7 +101,7 @@ pub enum SourceError {
         found: String,
     },
     /// Samples cannot be merged with requests.
-    #[error("{name}: is a sampled quantity, and cannot be a part of a job")]
+    #[error("{name}: is a sampled quantity, which cannot be part of a job")]
     SampledPart {
         /// The input.
         name: String,

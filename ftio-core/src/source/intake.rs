@@ -136,7 +136,7 @@ fn number_of_ranks(ranks: &BTreeSet<u32>, notes: &mut Vec<String>) -> Option<u32
     let named = ranks.len() as u32;
     if first > 0 && last / 2 > named {
         notes.push(format!(
-            "the numbers of its {named} processes, {first} to {last}, are taken as names, not as ranks"
+            "the numbers of its {named} processes, {first} to {last}, are taken as process ids, not as ranks"
         ));
         return Some(named);
     }

@@ -49,7 +49,8 @@ fn each_mpi_function_has_both_names() {
     }
 }
 
-/// Functions on files that move no data and change nothing that a trace would tell, by the beginning of their names.
+/// Functions on files that move no data and change nothing that a trace would tell, by the beginning of their
+/// names.
 const NOT_RECORDED: [(&str, &str); 10] = [
     ("MPI_File_get_", "a question about the file"),
     ("MPI_File_c2f", "converts a handle"),

@@ -35,7 +35,7 @@ pub fn imbalance(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let mut found = between_ranks(job, thresholds).or_else(|| in_shared_files(job, thresholds))?;
     if is_collective(job) && job.usage.layer.as_deref() == Some("posix") {
         found.severity = Some(Severity::Info);
-        found.evidence += "; collective MPI-IO writes through few ranks, so this is meant to be";
+        found.evidence += "; collective MPI-IO writes through few ranks, so this is intended";
     }
     Some(found)
 }
@@ -114,7 +114,7 @@ fn in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
             bytes(fast_bytes as f64)
         ),
         advice: "Divide the data of the file evenly over the ranks, or use collective calls \
-            (MPI_File_write_at_all), which divide it anew."
+            (MPI_File_write_at_all), which redistribute it."
             .into(),
         numbers: BTreeMap::from([
             ("share", share),
@@ -240,7 +240,7 @@ pub fn drift(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     }
     Some(Found {
         severity: Some(Severity::Low),
-        title: format!("ranks begin phases {} apart, and ever further", seconds(last)),
+        title: format!("ranks begin phases {} apart, and drift further apart", seconds(last)),
         evidence: format!(
             "ranks began the first phases {} apart, the last ones {}: {} of the period",
             seconds(first),

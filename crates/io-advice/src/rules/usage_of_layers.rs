@@ -121,7 +121,7 @@ pub fn no_mpiio(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     Some(Found {
         severity: Some(Severity::Low),
         title: "ranks share files without MPI-IO".into(),
-        evidence: format!("{} files are shared by POSIX with many small requests", files.len()),
+        evidence: format!("{} files are shared through POSIX with many small requests", files.len()),
         advice: "Open shared files with MPI_File_open and use collective calls, or a library that does \
             (HDF5, PnetCDF, ADIOS2)."
             .into(),
@@ -254,7 +254,7 @@ pub fn not_all_seen(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         evidence,
         advice:
             "Findings hold for what was traced. ftio recover joins what a killed job has left; a program \
-            that uses POSIX or STDIO can be looked at by Darshan, whose logs ftio reads."
+            that uses POSIX or STDIO can be traced with Darshan, whose logs ftio reads."
                 .into(),
         numbers: seen.map(|seen| ("seen", seen)).into_iter().collect(),
         ..Found::default()

@@ -212,7 +212,7 @@ fn usable(phases: &[Stretch], notes: &mut Vec<String>) -> Vec<Stretch> {
     let kept: Vec<Stretch> = phases.iter().filter(finite).copied().collect();
     if kept.len() < phases.len() {
         notes.push(format!(
-            "{} phases whose times or bandwidth are no numbers were left out",
+            "{} phases whose times or bandwidth are not numbers were left out",
             phases.len() - kept.len()
         ));
     }

@@ -16,8 +16,8 @@ use tmio_trace::{Direction, Event, FilePointer, Metadata, Operation};
 const ALIGNMENT: u64 = 4096;
 
 /// Where nothing is known of places in files.
-const UNPLACED: &str = "order and alignment are known of independent calls with explicit offsets \
-                        (MPI_File_write_at) only; this program has none outside of file views";
+const UNPLACED: &str = "order and alignment are known only for independent calls with explicit offsets \
+    (MPI_File_write_at); this program has none outside file views";
 
 pub(super) fn usage(trace: TmioTrace) -> Result<Usage, SourceError> {
     let mut counting = Counting { only: trace.layer(), ..Counting::default() };
