@@ -155,6 +155,7 @@ fn close_many(first: c_uint, last: c_uint) {
     }
 }
 
+#[cfg_attr(test, allow(dead_code))]
 const CLOSE_RANGE_CLOEXEC: c_int = 4;
 
 fn duplicates(command: c_int) -> bool {
@@ -210,6 +211,7 @@ wrappers! {
 ///
 /// As for the system call.
 #[cfg_attr(not(test), unsafe(no_mangle))]
+#[cfg_attr(test, allow(dead_code))]
 unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, how: c_int) -> c_int {
     if how & CLOSE_RANGE_CLOEXEC == 0 {
         close_many(first, last);
@@ -222,6 +224,7 @@ unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, how: c_int)
 ///
 /// As for the C library's.
 #[cfg_attr(not(test), unsafe(no_mangle))]
+#[cfg_attr(test, allow(dead_code))]
 unsafe extern "C-unwind" fn closefrom(first: c_int) {
     let first = first.max(0);
     close_many(first as c_uint, c_uint::MAX);

@@ -109,6 +109,7 @@ pub(crate) fn mpi_has_begun() {
 }
 
 /// Closes all descriptors from a number on, on kernels that cannot do that at once.
+#[cfg_attr(test, allow(dead_code))]
 pub(super) fn close_one_by_one(first: c_int) {
     thread::with(|thread| thread.begin_own_work());
     // SAFETY: closing is what the caller has asked for.

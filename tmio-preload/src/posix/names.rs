@@ -204,7 +204,7 @@ fn path_of(descriptor: c_int) -> Option<String> {
 }
 
 /// File systems whose files are no data: what the kernel tells, and memory that only looks like files.
-const NOT_REAL: [i64; 17] = [
+const NOT_REAL: [libc::__fsword_t; 17] = [
     0x9fa0,      // proc
     0x6265_6572, // sysfs
     0x6462_6720, // debugfs
@@ -232,6 +232,6 @@ fn is_real_file(descriptor: c_int) -> bool {
         libc::fstat(descriptor, stat.as_mut_ptr()) == 0
             && stat.assume_init().st_mode & libc::S_IFMT == libc::S_IFREG
             && (libc::fstatfs(descriptor, system.as_mut_ptr()) != 0
-                || !NOT_REAL.contains(&(system.assume_init().f_type as i64)))
+                || !NOT_REAL.contains(&system.assume_init().f_type))
     }
 }

@@ -72,6 +72,7 @@ impl Look {
         // assume anything about it.
         macro_rules! field {
             ($name:ident) => {
+                // SAFETY: as above.
                 unsafe { (&raw const (*stream).$name).read_volatile() }.addr()
             };
         }
