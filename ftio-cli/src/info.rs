@@ -150,12 +150,21 @@ pub fn table(summary: &Summary, style: Style, columns: Option<usize>, most_files
     for (name, layer) in &summary.layers {
         line("Layer", format!("{name}: {}", layer_line(layer)));
     }
+    for process in summary.processes.iter().take(most_files) {
+        let state = if process.finished { "" } else { ", killed or running" };
+        let words = printable(&process.command);
+        line("Process", format!("{}: {words} (pid {}{state})", process.rank, process.pid));
+    }
+    if summary.processes.len() > most_files {
+        line("", format!("and {} more; --all lists them", summary.processes.len() - most_files));
+    }
     for (name, module) in summary.modules.iter().flatten() {
         line(name, module_line(module));
     }
     for file in summary.files.iter().take(most_files) {
+        let layer = file.layer.map(|layer| format!(" ({layer})")).unwrap_or_default();
         let text = format!(
-            "{}  {}, {} written, {} read",
+            "{}{layer}  {}, {} written, {} read",
             printable(&file.name),
             counted(file.ops, "operation"),
             bytes(file.bytes_written as f64),
@@ -185,8 +194,17 @@ pub fn table(summary: &Summary, style: Style, columns: Option<usize>, most_files
         line("Clocks", format!("{}at most {} apart", nodes.unwrap_or_default(), seconds(error)));
     }
     if let Some(all) = summary.coverage.process_bytes {
-        let through = bytes(summary.coverage.mpi_io_bytes as f64);
-        line("Coverage", format!("{through} by MPI-IO, {} by the processes in all", bytes(all as f64)));
+        let all = bytes(all as f64);
+        match summary.coverage.traced_bytes {
+            Some(traced) => line(
+                "Coverage",
+                format!("{} traced, {all} by the processes in all, also by pipes", bytes(traced as f64)),
+            ),
+            None => {
+                let through = bytes(summary.coverage.mpi_io_bytes as f64);
+                line("Coverage", format!("{through} by MPI-IO, {all} by the processes in all"));
+            }
+        }
     }
     for note in &summary.notes {
         line("Note", style.warn(&printable(note)));

@@ -18,8 +18,8 @@ pub struct InputArgs {
     #[command(flatten)]
     pub quantity: QuantityArgs,
 
-    /// Layer to take from Darshan logs, Recorder and dftracer: mpiio, posix, stdio, dfs or daos [default: the
-    /// one that moved most bytes]
+    /// Layer to take from traces that have several, Darshan logs, Recorder and dftracer: mpiio, posix, stdio,
+    /// dfs or daos [default: the one that moved most bytes]
     #[arg(long, help_heading = HEADING, value_name = "LAYER", value_parser = layer)]
     pub layer: Option<Layer>,
 

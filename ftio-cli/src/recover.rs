@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-fn write(remains: &Remains, to: &Path) -> anyhow::Result<Outcome> {
+pub fn write(remains: &Remains, to: &Path) -> anyhow::Result<Outcome> {
     // As the tracer's own: for the owner alone.
     let mut draft = output::create_private(to)?;
     let mut out = BufWriter::with_capacity(1 << 20, &mut draft);

@@ -71,7 +71,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         Some(path) => std::path::absolute(path)?,
         None => std::path::absolute(format!("tmio_run_{}.msgpack", std::process::id()))?,
     };
-    let tracing = Tracing { output: Some(&output), flush: Some(&args.flush), library: &args.library };
+    let variables = Vec::new();
+    let tracing =
+        Tracing { output: Some(&output), flush: Some(&args.flush), library: &args.library, variables };
     let mut command = tracing.command(&args.program)?;
     let options = args.prediction.options(args.outlier);
     let mut trace = Trace::new(&output, options.detect.mode, &args.prediction.quantity.options()?);

@@ -238,6 +238,11 @@ impl Buffers {
         self.slots().for_each(Slot::unlock);
     }
 
+    /// Operations in the blocks that were written.
+    pub(crate) fn operations(&self) -> u64 {
+        self.writers.iter().filter_map(|writer| Some(writer.try_lock()?.operations)).sum()
+    }
+
     /// Where this rank's blocks lie in the part, in order.
     pub(crate) fn extents(&self) -> Vec<Extent> {
         let mut extents: Vec<Extent> = self.writers.iter().flat_map(|w| w.lock().extents.clone()).collect();

@@ -409,8 +409,8 @@ fn copy(mut part: File, extent: Extent, to: &File, mut at: u64) -> io::Result<()
     let end = at + (extent.end - extent.start);
     let mut frames = frame::FrameReader::new(part.take(extent.end - extent.start));
     while let Some(found) = frames.next_frame()? {
-        let head = frame::head(FrameKind::Block, found.body).filter(|_| found.kind == Some(FrameKind::Block));
-        let Some(head) = head else { continue };
+        let kind = found.kind.filter(|kind| kind.is_block());
+        let Some(head) = kind.and_then(|kind| frame::head(kind, found.body)) else { continue };
         to.write_all_at(&head, at)?;
         to.write_all_at(found.body, at + head.len() as u64)?;
         at += (head.len() + found.body.len()) as u64;

@@ -40,6 +40,7 @@ pub mod options;
 mod output;
 mod parts;
 mod plan;
+pub mod process;
 mod record;
 mod recorder;
 mod shield;

@@ -4,6 +4,7 @@
 //! lasts: an unwinding that the C library has begun (`pthread_cancel`) may not be stopped by anybody, and
 //! the system calls that write records are cancellation points.
 
+use crate::thread;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -28,12 +29,14 @@ impl NoCancellation {
         // SAFETY: the place for the old state is valid; the call changes nothing but the calling thread's
         // state.
         unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut old) };
+        thread::with(|thread| thread.begin_own_work());
         Self(old)
     }
 }
 
 impl Drop for NoCancellation {
     fn drop(&mut self) {
+        thread::with(|thread| thread.end_own_work());
         // SAFETY: the state is the one that the thread had; the old one is not wanted.
         unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
     }

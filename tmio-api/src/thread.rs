@@ -17,6 +17,10 @@ use tmio_trace::spool::TickScale;
 pub struct ThreadState {
     /// A wrapper was entered and not left.
     inside: Cell<bool>,
+    /// Pieces of tmio's own work that the thread is in: its system calls are not the program's.
+    own_work: Cell<u8>,
+    /// Calls of MPI that the thread is in and that are not operations on files, such as `MPI_Init`.
+    in_mpi: Cell<u8>,
     pub(crate) slot: Cell<Option<Slot>>,
     /// Number of the thread within its process and one more; 0: it has none yet.
     number: Cell<u16>,
@@ -134,6 +138,47 @@ impl ThreadState {
         }
         self.leave();
         true
+    }
+
+    /// Whether the thread does work of tmio's own.
+    #[inline(always)]
+    pub fn is_own_work(&self) -> bool {
+        self.own_work.get() != 0
+    }
+
+    /// Whether the thread is inside MPI: what it does is MPI's doing.
+    #[inline(always)]
+    pub fn is_in_mpi(&self) -> bool {
+        self.inside.get() || self.in_mpi.get() != 0
+    }
+
+    /// What the calling thread does from here on until [`end_own_work`](Self::end_own_work) is tmio's own work.
+    #[inline]
+    pub fn begin_own_work(&self) {
+        self.own_work.set(self.own_work.get().saturating_add(1));
+    }
+
+    /// See [`begin_own_work`](Self::begin_own_work).
+    #[inline]
+    pub fn end_own_work(&self) {
+        self.own_work.set(self.own_work.get().saturating_sub(1));
+    }
+
+    /// Runs a call of MPI that is no operation on a file.
+    pub fn inside_mpi<T>(&self, call: impl FnOnce() -> T) -> T {
+        self.in_mpi.set(self.in_mpi.get().saturating_add(1));
+        let result = call();
+        self.in_mpi.set(self.in_mpi.get().saturating_sub(1));
+        result
+    }
+
+    /// In the child of a fork: the slot is the parent's, and whatever was under way is not.
+    pub(crate) fn begin_anew(&self) {
+        self.inside.set(false);
+        self.own_work.set(0);
+        self.in_mpi.set(0);
+        self.slot.set(None);
+        self.homeless.set(0);
     }
 
     /// Notes that this thread is about to begin an operation. The clock is read after this, so that whoever

@@ -60,7 +60,7 @@ impl Start {
         }
         clock::prepare();
         let parsed = options::from_environment();
-        if parsed.options.disable {
+        if parsed.options.disable || !parsed.options.layers.mpiio {
             return None;
         }
         let key = launcher::job_key();

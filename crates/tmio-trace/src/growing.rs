@@ -186,7 +186,7 @@ impl GrowingTrace {
             body.clear();
             let begin = length.min(IDENTITY_BYTES);
             (&mut file).take(begin as u64).read_to_end(&mut body)?;
-            if kind == Some(FrameKind::Block) && self.was_handed_out(&body) {
+            if kind.is_some_and(FrameKind::is_block) && self.was_handed_out(&body) {
                 file.seek_relative((length - begin) as i64)?;
                 continue;
             }
@@ -264,7 +264,7 @@ impl GrowingTrace {
     }
 
     fn frame(&mut self, kind: Option<FrameKind>, body: &[u8], visit: &mut impl FnMut(Event<'_>)) {
-        if kind == Some(FrameKind::Block) && self.was_handed_out(body) {
+        if kind.is_some_and(FrameKind::is_block) && self.was_handed_out(body) {
             return;
         }
         if kind == Some(FrameKind::Header) && self.header().is_some() && self.is_of_another_job(body) {

@@ -61,7 +61,7 @@ pub mod tmio;
 mod told;
 
 pub use block::Mark;
-pub use kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind};
+pub use kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind, TraceLayer};
 pub use meta::{ClockSample, Header, RankInfo, TraceEnd};
 pub use operation::{AsyncTimes, Operation};
 pub use reader::{Event, Outcome, ReadError, Trace};

@@ -4,6 +4,7 @@
 //! `OUT.parts/HOST`, one file of frames per host, and on the host where it ran the spools that the
 //! rank frames name, with what had not left memory. [`Trace`] makes one stream of either.
 
+use crate::Header;
 use crate::parts;
 use crate::reading::Reading;
 use std::fs::{self, File};
@@ -92,6 +93,14 @@ impl Trace {
             start: job.header.map(|h| h.start),
             other_jobs: 0,
         }
+    }
+
+    /// About the job, as far as that is known without reading the trace.
+    pub fn header(&self) -> Option<Header> {
+        self.sources.iter().find_map(|source| match source {
+            Source::File(path) => parts::first_header(path),
+            Source::Stream(_) => None,
+        })
     }
 
     /// Whether this is what an unfinished job has written so far.

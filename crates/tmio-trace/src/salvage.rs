@@ -197,7 +197,8 @@ fn blocks_of(part: &Path, rank: u32) -> HashSet<u64> {
     if at < size && file.seek(SeekFrom::Start(at)).is_ok() {
         let mut frames = FrameReader::new(file);
         while let Ok(Some(frame)) = frames.next_frame() {
-            let identity = block::identity(frame.body).filter(|_| frame.kind == Some(FrameKind::Block));
+            let identity =
+                block::identity(frame.body).filter(|_| frame.kind.is_some_and(FrameKind::is_block));
             numbers.extend(identity.filter(|(its, _)| *its == rank).map(|(_, number)| number));
         }
     }
@@ -216,7 +217,7 @@ fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Optio
     if end > size || !followed {
         return None;
     }
-    if FrameKind::from_code(kind) != Some(FrameKind::Block) {
+    if !FrameKind::from_code(kind).is_some_and(FrameKind::is_block) {
         return Some((end, None));
     }
     let mut bytes = vec![0; length.min(IDENTITY_BYTES)];

@@ -118,6 +118,7 @@ fn write() -> Vec<u8> {
             overhead_per_op: 41.5,
             process_read: 1 << 30,
             process_written: 1 << 33,
+            ..RankInfo::default()
         };
         bytes.extend(frame::encode(FrameKind::Rank, &info).unwrap());
         let all = operations(rank);

@@ -150,6 +150,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
 
     let mut detection = describe(&found, window, &finest, job, options);
     detection.source = name.to_owned();
+    detection.layer = job.layer;
     detection.mode = collected.mode;
     detection.requests = collected.bins.requests();
     detection.notes = job.warnings.iter().chain(&notes).cloned().collect();

@@ -2,6 +2,7 @@
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::error::SourceError;
+use crate::request::layer::Layer;
 use crate::request::{Batch, Detail, Request, Span};
 
 /// What is known about the job after reading.
@@ -15,6 +16,8 @@ pub struct Job {
     pub end: Option<i64>,
     /// Did the job reach its end, and could everything be read?
     pub complete: bool,
+    /// The layer whose requests these are, where the input has several.
+    pub layer: Option<Layer>,
     /// What could not be used, in words.
     pub warnings: Vec<String>,
     /// What else somebody should know who reads the result.

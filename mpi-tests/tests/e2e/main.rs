@@ -27,6 +27,7 @@ mod options;
 mod other_jobs;
 mod other_tools;
 mod pauses;
+mod posix;
 mod predict;
 mod python;
 mod rust_workload;

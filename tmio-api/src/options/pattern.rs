@@ -46,7 +46,7 @@ impl Options {
 }
 
 /// Shell pattern with `*` (anything) and `?` (one byte), in linear space and no recursion.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {

@@ -1,6 +1,6 @@
 //! The table of options.
 
-use super::{ClockChoice, Flush, Format, Options};
+use super::{ClockChoice, Flush, Format, Layers, Options};
 use crate::message::Level;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -9,6 +9,11 @@ use tmio_trace::tmio;
 
 /// Default of `TMIO_OUTPUT`; the ending is that of the format.
 pub const DEFAULT_OUTPUT: &str = "tmio_%j_%n.msgpack";
+
+/// What the layers below MPI-IO leave out: the system's own files, programs and libraries, logs of tools.
+pub const DEFAULT_EXCLUDED: &str = "/proc/*,/sys/*,/dev/*,/etc/*,/usr/*,/bin/*,/sbin/*,/lib/*,/lib32/*,\
+     /lib64/*,/boot/*,/opt/*,/run/*,*/lib/python*,*/site-packages/*,*/dist-packages/*,*.so,*.so.*,*.py,\
+     *.pyc,*.darshan,*.darshan_partial";
 
 /// One option: its name (`TMIO_` before it in the environment, as it is in a file), its default
 /// for people, what it means, and how its text is understood.
@@ -109,6 +114,48 @@ pub(super) const TABLE: &[Entry] = &[
                patterns both apply",
         set: |o, text| {
             exclude(&mut o.exclude_files, text);
+            Ok(())
+        },
+    },
+    Entry {
+        name: "EXCLUDE_PATHS",
+        default: DEFAULT_EXCLUDED,
+        help: "files that the layers posix and stdio leave out by default: patterns of paths that are used \
+               instead of these; none: nothing is left out (TMIO_EXCLUDE_FILES and TMIO_FILES hold for all \
+               layers)",
+        set: |o, text| {
+            let mut patterns = Vec::new();
+            exclude(&mut patterns, text);
+            o.exclude_paths = (text != DEFAULT_EXCLUDED).then_some(patterns);
+            Ok(())
+        },
+    },
+    Entry {
+        name: "LAYERS",
+        default: "mpiio",
+        help: "what is recorded: mpiio, posix, stdio (separated by commas); with posix or stdio, also \
+               programs without MPI are traced; counts only in the environment that the program begins with",
+        set: |o, text| {
+            let mut layers = Layers { mpiio: false, posix: false, stdio: false };
+            for name in list(text) {
+                match name.as_str() {
+                    "mpiio" => layers.mpiio = true,
+                    "posix" => layers.posix = true,
+                    "stdio" => layers.stdio = true,
+                    _ => return Err("mpiio, posix, stdio or several of them"),
+                }
+            }
+            o.layers = layers;
+            Ok(())
+        },
+    },
+    Entry {
+        name: "MIN_BYTES",
+        default: "1M",
+        help: "a process without MPI that moves fewer bytes (K, M or G may follow) in less than a second \
+               leaves no trace",
+        set: |o, text| {
+            o.min_bytes = size(text).ok_or("a size")? as u64;
             Ok(())
         },
     },
