@@ -2,9 +2,10 @@
 
 use crate::buffers::{BLOCK_MEMORY, Buffers, Who};
 use crate::parts::Extent;
+use crate::shield::Errno;
 use crate::slot::Slot;
 use crate::spool::MAX_SLOTS;
-use crate::system::{self, Errno};
+use crate::system;
 use crate::{clock, message, thread};
 use parking_lot::MutexGuard;
 use std::io;

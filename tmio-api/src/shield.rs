@@ -42,6 +42,25 @@ impl Drop for NoCancellation {
     }
 }
 
+/// Keeps the application's `errno` over what tmio does, and tells the thread's own calls from the program's.
+pub(crate) struct Errno(i32);
+
+impl Errno {
+    pub(crate) fn save() -> Self {
+        thread::with(|thread| thread.begin_own_work());
+        // SAFETY: the address is that of this thread's errno.
+        Errno(unsafe { *libc::__errno_location() })
+    }
+}
+
+impl Drop for Errno {
+    fn drop(&mut self) {
+        thread::with(|thread| thread.end_own_work());
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = self.0 };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,5 @@
 //! What the operating system and the batch system know about this process.
 
-use crate::thread;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tmio_trace::RankInfo;
@@ -162,25 +161,6 @@ pub(crate) fn has_memory(bytes: usize) -> bool {
     let has = probe.try_reserve_exact(bytes).is_ok();
     std::hint::black_box(&probe);
     has
-}
-
-/// Keeps the application's `errno` over what tmio does, and tells the thread's own calls from the program's.
-pub(crate) struct Errno(i32);
-
-impl Errno {
-    pub(crate) fn save() -> Self {
-        thread::with(|thread| thread.begin_own_work());
-        // SAFETY: the address is that of this thread's errno.
-        Errno(unsafe { *libc::__errno_location() })
-    }
-}
-
-impl Drop for Errno {
-    fn drop(&mut self) {
-        thread::with(|thread| thread.end_own_work());
-        // SAFETY: as above.
-        unsafe { *libc::__errno_location() = self.0 };
-    }
 }
 
 #[cfg(test)]

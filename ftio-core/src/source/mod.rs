@@ -48,6 +48,7 @@ mod opened;
 mod options;
 pub mod our_trace;
 pub mod pattern;
+mod pattern_fields;
 mod prometheus;
 mod proxy;
 pub mod proxy_profile;

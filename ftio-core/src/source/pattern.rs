@@ -28,6 +28,7 @@
 //! Python FTIO, which end in `.py`, are read as well.
 
 use super::error::{SourceError, excerpt};
+use super::pattern_fields::{BANDWIDTH, BYTES, DURATION, END, FIELDS, RANK, START};
 use super::python_pattern;
 use super::units;
 use crate::request::{Class, Mode};
@@ -46,15 +47,6 @@ bandwidth = 'MiB/s'
 start = 'us'
 end = 'us'
 ";
-
-/// The fields of a request, in the order of their numbers.
-pub(super) const FIELDS: [&str; 6] = ["start", "end", "duration", "bytes", "bandwidth", "rank"];
-pub(super) const START: usize = 0;
-pub(super) const END: usize = 1;
-pub(super) const DURATION: usize = 2;
-pub(super) const BYTES: usize = 3;
-pub(super) const BANDWIDTH: usize = 4;
-pub(super) const RANK: usize = 5;
 
 /// How to read a text.
 #[derive(Clone, Debug)]

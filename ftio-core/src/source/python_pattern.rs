@@ -7,7 +7,7 @@
 //!
 //! `pattern` names regular expressions, `translate` says which field each is and by what it is multiplied.
 
-use super::pattern::{BANDWIDTH, BYTES, END, START};
+use super::pattern_fields::{BANDWIDTH, BYTES, END, START};
 use std::collections::BTreeMap;
 
 /// What the Python FTIO calls the fields.
