@@ -34,6 +34,7 @@ pub mod clocks;
 mod commit;
 mod files;
 mod flush_thread;
+pub mod in_flight;
 pub mod message;
 pub mod nodes;
 pub mod options;

@@ -11,7 +11,8 @@ use crate::next::{self, exported};
 use crate::requests::{self, Claim, Pending};
 use crate::tracer::{self, Tracer};
 use std::ffi::{c_int, c_void};
-use tmio_api::thread::{Entered, ThreadState};
+use tmio_api::in_flight::Entered;
+use tmio_api::thread::ThreadState;
 use tmio_api::{Record, clock, shield, thread};
 use tmio_trace::Flags;
 

@@ -28,7 +28,7 @@
 //! Python FTIO, which end in `.py`, are read as well.
 
 use super::error::{SourceError, excerpt};
-use super::pattern_fields::{BANDWIDTH, BYTES, DURATION, END, FIELDS, RANK, START};
+use super::pattern_fields::{BANDWIDTH, BYTES, DURATION, END, FIELDS, START};
 use super::python_pattern;
 use super::units;
 use crate::request::{Class, Mode};
