@@ -81,4 +81,29 @@ fn a_small_file_takes_little_memory() {
             );
         }
     }
+    // However many phases TMIO's MessagePack holds, they are not kept.
+    let file = many_phases(200_000);
+    let format = FORMATS.iter().find(|format| format.name == "tmio-msgpack").unwrap();
+    let peak = peak(format, &file, &options) - file.len();
+    assert!(peak < 4 << 20, "{peak} bytes beside the {} of the file", file.len());
+}
+
+/// A file of TMIO's with so many blocking writes.
+fn many_phases(count: i64) -> Vec<u8> {
+    let mut builder = tmio_trace::tmio::PhaseBuilder::new();
+    for i in 0..count {
+        let (start, nonblocking) = (10_000_000 * i, None);
+        let (end, bytes) = (start + 1_234_567, 1 << 20);
+        let (kind, flags) = (tmio_trace::OpKind(0), tmio_trace::Flags(0));
+        let (thread, file, offset) = (0, 1, 0);
+        let write =
+            tmio_trace::Operation { kind, flags, thread, file, offset, bytes, start, end, nonblocking };
+        builder.push(0, &[write]).unwrap();
+    }
+    let phases = builder.finish();
+    let io_time = tmio_trace::tmio::IoTime::default();
+    let mut file = Vec::new();
+    let flush = tmio_trace::tmio::Flush { phases: &phases, io_time, processes: 1 };
+    tmio_trace::tmio::write_msgpack(&flush, &mut file).unwrap();
+    file
 }

@@ -3,7 +3,7 @@
 
 use ftio_core::Layer;
 use ftio_core::detect::{Analysis, Options, detect};
-use ftio_core::request::{Class, Mode, Request};
+use ftio_core::request::{Batch, Class, Mode, Request};
 use ftio_core::source::content::Content;
 use ftio_core::source::formats;
 use ftio_core::source::{
@@ -124,6 +124,36 @@ fn phases_are_those_of_the_file() {
             assert_eq!((phase.start, phase.end, phase.bandwidth), (start, start + 2.0, 524288.0), "{name}");
         }
     }
+}
+
+/// Twelve writes of 1 MiB, 10 s apart, of which every other one took less than the clock can tell.
+#[test]
+fn phases_of_no_time_keep_their_bytes() {
+    let mut builder = tmio_trace::tmio::PhaseBuilder::new();
+    let write = |i: i64| {
+        let start = 4_000_000_000 + 10_000_000_000 * i;
+        let (end, nonblocking) = (start + 2_000_000_000 * (i % 2), None);
+        let (kind, flags) = (tmio_trace::OpKind(0), tmio_trace::Flags(0));
+        let (thread, file, offset, bytes) = (0, 1, 0, 1 << 20);
+        tmio_trace::Operation { kind, flags, thread, file, offset, bytes, start, end, nonblocking }
+    };
+    builder.push(0, &(0..12).map(write).collect::<Vec<_>>()).unwrap();
+    let phases = builder.finish();
+    let io_time = tmio_trace::tmio::IoTime::default();
+    let flush = tmio_trace::tmio::Flush { phases: &phases, io_time, processes: 1 };
+    let mut file = Vec::new();
+    tmio_trace::tmio::write_msgpack(&flush, &mut file).unwrap();
+    let source = || one(open_bytes("x", file.clone()).unwrap()).into_source().unwrap();
+    let (mut plain, mut detailed) = (0, 0);
+    let job = source().read(Span::Actual, &mut |batch| plain += batch.iter().map(|r| r.bytes).sum::<u64>());
+    assert!(job.unwrap().complete);
+    let add = &mut |batch: Batch<'_>| {
+        detailed += batch.requests.iter().map(|detail| detail.request.bytes).sum::<u64>();
+    };
+    source().read_detailed(Span::Actual, add).unwrap();
+    assert_eq!((plain, detailed), (12 << 20, 12 << 20));
+    let found = analyse(one(open_bytes("x", file).unwrap()), None).unwrap().detection;
+    assert_eq!(found.total_bytes, 12 << 20);
 }
 
 #[test]

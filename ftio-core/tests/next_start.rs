@@ -113,3 +113,36 @@ fn the_next_start_from_the_second_phase_on() {
         assert!(k < 4 || width <= 0.5, "after {k}: {width} T wide");
     }
 }
+
+/// A job of more phases than bins: its period is known to a part of a thousandth, its last phase is one of
+/// very many.
+#[test]
+fn the_next_start_of_a_job_of_many_phases() {
+    let mut random = Random::new(5);
+    for (count, period) in [(20_000, 9.7), (70_000, 3.1)] {
+        let mut held = 0;
+        for part in [0.35, 0.55, 0.8] {
+            let mut at = 2.0;
+            let mut requests = Vec::with_capacity(count);
+            for _ in 0..count {
+                let second = |time: f64| (time * 1e9).round() as i64;
+                requests.push(Request::new(second(at), second(at + 0.2 * period), 1 << 30, Class::WriteSync));
+                at += period * (1.0 + 0.02 * normal(&mut random));
+            }
+            // The job is between two phases.
+            let last = requests[count - 1].start as f64 / 1e9;
+            let now = last + (at - last) * part;
+            let end = Some((now * 1e9) as i64);
+            let job = Job { ranks: Some(1), start: Some(0), end, complete: false, ..Job::default() };
+            let source = InMemory { requests: &requests, job };
+            let found = detect("long", source, &Options::default()).unwrap().detection;
+            let answer = found.period.unwrap_or_else(|| panic!("{count} phases: {:?}", found.reasons));
+            assert!((answer / period - 1.0).abs() < 0.01, "{count} phases: {answer}");
+            let next = found.next_phase.unwrap_or_else(|| panic!("{count} phases: {found:?}"));
+            assert!(next.start >= now - 1e-3 && next.start <= now + 1.1 * period, "{next:?} at {now}");
+            assert!(next.start_high - next.start_low <= 1.1 * period, "{next:?}");
+            held += usize::from((next.start_low..=next.start_high).contains(&at));
+        }
+        assert!(held >= 2, "{count} phases: {held} of 3 next starts within their intervals");
+    }
+}

@@ -134,3 +134,68 @@ fn every_prediction_has_the_period_of_a_detection_of_its_window() {
         }
     }
 }
+
+/// A quantity that a monitor samples every `step` seconds: phases of 4 s every 10 s, and a little of everything
+/// in between.
+fn samples(step: f64, count: usize) -> Vec<Request> {
+    let mut random = Random::new(3);
+    let mut busy = |from: f64| {
+        let parts = 40;
+        let inside =
+            (0..parts).filter(|i| (from + step * f64::from(*i) / f64::from(parts) + 7.0) % 10.0 < 4.0);
+        inside.count() as f64 / f64::from(parts) + 0.05 * random.unit()
+    };
+    let at = |i: usize| (step * i as f64 * SECOND) as i64;
+    let sample = |i: usize| {
+        let bytes = 1e6 * step * busy(step * i as f64);
+        Request::new(at(i), at(i + 1), bytes as u64, Class::WriteSync)
+    };
+    (0..count).map(sample).collect()
+}
+
+#[test]
+fn a_sampled_quantity_is_predicted_as_it_is_detected() {
+    for step in [1.0, 2.9, 4.1] {
+        let all = samples(step, (400.0 / step) as usize);
+        let options = PredictOptions { window: WindowRule::All, ..PredictOptions::default() };
+        let mut predictor = Predictor::new("samples", options);
+        predictor.set_per_unit(Some(1e3));
+        let mut known = 0;
+        for until in [(120.0 / step) as usize, (240.0 / step) as usize, all.len()] {
+            predictor.add(&all[known..until]);
+            known = until;
+            let end = all[until - 1].end;
+            let job = Job {
+                start: Some(0),
+                end: Some(end),
+                complete: false,
+                per_unit: Some(1e3),
+                sampled: Some((step * SECOND) as i64),
+                ..Job::default()
+            };
+            let requests = &all[..until];
+            let found = detect("samples", InMemory { requests, job }, &Options::default()).unwrap().detection;
+            let predicted = predictor.predict(end);
+            assert_eq!(
+                answer(predicted.period, predicted.confidence),
+                answer(found.period, found.confidence),
+                "samples of {step} s, {until} of them: {predicted:?}"
+            );
+            let right = found.period.is_some_and(|period| (period / 10.0 - 1.0).abs() < 0.03);
+            assert!(right, "samples of {step} s, {until} of them: {:?}", found.period);
+        }
+    }
+}
+
+#[test]
+fn sampling_coarser_than_the_signal_still_counts_phases() {
+    let trace = &traces()[0];
+    let whole = detected(trace, (None, None), false).detection;
+    assert_eq!(whole.evidence.as_ref().map(|evidence| evidence.phases), Some(24));
+    for frequency in [0.3, 0.05, 0.011] {
+        let coarse = Trace { frequency: Some(frequency), requests: trace.requests.clone(), ..*trace };
+        let found = detected(&coarse, (None, None), false).detection;
+        assert_eq!(found.evidence.as_ref().map(|evidence| evidence.phases), Some(24), "at {frequency} Hz");
+        assert_eq!(found.period, whole.period, "at {frequency} Hz");
+    }
+}

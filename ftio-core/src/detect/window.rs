@@ -91,9 +91,9 @@ impl<'a> Windows<'a> {
         let in_sections = || estimate_sections(fine, &self.sections(fine), &spectral, &given);
         let whole = || estimate(fine, &spectral, &given);
         let estimate = match resolution {
-            Resolution::Enough => whole(),
             Resolution::TooLittle => in_sections().unwrap_or_else(whole),
-            Resolution::Doubtful => {
+            // Bins that look fine may hide phases all the same: several in each bin, and pauses between them.
+            Resolution::Enough | Resolution::Doubtful => {
                 let found = whole();
                 let unknown = found.period.is_none() && found.periods.is_empty();
                 let other = unknown.then(in_sections).flatten().filter(|other| other.period.is_some());

@@ -20,6 +20,10 @@ const LOOSE: f64 = 0.35;
 /// … and loose without doubt if they vary by this much more.
 const LOOSE_WIDTH: f64 = 0.1;
 
+/// Distances that vary by more than the first are no longer even, by more than the second, not even at all.
+const UNEVEN: f64 = 0.3;
+const NOT_EVEN: f64 = 0.45;
+
 /// Phases that take less of the period than the first are short, more than the second, long.
 const SHORT: f64 = 0.1;
 const LONG: f64 = 0.3;
@@ -94,7 +98,7 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
         let uneven = if count > 2 { robust_spread(&member(&marked.volumes)).min(1.5) } else { 0.0 };
         let volume: f64 = one.members.iter().map(|&i| phases[i].volume).sum();
         let (first, last) = (one.members[0], one.members[count - 1]);
-        let cover = (phases[last].end - phases[first].start) / duration;
+        let cover = ((phases[last].end - phases[first].start) / duration).min(1.0);
         let sigma = one.own_sigma(signs.exactness);
         let chance = by_chance(links).max(0.02);
         let is_best = signs.best == Some(one.list) && one.within > -1.0;
@@ -105,6 +109,8 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
         let loose = (sigma - LOOSE).max(0.0);
         let busy = ((duty - SHORT) / (LONG - SHORT)).clamp(0.0, 1.0);
         let tail = if one.form == Form::Mean { tail(&member(&marked.starts)) } else { 0.0 };
+        let not_even = ((sigma - UNEVEN) / (NOT_EVEN - UNEVEN)).clamp(0.0, 1.0);
+        let span = phases[last].end - phases[first].start;
         let features = [
             flag(count <= 3),
             flag(count <= 5),
@@ -123,11 +129,13 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             log_rating(&one, marked, uneven),
             flag(is_best),
             loose,
-            (phases[last].end - phases[first].start) / active,
+            (span / active).min(1.0),
             marked.list.pattern.min(1.0),
             one.time_in_pauses(signs.lists),
             tail,
             flag(one.form == Form::Mean) * (loose / LOOSE_WIDTH).min(1.0) * busy,
+            flag(one.form == Form::Mean) * not_even,
+            duty.min(1.0) * (1.0 - cover).max(0.0),
             0.0,
             0.0,
             0.0,

@@ -16,6 +16,10 @@ const CLOCKED: f64 = 0.06;
 /// Distances that then vary by more are no rhythm.
 const LOOSEST: f64 = 0.35;
 
+/// Where distances vary by more, an empty slot or a pause is but one more long distance, if there are few.
+const LOOSE: f64 = 0.1;
+const FEW_ODD: f64 = 0.12;
+
 /// A gap is a usual one if it exceeds the median by at most this many robust spreads, or this share of the
 /// period.
 const USUAL_SPREADS: f64 = 3.0;
@@ -55,4 +59,18 @@ pub fn explained(mut comb: Hypothesis, marked: &Marked) -> Hypothesis {
     (comb.members, comb.links) = (members, links);
     let comb = comb.with_links(&marked.starts);
     if comb.sigma <= LOOSEST { comb } else { whole }
+}
+
+/// A comb of loose distances does not know its few empty slots and pauses from long distances: without them, its
+/// period is the mean distance of its members.
+pub fn loosened(comb: Hypothesis, marked: &Marked, exactness: f64) -> Hypothesis {
+    let odd = comb.links.iter().filter(|link| **link != 1).count();
+    let few = odd > 0 && odd as f64 <= FEW_ODD * comb.links.len() as f64;
+    if !few || comb.own_sigma(exactness) < LOOSE {
+        return comb;
+    }
+    let mut mean = comb.clone();
+    mean.links.fill(1);
+    let mean = mean.with_links(&marked.starts);
+    if mean.sigma <= LOOSEST { mean } else { comb }
 }

@@ -43,6 +43,11 @@ use crate::spectral::SpectralResult;
 pub use crate::estimate::result::{Estimate, FirstPhase, PeriodOf};
 pub use crate::estimate::view::Given;
 
+/// At most this many huge transfers are left out, and beside several of them a rhythm has at least so many
+/// phases.
+const MOST_HUGE: usize = 4;
+const LEAST_BESIDE: usize = 6;
+
 /// A first phase this many times as long, or as large, as the others is told apart.
 const ODD_FIRST: f64 = 1.5;
 
@@ -54,9 +59,7 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
     let view = View::of(fine, given);
     let answers =
         |view: &View| view.posterior.candidates.first().is_some_and(|best| best.probability >= ANSWER);
-    // One huge transfer may hide what comes before or after it.
-    let view =
-        if answers(&view) { view } else { view.without_huge_transfer().filter(answers).unwrap_or(view) };
+    let view = if answers(&view) { view } else { beside_huge_transfers(&view).unwrap_or(view) };
     let mut evidence = Evidence::of(&view);
     evidence.spectrum_period = spectral.frequency.map(|frequency| 1.0 / frequency);
     evidence.spectrum_confidence = spectral.confidence();
@@ -78,6 +81,22 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
     let found =
         if best.probability >= ANSWER { periodic(&view, best, evidence) } else { refused(best, evidence) };
     foretold(&view, found)
+}
+
+/// Huge transfers may hide what comes before or after them: a job reads its input, then a restart file. The
+/// signal without the largest, the two largest and so on, if there is a rhythm in it: one of a good number of
+/// phases where several were left out.
+fn beside_huge_transfers(view: &View) -> Option<View> {
+    let mut rest = view.without_huge_transfer()?;
+    for left_out in 1..=MOST_HUGE {
+        let best = rest.posterior.candidates.first().filter(|best| best.probability >= ANSWER);
+        let enough = |best: &Candidate| left_out == 1 || best.best.hypothesis.members.len() >= LEAST_BESIDE;
+        if best.is_some_and(enough) {
+            return Some(rest);
+        }
+        rest = rest.without_huge_transfer()?;
+    }
+    None
 }
 
 /// With the next phase by all hypotheses, and a provisional answer if there is no period.

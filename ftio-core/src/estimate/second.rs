@@ -304,12 +304,42 @@ fn is_left_over(
     usual(other) < LARGER * usual(first)
 }
 
+/// A finer comb has at least this probability beside the first.
+const LEAST_FINER: f64 = 0.001;
+
 /// A comb that fills fewer of its slots does not go on all the time.
 const GOES_ON: f64 = 0.95;
 
-/// Is a finer comb the inner structure of the phases: as many in each of them, and none between?
+/// A phase begins with one of a finer comb if that begins within this share of the finer period.
+const BEGINS_WITH: f64 = 0.25;
+
+/// Phases that begin with one of a finer comb less often than this are no part of it.
+const OWN: f64 = 0.3;
+
+/// Share of the time that a finer comb may pause, and if the phases of the slow one are no part of it: it waits
+/// for them.
+const MOST_PAUSED: f64 = 0.25;
+const MOST_WAITING: f64 = 0.45;
+
+/// How often the phases begin with one of a finer comb.
+fn begin_with(view: &View, phases: &[Phase], finer: &Hypothesis) -> f64 {
+    let starts = finer.starts(&view.lists);
+    let near = |phase: &&Phase| {
+        let after = starts.partition_point(|start| *start < phase.start);
+        let close = |i: usize| {
+            starts.get(i).is_some_and(|start| (start - phase.start).abs() <= BEGINS_WITH * finer.period)
+        };
+        close(after) || after.checked_sub(1).is_some_and(close)
+    };
+    phases.iter().filter(near).count() as f64 / phases.len().max(1) as f64
+}
+
+/// Is a finer comb the inner structure of the phases: as many in each of them, of which one is its beginning,
+/// and none between?
 fn is_inside(view: &View, phases: &[Phase], finer: &Hypothesis) -> bool {
-    (finer.fill < GOES_ON || finer.pause > 0.0) && are_made_of(phases, &view.lists[finer.list].list)
+    (finer.fill < GOES_ON || finer.pause > 0.0)
+        && begin_with(view, phases, finer) >= OWN
+        && are_made_of(phases, &view.lists[finer.list].list)
 }
 
 /// A finer rhythm that keeps its place in the first, but goes on through nearly all of it.
@@ -321,6 +351,7 @@ fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
         return None;
     }
     let rest = (1.0 - first.probability).max(1e-6);
+    let phases = view.members(one);
     let goes_on = |candidate: &&Candidate| {
         let finer = &candidate.best.hypothesis;
         let share = candidate.probability;
@@ -328,7 +359,7 @@ fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
             || finer.period > one.period / 2.5
             || (finer.members.len() as f64) < 2.5 * one.members.len() as f64
             || share < 0.3 * rest
-            || share < 0.01
+            || share < LEAST_FINER
             || finer.sigma > 0.1
             || finer.fill < 0.75
         {
@@ -339,10 +370,10 @@ fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
         let pauses: Vec<f64> =
             links.filter(|(_, slots)| **slots == 0).map(|(distance, _)| distance).collect();
         let all = starts.last().zip(starts.first()).map_or(0.0, |(last, first)| last - first);
-        pauses.iter().sum::<f64>() <= 0.25 * all
+        let most = if begin_with(view, &phases, finer) < OWN { MOST_WAITING } else { MOST_PAUSED };
+        pauses.iter().sum::<f64>() <= most * all
             && (pauses.is_empty() || median(&pauses) <= 3.0 * finer.period)
     };
-    let phases = view.members(one);
     let candidates = &view.posterior.candidates[1..];
     let finer = candidates.iter().filter(goes_on).find(|finer| {
         let finer = &finer.best.hypothesis;

@@ -17,56 +17,62 @@ pub struct Weight {
 }
 
 /// Features of a hypothesis.
-pub const FEATURES: usize = 27;
+pub const FEATURES: usize = 29;
 
 /// What is added to the score of every hypothesis.
-pub const CONSTANT: f64 = -16.061071;
+pub const CONSTANT: f64 = -13.526037;
 
 /// The weights, in the order of the features.
 pub const WEIGHTS: [Weight; FEATURES] = [
-    Weight { name: "few3", value: 1.4318946, meaning: "at most three phases" },
-    Weight { name: "few5", value: -2.5106235, meaning: "at most five phases" },
-    Weight { name: "irregular", value: -1.3870409, meaning: "distances vary, relative to chance" },
-    Weight { name: "even", value: 0.2655323, meaning: "−log₂ σ of the distances" },
-    Weight { name: "pause", value: -19.2092100, meaning: "share of the links that are pauses" },
-    Weight { name: "volume", value: 1.7866818, meaning: "share of the volume in the phases" },
-    Weight { name: "uneven_volume", value: -5.9994743, meaning: "spread of the phases' log-volumes" },
-    Weight { name: "correlation", value: 3.3354338, meaning: "autocorrelation one period later" },
+    Weight { name: "few3", value: 0.4283204, meaning: "at most three phases" },
+    Weight { name: "few5", value: -2.5055017, meaning: "at most five phases" },
+    Weight { name: "irregular", value: -0.4875311, meaning: "distances vary, relative to chance" },
+    Weight { name: "even", value: 0.4009222, meaning: "−log₂ σ of the distances" },
+    Weight { name: "pause", value: -13.9745788, meaning: "share of the links that are pauses" },
+    Weight { name: "volume", value: 2.8497975, meaning: "share of the volume in the phases" },
+    Weight { name: "uneven_volume", value: -6.0704798, meaning: "spread of the phases' log-volumes" },
+    Weight { name: "correlation", value: 1.7248190, meaning: "autocorrelation one period later" },
     Weight {
         name: "less_correlation",
-        value: 1.8683212,
+        value: -0.0016229,
         meaning: "how much higher it is at another hypothesis",
     },
-    Weight { name: "votes", value: 0.6145999, meaning: "octaves of scale that favour this period" },
-    Weight { name: "likelihood_each", value: 0.2351583, meaning: "log-likelihood ratio per link" },
-    Weight { name: "likelihood", value: 0.4782589, meaning: "log₂(1 + log-likelihood ratio)" },
-    Weight { name: "mean", value: 0.1995412, meaning: "nothing is left out" },
-    Weight { name: "cover", value: 0.5740704, meaning: "share of the window from first to last phase" },
-    Weight { name: "rating", value: 0.2550478, meaning: "how long the list holds and how regular it is" },
-    Weight { name: "best_list", value: 3.4703076, meaning: "the list with the best rating" },
-    Weight { name: "loose", value: -1.2379002, meaning: "distances vary by more than 35 %, by this much" },
+    Weight { name: "votes", value: 0.5242695, meaning: "octaves of scale that favour this period" },
+    Weight { name: "likelihood_each", value: 0.5115742, meaning: "log-likelihood ratio per link" },
+    Weight { name: "likelihood", value: 0.3643121, meaning: "log₂(1 + log-likelihood ratio)" },
+    Weight { name: "mean", value: 0.7641578, meaning: "nothing is left out" },
+    Weight { name: "cover", value: 1.6811096, meaning: "share of the window from first to last phase" },
+    Weight { name: "rating", value: 0.1948232, meaning: "how long the list holds and how regular it is" },
+    Weight { name: "best_list", value: 3.3172704, meaning: "the list with the best rating" },
+    Weight { name: "loose", value: 0.7018451, meaning: "distances vary by more than 35 %, by this much" },
     Weight {
         name: "active",
-        value: 8.1544952,
+        value: 3.1729257,
         meaning: "share of the time with any I/O from first to last phase",
     },
-    Weight { name: "pattern", value: -0.0357473, meaning: "gain of taking several phases in turn as one" },
-    Weight { name: "paused_time", value: -2.2068028, meaning: "share of the time in pauses" },
-    Weight { name: "tail", value: -2.6579891, meaning: "the longest distance against the usual one" },
+    Weight { name: "pattern", value: 0.4621241, meaning: "gain of taking several phases in turn as one" },
+    Weight { name: "paused_time", value: 0.1825546, meaning: "share of the time in pauses" },
+    Weight { name: "tail", value: -0.8594343, meaning: "the longest distance against the usual one" },
     Weight {
         name: "loose_busy",
-        value: 3.0017909,
+        value: 3.8973131,
         meaning: "as loose, in phases that take much of the time",
     },
-    Weight { name: "line", value: -6.0302944, meaning: "it is a line of the spectrum" },
-    Weight { name: "line_z", value: -0.3561438, meaning: "log₂ z of the line" },
+    Weight { name: "not_even", value: -2.9368369, meaning: "distances vary by more than 30 to 45 %" },
+    Weight {
+        name: "crowded",
+        value: -5.3428196,
+        meaning: "phases take much of the period, but all of them little of the window",
+    },
+    Weight { name: "line", value: -8.1978463, meaning: "it is a line of the spectrum" },
+    Weight { name: "line_z", value: 0.6154466, meaning: "log₂ z of the line" },
     Weight {
         name: "line_power",
-        value: 18.7175672,
+        value: 10.2425395,
         meaning: "√ share of the power in the line and its multiples",
     },
-    Weight { name: "line_periods", value: 2.0013806, meaning: "log₂ of the periods in the window" },
+    Weight { name: "line_periods", value: 1.7172469, meaning: "log₂ of the periods in the window" },
     Weight {
-        name: "line_rival", value: 3.2680533, meaning: "log₂ of z to that of the strongest other line"
+        name: "line_rival", value: 3.4687809, meaning: "log₂ of z to that of the strongest other line"
     },
 ];

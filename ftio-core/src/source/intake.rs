@@ -49,7 +49,7 @@ impl<F: Feed> Fed<F> {
             requests: Vec::new(),
             phases: Vec::new(),
             taken: 0,
-            ranks: BTreeSet::new(),
+            ranks: Ranks::default(),
             last_rank: None,
             left_out: 0,
             first_left_out: None,
@@ -70,7 +70,7 @@ pub(super) struct Intake<'a> {
     requests: Vec<Request>,
     phases: Vec<BandwidthPiece>,
     taken: u64,
-    ranks: BTreeSet<u32>,
+    ranks: Ranks,
     last_rank: Option<u32>,
     left_out: u64,
     first_left_out: Option<String>,
@@ -85,7 +85,7 @@ impl Intake<'_> {
         self.taken += 1;
         if phase.rank != self.last_rank {
             self.last_rank = phase.rank;
-            self.ranks.extend(phase.rank);
+            phase.rank.into_iter().for_each(|rank| self.ranks.insert(rank));
         }
         match &mut self.sink {
             Sink::Requests(visit) => {
@@ -125,22 +125,51 @@ impl Intake<'_> {
             job.warnings.insert(0, format!("{name}: {entries} left out; {first}"));
             job.complete = false;
         }
-        job.ranks = job.ranks.or_else(|| number_of_ranks(&self.ranks, &mut job.notes));
+        job.ranks = job.ranks.or_else(|| self.ranks.number(&mut job.notes));
         Ok(job)
     }
 }
 
-/// Ranks count from 0. Numbers that do not, and leave out more than they name, are those of processes.
-fn number_of_ranks(ranks: &BTreeSet<u32>, notes: &mut Vec<String>) -> Option<u32> {
-    let (first, last) = (*ranks.first()?, *ranks.last()?);
-    let named = ranks.len() as u32;
-    if first > 0 && last / 2 > named {
-        notes.push(format!(
-            "the numbers of its {named} processes, {first} to {last}, are taken as process ids, not as ranks"
-        ));
-        return Some(named);
+/// Ranks that were seen: small numbers as bits, since every request asks.
+#[derive(Debug, Default)]
+struct Ranks {
+    small: Vec<u64>,
+    others: BTreeSet<u32>,
+}
+
+impl Ranks {
+    const SMALL: u32 = 1 << 16;
+
+    #[inline]
+    fn insert(&mut self, rank: u32) {
+        if rank >= Self::SMALL {
+            self.others.insert(rank);
+            return;
+        }
+        let word = rank as usize / 64;
+        if word >= self.small.len() {
+            self.small.resize(word + 1, 0);
+        }
+        self.small[word] |= 1 << (rank % 64);
     }
-    Some(last.saturating_add(1))
+
+    /// How many ranks a job of these has. They count from 0. Numbers that do not, and leave out more than they
+    /// name, are those of processes.
+    fn number(&self, notes: &mut Vec<String>) -> Option<u32> {
+        let mut bits = self.small.iter().enumerate().filter(|(_, word)| **word != 0);
+        let lowest = bits.clone().next().map(|(i, word)| 64 * i as u32 + word.trailing_zeros());
+        let highest = bits.next_back().map(|(i, word)| 64 * i as u32 + 63 - word.leading_zeros());
+        let first = lowest.or(self.others.first().copied())?;
+        let last = self.others.last().copied().or(highest)?;
+        let named = self.small.iter().map(|word| word.count_ones()).sum::<u32>() + self.others.len() as u32;
+        if first > 0 && last / 2 > named {
+            notes.push(format!(
+                "the numbers of its {named} processes, {first} to {last}, are taken as process ids, not as ranks"
+            ));
+            return Some(named);
+        }
+        Some(last.saturating_add(1))
+    }
 }
 
 fn describe(phase: &BandwidthPiece) -> String {
@@ -149,4 +178,27 @@ fn describe(phase: &BandwidthPiece) -> String {
         "expected finite times in order and a bandwidth of 0 or more, found {} B/s{bytes} from {} s to {} s",
         phase.bandwidth, phase.start, phase.end
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_counted_from_zero_or_named() {
+        for (seen, number, notes) in [
+            (&[][..], None, 0),
+            (&[0], Some(1), 0),
+            (&[3, 0, 3, 63, 64], Some(65), 0),
+            (&[1, 2], Some(3), 0),
+            (&[4711, 4712, 90_000], Some(3), 1),
+            (&[70_000, 80_000], Some(2), 1),
+            (&[0, 70_000], Some(70_001), 0),
+        ] {
+            let mut ranks = Ranks::default();
+            seen.iter().for_each(|rank| ranks.insert(*rank));
+            let mut said = Vec::new();
+            assert_eq!((ranks.number(&mut said), said.len()), (number, notes), "{seen:?}");
+        }
+    }
 }

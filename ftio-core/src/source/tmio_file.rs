@@ -1,7 +1,8 @@
 //! JSON, JSONL and MessagePack of the C++ TMIO, and FTIO's custom JSON.
 //!
-//! They hold phases: a bandwidth from one moment to another; bytes are their product. Sections of required
-//! bandwidth are read instead of those of actual bandwidth if that is asked for.
+//! They hold phases: a bandwidth from one moment to another. MessagePack has their bytes as well; in the others
+//! these are the product, so that a phase that took no measurable time has none. Sections of required bandwidth
+//! are read instead of those of actual bandwidth if that is asked for.
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::content::{Content, beginning, contains};
@@ -12,7 +13,7 @@ use crate::request::{Batch, Class, Completion, Detail, Request, Span};
 use crate::time::nanoseconds;
 use std::io::Read;
 use std::path::Path;
-use tmio_trace::tmio::{self, Digest, Mode, ReadOptions};
+use tmio_trace::tmio::{self, Digest, FilePhase, Mode, ReadOptions};
 
 /// A list of MessagePack. No text begins with these bytes.
 pub(super) fn looks_like_message_pack(head: &[u8]) -> bool {
@@ -78,23 +79,14 @@ enum Phases {
     Read(String, Box<Digest>),
 }
 
-impl Phases {
-    fn digest(self, required: bool) -> Result<(String, Digest), SourceError> {
-        match self {
-            Phases::Unread(file) if required => Ok((file.name.clone(), file.into_digest()?)),
-            Phases::Unread(TmioFile { name, input }) => {
-                let digest = tmio::read(Path::new(&name), input, ReadOptions::default())?;
-                Ok((name, digest))
-            }
-            Phases::Read(name, digest) => Ok((name, *digest)),
-        }
-    }
-}
-
 impl Source for Phases {
     fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
-        let (name, digest) = self.digest(false)?;
-        Box::new(Fed(name, Sections { digest: &digest, classes: &Class::ALL })).read(span, visit)
+        match *self {
+            Phases::Unread(file) => Box::new(Fed(file.name.clone(), file)).read(span, visit),
+            Phases::Read(name, digest) => {
+                Box::new(Fed(name, Sections { digest: &digest, classes: &Class::ALL })).read(span, visit)
+            }
+        }
     }
 
     fn read_detailed(
@@ -102,7 +94,10 @@ impl Source for Phases {
         span: Span,
         visit: &mut dyn FnMut(Batch<'_>),
     ) -> Result<Job, SourceError> {
-        let (name, digest) = self.digest(true)?;
+        let (name, digest) = match *self {
+            Phases::Unread(file) => (file.name.clone(), file.into_digest()?),
+            Phases::Read(name, digest) => (name, *digest),
+        };
         for class in [Class::WriteAsync, Class::ReadAsync] {
             let details = nonblocking(&digest, class, span);
             visit(Batch { requests: &details, files: &[] });
@@ -116,9 +111,38 @@ impl Source for Phases {
         span: Span,
         visit: &mut dyn FnMut(&[BandwidthPiece]),
     ) -> Result<Job, SourceError> {
-        let (name, digest) = self.digest(false)?;
-        Box::new(Fed(name, Sections { digest: &digest, classes: &Class::ALL })).read_pieces(span, visit)
+        match *self {
+            Phases::Unread(file) => Box::new(Fed(file.name.clone(), file)).read_pieces(span, visit),
+            Phases::Read(name, digest) => {
+                Box::new(Fed(name, Sections { digest: &digest, classes: &Class::ALL }))
+                    .read_pieces(span, visit)
+            }
+        }
     }
+}
+
+impl Feed for TmioFile {
+    fn feed(self, span: Span, intake: &mut Intake<'_>) -> Result<Job, SourceError> {
+        let mut counts = [0u64; 4];
+        let mut take = |class: Class, phase: &FilePhase| {
+            let count = &mut counts[class as usize];
+            *count += 1;
+            let place = || format!("phase {count} of {}", section(class, span).name());
+            intake.push(piece(class, phase, span), place);
+        };
+        let digest =
+            tmio::read_visiting(Path::new(&self.name), self.input, ReadOptions::default(), &mut take)?;
+        Sections { digest: &digest, classes: &Class::ALL }.feed(span, intake)
+    }
+}
+
+/// A phase of MessagePack.
+fn piece(class: Class, phase: &FilePhase, span: Span) -> BandwidthPiece {
+    let required = span == Span::Required && Mode::required(class).is_some();
+    let (end, bandwidth) =
+        if required { (phase.required_end, phase.required) } else { (phase.end, phase.throughput) };
+    let bytes = known_bytes(phase.bytes, phase.start, end);
+    BandwidthPiece { start: phase.start, end, bandwidth, bytes, rank: None, class }
 }
 
 /// Nonblocking phases with both their ends: the sections of actual and of required bandwidth list the same
@@ -129,7 +153,8 @@ fn nonblocking(digest: &Digest, class: Class, span: Span) -> Vec<Detail> {
     let required = required.filter(|required| required.t_rank_s == actual.t_rank_s);
     let pieces = actual.t_rank_s.iter().zip(&actual.t_rank_e).zip(&actual.b_rank_avr);
     let detail = |(i, ((&start, &end), &bandwidth)): (usize, ((&f64, &f64), &f64))| {
-        let piece = BandwidthPiece { start, end, bandwidth, bytes: None, rank: None, class };
+        let bytes = actual.rank_bytes.get(i).and_then(|&bytes| known_bytes(bytes, start, end));
+        let piece = BandwidthPiece { start, end, bandwidth, bytes, rank: None, class };
         let mut request = piece.request()?;
         let deadline = required.and_then(|required| required.t_rank_e.get(i)).copied().map(nanoseconds);
         let completion = deadline.map(|deadline| Completion { done: request.end, deadline });
@@ -139,6 +164,11 @@ fn nonblocking(digest: &Digest, class: Class, span: Span) -> Vec<Detail> {
         Some(Detail { request, file: None, completion })
     };
     pieces.enumerate().filter_map(detail).collect()
+}
+
+/// Bytes that the file says; those of a phase that ends before it starts say nothing.
+fn known_bytes(bytes: f64, start: f64, end: f64) -> Option<u64> {
+    (bytes >= 1.0 && bytes.is_finite() && end >= start).then_some(bytes as u64)
 }
 
 /// Some sections of a digest.
@@ -189,7 +219,10 @@ fn push(digest: &Digest, mode: Mode, intake: &mut Intake<'_>) {
         |start, end, bandwidth| BandwidthPiece { start, end, bandwidth, bytes: None, rank: None, class };
     let phases = series.t_rank_s.iter().zip(&series.t_rank_e).zip(&series.b_rank_avr);
     for (index, ((&start, &end), &bandwidth)) in phases.enumerate() {
-        intake.push(phase(start, end, bandwidth), || format!("phase {} of {}", index + 1, mode.name()));
+        let bytes = series.rank_bytes.get(index).and_then(|&bytes| known_bytes(bytes, start, end));
+        intake.push(BandwidthPiece { bytes, ..phase(start, end, bandwidth) }, || {
+            format!("phase {} of {}", index + 1, mode.name())
+        });
     }
     if series.t_rank_s.is_empty() {
         // The bandwidth of the application from each moment to the next.

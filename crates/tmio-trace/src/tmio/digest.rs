@@ -46,6 +46,8 @@ pub struct Series {
     pub b_overlap_avr: Vec<f64>,
     pub b_overlap_sum: Vec<f64>,
     pub t_overlap: Vec<f64>,
+    /// Bytes of each phase (MessagePack only): what bandwidth and times do not tell of one that took no time.
+    pub rank_bytes: Vec<f64>,
     /// Flushes that had this section.
     pub(super) flushes: u64,
 }

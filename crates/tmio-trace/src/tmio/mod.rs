@@ -194,9 +194,50 @@ pub fn detect(first_bytes: &[u8]) -> Option<Format> {
     is_list.then_some(Format::Json)
 }
 
+/// A phase as MessagePack has it: with its bytes, which bandwidth and times do not tell where it took no
+/// measurable time. Times are seconds, bandwidths bytes per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FilePhase {
+    /// Entry of the first call.
+    pub start: f64,
+    /// When its last operation was seen complete.
+    pub end: f64,
+    /// When it had to be complete for nobody to wait; 0 for a blocking phase.
+    pub required_end: f64,
+    /// Bytes of all its operations.
+    pub bytes: f64,
+    /// Its bandwidth.
+    pub throughput: f64,
+    /// The bandwidth required of it; 0 for a blocking phase.
+    pub required: f64,
+}
+
+/// Takes the phases of a file, each with its class.
+pub type VisitPhase<'a> = dyn FnMut(crate::Class, &FilePhase) + 'a;
+
 /// Reads a file of TMIO's; `path` is used in messages. What is whole of a damaged file is used, and the
 /// digest says that it is not complete.
 pub fn read(path: &Path, input: impl Read, options: ReadOptions) -> Result<Digest, DigestError> {
+    read_by(path, input, options, None)
+}
+
+/// The same, but phases of MessagePack are handed to `visit` as they come, and are not in the digest: however
+/// many there are, they take no memory. Those of the other formats are in the digest.
+pub fn read_visiting(
+    path: &Path,
+    input: impl Read,
+    options: ReadOptions,
+    visit: &mut VisitPhase<'_>,
+) -> Result<Digest, DigestError> {
+    read_by(path, input, options, Some(visit))
+}
+
+fn read_by(
+    path: &Path,
+    input: impl Read,
+    options: ReadOptions,
+    visit: Option<&mut VisitPhase<'_>>,
+) -> Result<Digest, DigestError> {
     let path = || path.to_owned();
     let io_error = |source| DigestError::Io { path: path(), source };
     let mut input = input;
@@ -208,7 +249,7 @@ pub fn read(path: &Path, input: impl Read, options: ReadOptions) -> Result<Diges
     let format = detect(&start);
     let all = start.as_slice().chain(input);
     let mut digest = match format {
-        Some(Format::Msgpack) => read_msgpack::read(all, options).map_err(io_error)?,
+        Some(Format::Msgpack) => read_msgpack::read(all, options, visit).map_err(io_error)?,
         Some(format) => read_json::read(all, format, options).map_err(io_error)?,
         None if start.trim_ascii_start().starts_with(b"{") => {
             read_json::read(all, Format::Json, options).map_err(io_error)?

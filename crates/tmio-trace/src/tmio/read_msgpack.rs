@@ -4,13 +4,23 @@ use super::digest::{Digest, Scalars};
 use super::io_time::IoTime;
 use super::window::{Place, Problem, Window};
 use super::write_msgpack::IO_TIME;
-use super::{Format, Mode, ReadOptions};
+use super::{FilePhase, Format, Mode, ReadOptions, VisitPhase};
 use crate::Class;
 use std::io::{self, Read};
 
-pub(super) fn read(input: impl Read, options: ReadOptions) -> io::Result<Digest> {
-    let mut reader =
-        Reader { window: Window::new(input), digest: Digest::new(Format::Msgpack), options, counts: [0; 5] };
+/// Phases go to `visit` if there is one, else into the digest.
+pub(super) fn read(
+    input: impl Read,
+    options: ReadOptions,
+    visit: Option<&mut VisitPhase<'_>>,
+) -> io::Result<Digest> {
+    let mut reader = Reader {
+        window: Window::new(input),
+        digest: Digest::new(Format::Msgpack),
+        options,
+        visit,
+        counts: [0; 5],
+    };
     loop {
         reader.window.fill(1)?;
         if reader.window.bytes().is_empty() {
@@ -140,15 +150,23 @@ fn phase(bytes: &[u8]) -> Option<([f64; 9], &[u8])> {
     Some((numbers, rest))
 }
 
-struct Reader<R> {
+impl From<[f64; 9]> for FilePhase {
+    #[inline]
+    fn from([bytes, start, end, required_end, _, throughput, _, required, _]: [f64; 9]) -> Self {
+        FilePhase { start, end, required_end, bytes, throughput, required }
+    }
+}
+
+struct Reader<'a, 'b, R> {
     window: Window<R>,
     digest: Digest,
     options: ReadOptions,
+    visit: Option<&'a mut VisitPhase<'b>>,
     /// How often each of the five objects was there.
     counts: [u64; 5],
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> Reader<'_, '_, R> {
     fn place(&self) -> Place {
         Place { offset: self.window.offset(), line: 0 }
     }
@@ -292,12 +310,28 @@ impl<R: Read> Reader<R> {
             self.window.fill(LONGEST_PHASE)?;
             let bytes = self.window.bytes();
             let mut rest = bytes;
+            if let Some(visit) = &mut self.visit {
+                while left > 0 && (rest.len() >= LONGEST_PHASE || self.window.ended()) {
+                    let Some((numbers, tail)) = phase(rest) else { break };
+                    visit(class, &numbers.into());
+                    rest = tail;
+                    left -= 1;
+                }
+                let used = bytes.len() - rest.len();
+                self.window.advance(used);
+                if used == 0 {
+                    self.odd_phase(class, count - left, count)?;
+                    left -= 1;
+                }
+                continue;
+            }
             // Moved out, so that the loop has no look-ups.
             let mut actual = self.digest.take_series(Mode::actual(class));
             let mut required = Mode::required(class).map(|mode| self.digest.take_series(mode));
             while left > 0 && (rest.len() >= LONGEST_PHASE || self.window.ended()) {
                 let Some((numbers, tail)) = phase(rest) else { break };
-                let [_, start, end, required_end, t_sum, t_avr, b_sum, b_avr, _] = numbers;
+                let [bytes, start, end, required_end, t_sum, t_avr, b_sum, b_avr, _] = numbers;
+                actual.rank_bytes.push(bytes);
                 actual.b_rank_avr.push(t_avr);
                 actual.t_rank_s.push(start);
                 actual.t_rank_e.push(end);
@@ -305,6 +339,7 @@ impl<R: Read> Reader<R> {
                     actual.b_rank_sum.push(t_sum);
                 }
                 if let Some(required) = &mut required {
+                    required.rank_bytes.push(bytes);
                     required.b_rank_avr.push(b_avr);
                     required.t_rank_s.push(start);
                     required.t_rank_e.push(required_end);
@@ -344,10 +379,15 @@ impl<R: Read> Reader<R> {
             *number = self.number(EXPECTED).map_err(|problem| cut_list(problem, index, count))?;
         }
         self.skip(u64::from(length) - 9)?;
-        let [_, start, end, required_end, t_sum, t_avr, b_sum, b_avr, _] = numbers;
+        if let Some(visit) = &mut self.visit {
+            visit(class, &numbers.into());
+            return Ok(());
+        }
+        let [bytes, start, end, required_end, t_sum, t_avr, b_sum, b_avr, _] = numbers;
         let sums = self.options.sums;
         let mut push = |mode: Mode, average: f64, sum: f64, end: f64| {
             let series = self.digest.series_mut(mode);
+            series.rank_bytes.push(bytes);
             series.b_rank_avr.push(average);
             series.t_rank_s.push(start);
             series.t_rank_e.push(end);

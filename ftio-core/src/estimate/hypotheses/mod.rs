@@ -22,7 +22,7 @@ pub mod seeds;
 pub mod whole;
 
 use crate::estimate::correlation::Correlation;
-use crate::estimate::gaps::explained;
+use crate::estimate::gaps::{explained, loosened};
 use crate::estimate::hypotheses::comb::{CombFit, Rooms};
 use crate::estimate::lines::Line;
 
@@ -78,6 +78,9 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
     found.extend(whole::drift(number, marked, &distances, setting.duration, exactness));
     found.extend(whole::change(number, marked, &distances, setting.duration, exactness));
     let mut rooms = Rooms::of(count);
+    let mended = |comb: Hypothesis| {
+        loosened(explained(comb, marked), marked, setting.exactness).in_one_piece(&marked.starts)
+    };
     let mut tried: Vec<f64> = Vec::new();
     for seed in seeds::seeds(marked, &distances, setting.duration, everywhere) {
         let known = tried.iter().any(|other| (seed / other - 1.0).abs() < SAME_SEED);
@@ -92,7 +95,7 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
         let fit = CombFit { duration: setting.duration, exactness, rounds: if count < MANY { 3 } else { 2 } };
         let comb = fit.fitted(number, marked, seed, &mut rooms);
         found.extend(
-            comb.and_then(|comb| explained(comb, marked).in_one_piece(&marked.starts)).filter(|comb| {
+            comb.and_then(mended).filter(|comb| {
                 comb.pause <= MOST_PAUSES && comb.fill >= LEAST_FILL && comb.extra <= MOST_EXTRA
             }),
         );

@@ -21,6 +21,12 @@ const SIDE: usize = 3;
 const EVEN: f64 = 0.15;
 const RATIO: f64 = 1.2;
 
+/// A silence between the two is longer than the longer of them by this factor.
+const SILENCE: f64 = 1.2;
+
+/// −ln of what such a silence costs.
+const SILENCE_COST: f64 = 5.0;
+
 /// All phases at distances that vary by `sigma`; `parameters` more were fitted for it.
 fn all(number: usize, marked: &Marked, form: Form, sigma: f64, duration: f64, parameters: f64) -> Hypothesis {
     let count = marked.starts.len();
@@ -131,7 +137,9 @@ pub fn drift(
     Some(Hypothesis { ends: Some([(mean - half).exp(), (mean + half).exp()]), ..found })
 }
 
-/// Two means, one after the other, each side much more even than the whole.
+/// Two means, one after the other, each side much more even than the whole. The distance from the last phase of
+/// the first to the first of the second may be longer, up to what either of them takes: a job that waited to be
+/// restarted. Beyond that these are two bursts.
 pub fn change(
     number: usize,
     marked: &Marked,
@@ -155,20 +163,30 @@ pub fn change(
         let mean = (sums[to].0 - sums[from].0) / m;
         ((sums[to].1 - sums[from].1) / m / (mean * mean) - 1.0).max(0.0) * m
     };
-    let both = |at: &usize| spread(0, *at) + spread(*at, n);
-    let at = (SIDE..=n - SIDE).min_by(|a, b| both(a).total_cmp(&both(b)))?;
-    let (before, after) = distances.split_at(at);
+    // Where the second begins, and how many distances lie between the two.
+    let both = |(at, between): (usize, usize)| spread(0, at - between) + spread(at, n);
+    let least = |between: usize| {
+        let places = (SIDE + between..=n - SIDE).map(|at| (at, between));
+        places.min_by(|a, b| both(*a).total_cmp(&both(*b)))
+    };
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    let ends = [mean(before), mean(after)];
-    let ratio = ends[0].max(ends[1]) / ends[0].min(ends[1]);
-    let inside = (both(&at) / n as f64).sqrt();
-    let uneven = variation(before).max(variation(after)) > EVEN;
-    let unclear = variation(distances) < 2.0 * inside || ratio - 1.0 < 3.0 * inside || ratio < RATIO;
-    if uneven || unclear || !ratio.is_finite() {
-        return None;
-    }
+    let of = |(at, between): (usize, usize)| {
+        let (before, after) = (&distances[..at - between], &distances[at..]);
+        let ends = [mean(before), mean(after)];
+        let ratio = ends[0].max(ends[1]) / ends[0].min(ends[1]);
+        let inside = (both((at, between)) / (n - between) as f64).sqrt();
+        let even = variation(before).max(variation(after)) <= EVEN;
+        let clear = variation(distances) >= 2.0 * inside && ratio - 1.0 >= 3.0 * inside && ratio >= RATIO;
+        let shortest = before.iter().sum::<f64>().min(after.iter().sum());
+        let is_silence = |one: &f64| *one > SILENCE * ends[0].max(ends[1]) && *one <= shortest;
+        let silent = distances[at - between..at].iter().all(is_silence);
+        (even && clear && silent && ratio.is_finite()).then_some((at, between, ends, inside))
+    };
+    let (at, between, ends, inside) = least(0).and_then(of).or_else(|| least(1).and_then(of))?;
     let mut found = all(number, marked, Form::Change, inside.max(exactness), duration, 2.5);
     let period = found.period;
-    found.likelihood -= at as f64 * (ends[0] / period).ln() + (n - at) as f64 * (ends[1] / period).ln();
+    let first = (at - between) as f64;
+    found.likelihood -= first * (ends[0] / period).ln() + (n - at) as f64 * (ends[1] / period).ln();
+    found.likelihood -= SILENCE_COST * between as f64;
     Some(Hypothesis { ends: Some(ends), at, ..found })
 }

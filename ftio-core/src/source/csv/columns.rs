@@ -188,6 +188,20 @@ impl Columns {
         self.columns.iter().position(|column| column.quantity == quantity)
     }
 
+    /// Where a quantity is, and its unit.
+    pub fn place(&self, quantity: Quantity) -> Option<(usize, f64)> {
+        self.position(quantity).map(|index| (index, self.columns[index].unit))
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.columns.len()
+    }
+
+    pub fn separator(&self) -> char {
+        self.separator
+    }
+
     pub fn table(&self) -> Table {
         if self.position(Quantity::Start).is_some() { Table::Requests } else { Table::Samples }
     }

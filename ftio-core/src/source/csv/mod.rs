@@ -7,17 +7,17 @@
 //! lines and lines that begin with `#` are passed over.
 
 mod columns;
+mod plain;
+mod requests;
 mod split;
 
-use super::bandwidth_piece::BandwidthPiece;
 use super::content::Content;
 use super::error::{SourceError, excerpt};
 use super::format::Holds;
-use super::intake::{Fed, Feed, Intake};
-use super::job::Job;
+use super::intake::Fed;
 use super::series::Series;
-use crate::request::Span;
 use columns::{Columns, Quantity, Table};
+use requests::Requests;
 use split::{is_open, split};
 use std::io::{BufRead, BufReader, Read};
 
@@ -193,53 +193,6 @@ impl Rows {
         }
         Ok(())
     }
-}
-
-struct Requests {
-    rows: Rows,
-    columns: Columns,
-}
-
-impl Feed for Requests {
-    fn feed(mut self, _: Span, intake: &mut Intake<'_>) -> Result<Job, SourceError> {
-        let columns = self.columns;
-        while let Some((line, row)) = self.rows.next()? {
-            match request(&columns, row) {
-                Ok(Some(phase)) => intake.push(phase, || format!("line {line}")),
-                Ok(None) => {}
-                Err(problem) => intake.leave_out(|| format!("line {line}: {problem}")),
-            }
-        }
-        Ok(Job { complete: true, ..Job::default() })
-    }
-}
-
-/// `None` if the row moves no data.
-fn request(columns: &Columns, row: &str) -> Result<Option<BandwidthPiece>, String> {
-    let fields = columns.fields(row)?;
-    let Some(class) = columns.class(&fields)? else { return Ok(None) };
-    let number = |quantity: Quantity| columns.value(&fields, quantity);
-    let needed = |quantity: Quantity| number(quantity)?.ok_or_else(|| format!("expected {quantity:?}"));
-    let start = needed(Quantity::Start)?;
-    let end = match number(Quantity::End)? {
-        Some(end) => end,
-        None => start + needed(Quantity::Duration)?,
-    };
-    let bytes = match number(Quantity::Bytes)? {
-        Some(bytes) if (0.0..9e18).contains(&bytes) => Some(bytes.round() as u64),
-        Some(bytes) => return Err(format!("expected a number of bytes, found {bytes}")),
-        None => None,
-    };
-    let bandwidth = match bytes {
-        Some(bytes) => bytes as f64 / (end - start),
-        None => needed(Quantity::Bandwidth)?,
-    };
-    let rank = match number(Quantity::Rank)? {
-        Some(rank) if rank.fract() == 0.0 && (0.0..f64::from(u32::MAX)).contains(&rank) => Some(rank as u32),
-        Some(rank) => return Err(format!("expected a rank, found {rank}")),
-        None => None,
-    };
-    Ok(Some(BandwidthPiece { start, end, bandwidth, bytes, rank, class }))
 }
 
 /// All columns of a table of samples.

@@ -1,6 +1,7 @@
 use super::*;
-use crate::request::{Class, Request};
+use crate::request::{Class, Request, Span};
 use crate::source::formats::named;
+use crate::source::job::Job;
 use crate::source::open::open_as;
 use crate::source::options::OpenOptions;
 use proptest::prelude::*;
@@ -174,4 +175,60 @@ proptest! {
             .collect();
         prop_assert_eq!(requests, expected);
     }
+}
+
+/// Rows of which a space before each keeps the quick way away.
+fn carefully(text: &str) -> String {
+    let (header, rows) = text.split_once('\n').unwrap();
+    let rows: Vec<String> = rows.lines().map(|row| format!(" {row}\n")).collect();
+    format!("{header}\n{}", rows.concat())
+}
+
+proptest! {
+    /// Numbers in any dress, words and stray characters: the quick way says what the careful one says.
+    #[test]
+    fn plain_rows_are_read_as_carefully(
+        rows in prop::collection::vec(
+            prop::collection::vec("[0-9]{0,20}|[0-9]{1,9}\\.[0-9]{0,12}|-?[0-9.]{1,4}|[0-9]e[0-9]|\\PC{0,3}", 3..6),
+            1..20,
+        ),
+        ops in prop::collection::vec("read|write|W|open|iwrite_at| r |x", 20),
+        separator in prop::sample::select(vec![",", ";", "\t"]),
+        line_break in prop::sample::select(vec!["\n", "\r\n"]),
+    ) {
+        let mut text = ["start", "end", "bytes", "op"].join(separator) + "\n0" + separator + "1" + separator
+            + "5" + separator + "w\n";
+        for (row, op) in rows.iter().zip(&ops) {
+            let mut fields: Vec<&str> = row.iter().map(String::as_str).collect();
+            fields.insert(3, op);
+            text += &fields.join(separator);
+            text += line_break;
+        }
+        let (quick, careful) = (read(&text), read(&carefully(&text)));
+        match (quick, careful) {
+            (Ok((quick, job)), Ok((careful, other))) => {
+                prop_assert_eq!(quick, careful);
+                prop_assert_eq!((job.warnings, job.notes), (other.warnings, other.notes));
+            }
+            (quick, careful) => prop_assert_eq!(quick.is_err(), careful.is_err()),
+        }
+    }
+}
+
+#[test]
+fn a_long_table_is_read_in_its_order() {
+    let row = |i: u64| match i % 1000 {
+        0 => format!("\"{i}\",{},{},{}\n", i, i + 1, i),
+        1 => "# a remark\n".to_owned(),
+        2 => format!("{},no number,1,1\n", i % 64),
+        _ => format!("{},{}.25,{}.5,{}\n", i % 64, i, i, i),
+    };
+    let count = 50_000;
+    let text: String = (0..count).map(row).collect();
+    let (requests, job) = read(&format!("rank,start,end,bytes\n{text}")).unwrap();
+    let expected: Vec<u64> = (0..count).filter(|i| !(1..=2).contains(&(i % 1000))).collect();
+    let bytes: Vec<u64> = requests.iter().map(|request| request.bytes).collect();
+    assert_eq!(bytes, expected);
+    assert!(job.warnings[0].contains("50 entries were left out; line 4:"), "{:?}", job.warnings);
+    assert!(!job.complete);
 }

@@ -5,12 +5,14 @@ mod logs;
 mod programs;
 mod random_jobs;
 mod simulation;
+mod storage;
 
 use super::Kind;
 
 /// Families that are never used for fitting.
-pub const FAMILIES: [(&str, &[Kind]); 3] = [
+pub const FAMILIES: [(&str, &[Kind]); 4] = [
     ("unseen: programs", programs::KINDS),
     ("unseen: logs of servers", logs::KINDS),
     ("unseen: no period", random_jobs::KINDS),
+    ("unseen: storage and queues", storage::KINDS),
 ];

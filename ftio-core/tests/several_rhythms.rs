@@ -1,0 +1,106 @@
+//! Jobs with more than one rhythm, and rhythms beside something larger.
+
+use ftio_core::detect::detection::Detection;
+use ftio_core::detect::{Options, detect};
+use ftio_core::request::{Class, Request};
+use ftio_core::source::{InMemory, Job};
+use seeded_random::Random;
+
+/// One burst: start, length, bytes.
+type Burst = (f64, f64, f64);
+
+fn detected(bursts: &[Burst]) -> Detection {
+    let nanoseconds = |seconds: f64| (seconds * 1e9).round() as i64;
+    let request = |&(start, length, bytes): &Burst| {
+        Request::new(nanoseconds(start), nanoseconds(start + length), bytes as u64, Class::WriteSync)
+    };
+    let requests: Vec<Request> = bursts.iter().map(request).collect();
+    let job = Job { ranks: Some(1), start: Some(0), complete: true, ..Job::default() };
+    detect("job", InMemory { requests: &requests, job }, &Options::default()).unwrap().detection
+}
+
+fn holds(found: &Detection, period: f64) -> bool {
+    found.periods.iter().any(|one| (one.period / period - 1.0).abs() < 0.03)
+}
+
+/// A little early or late: a share of ± `spread`.
+fn about(random: &mut Random, spread: f64) -> f64 {
+    1.0 + spread * (2.0 * random.unit() - 1.0)
+}
+
+#[test]
+fn large_transfers_at_the_start_and_at_the_end_hide_nothing() {
+    // Reads of the input, small outputs every 9.3 s, and one long output at the end.
+    for outputs in [8, 12, 25] {
+        for reads in 1..=3 {
+            let mut bursts: Vec<Burst> =
+                (0..reads).map(|i| [(0.1, 0.9, 1.3e10), (1.2, 0.6, 4.5e9), (3.1, 0.6, 7.8e9)][i]).collect();
+            let mut random = Random::new(7);
+            bursts.extend((0..outputs).map(|i| {
+                let start = 10.6 + 9.34 * (f64::from(i) + 0.005 * about(&mut random, 1.0));
+                (start, 0.78, 6.9e8)
+            }));
+            bursts.push((10.6 + 9.34 * f64::from(outputs) - 1.6, 5.8, 5.2e9));
+            let found = detected(&bursts);
+            let right = found.period.is_some_and(|period| (period / 9.34 - 1.0).abs() < 0.03);
+            // Too little of the job may be left to say so; but never something else for sure.
+            assert!(
+                right || found.confidence < 0.9,
+                "{outputs} outputs after {reads} reads: {:?} at {}",
+                found.period,
+                found.confidence
+            );
+            assert!(right || outputs < 12, "{outputs} outputs after {reads} reads: {:?}", found.reasons);
+        }
+    }
+}
+
+#[test]
+fn a_restart_with_another_period_has_both() {
+    for (before, after, silence) in [(20.0, 11.0, 95.0), (9.0, 16.0, 40.0), (30.0, 14.0, 33.0)] {
+        let mut random = Random::new(3);
+        let (mut bursts, mut at) = (Vec::new(), 4.0);
+        for (period, count) in [(before, 10), (after, 12)] {
+            for _ in 0..count {
+                bursts.push((at, 2.0, 2e9));
+                at += period * about(&mut random, 0.02);
+            }
+            at += silence;
+        }
+        let found = detected(&bursts);
+        assert!(
+            holds(&found, before) && holds(&found, after),
+            "{before} s, {silence} s of silence, {after} s: {:?} {:?}",
+            found.period,
+            found.periods
+        );
+        assert_eq!(found.period, None, "one period for two");
+    }
+}
+
+#[test]
+fn a_fast_rhythm_that_waits_for_the_slow_one() {
+    // After every checkpoint of 5 s, short outputs every 7.1 s until the next.
+    let mut random = Random::new(5);
+    let mut bursts = Vec::new();
+    for i in 0..12 {
+        let start = 10.0 + 44.0 * f64::from(i);
+        bursts.push((start, 5.0, 2e10));
+        let mut at = start + 5.0 + 6.5;
+        while at + 0.7 < start + 44.0 {
+            bursts.push((at, 0.6, 4e8));
+            at += 7.1 * about(&mut random, 0.02);
+        }
+    }
+    let found = detected(&bursts);
+    assert!(holds(&found, 44.0) && holds(&found, 7.1), "{:?} {:?}", found.period, found.periods);
+}
+
+#[test]
+fn bursts_within_phases_are_no_second_rhythm() {
+    // Phases of six equal bursts, 5 s apart, which fill 60 % of the period.
+    let burst = |i: usize| (50.0 * (i / 6) as f64 + 5.0 * (i % 6) as f64, 2.0, 2e9);
+    let found = detected(&(0..72).map(burst).collect::<Vec<_>>());
+    assert!(found.period.is_some_and(|period| (period / 50.0 - 1.0).abs() < 0.01), "{:?}", found.period);
+    assert_eq!(found.periods.len(), 1, "{:?}", found.periods);
+}
