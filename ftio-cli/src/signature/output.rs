@@ -1,15 +1,13 @@
 //! A signature as JSON, as text and as a table of seconds.
 
+use crate::output;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, counted, percent, si};
-use anyhow::Context;
 use io_signature::compare::Comparison;
 use io_signature::{Job, Signature, periodic};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// `ftio.signature/1`.
@@ -164,11 +162,10 @@ pub fn table(found: &Found, style: Style) -> String {
 
 /// Seconds and bytes per second: a table that ftio reads.
 pub fn csv(signature: &Signature, path: &Path) -> anyhow::Result<()> {
-    let name = || path.display().to_string();
-    let mut out = BufWriter::new(File::create(path).with_context(name)?);
-    writeln!(out, "time,bandwidth")?;
+    let mut table = String::from("time,bandwidth\n");
     for (second, value) in signature.series.iter().enumerate() {
-        writeln!(out, "{second},{value}")?;
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "{second},{value}");
     }
-    out.flush().with_context(name)
+    output::write(path, table.as_bytes())
 }

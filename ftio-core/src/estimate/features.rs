@@ -7,9 +7,10 @@ use crate::estimate::lines::Powers;
 use crate::estimate::weights::FEATURES;
 use crate::phases::phase::Ground;
 use crate::phases::rating;
-use crate::phases::regularity::{by_chance, median, robust_spread};
+use crate::phases::regularity::by_chance;
 use crate::phases::thresholds::CLEAR;
 use crate::signal::Signal;
+use crate::signal::statistics::{median, robust_spread};
 
 /// Lists vote for periods within this share of one another.
 const SAME: f64 = 0.025;

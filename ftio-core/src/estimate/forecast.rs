@@ -18,7 +18,7 @@ use crate::estimate::hypotheses::{Form, Hypothesis};
 use crate::estimate::view::View;
 use crate::phases::PhaseList;
 use crate::phases::phase::Phase;
-use crate::phases::regularity::{deviation, median, robust_spread};
+use crate::signal::statistics::{deviation, median, robust_spread};
 use serde::Serialize;
 
 /// The spread of distances before any was seen, and how many distances that is worth.

@@ -5,7 +5,7 @@
 //! phase is no pause and no missing phase.
 
 use crate::estimate::hypotheses::hypothesis::{Hypothesis, Marked};
-use crate::phases::regularity::{median, robust_spread};
+use crate::signal::statistics::{median, robust_spread};
 
 /// With fewer links of one period, the usual gap is not known.
 const LEAST_LINKS: usize = 5;

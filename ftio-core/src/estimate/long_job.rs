@@ -14,7 +14,7 @@ use crate::estimate::kind::SignalKind;
 use crate::estimate::result::{Estimate, PeriodOf};
 use crate::estimate::score::{ANSWER, Candidate};
 use crate::estimate::view::{Given, View, is_worth_a_look};
-use crate::phases::regularity::median;
+use crate::signal::statistics::median;
 use crate::signal::{SAMPLES_PER_PHASE, Signal};
 use crate::spectral::SpectralResult;
 

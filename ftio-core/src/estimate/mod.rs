@@ -36,8 +36,8 @@ use crate::estimate::score::{ANSWER, Candidate};
 use crate::estimate::second::{Rhythm, two_rhythms};
 use crate::estimate::view::{View, is_worth_a_look};
 use crate::phases::phase::Phase;
-use crate::phases::regularity::median;
 use crate::signal::Signal;
+use crate::signal::statistics::median;
 use crate::spectral::SpectralResult;
 
 pub use crate::estimate::result::{Estimate, FirstPhase, PeriodOf};

@@ -11,8 +11,8 @@ use crate::estimate::score::{ANSWER, Candidate};
 use crate::estimate::view::View;
 use crate::phases::are_made_of;
 use crate::phases::phase::Phase;
-use crate::phases::regularity::median;
 use crate::signal::Signal;
+use crate::signal::statistics::median;
 use std::f64::consts::TAU;
 
 /// Probability that a second rhythm must have in what is left without the first.

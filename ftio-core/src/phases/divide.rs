@@ -5,9 +5,9 @@
 //! divided only if a later one is: a long first phase is usual (initialisation).
 
 use crate::phases::phase::{Ground, Phase, with_starts};
-use crate::phases::regularity::upper_median;
 use crate::phases::thresholds::{ALIKE, MAX_PARTS};
 use crate::signal::Signal;
+use crate::signal::statistics::upper_median;
 
 /// The starts with those of divided phases, and how many were added.
 pub fn divide(signal: &Signal, ground: &Ground, starts: Vec<usize>) -> (Vec<usize>, usize) {

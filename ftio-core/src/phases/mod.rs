@@ -20,12 +20,13 @@ use crate::phases::bursts::{Grouping, bursts, by_pauses, by_volume};
 use crate::phases::divide::divide;
 use crate::phases::pattern::{Pattern, pattern};
 use crate::phases::phase::{Ground, Phase, silences, starts, with_headers, with_starts};
-use crate::phases::regularity::{Regularity, upper_median};
+use crate::phases::regularity::Regularity;
 use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::phases::thresholds::{
     CLEAR, COUNTED_SAMPLES, CUT_SHARE, CUT_SHARE_CHOSEN, EQUAL_VOLUMES, FEW, LOWEST_PEDESTAL, MIN_CONTRAST,
     NATURAL_OCTAVES, PEDESTAL, QUIET_PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
 };
+use crate::signal::statistics::upper_median;
 use crate::signal::{SAMPLES_PER_PHASE, Signal};
 
 /// Where a list of phases comes from.

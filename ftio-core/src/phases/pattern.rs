@@ -6,8 +6,8 @@
 //! log-likelihood of a place for each instead of one for all, less half a logarithm for each parameter (BIC).
 
 use crate::phases::phase::Phase;
-use crate::phases::regularity::upper_median;
 use crate::phases::thresholds::{MAX_CYCLE, PATTERN_FLOOR, PATTERN_GAIN};
+use crate::signal::statistics::upper_median;
 
 /// A cycle of phases.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,13 +6,13 @@
 //! is in phases, back to where it last was *quiet*. What counts as quiet follows from the pauses: no
 //! bandwidth at all, or that of the background traffic.
 
-use crate::phases::regularity::upper_median;
 use crate::phases::scale_space::{Level, median_by_volume};
 use crate::phases::thresholds::{
     BUSY, HALF_SILENCE, HEADER_PAUSE, HEADER_VOLUME, LONGEST_LEAD, QUIET_LEVEL, QUIET_SHARE, QUIET_SLACK,
     SILENT,
 };
 use crate::signal::Signal;
+use crate::signal::statistics::upper_median;
 
 /// The bandwidth of phases and pauses.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -17,7 +17,7 @@
 //! If no period is found at all, three times in a row and for more than two periods, the behaviour has
 //! changed as well.
 
-use super::trend::median;
+use crate::signal::statistics::upper_median;
 use crate::time::{nanoseconds, seconds};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -153,8 +153,8 @@ impl ChangeDetector {
 
     /// The period that held so far.
     fn reference(&self) -> Option<f64> {
-        let mut held: Vec<f64> = self.held.iter().copied().collect();
-        (!held.is_empty()).then(|| median(&mut held).exp())
+        let held: Vec<f64> = self.held.iter().copied().collect();
+        (!held.is_empty()).then(|| upper_median(held.iter().copied()).exp())
     }
 
     /// Its relative standard deviation: 1.4826 times the median absolute deviation, which is that of a normal
@@ -164,9 +164,9 @@ impl ChangeDetector {
         if held.is_empty() {
             return LEAST_SIGMA;
         }
-        let middle = median(&mut held);
+        let middle = upper_median(held.iter().copied());
         held.iter_mut().for_each(|log| *log = (*log - middle).abs());
-        (1.4826 * median(&mut held)).max(LEAST_SIGMA)
+        (1.4826 * upper_median(held.iter().copied())).max(LEAST_SIGMA)
     }
 }
 

@@ -10,7 +10,8 @@
 //! resolution, ε is kept between `LEAST` and `MOST` of the median frequency, which makes it right for periods
 //! of any length.
 
-use super::trend::{LOOK_BACK, Trend, median};
+use super::trend::{LOOK_BACK, Trend};
+use crate::signal::statistics::upper_median;
 use crate::time::seconds;
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -85,7 +86,7 @@ impl Past {
         if frequencies.is_empty() {
             return Vec::new();
         }
-        let epsilon = self.epsilon(median(&mut frequencies.clone()));
+        let epsilon = self.epsilon(upper_median(frequencies.iter().copied()));
         frequencies.sort_by(f64::total_cmp);
         let share = |count: usize, of: usize| count as f64 / of as f64;
         let mut intervals: Vec<Interval> = clusters(&frequencies, epsilon)

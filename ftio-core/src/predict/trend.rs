@@ -1,5 +1,6 @@
 //! Where the period is going.
 
+use crate::signal::statistics::upper_median;
 use serde::Serialize;
 
 /// Below this relative change over the predictions looked at, a period counts as steady.
@@ -44,10 +45,10 @@ impl Trend {
         if slopes.is_empty() {
             return None;
         }
-        let slope = median(&mut slopes);
-        let mut periods: Vec<f64> = points.iter().map(|point| point.1).collect();
+        let slope = upper_median(slopes.iter().copied());
+        let periods: Vec<f64> = points.iter().map(|point| point.1).collect();
         let span = points[points.len() - 1].0 - points[0].0;
-        let change = slope * span / median(&mut periods);
+        let change = slope * span / upper_median(periods.iter().copied());
         let direction = match change {
             change if change > STEADY => Direction::Longer,
             change if change < -STEADY => Direction::Shorter,
@@ -55,12 +56,6 @@ impl Trend {
         };
         Some(Trend { slope, direction })
     }
-}
-
-/// The median; the upper one of two.
-pub(super) fn median(values: &mut [f64]) -> f64 {
-    let middle = values.len() / 2;
-    *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub mod bins;
 pub mod collect;
 pub mod lanes;
 pub mod runs;
+pub mod statistics;
 pub mod step;
 
 use crate::signal::bins::{Units, VolumeBins};

@@ -11,7 +11,7 @@
 //! The cost is linear in phases: a phase is compared to those of the last few periods only.
 
 use super::hypothesis::{Form, Hypothesis, Marked};
-use crate::phases::regularity::deviation;
+use crate::signal::statistics::deviation;
 use std::f64::consts::{SQRT_2, TAU};
 
 /// −ln of the probability of a pause.

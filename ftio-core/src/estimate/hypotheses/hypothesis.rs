@@ -1,7 +1,8 @@
 //! A hypothesis, and the list of phases that it is about.
 
 use crate::phases::PhaseList;
-use crate::phases::regularity::{deviation, robust_spread, without_error};
+use crate::phases::regularity::without_error;
+use crate::signal::statistics::{deviation, robust_spread};
 use serde::Serialize;
 
 /// Distances are never taken for more regular than this: σ as a share of the period.

@@ -1,7 +1,7 @@
 //! Hypotheses in which all phases of a list are members: mean, drift, change.
 
 use super::hypothesis::{Form, Hypothesis, LEAST_SIGMA, Marked};
-use crate::phases::regularity::{median, robust_spread, variation};
+use crate::signal::statistics::{median, robust_spread, variation};
 use std::f64::consts::TAU;
 
 /// A drift has at least this many distances, changes by this share in all, and its slope exceeds this many
