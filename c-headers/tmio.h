@@ -1,9 +1,9 @@
 /*
  * tmio.h - calls that a program may make to the tmio tracer.
  *
- * Every function is found at run time: a program that carries these calls runs unchanged, and at no
- * cost worth naming, when libtmio.so is neither preloaded nor linked. None of them waits for other
- * ranks, fails, or sets errno. They may be called at any time, from any thread.
+ * Every function is found at run time: a program with these calls runs unchanged, and at practically
+ * no cost, if libtmio.so is neither preloaded nor linked. None of them waits for other ranks, fails, or
+ * sets errno. They may be called at any time, from any thread.
  *
  *     #include <tmio.h>
  *     ...
@@ -32,7 +32,7 @@ static inline void *tmio_find_(const char *name)
     return program == NULL ? NULL : dlsym(program, name);
 }
 
-/* Stands for a function that was looked for in vain. */
+/* Stands for a function that was not found. */
 #define TMIO_ABSENT_ ((void *)1)
 
 /* Several threads may be here at once: each then looks for the function, and all find the same. */
@@ -54,7 +54,7 @@ static inline void *tmio_find_(const char *name)
 /* Writes out what this rank recorded since the last flush. */
 static inline void iotrace_summary(void) { TMIO_CALL_("iotrace_summary", (), (void)); }
 
-/* Stops recording on this rank, and records again. */
+/* Stop recording on this rank, and start it again. */
 static inline void iotrace_pause(void) { TMIO_CALL_("iotrace_pause", (), (void)); }
 static inline void iotrace_resume(void) { TMIO_CALL_("iotrace_resume", (), (void)); }
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced by the scripts beside it: goes to the root of the repository and sees to it that a Rust toolchain and
-# the needed Debian packages are there. Where it may not install packages, it says which ones to install and
-# ends the script with status 2.
+# Sourced by the scripts beside it: changes to the root of the repository and makes sure that a Rust toolchain
+# and the needed Debian packages are there. Where it may not install packages, it says which ones to install
+# and ends the script with exit status 2.
 
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

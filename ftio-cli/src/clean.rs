@@ -4,10 +4,20 @@ use crate::exit::Exit;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::{bytes, counted};
 use clap::ValueHint;
+use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use tmio_trace::roll;
 use tmio_trace::salvage::{self, Tally};
+
+const EXAMPLES: &str = "\
+Examples:
+  After a job was killed, on its host:
+      ftio clean
+  In the epilog of the batch system, as root:
+      ftio clean --json >> /var/log/tmio-clean.jsonl
+
+Exit status: 0 done, 1 if some spools had to stay, 2 wrong usage.";
 
 /// Clear away what killed programs have left in this host's memory
 ///
@@ -16,6 +26,7 @@ use tmio_trace::salvage::{self, Tally};
 /// host, and removes them. Spools of programs that still run are left alone. As root it does so for all
 /// users: call it in the batch system's epilog, after the job's last process has ended.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Where spools are [default: /dev/shm, $TMPDIR and /tmp]
     #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
@@ -24,6 +35,24 @@ pub struct Args {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// The line of `--json`.
+#[derive(Debug, Serialize)]
+struct Record {
+    schema: &'static str,
+    /// Spools that were removed.
+    removed: u64,
+    /// Their bytes.
+    bytes: u64,
+    /// Operations that were added to traces.
+    operations: u64,
+    /// Spools that belong to programs that still run.
+    kept: u64,
+    /// Spools that stay because their records could not be added to a trace.
+    failed: u64,
+    /// Lists that processes had left which were killed while they started.
+    lists: u64,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -45,11 +74,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let Tally { removed, bytes: size, operations, kept, failed } = tally;
     let mut out = std::io::stdout();
     if args.json {
-        let result = serde_json::json!({
-            "schema": "ftio.clean/1", "removed": removed, "bytes": size, "operations": operations,
-            "kept": kept, "failed": failed, "lists": lists,
-        });
-        writeln!(out, "{result}")?;
+        let schema = "ftio.clean/1";
+        let record = Record { schema, removed, bytes: size, operations, kept, failed, lists };
+        serde_json::to_writer(&mut out, &record).map_err(std::io::Error::from)?;
+        writeln!(out)?;
     } else {
         let (spools, operations) = (counted(removed, "spool"), counted(operations, "operation"));
         writeln!(

@@ -54,7 +54,7 @@ pub fn report(result: anyhow::Result<Exit>) -> Exit {
 }
 
 /// What happened and why, each thing once: some errors say their cause themselves.
-fn told(error: &anyhow::Error) -> String {
+pub fn told(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !text.ends_with(&cause) {
@@ -65,10 +65,19 @@ fn told(error: &anyhow::Error) -> String {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    error.chain().any(is_pipe)
+}
+
+/// Also where the writer of tables has wrapped the cause.
+fn is_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(cause) = cause.downcast_ref::<io::Error>() {
+        let inner = cause.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
+        return cause.kind() == io::ErrorKind::BrokenPipe || inner.is_some_and(is_pipe);
+    }
+    match cause.downcast_ref::<csv::Error>().map(csv::Error::kind) {
+        Some(csv::ErrorKind::Io(cause)) => is_pipe(cause),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -92,6 +101,9 @@ mod tests {
         assert_eq!(report(Err(wrong_usage("--ts after --te"))), Exit::Usage);
         assert_eq!(report(Err(wrong_usage("no ending")).context("a.xyz")), Exit::Usage);
         assert_eq!(report(Err(anyhow::anyhow!("no file"))), Exit::Failed);
-        assert_eq!(report(Err(io::Error::from(io::ErrorKind::BrokenPipe)).context("stdout")), Exit::Done);
+        let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert_eq!(report(Err(closed()).context("stdout")), Exit::Done);
+        let of_a_table = csv::Error::from(closed());
+        assert_eq!(report(Err(io::Error::from(of_a_table)).context("stdout")), Exit::Done);
     }
 }

@@ -6,6 +6,7 @@ use crate::terminal::clock;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain, printable, warn_once};
 use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
+use crate::terminal::waiting::Waiting;
 use crate::terminal::width::{columns, labelled};
 use ftio_core::inspect::module::ModuleSummary;
 use ftio_core::inspect::summarize;
@@ -17,8 +18,21 @@ use crate::inputs::InputArgs;
 use clap::{ValueEnum, ValueHint};
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  What is in a trace, or in a Darshan log:
+      ftio info run.msgpack
+      ftio info job.darshan
+  All files, the most often used first:
+      ftio info --all --sort ops run.msgpack
+  Bytes written by blocking calls, for a script:
+      ftio info --json run.msgpack | jq .write_sync.bytes
+
+Exit status: 0 done, 1 failed, 2 wrong usage.";
+
 /// Show what a trace holds: operations and bytes by class, files, cost of tracing
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Traces, of any format that ftio reads, or folders of them
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
@@ -62,7 +76,11 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     let reading = args.input.options()?;
     for (number, opened) in inputs::opened(&args.traces, &reading).enumerate() {
-        let mut summary = match opened.and_then(summarize) {
+        let summed_up = opened.and_then(|opened| {
+            let _waiting = Waiting::reading(&opened.name);
+            summarize(opened)
+        });
+        let mut summary = match summed_up {
             Ok(summary) => summary,
             Err(error) => {
                 complain(Severity::Error, &inputs::explained(&error));
@@ -124,18 +142,29 @@ pub fn table(summary: &Summary, style: Style, columns: Option<usize>, most_files
             line("", async_line(class));
         }
     }
-    if classes.iter().all(|(_, class, _)| class.ops == 0) && summary.counters.is_none() {
+    if let Some(samples) = summary.samples {
+        line("Data", counted(samples, "sample"));
+    } else if classes.iter().all(|(_, class, _)| class.ops == 0) && summary.counters.is_none() {
         line("Data", "no reads or writes".into());
     }
     for (name, layer) in &summary.layers {
         line("Layer", format!("{name}: {}", layer_line(layer)));
     }
+    for process in summary.processes.iter().take(most_files) {
+        let state = if process.finished { "" } else { ", killed or running" };
+        let words = printable(&process.command);
+        line("Process", format!("{}: {words} (pid {}{state})", process.rank, process.pid));
+    }
+    if summary.processes.len() > most_files {
+        line("", format!("and {} more; --all lists them", summary.processes.len() - most_files));
+    }
     for (name, module) in summary.modules.iter().flatten() {
         line(name, module_line(module));
     }
     for file in summary.files.iter().take(most_files) {
+        let layer = file.layer.map(|layer| format!(" ({layer})")).unwrap_or_default();
         let text = format!(
-            "{}  {}, {} written, {} read",
+            "{}{layer}  {}, {} written, {} read",
             printable(&file.name),
             counted(file.ops, "operation"),
             bytes(file.bytes_written as f64),
@@ -165,8 +194,17 @@ pub fn table(summary: &Summary, style: Style, columns: Option<usize>, most_files
         line("Clocks", format!("{}at most {} apart", nodes.unwrap_or_default(), seconds(error)));
     }
     if let Some(all) = summary.coverage.process_bytes {
-        let through = bytes(summary.coverage.mpi_io_bytes as f64);
-        line("Coverage", format!("{through} by MPI-IO, {} by the processes in all", bytes(all as f64)));
+        let all = bytes(all as f64);
+        match summary.coverage.traced_bytes {
+            Some(traced) => line(
+                "Coverage",
+                format!("{} traced, {all} by the processes in all, also by pipes", bytes(traced as f64)),
+            ),
+            None => {
+                let through = bytes(summary.coverage.mpi_io_bytes as f64);
+                line("Coverage", format!("{through} by MPI-IO, {all} by the processes in all"));
+            }
+        }
     }
     for note in &summary.notes {
         line("Note", style.warn(&printable(note)));

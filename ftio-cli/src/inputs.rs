@@ -1,5 +1,6 @@
 //! Which inputs the arguments name, and what they say about reading them.
 
+use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use clap::{Args, ValueEnum, ValueHint};
 use ftio_core::Layer;
@@ -17,8 +18,8 @@ pub struct InputArgs {
     #[command(flatten)]
     pub quantity: QuantityArgs,
 
-    /// Layer to take from Darshan logs, Recorder and dftracer: mpiio, posix, stdio, dfs or daos [default: the
-    /// one that moved most bytes]
+    /// Layer to take from traces that have several, Darshan logs, Recorder and dftracer: mpiio, posix, stdio,
+    /// dfs or daos [default: the one that moved most bytes]
     #[arg(long, help_heading = HEADING, value_name = "LAYER", value_parser = layer)]
     pub layer: Option<Layer>,
 
@@ -119,7 +120,11 @@ pub fn opened<'a>(
     paths: &[PathBuf],
     options: &'a OpenOptions,
 ) -> impl Iterator<Item = Result<Opened, SourceError>> + 'a {
-    expand(paths).into_iter().flat_map(move |input| match input.and_then(|input| open(&input, options)) {
+    let open = move |input: Input| {
+        let _waiting = Waiting::reading(&input.name());
+        open(&input, options)
+    };
+    expand(paths).into_iter().flat_map(move |input| match input.and_then(open) {
         Ok(opened) => opened.into_iter().map(Ok).collect(),
         Err(error) => vec![Err(error)],
     })

@@ -46,6 +46,9 @@ fn main() -> ExitCode {
             // Help and version are results; anything else is wrong usage.
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
             let _ = error.print();
+            if let Some(tip) = typo::tip(&error) {
+                eprintln!("\n  tip: {tip}");
+            }
             return exit.into();
         }
     };

@@ -11,6 +11,15 @@ use std::path::{Path, PathBuf};
 use tmio_trace::recover::{NotRemoved, Remains};
 use tmio_trace::{Outcome, rewrite};
 
+const EXAMPLES: &str = "\
+Examples:
+  On the host where the job was killed:
+      ftio recover run.msgpack
+  The same, and nothing is left behind:
+      ftio recover run.msgpack --clean
+
+Exit status: 0 done, 1 failed, 2 wrong usage.";
+
 /// Make one trace of what a killed job has left
 ///
 /// A job that was killed leaves OUT.parts/ and, on its hosts, a spool per rank. All other subcommands read
@@ -18,6 +27,7 @@ use tmio_trace::{Outcome, rewrite};
 /// be kept or taken elsewhere. Of a job on several hosts, run it on each of them, in any order: every run
 /// adds what that host has.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The trace that was to be, its .parts, or a damaged trace
     #[arg(value_name = "OUT", value_hint = ValueHint::AnyPath)]
@@ -68,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-fn write(remains: &Remains, to: &Path) -> anyhow::Result<Outcome> {
+pub fn write(remains: &Remains, to: &Path) -> anyhow::Result<Outcome> {
     // As the tracer's own: for the owner alone.
     let mut draft = output::create_private(to)?;
     let mut out = BufWriter::with_capacity(1 << 20, &mut draft);

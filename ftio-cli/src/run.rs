@@ -31,6 +31,9 @@ Exit status: that of the program; 128 plus the signal number if a signal ended i
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
+    #[command(flatten)]
+    pub program: ProgramArgs,
+
     /// Where the trace goes [default: tmio_run_PID.msgpack, PID being ftio's]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -46,7 +49,7 @@ pub struct Args {
     pub poll: PollArgs,
 
     /// How outstanding frequencies are found
-    #[arg(long, value_name = "METHOD", value_enum, default_value = "zscore")]
+    #[arg(long, value_name = "METHOD", value_enum, default_value = "zscore", help_heading = "Method")]
     pub outlier: OutlierChoice,
 
     #[command(flatten)]
@@ -54,9 +57,6 @@ pub struct Args {
 
     #[command(flatten)]
     pub out: OutArgs,
-
-    #[command(flatten)]
-    pub program: ProgramArgs,
 }
 
 /// Run it. The exit code is that of the program.
@@ -71,7 +71,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         Some(path) => std::path::absolute(path)?,
         None => std::path::absolute(format!("tmio_run_{}.msgpack", std::process::id()))?,
     };
-    let tracing = Tracing { output: Some(&output), flush: Some(&args.flush), library: &args.library };
+    let variables = Vec::new();
+    let tracing =
+        Tracing { output: Some(&output), flush: Some(&args.flush), library: &args.library, variables };
     let mut command = tracing.command(&args.program)?;
     let options = args.prediction.options(args.outlier);
     let mut trace = Trace::new(&output, options.detect.mode, &args.prediction.quantity.options()?);

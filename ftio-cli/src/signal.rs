@@ -43,11 +43,11 @@ pub struct SignalArgs {
 #[command(next_help_heading = "What to analyse")]
 pub struct PeriodArgs {
     /// Ignore periods shorter than this: faster bursts are then parts of phases
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, allow_negative_numbers = true)]
     pub min_period: Option<f64>,
 
     /// Ignore periods longer than this
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, allow_negative_numbers = true)]
     pub max_period: Option<f64>,
 }
 

@@ -5,8 +5,8 @@
 //!     --seeds FROM..TO                   which seeds (0..20)
 //!     --compat                           as the Python FTIO does
 //!     --json                             one object per trace on standard output instead of a table
-//!     --answers FILE                     judge the answers of somebody else: JSON lines {kind, seed, period, confidence}
-//!     --wrong                            name the traces that are wrong or refused
+//!     --answers FILE                     judge the answers of somebody else: JSON lines {kind, seed, period,
+//!     confidence} --wrong                            name the traces that are wrong or refused
 //!
 //! An answer is *sure* from a confidence of 0.9 on.
 

@@ -1,7 +1,8 @@
 //! Fits the weights of `ftio-core/src/estimate/weights.rs`: conditional logit over the hypotheses of a trace
 //! (`scripts/fit` runs it).
 //!
-//!     fit [--seeds FROM..TO] [--held-out FROM..TO] [--l2 X] [--none-weight X] [--leave-one-kind-out] [--drop NAME,…]
+//!     fit [--seeds FROM..TO] [--held-out FROM..TO] [--l2 X] [--none-weight X] [--leave-one-kind-out] [--drop
+//!     NAME,…]
 //!
 //! Traces of all fitted kinds of `trace-generator` are looked at; a hypothesis is right if its period is
 //! within 3 % of the truth. What is maximised is the logarithm of the probability of the right ones, or of

@@ -1,9 +1,9 @@
 //! What the estimator weighs for a made-up trace, or for a file:
 //! `weigh [--features] KIND|SETTING|FILE [FROM..TO]`.
 //!
-//! KIND is a kind of `trace-generator` (`late_ranks`), SETTING one of the experiment (`desynchronisation 5 s`);
-//! FROM..TO are seeds (0..1). For each trace: the truth, the answer, and the most probable hypotheses; with
-//! `--features`, what speaks for each of them.
+//! KIND is a kind of `trace-generator` (`late_ranks`), SETTING one of the experiment
+//! (`desynchronisation 5 s`); FROM..TO are seeds (0..1). For each trace: the truth, the answer, and the most
+//! probable hypotheses; with `--features`, what speaks for each of them.
 
 use ftio_core::detect::{Options, detect, detect_hypotheses};
 use ftio_core::estimate::score::{Candidate, score};

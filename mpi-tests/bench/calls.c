@@ -55,7 +55,8 @@ static void random_batch(MPI_File file, long calls)
     static unsigned long long state = 88172645463325252ULL;
     for (long i = 0; i < calls; i++) {
         state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-        MPI_File_write_at(file, (MPI_Offset)(state % (1u << 28)), data, (int)(state >> 40) % 65536, MPI_BYTE, MPI_STATUS_IGNORE);
+        MPI_File_write_at(file, (MPI_Offset)(state % (1u << 28)), data, (int)(state >> 40) % 65536,
+                          MPI_BYTE, MPI_STATUS_IGNORE);
         usleep(900 + (unsigned)(state % 200));
     }
 }
@@ -103,7 +104,8 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     snprintf(name, sizeof name, "/dev/shm/tmio-bench.%ld.%d", (long)getpid(), rank);
-    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &file);
 
     double best = 1e99, sum = 0;
     long per_batch = calls / BATCHES > 0 ? calls / BATCHES : 1;
@@ -138,7 +140,8 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     double begin = wall();
     MPI_Finalize();
-    printf("{\"what\": \"%s\", \"rank\": %d, \"best_ns\": %.2f, \"mean_ns\": %.2f, \"finalize_s\": %.4f, \"rss_kb\": %ld}\n",
+    printf("{\"what\": \"%s\", \"rank\": %d, \"best_ns\": %.2f, \"mean_ns\": %.2f, \"finalize_s\": %.4f, "
+           "\"rss_kb\": %ld}\n",
            what, rank, best * 1e9, sum / counted * 1e9, wall() - begin, usage.ru_maxrss);
     return 0;
 }

@@ -26,6 +26,8 @@ static inline long long now(void)
         return result;                                                 \
     }
 
-WRAP(MPI_File_write_at, (MPI_File f, MPI_Offset o, const void *b, int c, MPI_Datatype d, MPI_Status *s), (f, o, b, c, d, s))
-WRAP(MPI_File_iwrite_at, (MPI_File f, MPI_Offset o, const void *b, int c, MPI_Datatype d, MPI_Request *r), (f, o, b, c, d, r))
+WRAP(MPI_File_write_at, (MPI_File f, MPI_Offset o, const void *b, int c, MPI_Datatype d, MPI_Status *s),
+     (f, o, b, c, d, s))
+WRAP(MPI_File_iwrite_at, (MPI_File f, MPI_Offset o, const void *b, int c, MPI_Datatype d, MPI_Request *r),
+     (f, o, b, c, d, r))
 WRAP(MPI_Wait, (MPI_Request *r, MPI_Status *s), (r, s))

@@ -1,5 +1,6 @@
-/* Closes standard input, output and error before MPI_Init, as a daemon does, and puts files of its own in their place:
- * what a tracer wrote to them would be in these files. 20 requests per rank, then each of them holds one line.
+/* Closes standard input, output and error before MPI_Init, as a daemon does, and puts files of its own in
+ * their place: what a tracer wrote to them would be in these files. 20 requests per rank, then each of them
+ * holds one line.
  * usage: closes_descriptors DIRECTORY */
 #include "write_some.h"
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* Each rank does 10 requests and closes its file; then rank 0 makes DIRECTORY/ready and waits until it is taken away.
+/* Each rank does 10 requests and closes its file; then rank 0 makes DIRECTORY/ready and waits until it is
+ * taken away.
  * usage: closes_then_waits DIRECTORY */
 #include "write_some.h"
 

@@ -1,5 +1,5 @@
-/* An MPI program that forks between two bursts of I/O. Only the parent's I/O is the job's; the child must end as
- * it would without a tracer: by exit, by _exit, or by becoming another program.
+/* An MPI program that forks between two bursts of I/O. Only the parent's I/O is the job's; the child must end
+ * as it would without a tracer: by exit, by _exit, or by becoming another program.
  * usage: forks DIRECTORY exit|_exit|exec; 5 requests per rank before the fork and 5 after it */
 #include "write_some.h"
 #include <sys/wait.h>
@@ -21,7 +21,8 @@ int main(int argc, char **argv) {
         _exit(1);
     }
     int status = 0;
-    int good = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 5;
+    int good =
+        child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 5;
 
     write_requests(file, 5, 5);
     MPI_File_close(&file);

@@ -1,5 +1,5 @@
-! MPI-IO from Fortran through `use mpi_f08`. Each rank, in a file of its own: 10 MPI_File_write_at of 1000 bytes,
-! 10 MPI_File_read_at of them, 5 MPI_File_iwrite_at of 100 bytes, each with its MPI_Wait.
+! MPI-IO from Fortran through `use mpi_f08`. Each rank, in a file of its own: 10 MPI_File_write_at of 1000
+! bytes, 10 MPI_File_read_at of them, 5 MPI_File_iwrite_at of 100 bytes, each with its MPI_Wait.
 ! usage: fortran_use_mpi_f08 NAME, the files are NAME.RANK
 program fortran_use_mpi_f08
   use mpi_f08

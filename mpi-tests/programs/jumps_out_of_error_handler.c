@@ -1,5 +1,5 @@
-/* The file's error handler leaves the failing call with longjmp, as a C++ program may with an exception. What comes
- * after it must be traced like what came before: 5 requests, a failing read, 5 requests.
+/* The file's error handler leaves the failing call with longjmp, as a C++ program may with an exception. What
+ * comes after it must be traced like what came before: 5 requests, a failing read, 5 requests.
  * usage: jumps_out_of_error_handler DIRECTORY */
 #include "write_some.h"
 #include <setjmp.h>

@@ -1,5 +1,6 @@
-/* One rank, or all of them, gets SIGNAL (9, SIGKILL, unless given) after every rank has done COUNT requests, the file
- * still open; `nobody` gets one, and all wait to be ended from outside, after DIRECTORY/ready was written.
+/* One rank, or all of them, gets SIGNAL (9, SIGKILL, unless given) after every rank has done COUNT requests,
+ * the file still open; `nobody` gets one, and all wait to be ended from outside, after DIRECTORY/ready was
+ * written.
  * usage: killed DIRECTORY COUNT all|nobody|RANK [SIGNAL] */
 #include "write_some.h"
 #include <signal.h>

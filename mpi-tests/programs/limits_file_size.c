@@ -1,5 +1,5 @@
-/* Sets RLIMIT_FSIZE to 16 KiB and then does 20000 requests that stay below it. A tracer that writes more than that
- * to a file would have the program ended by SIGXFSZ.
+/* Sets RLIMIT_FSIZE to 16 KiB and then does 20000 requests that stay below it. A tracer that writes more than
+ * that to a file would have the program ended by SIGXFSZ.
  * usage: limits_file_size DIRECTORY */
 #include "write_some.h"
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
-"""MPI-IO from Python: each rank, in a file of its own, 10 writes and 10 reads of 1000 bytes, 5 nonblocking writes of 100
-bytes, and with the others 3 collective writes of 500 bytes to a file that they share.
-usage: mpi_io.py DIRECTORY"""
+"""MPI-IO from Python: each rank, in a file of its own, 10 writes and 10 reads of 1000 bytes, 5 nonblocking
+writes of 100 bytes, and with the others 3 collective writes of 500 bytes to a file that they share. usage:
+mpi_io.py DIRECTORY"""
 
 import sys
 

@@ -14,7 +14,8 @@ int main(int argc, char **argv) {
     MPI_File file = open_own_file(argv[1]);
     for (int step = 0; step < 4; step++) {
         for (int i = 0; i < count; i++)
-            MPI_File_iwrite_at(file, (MPI_Offset)i * size, data + (size_t)i * size, size, MPI_BYTE, requests + i);
+            MPI_File_iwrite_at(file, (MPI_Offset)i * size, data + (size_t)i * size, size, MPI_BYTE,
+                               requests + i);
         usleep(500000);
         MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     }

@@ -1,6 +1,6 @@
 /* Another PMPI tool, as a shared library: passes calls on to PMPI as mpiP or Score-P do, counts those of
- * MPI_File_write_at and at MPI_Finalize writes the number to $PMPI_TOOL_OUTPUT.RANK. A tracer in the same process must
- * leave it all its calls, and count none of them twice. */
+ * MPI_File_write_at and at MPI_Finalize writes the number to $PMPI_TOOL_OUTPUT.RANK. A tracer in the same
+ * process must leave it all its calls, and count none of them twice. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ int MPI_File_open(MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_
     return PMPI_File_open(comm, name, mode, info, file);
 }
 
-int MPI_File_set_view(MPI_File file, MPI_Offset start, MPI_Datatype etype, MPI_Datatype filetype, const char *form,
-                      MPI_Info info) {
+int MPI_File_set_view(MPI_File file, MPI_Offset start, MPI_Datatype etype, MPI_Datatype filetype,
+                      const char *form, MPI_Info info) {
     return PMPI_File_set_view(file, start, etype, filetype, form, info);
 }
 

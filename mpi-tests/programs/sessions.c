@@ -1,4 +1,5 @@
-/* MPI-IO without MPI_Init: each process opens a session, makes a communicator of itself, and does 10 requests.
+/* MPI-IO without MPI_Init: each process opens a session, makes a communicator of itself, and does 10
+ * requests.
  * usage: sessions DIRECTORY; ends with 3 where this MPI has no sessions */
 #include "write_some.h"
 
@@ -19,7 +20,8 @@ int main(int argc, char **argv) {
     if (MPI_File_open(comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file))
         return 1;
     for (int i = 0; i < 10; i++)
-        if (MPI_File_write_at(file, (MPI_Offset)i * WRITE_SIZE, data, WRITE_SIZE, MPI_BYTE, MPI_STATUS_IGNORE))
+        if (MPI_File_write_at(file, (MPI_Offset)i * WRITE_SIZE, data, WRITE_SIZE, MPI_BYTE,
+                              MPI_STATUS_IGNORE))
             return 1;
     MPI_File_close(&file);
     MPI_Group_free(&group);

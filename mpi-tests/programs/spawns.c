@@ -1,5 +1,5 @@
-/* Starts one more process of itself with MPI_Comm_spawn; parents do 10 requests each, the child 3. They are two jobs
- * with two traces.
+/* Starts one more process of itself with MPI_Comm_spawn; parents do 10 requests each, the child 3. They are
+ * two jobs with two traces.
  * usage: spawns DIRECTORY */
 #include "write_some.h"
 

@@ -1,5 +1,5 @@
-/* Prints, for each of 50 requests of each rank, the wall-clock time at which it began, which is the same for all ranks
- * even where their monotonic clocks differ: lines "RANK NANOSECONDS".
+/* Prints, for each of 50 requests of each rank, the wall-clock time at which it began, which is the same for
+ * all ranks even where their monotonic clocks differ: lines "RANK NANOSECONDS".
  * usage: stamps DIRECTORY */
 #include "write_some.h"
 

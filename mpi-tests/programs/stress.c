@@ -1,7 +1,7 @@
-/* Random interleavings of file operations, requests, threads and completions, checked by the program's own account:
- * blocking and nonblocking reads and writes of any size, also 0; requests completed in any of MPI's ways, in any order,
- * from copies, by another thread than the one that issued them, among point-to-point and null requests; files opened
- * and closed; flushes. Same seed, same steps of each thread.
+/* Random interleavings of file operations, requests, threads and completions, checked by the program's own
+ * account: blocking and nonblocking reads and writes of any size, also 0; requests completed in any of MPI's
+ * ways, in any order, from copies, by another thread than the one that issued them, among point-to-point and
+ * null requests; files opened and closed; flushes. Same seed, same steps of each thread.
  * usage: stress DIRECTORY SEED STEPS THREADS [no-testall] [one-at-a-time]
  * With the last word no two threads are inside MPI at once, for MPIs that do not stand it. */
 #define _GNU_SOURCE
@@ -65,8 +65,9 @@ static void open_file(struct worker *w) {
     char name[4096];
     static const char zeros[SLOT];
     snprintf(name, sizeof name, "%s/stress_%ld_%d_%d", directory, (long)getpid(), w->number, w->files++);
-    check(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
-                        &w->file), "MPI_File_open");
+    check(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                        MPI_INFO_NULL, &w->file),
+          "MPI_File_open");
     for (int i = 0; i < SLOTS; i++) {
         check(MPI_File_write_at(w->file, (MPI_Offset)i * SLOT, zeros, SLOT, MPI_BYTE, MPI_STATUS_IGNORE),
               "MPI_File_write_at");
@@ -107,9 +108,11 @@ static void issue(struct worker *w) {
     p->buffer = malloc(SLOT);
     memset(p->buffer, 'n', SLOT);
     if (write)
-        check(MPI_File_iwrite_at(w->file, offset, p->buffer, p->bytes, MPI_BYTE, &p->request), "MPI_File_iwrite_at");
+        check(MPI_File_iwrite_at(w->file, offset, p->buffer, p->bytes, MPI_BYTE, &p->request),
+              "MPI_File_iwrite_at");
     else
-        check(MPI_File_iread_at(w->file, offset, p->buffer, p->bytes, MPI_BYTE, &p->request), "MPI_File_iread_at");
+        check(MPI_File_iread_at(w->file, offset, p->buffer, p->bytes, MPI_BYTE, &p->request),
+              "MPI_File_iread_at");
 }
 
 /* A message to itself: a request that is none of the tracer's business. */
@@ -140,7 +143,8 @@ static void completed(struct worker *w, struct pending *p, MPI_Status *status) {
     p->buffer = NULL;
 }
 
-/* Completes what it will of the first `n` pending operations, from a copy of the requests with null ones between. */
+/* Completes what it will of the first `n` pending operations, from a copy of the requests with null ones
+ * between. */
 static void complete(struct worker *w, int n, int way) {
     MPI_Request requests[2 * MOST];
     MPI_Status statuses[2 * MOST];
@@ -218,7 +222,8 @@ static void complete(struct worker *w, int n, int way) {
     w->count = left;
 }
 
-/* Gives an operation to whoever wants it, or takes one. A message stays: its other half is with this thread. */
+/* Gives an operation to whoever wants it, or takes one. A message stays: its other half is with this
+ * thread. */
 static void exchange(struct worker *w) {
     pthread_mutex_lock(&pool_lock);
     if (any(w, 2)) {
@@ -274,8 +279,9 @@ static void open_first_file(void) {
     char name[4096];
     MPI_File file;
     snprintf(name, sizeof name, "%s/first_%d", directory, rank);
-    check(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
-                        &file), "MPI_File_open");
+    check(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                        MPI_INFO_NULL, &file),
+          "MPI_File_open");
     check(MPI_File_close(&file), "MPI_File_close");
 }
 
@@ -296,8 +302,10 @@ int main(int argc, char **argv) {
     struct worker *workers = calloc((size_t)threads, sizeof *workers);
     pthread_t *ids = calloc((size_t)threads, sizeof *ids);
     for (int t = 0; t < threads; t++) {
-        workers[t] = (struct worker){.random = strtoull(argv[2], NULL, 10) * 1000003 + (uint64_t)(rank * 1000 + t),
-                                     .number = t, .steps = atoi(argv[3])};
+        workers[t] =
+            (struct worker){.random = strtoull(argv[2], NULL, 10) * 1000003 + (uint64_t)(rank * 1000 + t),
+                            .number = t,
+                            .steps = atoi(argv[3])};
         if (pthread_create(&ids[t], NULL, work, &workers[t]))
             MPI_Abort(MPI_COMM_WORLD, 1);
     }

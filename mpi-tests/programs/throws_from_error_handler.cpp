@@ -1,5 +1,5 @@
-// The file's error handler leaves the failing call with a C++ exception. What comes after it must be traced like what
-// came before: 5 requests, a failing read, 5 requests, and the same with a collective read.
+// The file's error handler leaves the failing call with a C++ exception. What comes after it must be traced
+// like what came before: 5 requests, a failing read, 5 requests, and the same with a collective read.
 // usage: throws_from_error_handler DIRECTORY
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1

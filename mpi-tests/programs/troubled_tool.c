@@ -1,6 +1,8 @@
-/* A file system in trouble, preloaded under the tracer: calls that touch a path with TROUBLE_PATH in it go
- * wrong as TROUBLE says.
+/* A file system in trouble, preloaded under the tracer: calls that touch a path with TROUBLE_PATH in it (or,
+ * if that begins with a star, a path that ends so) go wrong as TROUBLE says.
  *   interrupted, short, stale, input-output: the third write fails once
+ *   broken: every write after the second fails
+ *   close:  closing fails, as it does where a quota is exceeded on a file server
  *   slow:   each call that makes, looks for or renames something takes some milliseconds
  *   stuck:  writing at a place (pwrite), as at the end of the job, takes a minute */
 #define _GNU_SOURCE
@@ -22,7 +24,12 @@ static int is(const char *what) {
 
 static int concerns(const char *path) {
     const char *part = getenv("TROUBLE_PATH");
-    return part && path && strstr(path, part);
+    if (!part || !path)
+        return 0;
+    if (part[0] != '*')
+        return strstr(path, part) != NULL;
+    size_t length = strlen(path), end = strlen(part + 1);
+    return length >= end && !strcmp(path + length - end, part + 1);
 }
 
 static int concerns_descriptor(int descriptor) {
@@ -37,7 +44,14 @@ static int concerns_descriptor(int descriptor) {
 
 ssize_t write(int descriptor, const void *data, size_t length) {
     static int count;
-    if (getenv("TROUBLE") && concerns_descriptor(descriptor) && __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) == 3) {
+    int number = 0;
+    if (getenv("TROUBLE") && concerns_descriptor(descriptor))
+        number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    if (number > 2 && is("broken")) {
+        errno = EIO;
+        return -1;
+    }
+    if (number == 3) {
         errno = is("interrupted") ? EINTR : is("stale") ? ESTALE : is("input-output") ? EIO : 0;
         if (errno)
             return -1;
@@ -55,6 +69,15 @@ ssize_t pwrite64(int descriptor, const void *data, size_t length, off64_t offset
 
 ssize_t pwrite(int descriptor, const void *data, size_t length, off_t offset) {
     return pwrite64(descriptor, data, length, offset);
+}
+
+int close(int descriptor) {
+    int fails = is("close") && concerns_descriptor(descriptor);
+    int answer = syscall(SYS_close, descriptor);
+    if (!fails || answer)
+        return answer;
+    errno = EDQUOT;
+    return -1;
 }
 
 static void pause_for(const char *path) {

@@ -1,5 +1,5 @@
-/* An MPI program that behaves like the applications whose I/O has a period (compute, write, compute, write ...)
- * and that knows its own truth: `workload --help`. */
+/* An MPI program that behaves like the applications whose I/O has a period (compute, write, compute, write
+ * ...) and that knows its own truth: `workload --help`. */
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -52,7 +52,8 @@ static void file_name(char name[PATH_MAX], const struct options *o, const char *
 static void interleave(MPI_File file, const struct job *job, int position, int sharing) {
     MPI_Datatype block, tile;
     check(MPI_Type_contiguous((int)job->block, MPI_BYTE, &block), "MPI_Type_contiguous");
-    check(MPI_Type_create_resized(block, 0, (MPI_Aint)job->block * sharing, &tile), "MPI_Type_create_resized");
+    check(MPI_Type_create_resized(block, 0, (MPI_Aint)job->block * sharing, &tile),
+          "MPI_Type_create_resized");
     check(MPI_Type_commit(&tile), "MPI_Type_commit");
     check(MPI_File_set_view(file, (MPI_Offset)job->block * position, MPI_BYTE, tile, "native", MPI_INFO_NULL),
           "MPI_File_set_view");
@@ -76,8 +77,9 @@ static void open_files(struct job *job, const char *run) {
             }
             continue;
         }
-        check(MPI_File_open(own ? MPI_COMM_SELF : MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
-                            &job->files[f]), name);
+        check(MPI_File_open(own ? MPI_COMM_SELF : MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR,
+                            MPI_INFO_NULL, &job->files[f]),
+              name);
         if (job->interleaved)
             interleave(job->files[f], job, own ? 0 : job->rank, own ? 1 : job->ranks);
     }
@@ -94,8 +96,8 @@ static void close_files(struct job *job) {
     free(job->descriptors);
 }
 
-/* In memory a vector is four blocks with gaps between them. A shared pointer allows no view that differs between
- * ranks, so there the file is contiguous. */
+/* In memory a vector is four blocks with gaps between them. A shared pointer allows no view that differs
+ * between ranks, so there the file is contiguous. */
 static void prepare_datatype(struct job *job) {
     const struct options *o = &job->options;
     job->memory = MPI_BYTE;
@@ -174,7 +176,8 @@ static void run(struct job *job, struct worker *workers, double origin, double *
         double compute = fmax(0, o->compute + o->jitter * normal(&common));
         double delay = (o->desync > 0 ? exponential(&own, o->desync) : 0) + (phase ? 0 : o->delay);
         for (int t = 0; t < o->threads; t++)
-            workers[t].phase = write ? job->written : job->written - 1; /* a read goes over what was written last */
+            workers[t].phase =
+                write ? job->written : job->written - 1;  /* a read goes over what was written last */
         double due = o->delay + (phase + 1) * o->compute; /* whatever the phases before took */
         spend(o->paced ? fmax(0, due - (now() - origin)) : o->overlap ? delay : compute + delay, o->busy);
         seek_to_phase(&workers[0]);
@@ -210,7 +213,8 @@ static bool check_sizes(const struct job *job, const char *run) {
             struct stat status = {0};
             file_name(name, o, run, f, r);
             right &= !stat(name, &status) && status.st_size == expected;
-            printf("%s{\"name\": \"%s\", \"size\": %lld}", f + r ? ", " : "", name, (long long)status.st_size);
+            printf("%s{\"name\": \"%s\", \"size\": %lld}", f + r ? ", " : "", name,
+                   (long long)status.st_size);
             if (!o->keep)
                 unlink(name);
         }
@@ -226,8 +230,8 @@ static void print_times(const char *name, const double *times, int count) {
 }
 
 /* Collects everybody's account on rank 0, prints it, and says whether all was as it should be. */
-static bool report(const struct job *job, const char *name, const struct worker *workers, const double *starts,
-                   const double *ends) {
+static bool report(const struct job *job, const char *name, const struct worker *workers,
+                   const double *starts, const double *ends) {
     const struct options *o = &job->options;
     struct account mine = {0}, total = {0}, *everybody = allocate((size_t)job->ranks, sizeof *everybody);
     uint64_t numbers[2] = {0}, sums[2] = {0};
@@ -255,8 +259,8 @@ static bool report(const struct job *job, const char *name, const struct worker 
         for (char *tab; (tab = strchr(library, '\t'));)
             *tab = ' ';
 
-        printf("{\"program\": \"workload\", \"mpi\": \"%s\", \"ranks\": %d, \"iterations\": %d, ", library, job->ranks,
-               o->iterations);
+        printf("{\"program\": \"workload\", \"mpi\": \"%s\", \"ranks\": %d, \"iterations\": %d, ", library,
+               job->ranks, o->iterations);
         good = check_sizes(job, name) && !total.damaged && all_seen;
         printf("\"verified\": %s, ", good ? "true" : "false");
         print_times("phase_starts", first, o->iterations);
@@ -308,7 +312,8 @@ int main(int argc, char **argv) {
     char name[64] = "";
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    snprintf(name, sizeof name, "%lld_%lld", (long long)getpid(), (long long)t.tv_sec * 1000000000 + t.tv_nsec);
+    snprintf(name, sizeof name, "%lld_%lld", (long long)getpid(),
+             (long long)t.tv_sec * 1000000000 + t.tv_nsec);
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
 
     open_files(&job, name);

@@ -1,5 +1,5 @@
-/* Writes 5 requests as usual and 5 inside MPI_Finalize, from the delete callback of an attribute of MPI_COMM_SELF,
- * as libraries do that flush files left open.
+/* Writes 5 requests as usual and 5 inside MPI_Finalize, from the delete callback of an attribute of
+ * MPI_COMM_SELF, as libraries do that flush files left open.
  * usage: writes_in_finalize DIRECTORY */
 #include "write_some.h"
 

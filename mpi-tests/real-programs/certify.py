@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Runs real programs with and without libtmio.so and says whether anybody could tell the difference: exit code, output
-and files are compared, and the traced bytes with the files. Writes a certificate per MPI, target/certificate-MPI.md.
+"""Runs real programs with and without libtmio.so and says whether anybody could tell the difference: exit
+code, output and files are compared, and the traced bytes with the files. Writes a certificate per MPI,
+target/certificate-MPI.md.
 
 usage: certify.py TARGET [MPI...]; scripts/certificate installs what is needed and calls it.
 Exit status: 0 all the same, 1 something differs or failed.
@@ -50,12 +51,23 @@ def mpis():
     known = [
         Mpi("openmpi", ["mpirun.openmpi", "--oversubscribe"], ["mpicc.openmpi"], environment=root, give="-x"),
         Mpi("mpich", ["mpirun.mpich"], ["mpicc.mpich"]),
-        Mpi("openmpi-5", [f"{o}/bin/mpirun", "--oversubscribe"], [f"{o}/bin/mpicc"], environment=root, give="-x"),
+        Mpi(
+            "openmpi-5",
+            [f"{o}/bin/mpirun", "--oversubscribe"],
+            [f"{o}/bin/mpicc"],
+            environment=root,
+            give="-x",
+        ),
         Mpi("mpich-5", [f"{m}/bin/mpiexec"], [f"{m}/bin/mpicc"]),
         Mpi("mpich-5-abi", [f"{m}/bin/mpiexec"], [f"{m}/bin/mpicc_abi"]),
         Mpi("intel", [f"{i}/bin/mpiexec.hydra"], [f"{i}/bin/mpicc"], environment=intel),
-        Mpi("intel-abi", [f"{i}/bin/mpiexec.hydra"], ["gcc", f"-I{i}/abi-include", "-idirafter", f"{i}/include"],
-            [f"-L{i}/lib", f"-Wl,-rpath,{i}/lib", "-lmpi_abi"], intel),
+        Mpi(
+            "intel-abi",
+            [f"{i}/bin/mpiexec.hydra"],
+            ["gcc", f"-I{i}/abi-include", "-idirafter", f"{i}/include"],
+            [f"-L{i}/lib", f"-Wl,-rpath,{i}/lib", "-lmpi_abi"],
+            intel,
+        ),
     ]
     return [mpi for mpi in known if shutil.which(mpi.launcher[0])]
 
@@ -77,8 +89,20 @@ def compiled(source, *flags):
     def command(mpi, build):
         binary = build / (Path(source).stem + "-" + mpi.name)
         extra = [flag.replace("MPI", mpi.name) for flag in flags]
-        line = [*mpi.compiler, "-O2", "-Wno-stringop-overflow", f"-I{HERE.parent.parent}/c-headers", str(HERE / source), *extra, *mpi.libraries,
-                "-lm", "-ldl", "-lpthread", "-o", str(binary)]
+        line = [
+            *mpi.compiler,
+            "-O2",
+            "-Wno-stringop-overflow",
+            f"-I{HERE.parent.parent}/c-headers",
+            str(HERE / source),
+            *extra,
+            *mpi.libraries,
+            "-lm",
+            "-ldl",
+            "-lpthread",
+            "-o",
+            str(binary),
+        ]
         subprocess.run(line, check=True, env={**os.environ, **mpi.environment})
         return [str(binary)]
 
@@ -96,7 +120,9 @@ def workload(*options):
 
 
 def mpi4py_suite(mpi, build):
-    python = environment({"openmpi-5": "openmpi", "mpich-5": "mpich", "intel": "impi"}[mpi.name]) / "bin/python"
+    python = (
+        environment({"openmpi-5": "openmpi", "mpich-5": "mpich", "intel": "impi"}[mpi.name]) / "bin/python"
+    )
     source = next((TARGET / "mpi").glob("mpi4py-src/mpi4py-*/test/main.py"))
     return [str(python), str(source), "-q", "-i", "test_io"]
 
@@ -105,23 +131,48 @@ ALL = ["openmpi", "mpich", "openmpi-5", "mpich-5", "mpich-5-abi", "intel", "inte
 HDF5 = ["-I/usr/include/hdf5/MPI", "-L/usr/lib/x86_64-linux-gnu/hdf5/MPI", "-lhdf5"]
 # The workload's own account has times in it; what it verified and how much it did is the same in every run.
 ACCOUNT = r'"verified": true'
-# What a suite says in the end. Two ranks may write into one line, even without a tracer, so words are looked for, not lines.
+# What a suite says in the end. Two ranks may write into one line, even without a tracer, so words are looked
+# for, not lines.
 VERDICT = r"OK|FAILED|ERROR|Ran \d+ tests"
 PROGRAMS = [
     Program("workload, blocking", ALL, workload("--read"), steady=ACCOUNT, exact=r"workload_.*\.dat"),
-    Program("workload, collective with a derived datatype", ALL, workload("--access", "collective", "--datatype", "vector"),
-            steady=ACCOUNT, exact=r"workload_.*\.dat"),
-    Program("workload, nonblocking", ALL, workload("--access", "nonblocking", "--read"), steady=ACCOUNT,
-            exact=r"workload_.*\.dat"),
-    Program("LAMMPS: dumps and restarts by MPI-IO", ["openmpi"],
-            lambda mpi, build: ["lmp", "-in", str(HERE / "lammps.in"), "-log", "none"],
-            steady=r"^ +\d+ +-?\d+\.|^Created", exact=r"dump\..*"),
-    Program("h5py on parallel HDF5", ["openmpi"],
-            lambda mpi, build: ["/usr/bin/python3", str(HERE / "h5py_datasets.py")]),
-    Program("HDF5 from C, file closed by MPI_Finalize", ["openmpi", "mpich"], compiled("hdf5_steps.c", *HDF5)),
+    Program(
+        "workload, collective with a derived datatype",
+        ALL,
+        workload("--access", "collective", "--datatype", "vector"),
+        steady=ACCOUNT,
+        exact=r"workload_.*\.dat",
+    ),
+    Program(
+        "workload, nonblocking",
+        ALL,
+        workload("--access", "nonblocking", "--read"),
+        steady=ACCOUNT,
+        exact=r"workload_.*\.dat",
+    ),
+    Program(
+        "LAMMPS: dumps and restarts by MPI-IO",
+        ["openmpi"],
+        lambda mpi, build: ["lmp", "-in", str(HERE / "lammps.in"), "-log", "none"],
+        steady=r"^ +\d+ +-?\d+\.|^Created",
+        exact=r"dump\..*",
+    ),
+    Program(
+        "h5py on parallel HDF5",
+        ["openmpi"],
+        lambda mpi, build: ["/usr/bin/python3", str(HERE / "h5py_datasets.py")],
+    ),
+    Program(
+        "HDF5 from C, file closed by MPI_Finalize", ["openmpi", "mpich"], compiled("hdf5_steps.c", *HDF5)
+    ),
     Program("PnetCDF from C", ["openmpi"], compiled("pnetcdf_steps.c", "-lpnetcdf")),
-    Program("mpi4py's own tests of MPI-IO", ["openmpi-5", "mpich-5", "intel"], mpi4py_suite, ranks=2,
-            steady=VERDICT),
+    Program(
+        "mpi4py's own tests of MPI-IO",
+        ["openmpi-5", "mpich-5", "intel"],
+        mpi4py_suite,
+        ranks=2,
+        steady=VERDICT,
+    ),
 ]
 
 
@@ -131,8 +182,14 @@ def steady(program, text):
     lines = [re.sub(r" in [\d.]+s$", "", line) for line in text.splitlines()]
     lines = [line for line in lines if re.search(program.steady, line)]
     if program.steady == ACCOUNT:
-        lines = [re.sub(r'_\d+_\d+_', "_", re.sub(r'"\w*(time|period|starts|ends)": (\[[^]]*\]|[\d.e+-]+|null),? ?', "", line))
-                 for line in lines]
+        lines = [
+            re.sub(
+                r"_\d+_\d+_",
+                "_",
+                re.sub(r'"\w*(time|period|starts|ends)": (\[[^]]*\]|[\d.e+-]+|null),? ?', "", line),
+            )
+            for line in lines
+        ]
     return lines
 
 
@@ -149,9 +206,17 @@ def run(mpi, program, command, scratch, traced):
     directory = scratch / ("with" if traced else "without")
     directory.mkdir()
     trace = scratch / "trace.msgpack"
-    variables = {"LD_PRELOAD": LIBTMIO, "TMIO_OUTPUT": trace, "PYTHONDONTWRITEBYTECODE": "1"} if traced else {}
-    done = subprocess.run(mpi.launch(program.ranks, variables, command), cwd=directory, capture_output=True, text=True,
-                          timeout=TIMES_PROGRAM_RUNS, env={**os.environ, **mpi.environment})
+    variables = (
+        {"LD_PRELOAD": LIBTMIO, "TMIO_OUTPUT": trace, "PYTHONDONTWRITEBYTECODE": "1"} if traced else {}
+    )
+    done = subprocess.run(
+        mpi.launch(program.ranks, variables, command),
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=TIMES_PROGRAM_RUNS,
+        env={**os.environ, **mpi.environment},
+    )
     return done, files(directory), trace
 
 
@@ -166,19 +231,27 @@ def certify(mpi, program, build):
         if without.returncode != 0:
             wrong.append(f"fails without libtmio, too: {without.stderr[-2000:]}")
         if without.returncode != with_it.returncode:
-            wrong.append(f"exit code {without.returncode}, traced {with_it.returncode}: {with_it.stderr[-2000:]}")
+            wrong.append(
+                f"exit code {without.returncode}, traced {with_it.returncode}: {with_it.stderr[-2000:]}"
+            )
         outputs = [steady(program, done.stdout + done.stderr) for done in (without, with_it)]
         # Ranks' lines come in any order.
         if sorted(outputs[0]) != sorted(outputs[1]) or not outputs[0]:
             wrong.append(f"output: {outputs[0]}, traced {outputs[1]}")
-        differing = [name for name in {**files_without, **files_with} if files_without.get(name) != files_with.get(name)]
+        differing = [
+            name
+            for name in {**files_without, **files_with}
+            if files_without.get(name) != files_with.get(name)
+        ]
         if differing:
             wrong.append(f"files differ: {differing}")
         info, bytes_text = {}, "no trace"
         if not trace.is_file():
             wrong.append("there is no trace")
         else:
-            shown = subprocess.run([FTIO, "info", "--json", trace], capture_output=True, text=True, check=True)
+            shown = subprocess.run(
+                [FTIO, "info", "--json", trace], capture_output=True, text=True, check=True
+            )
             info = json.loads(shown.stdout)
             if not info["complete"]:
                 wrong.append("the trace is not complete")
@@ -199,8 +272,13 @@ def certify(mpi, program, build):
                 wrong.append("nothing was traced")
             bytes_text = f"{operations} operations, {written} bytes written, files of {size}"
     same = lambda good: "same" if good else "**different**"
-    row = [program.name, f"{with_it.returncode} ({same(without.returncode == with_it.returncode)})",
-           same(sorted(outputs[0]) == sorted(outputs[1])), f"{len(files_without)}, {same(not differing)}", bytes_text]
+    row = [
+        program.name,
+        f"{with_it.returncode} ({same(without.returncode == with_it.returncode)})",
+        same(sorted(outputs[0]) == sorted(outputs[1])),
+        f"{len(files_without)}, {same(not differing)}",
+        bytes_text,
+    ]
     return row, wrong
 
 
@@ -216,10 +294,15 @@ def main():
                 rows.append(row)
                 problems += [f"{program.name}: {what}" for what in wrong]
                 print(f"{mpi.name}: {program.name}: {'; '.join(wrong) or 'same'}", flush=True)
-        lines = [f"# Harmlessness: {mpi.name}", "",
-                 "Each program was run without and with `libtmio.so` preloaded. Of the output, lines with times are left out;",
-                 "files are compared byte by byte.", "",
-                 "| program | exit code | output | files | traced |", "|---|---|---|---|---|"]
+        lines = [
+            f"# Harmlessness: {mpi.name}",
+            "",
+            "Each program was run without and with `libtmio.so` preloaded. Of the output, lines with times are left out;",
+            "files are compared byte by byte.",
+            "",
+            "| program | exit code | output | files | traced |",
+            "|---|---|---|---|---|",
+        ]
         lines += ["| " + " | ".join(row) + " |" for row in rows]
         lines += [""] + [f"- {problem}" for problem in problems] if problems else []
         (TARGET / f"certificate-{mpi.name}.md").write_text("\n".join(lines) + "\n")

@@ -12,7 +12,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS), transfer = H5Pcreate(H5P_DATASET_XFER), create = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), transfer = H5Pcreate(H5P_DATASET_XFER),
+          create = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
     H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
     H5Pset_obj_track_times(create, 0); /* two runs give the same bytes */

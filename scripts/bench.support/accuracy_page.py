@@ -33,11 +33,11 @@ PUBLISHED = {
 }
 PUBLISHED_SCORE = {"jitter 0": "98 %", "jitter 0.55": "67 %", "jitter 2": "57 %"}
 TITLES = {
-    "8a": "Figure 8a: phases and computing times of different length, without and with other traffic",
+    "8a": "Figure 8a: computing times of different length, without and with other traffic",
     "8b": "Figure 8b: desynchronised ranks, t_cpu = 11 s",
     "8c": "Figure 8c: computing times that vary, σ/μ of t_cpu, μ = 11 s",
     "own": "The paper's own setting: phases as IOR writes them, no idle time at the edges",
-    "any": "Applications of every kind: all parameters by chance, 4 to 60 phases",
+    "any": "Applications of every kind: all parameters at random, 4 to 60 phases",
 }
 
 
@@ -76,7 +76,7 @@ def table(rows):
 
 def figure(results, which):
     rows = [
-        ["setting", "method", "traces", "mean", "median", "third quartile", "missed", "confidence", "must be"]
+        ["setting", "method", "traces", "mean", "median", "third quartile", "missed", "confidence", "goal"]
     ]
     for setting in results:
         if setting["table"] != which:
@@ -301,7 +301,8 @@ def kinds_page(results):
     rows = [["method", "mean confidence", "share right", "answers"]]
     for method in results["methods"]:
         rows += [[method, f"{c:.2f}", f"{r:.2f}", str(n)] for c, r, n in kinds_reliability(results, method)]
-    left_out = "".join(f"- {line}\n" for line in results.get("fit", [])) or "Not measured this time.\n"
+    left_out = "".join(f"- {line}\n" for line in results.get("fit", []))
+    judged = f" Here is the result:\n\n{left_out}" if left_out else "\n"
     python = results["methods"].get("Python FTIO")
     few = (
         f" The Python FTIO takes seconds for a trace and gets {len(python) // max(1, len({one['kind'] for one in python}))} of each kind."
@@ -310,11 +311,11 @@ def kinds_page(results):
     )
     text = f"""# How accurate the period is on every kind of signal
 
-Measured by `scripts/bench accuracy --part kinds --write`, which wrote this page: {results["traces"]} traces of each kind of signal that we could think of. All are made up
-(`crates/trace-generator/`, seeded), so that the truth is known. The experiment of the paper has [a page of its own](accuracy.md).
+`scripts/bench accuracy --part kinds --write` measured this and wrote this page: {results["traces"]} traces of each kind of signal that we could think of. All are generated from
+fixed seeds (`crates/trace-generator/`), so the truth is known. The experiment of the paper has [a page of its own](accuracy.md).
 
-An answer is right within 3 % of the truth (few phases 7 %, two rhythms both within 4 %); where there is no period, no answer is. It is *sure* from a confidence of 0.9 on.
-Where a signal has a second rhythm beside the one asked for, such as a log, its period is right as well.{few}
+An answer is right if it is within 3 % of the truth (7 % with few phases, 4 % for each of two rhythms). Where there is no period, the right answer is "no period". An answer is
+*sure* if its confidence is 0.9 or more. Where a signal has a second rhythm beside the one asked for, such as a log file, the period of that one is right, too.{few}
 
 {kinds_summary(results)}
 ![reliability over all kinds](accuracy-kinds.svg)
@@ -323,19 +324,17 @@ Where a signal has a second rhythm beside the one asked for, such as a log, its 
 {kinds_tables(results)}
 ## Confidence on kinds that it was not fitted on
 
-`confidence` is a probability: every hypothesis about the period has a score, and *no period* is one of them (`ftio-core/src/estimate/`). The weights of the score are fitted by
-`scripts/fit` on the kinds above that are not called *never fitted on*, with seeds from 10000 on. `scripts/fit --leave-one-kind-out` fits without each kind in turn and judges it by
-that:
-
-{left_out}
+`confidence` is a probability. Every hypothesis about the period has a score, and *no period* is one of the hypotheses (`ftio-core/src/estimate/`). `scripts/fit` fits the weights
+of the score to the kinds above that are not marked *never fitted on*, with seeds from 10000 on. `scripts/fit --leave-one-kind-out` leaves out each kind in turn and judges the fit
+by that kind.{judged}
 {table(rows)}
 ## Limits
 
 - The generator is ours: its signals are made up, not recorded.
 - Real logs are few. The heatmap of e3sm in Darshan's collection (512 ranks, bins of 6.4 s, 5.6 bins a period) gets 36.0 s at 0.51, which the text calls *perhaps*: the spectrum has
   one line at 36.5 s (z = 6.9), as the published method says, but it is a swell of the bandwidth and not a row of phases, whose distances vary by 16 % and volumes by 26 %.
-- Equal phases whose distances vary as much as those of random arrivals (log-normal or gamma, deviation half of the mean), and programs whose computing times vary as much, have much in
-  common: some of the former get an answer, some of the latter none, at a confidence that says so.
+- Two kinds of signals are hard to tell apart: equal phases at random distances (log-normal or gamma, standard deviation half of the mean), and programs whose computing times vary
+  as much. Some of the former get an answer, most of them with a low confidence, and some of the latter get none.
 """
     lines = {name: kinds_reliability(results, name) for name in results["methods"]}
     return text, {
@@ -437,23 +436,29 @@ def paper_page(paper_results):
         if together(results, name) is not None
     )
     missed = min(one["traces"] - one["periodic"] for one in kinds)
+    python = ""
+    if any("Python FTIO" in setting["methods"] for setting in results):
+        python = "\n- The Python FTIO (0.0.9, `-f 1`) takes seconds per trace, so it gets only the first few."
     parts = [
         f"""# How accurate the period is in the experiment of the paper
 
-Measured by `scripts/bench accuracy --part paper --write`, which wrote this page; [every other kind of signal](accuracy-kinds.md) has a page of its own. {traces} generated traces of each setting,
-whose truth is known because they are made up (`crates/trace-generator/`). The experiment is that of *Capturing Periodic I/O Using Frequency Techniques* (Tarraf et al., IPDPS 2024), III-A: J = 20
-iterations of P = 32 ranks that compute for t_cpu and then write for about 10.4 s, in ten shapes of phases; before and after, the job idles for up to
-30 s (the paper has one shape and no idle time: see *own setting* below). The truth is the mean distance of the phase starts, (s_J − s_1)/(J − 1). The error is |T − T_true|/T_true for each trace; *missed* traces, in which no
-period was found, count as 1. `ftio -f 1`, `--compat -f 1` and `--paper -f 1` sample at 1 Hz as the paper does; `ftio` chooses for itself. The Python FTIO (0.0.9, `-f 1`) takes
-seconds for a trace and gets the first few.
+`scripts/bench accuracy --part paper --write` measured this and wrote this page. [Every other kind of signal](accuracy-kinds.md) has a page of its own.
 
-| | | must be |
+The experiment is that of *Capturing Periodic I/O Using Frequency Techniques* (Tarraf et al., IPDPS 2024), III-A, with {traces} generated traces of each setting
+(`crates/trace-generator/`), so the truth is known. A trace has J = 20 iterations: P = 32 ranks compute for t_cpu and then write for about 10.4 s, in ten shapes of phases. Before and
+after, the job idles for up to 30 s. (The paper has one shape and no idle time; its own setting is further below.)
+
+- The truth is the mean distance of the phase starts, (s_J − s_1)/(J − 1).
+- The error of a trace is |T − T_true|/T_true. A *missed* trace, in which no period was found, counts as an error of 100 %.
+- `ftio -f 1`, `--compat -f 1` and `--paper -f 1` sample at 1 Hz as the paper does; `ftio` chooses its sampling frequency.{python}
+
+| | measured | goal |
 |---|---|---|
 | mean error of all settings of figures 8a to 8c | {means} | ≤ 0.5 % |
-| R_IO, the worst of all traces | {percent(worst)} from the truth | ≤ 10 % |
-| signals without a period, the worst kind | {missed} of {kinds[0]["traces"]} called not periodic | ≥ 95 % |
-| answers of confidence ≥ 0.9, with signals without a period | {right} of {high} within 5 % | ≥ 95 % |
-| answerable traces with such an answer | {answerable} of {total} | ≥ 50 % |
+| error of R_IO, the worst of all traces | {percent(worst)} | ≤ 10 % |
+| signals without a period that get no answer, the worst kind | {missed} of {kinds[0]["traces"]} | ≥ 95 % |
+| answers of confidence ≥ 0.9 that are within 5 %, signals without a period included | {right} of {high} | ≥ 95 % |
+| traces with a period that get such an answer | {answerable} of {total} | ≥ 50 % |
 
 ![mean error by setting](accuracy-errors.svg)
 
@@ -463,19 +468,18 @@ seconds for a trace and gets the first few.
         parts.append(f"## {TITLES[which]}\n\n{figure(results, which)}\n")
     parts.append(f"""## {TITLES["own"]}
 
-Errors as they were published, and as they come out here on traces of that kind.
+Errors as published, and as measured here on traces of that kind.
 
 {own_setting(results)}
 ## Figure 9: σ_vol and σ_time when computing times vary (medians)
 
-T is the time from the first phase to the last, and each period is cut half-way between two phases (see `ftio-core/src/detect/characterize.rs`).
+Measured from the first phase to the last; periods are cut half-way between two phases (`ftio-core/src/detect/characterize.rs`).
 
 {figure_9(results)}
 ## {TITLES["any"]}
 
-Ranks 2 to 64, phases of 0.5 to 30 s and computing times of 0.2 to 20 times that, jitter, desynchronisation, other traffic, volumes that differ and a long first phase in
-about half of them each. Here the period is often not to be known: few phases whose distances vary look like any other few bursts, and are called
-not periodic.
+2 to 64 ranks, phases of 0.5 to 30 s, computing times 0.2 to 20 times as long. About half of the traces each have jitter, desynchronised ranks, other traffic, volumes that
+differ, or a long first phase. Often the period cannot be known here: a few phases whose distances vary look like any other few bursts, and are called not periodic.
 
 {figure(results, "any")}
 Answers of confidence ≥ 0.9: {any_right} of {any_high} within 5 %; {any_answerable} of {any_total} traces have one.
@@ -486,8 +490,8 @@ Answers of confidence ≥ 0.9: {any_right} of {any_high} within 5 %; {any_answer
 ## Two periods
 
 {two_periods(results)}
-Two periods at once are both in `periods`, and `period` is that of the larger volume; one that changes on the way has both in `periods`, with their
-times, and no single `period`.
+Of two periods at once, both are in `periods`, and `period` is the one with the larger volume. If the period changes during the run, `periods` has both with their times, and
+`period` is null.
 
 ## Confidence on these traces
 
@@ -502,10 +506,10 @@ times, and no single `period`.
 ## Limits
 
 - The generator is ours: its signals are made up, not recorded.
-- A phase is what is separated by pauses, by scale or by volume. If ranks are so late that phases overlap their successors, or if only a few ranks write and are late by more
-  than they write, there are no phases in the bandwidth to be counted.
-- Equal phases whose distances vary as much as those of random arrivals (log-normal or gamma, deviation half of the mean) and programs whose computing times vary as much have much in
-  common; some of the former get an answer, at a confidence that says so.
+- Phases can only be counted if they can be told apart in the bandwidth: by pauses, by time scale or by volume. They cannot if ranks are so late that phases overlap, or if only a
+  few ranks write and are late by more than they write.
+- Two kinds of signals are hard to tell apart: equal phases at random distances (log-normal or gamma, standard deviation half of the mean), and programs whose computing times vary
+  as much. Some of the former get an answer, most of them with a low confidence.
 """)
     pictures = {
         "accuracy-errors.svg": errors_picture(results),

@@ -1,4 +1,5 @@
-"""What the measurements of the tracer share: building the programs of mpi-tests and launching them, traced or not."""
+"""What the measurements of the tracer share: building the programs of mpi-tests and launching them, traced or
+not."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The Python FTIO 0.0.9 as an opponent: where it is installed, and what it finds in traces."""
+"""The Python FTIO 0.0.9, to compare with: where it is installed, and what it finds in traces."""
 
 import json
 import pathlib
@@ -25,7 +25,8 @@ for line in sys.stdin:
 
 
 def installed(place, narrate):
-    """The Python of an environment with ftio-hpc 0.0.9, made at `place` if need be; None if that cannot be done."""
+    """The Python of an environment with ftio-hpc 0.0.9, made at `place` if need be; None if that cannot be
+    done."""
     python = place / "bin" / "python"
     if not (place / "complete").exists():
         narrate("installing the Python FTIO")
@@ -40,7 +41,8 @@ def installed(place, narrate):
 
 
 def detections(python, traces, folder):
-    """What it finds: `traces` are pairs of a file and its options. By file; one that it cannot read has no period."""
+    """What it finds: `traces` are pairs of a file and its options. By file; one that it cannot read has no
+    period."""
     folder.mkdir(parents=True, exist_ok=True)
     asked = "".join(json.dumps([str(file), options]) + "\n" for file, options in traces)
     output = subprocess.run(

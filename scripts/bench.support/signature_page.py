@@ -37,7 +37,7 @@ def median(rows, key):
 
 
 def goals(results, chosen, label):
-    """What must be reached, for rows of the default method."""
+    """The goals, and what rows of the default method reach."""
     bursts = sets(chosen)
     cross = [row["cross_correlation"] for row in chosen]
     volume = [abs(row["volume"] - 1) for row in chosen]
@@ -73,14 +73,14 @@ def page(results, seeds):
         lines.append((f"{one['jobs']} jobs, {one['applications']} applications", "≤ 3 min on 2 cores",
                       f"{seconds:.0f} s of CPU on each core, {one['seconds']:.0f} s in all", seconds <= 180))
         lines.append(("its memory", "≤ 300 MB", f"{one['memory_mb']:.0f} MB", one["memory_mb"] <= 300))
-    text = f"## What is reached\n\n{seeds} seeds, 10 runs each. CPU time counts, because the machine may be busy otherwise. With noise up to × 3\n"
-    text += "nearly all signatures are good, and differ by less than the log can resolve; with more, some are bad.\n\n"
-    text += table([("", "must be", "is", "")] + [(a, b, c, "yes" if ok else "**no**") for a, b, c, ok in lines])
+    text = f"## Goals and results\n\n{seeds} seeds, 10 runs each. Times are CPU time, because other work may have run on the machine. With\n"
+    text += "noise up to × 3 nearly all signatures are good, and differ by less than the log can resolve; with more noise,\nsome are bad.\n\n"
+    text += table([("", "goal", "result", "reached")] + [(a, b, c, "yes" if ok else "**no**") for a, b, c, ok in lines])
     text += "\n## By application and kind of noise\n\n" + table(by_kind(rows))
     text += "\n## By noise\n\n" + table(by_noise(rows))
     pictures = {}
     if of(rows, "level"):
-        text += "\n## Sensitivity\n\nMedian cross-correlation with the truth, and bursts found; beside it the method as published.\n\n"
+        text += "\n## Sensitivity\n\nMedian cross-correlation with the truth, and bursts found; and the same for the method as published.\n\n"
         text += "![Sensitivity](signature-sensitivity.svg)\n\n" + table(sensitivity(rows))
         pictures["signature-sensitivity.svg"] = picture(rows)
     return text, pictures, all(ok for *_, ok in lines)

@@ -1,4 +1,5 @@
-"""Wraps the paragraphs and lists of a Markdown page at 110 columns; tables, headings and code stay as they are."""
+"""Wraps the paragraphs and lists of a Markdown page at 110 columns; tables, headings and code stay as they
+are."""
 
 import re
 import textwrap

@@ -1,4 +1,5 @@
-"""The checks of scripts/cluster-test. Hosts h1 and h2 run the ranks; h3 serves the network file system and is the login node."""
+"""The checks of scripts/cluster-test. Hosts h1 and h2 run the ranks; h3 serves the network file system and is
+the login node."""
 
 import argparse
 import json
@@ -30,11 +31,18 @@ class Cluster:
         self.number = 0
 
     def start(self, host, *command, **more):
-        return subprocess.Popen([RUNNER, "on", host, *map(str, command)], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+        return subprocess.Popen(
+            [RUNNER, "on", host, *map(str, command)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **more,
+        )
 
     def on(self, host, *command, code=0, limit=180):
-        """Runs a command on a host; `code` None: however it ends. Returns (standard output, standard error)."""
+        """Runs a command on a host; `code` None: however it ends. Returns (standard output, standard
+        error)."""
         process = self.start(host, *command)
         try:
             out, err = process.communicate(timeout=limit)
@@ -42,7 +50,9 @@ class Cluster:
             process.kill()
             raise AssertionError(f"on {host}: {command} takes longer than {limit} s") from None
         if code is not None and process.returncode != code:
-            raise AssertionError(f"on {host}: {command} ended with {process.returncode}, not {code}\n{out}\n{err}")
+            raise AssertionError(
+                f"on {host}: {command} ended with {process.returncode}, not {code}\n{out}\n{err}"
+            )
         return out, err
 
     def ftio(self, host, *arguments, code=0):
@@ -63,10 +73,31 @@ class Cluster:
     def mpirun(self, program, arguments, environment, hosts="h1:2,h2:2", ranks=4):
         """The command that runs a program of Open MPI on several hosts by ssh."""
         exported = [word for name, value in environment.items() for word in ("-x", f"{name}={value}")]
-        return ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "mpirun.openmpi",
-                "--mca", "plm_rsh_agent", SSH, "--mca", "btl_tcp_if_include", "10.77.0.0/24", "--mca",
-                "oob_tcp_if_include", "10.77.0.0/24", "--mca", "btl", "self,tcp", "--host", hosts, "-n", str(ranks),
-                *exported, self.bin / f"{program}.openmpi", *arguments]
+        return [
+            "env",
+            "OMPI_ALLOW_RUN_AS_ROOT=1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+            "mpirun.openmpi",
+            "--mca",
+            "plm_rsh_agent",
+            SSH,
+            "--mca",
+            "btl_tcp_if_include",
+            "10.77.0.0/24",
+            "--mca",
+            "oob_tcp_if_include",
+            "10.77.0.0/24",
+            "--mca",
+            "btl",
+            "self,tcp",
+            "--host",
+            hosts,
+            "-n",
+            str(ranks),
+            *exported,
+            self.bin / f"{program}.openmpi",
+            *arguments,
+        ]
 
     def traced(self, output, **more):
         return {"LD_PRELOAD": self.bin / "libtmio.so", "TMIO_OUTPUT": output, **more}
@@ -91,9 +122,12 @@ def wait_until(condition, what, limit=60):
 
 
 def run_and_kill(cluster, output, counts, after, **environment):
-    """A job on two hosts that is killed when every rank has done `after` writes. Returns the ranks' own counts."""
-    job = cluster.start("h1", *cluster.mpirun("counts_completed", ["/tmp", counts, 0, 200],
-                                              cluster.traced(output, **environment)))
+    """A job on two hosts that is killed when every rank has done `after` writes. Returns the ranks' own
+    counts."""
+    job = cluster.start(
+        "h1",
+        *cluster.mpirun("counts_completed", ["/tmp", counts, 0, 200], cluster.traced(output, **environment)),
+    )
     wait_until(lambda: len(completed(counts)) == 4 and min(completed(counts).values()) >= after, "writes")
     cluster.end_ranks("counts_completed")
     job.communicate(timeout=60)
@@ -129,8 +163,10 @@ def overhead(cluster):
         cluster.on("h1", *cluster.mpirun("counts_completed", ["/tmp", counts, 500], environment))
         times[name] = time.monotonic() - began
     cost = cluster.info("h1", f"{directory}/t.msgpack")["overhead"]
-    print(f"    {times['untraced']:.2f} s untraced, {times['traced']:.2f} s traced; the trace says {cost['time']:.3f} s "
-          f"over 4 ranks, {cost['largest']:.3f} s at most")
+    print(
+        f"    {times['untraced']:.2f} s untraced, {times['traced']:.2f} s traced; the trace says {cost['time']:.3f} s "
+        f"over 4 ranks, {cost['largest']:.3f} s at most"
+    )
 
 
 def joins(cluster, first, second):
@@ -166,14 +202,18 @@ def parts_join_in_the_other_order(cluster):
 
 @check
 def login_node_names_the_hosts(cluster):
-    """Of a job that was killed at once, a login node says on which hosts the records are, and after `ftio clean` there
-    it has them all."""
+    """Of a job that was killed at once, a login node says on which hosts the records are, and after `ftio
+    clean` there it has them all."""
     directory, counts = cluster.fresh("login")
     output = f"{directory}/t.msgpack"
     truth = run_and_kill(cluster, output, counts, 50)
     for arguments in [["info", output], [output], ["--json", output]]:
         out, err = cluster.ftio("h3", *arguments, code=None)
-        assert "records are still on h1, h2:" in err + out and "ftio clean" in err + out, (arguments, out, err)
+        assert "records are still on h1, h2:" in err + out and "ftio clean" in err + out, (
+            arguments,
+            out,
+            err,
+        )
     for host in ("h2", "h1"):
         cluster.ftio(host, "clean")
         assert cluster.on(host, "ls", "/dev/shm")[0].find("tmio") < 0
@@ -202,8 +242,12 @@ def old_records_leave_the_node(cluster):
     """What is older than TMIO_MAX_AGE is read without any of the job's hosts."""
     directory, counts = cluster.fresh("age")
     output = f"{directory}/t.msgpack"
-    job = cluster.start("h1", *cluster.mpirun("counts_completed", ["/tmp", counts, 0, 1000],
-                                              cluster.traced(output, TMIO_MAX_AGE=1)))
+    job = cluster.start(
+        "h1",
+        *cluster.mpirun(
+            "counts_completed", ["/tmp", counts, 0, 1000], cluster.traced(output, TMIO_MAX_AGE=1)
+        ),
+    )
     wait_until(lambda: len(completed(counts)) == 4 and min(completed(counts).values()) >= 100, "writes")
     before = completed(counts)
     time.sleep(4)
@@ -235,8 +279,8 @@ def spool_on_the_network_is_refused_aloud(cluster):
 
 @check
 def one_name_in_two_containers(cluster):
-    """Two hosts that look like containers of one kernel (one boot id) write the same TMIO_OUTPUT at the same time: both
-    traces are kept."""
+    """Two hosts that look like containers of one kernel (one boot id) write the same TMIO_OUTPUT at the same
+    time: both traces are kept."""
     directory, counts = cluster.fresh("containers")
     other = cluster.shared / "counts" / "containers-other"
     other.mkdir()
@@ -246,7 +290,9 @@ def one_name_in_two_containers(cluster):
     for host, mine, writes in [("h1", counts, 1500), ("h2", other, 500)]:
         words = [f"{name}={value}" for name, value in cluster.traced(output).items()]
         program = [cluster.bin / "counts_completed.mpich", "/tmp", mine, writes, 2000]
-        jobs.append(cluster.start(host, "unshare", "-m", "sh", "-c", f'{boot}; exec env "$@"', "sh", *words, *program))
+        jobs.append(
+            cluster.start(host, "unshare", "-m", "sh", "-c", f'{boot}; exec env "$@"', "sh", *words, *program)
+        )
         wait_until(lambda directory=mine: any(completed(directory).values()), "a write")
     for job in jobs:
         out, err = job.communicate(timeout=120)
@@ -298,12 +344,16 @@ class Slurm:
             (self.dir / name).mkdir(parents=True)
         (self.dir / "slurm.conf").write_text(CONFIGURATION.format(dir=self.dir))
         prolog = self.dir / "task_prolog"
-        prolog.write_text(f'#!/bin/sh\n[ -n "${{TMIO_SITE-}}" ] || exit 0\n'
-                          f'echo "export LD_PRELOAD={cluster.bin}/libtmio.so${{LD_PRELOAD:+:$LD_PRELOAD}}"\n'
-                          f'echo "export TMIO_OUTPUT=$TMIO_SITE"\n')
+        prolog.write_text(
+            f'#!/bin/sh\n[ -n "${{TMIO_SITE-}}" ] || exit 0\n'
+            f'echo "export LD_PRELOAD={cluster.bin}/libtmio.so${{LD_PRELOAD:+:$LD_PRELOAD}}"\n'
+            f'echo "export TMIO_OUTPUT=$TMIO_SITE"\n'
+        )
         epilog = self.dir / "epilog"
-        epilog.write_text(f"#!/bin/sh\n{cluster.ftio_path} clean >> {self.dir}/log/epilog_$(hostname) 2>&1\n"
-                          f"touch {self.dir}/log/over_$(hostname)_$SLURM_JOB_ID\nexit 0\n")
+        epilog.write_text(
+            f"#!/bin/sh\n{cluster.ftio_path} clean >> {self.dir}/log/epilog_$(hostname) 2>&1\n"
+            f"touch {self.dir}/log/over_$(hostname)_$SLURM_JOB_ID\nexit 0\n"
+        )
         for script in (prolog, epilog):
             script.chmod(0o755)
         self.run("slurmctld", "-f", self.dir / "slurm.conf")
@@ -313,9 +363,18 @@ class Slurm:
 
     def run(self, *command, host="h1", code=0, environment=None, limit=180):
         words = [f"{name}={value}" for name, value in (environment or {}).items()]
-        return self.cluster.on(host, "env", f"SLURM_CONF={self.dir}/slurm.conf", "OMPI_ALLOW_RUN_AS_ROOT=1",
-                               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_btl=self,tcp", *words, *command, code=code,
-                               limit=limit)
+        return self.cluster.on(
+            host,
+            "env",
+            f"SLURM_CONF={self.dir}/slurm.conf",
+            "OMPI_ALLOW_RUN_AS_ROOT=1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+            "OMPI_MCA_btl=self,tcp",
+            *words,
+            *command,
+            code=code,
+            limit=limit,
+        )
 
     def batch(self, lines, *options, environment=None):
         """Hands in a batch job; returns its id."""
@@ -325,23 +384,40 @@ class Slurm:
         return out.strip().split(";")[0]
 
     def wait_for_epilogs(self, job):
-        wait_until(lambda: all((self.dir / "log" / f"over_{host}_{job}").exists() for host in ("h1", "h2")),
-                   f"the epilogs of {job}", limit=150)
+        wait_until(
+            lambda: all((self.dir / "log" / f"over_{host}_{job}").exists() for host in ("h1", "h2")),
+            f"the epilogs of {job}",
+            limit=150,
+        )
 
 
 @check
 def srun_with_a_task_prolog(cluster):
-    """TaskProlog turns tracing on; Open MPI by PMIx on two nodes, MPICH by PMI-2 on one (MPICH 4.0.2 hangs in MPI_Finalize
-    on two hosts, untraced as well)."""
+    """TaskProlog turns tracing on; Open MPI by PMIx on two nodes, MPICH by PMI-2 on one (MPICH 4.0.2 hangs in
+    MPI_Finalize on two hosts, untraced as well)."""
     slurm = Slurm(cluster)
     for mpi, plugin, nodes in [("openmpi", "pmix", 2), ("mpich", "pmi2", 1)]:
         directory, counts = cluster.fresh(f"srun-{mpi}")
         output = f"{directory}/t_%j.msgpack"
-        slurm.run("srun", "-D", "/tmp", f"-N{nodes}", "-n4", f"--mpi={plugin}", f"--export=ALL,TMIO_SITE={output}",
-                  cluster.bin / f"counts_completed.{mpi}", "/tmp", counts, 300)
-        name, = cluster.on("h1", "ls", directory)[0].split()
+        slurm.run(
+            "srun",
+            "-D",
+            "/tmp",
+            f"-N{nodes}",
+            "-n4",
+            f"--mpi={plugin}",
+            f"--export=ALL,TMIO_SITE={output}",
+            cluster.bin / f"counts_completed.{mpi}",
+            "/tmp",
+            counts,
+            300,
+        )
+        (name,) = cluster.on("h1", "ls", directory)[0].split()
         info = cluster.info("h3", f"{directory}/{name}")
-        assert info["complete"] and info["write_sync"]["ops"] == 1200 and info["clock"]["nodes"] == nodes, (mpi, info)
+        assert info["complete"] and info["write_sync"]["ops"] == 1200 and info["clock"]["nodes"] == nodes, (
+            mpi,
+            info,
+        )
         assert re.fullmatch(r"t_\d+\.\d+\.msgpack", name), name
 
 
@@ -352,9 +428,27 @@ def ftio_trace_with_srun(cluster):
     for export in ["--export=NONE", "--export=PATH", "--export=ALL", None]:
         directory, counts = cluster.fresh("export")
         options = [word for word in [export] if word]
-        out, err = slurm.run(cluster.ftio_path, "trace", "-o", f"{directory}/t.msgpack", "--library",
-                             cluster.bin / "libtmio.so", "--", "srun", "-D", "/tmp", *options, "-N2", "-n2",
-                             "--mpi=pmix", cluster.bin / "counts_completed.openmpi", "/tmp", counts, 100, code=None)
+        out, err = slurm.run(
+            cluster.ftio_path,
+            "trace",
+            "-o",
+            f"{directory}/t.msgpack",
+            "--library",
+            cluster.bin / "libtmio.so",
+            "--",
+            "srun",
+            "-D",
+            "/tmp",
+            *options,
+            "-N2",
+            "-n2",
+            "--mpi=pmix",
+            cluster.bin / "counts_completed.openmpi",
+            "/tmp",
+            counts,
+            100,
+            code=None,
+        )
         names = cluster.on("h1", "ls", directory)[0].split()
         assert names == ["t.msgpack"], (export, names, out, err)
         assert cluster.info("h3", f"{directory}/t.msgpack")["write_sync"]["ops"] == 200, export
@@ -368,10 +462,23 @@ def job_array(cluster):
     for task in (1, 2, 3):
         (counts / str(task)).mkdir()
     line = f"srun --mpi=pmi2 {cluster.bin}/counts_completed.mpich /tmp {counts}/$SLURM_ARRAY_TASK_ID 100"
-    slurm.batch([line], "--array=1-3", "-N1", "-n2", "-o", f"{slurm.dir}/log/array_%a",
-                environment={"TMIO_SITE": f"{directory}/t_%j.msgpack"})
-    wait_until(lambda: len([name for name in cluster.on("h1", "ls", directory)[0].split()
-                            if name.endswith(".msgpack")]) == 3, "three traces", limit=150)
+    slurm.batch(
+        [line],
+        "--array=1-3",
+        "-N1",
+        "-n2",
+        "-o",
+        f"{slurm.dir}/log/array_%a",
+        environment={"TMIO_SITE": f"{directory}/t_%j.msgpack"},
+    )
+    wait_until(
+        lambda: (
+            len([name for name in cluster.on("h1", "ls", directory)[0].split() if name.endswith(".msgpack")])
+            == 3
+        ),
+        "three traces",
+        limit=150,
+    )
     for name in cluster.on("h1", "ls", directory)[0].split():
         info = cluster.info("h3", f"{directory}/{name}")
         assert info["complete"] and info["write_sync"]["ops"] == 200, (name, info)
@@ -383,8 +490,16 @@ def time_limit(cluster):
     slurm = Slurm(cluster)
     directory, counts = cluster.fresh("limit")
     line = f"srun --mpi=pmix {cluster.bin}/counts_completed.openmpi /tmp {counts} 0 500"
-    job = slurm.batch([line], "-N2", "-n4", "-t", "00:01", "-o", f"{slurm.dir}/log/limit",
-                      environment={"TMIO_SITE": f"{directory}/t.msgpack"})
+    job = slurm.batch(
+        [line],
+        "-N2",
+        "-n4",
+        "-t",
+        "00:01",
+        "-o",
+        f"{slurm.dir}/log/limit",
+        environment={"TMIO_SITE": f"{directory}/t.msgpack"},
+    )
     wait_until(lambda: len(completed(counts)) == 4, "writes", limit=60)
     slurm.run("scontrol", "update", f"JobId={job}", "TimeLimit=00:00:05", code=None)
     slurm.wait_for_epilogs(job)
@@ -434,7 +549,9 @@ def kills(cluster, jobs, two_hosts):
         extra += found - sum(truth.values())
         cluster.on("h1", "sh", "-c", f"rm -rf {output} {output}.parts /tmp/some_*")
         cluster.on("h2", "sh", "-c", "rm -f /tmp/some_*")
-    print(f"    {jobs} jobs, {killed} processes killed: {operations} operations, of which {extra} were under way; none lost")
+    print(
+        f"    {jobs} jobs, {killed} processes killed: {operations} operations, of which {extra} were under way; none lost"
+    )
 
 
 def report(failed, count):
@@ -464,8 +581,13 @@ def main():
     if unknown:
         sys.exit(f"there is no check {', '.join(sorted(unknown))}")
     for host in HOSTS:
-        cluster.on(host, "sh", "-c", f"mkdir -p /tmp/net && sshfs -F /run/tmio-cluster/ssh_config -o ssh_command={SSH},"
-                   f"allow_other,cache=no,direct_io,sshfs_sync h3:{cluster.shared}/export /tmp/net")
+        cluster.on(
+            host,
+            "sh",
+            "-c",
+            f"mkdir -p /tmp/net && sshfs -F /run/tmio-cluster/ssh_config -o ssh_command={SSH},"
+            f"allow_other,cache=no,direct_io,sshfs_sync h3:{cluster.shared}/export /tmp/net",
+        )
     failed = []
     chosen = [function for function in checks if not wanted or function.__name__ in wanted]
     for function in chosen:

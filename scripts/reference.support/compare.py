@@ -1,7 +1,7 @@
 """Compares two folders of reference data: compare.py COMMITTED MADE
 
-JSON answers may differ in the last digits of numbers, as they do from machine to machine. Everything else has to be
-the same bytes. Prints a line `DIFFERS …` for each difference and ends with status 1 if there is one.
+JSON answers may differ in the last digits of numbers, as they do from machine to machine. Everything else has
+to be the same bytes. Prints a line `DIFFERS …` for each difference and ends with status 1 if there is one.
 """
 
 import json

@@ -144,8 +144,8 @@ fn main() {
                 let seconds = began.elapsed().as_secs_f64();
                 let (messages, bytes) = (world.messages.get(), world.bytes.get());
                 println!(
-                    "{{\"ranks\": {size}, \"who\": \"{who}\", \"step\": \"{step}\", \"seconds\": {seconds:.6}, \
-                     \"messages\": {messages}, \"bytes\": {bytes}}}"
+                    "{{\"ranks\": {size}, \"who\": \"{who}\", \"step\": \"{step}\", \
+                     \"seconds\": {seconds:.6}, \"messages\": {messages}, \"bytes\": {bytes}}}"
                 );
             }
         }

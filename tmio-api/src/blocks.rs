@@ -2,9 +2,10 @@
 
 use crate::buffers::{BLOCK_MEMORY, Buffers, Who};
 use crate::parts::Extent;
+use crate::shield::Errno;
 use crate::slot::Slot;
 use crate::spool::MAX_SLOTS;
-use crate::system::{self, Errno};
+use crate::system;
 use crate::{clock, message, thread};
 use parking_lot::MutexGuard;
 use std::io;
@@ -236,6 +237,11 @@ impl Buffers {
     /// The last block did not become part of a trace: its records may be written out again.
     pub(crate) fn release(&self) {
         self.slots().for_each(Slot::unlock);
+    }
+
+    /// Operations in the blocks that were written.
+    pub(crate) fn operations(&self) -> u64 {
+        self.writers.iter().filter_map(|writer| Some(writer.try_lock()?.operations)).sum()
     }
 
     /// Where this rank's blocks lie in the part, in order.

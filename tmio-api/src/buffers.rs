@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU64, AtomicUsize};
 use std::time::Duration;
 use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind};
@@ -72,6 +72,8 @@ pub(crate) struct Settings {
     pub(crate) interval: Option<Duration>,
     /// The interval was asked for: tell if there can be no thread.
     pub(crate) online: bool,
+    /// Take care of what dead processes have left.
+    pub(crate) salvages: bool,
     /// Bytes of the node's part from which on blocks get coarser; 0: they never do.
     pub(crate) most_bytes: u64,
 }
@@ -83,11 +85,18 @@ pub(crate) enum Who {
     FlushThread = 1,
 }
 
-static BUFFERS: OnceLock<Buffers> = OnceLock::new();
+static BUFFERS: AtomicPtr<Buffers> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The buffers of this process, once tracing has begun.
+#[inline]
 pub(crate) fn get() -> Option<&'static Buffers> {
-    BUFFERS.get()
+    // SAFETY: null, or buffers that are never freed.
+    unsafe { BUFFERS.load(Acquire).as_ref() }
+}
+
+/// There are no buffers any more: in the child of a fork, and when another trace begins.
+pub(crate) fn forget() {
+    BUFFERS.store(std::ptr::null_mut(), Release);
 }
 
 impl Buffers {
@@ -121,8 +130,12 @@ impl Buffers {
 
     /// Makes these the buffers of the process. `None`: there are some already.
     pub(crate) fn install(self) -> Option<&'static Self> {
-        BUFFERS.set(self).ok()?;
-        BUFFERS.get()
+        if !system::has_memory(size_of::<Self>() + BLOCK_MEMORY) {
+            return None;
+        }
+        let place = Box::into_raw(Box::new(self));
+        let before = BUFFERS.compare_exchange(std::ptr::null_mut(), place, AcqRel, Acquire);
+        before.is_ok().then(get).flatten()
     }
 
     /// The spool, if there were records.
@@ -161,6 +174,10 @@ impl Buffers {
             if let Ok(greeting) = self.greeting(&spool) {
                 spool.identify(self.part.path(), &greeting);
                 self.greet(&greeting);
+            }
+            if self.failure().is_some() {
+                // No part will ever lead to it.
+                spool.remove();
             }
             Some(spool)
         });
@@ -218,7 +235,7 @@ impl Buffers {
 
     fn start_flush_thread(&self) {
         let (Some(interval), Some(buffers)) = (self.settings.interval, get()) else {
-            if system::has_memory(SALVAGE_MEMORY) {
+            if self.settings.salvages && system::has_memory(SALVAGE_MEMORY) {
                 self.salvage();
             }
             return;
@@ -248,7 +265,9 @@ impl Buffers {
         if let Some((spool, directory)) = self.spool().and_then(|spool| Some((spool, spool.directory()?))) {
             let mut tally = Tally::default();
             salvage::clean(directory, spool.file(), &mut tally);
-            roll::clean(Path::new(roll::DIRECTORY));
+            for directory in roll::DIRECTORIES {
+                roll::clean(Path::new(directory));
+            }
             if tally.removed > 0 {
                 message::debug(format_args!("removed {} spools of dead processes", tally.removed));
             }

@@ -70,6 +70,12 @@ pub fn prepare() {
     FIRST_NS.store(ns, Relaxed);
 }
 
+/// As [`choose`], without waiting for a better rate of the counter: that is known well enough when the first
+/// block is made.
+pub fn choose_now(choice: ClockChoice) {
+    COUNTER.store(choice == ClockChoice::Auto && kernel_trusts_the_counter(), Relaxed);
+}
+
 /// Chooses the clock. Nothing has been stamped yet.
 pub fn choose(choice: ClockChoice) {
     let counter = choice == ClockChoice::Auto && kernel_trusts_the_counter();

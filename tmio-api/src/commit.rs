@@ -13,7 +13,7 @@ use crate::buffers::Who;
 use crate::nodes::Nodes;
 use crate::options::Format;
 use crate::output;
-use crate::parts::{Extent, make_directories};
+use crate::parts::{Extent, give_rights, make_directories};
 use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::worker::Worker;
@@ -409,8 +409,8 @@ fn copy(mut part: File, extent: Extent, to: &File, mut at: u64) -> io::Result<()
     let end = at + (extent.end - extent.start);
     let mut frames = frame::FrameReader::new(part.take(extent.end - extent.start));
     while let Some(found) = frames.next_frame()? {
-        let head = frame::head(FrameKind::Block, found.body).filter(|_| found.kind == Some(FrameKind::Block));
-        let Some(head) = head else { continue };
+        let kind = found.kind.filter(|kind| kind.is_block());
+        let Some(head) = kind.and_then(|kind| frame::head(kind, found.body)) else { continue };
         to.write_all_at(&head, at)?;
         to.write_all_at(found.body, at + head.len() as u64)?;
         at += (head.len() + found.body.len()) as u64;
@@ -510,7 +510,7 @@ fn convert(path: &Path, format: tmio::Format, mode: u32, temporary: &Path, worke
     match result {
         Ok(()) => {
             let seconds = (clock::monotonic() - began) as f64 * 1e-9;
-            message::info(format_args!("turned into {} in {seconds:.3} s", format.name()));
+            message::info(format_args!("converted to {} in {seconds:.3} s", format.name()));
         }
         Err(reason) => {
             message::warn(format_args!("{} stays in tmio's own format: {reason}", path.display()));
@@ -531,12 +531,22 @@ fn set_mode(file: &File, mode: u32) {
 
 /// A new file that nobody else has made, or the one that rank 0 has made.
 fn open(path: &Path, new: bool) -> io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create_new(new)
-        .mode(NEW_MODE)
-        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
-        .open(path)
+    let open = || {
+        OpenOptions::new()
+            .write(true)
+            .create_new(new)
+            .mode(NEW_MODE)
+            .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
+            .open(path)
+    };
+    match open() {
+        // The program's mask has taken the owner's rights from it.
+        Err(error) if !new && error.kind() == io::ErrorKind::PermissionDenied => {
+            give_rights(path, NEW_MODE)?;
+            open()
+        }
+        other => other,
+    }
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

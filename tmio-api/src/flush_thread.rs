@@ -8,7 +8,7 @@
 //! its thread was inside tmio (or inside `malloc`) has its records written here, and waits for that
 //! only for a moment.
 
-use crate::system;
+use crate::{system, thread};
 use std::ffi::c_void;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -103,6 +103,7 @@ fn spawn(body: Body) -> std::io::Result<libc::pthread_t> {
     extern "C" fn run(body: *mut c_void) -> *mut c_void {
         // SAFETY: this is the box that was given away below, and nobody else has it.
         let body = unsafe { Box::from_raw(body.cast::<Body>()) };
+        thread::with(|thread| thread.begin_own_work());
         system::take_own_descriptors();
         // A defect of ours ends this thread, not the job.
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(*body));

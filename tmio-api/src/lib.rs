@@ -34,12 +34,14 @@ pub mod clocks;
 mod commit;
 mod files;
 mod flush_thread;
+pub mod in_flight;
 pub mod message;
 pub mod nodes;
 pub mod options;
 mod output;
 mod parts;
 mod plan;
+pub mod process;
 mod record;
 mod recorder;
 mod shield;
@@ -61,5 +63,6 @@ pub use recorder::{
     record, start,
 };
 pub use shield::shield;
+pub use spool::keeps_mapped_pages;
 pub use state::{is_on, is_on_or_paused, pause, resume};
 pub use world::{JobInfo, World};

@@ -227,7 +227,7 @@ fn move_if_free(from: &Path, to: &Path) -> io::Result<bool> {
     match fs::hard_link(from, to) {
         Ok(()) => fs::remove_file(from).map(|()| true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) if is_unsupported(&error) || error.raw_os_error() == Some(libc::EPERM) => {
+        Err(error) if is_unsupported(&error) => {
             if fs::symlink_metadata(to).is_ok() {
                 Ok(false)
             } else {
@@ -238,8 +238,10 @@ fn move_if_free(from: &Path, to: &Path) -> io::Result<bool> {
     }
 }
 
+/// Whether a way of renaming is not there: the file system does not know it, or the kernel, or a container does
+/// not allow the call (which ends with `EPERM`; where that has another reason, the other ways end so, too).
 fn is_unsupported(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP))
+    matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::EPERM))
 }
 
 fn rename(from: &Path, to: &Path, flags: libc::c_uint) -> io::Result<()> {

@@ -56,8 +56,9 @@ impl Part {
         let mut file = match self.open_for_appending() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.make_directories()?;
-                self.open_for_appending()?
+                self.open_or_give_rights()?
             }
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => self.open_or_give_rights()?,
             other => other?,
         };
         let written = system::without_size_signal(|| file.write(frames))?;
@@ -78,13 +79,39 @@ impl Part {
             .open(&self.path)
     }
 
+    fn open_or_give_rights(&self) -> io::Result<File> {
+        match self.open_for_appending() {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.give_rights();
+                self.open_for_appending()
+            }
+            other => other,
+        }
+    }
+
+    /// The mask of the program is for its own files: with it, the directory and the part may have been made
+    /// without the owner's rights. Only the owner can change that.
+    fn give_rights(&self) {
+        if let Some(directory) = self.path.parent() {
+            let _ = give_rights(directory, 0o700);
+        }
+        let _ = give_rights(&self.path, 0o600);
+    }
+
     fn make_directories(&self) -> io::Result<()> {
         let directory = self.path.parent().unwrap_or(&self.path);
         make_directories(directory, &self.stem, &self.private)
     }
 
     pub(crate) fn open(&self) -> io::Result<File> {
-        OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(&self.path)
+        let open = || OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(&self.path);
+        match open() {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.give_rights();
+                open()
+            }
+            other => other,
+        }
     }
 
     /// Takes the part away.
@@ -115,6 +142,7 @@ fn make_directory(directory: &Path, private: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(if owned { 0o700 } else { 0o777 }).create(directory) {
         // Somebody else may have been first; that of a user must be the user's.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check_owner(private),
+        Ok(()) if owned => give_rights(directory, 0o700),
         Ok(()) if !owned && directory.extension().is_none_or(|extension| extension != "parts") => {
             let above = directory.parent().and_then(|above| std::fs::metadata(above).ok());
             if above.is_some_and(|above| above.mode() & 0o1777 == 0o1777) {
@@ -124,6 +152,15 @@ fn make_directory(directory: &Path, private: &Path) -> io::Result<()> {
         }
         other => other,
     }
+}
+
+/// Gives the owner of a file the rights that are missing, if the caller is the owner.
+pub(crate) fn give_rights(path: &Path, rights: u32) -> io::Result<()> {
+    let mode = std::fs::symlink_metadata(path)?.mode();
+    if mode & rights == rights || mode & libc::S_IFMT == libc::S_IFLNK {
+        return Ok(());
+    }
+    std::fs::set_permissions(path, Permissions::from_mode(mode & 0o7777 | rights))
 }
 
 /// A directory that has the user's name belongs to the user, or is not used.

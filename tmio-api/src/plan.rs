@@ -24,7 +24,7 @@ pub(crate) struct Plan {
 }
 
 /// Why there is no plan if the user does not want to be traced.
-pub(crate) const NOT_WANTED: &str = "the user does not want it";
+pub(crate) const NOT_WANTED: &str = "the user has not agreed to it";
 
 impl Plan {
     /// Rank 0: chooses the path; nothing is made yet.

@@ -11,7 +11,7 @@ use crate::shield::shield;
 use crate::state::{self, is_on};
 use crate::thread::ThreadState;
 use crate::world::{JobInfo, World};
-use crate::{clock, clocks, commit, flush_thread, message, slot, storing, system, thread};
+use crate::{clock, clocks, commit, flush_thread, message, process, slot, storing, system, thread};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -45,6 +45,7 @@ pub(crate) struct Recorder {
 /// Begins tracing; called once, at the end of `MPI_Init`, by all ranks. Whatever goes wrong, the job goes on without a trace, and rank 0 says why.
 pub fn start(world: &dyn World, job: &JobInfo, parsed: options::Parsed) -> bool {
     let entered = clock::monotonic();
+    thread::with(process::give_way);
     message::configure(parsed.options.log, world.rank() == 0);
     clock::choose(parsed.options.clock);
     let recorder = match Recorder::new(world, job, parsed) {
@@ -136,14 +137,15 @@ pub fn delete_file(name: &str, deleted: bool, start: u64, end: u64) {
 
 /// Records a mark with a text of the program's own.
 pub fn mark(text: &str) {
-    if let Some(buffers) = buffers::get().filter(|_| is_on()) {
+    if let Some(buffers) = buffers::get().filter(|_| is_on() || process::is_recording()) {
         buffers.store_mark(text, clock::now());
     }
 }
 
 /// Writes out what this rank has recorded since the last time. Waits for nobody.
 pub fn flush() {
-    if let Some(buffers) = buffers::get().filter(|_| state::is_on_or_paused()) {
+    let recording = state::is_on_or_paused() || process::is_recording();
+    if let Some(buffers) = buffers::get().filter(|_| recording) {
         buffers.flush(Who::Application);
     }
 }
@@ -225,6 +227,9 @@ impl Recorder {
             mpi: job.mpi.clone(),
             tmio: env!("CARGO_PKG_VERSION").to_owned(),
             number: Some(plan.number),
+            filters: options.filters(),
+            processes: false,
+            layers: options.layers.posix || options.layers.stdio,
         };
         let name = parts::name(&info.host, plan.number, node as u64);
         let part =
@@ -242,7 +247,7 @@ impl Recorder {
             header,
             info,
             is_first: world.rank() == 0,
-            buffers: buffers.install().ok_or("tracing has begun before")?,
+            buffers: buffers.install().ok_or("tracing has already begun")?,
             options,
             io_at_start: system::process_io(),
             time_per_record: slot::measure_record(),
@@ -257,6 +262,7 @@ impl Options {
             _ => Some(self.max_age).filter(|age| !age.is_zero()),
         };
         let online = matches!(self.flush, Flush::Interval(_));
-        Settings { spool: self.spool.clone(), bytes: self.buffer, interval, online, most_bytes: 0 }
+        let (spool, bytes) = (self.spool.clone(), self.buffer);
+        Settings { spool, bytes, interval, online, salvages: true, most_bytes: 0 }
     }
 }

@@ -4,6 +4,7 @@
 //! lasts: an unwinding that the C library has begun (`pthread_cancel`) may not be stopped by anybody, and
 //! the system calls that write records are cancellation points.
 
+use crate::thread;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -28,14 +29,35 @@ impl NoCancellation {
         // SAFETY: the place for the old state is valid; the call changes nothing but the calling thread's
         // state.
         unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut old) };
+        thread::with(|thread| thread.begin_own_work());
         Self(old)
     }
 }
 
 impl Drop for NoCancellation {
     fn drop(&mut self) {
+        thread::with(|thread| thread.end_own_work());
         // SAFETY: the state is the one that the thread had; the old one is not wanted.
         unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
+    }
+}
+
+/// Keeps the application's `errno` over what tmio does, and tells the thread's own calls from the program's.
+pub(crate) struct Errno(i32);
+
+impl Errno {
+    pub(crate) fn save() -> Self {
+        thread::with(|thread| thread.begin_own_work());
+        // SAFETY: the address is that of this thread's errno.
+        Errno(unsafe { *libc::__errno_location() })
+    }
+}
+
+impl Drop for Errno {
+    fn drop(&mut self) {
+        thread::with(|thread| thread.end_own_work());
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = self.0 };
     }
 }
 

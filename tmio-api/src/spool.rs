@@ -13,7 +13,7 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
@@ -234,15 +234,27 @@ fn make_file(base: &Path, rank: u32) -> io::Result<PathBuf> {
             Ok(meta) if !meta.is_dir() || meta.uid() != user || meta.mode() & 0o077 != 0 => {
                 return Err(io::Error::other(format!("{} belongs to somebody else", directory.display())));
             }
-            Ok(_) => match open(&file, true) {
-                Ok(_) => return Ok(file),
+            Ok(meta) => match make_usable(&directory, &meta).and_then(|()| open(&file, true)) {
+                Ok(new) => {
+                    new.set_permissions(fs::Permissions::from_mode(0o600))?;
+                    return Ok(file);
+                }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             },
             Err(_) => {}
         }
     }
-    Err(io::Error::other(format!("{} comes and goes", directory.display())))
+    Err(io::Error::other(format!("{} is removed again and again", directory.display())))
+}
+
+/// The directory stays for the user's other jobs: the mask of the program that made it may have left it
+/// without the owner's rights.
+fn make_usable(directory: &Path, meta: &fs::Metadata) -> io::Result<()> {
+    if meta.mode() & 0o700 == 0o700 {
+        return Ok(());
+    }
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o700))
 }
 
 fn remove(path: &Path) {
@@ -262,7 +274,9 @@ fn open(path: &Path, new: bool) -> io::Result<fs::File> {
         .open(path)
 }
 
-fn keeps_mapped_pages(directory: &Path) -> io::Result<bool> {
+/// Whether what processes of this host write to mapped files of a directory is there for all of them, and
+/// stays when they are killed: a file system of its own memory or disk.
+pub fn keeps_mapped_pages(directory: &Path) -> io::Result<bool> {
     const TMPFS: u64 = 0x0102_1994;
     const EXT4: u64 = 0xef53;
     const XFS: u64 = 0x5846_5342;

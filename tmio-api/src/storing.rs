@@ -7,8 +7,9 @@
 use crate::buffers::{self, BLOCK_MEMORY, Buffers};
 use crate::clock;
 use crate::record::Record;
+use crate::shield::Errno;
 use crate::slot::Slot;
-use crate::system::{self, Errno};
+use crate::system;
 use crate::thread::{self, ThreadState};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};

@@ -163,23 +163,6 @@ pub(crate) fn has_memory(bytes: usize) -> bool {
     has
 }
 
-/// Keeps the application's `errno` over what tmio does.
-pub(crate) struct Errno(i32);
-
-impl Errno {
-    pub(crate) fn save() -> Self {
-        // SAFETY: the address is that of this thread's errno.
-        Errno(unsafe { *libc::__errno_location() })
-    }
-}
-
-impl Drop for Errno {
-    fn drop(&mut self) {
-        // SAFETY: as above.
-        unsafe { *libc::__errno_location() = self.0 };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

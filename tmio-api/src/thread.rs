@@ -2,12 +2,11 @@
 //!
 //! Nothing here has a destructor, so that a thread may end at any time and in any order.
 
-use crate::buffers;
 use crate::clock;
 use crate::slot::Slot;
 use std::cell::Cell;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicU16, AtomicU64, compiler_fence};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU16, AtomicU64};
 use tmio_trace::spool::TickScale;
 
 /// What one thread remembers, in one line of the cache. Finding it may cost a call (not on x86-64), so
@@ -16,7 +15,11 @@ use tmio_trace::spool::TickScale;
 #[repr(align(64))]
 pub struct ThreadState {
     /// A wrapper was entered and not left.
-    inside: Cell<bool>,
+    pub(crate) inside: Cell<bool>,
+    /// Pieces of tmio's own work that the thread is in: its system calls are not the program's.
+    own_work: Cell<u8>,
+    /// Calls of MPI that the thread is in and that are not operations on files, such as `MPI_Init`.
+    in_mpi: Cell<u8>,
     pub(crate) slot: Cell<Option<Slot>>,
     /// Number of the thread within its process and one more; 0: it has none yet.
     number: Cell<u16>,
@@ -111,65 +114,45 @@ fn place() -> *const ThreadState {
 }
 
 impl ThreadState {
-    /// Enters the outermost wrapper of this thread; `None` inside another one.
-    ///
-    /// `from_mpi` tells whether the call comes from MPI itself, or from a tool between us and MPI; it is
-    /// asked only when a wrapper was entered and not left. A call that comes from elsewhere is the
-    /// program's own: either MPI has called back into it, or the earlier call was left by a jump, and
-    /// nothing of ours ran then.
+    /// Whether the thread does work of tmio's own.
     #[inline(always)]
-    pub fn enter(&self, from_mpi: impl FnOnce() -> bool) -> Option<Entered<'_>> {
-        if self.inside.get() && !self.take_over(from_mpi) {
-            return None;
-        }
-        self.inside.set(true);
-        Some(Entered(self))
+    pub fn is_own_work(&self) -> bool {
+        self.own_work.get() != 0
     }
 
-    /// Whether a call may take the place of the one that this thread has not left.
-    #[cold]
-    fn take_over(&self, from_mpi: impl FnOnce() -> bool) -> bool {
-        if from_mpi() {
-            return false;
-        }
-        self.leave();
-        true
-    }
-
-    /// Notes that this thread is about to begin an operation. The clock is read after this, so that whoever
-    /// flushes either sees the note or has read the clock before.
+    /// Whether the thread is inside MPI: what it does is MPI's doing.
     #[inline(always)]
-    pub fn begin(&self) -> InFlight<'_> {
-        match self.slot.get() {
-            Some(slot) => slot.begin(AT_AN_UNKNOWN_TIME),
-            None => self.begin_without_slot(),
-        }
-        compiler_fence(SeqCst);
-        InFlight(self)
+    pub fn is_in_mpi(&self) -> bool {
+        self.inside.get() || self.in_mpi.get() != 0
     }
 
-    #[inline(always)]
-    fn leave(&self) {
-        match self.slot.get() {
-            Some(slot) => slot.end(),
-            None => self.leave_without_slot(),
-        }
+    /// What the calling thread does from here on until [`end_own_work`](Self::end_own_work) is tmio's own work.
+    #[inline]
+    pub fn begin_own_work(&self) {
+        self.own_work.set(self.own_work.get().saturating_add(1));
     }
 
-    #[cold]
-    #[inline(never)]
-    fn begin_without_slot(&self) {
-        if let Some(buffers) = buffers::get() {
-            buffers.begin_without_slot(self, AT_AN_UNKNOWN_TIME);
-        }
+    /// See [`begin_own_work`](Self::begin_own_work).
+    #[inline]
+    pub fn end_own_work(&self) {
+        self.own_work.set(self.own_work.get().saturating_sub(1));
     }
 
-    #[cold]
-    #[inline(never)]
-    fn leave_without_slot(&self) {
-        if let Some(buffers) = buffers::get() {
-            buffers.without_slot.leave(self);
-        }
+    /// Runs a call of MPI that is no operation on a file.
+    pub fn inside_mpi<T>(&self, call: impl FnOnce() -> T) -> T {
+        self.in_mpi.set(self.in_mpi.get().saturating_add(1));
+        let result = call();
+        self.in_mpi.set(self.in_mpi.get().saturating_sub(1));
+        result
+    }
+
+    /// In the child of a fork: the slot is the parent's, and whatever was under way is not.
+    pub(crate) fn begin_anew(&self) {
+        self.inside.set(false);
+        self.own_work.set(0);
+        self.in_mpi.set(0);
+        self.slot.set(None);
+        self.homeless.set(0);
     }
 
     /// The number of the file that the thread used last, if that is `handle` and nothing has changed since.
@@ -195,11 +178,17 @@ impl ThreadState {
 
     /// Number of the thread within its process, given out at its first record.
     #[inline(always)]
-    pub(crate) fn number(&self) -> u16 {
+    pub fn number(&self) -> u16 {
         match self.number.get() {
             0 => self.new_number(),
             number => number - 1,
         }
+    }
+
+    /// The same, if it was given out.
+    #[inline(always)]
+    pub fn number_if_any(&self) -> Option<u16> {
+        self.number.get().checked_sub(1)
     }
 
     #[cold]
@@ -209,69 +198,5 @@ impl ThreadState {
         let number = next.unwrap_or(u16::MAX - 1);
         self.number.set(number + 1);
         number
-    }
-}
-
-/// A time before every operation, and not the 0 that means "none".
-const AT_AN_UNKNOWN_TIME: u64 = 1;
-
-/// The thread is inside a wrapper. What MPI (or another tool) calls meanwhile is not counted again.
-///
-/// When the wrapper is left by a C++ exception, dropping this ends it; when it is left by `longjmp`, or its
-/// stack is never returned to, the next call of the program does ([`ThreadState::enter`]).
-#[derive(Debug)]
-pub struct Entered<'a>(&'a ThreadState);
-
-impl Drop for Entered<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        self.0.inside.set(false);
-    }
-}
-
-/// The thread is in an operation that is not recorded yet. Dropped when it is, or will not be.
-#[derive(Debug)]
-pub struct InFlight<'a>(&'a ThreadState);
-
-impl InFlight<'_> {
-    /// When the operation began.
-    #[inline(always)]
-    pub fn since(&self, ticks: u64) {
-        if let Some(slot) = self.0.slot.get() {
-            slot.begin(ticks);
-        }
-    }
-}
-
-impl Drop for InFlight<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        self.0.leave();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_outermost_wrapper_counts() {
-        with(|thread| {
-            let entered = thread.enter(|| true);
-            assert!(entered.is_some());
-            assert!(thread.enter(|| true).is_none(), "MPI calls itself");
-            drop(entered);
-            assert!(thread.enter(|| true).is_some());
-        });
-    }
-
-    #[test]
-    fn a_wrapper_that_was_left_without_notice_gives_way_to_the_next_call_of_the_program() {
-        with(|thread| {
-            std::mem::forget(thread.enter(|| true));
-            assert!(thread.enter(|| true).is_none(), "nobody can tell");
-            assert!(thread.enter(|| false).is_some(), "the program calls");
-            assert!(thread.enter(|| true).is_some(), "and that call was left");
-        });
     }
 }

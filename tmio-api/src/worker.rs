@@ -5,6 +5,7 @@
 //! than `TMIO_FINALIZE_TIMEOUT`: past it the thread is left behind, and the job ends.
 
 use crate::flush_thread::with_all_signals_blocked;
+use crate::thread;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,7 @@ impl Worker {
         let (done, results) = mpsc::channel();
         let started = with_all_signals_blocked(|| {
             std::thread::Builder::new().name("tmio-write".to_owned()).stack_size(1 << 20).spawn(move || {
+                thread::with(|thread| thread.begin_own_work());
                 for job in to_do {
                     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
                     if done.send(result.unwrap_or_else(|_| Err("an internal error".to_owned()))).is_err() {

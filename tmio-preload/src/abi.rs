@@ -131,6 +131,14 @@ impl Abi {
         }
     }
 
+    /// Whether a datatype, as it is passed to a function, is `MPI_BYTE`.
+    #[inline]
+    pub fn is_byte(&self, datatype: usize) -> bool {
+        // Of an `int` only the low half is passed.
+        let bits = if self.request_size == 4 { 0xffff_ffff } else { usize::MAX };
+        datatype & bits == self.byte
+    }
+
     /// The status at `index` of an array.
     #[inline]
     pub fn status(&self, statuses: *mut c_void, index: usize) -> *mut c_void {

@@ -8,10 +8,11 @@
 
 use crate::abi::StatusBuffer;
 use crate::next::{self, exported};
-use crate::requests::{self, Pending};
+use crate::requests::{self, Claim, Pending};
 use crate::tracer::{self, Tracer};
 use std::ffi::{c_int, c_void};
-use tmio_api::thread::{Entered, ThreadState};
+use tmio_api::in_flight::Entered;
+use tmio_api::thread::ThreadState;
 use tmio_api::{Record, clock, shield, thread};
 use tmio_trace::Flags;
 
@@ -55,6 +56,7 @@ pub(crate) fn busy_tracer() -> Option<&'static Tracer> {
 }
 
 /// Records a nonblocking operation that is over.
+#[inline]
 pub(crate) fn record(pending: &Pending, flags: Flags, bytes: u64, deadline: u64, end: u64) {
     // A status that tells of more than was asked for is not that of this operation.
     let (flags, bytes) = match bytes > pending.requested {
@@ -84,10 +86,10 @@ pub(crate) fn record_unseen(pending: &Pending, seen: u64) {
 /// been [settled](Self::settle), the call was left by an exception.
 pub(crate) struct Claimed<'a> {
     tracer: &'static Tracer,
-    by: u64,
     _entered: Entered<'a>,
     requests: Requests,
-    operations: Vec<(usize, u64, Pending)>,
+    /// Each with its position.
+    operations: Vec<(usize, Claim)>,
     pub(crate) statuses: Statuses,
     /// Behind `statuses`, if the application did not want them.
     _own: Vec<StatusBuffer>,
@@ -111,11 +113,11 @@ impl<'a> Claimed<'a> {
         let tracer = busy_tracer()?;
         let count = usize::try_from(count).ok()?;
         let inside = thread.enter(next::called_by_mpi)?;
-        let (by, entered) = (requests::claimant(thread), clock::now());
+        let entered = clock::now();
         // SAFETY: as the caller promises.
         let handles = (0..count).map(|index| unsafe { tracer.abi.request(requests, index) });
         let operations =
-            shield(|| requests::claim_all(handles, by, entered)).filter(|claimed| !claimed.is_empty())?;
+            shield(|| requests::claim_all(thread, handles, entered)).filter(|claimed| !claimed.is_empty())?;
         let mut own = Vec::new();
         let mut statuses = statuses;
         if statuses.addr() == tracer.status_ignore {
@@ -126,7 +128,7 @@ impl<'a> Claimed<'a> {
                 statuses = own.as_mut_ptr().cast();
             }
         }
-        Some(Self { tracer, by, _entered: inside, requests, operations, statuses, _own: own, entered })
+        Some(Self { tracer, _entered: inside, requests, operations, statuses, _own: own, entered })
     }
 
     fn has_statuses(&self) -> bool {
@@ -148,28 +150,30 @@ impl<'a> Claimed<'a> {
         status_of: impl Fn(usize) -> Option<usize>,
     ) {
         let end = clock::now();
-        let operations = std::mem::take(&mut self.operations);
+        let mut operations = std::mem::take(&mut self.operations);
+        let alone = operations.len() == 1;
         let spent = (end - self.entered) / operations.len().max(1) as u64;
         shield(|| {
-            for &(position, handle, mut pending) in &operations {
+            for (position, claim) in &mut operations {
+                let position = *position;
                 let status = status_of(position);
                 let complete = match family {
                     Family::Look { .. } => status.is_some(),
                     _ => self.is_gone(position),
                 };
                 if complete {
-                    if requests::take(handle, self.by) {
-                        self.complete(&pending, result, family, status, end);
+                    if claim.take() {
+                        self.complete(&claim.pending, result, family, status, end);
                     }
                     continue;
                 }
                 if let Family::Test { tells_each } | Family::Look { tells_each } = family {
-                    pending.test_time += spent;
-                    if tells_each || operations.len() == 1 {
-                        pending.pending_until = end;
+                    claim.pending.test_time += spent;
+                    if tells_each || alone {
+                        claim.pending.pending_until = end;
                     }
                 }
-                requests::give_back(handle, self.by, pending);
+                claim.give_back();
             }
         });
     }
@@ -205,11 +209,12 @@ impl Drop for Claimed<'_> {
         }
         let end = clock::now();
         shield(|| {
-            for &(position, handle, pending) in &operations {
-                if !self.is_gone(position) {
-                    requests::give_back(handle, self.by, pending);
-                } else if requests::take(handle, self.by) {
-                    record(&pending, Flags::REQUESTED_BYTES, pending.requested, self.entered, end);
+            for (position, claim) in &operations {
+                if !self.is_gone(*position) {
+                    claim.give_back();
+                } else if claim.take() {
+                    let pending = &claim.pending;
+                    record(pending, Flags::REQUESTED_BYTES, pending.requested, self.entered, end);
                 }
             }
         });
@@ -243,11 +248,9 @@ pub(crate) type Arrays = (c_int, Requests, Statuses);
 /// exception.
 struct Single<'a> {
     tracer: &'static Tracer,
-    by: u64,
     _entered: Entered<'a>,
     request: Requests,
-    handle: u64,
-    pending: Option<Pending>,
+    claim: Option<Claim>,
     entered: u64,
 }
 
@@ -260,9 +263,9 @@ impl<'a> Single<'a> {
         let inside = thread.enter(next::called_by_mpi)?;
         // SAFETY: as the caller promises.
         let handle = unsafe { tracer.abi.request(request, 0) };
-        let (by, entered) = (requests::claimant(thread), clock::now());
-        let pending = Some(shield(|| requests::claim(handle, by, entered)).flatten()?);
-        Some(Self { tracer, by, _entered: inside, request, handle, pending, entered })
+        let entered = clock::now();
+        let claim = Some(requests::claim(thread, handle, entered)?);
+        Some(Self { tracer, _entered: inside, request, claim, entered })
     }
 
     #[inline]
@@ -272,30 +275,42 @@ impl<'a> Single<'a> {
     }
 
     /// The operation is complete: takes it out and records it.
+    #[inline]
     fn complete(&mut self, flags: Flags, bytes: Option<u64>, end: u64) {
-        let Some(pending) = self.pending.take() else { return };
-        if requests::take(self.handle, self.by) {
-            record(&pending, flags, bytes.unwrap_or(pending.requested), self.entered, end);
+        let Some(claim) = self.claim.take() else { return };
+        if claim.take() {
+            let pending = &claim.pending;
+            record(pending, flags, bytes.unwrap_or(pending.requested), self.entered, end);
         }
     }
 
     /// The operation is not complete: gives it back after `change`.
+    #[inline]
     fn give_back(&mut self, change: impl FnOnce(&mut Pending)) {
-        let Some(mut pending) = self.pending.take() else { return };
-        change(&mut pending);
-        requests::give_back(self.handle, self.by, pending);
+        let Some(mut claim) = self.claim.take() else { return };
+        change(&mut claim.pending);
+        claim.give_back();
     }
 }
 
 impl Drop for Single<'_> {
+    #[inline]
     fn drop(&mut self) {
-        if self.pending.is_some() {
-            let end = clock::now();
-            shield(|| match self.is_gone() {
-                true => self.complete(Flags::REQUESTED_BYTES, None, end),
-                false => self.give_back(|_| {}),
-            });
+        if self.claim.is_some() {
+            self.left_by_an_exception();
         }
+    }
+}
+
+impl Single<'_> {
+    #[cold]
+    #[inline(never)]
+    fn left_by_an_exception(&mut self) {
+        let end = clock::now();
+        shield(|| match self.is_gone() {
+            true => self.complete(Flags::REQUESTED_BYTES, None, end),
+            false => self.give_back(|_| {}),
+        });
     }
 }
 
@@ -321,25 +336,23 @@ unsafe fn single(
         let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
         let result = call(status);
         let end = clock::now();
-        shield(|| {
-            if operation.is_gone() {
-                let (flags, bytes) = if result == 0 {
-                    // SAFETY: MPI has filled in the status.
-                    (family.flags(), unsafe { tracer.bytes(status) })
-                } else {
-                    (family.flags().with(Flags::FAILED), 0)
-                };
-                operation.complete(flags, Some(bytes), end);
+        if operation.is_gone() {
+            let (flags, bytes) = if result == 0 {
+                // SAFETY: MPI has filled in the status.
+                (family.flags(), unsafe { tracer.bytes(status) })
             } else {
-                let spent = end - operation.entered;
-                operation.give_back(|pending| {
-                    if matches!(family, Family::Test { .. }) {
-                        pending.test_time += spent;
-                        pending.pending_until = end;
-                    }
-                });
-            }
-        });
+                (family.flags().with(Flags::FAILED), 0)
+            };
+            operation.complete(flags, Some(bytes), end);
+        } else {
+            let spent = end - operation.entered;
+            operation.give_back(|pending| {
+                if matches!(family, Family::Test { .. }) {
+                    pending.test_time += spent;
+                    pending.pending_until = end;
+                }
+            });
+        }
         result
     })
 }
@@ -459,7 +472,12 @@ unsafe fn cancel(request: Requests, call: impl FnOnce() -> c_int) -> c_int {
     let handle = unsafe { tracer.abi.request(request, 0) };
     let result = call();
     if result == 0 {
-        shield(|| requests::update(handle, |pending| pending.cancelled = true));
+        thread::with(|thread| {
+            if let Some(mut claim) = requests::claim(thread, handle, clock::now()) {
+                claim.pending.cancelled = true;
+                claim.give_back();
+            }
+        });
     }
     result
 }

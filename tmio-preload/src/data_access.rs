@@ -12,7 +12,7 @@ use crate::requests::{self, Pending};
 use crate::split::{begin, end};
 use crate::tracer;
 use std::ffi::{c_int, c_void};
-use tmio_api::{Record, clock, shield, thread};
+use tmio_api::{Record, clock, thread};
 use tmio_trace::{Direction, FilePointer, Flags, OpKind};
 
 /// `MPI_ERR_COUNT`, the same in every MPI.
@@ -255,29 +255,20 @@ unsafe fn nonblocking(
         let result = call();
         let issued = clock::now();
         drop(entered);
-        shield(|| {
-            // MPI was given the datatype and did not mind; one that it refused may be none, and asking
-            // about it would raise an error that the program never made.
-            let requested = if result == 0 { tracer.type_bytes(datatype, count) } else { 0 };
-            let pending = Pending::new(kind, (file, offset, requested), (start, issued));
-            // SAFETY: MPI has stored a handle if the call succeeded.
-            let handle = if result == 0 { unsafe { tracer.abi.request(request, 0) } } else { 0 };
-            if result != 0 {
-                crate::completion::record(&pending, Flags::FAILED, 0, issued, issued);
-            } else if handle == tracer.abi.request_null {
-                // Complete already, with nothing to wait for: no status will ever tell more.
-                crate::completion::record(
-                    &pending,
-                    Flags::REQUESTED_BYTES,
-                    pending.requested,
-                    issued,
-                    issued,
-                );
-            } else {
-                let by = requests::claimant(thread);
-                requests::insert(handle, pending, by, crate::completion::record_unseen);
-            }
-        });
+        // MPI was given the datatype and did not mind; one that it refused may be none, and asking about it
+        // would raise an error that the program never made.
+        let requested = if result == 0 { tracer.type_bytes(datatype, count) } else { 0 };
+        let pending = Pending::new(kind, (file, offset, requested), (start, issued));
+        // SAFETY: MPI has stored a handle if the call succeeded.
+        let handle = if result == 0 { unsafe { tracer.abi.request(request, 0) } } else { 0 };
+        if result != 0 {
+            crate::completion::record(&pending, Flags::FAILED, 0, issued, issued);
+        } else if handle == tracer.abi.request_null {
+            // Complete already, with nothing to wait for: no status will ever tell more.
+            crate::completion::record(&pending, Flags::REQUESTED_BYTES, requested, issued, issued);
+        } else {
+            requests::insert(thread, handle, &pending, crate::completion::record_unseen);
+        }
         result
     })
 }

@@ -6,6 +6,9 @@
 //! bound to anything; and put back before the program first loads something at run time, which may be an
 //! MPI (Python does).
 //!
+//! The names of POSIX and of C streams are taken out as well, and for good, unless the environment asks for
+//! these layers: a program that is traced for its MPI-IO alone reaches the C library as if we were not there.
+//!
 //! Whether there is an MPI is told by the names of the loaded objects. If that is wrong, nothing breaks: a
 //! program whose MPI has an unusual name is not traced.
 
@@ -36,6 +39,8 @@ unsafe extern "C" {
     static _DYNAMIC: [Dynamic; 0];
     static __ehdr_start: u8;
     static _r_debug: Debug;
+    /// Where the kernel has put the arguments and the environment of the program.
+    static __libc_stack_end: *const usize;
 }
 
 #[repr(C)]
@@ -75,11 +80,77 @@ extern "C" fn at_load() -> usize {
             any |= is_named_like_mpi((*map).name);
             map = (*map).next;
         }
-        if !any && change(Change::Hide) {
+        if !any && change(Change::Hide, Names::Mpi) {
             STATE.store(HIDDEN, Release);
+        }
+        if !asks_for_more_layers() {
+            change(Change::Hide, Names::System);
         }
     }
     1
+}
+
+/// Whether `TMIO_LAYERS` in the environment of the program has "posix" or "stdio" in it.
+///
+/// # Safety
+///
+/// The program has not begun yet.
+unsafe fn asks_for_more_layers() -> bool {
+    // SAFETY: the number of arguments, the arguments, a zero, the variables, a zero.
+    unsafe {
+        let begin = (&raw const __libc_stack_end).read();
+        if begin.is_null() {
+            return false;
+        }
+        let mut variable = begin.add(*begin + 2);
+        while *variable != 0 {
+            if is_layers(std::ptr::with_exposed_provenance(*variable)) {
+                return true;
+            }
+            variable = variable.add(1);
+        }
+    }
+    false
+}
+
+/// # Safety
+///
+/// It is a string.
+unsafe fn is_layers(variable: *const u8) -> bool {
+    static NAME: [u8; 12] = *b"TMIO_LAYERS=";
+    let mut index = 0;
+    // SAFETY: the string has not ended yet where the next byte is looked at.
+    unsafe {
+        while index < 12 {
+            // Constant data without addresses may be used.
+            if read_volatile(variable.add(index)) != read_volatile((&raw const NAME).cast::<u8>().add(index))
+            {
+                return false;
+            }
+            index += 1;
+        }
+        loop {
+            let at = |more: usize| read_volatile(variable.add(index + more));
+            let posix = at(0) == b'p' && at(1) == b'o' && at(2) == b's' && at(3) == b'i' && at(4) == b'x';
+            let stdio = at(0) == b's' && at(1) == b't' && at(2) == b'd' && at(3) == b'i' && at(4) == b'o';
+            if posix || stdio {
+                return true;
+            }
+            if at(0) == 0 {
+                return false;
+            }
+            index += 1;
+        }
+    }
+}
+
+/// Names in our symbol table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// Functions of MPI.
+    Mpi,
+    /// Functions of the system and of C streams.
+    System,
 }
 
 /// Whether the last part of a path has "mpi" or "mpt" in it.
@@ -129,7 +200,7 @@ struct Symbol {
 /// # Safety
 ///
 /// One at a time.
-unsafe fn change(change: Change) -> bool {
+unsafe fn change(change: Change, names: Names) -> bool {
     const PAGE: usize = 4096;
     const STRINGS: i64 = 5;
     const SYMBOLS: i64 = 6;
@@ -167,7 +238,16 @@ unsafe fn change(change: Change) -> bool {
                 && read_volatile(name.add(1)) == b'P'
                 && read_volatile(name.add(2)) == b'I'
                 && read_volatile(name.add(3)) == b'_';
-            if of_mpi && (*symbol).section != 0 {
+            let of_ours = |first: u8, second: u8, third: u8, fourth: u8| {
+                read_volatile(name) == first
+                    && read_volatile(name.add(1)) == second
+                    && read_volatile(name.add(2)) == third
+                    && read_volatile(name.add(3)) == fourth
+            };
+            // iotrace_…, dlopen.
+            let kept = of_mpi || of_ours(b'i', b'o', b't', b'r') || of_ours(b'd', b'l', b'o', b'p');
+            let meant = if names == Names::Mpi { of_mpi } else { !kept };
+            if meant && (*symbol).section != 0 {
                 match change {
                     Change::Hide => ((*symbol).size, (*symbol).value) = ((*symbol).value, 0),
                     Change::Show => (*symbol).value = (*symbol).size,
@@ -262,7 +342,7 @@ fn show() {
         match STATE.compare_exchange(HIDDEN, CHANGING, AcqRel, Acquire) {
             Ok(_) => {
                 // SAFETY: nobody else is here.
-                unsafe { change(Change::Show) };
+                unsafe { change(Change::Show, Names::Mpi) };
                 STATE.store(VISIBLE, Release);
                 return;
             }

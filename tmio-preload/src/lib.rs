@@ -13,6 +13,7 @@
 //! | a function that only looks at requests | [`status_queries`] |
 //! | a function on files that moves no data | [`file_management`] |
 //! | another family of MPI libraries | [`abi`] |
+//! | a function of POSIX or of C streams | `posix` |
 //!
 //! Every function is exported as `MPI_X` and as `PMPI_X`: Open MPI's Fortran layer calls the
 //! latter, and so does half of MPICH's. `exported-symbols.txt` lists them, and a test compares.
@@ -34,6 +35,14 @@ pub mod lifecycle;
 mod memory;
 pub mod next;
 mod objects;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod posix;
+/// The layers below MPI-IO know the streams of one C library.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+mod posix {
+    pub(crate) fn mpi_begins() {}
+    pub(crate) fn mpi_has_begun() {}
+}
 mod requests;
 mod roll;
 pub mod sessions;

@@ -6,11 +6,12 @@
 
 use crate::caller;
 use crate::next::exported;
+use crate::posix;
 use crate::start::{self, Start};
 use crate::tracer::Tracer;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use tmio_api::shield;
+use tmio_api::{shield, thread};
 
 type ArgumentVector = *mut *mut *mut c_char;
 
@@ -46,11 +47,14 @@ fn control(level: c_int, call: impl FnOnce() -> c_int) -> c_int {
 
 fn initialise(call: impl FnOnce() -> c_int) -> c_int {
     let caller = caller::address().unwrap_or(0);
+    posix::mpi_begins();
     let start = shield(|| Start::before_init(caller)).flatten();
-    let result = call();
+    // What MPI opens here is its own.
+    let result = thread::with(|thread| thread.inside_mpi(call));
     if let Some(start) = start {
         shield(|| if result == 0 { start.after_init() } else { start.not_at_all() });
     }
+    posix::mpi_has_begun();
     if result == 0 {
         INITIALISED.store(true, Relaxed);
     }

@@ -120,6 +120,16 @@ pub(crate) fn is_ours(address: NonNull<c_void>) -> bool {
     Object::of(address.addr().get()).is_some_and(|object| object.is_ours())
 }
 
+/// Whether another copy of this library comes before this one, as where a site traces everybody and a user has
+/// a copy of their own: that one traces, and this one only passes calls on.
+pub(crate) fn another_copy_comes_first() -> bool {
+    let Some(first) = global_symbol(c"iotrace_mark").filter(|&found| !is_ours(found)) else { return false };
+    let Some(object) = Object::of(first.addr().get()) else { return false };
+    // A program may have functions of these names of its own.
+    let wrapper = object.symbol(c"PMPI_Request_get_status_some");
+    wrapper.is_some_and(|wrapper| object.contains(wrapper.addr().get()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

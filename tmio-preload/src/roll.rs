@@ -10,7 +10,7 @@
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
@@ -46,11 +46,21 @@ impl Roll {
     pub(crate) fn enrol(job: u64) -> Option<Self> {
         // SAFETY: the call has no premises.
         let user = unsafe { libc::geteuid() };
-        Self::enrol_in(Path::new(roll::DIRECTORY).join(roll::name(user, job)))
+        let is_local = |directory: &&Path| tmio_api::keeps_mapped_pages(directory).unwrap_or(false);
+        let paths = roll::DIRECTORIES.iter().map(Path::new).filter(is_local);
+        let mut paths = paths.map(|directory| directory.join(roll::name(user, job)));
+        // The same one for all ranks: a place that is full or cannot be written is so for each of them.
+        let (words, path) = paths.find_map(|path| Some((map(&path).ok()?, path)))?;
+        Self::enrol_on(path, words)
     }
 
+    #[cfg(test)]
     fn enrol_in(path: PathBuf) -> Option<Self> {
         let words = map(&path).ok()?;
+        Self::enrol_on(path, words)
+    }
+
+    fn enrol_on(path: PathBuf, words: &'static [AtomicU64]) -> Option<Self> {
         let count = words.first()?;
         let place = count
             .fetch_update(AcqRel, Acquire, |count| {
@@ -159,9 +169,14 @@ fn map(path: &Path) -> io::Result<&'static [AtomicU64]> {
         .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC)
         .open(path)?;
+    let about = file.metadata()?;
     // SAFETY: the call has no premises.
-    if file.metadata()?.uid() != unsafe { libc::geteuid() } {
+    if about.uid() != unsafe { libc::geteuid() } {
         return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    // The mask of the program may have taken from its owner the right to open it again.
+    if about.mode() & 0o600 != 0o600 {
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
     }
     let length = WORDS * 8;
     // SAFETY: the descriptor is open for writing.

@@ -6,6 +6,7 @@
 use crate::caller;
 use crate::lifecycle;
 use crate::next::exported;
+use crate::objects;
 use crate::tracer;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::AcqRel, Ordering::Relaxed};
@@ -43,7 +44,7 @@ pub(crate) fn start_if_alone() {
         return;
     }
     let parsed = options::from_environment();
-    if parsed.options.disable {
+    if parsed.options.disable || objects::another_copy_comes_first() {
         return;
     }
     clock::prepare();

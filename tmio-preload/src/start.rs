@@ -7,6 +7,7 @@
 
 use crate::launcher::{self, JobKey};
 use crate::lifecycle::hook_finalize;
+use crate::objects;
 use crate::roll::Roll;
 use crate::sessions::Alone;
 use crate::tracer::{self, Tracer};
@@ -54,12 +55,12 @@ impl Start {
     /// Puts this rank on the roll. `None`: there is nothing to be done.
     pub(crate) fn before_init(caller: usize) -> Option<Self> {
         static BEGUN: AtomicBool = AtomicBool::new(false);
-        if BEGUN.swap(true, AcqRel) || tmio_api::has_started() {
+        if BEGUN.swap(true, AcqRel) || tmio_api::has_started() || objects::another_copy_comes_first() {
             return None;
         }
         clock::prepare();
         let parsed = options::from_environment();
-        if parsed.options.disable {
+        if parsed.options.disable || !parsed.options.layers.mpiio {
             return None;
         }
         let key = launcher::job_key();

@@ -44,10 +44,8 @@ unsafe fn one(
     thread::with(|thread| {
         let Some(_inside) = thread.enter(next::called_by_mpi) else { return call(status) };
         let handle = if tracer.abi.request_size == 4 { request & 0xffff_ffff } else { request };
-        let (by, entered) = (requests::claimant(thread), clock::now());
-        let Some(mut pending) = shield(|| requests::claim(handle, by, entered)).flatten() else {
-            return call(status);
-        };
+        let entered = clock::now();
+        let Some(mut claim) = requests::claim(thread, handle, entered) else { return call(status) };
         let mut own = StatusBuffer::new();
         let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
         // An exception here leaves the claim, as a jump does: the program still has the request.
@@ -57,14 +55,14 @@ unsafe fn one(
         let bytes = unsafe { (result == 0 && flag.read() != 0).then(|| tracer.bytes(status)) };
         shield(|| match bytes {
             Some(bytes) => {
-                if requests::take(handle, by) {
-                    record(&pending, Flags::TESTED, bytes, entered, end);
+                if claim.take() {
+                    record(&claim.pending, Flags::TESTED, bytes, entered, end);
                 }
             }
             None => {
-                pending.test_time += end - entered;
-                pending.pending_until = end;
-                requests::give_back(handle, by, pending);
+                claim.pending.test_time += end - entered;
+                claim.pending.pending_until = end;
+                claim.give_back();
             }
         });
         result

@@ -40,6 +40,14 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Can ranks be compared? Not if some of their operations are missing, or were left out on purpose. (The
+    /// counters of a Darshan log without room for all files are whole for each file that they have.)
+    fn has_all_of_its_ranks(&self) -> bool {
+        let summary = self.summary;
+        let whole = summary.complete || summary.modules.is_some();
+        whole && summary.missing_ranks.is_empty() && summary.filters.is_none()
+    }
+
     /// Share of the run time that a number of seconds of one rank is.
     fn of_run_time(&self, seconds: f64) -> Option<f64> {
         (self.usage.run_time > 0.0).then(|| seconds / self.usage.run_time)

@@ -37,13 +37,13 @@ limits! {
     SmallShare, "small-share", 0.1, "share", "Drishti (small_requests)",
         "more small requests than this share of all are a finding";
     SmallCount, "small-count", 1000.0, "requests", "Drishti (small_requests_absolute)",
-        "fewer small requests than this are none";
+        "fewer small requests than this are not a finding";
     MisalignedShare, "misaligned-share", 0.1, "share", "Drishti (misaligned_requests)",
         "more misaligned requests than this share of all are a finding";
     RandomShare, "random-share", 0.2, "share", "Drishti (random_operations)",
         "more requests that go back in the file than this share of all are a finding";
     RandomCount, "random-count", 1000.0, "requests", "Drishti (random_operations_absolute)",
-        "fewer of them than this are none";
+        "fewer of them than this are not a finding";
     RedundantTimes, "redundant-times", 2.0, "times", "ours: a file read twice",
         "a file read or written this many times over is a finding";
     IntensiveShare, "intensive-share", 0.1, "share", "Drishti (imbalance_operations)",
@@ -62,12 +62,12 @@ limits! {
     CollectiveShare, "collective-share", 0.5, "share", "Drishti (collective_operations)",
         "fewer collective calls than this share on shared files are a finding";
     CollectiveCount, "collective-count", 1000.0, "calls", "Drishti (collective_operations_absolute)",
-        "fewer independent calls than this are none";
+        "fewer independent calls than this are not a finding";
     StdioShare, "stdio-share", 0.1, "share", "Drishti (interface_stdio)",
         "more bytes than this share through STDIO are a finding";
-    StdioBytes, "stdio-bytes", 10e6, "bytes", "ours: a log file is no finding",
-        "fewer bytes through STDIO than this are none";
-    ManyFiles, "many-files", 1000.0, "files", "ours: what a metadata server feels",
+    StdioBytes, "stdio-bytes", 10e6, "bytes", "ours: a log file is not a finding",
+        "fewer bytes through STDIO than this are not a finding";
+    ManyFiles, "many-files", 1000.0, "files", "ours: enough to load a metadata server",
         "more files than this, at least one for each rank, are a finding";
     HighShare, "high-share", 0.1, "share", "ours: a tenth of the run time",
         "a finding that concerns this share of the run time is high";

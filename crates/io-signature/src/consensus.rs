@@ -191,14 +191,22 @@ fn beyond_chance(samples: usize, places: f64, settings: &Settings) -> usize {
 /// Seconds beside a burst that belong to its slopes.
 const SLOPE: f64 = 3.0;
 
+/// A slope ends where it is lower than this share of the burst: what is beside it is noise, and would look
+/// like bursts of its own.
+const FOOT: f64 = 0.03;
+
 /// What of the median belongs to bursts, above the level between them.
 fn signature(median: &[f64], spans: &[Span]) -> Vec<f64> {
     let level = level_outside(median, spans);
     let mut series = vec![0.0; median.len()];
     for span in spans {
-        let from = (span.start - SLOPE).round().max(0.0) as usize;
-        let to = ((span.end + SLOPE).round().max(0.0) as usize).min(median.len());
-        for second in from.min(to)..to {
+        let place = |time: f64| (time.round().max(0.0) as usize).min(median.len());
+        let (from, start) = (place(span.start - SLOPE), place(span.start));
+        let (end, to) = (place(span.end).max(start), place(span.end + SLOPE));
+        let above = |second: &usize| median[*second] - level > FOOT * span.height;
+        let before = (from..start).rev().take_while(above);
+        let behind = (end..to).take_while(above);
+        for second in before.chain(start..end).chain(behind) {
             series[second] = (median[second] - level).max(0.0);
         }
     }
@@ -236,6 +244,18 @@ mod tests {
         assert!((volume - 70.0).abs() < 4.0, "{volume}");
         assert!(found.votes.iter().all(|votes| votes.iter().filter(|vote| **vote).count() >= 7));
         assert_eq!(found.series[200], 0.0);
+    }
+
+    #[test]
+    fn noise_beside_a_burst_is_no_burst() {
+        let mut median = vec![0.1; 100];
+        median[40..50].fill(2.1);
+        median[39] = 1.1;
+        median[37] = 0.11;
+        median[52] = 0.12;
+        let found = signature(&median, &[Span { start: 39.5, end: 50.0, height: 2.0 }]);
+        let written: Vec<usize> = (0..100).filter(|&second| found[second] > 0.0).collect();
+        assert_eq!(written, (39..50).collect::<Vec<_>>());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! -P` prints.
 
 use crate::moment::{clock_change, duration, is_local, moment};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// One job.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub struct Jobs {
     pub dropped: Vec<(usize, String)>,
     /// What a reader should know.
     pub warnings: Vec<String>,
+    /// Some times have no time zone: they may be those of another one.
+    pub local: bool,
 }
 
 /// Why a job log cannot be read.
@@ -94,10 +96,11 @@ impl Jobs {
             ['|', ';', '\t', ','].into_iter().find(|separator| header.contains(*separator)).unwrap_or(',');
         let columns = Columns::of(&split(header, separator))?;
         let mut out = Jobs::default();
-        let (mut shifted, mut local) = (0, false);
+        let mut shifted = 0;
+        let width = split(header, separator).len();
         for (number, line) in lines {
-            let fields = split(line, separator);
-            local |= fields.get(columns.start).is_some_and(|field| is_local(field));
+            let fields = fields(line, separator, width);
+            out.local |= fields.get(columns.start).is_some_and(|field| is_local(field));
             match job(&fields, &columns, number + 1, offset) {
                 Ok(Some((job, moved))) => {
                     shifted += usize::from(moved);
@@ -108,6 +111,8 @@ impl Jobs {
                 Err(problem) => out.dropped.push((number + 1, problem)),
             }
         }
+        out.without_steps();
+        out.without_repetitions(columns.id.is_some());
         if shifted > 0 {
             out.warnings.push(format!(
                 "{shifted} jobs end an hour earlier or later than their run time says (daylight saving); \
@@ -115,13 +120,37 @@ impl Jobs {
             ));
         }
         let (first, last) = out.range();
-        if local && let Some(day) = clock_change(first, last) {
+        if out.local
+            && let Some(day) = clock_change(first, last)
+        {
             out.warnings.push(format!(
                 "the times have no time zone, and clocks may have changed on {day} (daylight saving): then \
                  jobs on one side of it are cut out an hour off; take a job log in UTC (TZ=UTC sacct …)"
             ));
         }
         Ok(out)
+    }
+
+    /// Steps of a job that have a user of their own: the job has a line of its own.
+    fn without_steps(&mut self) {
+        let ids: HashSet<String> = self.jobs.iter().map(|job| job.id.clone()).collect();
+        self.jobs.retain(|job| job.id.rsplit_once('.').is_none_or(|(job, _)| !ids.contains(job)));
+    }
+
+    /// A line that is there twice is no second run.
+    fn without_repetitions(&mut self, numbered: bool) {
+        let mut seen = HashSet::new();
+        let before = self.jobs.len();
+        self.jobs.retain(|job| {
+            let id = if numbered { job.id.clone() } else { String::new() };
+            let times = (job.start.to_bits(), job.end.to_bits());
+            seen.insert((id, job.user.clone(), job.nodes, job.name.clone(), times))
+        });
+        match before - self.jobs.len() {
+            0 => {}
+            1 => self.warnings.push("1 line repeats a job and was left out".into()),
+            more => self.warnings.push(format!("{more} lines repeat jobs and were left out")),
+        }
     }
 
     /// The first start and the last end.
@@ -180,9 +209,8 @@ fn job(fields: &[&str], columns: &Columns, line: usize, offset: f64) -> Result<O
     if field(columns.user).is_empty() {
         return Err("expected a user, found nothing".into());
     }
-    let nodes = field(columns.nodes)
-        .parse::<u32>()
-        .map_err(|_| format!("expected a number of nodes, found \"{}\"", field(columns.nodes)))?;
+    let nodes = nodes(field(columns.nodes))
+        .ok_or_else(|| format!("expected a number of nodes, found \"{}\"", field(columns.nodes)))?;
     let time = |place: usize, what: &str| {
         moment(field(place), offset)
             .ok_or_else(|| format!("expected a time as its {what}, found \"{}\"", field(place)))
@@ -202,6 +230,21 @@ fn job(fields: &[&str], columns: &Columns, line: usize, offset: f64) -> Result<O
     }
     let name = columns.name.map_or("", field).to_owned();
     Ok(Some((Job { id, user: field(columns.user).into(), nodes, name, start, end }, moved)))
+}
+
+/// A number of nodes. Spreadsheets write `64.0`.
+fn nodes(text: &str) -> Option<u32> {
+    text.strip_suffix(".0").unwrap_or(text).parse().ok()
+}
+
+/// As many fields as there are columns. `sacct` does not quote: what is too much belongs to the last one,
+/// which is the name of the job as a rule.
+fn fields(line: &str, separator: char, width: usize) -> Vec<&str> {
+    let mut fields = split(line, separator);
+    if separator == '|' && fields.len() > width && !line.contains('"') {
+        fields = line.splitn(width, separator).collect();
+    }
+    fields
 }
 
 /// Fields of a line; a separator inside double quotes does not count.
@@ -239,6 +282,26 @@ mod tests {
         assert_eq!(found.jobs[0].start, 1_714_557_600.0);
         assert_eq!(found.dropped.len(), 1);
         assert!(found.dropped[0].1.contains("\"Unknown\""));
+    }
+
+    #[test]
+    fn repeated_lines_and_steps_are_no_runs() {
+        let text = "JobID|User|NNodes|Start|End|JobName\n\
+            17|ann|64.0|100|200|lmp|v2\n17|ann|64|100|200|lmp|v2\n18|ann|64|100|200|lmp|v2\n\
+            17.0|ann|64|100|200|lmp|v2\n17.batch|ann|1|100|200|batch\n19.pbs01|ann|64|300|400|lmp|v2\n";
+        let found = Jobs::parse(text, 0.0).unwrap();
+        let ids: Vec<&str> = found.jobs.iter().map(|job| job.id.as_str()).collect();
+        assert_eq!(ids, ["17", "18", "19.pbs01"]);
+        assert!(found.jobs.iter().all(|job| job.name == "lmp|v2" && job.nodes == 64), "{:?}", found.jobs);
+        assert_eq!(found.warnings, ["1 line repeats a job and was left out"]);
+        assert!(!found.local);
+        // Without numbers of jobs, the same line twice is one job.
+        let text = "user,nodes,start,end\nann,4,10,20\nann,4,10,20\nann,4,30,40\nann,4,10,20\n";
+        let found = Jobs::parse(text, 0.0).unwrap();
+        assert_eq!(found.jobs.len(), 2);
+        assert_eq!(found.warnings, ["2 lines repeat jobs and were left out"]);
+        let odd = Jobs::parse("user,nodes,start,end\nann,6.5,10,20\n", 0.0).unwrap();
+        assert!(odd.dropped[0].1.contains("\"6.5\""));
     }
 
     #[test]

@@ -31,7 +31,8 @@
 //!
 //! | step of the paper | module |
 //! |---|---|
-//! | the two logs, the runs of an application (5.1) | [`server_log`], [`rows`], [`jobs`], [`application`] |
+//! | the two logs (5.1) | [`server_log`], [`rows`], [`jobs`], [`time_zone`] |
+//! | the runs of an application (5.1) | [`application`] |
 //! | samples, and which of them are of use (5.1) | [`mod@sample`], [`outliers`] |
 //! | one grid of seconds, run times, background (5.1) | [`resample`] |
 //! | smoothing and the bursts of a sample (5.2) | [`wavelet`], [`bursts`] |
@@ -69,6 +70,7 @@ mod spans;
 pub mod stagger;
 pub mod statistics;
 mod time_line;
+pub mod time_zone;
 mod votes;
 pub mod wavelet;
 

@@ -31,12 +31,23 @@ pub enum LogError {
          kept; are the times in seconds?"
     )]
     TooLong { name: String, from: f64, to: f64, step: f64, count: f64 },
+    #[error(
+        "{name}: its times begin at {from:.0} s, thousands of years from now; are they milliseconds? A \
+         column called \"time [ms]\" is understood"
+    )]
+    NotSeconds { name: String, from: f64 },
     #[error("{first} has steps of {first_step} s and {second} of {second_step} s; they cannot be summed")]
     Steps { first: String, first_step: f64, second: String, second_step: f64 },
 }
 
 /// Ten years of seconds.
 const MOST: f64 = 3.2e8;
+
+/// Times beyond are no seconds: it is the year 5138.
+const LATEST: f64 = 1e11;
+
+/// However far apart the lines of a log are, one holds for at most this many usual distances.
+const LONGEST: f64 = 10.0;
 
 impl ServerLog {
     /// From lines of (time, bytes per second), each valid until the next. Times that go back are left out,
@@ -46,17 +57,22 @@ impl ServerLog {
         let read = lines.len();
         lines.retain(|line| line.0.is_finite() && line.1.is_finite());
         say(&mut warnings, read - lines.len(), "lines have no time or no throughput and were left out");
-        let (mut latest, mut back, mut first_back) = (f64::NEG_INFINITY, 0, None);
+        let (mut latest, mut before) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        let (mut back, mut first_back, mut repeated) = (0, None, 0);
         lines.retain(|&(time, _)| {
             let forward = time > latest;
             if forward {
                 latest = time;
+            } else if time == before {
+                repeated += 1;
             } else {
                 back += 1;
                 first_back.get_or_insert((latest, latest - time));
             }
+            before = time;
             forward
         });
+        say(&mut warnings, repeated, "lines repeat the time of the line before and were left out");
         if let Some((at, by)) = first_back {
             let what = format!(
                 "the clock goes back by {by} s at {at:.0} s; {back} lines of times already seen were left out"
@@ -71,16 +87,25 @@ impl ServerLog {
         let mut distances: Vec<f64> = lines.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
         let step = quantile_of(&mut distances, 0.5);
         let (from, to) = (lines[0].0, lines[lines.len() - 1].0 + step);
-        let count = ((to - from) / step).round();
+        if from > LATEST {
+            return Err(LogError::NotSeconds { name: name.into(), from });
+        }
+        let [short, long] = [0.05, 0.95].map(|share| quantile_of(&mut distances, share));
+        if long > 1.5 * step || short < step / 1.5 {
+            warnings.push(format!(
+                "its lines are {} to {} s apart; each holds until the next, and means over {} s were taken",
+                rounded(short),
+                rounded(long),
+                rounded(step)
+            ));
+        }
+        let longest = (1.5 * long).clamp(1.5 * step, LONGEST * step);
+        // The last interval counts if more than half of it is known.
+        let count = ((to - from) / step - 1e-6).round();
         if count.is_nan() || count > MOST {
             return Err(LogError::TooLong { name: name.into(), from, to, step, count });
         }
-        let mut values = vec![f32::NAN; count as usize];
-        for &(time, value) in lines.iter().filter(|line| line.1 >= 0.0) {
-            if let Some(place) = values.get_mut(((time - from) / step).round() as usize) {
-                *place = value as f32;
-            }
-        }
+        let mut values = means(&lines, step, longest, count as usize);
         bridge(&mut values);
         let missing = values.iter().filter(|value| value.is_nan()).count();
         if missing > 0 {
@@ -199,6 +224,39 @@ fn say(warnings: &mut Vec<String>, count: usize, what: &str) {
     }
 }
 
+/// A time for people: three digits.
+fn rounded(seconds: f64) -> f64 {
+    let digits = 10f64.powf(2.0 - seconds.abs().max(1e-9).log10().floor());
+    (seconds * digits).round() / digits
+}
+
+/// The mean of each interval. A line holds until the next, but not longer than `longest`; an interval of
+/// which half is not known is missing, and so is a negative throughput.
+fn means(lines: &[(f64, f64)], step: f64, longest: f64, count: usize) -> Vec<f32> {
+    let mut values = vec![f32::NAN; count];
+    let Some(&(from, _)) = lines.first() else { return values };
+    let (mut place, mut sum, mut known) = (0, 0.0, 0.0);
+    for (i, &(time, value)) in lines.iter().enumerate() {
+        let next = lines.get(i + 1).map_or(time + step, |next| next.0);
+        let (begin, end) = ((time - from) / step, (next.min(time + longest) - from) / step);
+        let first = begin as usize;
+        for (interval, mean) in values.iter_mut().enumerate().take(end.ceil() as usize).skip(first) {
+            if interval != place {
+                (place, sum, known) = (interval, 0.0, 0.0);
+            }
+            if value >= 0.0 {
+                let overlap = end.min(interval as f64 + 1.0) - begin.max(interval as f64);
+                sum += overlap * value;
+                known += overlap;
+            }
+            if known > 0.5 + 1e-6 {
+                *mean = (sum / known) as f32;
+            }
+        }
+    }
+    values
+}
+
 /// Lines whose times jitter can fall into the same interval and leave the next one empty: a single missing
 /// interval is its neighbours' mean.
 fn bridge(values: &mut [f32]) {
@@ -285,6 +343,46 @@ mod tests {
         let lines = (0..100).map(|i| (2.0 * f64::from(i) - if i >= 50 { 30.0 } else { 0.0 }, 1.0));
         let found = log(lines);
         assert!(found.warnings[0].contains("goes back by 28 s"), "{:?}", found.warnings);
+    }
+
+    #[test]
+    fn lines_that_repeat_a_time_are_said() {
+        let found = log((0..100).flat_map(|i| [(2.0 * f64::from(i), 1.0); 2]));
+        assert_eq!(found.warnings, ["100 lines repeat the time of the line before and were left out"]);
+        assert_eq!((found.len(), found.step), (100, 2.0));
+    }
+
+    #[test]
+    fn uneven_lines_hold_until_the_next() {
+        // The throughput is the time; lines are 2, 4 or 6 s apart and tell the mean until the next.
+        let mut lines = Vec::new();
+        let mut time = 0.0;
+        while time < 3000.0 {
+            let distance = 2.0 * (1.0 + (lines.len() % 3) as f64);
+            lines.push((time, time + distance / 2.0));
+            time += distance;
+        }
+        let total: f64 = lines.windows(2).map(|pair| pair[0].1 * (pair[1].0 - pair[0].0)).sum();
+        let found = log(lines.clone());
+        assert!(found.warnings[0].contains("2 to 6 s apart"), "{:?}", found.warnings);
+        assert_eq!((found.warnings.len(), found.step), (1, 4.0), "nothing is missing: {:?}", found.warnings);
+        let sum: f64 = found.logged().sum::<f64>() * found.step;
+        assert!((sum / total - 1.0).abs() < 0.01, "{sum} {total}");
+        for place in (100..2900).step_by(100) {
+            let (seen, expected) = (found.at(f64::from(place)).unwrap(), f64::from(place));
+            assert!((seen - expected).abs() <= 6.0, "{seen} {expected}");
+        }
+        // A gap stays a gap.
+        lines.retain(|line| !(1000.0..1200.0).contains(&line.0));
+        let found = log(lines);
+        assert!(found.at(1100.0).is_none());
+        assert!(found.warnings[1].contains("% of the time nothing was logged"), "{:?}", found.warnings);
+    }
+
+    #[test]
+    fn milliseconds_are_no_seconds() {
+        let refused = ServerLog::new("log", (0..100).map(|i| (1.7e12 + 2e3 * f64::from(i), 1.0)).collect());
+        assert!(refused.unwrap_err().to_string().contains("milliseconds?"));
     }
 
     #[test]

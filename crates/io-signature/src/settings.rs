@@ -83,6 +83,8 @@ settings! {
         "A run is dropped if the log covers a smaller share of it";
     longest_gap = "longest-gap", 60.0, 60.0, 0.0, MANY, "ours: a gap could hide a burst",
         "A run is dropped if the log has a gap of more than this many seconds in it";
+    overlap = "overlap", 0.5, 1.0, 0.0, 1.0, "ours: the log of two runs at the same time is the same",
+        "Of two runs that have more than this share of their time in common, one is dropped";
     idle_share = "idle-share", 1e-6, 1e-6, 0.0, 1.0, "ours",
         "A sample that moves less than this share of what the median sample moves is dropped as idle";
     outlier_factor = "outlier-factor", 1.5, 1.5, 1.0, MANY, "open in the paper; 1.5 is usual for LOF",

@@ -125,7 +125,7 @@ thresholds! {
     density = "density", 50.0, 0.0, MANY, "paper III-B3c",
         "high_density: multiple spikes, and at least this many metadata operations a second on average";
     witness_within = "witness-within", 0.2, 0.0, MANY, "ours",
-        "Two witnesses name the same period if it differs by at most this share";
+        "The periods of MOSAIC and of ftio are the same if they differ by at most this share";
 }
 
 #[cfg(test)]

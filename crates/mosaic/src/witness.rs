@@ -6,7 +6,7 @@
 
 use crate::category::Direction;
 use crate::operation::{Bins, Operation};
-use ftio_core::detect::{Options, detect};
+use ftio_core::detect::{Options, detect_period};
 use ftio_core::request::{Class, Mode, Request, Span};
 use ftio_core::signal::runs::runs_above;
 use ftio_core::source::{Job, Source, SourceError};
@@ -82,11 +82,9 @@ impl Witness {
         let job = Job { start: Some(0), end, complete: true, sampled: bin, ..Job::default() };
         let mode = if class == Class::ReadSync { Mode::Read } else { Mode::Write };
         let options = Options { mode: Some(mode), ..Options::default() };
-        match detect("", OverTime { requests, bin, job }, &options) {
-            Ok(found) => {
-                Witness { period: found.detection.period, confidence: found.detection.confidence, from }
-            }
-            Err(_) => nothing,
+        match detect_period(OverTime { requests, bin, job }, &options) {
+            Ok(Some(found)) => Witness { period: found.period, confidence: found.confidence, from },
+            _ => nothing,
         }
     }
 }

@@ -155,7 +155,10 @@ impl Predictor<'_> {
             return None;
         }
         let tail = (1.0 - level.clamp(0.0, 1.0 - 1e-9)) / 2.0;
-        Some(Interval { low: quantile(&components, tail), high: quantile(&components, 1.0 - tail) })
+        let (low, high) = (quantile(&components, tail), quantile(&components, 1.0 - tail));
+        // Bytes, times and bandwidths are never negative, nor is anything else that was not when measured.
+        let floor = if self.model.data.values.iter().all(|value| *value >= 0.0) { 0.0 } else { f64::MIN };
+        Some(Interval { low: low.max(floor), high: high.max(floor) })
     }
 }
 

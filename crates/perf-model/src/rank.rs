@@ -17,10 +17,9 @@ pub struct Ranked {
     pub metric: String,
     /// Predicted value at the point.
     pub value: f64,
-    /// Share of the sum over all ranked callpaths of the metric, negative values counting as none. Callpaths
-    /// that contain each other are all counted, so that shares of an inclusive metric are shares among
-    /// equals, not of a whole.
-    pub share: f64,
+    /// Predicted value over the greatest of the metric, negative values counting as none. Not a share of the
+    /// sum: callpaths may contain each other.
+    pub of_largest: f64,
     /// Predicted value over the one at the largest measured point: how much it grows from there.
     pub growth: f64,
 }
@@ -68,7 +67,7 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
         // Not-a-number last; equal values keep the order of the file.
         let order = |value: f64| if value.is_nan() { f64::NEG_INFINITY } else { value };
         ranked.sort_by(|a, b| order(b.1).total_cmp(&order(a.1)));
-        let total: f64 = ranked.iter().map(|(_, value)| value.max(0.0)).sum();
+        let greatest = ranked.iter().map(|(_, value)| *value).fold(0.0, f64::max);
         for (position, (model, value)) in ranked.into_iter().enumerate() {
             let largest: Vec<f64> = model.ranges().iter().map(|(_, high)| *high).collect();
             ranking.push(Ranked {
@@ -76,7 +75,7 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
                 callpath: model.callpath.clone(),
                 metric: model.metric.clone(),
                 value,
-                share: if total > 0.0 { value.max(0.0) / total } else { 0.0 },
+                of_largest: if greatest > 0.0 { value.max(0.0) / greatest } else { 0.0 },
                 growth: value / model.evaluate(&largest),
             });
         }

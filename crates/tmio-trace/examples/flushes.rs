@@ -1,7 +1,8 @@
 //! Writes what a running job appends to its part, flush by flush, for measurements.
 //!
-//! `flushes DIRECTORY FLUSHES OPERATIONS RANKS` makes DIRECTORY/begin, and DIRECTORY/1, 2, …: so many operations each, of all ranks
-//! together, in bursts of a second every ten. The same arguments give the same bytes.
+//! `flushes DIRECTORY FLUSHES OPERATIONS RANKS` makes DIRECTORY/begin, and DIRECTORY/1, 2, …: so many
+//! operations each, of all ranks together, in bursts of a second every ten. The same arguments give the same
+//! bytes.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         start: 1,
         mpi: "none".into(),
         tmio: env!("CARGO_PKG_VERSION").into(),
-        number: None,
+        ..Header::default()
     };
     let mut begin = frame::encode(FrameKind::Header, &header)?;
     for rank in 0..ranks {

@@ -1,4 +1,5 @@
-//! Writes a trace of any size for measurements: bursts of requests of every rank, the ranks' blocks in mixed order.
+//! Writes a trace of any size for measurements: bursts of requests of every rank, the ranks' blocks in mixed
+//! order.
 //!
 //! `generate OUT OPERATIONS [RANKS]`; the same arguments give the same bytes.
 
@@ -29,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         start: 0,
         mpi: "none".into(),
         tmio: env!("CARGO_PKG_VERSION").into(),
-        number: None,
+        ..Header::default()
     };
     out.write_all(&frame::encode(FrameKind::Header, &header)?)?;
     let each = operations / u64::from(ranks.max(1));

@@ -6,8 +6,8 @@
 //! that the block's operations refer to), `columns`.
 //!
 //! The column `times` holds for each operation `start − end of the operation before` and `end − start`, see
-//! [`times`](crate::times). Each other one is a [`column`](crate::column) of `count` numbers, or of as many as there are
-//! nonblocking operations for the last four:
+//! [`times`](crate::times). Each other one is a [`column`](crate::column) of `count` numbers, or of as many
+//! as there are nonblocking operations for the last four:
 //!
 //! | column | number |
 //! |---|---|
@@ -33,7 +33,7 @@ use crate::column::ColumnWriter;
 use crate::frame::{self, FrameKind};
 use crate::spool::{self, RawRecord, RawRecords, pack_identity};
 use crate::times::TimesWriter;
-use crate::{Flags, OpKind, Operation};
+use crate::{Flags, OpKind, Operation, TraceLayer};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -184,6 +184,8 @@ pub struct BlockEncoder {
     stands_for: u64,
     t_min: i64,
     t_max: i64,
+    /// Some operation is not of MPI-IO.
+    has_layers: bool,
     frame: Vec<u8>,
 }
 
@@ -208,6 +210,7 @@ impl BlockEncoder {
     pub fn restart(&mut self, count: usize) -> bool {
         self.before = Before::default();
         (self.count, self.alike, self.stands_for) = (0, 0, 0);
+        self.has_layers = false;
         (self.t_min, self.t_max) = (i64::MAX, i64::MIN);
         self.files.clear();
         self.marks.clear();
@@ -243,8 +246,8 @@ impl BlockEncoder {
         }
     }
 
-    /// Appends the records of slots, merged over stretches of `width` nanoseconds. `false`: there is no memory for that; the
-    /// block has to be begun anew.
+    /// Appends the records of slots, merged over stretches of `width` nanoseconds. `false`: there is no
+    /// memory for that; the block has to be begun anew.
     pub fn extend_merged<'r>(
         &mut self,
         slots: impl Iterator<Item = RawRecords<'r>>,
@@ -285,8 +288,8 @@ impl BlockEncoder {
         }
     }
 
-    /// Appends those next records that differ from the operation before in nothing but their times: regular access
-    /// is little else.
+    /// Appends those next records that differ from the operation before in nothing but their times: regular
+    /// access is little else.
     fn push_alike(&mut self, records: &mut RawRecords<'_>) {
         let (kind, flags, thread, file, bytes, stride) = self.before.identity;
         if self.count == 0 || kind.is_nonblocking() {
@@ -349,6 +352,7 @@ impl BlockEncoder {
         self.bytes.push(bytes.wrapping_sub(old_bytes) as i64);
         self.offset.push(stride.wrapping_sub(old_stride));
         self.before.identity = identity;
+        self.has_layers |= kind.layer() != TraceLayer::MpiIo;
         let other_file = file != old_file || self.count == 0;
         if other_file && let Err(place) = self.files.binary_search(&file) {
             self.files.insert(place, file);
@@ -430,7 +434,8 @@ impl BlockEncoder {
         let mut serializer = rmp_serde::Serializer::new(&mut self.frame).with_struct_map();
         block.serialize(&mut serializer).map_err(|e| frame::EncodeError(e.to_string()))?;
         let (head, body) = self.frame.split_at_mut_checked(frame::HEAD).ok_or_else(|| error("no frame"))?;
-        let bytes = frame::head(FrameKind::Block, body).ok_or_else(|| error("a block that is too long"))?;
+        let kind = if self.has_layers { FrameKind::Layers } else { FrameKind::Block };
+        let bytes = frame::head(kind, body).ok_or_else(|| error("a block that is too long"))?;
         head.copy_from_slice(&bytes);
         Ok(&self.frame)
     }

@@ -36,11 +36,19 @@ pub enum FrameKind {
     End = 3,
     /// Nothing: it fills up to the next page of the file, where the next node's frames begin.
     Padding = 4,
+    /// A block with operations of other layers than MPI-IO. It is like any other, and has a number of its
+    /// own so that readers who know no layers do not add them to those of MPI-IO.
+    Layers = 5,
 }
 
 impl FrameKind {
+    /// Whether the body is a [`block`](crate::block).
+    pub fn is_block(self) -> bool {
+        matches!(self, Self::Block | Self::Layers)
+    }
+
     pub(crate) fn from_code(code: u8) -> Option<Self> {
-        [Self::Header, Self::Rank, Self::Block, Self::End, Self::Padding]
+        [Self::Header, Self::Rank, Self::Block, Self::End, Self::Padding, Self::Layers]
             .into_iter()
             .find(|&kind| kind as u8 == code)
     }

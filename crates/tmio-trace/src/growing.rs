@@ -1,8 +1,9 @@
 //! Follows the trace of a job that runs: what was added since the last look, each block once.
 //!
-//! While the job runs, whole frames are appended to `OUT.parts/HOST`. [`GrowingTrace::poll`] reads what is new of every part. When the job has
-//! ended, `OUT` appears with the same blocks and those last ones that never were in the parts; [`GrowingTrace::read_committed`] hands out
-//! only these, and passes over the others: a block is known by its rank and number.
+//! While the job runs, whole frames are appended to `OUT.parts/HOST`. [`GrowingTrace::poll`] reads what is
+//! new of every part. When the job has ended, `OUT` appears with the same blocks and those last ones that
+//! never were in the parts; [`GrowingTrace::read_committed`] hands out only these, and passes over the
+//! others: a block is known by its rank and number.
 
 use crate::block::{self, IDENTITY_BYTES};
 use crate::checksum::crc32;
@@ -147,12 +148,14 @@ impl GrowingTrace {
         Ok(if self.other_job { Look::OtherJob } else { Look::Parts(grew) })
     }
 
-    /// Hands out what ranks of this host have not written out yet. Only for a job that is dead: what a living one has not written out comes again.
+    /// Hands out what ranks of this host have not written out yet. Only for a job that is dead: what a living
+    /// one has not written out comes again.
     pub fn read_spools(&mut self, mut visit: impl FnMut(Event<'_>)) {
         self.reading.spools(&mut visit);
     }
 
-    /// Is the job dead, as far as can be seen from this host? Its ranks' memory lies here, and none of their processes is left.
+    /// Is the job dead, as far as can be seen from this host? Its ranks' memory lies here, and none of their
+    /// processes is left.
     pub fn is_dead(&self) -> bool {
         let ranks = self.reading.ranks.values();
         let mut local = ranks
@@ -163,7 +166,8 @@ impl GrowingTrace {
         local.peek().is_some() && liveness::of_ranks(local) == Life::Dead
     }
 
-    /// Hands out what the finished trace has beyond what was read before. `false`: it is the trace of another job.
+    /// Hands out what the finished trace has beyond what was read before. `false`: it is the trace of another
+    /// job.
     pub fn read_committed(&mut self, mut visit: impl FnMut(Event<'_>)) -> io::Result<bool> {
         let mut file = BufReader::with_capacity(PIECE, File::open(&self.path)?);
         let mut body = Vec::new();
@@ -182,7 +186,7 @@ impl GrowingTrace {
             body.clear();
             let begin = length.min(IDENTITY_BYTES);
             (&mut file).take(begin as u64).read_to_end(&mut body)?;
-            if kind == Some(FrameKind::Block) && self.was_handed_out(&body) {
+            if kind.is_some_and(FrameKind::is_block) && self.was_handed_out(&body) {
                 file.seek_relative((length - begin) as i64)?;
                 continue;
             }
@@ -260,7 +264,7 @@ impl GrowingTrace {
     }
 
     fn frame(&mut self, kind: Option<FrameKind>, body: &[u8], visit: &mut impl FnMut(Event<'_>)) {
-        if kind == Some(FrameKind::Block) && self.was_handed_out(body) {
+        if kind.is_some_and(FrameKind::is_block) && self.was_handed_out(body) {
             return;
         }
         if kind == Some(FrameKind::Header) && self.header().is_some() && self.is_of_another_job(body) {

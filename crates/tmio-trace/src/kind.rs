@@ -5,8 +5,9 @@ use std::fmt;
 /// Kind of an operation in one byte, as it stands in the trace.
 ///
 /// Data access (bit 7 clear): bit 0 write, bit 1 nonblocking, bit 2 collective, bits 3–4 file
-/// pointer ([`FilePointer`]), bit 5 split collective. Metadata (bit 7 set): bits 0–6 are a
-/// [`Metadata`] code.
+/// pointer ([`FilePointer`]), bit 5 split collective. Metadata (bit 7 set): bits 0–4 are a
+/// [`Metadata`] code. Bit 6 is set if the call was not one of MPI-IO; bit 5 then tells which
+/// [`TraceLayer`] it was.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpKind(pub u8);
 
@@ -120,6 +121,38 @@ const COLLECTIVE: u8 = 1 << 2;
 const POINTER_SHIFT: u8 = 3;
 const SPLIT: u8 = 1 << 5;
 const METADATA: u8 = 1 << 7;
+/// Not MPI-IO.
+const OTHER: u8 = 1 << 6;
+/// Of these: stdio. (Of MPI-IO, the same bit is [`SPLIT`].)
+const STDIO: u8 = 1 << 5;
+const CODE: u8 = OTHER - 1 - STDIO;
+
+/// The layer of the I/O stack at which a call was seen. Each call is recorded at one of them: what MPI-IO
+/// does by POSIX, or stdio by the system, is not recorded again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TraceLayer {
+    /// `MPI_File_…`
+    #[default]
+    MpiIo,
+    /// `read`, `pwrite`, … called by the program or one of its libraries.
+    Posix,
+    /// `fread`, `fprintf`, …: what went between the stream's buffer and the system.
+    Stdio,
+}
+
+impl TraceLayer {
+    /// Every layer, the highest first.
+    pub const ALL: [TraceLayer; 3] = [TraceLayer::MpiIo, TraceLayer::Posix, TraceLayer::Stdio];
+
+    /// The name used in options and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            TraceLayer::MpiIo => "mpiio",
+            TraceLayer::Posix => "posix",
+            TraceLayer::Stdio => "stdio",
+        }
+    }
+}
 
 impl OpKind {
     /// A data access with these properties.
@@ -151,6 +184,26 @@ impl OpKind {
         OpKind(METADATA | operation as u8)
     }
 
+    /// The same operation, called at another layer.
+    pub const fn at(self, layer: TraceLayer) -> Self {
+        let plain = if self.0 & OTHER == 0 { self.0 } else { self.0 & !(OTHER | STDIO) };
+        match layer {
+            TraceLayer::MpiIo => OpKind(plain),
+            TraceLayer::Posix => OpKind((plain & !STDIO) | OTHER),
+            TraceLayer::Stdio => OpKind(plain | OTHER | STDIO),
+        }
+    }
+
+    /// The layer at which it was called.
+    #[inline]
+    pub const fn layer(self) -> TraceLayer {
+        match self.0 & (OTHER | STDIO) {
+            OTHER => TraceLayer::Posix,
+            bits if bits & OTHER != 0 => TraceLayer::Stdio,
+            _ => TraceLayer::MpiIo,
+        }
+    }
+
     /// `None` for metadata operations.
     pub const fn direction(self) -> Option<Direction> {
         if self.0 & METADATA != 0 {
@@ -175,7 +228,7 @@ impl OpKind {
 
     /// A `_begin` … `_end` pair, recorded as one operation.
     pub const fn is_split(self) -> bool {
-        self.0 & (METADATA | SPLIT) == SPLIT
+        self.0 & (METADATA | OTHER | SPLIT) == SPLIT
     }
 
     /// How the access was positioned; `None` for metadata and for codes of a later version.
@@ -196,7 +249,8 @@ impl OpKind {
         if self.0 & METADATA == 0 {
             return None;
         }
-        Metadata::ALL.get(usize::from(self.0 & !METADATA)).copied()
+        let code = if self.0 & OTHER == 0 { self.0 & !METADATA } else { self.0 & CODE };
+        Metadata::ALL.get(usize::from(code)).copied()
     }
 
     /// The class it is summed up in; `None` for metadata operations.
@@ -212,15 +266,25 @@ impl OpKind {
 }
 
 impl fmt::Display for OpKind {
-    /// The MPI function without its prefix, e.g. `iwrite_at` or `read_ordered` or `set_view`.
+    /// The MPI function without its prefix, e.g. `iwrite_at` or `read_ordered` or `set_view`; for other
+    /// layers a function of the C library that stands for all of its kind, e.g. `pwrite` or `fread`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(direction) = self.direction() else {
             return f.write_str(self.as_metadata().map_or("unknown", Metadata::name));
         };
+        let is_write = direction == Direction::Write;
+        match (self.layer(), self.pointer()) {
+            (TraceLayer::MpiIo, _) => {}
+            (TraceLayer::Posix, Some(FilePointer::Explicit)) => {
+                return f.write_str(if is_write { "pwrite" } else { "pread" });
+            }
+            (TraceLayer::Posix, _) => return f.write_str(if is_write { "write" } else { "read" }),
+            (TraceLayer::Stdio, _) => return f.write_str(if is_write { "fwrite" } else { "fread" }),
+        }
         if self.is_nonblocking() {
             f.write_str("i")?;
         }
-        f.write_str(if direction == Direction::Write { "write" } else { "read" })?;
+        f.write_str(if is_write { "write" } else { "read" })?;
         match (self.pointer(), self.is_collective()) {
             (Some(FilePointer::Explicit), false) => f.write_str("_at"),
             (Some(FilePointer::Explicit), true) => f.write_str("_at_all"),
@@ -280,6 +344,36 @@ mod tests {
         assert_eq!(name(Write, Shared, false, true), "write_ordered");
         assert_eq!(name(Read, Shared, true, false), "iread_shared");
         assert_eq!(OpKind::metadata(Metadata::SetView).to_string(), "set_view");
+    }
+
+    #[test]
+    fn a_layer_is_part_of_the_kind_and_changes_nothing_else() {
+        use Direction::*;
+        use FilePointer::*;
+        for (direction, pointer, posix, stdio) in
+            [(Write, Explicit, "pwrite", "fwrite"), (Read, Individual, "read", "fread")]
+        {
+            let plain = OpKind::data(direction, pointer, false, false, false);
+            for layer in TraceLayer::ALL {
+                let kind = plain.at(layer);
+                assert_eq!(
+                    (kind.layer(), kind.class(), kind.pointer()),
+                    (layer, plain.class(), Some(pointer))
+                );
+                assert!(!kind.is_split() && !kind.is_collective());
+                assert_eq!(kind.at(TraceLayer::MpiIo), plain);
+            }
+            assert_eq!(plain.at(TraceLayer::Posix).to_string(), posix);
+            assert_eq!(plain.at(TraceLayer::Stdio).to_string(), stdio);
+        }
+        for operation in Metadata::ALL {
+            for layer in TraceLayer::ALL {
+                let kind = OpKind::metadata(operation).at(layer);
+                assert_eq!((kind.as_metadata(), kind.layer()), (Some(operation), layer));
+            }
+        }
+        let split = OpKind::data(Write, Individual, false, true, true);
+        assert!(split.is_split() && split.layer() == TraceLayer::MpiIo);
     }
 
     #[test]

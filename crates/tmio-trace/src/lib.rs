@@ -28,8 +28,9 @@
 //! # Ok::<(), tmio_trace::ReadError>(())
 //! ```
 //!
-//! The same crate is linked into the application (writing) and into `ftio` (reading), so it has few dependencies (serde
-//! with MessagePack, a checksum, error messages), and nothing on the writing path panics or allocates without asking.
+//! The same crate is linked into the application (writing) and into `ftio` (reading), so it has few
+//! dependencies (serde with MessagePack, a checksum, error messages), and nothing on the writing path panics
+//! or allocates without asking.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -60,7 +61,7 @@ pub mod tmio;
 mod told;
 
 pub use block::Mark;
-pub use kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind};
+pub use kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind, TraceLayer};
 pub use meta::{ClockSample, Header, RankInfo, TraceEnd};
 pub use operation::{AsyncTimes, Operation};
 pub use reader::{Event, Outcome, ReadError, Trace};

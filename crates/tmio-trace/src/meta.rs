@@ -22,11 +22,22 @@ pub struct Header {
     /// Number of the run, by which its parts are named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,
+    /// What was left out on purpose: the options that select ranks or files, such as `TMIO_RANKS=0-3`. Of
+    /// excluded files only that there are some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filters: Option<String>,
+    /// The ranks are processes that know nothing of each other, and nobody knows beforehand how many there
+    /// will be: `ranks` is 0 until all have ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub processes: bool,
+    /// There may be operations of other layers than MPI-IO.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub layers: bool,
 }
 
 impl Header {
-    /// What tells a run from others: its number, or else the job and its start. (Outside a batch system, hosts that began
-    /// by themselves name the job after a process of their own.)
+    /// What tells a run from others: its number, or else the job and its start. (Outside a batch system,
+    /// hosts that began by themselves name the job after a process of their own.)
     pub fn run(&self) -> (String, i64) {
         match self.number {
             Some(number) => (String::new(), number as i64),
@@ -78,6 +89,15 @@ pub struct RankInfo {
     pub process_read: u64,
     /// Bytes that the process wrote by system calls (`wchar`), without tmio's own.
     pub process_written: u64,
+    /// Of a process that is not one of MPI: the one that started it …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
+    /// … the path of its program …
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub executable: String,
+    /// … and the words of its command.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub command: String,
 }
 
 /// One reading of a rank's clock.

@@ -24,6 +24,13 @@ pub fn name(host: &str, job: u64, node: u64) -> String {
     format!("{host}.{job:016x}.{node:016x}")
 }
 
+/// Where processes that are not ranks of MPI take their numbers from, beside the part that they write to.
+pub fn numbers(part: &Path) -> PathBuf {
+    let mut name = part.as_os_str().to_owned();
+    name.push(".processes");
+    PathBuf::from(name)
+}
+
 /// The job that a part is of, by its name. `None`: any file that is not named like a part.
 pub fn job_number(path: &Path) -> Option<u64> {
     let name = path.file_name()?.to_str()?;
@@ -77,8 +84,8 @@ fn begins_like_a_trace(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && is_trace_start(&start)
 }
 
-/// The parts of the very job whose recovered trace this is, if they are still there: they hold all that it does, and what
-/// hosts have added since.
+/// The parts of the very job whose recovered trace this is, if they are still there: they hold all that it
+/// does, and what hosts have added since.
 pub fn of_recovered(trace: &Path) -> Option<Job> {
     let directory = directory(trace);
     if !directory.is_dir() {
@@ -103,7 +110,12 @@ pub fn of_recovered(trace: &Path) -> Option<Job> {
 
 /// The first header of a file.
 pub fn first_header(path: &Path) -> Option<Header> {
-    let mut frames = FrameReader::new(File::open(path).ok()?.take(256 << 10));
+    header_in(File::open(path).ok()?.take(256 << 10))
+}
+
+/// The first header in some bytes.
+pub fn header_in(bytes: impl Read) -> Option<Header> {
+    let mut frames = FrameReader::new(bytes);
     while let Some(frame) = frames.next_frame().ok()? {
         if frame.kind == Some(FrameKind::Header) {
             return rmp_serde::from_slice(frame.body).ok();

@@ -4,6 +4,7 @@
 //! `OUT.parts/HOST`, one file of frames per host, and on the host where it ran the spools that the
 //! rank frames name, with what had not left memory. [`Trace`] makes one stream of either.
 
+use crate::Header;
 use crate::parts;
 use crate::reading::Reading;
 use std::fs::{self, File};
@@ -42,8 +43,9 @@ impl std::fmt::Debug for Source {
 }
 
 impl Trace {
-    /// Finds the trace `path`, or else its parts. A directory is one only if it is named `….parts`. Of a trace that was
-    /// recovered, the parts are read if they are still there: another host may have added to them since.
+    /// Finds the trace `path`, or else its parts. A directory is one only if it is named `….parts`. Of a
+    /// trace that was recovered, the parts are read if they are still there: another host may have added to
+    /// them since.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let io_error = |source| ReadError::Io { path: path.to_owned(), source };
         match fs::metadata(path) {
@@ -93,6 +95,14 @@ impl Trace {
         }
     }
 
+    /// About the job, as far as that is known without reading the trace.
+    pub fn header(&self) -> Option<Header> {
+        self.sources.iter().find_map(|source| match source {
+            Source::File(path) => parts::first_header(path),
+            Source::Stream(_) => None,
+        })
+    }
+
     /// Whether this is what an unfinished job has written so far.
     pub fn is_unfinished(&self) -> bool {
         self.unfinished
@@ -103,7 +113,8 @@ impl Trace {
         self.read_pieces(usize::MAX, visit)
     }
 
-    /// The same, with blocks handed out in pieces of at most `most` operations: faster where only the operations matter.
+    /// The same, with blocks handed out in pieces of at most `most` operations: faster where only the
+    /// operations matter.
     pub fn read_pieces(self, most: usize, mut visit: impl FnMut(Event<'_>)) -> Result<Outcome, ReadError> {
         let mut reading = Reading::new(most);
         reading.start = self.start;
@@ -128,7 +139,7 @@ impl Trace {
         reading.hand_out_snapshots(&mut visit);
         if self.other_jobs > 0 {
             reading.outcome.missing.push(format!(
-                "{}: this is the last of {} jobs that have parts here",
+                "{}: the last of {} jobs that have parts here",
                 self.path.display(),
                 self.other_jobs + 1
             ));

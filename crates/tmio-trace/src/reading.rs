@@ -100,7 +100,7 @@ impl Reading {
                 self.outcome.end = Some(end);
                 self.end_is_last = true;
             }),
-            Some(FrameKind::Block) => self.block(body, visit),
+            Some(FrameKind::Block | FrameKind::Layers) => self.block(body, visit),
             Some(FrameKind::Padding) | None => Ok(()),
         }
     }
@@ -291,14 +291,22 @@ impl Reading {
         let finished = self.ranks.values().all(|rank| rank.finished);
         // Of a trace that something else was turned into, ranks without I/O may have no frame.
         let header = self.outcome.header.as_ref().filter(|header| header.number.is_some());
-        let expected = header.map_or(0, |header| header.ranks);
+        let processes = self.outcome.header.as_ref().is_some_and(|header| header.processes);
+        let expected = header.map_or(0, |header| if processes { 0 } else { header.ranks });
         self.outcome.missing_ranks = missing(self.ranks.keys().copied(), expected);
         let everybody = self.outcome.missing_ranks.is_empty();
-        self.outcome.complete =
-            self.end_is_last && ranks_agree && finished && everybody && !self.damaged && !unfinished;
+        self.outcome.complete = if processes && unfinished {
+            // Nobody makes one file of them, so the parts are as good as a whole trace.
+            finished && !self.damaged && self.outcome.from_spool == 0
+        } else {
+            self.end_is_last && ranks_agree && finished && everybody && !self.damaged && !unfinished
+        };
+        if let Some(header) = self.outcome.header.as_mut().filter(|header| header.processes) {
+            header.ranks = self.ranks.len() as u32;
+        }
         if !everybody {
             self.outcome.missing.push(format!(
-                "nothing is known of {} of {expected} ranks: {}",
+                "nothing is known about {} of {expected} ranks: {}",
                 self.outcome.missing_ranks.iter().map(|r| u64::from(r.end() - r.start()) + 1).sum::<u64>(),
                 list(&self.outcome.missing_ranks)
             ));
@@ -306,13 +314,15 @@ impl Reading {
         self.note_missing_hosts();
         if self.outcome.merged > 0 {
             self.outcome.missing.push(format!(
-                "{} of {} operations were merged to {} records of up to a minute, because the trace had reached its largest \
-                 size (TMIO_MAX_BYTES)",
+                "{} of {} operations were merged into {} records of up to a minute, because the trace had \
+                 reached its size limit (TMIO_MAX_BYTES)",
                 self.outcome.merged, self.outcome.operations, self.outcome.merged_to
             ));
         }
         let whole = self.end_is_last && ranks_agree;
-        let state = if unfinished {
+        let state = if processes && (unfinished || whole) {
+            (!finished).then_some("some processes run still, or were killed; this is what they had done")
+        } else if unfinished {
             Some("the job has not reached MPI_Finalize; this is what it had written so far")
         } else if !self.outcome.warnings.is_empty() {
             None
@@ -403,7 +413,7 @@ fn describe_damage(damage: &[Damage]) -> Option<String> {
         n => format!(" and {} more places", n - 1),
     };
     Some(format!(
-        "{total} bytes cannot be used: expected {} at byte {}{more}; the whole blocks around them are used",
+        "{total} bytes cannot be used: expected {} at byte {}{more}; complete blocks around them are used",
         first.what, first.offset
     ))
 }

@@ -51,6 +51,18 @@ impl Remains {
             }
             _ => jobs.next(),
         };
+        Self::of_job(trace, parts, job)
+    }
+
+    /// What the processes of a run have left that `ftio trace` has begun. `None`: nothing.
+    pub fn of_run(trace: &Path, number: u64) -> Result<Option<Self>, ReadError> {
+        let parts = parts::directory(trace);
+        let jobs = parts::jobs(&parts).unwrap_or_default();
+        let Some(job) = jobs.into_iter().find(|job| job.number == Some(number)) else { return Ok(None) };
+        Self::of_job(trace.to_owned(), parts, Some(job)).map(Some)
+    }
+
+    fn of_job(trace: PathBuf, parts: PathBuf, job: Option<Job>) -> Result<Self, ReadError> {
         let mut remains = Self { trace, parts, ranks: Vec::new(), job };
         remains.ranks = remains.read_ranks()?;
         if remains.is_from_parts() {
@@ -58,6 +70,8 @@ impl Remains {
             {
                 // One that is in use, or cannot be added, is read where it is.
                 let _ = salvage::salvage(Path::new(&rank.spool));
+                // The directory goes with the last spool in it.
+                let _ = Path::new(&rank.spool).parent().map(fs::remove_dir);
             }
             remains.ranks = remains.read_ranks()?;
         }
@@ -119,6 +133,8 @@ impl Remains {
         }
         for file in self.job.iter().flat_map(|job| &job.files) {
             fs::remove_file(file)?;
+            // Where processes took their numbers from.
+            let _ = fs::remove_file(parts::numbers(file));
         }
         match fs::remove_dir(&self.parts) {
             // There are parts of other jobs.

@@ -36,7 +36,7 @@ pub fn rewrite(trace: Trace, out: &mut impl Write) -> Result<Outcome, RewriteErr
     })?;
     problem?;
     // A damaged trace whose ranks all finished must not look complete afterwards: it goes without its end.
-    if !outcome.complete && !writer.unfinished && outcome.missing_ranks.is_empty() {
+    if !outcome.complete && writer.unfinished.is_empty() && outcome.missing_ranks.is_empty() {
         return Ok(outcome);
     }
     let end = TraceEnd {
@@ -52,8 +52,8 @@ pub fn rewrite(trace: Trace, out: &mut impl Write) -> Result<Outcome, RewriteErr
 struct Writer {
     encoder: BlockEncoder,
     ranks: BTreeSet<u32>,
-    /// Some rank did not reach its end.
-    unfinished: bool,
+    /// Ranks that did not reach their end.
+    unfinished: BTreeSet<u32>,
 }
 
 impl Writer {
@@ -62,7 +62,11 @@ impl Writer {
             Event::Header(header) => out.write_all(&frame::encode(FrameKind::Header, header)?)?,
             Event::Rank(info) => {
                 self.ranks.insert(info.rank);
-                self.unfinished |= !info.finished;
+                // Of several frames of a rank, the last one counts.
+                match info.finished {
+                    true => self.unfinished.remove(&info.rank),
+                    false => self.unfinished.insert(info.rank),
+                };
                 out.write_all(&frame::encode(FrameKind::Rank, &in_job_time(info))?)?;
             }
             Event::Block(block) => self.block(block, out)?,

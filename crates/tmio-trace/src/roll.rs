@@ -12,8 +12,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Where the lists are.
-pub const DIRECTORY: &str = "/dev/shm";
+/// Where the lists are: in the first of these that can be used.
+pub const DIRECTORIES: [&str; 2] = ["/dev/shm", "/tmp"];
 /// Entries of a list.
 pub const PLACES: usize = 2048;
 /// In the number of entries: nobody else may enrol.

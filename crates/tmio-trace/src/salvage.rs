@@ -182,8 +182,8 @@ fn append(part: &Path, user: u32, frames: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Numbers of a rank's blocks in a part. Only whole ones count: of a block that was being written when its process was
-/// killed, the part may hold a piece.
+/// Numbers of a rank's blocks in a part. Only whole ones count: of a block that was being written when its
+/// process was killed, the part may hold a piece.
 fn blocks_of(part: &Path, rank: u32) -> HashSet<u64> {
     let mut numbers = HashSet::new();
     let Ok(mut file) = File::open(part) else { return numbers };
@@ -197,14 +197,16 @@ fn blocks_of(part: &Path, rank: u32) -> HashSet<u64> {
     if at < size && file.seek(SeekFrom::Start(at)).is_ok() {
         let mut frames = FrameReader::new(file);
         while let Ok(Some(frame)) = frames.next_frame() {
-            let identity = block::identity(frame.body).filter(|_| frame.kind == Some(FrameKind::Block));
+            let identity =
+                block::identity(frame.body).filter(|_| frame.kind.is_some_and(FrameKind::is_block));
             numbers.extend(identity.filter(|(its, _)| *its == rank).map(|(_, number)| number));
         }
     }
     numbers
 }
 
-/// Where the frame at `at` ends, and its number if it is a block of `rank`. `None`: it is not whole, or there is none.
+/// Where the frame at `at` ends, and its number if it is a block of `rank`. `None`: it is not whole, or there
+/// is none.
 fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Option<u64>)> {
     let mut head = [0u8; HEAD];
     file.read_exact_at(&mut head, at).ok()?;
@@ -215,7 +217,7 @@ fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Optio
     if end > size || !followed {
         return None;
     }
-    if FrameKind::from_code(kind) != Some(FrameKind::Block) {
+    if !FrameKind::from_code(kind).is_some_and(FrameKind::is_block) {
         return Some((end, None));
     }
     let mut bytes = vec![0; length.min(IDENTITY_BYTES)];

@@ -154,7 +154,8 @@ impl<'a> RawRecords<'a> {
         Self { words, scale: Converter::new(scale) }
     }
 
-    /// Start and end of the next record if it is a blocking operation and, but for its times, is what is expected.
+    /// Start and end of the next record if it is a blocking operation and, but for its times, is what is
+    /// expected.
     #[inline(always)]
     pub(crate) fn next_if(&mut self, identity: u64, bytes: u64, offset: i64) -> Option<(i64, i64)> {
         let (&[start, end, its_offset, its_bytes, its_identity], rest) =

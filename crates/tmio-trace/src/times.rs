@@ -1,8 +1,10 @@
-//! The column of times of a block: for each operation the distance from the end of the one before to its start, and its duration.
+//! The column of times of a block: for each operation the distance from the end of the one before to its
+//! start, and its duration.
 //!
-//! Nearly all that a block of regular access holds are times, so they are stored in the way that takes the fewest
-//! instructions: one byte that says how long both numbers are, and then the bytes of their [zigzag](crate::column) codes, lowest
-//! first. Bits 0–2 of the first byte are the bytes of the first number less one, bits 4–6 those of the second; the others are 0.
+//! Nearly all that a block of regular access holds are times, so they are stored in the way that takes the
+//! fewest instructions: one byte that says how long both numbers are, and then the bytes of their
+//! [zigzag](crate::column) codes, lowest first. Bits 0–2 of the first byte are the bytes of the first number
+//! less one, bits 4–6 those of the second; the others are 0.
 
 use crate::column::{unzigzag, zigzag};
 
@@ -95,7 +97,8 @@ impl<'a> TimesReader<'a> {
         Self { bytes }
     }
 
-    /// The next pair: the distance from the end before, and the duration. `None`: the bytes are exhausted or damaged.
+    /// The next pair: the distance from the end before, and the duration. `None`: the bytes are exhausted or
+    /// damaged.
     #[inline(always)]
     pub fn next_pair(&mut self) -> Option<(i64, i64)> {
         let Some(place) = self.bytes.first_chunk::<STORED>() else { return self.last_pairs() };

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub enum ReadError {
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    #[error("{}: is a directory, and not the .parts of a tmio trace", path.display())]
+    #[error("{}: is a directory, but not the .parts of a tmio trace", path.display())]
     Directory { path: PathBuf },
     #[error("{}: is empty", path.display())]
     Empty { path: PathBuf },
@@ -21,7 +21,7 @@ pub enum ReadError {
     NotATrace { path: PathBuf, found: String },
     #[error("{}: was written in format {found} of the tmio trace; this version reads format 1", path.display())]
     Newer { path: PathBuf, found: char },
-    #[error("{}: holds not one whole block{detail}", path.display())]
+    #[error("{}: no complete block{detail}", path.display())]
     NoBlock { path: PathBuf, detail: String },
 }
 
@@ -72,9 +72,9 @@ pub struct Outcome {
     pub header: Option<Header>,
     /// Last frame, if it was there.
     pub end: Option<TraceEnd>,
-    /// Job time up to which it is known what the ranks did, also if nothing: that of the last frame; without it,
-    /// the earliest time up to which a rank that has written a block told of itself, or the last end of an
-    /// operation.
+    /// Job time up to which it is known what the ranks did, also if nothing: that of the last frame; without
+    /// it, the earliest time up to which a rank that has written a block told of itself, or the last end of
+    /// an operation.
     pub known_until: Option<i64>,
     /// Whole blocks.
     pub blocks: u64,

@@ -58,7 +58,8 @@ proptest! {
     fn records_of_a_slot_make_the_same_block_as_their_operations(
         kinds in prop::collection::vec((0u8..4, 0u64..2, 1u64..100_000), 0..200),
     ) {
-        // Long stretches of regular access, broken by another size, a nonblocking operation or a step in the offset.
+        // Long stretches of regular access, broken by another size, a nonblocking operation or a step in the
+        // offset.
         let nonblocking = OpKind::data(Direction::Write, FilePointer::Explicit, true, false, false);
         let (mut words, mut offset, mut now) = (Vec::new(), 0u64, 1000u64);
         for (choice, size, pause) in kinds {
@@ -129,7 +130,7 @@ fn trace_of(ranks: u32, per_rank: i64) -> Vec<u8> {
             start: 1_700_000_000_000_000_000,
             mpi: "Some MPI".into(),
             tmio: "0.1.0".into(),
-            number: None,
+            ..Header::default()
         },
     )
     .unwrap();

@@ -137,12 +137,12 @@ fn what_is_not_tmio_is_refused_with_what_it_is() {
     assert_eq!(message(b""), "input: is empty");
     assert_eq!(
         message(b"%PDF-1.4 and more"),
-        "input: is none of TMIO's formats: expected its JSON, JSONL or MessagePack, found '%PDF-1.4'"
+        "input: not a TMIO file: expected its JSON, JSONL or MessagePack, found '%PDF-1.4'"
     );
-    assert_eq!(message(b"{\"a\": 1}"), "input: holds not one whole section");
+    assert_eq!(message(b"{\"a\": 1}"), "input: no complete section");
     assert_eq!(
         message(b"\t{\"write_sync\":{\"total_bytes\": 4"),
-        "input: holds not one whole section (line 1, at byte 32: expected ',' or '}', found the end)"
+        "input: no complete section (line 1, at byte 32: expected ',' or '}', found the end)"
     );
 }
 

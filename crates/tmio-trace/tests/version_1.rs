@@ -90,7 +90,7 @@ fn write() -> Vec<u8> {
         start: 1_700_000_000_000_000_000,
         mpi: "An MPI v4.1".into(),
         tmio: "0.1.0".into(),
-        number: None,
+        ..Header::default()
     };
     let mut bytes = frame::encode(FrameKind::Header, &header).unwrap();
     let mut total = 0;
@@ -118,6 +118,7 @@ fn write() -> Vec<u8> {
             overhead_per_op: 41.5,
             process_read: 1 << 30,
             process_written: 1 << 33,
+            ..RankInfo::default()
         };
         bytes.extend(frame::encode(FrameKind::Rank, &info).unwrap());
         let all = operations(rank);

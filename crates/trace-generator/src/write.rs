@@ -75,7 +75,7 @@ fn requests(
         start: 0,
         mpi: "none".into(),
         tmio: env!("CARGO_PKG_VERSION").into(),
-        number: None,
+        ..Header::default()
     };
     out.write_all(&frame::encode(FrameKind::Header, &header).map_err(io::Error::other)?)?;
     let mut by_rank: Vec<Vec<(&Written, Direction)>> = vec![Vec::new(); ranks as usize];

@@ -116,6 +116,7 @@ impl Frame {
             match look {
                 Look::Line => sheet.line(vec![(x - 24.0, y - 4.0), (x - 6.0, y - 4.0)], *ink, 2.0),
                 Look::Area => sheet.band(x - 24.0, x - 6.0, y - 9.0, y, *ink, 0.4),
+                Look::Solid => sheet.band(x - 24.0, x - 6.0, y - 9.0, y, *ink, 1.0),
                 Look::Dot => {
                     sheet.shapes.push(Shape::Dot { at: (x - 11.0, y - 4.0), radius: 4.5, ink: *ink })
                 }
@@ -142,11 +143,12 @@ impl Frame {
 pub enum Look {
     Line,
     Area,
+    Solid,
     Dot,
 }
 
 /// About how wide a text is in the fonts that are used.
-fn width(text: &str, size: f64) -> f64 {
+pub fn width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | '.' | ',' | '\'' | '|' => 0.3,
         'f' | 't' | 'r' | ' ' | '/' => 0.38,
@@ -154,6 +156,18 @@ fn width(text: &str, size: f64) -> f64 {
         _ => 0.63,
     };
     size * text.chars().map(em).sum::<f64>()
+}
+
+/// The beginning and the end of a text that is too long; ends tell names apart.
+pub fn shortened(text: &str, most: f64) -> String {
+    let most = most as usize;
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(most / 2).collect();
+    let tail: String = text.chars().skip(count - (most - most / 2 - 1)).collect();
+    format!("{head}…{tail}")
 }
 
 /// Labels without a prefix: times are best read as plain seconds.

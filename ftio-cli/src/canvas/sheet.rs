@@ -17,10 +17,11 @@ pub enum Ink {
     Harmonic,
     Required,
     Actual,
+    Mark,
 }
 
 impl Ink {
-    pub const ALL: [Ink; 14] = [
+    pub const ALL: [Ink; 15] = [
         Ink::Text,
         Ink::Soft,
         Ink::Axis,
@@ -35,6 +36,7 @@ impl Ink {
         Ink::Harmonic,
         Ink::Required,
         Ink::Actual,
+        Ink::Mark,
     ];
 
     /// On light and on dark ground. The curves' colours can be told apart with any colour vision (Okabe and
@@ -53,6 +55,7 @@ impl Ink {
             Ink::Candidate => ["#e69f00", "#f0b429"],
             Ink::Required => ["#cc79a7", "#dd8fba"],
             Ink::Actual => ["#0072b2", "#4ea8e0"],
+            Ink::Mark => ["#8a6d00", "#d9b84a"],
         }
     }
 
@@ -73,6 +76,7 @@ impl Ink {
             Ink::Harmonic => "harmonic",
             Ink::Required => "required",
             Ink::Actual => "actual",
+            Ink::Mark => "mark",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The arguments of `ftio categorize`. Thresholds are options made from their table.
 
+use crate::values::{given_number, table_number};
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
 use ftio_core::Layer;
 use mosaic::Thresholds;
@@ -21,11 +22,11 @@ Examples:
       ftio categorize merge part-*
 
 Categories (Table I of the paper):
-  read_, write_                    on_start, on_end, after_start, before_end, after_start_before_end, steady,
-                                   insignificant
-  periodic, and read_, write_      periodic, periodic_second, _minute, _hour, _day_or_more, _low_busy_time,
-                                   _high_busy_time
-  metadata_                        high_spike, high_density, multiple_spikes, insignificant_load
+  read_ and write_ with on_start, on_end, after_start, before_end, after_start_before_end, steady, \
+insignificant
+  read_periodic and write_periodic, also with _second, _minute, _hour, _day_or_more, _low_busy_time, \
+_high_busy_time
+  metadata_ with high_spike, high_density, multiple_spikes, insignificant_load
 
 Exit status: 0 done (also if some logs could not be used), 1 if none could be used, 2 wrong usage.";
 
@@ -93,6 +94,7 @@ pub enum CategorizeCommand {
 
 /// Merge the parts that several machines made into the result that one machine would give
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Exit status: 0 done, 1 failed, 2 wrong usage.")]
 pub struct MergeArgs {
     /// The parts: each shard once
     #[arg(required = true, value_name = "PART", value_hint = ValueHint::FilePath)]
@@ -165,16 +167,7 @@ impl clap::Args for ThresholdArgs {
 }
 
 fn option(row: &'static Threshold) -> clap::Arg {
-    let (low, high) = row.range;
-    let parse = move |text: &str| match text.parse::<f64>() {
-        Ok(value) if (low..=high).contains(&value) => Ok(value),
-        _ => Err(format!("expected a number from {low} to {high}")),
-    };
-    clap::Arg::new(row.name)
-        .long(row.name)
-        .value_name("NUMBER")
-        .value_parser(parse)
-        .help_heading("Thresholds")
+    table_number(row.name, row.range, "Thresholds")
         .help(format!("{} ({}) [default: {}]", row.meaning, row.source, row.default))
 }
 
@@ -187,9 +180,10 @@ impl FromArgMatches for ThresholdArgs {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         for row in TABLE {
-            let given = matches.try_get_one::<f64>(row.name).ok().flatten();
-            if let (Some(value), Some(threshold)) = (given, self.0.get_mut(row.name)) {
-                *threshold = *value;
+            if let (Some(value), Some(threshold)) =
+                (given_number(matches, row.name), self.0.get_mut(row.name))
+            {
+                *threshold = value;
             }
         }
         Ok(())

@@ -8,6 +8,7 @@ pub use args::Args;
 use args::{CategorizeCommand, ResultArgs};
 
 use crate::exit::Exit;
+use crate::output::{self, Draft};
 use crate::terminal::progress::Progress;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
@@ -38,7 +39,7 @@ fn read(args: &Args) -> anyhow::Result<Exit> {
     let outputs = Outputs::open(&args.results)?;
     // A part without a name is removed at the end.
     let temporary = tempfile::Builder::new().prefix("ftio-categorize-").suffix(".part").tempfile();
-    let temporary = temporary.context("no temporary file can be made; name a file with -o")?;
+    let temporary = temporary.context("cannot create a temporary file; name a file with -o")?;
     let path = args.output.as_deref().unwrap_or(temporary.path());
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let mut part = Part::open(path, &args.settings(), shard)?;
@@ -88,10 +89,7 @@ fn list(args: &Args) -> anyhow::Result<Listing> {
     if listing.passed_over() > 0 {
         complain(
             Severity::Note,
-            &format!(
-                "{} without \".darshan\" in the name passed over",
-                counted(listing.passed_over(), "file")
-            ),
+            &format!("{} without \".darshan\" in the name skipped", counted(listing.passed_over(), "file")),
         );
     }
     Ok(listing)
@@ -104,24 +102,18 @@ fn conclude(parts: &[PathBuf], partial: bool, results: &ResultArgs) -> anyhow::R
 /// Files that results go to, opened before the work.
 #[derive(Debug, Default)]
 struct Outputs {
-    summary: Option<BufWriter<File>>,
-    html: Option<BufWriter<File>>,
-    bad_logs: Option<BufWriter<File>>,
+    summary: Option<Draft>,
+    html: Option<Draft>,
+    bad_logs: Option<BufWriter<Draft>>,
 }
 
 impl Outputs {
     fn open(results: &ResultArgs) -> anyhow::Result<Self> {
-        let open = |path: &Option<PathBuf>| {
-            path.as_ref()
-                .map(|path| {
-                    File::create(path).map(BufWriter::new).with_context(|| path.display().to_string())
-                })
-                .transpose()
-        };
+        let open = |path: &Option<PathBuf>| path.as_deref().map(output::create).transpose();
         Ok(Outputs {
             summary: open(&results.summary)?,
             html: open(&results.html)?,
-            bad_logs: open(&results.bad_logs)?,
+            bad_logs: open(&results.bad_logs)?.map(BufWriter::new),
         })
     }
 }
@@ -137,19 +129,25 @@ fn finish(
     let lines = results.json.then_some(&mut stdout as &mut dyn Write);
     let bad_logs = outputs.bad_logs.as_mut().map(|file| file as &mut dyn Write);
     let summary: Summary = reduce(parts, partial, lines, bad_logs)?;
-    if let Some(mut file) = outputs.bad_logs {
-        file.flush()?;
+    let name =
+        |path: &Option<PathBuf>| path.as_deref().map_or(String::new(), |path| path.display().to_string());
+    if let Some(file) = outputs.bad_logs {
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+        file.with_context(|| name(&results.bad_logs))?.finish()?;
     }
     if let Some(mut file) = outputs.summary {
-        serde_json::to_writer(&mut file, &summary).map_err(io::Error::from)?;
-        writeln!(file)?;
-        file.flush()?;
+        let mut text = serde_json::to_vec(&summary)?;
+        text.push(b'\n');
+        file.write_all(&text).with_context(|| name(&results.summary))?;
+        file.finish()?;
     }
     if let Some(mut file) = outputs.html {
-        file.write_all(page::page(&summary).as_bytes())?;
-        file.flush()?;
+        file.write_all(page::page(&summary).as_bytes()).with_context(|| name(&results.html))?;
+        file.finish()?;
     }
-    if !results.json {
+    if !results.json && summary.ok == 0 {
+        write!(stdout, "{}", table::unusable(&summary, Style::for_stdout()))?;
+    } else if !results.json {
         write!(stdout, "{}", table::table(&summary, Style::for_stdout()))?;
     } else if summary.invalid > 0 {
         complain(

@@ -1,6 +1,6 @@
 //! The summary as one HTML page that needs no network: shares, the heat map of categories, examples.
 
-use super::table::{PAPER_PERIODIC_WRITES, PAPER_TABLE_3};
+use super::table::{PAPER_METADATA, PAPER_PERIODIC_WRITES, PAPER_TABLE_3};
 use crate::canvas::escaped;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, counted, grouped, percent, seconds};
@@ -73,10 +73,7 @@ fn tables(summary: &Summary) -> String {
         let shown = if direction == Direction::Read { "on_start" } else { "on_end" };
         let mut rows = String::new();
         let tables = views.map(|view| view.table_3.get(direction));
-        let values = tables.map(|t| {
-            let shown = if direction == Direction::Read { t.on_start } else { t.on_end };
-            [t.insignificant, shown, t.steady, t.others]
-        });
+        let values = tables.map(|t| [t.insignificant, t.listed(direction), t.steady, t.otherwise(direction)]);
         let paper = PAPER_TABLE_3[direction as usize];
         for (at, label) in ["insignificant", shown, "steady", "otherwise"].into_iter().enumerate() {
             let paper = [paper[0][at], paper[1][at]].map(|share| format!("{share} %"));
@@ -104,15 +101,12 @@ fn tables(summary: &Summary) -> String {
         let count = view.categories.get(name).copied().unwrap_or(0);
         if view.count == 0 { 0.0 } else { count as f64 / view.count as f64 }
     };
-    let rows: String = [
-        ("metadata_high_spike", ["", "60 %"]),
-        ("metadata_multiple_spikes", ["", "45.9 %"]),
-        ("metadata_high_density", ["", "13 %"]),
-        ("metadata_insignificant_load", ["", ""]),
-    ]
-    .into_iter()
-    .map(|(name, paper)| table_row(name, views.map(|view| share(view, name)), paper.map(str::to_owned)))
-    .collect();
+    let rows: String = PAPER_METADATA
+        .into_iter()
+        .map(|(name, paper)| {
+            table_row(name, views.map(|view| share(view, name)), ["", paper].map(str::to_owned))
+        })
+        .collect();
     out + &table_of("Metadata (Figure 4)", &rows)
 }
 

@@ -9,7 +9,7 @@ use mosaic::archive::summary::{Agreement, Table2, Table3, View};
 use std::fmt::Write as _;
 
 /// Bad logs that are listed; --bad-logs has all.
-const BAD_LOGS: usize = 20;
+const BAD_LOGS: usize = 5;
 /// Pairs of categories that are listed.
 const PAIRS: usize = 12;
 
@@ -19,6 +19,14 @@ pub const PAPER_PERIODIC_WRITES: [u32; 2] = [2, 8];
 /// Insignificant, on start or end, steady, others; reads then writes.
 pub const PAPER_TABLE_3: [[[u32; 4]; 2]; 2] =
     [[[85, 9, 2, 4], [27, 38, 30, 5]], [[87, 8, 3, 2], [47, 14, 37, 2]]];
+
+/// Figure 4: categories of metadata, all runs.
+pub const PAPER_METADATA: [(&str, &str); 4] = [
+    ("metadata_high_spike", "60 %"),
+    ("metadata_multiple_spikes", "45.9 %"),
+    ("metadata_high_density", "13 %"),
+    ("metadata_insignificant_load", ""),
+];
 
 pub fn table(summary: &Summary, style: Style) -> String {
     let mut out = String::new();
@@ -48,16 +56,23 @@ pub fn table(summary: &Summary, style: Style) -> String {
     for direction in Direction::ALL {
         periodicity(&mut out, summary, direction, style);
     }
-    for name in ["high_spike", "multiple_spikes", "high_density", "insignificant_load"] {
-        let name = format!("metadata_{name}");
+    for (name, paper) in PAPER_METADATA {
         let share = |view: &View| {
-            let count = view.categories.get(name.as_str()).copied().unwrap_or(0);
+            let count = view.categories.get(name).copied().unwrap_or(0);
             if view.count == 0 { 0.0 } else { count as f64 / view.count as f64 }
         };
-        row(&mut out, &name, share(&summary.unique), share(&summary.all_runs), "");
+        let beside = if paper.is_empty() { String::new() } else { style.dim(&format!("{paper:>15}")) };
+        row(&mut out, name, share(&summary.unique), share(&summary.all_runs), &beside);
     }
     witness(&mut out, summary, style);
     pairs(&mut out, &summary.unique, style);
+    bad_logs(&mut out, summary, style);
+    out
+}
+
+/// What is said of logs of which none could be used: shares of nothing are nothing.
+pub fn unusable(summary: &Summary, style: Style) -> String {
+    let mut out = format!("{}: none could be used\n", style.bold(&counted(summary.logs, "log")));
     bad_logs(&mut out, summary, style);
     out
 }
@@ -68,20 +83,17 @@ fn row(out: &mut String, name: &str, unique: f64, all_runs: f64, paper: &str) {
 
 fn temporality(out: &mut String, summary: &Summary, direction: Direction, style: Style) {
     let [unique, all_runs] = [&summary.unique, &summary.all_runs].map(|view| view.table_3.get(direction));
-    let shown: fn(&Table3) -> f64 = match direction {
-        Direction::Read => |table| table.on_start,
-        Direction::Write => |table| table.on_end,
-    };
     let paper = PAPER_TABLE_3[direction as usize];
     let names = ["insignificant", if direction == Direction::Read { "on_start" } else { "on_end" }, "steady"];
-    let of: [fn(&Table3) -> f64; 4] = [|t| t.insignificant, shown, |t| t.steady, |t| t.others];
-    for (at, of) in of.into_iter().enumerate() {
+    let shares = |t: &Table3| [t.insignificant, t.listed(direction), t.steady, t.otherwise(direction)];
+    let (unique, all_runs) = (shares(unique), shares(all_runs));
+    for at in 0..4 {
         let name = names.get(at).map_or_else(
             || format!("{} otherwise", direction.name()),
             |name| format!("{}_{name}", direction.name()),
         );
         let beside = style.dim(&format!("   {:>3} %, {:>2} %", paper[0][at], paper[1][at]));
-        row(out, &name, of(unique), of(all_runs), &beside);
+        row(out, &name, unique[at], all_runs[at], &beside);
     }
 }
 

@@ -109,6 +109,24 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// The epilogue of every command tells the exit status, and its running text is wrapped by clap alone.
+    #[test]
+    fn epilogues_fit_any_terminal() {
+        fn check(command: &clap::Command) {
+            let name = command.get_name();
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let of_ftio = ["completions", "man", "help"].contains(&name);
+            assert!(of_ftio || text.contains("Exit status: "), "{name}");
+            let lines: Vec<&str> = text.lines().collect();
+            for pair in lines.windows(2) {
+                let runs_on = !pair[0].is_empty() && !pair[1].is_empty();
+                assert!(!runs_on || pair[1].starts_with(' '), "{name}: {}", pair[1]);
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+
     #[test]
     fn traces_and_subcommands() {
         let cli = Cli::try_parse_from(["ftio", "a", "b", "--json", "-f", "-1"]).unwrap();

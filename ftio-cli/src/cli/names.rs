@@ -11,8 +11,16 @@ pub fn with_subcommand(args: impl IntoIterator<Item = OsString>) -> Vec<OsString
     let mut args: Vec<OsString> = args.into_iter().collect();
     if let Some(subcommand) = args.first().and_then(|program| subcommand(program)) {
         args.insert(1, subcommand.into());
+        if subcommand == "scale" && !args.iter().any(is_output) {
+            args.insert(2, "--as-ioparse".into());
+        }
     }
     args
+}
+
+/// Does an argument say where the result goes?
+fn is_output(arg: &OsString) -> bool {
+    arg.to_str().is_some_and(|text| text.starts_with("-o") || text.starts_with("--output"))
 }
 
 fn subcommand(program: &OsString) -> Option<&'static str> {
@@ -29,6 +37,8 @@ mod tests {
         let with = |args: &[&str]| with_subcommand(args.iter().map(OsString::from));
         assert_eq!(with(&["/usr/bin/ioplot", "a"]), ["/usr/bin/ioplot", "plot", "a"]);
         assert_eq!(with(&["predictor"]), ["predictor", "predict"]);
+        assert_eq!(with(&["ioparse", "a"]), ["ioparse", "scale", "--as-ioparse", "a"]);
+        assert_eq!(with(&["ioparse", "a", "-o", "b"]), ["ioparse", "scale", "a", "-o", "b"]);
         assert_eq!(with(&["ftio", "a"]), ["ftio", "a"]);
         assert_eq!(with(&[]), [""; 0]);
     }

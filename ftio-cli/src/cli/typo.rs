@@ -1,5 +1,6 @@
 //! Words that were meant as a subcommand.
 
+use clap::error::{ContextKind, ContextValue};
 use std::path::Path;
 
 /// More changes than this make another word.
@@ -19,6 +20,17 @@ pub fn meant(word: &Path, commands: &[&str]) -> Option<String> {
     let (changes, command) = nearest;
     let begins = text.len() >= 3 && command.starts_with(text);
     (begins || (changes <= MOST_CHANGES && 2 * changes < text.len())).then(|| format!("ftio {command}"))
+}
+
+/// A word to somebody who takes an option for another one: `-o` names the output of most programs.
+pub fn tip(error: &clap::Error) -> Option<String> {
+    let text = |kind: ContextKind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let (option, value) = (text(ContextKind::InvalidArg)?, text(ContextKind::InvalidValue)?);
+    let is_file = value.contains(['.', '/']);
+    (option.contains("--outlier") && is_file).then(|| format!("to draw a picture, use '--plot {value}'"))
 }
 
 /// How many letters have to be inserted, removed, replaced, or swapped with their neighbour.

@@ -4,27 +4,49 @@
 mod chrome;
 mod csv;
 mod exporter;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod samples;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{self, InputArgs};
-use crate::output;
+use crate::output::{self, Draft};
 use crate::terminal::text::warn_once;
+use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
 use exporter::Exporter;
-use ftio_core::source::{Opened, as_trace};
+use ftio_core::source::{Kind, Opened, as_trace};
+use samples::Samples;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tmio_trace::{Outcome, Trace, rewrite, tmio};
 
+const EXAMPLES: &str = "\
+Examples:
+  Every operation as a row, for pandas (pandas.read_parquet) or polars:
+      ftio convert run.msgpack -o run.parquet
+  The same as text:
+      ftio convert run.msgpack -o run.csv
+  A time line for ui.perfetto.dev:
+      ftio convert run.msgpack -o run.json --to chrome
+  A Darshan log with DXT for the Python FTIO:
+      ftio convert job.darshan -o job.jsonl
+
+Exit status: 0 done, 1 failed, 2 wrong usage.";
+
 /// Write a trace in another format
 ///
-/// Formats: csv (one line per operation: rank,start,end,bytes,kind,file,offset); chrome (JSON that Perfetto
-/// and chrome://tracing open: a process per rank); tmio-json, tmio-jsonl and tmio-msgpack (what the C++ TMIO
-/// writes and the Python FTIO reads); msgpack (ours, written anew).
+/// Formats: csv (one line per operation: rank,start,end,bytes,kind,file,offset); parquet (the same and more,
+/// for pandas, polars and databases); chrome (JSON that Perfetto and chrome://tracing open: a process per
+/// rank); tmio-json, tmio-jsonl and tmio-msgpack (what the C++ TMIO writes and the Python FTIO reads);
+/// msgpack (ours, written anew).
+///
+/// Sampled quantities have no operations: csv and parquet get a row for each time.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A trace of tmio, or any other input of requests; - is standard input
+    /// A trace, or any other input that ftio reads; - is standard input
     #[arg(value_name = "IN", value_hint = ValueHint::AnyPath)]
     pub input: PathBuf,
 
@@ -32,8 +54,8 @@ pub struct Args {
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 
-    /// The format: csv, chrome, tmio-json, tmio-jsonl, tmio-msgpack or msgpack [default: by the ending of
-    /// OUT, if it is .csv or .jsonl]
+    /// The format: csv, parquet, chrome, tmio-json, tmio-jsonl, tmio-msgpack or msgpack [default: by the
+    /// ending of OUT, if it is .csv, .parquet or .jsonl]
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
     pub to: Option<Target>,
 
@@ -45,6 +67,8 @@ pub struct Args {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Target {
     Csv,
+    #[cfg(feature = "parquet")]
+    Parquet,
     Chrome,
     TmioJson,
     TmioJsonl,
@@ -58,10 +82,14 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let paths = std::slice::from_ref(&args.input);
     let mut inputs: Vec<Opened> =
         inputs::sources(paths, args.reading.merge, &reading).collect::<Result<_, _>>()?;
+    if !inputs.is_empty() && inputs.iter().all(|input| matches!(input.kind, Kind::Sampled(_))) {
+        return convert_samples(inputs, target, args);
+    }
     let (Some(opened), true) = (inputs.pop(), inputs.is_empty()) else {
         let name = args.input.display();
         anyhow::bail!("{name}: holds several inputs: expected one (--metric chooses, --merge joins)");
     };
+    let _waiting = Waiting::reading(&opened.name);
     let (trace, notes) = as_trace(opened)?;
     warn_once(&notes);
     let name = || args.output.display().to_string();
@@ -71,9 +99,35 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn write(trace: Trace, target: Target, mut out: impl Write) -> anyhow::Result<()> {
+/// Quantities over time as a table.
+fn convert_samples(inputs: Vec<Opened>, target: Target, args: &Args) -> anyhow::Result<Exit> {
+    let quantity = |input: Opened| match input.kind {
+        Kind::Sampled(quantity) => Some(quantity),
+        _ => None,
+    };
+    let samples = Samples::of(inputs.into_iter().filter_map(quantity).collect());
+    let write: fn(&Samples, &mut Draft) -> anyhow::Result<()> = match target {
+        Target::Csv => |samples, out| samples.write_csv(out),
+        #[cfg(feature = "parquet")]
+        Target::Parquet => |samples, out| parquet::samples(samples, out),
+        _ => {
+            let name = args.input.display();
+            anyhow::bail!(
+                "{name}: holds samples and no operations: they can be written as csv or parquet only"
+            )
+        }
+    };
+    let mut draft = output::create(&args.output)?;
+    write(&samples, &mut draft).with_context(|| args.output.display().to_string())?;
+    draft.finish()?;
+    Ok(Exit::Done)
+}
+
+fn write(trace: Trace, target: Target, mut out: impl Write + Send) -> anyhow::Result<()> {
     let outcome = match target {
         Target::Csv => export(trace, csv::Csv::new(&mut out))?,
+        #[cfg(feature = "parquet")]
+        Target::Parquet => export(trace, parquet::Parquet::new(&mut out)?)?,
         Target::Chrome => export(trace, chrome::Chrome::new(&mut out))?,
         Target::TmioJson => tmio::convert(trace, tmio::Format::Json, None, &mut out)?,
         Target::TmioJsonl => tmio::convert(trace, tmio::Format::Jsonl, None, &mut out)?,
@@ -101,9 +155,11 @@ fn export(trace: Trace, mut exporter: impl Exporter) -> anyhow::Result<Outcome> 
 fn guess(output: &Path) -> anyhow::Result<Target> {
     let choices = match output.extension().and_then(|extension| extension.to_str()) {
         Some("csv") => return Ok(Target::Csv),
+        #[cfg(feature = "parquet")]
+        Some("parquet" | "pq") => return Ok(Target::Parquet),
         Some("jsonl") => return Ok(Target::TmioJsonl),
-        Some("json") => "Say --to chrome or --to tmio-json",
-        Some("msgpack") => "Say --to msgpack or --to tmio-msgpack",
+        Some("json") => "Use --to chrome or --to tmio-json",
+        Some("msgpack") => "Use --to msgpack or --to tmio-msgpack",
         _ => "`ftio convert --help` lists what --to takes",
     };
     Err(wrong_usage(format!("{}: which format? {choices}", output.display())))

@@ -12,10 +12,12 @@ mod text;
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs;
 use crate::terminal::text::{Severity, complain, printable, warn_once};
+use crate::terminal::waiting::Waiting;
 use anyhow::bail;
 pub use args::Args;
 use args::CsvChoice;
 use csv::Csv;
+use ftio_core::detect::detection::Detection;
 use ftio_core::detect::per_group::{Group, detect_each};
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::estimate::evidence::Evidence;
@@ -68,7 +70,7 @@ fn outputs(args: &Args) -> anyhow::Result<Vec<Box<dyn Output>>> {
 fn check(args: &Args) -> anyhow::Result<()> {
     let published = args.compat || args.paper;
     match args.outlier.as_slice() {
-        [_, _, ..] if published => bail!(wrong_usage("--outlier: --compat and --paper know only one method")),
+        [_, _, ..] if published => bail!(wrong_usage("--outlier: --compat and --paper take only one method")),
         [first, second] if first != second => {}
         [_, _, ..] => bail!(wrong_usage("--outlier: expected one method, or two different ones")),
         _ => {}
@@ -126,7 +128,9 @@ impl Work {
                     exit = Exit::Failed;
                 }
             }
-            let periodic = analyses.iter().all(|analysis| analysis.detection.periodic);
+            // Two periods in turn are periods.
+            let is_periodic = |found: &Detection| found.periodic || !found.periods.is_empty();
+            let periodic = analyses.iter().all(|analysis| is_periodic(&analysis.detection));
             if self.exit_status && !periodic && exit == Exit::Done {
                 exit = Exit::NotPeriodic;
             }
@@ -138,6 +142,7 @@ impl Work {
     /// The name of an input, and one result, or one for each rank or file.
     fn analyse(&self, opened: Opened) -> Result<(String, Vec<Analysis>), SourceError> {
         let name = opened.name.clone();
+        let _waiting = Waiting::reading(&name);
         let source = opened.into_source()?;
         let analyses = match self.group {
             Some(group) => detect_each(&name, source, group, &self.options)?,

@@ -35,7 +35,12 @@ pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> S
         let highest = analysis.signal.samples.iter().copied().fold(0.0, f64::max);
         let line = format!("{}  max {}", sparkline(&analysis.signal.samples, width), units.rate(highest));
         block.plain(if units.is_quantity { "Value" } else { "Bandwidth" }, &line);
-        let phases: Vec<[f64; 2]> = analysis.phases.iter().map(|phase| [phase.start, phase.end]).collect();
+        // Two periods in turn have their phases as well.
+        let in_turn = found.period.is_none() && found.periods.len() > 1;
+        let phases: Vec<[f64; 2]> = match in_turn {
+            true => found.phases.iter().map(|phase| [phase.start, phase.end]).collect(),
+            false => analysis.phases.iter().map(|phase| [phase.start, phase.end]).collect(),
+        };
         if !phases.is_empty() {
             let window = [analysis.signal.start_seconds(), analysis.signal.end_seconds()];
             let columns = width.min(found.n_samples);
@@ -63,7 +68,11 @@ pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> S
     }
     if let Some(next) = found.next_phase.filter(|next| !next.provisional) {
         let (start, end) = (seconds(next.start), seconds(next.end));
-        let mut text = format!("{start} to {end}, {}", units.volume(next.bytes as f64));
+        let mut text = format!("{start} to {end}");
+        // What is sampled has no bytes.
+        if !units.is_quantity {
+            let _ = write!(text, ", {}", bytes(next.bytes as f64));
+        }
         if let Some(time) = next.start_time {
             let _ = write!(text, "; begins {}", clock::local(time));
         }
@@ -105,6 +114,12 @@ pub fn line(analysis: &Analysis, style: Style) -> String {
             let confidence = found.refined_confidence.unwrap_or(found.confidence);
             let sure = style.confidence(confidence, &percent(confidence));
             format!("{name}: {} ({sure})\n", style.bold(&seconds(period)))
+        }
+        None if found.periods.len() > 1 => {
+            let periods: Vec<String> = found.periods.iter().map(|one| seconds(one.period)).collect();
+            let confidence = found.periods.iter().map(|one| one.confidence).fold(1.0, f64::min);
+            let sure = style.confidence(confidence, &percent(confidence));
+            format!("{name}: {} ({sure})\n", style.bold(&periods.join(", then ")))
         }
         None => format!("{name}: {}\n", style.warn("no period")),
     }

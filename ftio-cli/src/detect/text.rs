@@ -70,7 +70,11 @@ impl Row {
         Row {
             name: printable(&found.source).into_owned(),
             cells: [
-                found.period.map_or("none".into(), seconds),
+                match found.period {
+                    Some(period) => seconds(period),
+                    None if found.periods.len() > 1 => "several".into(),
+                    None => "none".into(),
+                },
                 found.period.map_or("–".into(), |_| percent(found.confidence)),
                 if analysis.is_quantity { "–".into() } else { bytes(volume) },
                 found.phases.len().to_string(),

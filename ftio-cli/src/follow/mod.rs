@@ -30,7 +30,7 @@ const LIVENESS_CHECK: Duration = Duration::from_secs(2);
 pub struct PollArgs {
     /// Look for additions this often, besides file events [default: 1 on network file systems, which have no
     /// events; else 10]
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, allow_negative_numbers = true)]
     pub poll: Option<f64>,
 }
 
@@ -106,6 +106,7 @@ pub fn follow(
     let mut exit = Exit::Done;
     let mut last_news = Instant::now();
     let mut over = false;
+    let mut endless = Vec::new();
     loop {
         let mut news = false;
         for (number, trace) in traces.iter_mut().enumerate().filter(|(_, trace)| !trace.failed()) {
@@ -114,6 +115,13 @@ pub fn follow(
                 Ok(status) => {
                     news |= status.grew;
                     handler.looked(number, status)?;
+                    let waits = until.complete && until.timeout.is_none();
+                    if waits && !trace.tells_end() && !endless.contains(&number) {
+                        endless.push(number);
+                        let name = trace.path().display();
+                        let why = "its format does not say when the job has ended: give --timeout as well";
+                        complain(Severity::Note, &format!("{name}: {why}"));
+                    }
                 }
                 Err(error) => {
                     complain(Severity::Error, &error.to_string());

@@ -38,6 +38,11 @@ impl Trace {
         self.ended
     }
 
+    /// Will it be known when its job has ended?
+    pub fn tells_end(&self) -> bool {
+        self.follower.tells_end()
+    }
+
     /// What is there now is of an earlier run.
     pub fn ignore_present(&mut self) {
         self.follower.ignore_present();

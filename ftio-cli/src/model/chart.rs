@@ -16,6 +16,8 @@ const BEYOND: f64 = 2.0;
 #[derive(Debug)]
 pub struct Chart {
     pub data: Plot,
+    /// The runner-up, where the data cannot tell the two apart.
+    pub other: Vec<[f64; 2]>,
     /// The formula for people.
     pub formula: String,
     /// Error, and what else there is to say.
@@ -43,7 +45,12 @@ pub fn charts(models: &Models, points: &[Vec<f64>], level: f64, all: bool) -> Re
             remark.extend(special.map(|note| note.explanation().to_owned()));
             let formula = function(&model.function, &models.parameters);
             let (x, y) = axes(&data);
-            Ok(Chart { data, formula, remark: remark.join(", "), measured_to, x, y })
+            // Along one parameter of several, the others would have to be chosen.
+            let alone = models.parameters.len() == 1;
+            let other = model.runner_up.as_ref().filter(|other| alone && !other.distinguishable);
+            let at = |x: f64| other.map(|other| [x, other.formula.evaluate(&[x])]);
+            let other = data.curve.iter().filter_map(|point| at(point.x)).collect();
+            Ok(Chart { data, other, formula, remark: remark.join(", "), measured_to, x, y })
         })
         .collect()
 }

@@ -128,6 +128,11 @@ impl Panel<'_> {
         if !outline.is_empty() {
             sheet.shapes.push(Shape::Area { points: outline, ink: Ink::Wave, opacity: 0.14 });
         }
+        let other = self.chart.other.iter().filter(|[_, y]| y.is_finite());
+        let points: Vec<Point> = other.map(|[x, y]| self.at(*x, *y)).collect();
+        if !points.is_empty() {
+            sheet.shapes.push(Shape::Line { points, ink: Ink::Soft, width: 1.2, dashed: true });
+        }
         let line = curve.iter().filter(|at| at.y.is_finite()).map(|at| self.at(at.x, at.y)).collect();
         sheet.line(line, Ink::Wave, 2.0);
     }

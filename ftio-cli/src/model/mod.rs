@@ -39,10 +39,12 @@ Examples:
   What Extra-P 4.2 would say:
       ftio model scale.jsonl --compat --print all
 
-How to read the table: the error is the leave-one-out error, that is, how far off the formula is at a point
-that it was not fitted to. Where the data cannot separate the formula from the next best one (odds below 20 to
-1), the other is shown after \"or\": they may differ greatly beyond the measured scales, and the interval of
---evaluate covers both.";
+How to read the table: the error is the leave-one-out error, that is, how far off the formula is at a \
+point that it was not fitted to. Where the data cannot separate the formula from the next best one (odds \
+below 20 to 1), the other is shown after \"or\": they may differ greatly beyond the measured scales, and \
+the interval of --evaluate covers both.
+
+Exit status: 0 done, 1 failed, 2 wrong usage.";
 
 /// Find the formula behind measurements at several scales
 ///
@@ -78,7 +80,7 @@ pub struct Args {
 
     /// Also evaluate the models at a point: Processes=4096, or p=64,n=1e6, or just 4096; may be given several
     /// times
-    #[arg(short, long, value_name = "POINT")]
+    #[arg(short, long, value_name = "POINT", allow_negative_numbers = true)]
     pub evaluate: Vec<String>,
 
     /// Instead of models, rank the callpaths of each metric by their predicted value at this point, at that

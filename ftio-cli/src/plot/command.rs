@@ -6,17 +6,28 @@ use crate::exit::Exit;
 use crate::inputs::{self, InputArgs};
 use crate::signal::WindowArgs;
 use crate::terminal::text::{Severity, complain, warn_once};
+use crate::terminal::waiting::Waiting;
 use clap::ValueHint;
 use ftio_core::detect::Options;
 use ftio_core::detect::detect;
 use std::io::Write;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  Two runs in one page, to open in a browser:
+      ftio plot before.msgpack after.msgpack -o both.html
+  One picture for a paper:
+      ftio plot run.msgpack -o run.svg
+
+Exit status: 0 done, 1 failed (other traces are still drawn), 2 wrong usage.";
+
 /// Draw several traces side by side in one picture
 ///
 /// Each trace gets its charts: bandwidth with phases and dominant wave, spectrum, autocorrelation, ranks over
 /// time, and for nonblocking operations the bandwidth they needed and got. Also called as `ioplot`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Traces, of any format that ftio reads, or folders of them
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
@@ -43,7 +54,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut pictures = Vec::new();
     let reading = args.input.options()?;
     for opened in inputs::sources(&args.traces, args.input.merge, &reading) {
-        match opened.and_then(|opened| detect(&opened.name.clone(), opened.into_source()?, &options)) {
+        let analysed = opened.and_then(|opened| {
+            let name = opened.name.clone();
+            let _waiting = Waiting::reading(&name);
+            detect(&name, opened.into_source()?, &options)
+        });
+        match analysed {
             Ok(analysis) if analysis.signal.samples.is_empty() => {
                 let found = &analysis.detection;
                 complain(

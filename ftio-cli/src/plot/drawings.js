@@ -9,7 +9,7 @@ function bandwidth(parent, data, view) {
   const wave = t => data.wave.mean + data.wave.amplitude * Math.cos(2 * Math.PI * data.wave.frequency * t + data.wave.phase);
   const crest = (low, high) => data.rebuilt ? most(data.rebuilt, low, high) : data.wave ? data.wave.mean + data.wave.amplitude : 0;
   return new Chart(parent, {
-    kind: "bandwidth", view, height: 330, title: "Bandwidth", names: ["time", "bandwidth"], units: ["s", "B/s"],
+    kind: "bandwidth", view, height: 330, title: data.unit ? "Bandwidth" : "Value", names: ["time", data.unit ? "bandwidth" : "value"], units: ["s", data.unit],
     legend: [...(data.phases.length ? [["phase", "phases", "area"]] : []), ...(data.exact ? [["exact", "exact", "area"]] : []), ["sampled", "sampled"],
       ...(data.rebuilt ? [["wave", "mean and strongest waves"]] : data.wave ? [["wave", "mean and dominant wave"]] : []), ...(data.next_phase ? [["next", "next phase expected", "area"]] : []), ...((data.marks || []).length ? [["mark", "marks"]] : [])],
     own(low = view.low, high = view.high) {
@@ -23,11 +23,13 @@ function bandwidth(parent, data, view) {
         if (b < view.low || a > view.high) continue;
         this.band(this.x(a), this.x(b), "phase", 0.1); this.band(this.x(a), this.x(b), "phase", 0.9, this.bottom - 4);
       }
+      let free = this.left;
       if (this.shows("mark")) for (const mark of data.marks || []) {
         if (mark.time < view.low || mark.time > view.high) continue;
         const x = this.x(mark.time);
         c.strokeStyle = colour("mark"); c.lineWidth = 1; c.setLineDash([3, 3]); c.beginPath(); c.moveTo(x, this.top); c.lineTo(x, this.bottom); c.stroke(); c.setLineDash([]);
-        c.fillStyle = colour("mark"); c.textAlign = "left"; c.textBaseline = "top"; c.fillText(mark.text, x + 3, this.top + 2);
+        c.fillStyle = colour("mark"); c.textAlign = "left"; c.textBaseline = "top"; const end = x + 6 + c.measureText(mark.text).width;
+        if (x >= free && end <= this.left + this.across) { c.fillText(mark.text, x + 3, this.top + 2); free = end; }
       }
       if (data.next_phase && this.shows("next")) this.band(this.x(data.next_phase[0]), this.x(data.next_phase[1]), "next", 0.25);
       if (data.exact && this.shows("exact")) this.line(data.exact, "exact", 0.6, { filled: true });
@@ -46,10 +48,10 @@ function bandwidth(parent, data, view) {
     describe(t) {
       const lines = [`time      ${seconds(t)}`];
       if (t <= data.window[1]) {
-        if (data.exact) lines.push(`exact     ${si(at(data.exact, t), "B/s")}`);
-        lines.push(`sampled   ${si(at(data.sampled, t), "B/s")}`);
+        if (data.exact) lines.push(`exact     ${si(at(data.exact, t), data.unit)}`);
+        lines.push(`sampled   ${si(at(data.sampled, t), data.unit)}`);
       }
-      if (data.rebuilt) { if (t <= data.window[1]) lines.push(`waves     ${si(at(data.rebuilt, t), "B/s")}`); } else if (data.wave) lines.push(`wave      ${si(Math.max(0, wave(t)), "B/s")}`);
+      if (data.rebuilt) { if (t <= data.window[1]) lines.push(`waves     ${si(at(data.rebuilt, t), data.unit)}`); } else if (data.wave) lines.push(`wave      ${si(Math.max(0, wave(t)), data.unit)}`);
       const phase = data.phases.findIndex(([a, b]) => t >= a && t <= b);
       if (phase >= 0) lines.push(`phase     ${phase + 1} of ${data.phases.length}, ${seconds(data.phases[phase][1] - data.phases[phase][0])} long`);
       if (data.next_phase && t >= data.next_phase[0] && t <= data.next_phase[1]) lines.push("next phase expected");

@@ -10,4 +10,4 @@ mod timeline;
 
 pub use command::{Args, run};
 pub use draw::{draw, picture};
-pub use picture::{Picture, ProgramMark};
+pub use picture::Picture;

@@ -3,10 +3,12 @@
 use super::timeline::{Heatmap, Overlap, Timeline};
 use crate::canvas::curve::Curve;
 use crate::terminal::text::printable;
-use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
+use crate::terminal::units::{bytes, counted, number, percent, ranks, seconds, si};
 use ftio_core::detect::Analysis;
 use ftio_core::signal::step::StepFunction;
+use ftio_core::source::Marked;
 use ftio_core::spectral::autocorrelation::acf;
+use ftio_core::time::seconds as seconds_of;
 use serde::Serialize;
 
 /// More phases than this are not marked: they would be a wall.
@@ -47,6 +49,8 @@ pub struct Picture {
     pub overlap: Option<Overlap>,
     /// What the program has marked: time and text.
     pub marks: Vec<ProgramMark>,
+    /// Of the signal: none if it is a sampled quantity.
+    pub unit: &'static str,
 }
 
 /// A text that the program has put into the trace.
@@ -54,6 +58,12 @@ pub struct Picture {
 pub struct ProgramMark {
     pub time: f64,
     pub text: String,
+}
+
+impl ProgramMark {
+    fn of(mark: &Marked) -> Self {
+        ProgramMark { time: seconds_of(mark.time), text: printable(&mark.text).into_owned() }
+    }
 }
 
 /// The mean plus the dominant wave.
@@ -116,7 +126,8 @@ impl Picture {
             period: found.period,
             ranks: timeline.ranks,
             overlap: timeline.overlap,
-            marks: Vec::new(),
+            marks: analysis.marks.iter().map(ProgramMark::of).collect(),
+            unit: if analysis.is_quantity { "" } else { "B/s" },
         }
     }
 }
@@ -148,14 +159,15 @@ fn without_residue(mut values: Vec<f64>) -> Vec<f64> {
 /// What was looked at.
 fn subtitle(analysis: &Analysis) -> String {
     let found = &analysis.detection;
-    let mut text = format!(
-        "{} · {} · {} · {} at {}",
-        found.mode,
-        ranks(found.ranks),
-        bytes(found.total_bytes as f64),
-        counted(found.n_samples as u64, "sample"),
-        si(found.sampling_frequency, "Hz")
-    );
+    let sampling =
+        format!("{} at {}", counted(found.n_samples as u64, "sample"), si(found.sampling_frequency, "Hz"));
+    let what = match analysis.is_quantity {
+        true => counted(found.requests, "value"),
+        false => {
+            format!("{} · {} · {}", found.mode, ranks(found.ranks), bytes(found.total_bytes as f64))
+        }
+    };
+    let mut text = format!("{what} · {sampling}");
     if !found.complete {
         text.push_str(" · incomplete");
     }
@@ -174,9 +186,14 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
     facts.extend(found.refined_confidence.map(|refined| ("Refined", percent(refined))));
     facts.push(("Signal", found.signal.to_string()));
     let traits = &found.characterization;
-    facts.extend(traits.r_io.map(|share| ("Time in I/O", percent(share))));
-    facts.extend(traits.b_io.map(|bandwidth| ("Bandwidth in I/O", si(bandwidth, "B/s"))));
-    facts.extend(traits.bytes_per_period.map(|volume| ("Per period", bytes(volume))));
+    if analysis.is_quantity {
+        facts.extend(traits.r_io.map(|share| ("Time in phases", percent(share))));
+        facts.extend(traits.b_io.map(|value| ("Value in phases", number(value))));
+    } else {
+        facts.extend(traits.r_io.map(|share| ("Time in I/O", percent(share))));
+        facts.extend(traits.b_io.map(|bandwidth| ("Bandwidth in I/O", si(bandwidth, "B/s"))));
+        facts.extend(traits.bytes_per_period.map(|volume| ("Per period", bytes(volume))));
+    }
     let next = found.next_phase.filter(|next| !next.provisional);
     facts.extend(next.map(|next| ("Next phase", format!("at {}", seconds(next.start)))));
     facts

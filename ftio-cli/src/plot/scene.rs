@@ -3,7 +3,7 @@
 use super::picture::Picture;
 use crate::canvas::axis::{Axis, Quantity};
 use crate::canvas::curve::Curve;
-use crate::canvas::frame::{Frame, Look};
+use crate::canvas::frame::{Frame, Look, shortened};
 use crate::canvas::sheet::{Anchor, Ink, Rectangle, Shape, Sheet};
 use crate::terminal::units::si;
 
@@ -15,6 +15,8 @@ const ABOVE: f64 = 34.0;
 const HEAD: f64 = 58.0;
 
 const TIME: Quantity = Quantity { name: "time", unit: "s" };
+/// Letters of a mark that are shown.
+const MARK_LETTERS: f64 = 24.0;
 const BANDWIDTH: Quantity = Quantity { name: "bandwidth", unit: "B/s" };
 
 /// Lay them out; at most three beside each other.
@@ -81,18 +83,6 @@ fn draw(picture: &Picture, left: f64, top: f64, width: f64, sheet: &mut Sheet) -
     at
 }
 
-/// The beginning and the end of a text that is too long; ends tell names apart.
-fn shortened(text: &str, most: f64) -> String {
-    let most = most as usize;
-    let count = text.chars().count();
-    if count <= most {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(most / 2).collect();
-    let tail: String = text.chars().skip(count - (most - most / 2 - 1)).collect();
-    format!("{head}…{tail}")
-}
-
 /// The window, up to the end of the phase expected next; the same for all charts over time.
 fn times(picture: &Picture) -> Axis {
     let end = picture.next_phase.map_or(picture.window[1], |next| next[1].max(picture.window[1]));
@@ -109,7 +99,8 @@ fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
     let sampled = picture.sampled.highest().max(crest);
     let top = picture.exact.as_ref().map_or(sampled, |exact| exact.highest().min(2.5 * sampled).max(sampled));
     let frame = Frame { place, x: times(picture), y: Axis::linear(0.0, 1.05 * top.max(1e-9)) };
-    frame.axes(TIME, BANDWIDTH, sheet);
+    let value = Quantity { name: "value", unit: "" };
+    frame.axes(TIME, if picture.unit.is_empty() { value } else { BANDWIDTH }, sheet);
     let mut legend = Vec::new();
     frame.clipped(sheet, |sheet| {
         phases(picture, &frame, sheet);
@@ -142,7 +133,11 @@ fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
             legend.push((Ink::Wave, "dominant wave", Look::Line));
         }
     });
-    frame.heading("Bandwidth", sheet);
+    marks(picture, &frame, sheet);
+    if !picture.marks.is_empty() {
+        legend.push((Ink::Mark, "marks", Look::Line));
+    }
+    frame.heading(if picture.unit.is_empty() { "Value" } else { "Bandwidth" }, sheet);
     frame.legend(&legend, sheet);
 }
 
@@ -153,6 +148,22 @@ fn phases(picture: &Picture, frame: &Frame, sheet: &mut Sheet) {
         let to = to.max(from + 0.5);
         sheet.band(from, to, frame.place.top, frame.bottom(), Ink::Phase, 0.1);
         sheet.band(from, to, frame.bottom() - 4.0, frame.bottom(), Ink::Phase, 0.9);
+    }
+}
+
+/// What the program has marked, as dashed lines with their texts; those that would overlap have none.
+fn marks(picture: &Picture, frame: &Frame, sheet: &mut Sheet) {
+    let mut free = frame.place.left;
+    for mark in picture.marks.iter().filter(|mark| mark.time >= frame.x.low && mark.time <= frame.x.high) {
+        let x = frame.at_x(mark.time);
+        let points = vec![(x, frame.place.top), (x, frame.bottom())];
+        sheet.shapes.push(Shape::Line { points, ink: Ink::Mark, width: 1.0, dashed: true });
+        let text = shortened(&mark.text, MARK_LETTERS);
+        let end = x + 4.0 + 6.5 * text.chars().count() as f64;
+        if x >= free && end <= frame.right() {
+            sheet.text((x + 3.0, frame.place.top + 12.0), text, 11.0, Anchor::Start, Ink::Mark);
+            free = end;
+        }
     }
 }
 

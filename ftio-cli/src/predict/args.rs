@@ -45,14 +45,14 @@ pub struct Args {
     pub until_complete: bool,
 
     /// Stop when nothing has been added for this long
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
 
     #[command(flatten)]
     pub poll: PollArgs,
 
     /// How outstanding frequencies are found
-    #[arg(short, long, value_name = "METHOD", value_enum, default_value = "zscore")]
+    #[arg(short, long, value_name = "METHOD", value_enum, default_value = "zscore", help_heading = "Method")]
     pub outlier: OutlierChoice,
 
     #[command(flatten)]

@@ -55,7 +55,7 @@ impl Sink for JsonLines {
 }
 
 /// The line; with the name of the trace if there are several.
-fn line(prediction: &Prediction, named: bool, style: Style) -> String {
+pub fn line(prediction: &Prediction, named: bool, style: Style) -> String {
     let mut parts = Vec::new();
     match prediction.period {
         Some(period) => {

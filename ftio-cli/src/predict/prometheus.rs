@@ -79,11 +79,11 @@ pub fn address(target: &str) -> Option<Vec<std::net::SocketAddr>> {
 fn almost_an_address(target: &str) -> Option<String> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number(target) {
-        return Some(format!("a port is written :{target}, a file of that name ./{target}"));
+        return Some(format!("write :{target} for a port, or ./{target} for a file"));
     }
     let (host, port) = target.rsplit_once(':')?;
     (!host.contains('/') && is_number(port) && port.parse::<u16>().is_err())
-        .then(|| format!("{port} is no port: expected a number up to 65535"))
+        .then(|| format!("{port} is not a port: expected a number up to 65535"))
 }
 
 fn serve(listener: &TcpListener, exposition: &Mutex<Exposition>) {

@@ -3,6 +3,7 @@
 use ftio_core::predict::{Change, Prediction};
 use ftio_core::signal::Signal;
 use std::collections::VecDeque;
+use std::path::Path;
 use std::time::Instant;
 
 /// How many predictions are remembered.
@@ -28,7 +29,7 @@ pub struct Shown {
 impl Shown {
     pub fn new(name: &str) -> Self {
         Shown {
-            name: name.to_owned(),
+            name: from_here(name),
             last: None,
             at: Instant::now(),
             signal: Signal { start: 0, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
@@ -47,4 +48,11 @@ impl Shown {
         }
         self.last = Some(prediction.clone());
     }
+}
+
+/// A path without the folder that we are in.
+fn from_here(name: &str) -> String {
+    let here = std::env::current_dir().ok();
+    let inside = here.and_then(|here| Path::new(name).strip_prefix(here).ok().map(Path::to_path_buf));
+    inside.map_or(name.to_owned(), |inside| inside.display().to_string())
 }

@@ -1,13 +1,16 @@
 //! What becomes of the traces that `ftio predict` follows: a predictor for each signal, whose predictions go
 //! to the sinks and onto the screen.
 
+use super::lines;
 use super::shown::Shown;
 use super::sinks::Sinks;
 use super::tui::{self, Tui};
 use crate::follow::Handler;
+use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
 use ftio_core::follow::{Event, Status};
 use ftio_core::predict::{PredictOptions, Predictor};
+use std::io::Write;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,7 +35,15 @@ impl Predicting {
 
     /// The end: the terminal is given back, and everything is out.
     pub fn finish(mut self) -> anyhow::Result<()> {
-        self.tui = None;
+        if self.tui.take().is_some() {
+            // The screen is gone: its last word stays.
+            let shown: Vec<&Shown> = self.traces.iter().flat_map(|trace| &trace.shown).collect();
+            let named = shown.len() > 1;
+            for last in shown.iter().filter_map(|shown| shown.last.as_ref()) {
+                let line = lines::line(last, named, Style::for_stdout());
+                let _ = writeln!(std::io::stdout(), "{line}");
+            }
+        }
         self.sinks.flush()
     }
 }

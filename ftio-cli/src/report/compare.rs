@@ -8,6 +8,13 @@ use crate::study::Study;
 use io_advice::Finding;
 use std::collections::BTreeMap;
 
+/// "3 runs of app", or "3 runs" if they are not of one program.
+fn heading(studies: &[Study]) -> String {
+    let runs = format!("{} runs", studies.len());
+    let first = title(&studies[0]);
+    if studies.iter().all(|study| title(study) == first) { format!("{runs} of {first}") } else { runs }
+}
+
 /// The page.
 pub fn page(studies: &[Study]) -> anyhow::Result<String> {
     let pictures: Vec<_> = studies.iter().map(drawn).collect();
@@ -21,13 +28,12 @@ pub fn page(studies: &[Study]) -> anyhow::Result<String> {
         };
     }
     let body = format!(
-        "<header><h1>{} runs of {}</h1><nav><a href=\"#numbers\">Numbers</a><a \
+        "<header><h1>{}</h1><nav><a href=\"#numbers\">Numbers</a><a \
             href=\"#findings\">Findings</a><a href=\"#time\">Bandwidth over time</a></nav></header>\n<main \
             class=\"stack\"><section id=\"numbers\"><h2>Numbers</h2>{}</section><section \
             id=\"findings\"><h2>Findings</h2>{}</section><section id=\"time\"><h2>Bandwidth over \
             time</h2>{charts}</section></main>",
-        studies.len(),
-        escaped(&title(&studies[0])),
+        escaped(&heading(studies)),
         numbers(studies),
         findings(studies)
     );

@@ -75,9 +75,7 @@ impl Args {
             (None, Some("txt")) => Format::Text,
             (None, Some("json" | "jsonl")) => Format::Json,
             (None, Some(other)) => {
-                return Err(wrong_usage(format!(
-                    "which format is .{other}? Say --format html, text or json"
-                )));
+                return Err(wrong_usage(format!("unknown format .{other}: use --format html, text or json")));
             }
         };
         let default = if format == Format::Html { "report.html" } else { "-" };

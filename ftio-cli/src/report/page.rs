@@ -3,15 +3,12 @@
 use super::sections;
 use crate::canvas::{Format, escaped};
 use crate::plot::html::{CHART, DRAWINGS, STYLE, THEME};
-use crate::plot::{Picture, ProgramMark, picture};
+use crate::plot::{Picture, picture};
 use crate::study::Study;
 
 const PAGE: &str = include_str!("report.html");
 const OWN_STYLE: &str = include_str!("report.css");
 const OWN_SCRIPT: &str = include_str!("report.js");
-
-/// More marks than this would hide the curve.
-const MAX_MARKS: usize = 200;
 
 /// The page about one job.
 pub fn page(study: &Study) -> anyhow::Result<String> {
@@ -30,15 +27,7 @@ pub fn title(study: &Study) -> String {
 /// What the charts are drawn from; `None` where there is no bandwidth over time.
 pub fn drawn(study: &Study) -> Option<Picture> {
     let analysis = study.analysis.as_ref().ok().filter(|analysis| !analysis.signal.samples.is_empty())?;
-    let mut drawn = picture(analysis, Format::Html);
-    drawn.marks = study
-        .summary
-        .marks
-        .iter()
-        .take(MAX_MARKS)
-        .map(|mark| ProgramMark { time: mark.time, text: mark.text.clone() })
-        .collect();
-    Some(drawn)
+    Some(picture(analysis, Format::Html))
 }
 
 /// A page with this body; pictures are drawn into the elements that name them.

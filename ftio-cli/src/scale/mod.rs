@@ -3,10 +3,11 @@
 
 mod parameters;
 
-use crate::exit::{Exit, wrong_usage};
+use crate::exit::{Exit, told, wrong_usage};
 use crate::inputs::{self, InputArgs};
 use crate::terminal::text::{Severity, complain, printable, warn_once};
 use crate::terminal::units::counted;
+use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use clap::ValueHint;
 use ftio_core::detect::{self, detect};
@@ -33,11 +34,16 @@ Examples:
   Extra-P reads the file as well:
       extrap --json scale.jsonl
 
-Callpaths and metrics are those of FTIO's ioparse (write_sync->total_bytes, io_time->total_time …) and these:
-function->NAME, file->NAME, write_async->required_bandwidth, …->actual_bandwidth, …->lost_time, and main with
-Frequency (Hz) and Period (s). A metric that a run does not have is absent. Extra-P refuses a file in which a
-metric is missing at one of the scales, so such metrics are left out with a message, unless --ragged is
-given.";
+Callpaths and metrics are those of FTIO's ioparse (write_sync->total_bytes, io_time->total_time …) and \
+these: function->NAME, file->NAME, write_async->required_bandwidth, …->actual_bandwidth, …->lost_time, and \
+main with Frequency (Hz) and Period (s). A metric that a run does not have is absent. Extra-P refuses a \
+file in which a metric is missing at one of the scales, so such metrics are left out with a message, \
+unless --ragged is given.
+
+Exit status: 0 done, 1 failed (other runs are still measured), 2 wrong usage.";
+
+/// Where ioparse puts its result.
+const IOPARSE: &str = "scale.jsonl";
 
 /// Turn runs at several scales into measurements for scaling models (Extra-P's JSON lines)
 ///
@@ -65,6 +71,10 @@ pub struct Args {
     #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
     pub mode: Option<Mode>,
 
+    /// As the Python FTIO's ioparse does: write scale.jsonl anew
+    #[arg(long, hide = true, conflicts_with = "output")]
+    pub as_ioparse: bool,
+
     /// Keep metrics that not every run has: ftio model reads them, Extra-P refuses the file
     #[arg(long)]
     pub ragged: bool,
@@ -76,7 +86,10 @@ pub struct Args {
 /// Measure every run; one that cannot be read does not stop the others.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let names = parameters::names(&args.parameters).map_err(wrong_usage)?;
-    let mut target = Target::open(args.output.as_deref())?;
+    let mut target = match args.as_ioparse {
+        true => Target::anew(Path::new(IOPARSE))?,
+        false => Target::open(args.output.as_deref())?,
+    };
     let existing = target.existing()?;
     if let Some(existing) = existing.as_ref().filter(|existing| existing.parameters != names) {
         anyhow::bail!(
@@ -93,7 +106,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         match opened.map_err(Into::into).and_then(|opened| measure(opened, args)) {
             Ok(run) => runs.push(run),
             Err(problem) => {
-                complain(Severity::Error, &format!("{problem:#}"));
+                complain(Severity::Error, &told(&problem));
                 exit = Exit::Failed;
             }
         }
@@ -112,6 +125,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 /// One run: the values of its parameters, and what was measured.
 fn measure(opened: Opened, args: &Args) -> anyhow::Result<Run> {
     let path = PathBuf::from(&opened.name);
+    let _waiting = Waiting::reading(&opened.name);
     let options = detect::Options { mode: args.mode, ..detect::Options::default() };
     let look = |name: &str, source: Box<dyn Source + '_>| detect(name, source, &options);
     let (profile, analysis) = profile_and(opened, Box::new(look))?;
@@ -144,7 +158,7 @@ fn tell(added: &Extension, target: &Target, runs: usize) {
         complain(
             Severity::Warning,
             &format!(
-                "{}: now without {} at some of its scales: ftio model reads that, Extra-P does not",
+                "{}: lacks {} at some of its scales: ftio model reads that, Extra-P does not",
                 target.name(),
                 list(&added.missing)
             ),
@@ -179,6 +193,13 @@ impl Target {
         }
     }
 
+    /// A file of which nothing is kept.
+    fn anew(path: &Path) -> anyhow::Result<Self> {
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(true).open(path);
+        Ok(Target::File { path: path.to_owned(), file: file.with_context(|| path.display().to_string())? })
+    }
+
     fn name(&self) -> String {
         match self {
             Target::Stdout => "standard output".into(),
@@ -190,6 +211,10 @@ impl Target {
     fn existing(&mut self) -> anyhow::Result<Option<Experiment>> {
         let name = self.name();
         let Target::File { file, .. } = self else { return Ok(None) };
+        // A device or a pipe holds nothing, or never ends.
+        if !file.metadata().is_ok_and(|about| about.is_file()) {
+            return Ok(None);
+        }
         let mut text = String::new();
         file.read_to_string(&mut text).with_context(|| name.clone())?;
         if text.trim().is_empty() {
@@ -229,6 +254,9 @@ impl Target {
 }
 
 fn ends_with_line_break(file: &mut std::fs::File) -> std::io::Result<bool> {
+    if !file.metadata()?.is_file() {
+        return Ok(true);
+    }
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(true);
     }

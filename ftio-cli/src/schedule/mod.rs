@@ -29,9 +29,9 @@ Examples:
   Simulate sixteen applications that share a file system:
       ftio schedule simulate
 
-The priority is 10 to the power of -i, where i is log10 of the period in seconds, rounded. The file holds it
-multiplied by 10000000: 1000000 for periods of about 10 s, 100000 for about 100 s. Until a period is known, a
-job has a priority of its own between 200001 and 209999.
+The priority is 10 to the power of -i, where i is log10 of the period in seconds, rounded. The file holds \
+it multiplied by 10000000: 1000000 for periods of about 10 s, 100000 for about 100 s. Until a period is \
+known, a job has a priority of its own between 200001 and 209999.
 
 Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 

@@ -44,8 +44,10 @@ Policies:
   set10_error50       the same, but each period is 50 % too large or too small, at random
   set10_strict        the same, but without a guess before the first period (see ftio schedule --early)
 
-Metrics: how much longer applications took than alone (stretch: the largest, and the geometric mean), how much
-longer their I/O took (I/O slowdown), and the share of the time in which they computed (utilisation).";
+Metrics: how much longer applications took than alone (stretch: the largest, and the geometric mean), how \
+much longer their I/O took (I/O slowdown), and the share of the time in which they computed (utilisation).
+
+Exit status: 0 done, 1 failed, 2 wrong usage.";
 
 /// Simulate applications that share a file system, with and without Set-10
 ///

@@ -2,8 +2,8 @@
 //! continue.
 
 use super::args::Args;
-use super::output::{Found, SCHEMA};
-use super::{read, whole_logs};
+use super::output::Found;
+use super::{read, suggest_zone, whole_logs};
 use crate::exit::Exit;
 use crate::terminal::progress::Progress;
 use crate::terminal::text::{Severity, complain, printable};
@@ -11,27 +11,16 @@ use crate::terminal::units::{bytes, counted};
 use anyhow::{Context, bail};
 use io_signature::application::application;
 use io_signature::quality::DOUBTFUL;
-use io_signature::{Job, Jobs, ServerLog};
+use io_signature::{Job, Jobs, Method, ServerLog, Settings};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// For each thread, this many applications are worked on before their results are written.
 const AT_ONCE: usize = 8;
-
-/// One application.
-#[derive(Debug, Serialize)]
-struct Line {
-    #[serde(flatten)]
-    found: Found,
-    user: String,
-    nodes: u32,
-    command: String,
-    runs: usize,
-}
 
 /// What is needed of a line to know that it is there.
 #[derive(Deserialize)]
@@ -39,14 +28,40 @@ struct Known {
     name: String,
 }
 
-/// The first line of a file of results: what they were made from.
+/// The first line of a file of results: what they were made from. If that has changed, nothing is resumed.
 fn header(args: &Args) -> anyhow::Result<String> {
-    let settings = serde_json::to_value(&args.method.settings)?;
-    let made_from = serde_json::json!({
-        "schema": "ftio.signature-archive/1", "log": args.log, "jobs": args.jobs, "settings": settings,
-        "method": args.method.method, "direction": args.reading.direction.name(), "apart": args.reading.apart,
-    });
-    Ok(made_from.to_string())
+    let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |file| file.len());
+    let files: Vec<(&PathBuf, u64)> =
+        args.log.iter().chain(&args.jobs).map(|path| (path, size(path))).collect();
+    let reading = &args.reading;
+    // The schema comes first: that is what readers look for.
+    let made_from = MadeFrom {
+        schema: "ftio.signature-archive/1",
+        files,
+        method: args.method.method,
+        settings: &args.method.settings,
+        direction: reading.direction.name(),
+        apart: reading.apart,
+        metric: reading.metric.as_deref(),
+        unit: reading.unit,
+        rate: format!("{:?}", reading.rate).to_lowercase(),
+        utc_offset: args.utc_offset,
+    };
+    Ok(serde_json::to_string(&made_from)?)
+}
+
+#[derive(Serialize)]
+struct MadeFrom<'a> {
+    schema: &'static str,
+    files: Vec<(&'a PathBuf, u64)>,
+    method: Method,
+    settings: &'a Settings,
+    direction: &'static str,
+    apart: bool,
+    metric: Option<&'a str>,
+    unit: Option<f64>,
+    rate: String,
+    utc_offset: f64,
 }
 
 /// Find the signatures of all applications.
@@ -80,9 +95,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut with_bursts = 0u64;
     for chunk in rest.chunks(AT_ONCE * pool.current_num_threads()) {
         let one = |task: &(&ServerLog, &Application<'_>)| line(&name(task), task.0, task.1, args);
-        let lines: Vec<Line> = pool.install(|| chunk.par_iter().map(one).collect());
+        let lines: Vec<Found> = pool.install(|| chunk.par_iter().map(one).collect());
         for line in &lines {
-            with_bursts += u64::from(!line.found.signature.bursts.is_empty());
+            with_bursts += u64::from(!line.signature.bursts.is_empty());
             if let Some(results) = &mut output {
                 results.add(line)?;
             }
@@ -96,6 +111,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         if let Some(results) = &mut output {
             results.file.flush()?;
         }
+        // Lines and the bar may share a terminal.
+        progress.hide();
+        stdout.flush()?;
         progress.add(chunk.len() as u64);
     }
     progress.finish();
@@ -108,8 +126,17 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             applications.len()
         ),
     );
+    if with_bursts == 0 && held.is_empty() {
+        let mut most: Vec<&Application<'_>> = applications.iter().collect();
+        most.sort_by_key(|one| std::cmp::Reverse(one.runs.len()));
+        let mut tried = logs.iter().flat_map(|log| most.iter().take(MOST_TRIED).map(move |one| (log, one)));
+        tried.any(|(log, one)| suggest_zone(&jobs, &one.runs, log, args));
+    }
     Ok(Exit::Done)
 }
+
+/// If there is no signature at all, this many applications are looked at in other time zones.
+const MOST_TRIED: usize = 5;
 
 /// The runs of an application.
 struct Application<'a> {
@@ -135,25 +162,18 @@ fn applications<'a>(jobs: &'a Jobs, args: &Args) -> Vec<Application<'a>> {
         .collect()
 }
 
-fn line(name: &str, log: &ServerLog, one: &Application<'_>, args: &Args) -> Line {
+fn line(name: &str, log: &ServerLog, one: &Application<'_>, args: &Args) -> Found {
     let found = application(&one.runs, log, args.method.method, &args.method.settings);
-    let job = one.runs[0];
-    Line {
-        found: Found::new(name, args.reading.direction.name(), found.signature),
-        user: job.user.clone(),
-        nodes: job.nodes,
-        command: job.name.clone(),
-        runs: one.runs.len(),
-    }
+    Found::new(name, args.reading.direction.name(), found.signature).of_runs(&one.runs)
 }
 
-fn shown(line: &Line) -> String {
-    let signature = &line.found.signature;
+fn shown(line: &Found) -> String {
+    let signature = &line.signature;
     let used = signature.samples.iter().filter(|sample| sample.used).count();
     let what = if signature.bursts.is_empty() {
         "no burst in common".to_owned()
     } else {
-        let period = line.found.period.map_or(String::new(), |period| format!(", every {period:.0} s"));
+        let period = line.period.map_or(String::new(), |period| format!(", every {period:.0} s"));
         let doubtful = if signature.quality.mean < DOUBTFUL { ", doubtful" } else { "" };
         format!(
             "{}{period}, {}, quality {:.2}{doubtful}",
@@ -164,8 +184,8 @@ fn shown(line: &Line) -> String {
     };
     format!(
         "{:<40} {used:>4} of {:>5} runs  {:>7.0} s  {what}",
-        printable(&line.found.name),
-        line.runs,
+        printable(&line.name),
+        line.runs.unwrap_or(0),
         signature.duration
     )
 }
@@ -189,23 +209,25 @@ impl Results {
             .with_context(name)?;
         let mut held = BTreeSet::new();
         let mut reader = BufReader::new(&file);
-        let (mut whole, mut line, mut number) = (0u64, String::new(), 0u64);
+        let (mut whole, mut line, mut number) = (0u64, Vec::new(), 0u64);
         loop {
             line.clear();
-            let read = reader.read_line(&mut line).with_context(name)?;
-            if read == 0 || !line.ends_with('\n') {
+            // Bytes: what was cut off may end within a letter.
+            let read = reader.read_until(b'\n', &mut line).with_context(name)?;
+            if read == 0 || !line.ends_with(b"\n") {
                 break;
             }
             number += 1;
             if number == 1 {
-                if line.trim_end() != header {
+                if line.trim_ascii_end() != header.as_bytes() {
                     bail!(
-                        "{}: made from other logs or with other settings; name another file",
+                        "{}: made from other logs or with other settings, or a log has grown since; name another \
+                         file",
                         path.display()
                     );
                 }
-            } else if line.contains(SCHEMA) {
-                let known: Known = serde_json::from_str(&line)
+            } else {
+                let known: Known = serde_json::from_slice(&line)
                     .with_context(|| format!("{}, line {number}: expected a signature", path.display()))?;
                 held.insert(known.name);
             }
@@ -221,8 +243,27 @@ impl Results {
         Ok(Results { file, held })
     }
 
-    fn add(&mut self, line: &Line) -> anyhow::Result<()> {
+    fn add(&mut self, line: &Found) -> anyhow::Result<()> {
         serde_json::to_writer(&mut self.file, line).map_err(io::Error::from)?;
         Ok(writeln!(self.file)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_cut_off_within_a_letter_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.jsonl");
+        let whole = "{\"settings\":1}\n{\"schema\":\"ftio.signature/1\",\"name\":\"jürgen 4 lmp\"}\n";
+        let cut = &"{\"schema\":\"ftio.signature/1\",\"name\":\"jü".as_bytes()[..39];
+        std::fs::write(&path, [whole.as_bytes(), cut].concat()).unwrap();
+        assert!(std::fs::read_to_string(&path).is_err(), "half a letter");
+        let results = Results::open(&path, "{\"settings\":1}").unwrap();
+        assert_eq!(results.held.into_iter().collect::<Vec<_>>(), ["jürgen 4 lmp"]);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
+        assert!(Results::open(&path, "{\"settings\":2}").is_err());
     }
 }

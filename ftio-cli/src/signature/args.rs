@@ -1,6 +1,7 @@
 //! The arguments of `ftio signature`. The numbers of the method are options made from their table.
 
 use crate::inputs::RateChoice;
+use crate::values::{given_number, table_number};
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
 use io_signature::settings::{Setting, TABLE};
 use io_signature::{Method, Settings};
@@ -23,8 +24,9 @@ Examples:
   When to start several jobs so that together they stay below 10 GB/s?
       ftio signature stagger lmp.json s3d.json --capacity 10GB
 
-The log is any table that ftio reads: a column of times (seconds, or 2024-05-01T12:00:00) and one of bytes per
-second for each server or partition; counters are turned into rates. Range queries of Prometheus are read.
+The log is any table that ftio reads: a column of times (seconds, or 2024-05-01T12:00:00) and one of bytes \
+per second for each server or partition; counters are turned into rates. Range queries of Prometheus are \
+read.
 
 Exit status: 0 done, 1 failed or no signature, 2 wrong usage.";
 
@@ -129,6 +131,19 @@ pub struct ReadingArgs {
     pub rate: RateChoice,
 }
 
+/// Where goes what `place` and `stagger` find.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub struct ResultArgs {
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Draw the jobs on top of what else is expected
+    #[arg(long, value_name = "FILE.(svg|png)", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+}
+
 /// `--direction`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Direction {
@@ -201,22 +216,13 @@ impl clap::Args for MethodArgs {
 }
 
 fn option(row: &'static Setting) -> clap::Arg {
-    let (low, high) = row.range;
-    let parse = move |text: &str| match text.parse::<f64>() {
-        Ok(value) if (low..=high).contains(&value) => Ok(value),
-        _ => Err(format!("expected a number from {low} to {high}")),
-    };
     let published = if row.published == row.default {
         String::new()
     } else {
         format!(", as published: {}", row.published)
     };
-    clap::Arg::new(row.name)
-        .long(row.name)
-        .value_name("NUMBER")
-        .value_parser(parse)
+    table_number(row.name, row.range, "Method")
         .hide_short_help(true)
-        .help_heading("Method")
         .help(format!("{} ({}) [default: {}{published}]", row.meaning, row.source, row.default))
 }
 
@@ -232,9 +238,9 @@ impl FromArgMatches for MethodArgs {
             *self = MethodArgs { method: Method::Published, settings: Settings::published() };
         }
         for row in TABLE {
-            let given = matches.try_get_one::<f64>(row.name).ok().flatten();
-            if let (Some(value), Some(setting)) = (given, self.settings.get_mut(row.name)) {
-                *setting = *value;
+            let setting = self.settings.get_mut(row.name);
+            if let (Some(value), Some(setting)) = (given_number(matches, row.name), setting) {
+                *setting = value;
             }
         }
         Ok(())

@@ -15,9 +15,10 @@ use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::{Exit, wrong_usage};
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
+use crate::terminal::units::counted;
 use io_signature::application::samples;
 use io_signature::compare::{bursts_of, compare};
-use io_signature::{Analysis, Job, Jobs, Listed, Sample, ServerLog, analyse, periodic};
+use io_signature::{Analysis, Job, Jobs, Listed, Sample, ServerLog, analyse, periodic, time_zone};
 use output::Found;
 use std::io::{self, Write};
 use std::path::Path;
@@ -37,6 +38,8 @@ struct Task {
     name: String,
     samples: Vec<Sample>,
     dropped: Vec<Listed>,
+    /// What the samples were cut out of.
+    log: Option<ServerLog>,
 }
 
 fn one(args: &Args) -> anyhow::Result<Exit> {
@@ -47,7 +50,7 @@ fn one(args: &Args) -> anyhow::Result<Exit> {
         Some(runs) => from_logs(args, jobs.as_ref(), runs)?,
         None => {
             let (samples, dropped) = read::samples(&args.samples, &args.reading, &args.method.settings)?;
-            vec![Task { name: "samples".into(), samples, dropped }]
+            vec![Task { name: "samples".into(), samples, dropped, log: None }]
         }
     };
     let mut stdout = io::stdout().lock();
@@ -57,12 +60,18 @@ fn one(args: &Args) -> anyhow::Result<Exit> {
         analysis.signature.samples.extend(task.dropped.iter().cloned());
         let foreign = foreign(jobs.as_ref(), runs.as_deref().unwrap_or_default());
         analysis.signature.background.periodic = periodic::others(&analysis, &foreign);
-        let found = found(task, analysis, args)?;
+        let mut found = found(task, analysis, args)?;
+        if let Some(runs) = &runs {
+            found = found.of_runs(runs);
+        }
         for warning in &found.signature.warnings {
             complain(Severity::Warning, &format!("{}: {warning}", task.name));
         }
         if found.signature.bursts.is_empty() {
             exit = Exit::Failed;
+            if let (Some(jobs), Some(runs), Some(log)) = (&jobs, &runs, &task.log) {
+                suggest_zone(jobs, runs, log, args);
+            }
         }
         if args.json {
             serde_json::to_writer(&mut stdout, &found).map_err(io::Error::from)?;
@@ -81,6 +90,25 @@ fn one(args: &Args) -> anyhow::Result<Exit> {
     }
     stdout.flush()?;
     Ok(exit)
+}
+
+/// Is the job log in another time zone? Says so if the runs have bursts in common then.
+fn suggest_zone(jobs: &Jobs, runs: &[&Job], log: &ServerLog, args: &Args) -> bool {
+    if !jobs.local {
+        return false;
+    }
+    let found = time_zone::ahead(runs, log, args.method.method, &args.method.settings);
+    if let Some((ahead, signature)) = &found {
+        let offset = args.utc_offset + ahead;
+        let bursts = counted(signature.bursts.len() as u64, "burst");
+        let quality = signature.quality.mean;
+        let what = format!(
+            "with --utc-offset {offset} the runs have {bursts} in common (quality {quality:.2}): are the \
+             times of the job log in another time zone?"
+        );
+        complain(Severity::Note, &what);
+    }
+    found.is_some()
 }
 
 /// The result, with what follows from it.
@@ -128,7 +156,9 @@ fn known(jobs: &Jobs) -> String {
         .applications()
         .into_iter()
         .map(|((user, nodes, name), runs)| {
-            (runs.len(), format!("--user {user} --nodes {nodes} --name {name} ({} runs)", runs.len()))
+            let name = if name.is_empty() { String::new() } else { format!(" --name {name}") };
+            let count = counted(runs.len() as u64, "run");
+            (runs.len(), format!("--user {user} --nodes {nodes}{name} ({count})"))
         })
         .collect();
     all.sort_by(|a, b| b.cmp(a));
@@ -140,17 +170,17 @@ fn known(jobs: &Jobs) -> String {
 fn from_logs(args: &Args, jobs: Option<&Jobs>, runs: &[&Job]) -> anyhow::Result<Vec<Task>> {
     let logs = whole_logs(args)?;
     let mut tasks = Vec::new();
-    for log in &logs {
+    for log in logs {
         if let Some(problem) = jobs.and_then(|jobs| jobs.against_log(log.start, log.end())) {
             anyhow::bail!("{}: {problem}", log.name);
         }
-        let (samples, dropped) = samples(runs, log, &args.method.settings);
+        let (samples, dropped) = samples(runs, &log, &args.method.settings);
         let job = runs[0];
         let mut name = format!("{} {} {}", job.user, job.nodes, job.name).trim().to_owned();
         if args.reading.apart {
             name = format!("{name} on {}", log.name);
         }
-        tasks.push(Task { name, samples, dropped });
+        tasks.push(Task { name, samples, dropped, log: Some(log) });
     }
     Ok(tasks)
 }

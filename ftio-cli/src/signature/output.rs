@@ -5,7 +5,7 @@ use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, counted, percent, si};
 use anyhow::Context;
 use io_signature::compare::Comparison;
-use io_signature::{Signature, periodic};
+use io_signature::{Job, Signature, periodic};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -22,6 +22,15 @@ pub struct Found {
     /// User, nodes and name of the application, or "samples".
     pub name: String,
     pub direction: &'static str,
+    /// Whose runs it is from, on how many nodes, what they ran and how often, if a job log told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<usize>,
     /// The period of its bursts in seconds, as every other command finds it.
     pub period: Option<f64>,
     /// How far to trust the period.
@@ -40,11 +49,26 @@ impl Found {
             schema: SCHEMA,
             name: name.to_owned(),
             direction,
+            user: None,
+            nodes: None,
+            command: None,
+            runs: None,
             period: period.map(|(period, _)| period),
             confidence: period.map_or(0.0, |(_, confidence)| confidence),
             truth: None,
             signature,
         }
+    }
+
+    /// The runs that it is from.
+    pub fn of_runs(mut self, runs: &[&Job]) -> Self {
+        if let Some(job) = runs.first() {
+            self.user = Some(job.user.clone());
+            self.nodes = Some(job.nodes);
+            self.command = Some(job.name.clone());
+        }
+        self.runs = Some(runs.len());
+        self
     }
 }
 
@@ -70,7 +94,8 @@ pub fn table(found: &Found, style: Style) -> String {
         let shown = format!("{:.2}", quality.mean);
         let _ = writeln!(
             out,
-            "  quality {} of 1; leaving a run out changes at most {}; runs correlate with it by {:.2} on average",
+            "  quality {} of 1; leaving a run out changes at most {}; runs correlate with it by {:.2} on \
+             average",
             style.confidence(quality.mean, &shown),
             percent(1.0 - quality.minimum),
             quality.agreement

@@ -3,8 +3,10 @@
 use super::output::Found;
 use crate::canvas::axis::{Axis, Quantity};
 use crate::canvas::curve::Curve;
-use crate::canvas::frame::{Frame, Look};
-use crate::canvas::sheet::{Anchor, Ink, Rectangle, Sheet};
+use crate::canvas::frame::{Frame, Look, shortened, width};
+use crate::canvas::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
+use crate::terminal::text::printable;
+use crate::terminal::units::counted;
 use io_signature::Sample;
 
 const WIDTH: f64 = 1000.0;
@@ -18,18 +20,24 @@ const BANDWIDTH: Quantity = Quantity { name: "bandwidth", unit: "B/s" };
 /// At most so many samples are drawn.
 const MOST_SAMPLES: usize = 30;
 
-/// A frame for curves up to that time and that height, with its axes.
+/// A frame for curves up to that time and that height, with its axes; the title has a line of its own above
+/// the legend.
 fn frame(title: &str, quantity: Quantity, time: f64, highest: f64) -> (Sheet, Frame) {
-    let mut sheet = Sheet { title: title.into(), width: WIDTH, height: HEIGHT, shapes: Vec::new() };
+    let title = shortened(&printable(title), LONGEST_TITLE);
+    let mut sheet = Sheet { title: title.clone(), width: WIDTH, height: HEIGHT, shapes: Vec::new() };
     let frame = Frame {
-        place: Rectangle { left: 84.0, top: 46.0, width: WIDTH - 110.0, height: HEIGHT - 100.0 },
+        place: Rectangle { left: 84.0, top: 68.0, width: WIDTH - 110.0, height: HEIGHT - 122.0 },
         x: Axis::linear(0.0, time).widened(),
         y: Axis::linear(0.0, 1.08 * highest).widened(),
     };
     frame.axes(quantity, BANDWIDTH, &mut sheet);
-    frame.heading(title, &mut sheet);
+    let above = Frame { place: Rectangle { top: 38.0, ..frame.place }, ..frame };
+    above.heading(&title, &mut sheet);
     (sheet, frame)
 }
+
+/// Letters of a title that fit into a line.
+const LONGEST_TITLE: f64 = 105.0;
 
 /// One value a second as a curve that begins at some second.
 fn curve(values: &[f64], start: f64, step: f64) -> Curve {
@@ -58,15 +66,16 @@ pub fn sheet(found: &Found, samples: &[Sample]) -> Sheet {
         frame.filled(&series, Ink::Sampled, 0.35, sheet);
         sheet.line(frame.steps(&series), Ink::Sampled, 1.8);
     });
+    // Where bursts are close, only some have room for their number.
+    let mut room = f64::NEG_INFINITY;
     for (number, burst) in signature.bursts.iter().enumerate() {
         let (x, y) = frame.at((burst.start + burst.end) / 2.0, burst.height);
-        sheet.text(
-            (x, (y - 8.0).max(frame.place.top + 10.0)),
-            (number + 1).to_string(),
-            12.0,
-            Anchor::Middle,
-            Ink::Text,
-        );
+        let text = (number + 1).to_string();
+        let half = width(&text, 12.0) / 2.0;
+        if x - half >= room {
+            sheet.text((x, (y - 8.0).max(frame.place.top + 10.0)), text, 12.0, Anchor::Middle, Ink::Text);
+            room = x + half + 5.0;
+        }
     }
     let entries = [(Ink::Soft, "samples", Look::Line), (Ink::Sampled, "signature", Look::Area)];
     frame.legend(&entries, &mut sheet);
@@ -88,12 +97,14 @@ pub fn stacked(title: &str, names: &[String], jobs: &[(f64, &[f64])], below: &[f
     let (mut sheet, frame) = frame(title, FROM_NOW, time, highest);
     let inks = [Ink::Sampled, Ink::Phase, Ink::Next, Ink::Required, Ink::Exact];
     frame.clipped(&mut sheet, |sheet| {
-        // The topmost first, so that each lower one covers it.
-        for (number, layer) in layers.iter().enumerate().skip(1).rev() {
-            frame.filled(&curve(layer, 0.0, 1.0), inks[(number - 1) % inks.len()], 1.0, sheet);
-        }
+        let outlines: Vec<Vec<Point>> =
+            layers.iter().map(|layer| frame.steps(&curve(layer, 0.0, 1.0))).collect();
         if !below.is_empty() {
-            frame.filled(&curve(&layers[0], 0.0, 1.0), Ink::Soft, 1.0, sheet);
+            frame.filled(&curve(&layers[0], 0.0, 1.0), Ink::Soft, 0.4, sheet);
+        }
+        for (number, pair) in outlines.windows(2).enumerate() {
+            let points = pair[0].iter().rev().chain(&pair[1]).copied().collect();
+            sheet.shapes.push(Shape::Area { points, ink: inks[number % inks.len()], opacity: 1.0 });
         }
         sheet.line(vec![frame.at(0.0, capacity), frame.at(time, capacity)], Ink::Dominant, 1.5);
     });
@@ -101,11 +112,13 @@ pub fn stacked(title: &str, names: &[String], jobs: &[(f64, &[f64])], below: &[f
     if !below.is_empty() {
         entries.push((Ink::Soft, "others, expected", Look::Area));
     }
-    // Each job has its colour; where these repeat, one entry stands for all.
-    if names.len() <= inks.len() {
-        entries.extend(names.iter().zip(inks).map(|(name, ink)| (ink, name.as_str(), Look::Area)));
+    // Each job has its colour; where these repeat or names have no room, one entry stands for all.
+    let all = counted(names.len() as u64, "job");
+    let room: f64 = names.iter().map(|name| width(name, 11.0) + 37.0).sum();
+    if names.len() <= inks.len() && room < 0.8 * frame.place.width {
+        entries.extend(names.iter().zip(inks).map(|(name, ink)| (ink, name.as_str(), Look::Solid)));
     } else {
-        entries.push((Ink::Sampled, "jobs", Look::Area));
+        entries.push((Ink::Sampled, &all, Look::Solid));
     }
     entries.push((Ink::Dominant, "capacity", Look::Line));
     frame.legend(&entries, &mut sheet);

@@ -1,6 +1,6 @@
 //! `ftio signature place`: which partition is best for a job, and when to start.
 
-use super::args::{ReadingArgs, seconds, throughput};
+use super::args::{ReadingArgs, ResultArgs, seconds, throughput};
 use super::{picture, read};
 use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
@@ -13,10 +13,18 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  The best partition for a job that may wait up to an hour:
+      ftio signature place lmp.json --partition scratch1.csv scratch2.csv --wait 3600
+
+Exit status: 0 done, 1 failed, 2 wrong usage.";
+
 /// Find the partition, and the moment, at which a job meets least other traffic
 ///
 /// What a partition will have to do is expected to be what it did at the same time of day in the last days.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// What the job does: a signature as JSON or CSV, or a trace
     #[arg(value_name = "SIGNATURE", value_hint = ValueHint::FilePath)]
@@ -46,25 +54,22 @@ pub struct Args {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: bool,
-
-    /// Draw the job among what is expected of others, on the best partition
-    #[arg(long, value_name = "FILE.(svg|png)", value_hint = ValueHint::FilePath)]
-    pub plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub results: ResultArgs,
 }
 
 #[derive(Serialize)]
-struct Result<'a> {
+struct Record<'a> {
     schema: &'static str,
+    /// When the job could start, in seconds on the clock of the logs.
     now: f64,
+    /// The partitions, the best first.
     placements: &'a [Placement],
 }
 
 /// Rank the partitions.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let picture = args.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
+    let picture = args.results.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
     let signature = read::course(&args.signature)?.into_iter().next().context("there is no signature")?;
     let partitions: Vec<Partition> = read::logs(&args.partition, &args.reading)?
         .into_iter()
@@ -75,8 +80,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let days = usize::from(args.days);
     let found = place(&signature, &partitions, now, args.wait, days);
     let mut stdout = io::stdout().lock();
-    if args.json {
-        let result = Result { schema: "ftio.signature-place/1", now, placements: &found };
+    if args.results.json {
+        let result = Record { schema: "ftio.signature-place/1", now, placements: &found };
         serde_json::to_writer(&mut stdout, &result).map_err(io::Error::from)?;
         writeln!(stdout)?;
     } else {

@@ -2,6 +2,7 @@
 
 use super::args::{Direction, ReadingArgs};
 use crate::terminal::text::{Severity, complain};
+use crate::terminal::units::counted;
 use anyhow::{Context, bail};
 use ftio_core::request::{Class, Mode, Span};
 use ftio_core::source::content::Content;
@@ -198,11 +199,9 @@ pub fn jobs(path: &Path, offset: f64) -> anyhow::Result<Jobs> {
         complain(Severity::Warning, &format!("{name}: {warning}"));
     }
     if let Some((line, problem)) = jobs.dropped.first() {
-        let count = jobs.dropped.len();
-        complain(
-            Severity::Warning,
-            &format!("{name}: {count} lines are no usable job; line {line}: {problem}"),
-        );
+        let count = counted(jobs.dropped.len() as u64, "line");
+        let what = format!("{name}: {count} left out; the first is line {line}: {problem}");
+        complain(Severity::Warning, &what);
     }
     if jobs.jobs.is_empty() {
         bail!("{name}: expected jobs, found none that can be used");

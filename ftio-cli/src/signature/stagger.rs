@@ -1,7 +1,8 @@
 //! `ftio signature stagger`: when to start jobs so that together they stay below a capacity.
 
-use super::args::{seconds, throughput};
+use super::args::{ResultArgs, seconds, throughput};
 use super::{picture, read};
+use crate::canvas::frame::shortened;
 use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
 use crate::terminal::text::printable;
@@ -12,8 +13,16 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+const EXAMPLES: &str = "\
+Examples:
+  Starts of two jobs that together stay below 10 GB/s:
+      ftio signature stagger lmp.json s3d.json --capacity 10GB
+
+Exit status: 0 done, 1 failed, 2 wrong usage.";
+
 /// Find starts of several jobs that keep their sum below a capacity
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// What the jobs do: signatures as JSON or CSV, or traces; a file named twice is two jobs
     #[arg(value_name = "SIGNATURE", required = true, value_hint = ValueHint::FilePath)]
@@ -27,19 +36,16 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "600")]
     pub wait: f64,
 
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: bool,
-
-    /// Draw the jobs on top of each other
-    #[arg(long, value_name = "FILE.(svg|png)", value_hint = ValueHint::FilePath)]
-    pub plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub results: ResultArgs,
 }
 
 #[derive(Serialize)]
-struct Result<'a> {
+struct Record<'a> {
     schema: &'static str,
+    /// The jobs in the order they were given.
     jobs: Vec<Start<'a>>,
+    /// What the servers can do, in bytes per second.
     capacity: f64,
     #[serde(flatten)]
     staggered: &'a Staggered,
@@ -47,13 +53,18 @@ struct Result<'a> {
 
 #[derive(Serialize)]
 struct Start<'a> {
+    /// The file of its signature.
     signature: &'a str,
+    /// Seconds from now to its start.
     start: f64,
 }
 
+/// Letters of a name in a legend.
+const LONGEST_NAME: f64 = 24.0;
+
 /// Find the starts.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let picture = args.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
+    let picture = args.results.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
     let (mut names, mut courses) = (Vec::new(), Vec::new());
     for path in &args.signatures {
         for course in read::course(path)? {
@@ -63,12 +74,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let found = stagger(&courses, args.capacity, args.wait);
     let mut stdout = io::stdout().lock();
-    if args.json {
+    if args.results.json {
         let start = |(name, start): (&'_ String, &f64)| (name.clone(), *start);
         let starts: Vec<(String, f64)> = names.iter().zip(&found.starts).map(start).collect();
         let jobs = starts.iter().map(|(name, start)| Start { signature: name, start: *start }).collect();
         let result =
-            Result { schema: "ftio.signature-stagger/1", jobs, capacity: args.capacity, staggered: &found };
+            Record { schema: "ftio.signature-stagger/1", jobs, capacity: args.capacity, staggered: &found };
         serde_json::to_writer(&mut stdout, &result).map_err(io::Error::from)?;
         writeln!(stdout)?;
     } else {
@@ -91,14 +102,19 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             found.starts.iter().copied().zip(courses.iter().map(Vec::as_slice)).collect();
         let short = |name: &String| {
             let file = Path::new(name).file_name().map_or(name.clone(), |file| file.to_string_lossy().into());
-            printable(&file).into_owned()
+            shortened(&printable(&file), LONGEST_NAME)
         };
         let listed: Vec<String> = names
             .iter()
             .zip(&found.starts)
-            .map(|(name, start)| format!("{} in {start:.0} s", short(name)))
+            .map(|(name, start)| format!("{} at {start:.0} s", short(name)))
             .collect();
-        let title = format!("Starts within {:.0} s that stay below the capacity", args.wait);
+        let above = if found.excess > 0.0 {
+            format!("{} stay above the capacity", bytes(found.excess))
+        } else {
+            "all stay below the capacity".to_owned()
+        };
+        let title = format!("Starts within {:.0} s: {above}", args.wait);
         let sheet = picture::stacked(&title, &listed, &jobs, &[], args.capacity);
         file.write(draw_sheet(&sheet, file.format()))?;
     }

@@ -41,7 +41,7 @@ pub struct RuleArgs {
 
     /// Mean time between failures of the machine, in seconds or as 30m, 24h, 7d: are checkpoints too
     /// frequent?
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
     pub mtbf: Option<f64>,
 }
 
@@ -59,7 +59,7 @@ impl RuleArgs {
 /// `--threshold`.
 fn threshold(text: &str) -> Result<(String, f64), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-    let value = value.parse().map_err(|_| format!("{value:?} is no number"))?;
+    let value = value.parse().map_err(|_| format!("expected a number, found {value:?}"))?;
     Thresholds::default().set(name, value)?;
     Ok((name.to_owned(), value))
 }

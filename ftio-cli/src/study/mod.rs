@@ -3,6 +3,7 @@
 pub mod args;
 
 use crate::inputs::{self, InputArgs};
+use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::inspect::summarize;
@@ -53,9 +54,7 @@ pub fn studies(
         // An input is read three times: what can be read only once is kept in a file.
         let (path, kept) = if path.as_os_str() == "-" { keep_stdin()? } else { (path.clone(), None) };
         if input.merge {
-            anyhow::bail!(crate::exit::wrong_usage(
-                "--merge: a report is of one input, or of several side by side"
-            ));
+            anyhow::bail!(crate::exit::wrong_usage("--merge: give one input, or several to compare them"));
         }
         for one in study_path(&path, &reading, question) {
             // Not by the name of the file that it was kept in.
@@ -99,7 +98,9 @@ fn study(
     for_period: Result<Opened, SourceError>,
     question: &Question,
 ) -> Result<Study, SourceError> {
-    let usage = usage(for_usage?)?;
+    let for_usage = for_usage?;
+    let _waiting = Waiting::reading(&for_usage.name);
+    let usage = usage(for_usage)?;
     let summary = summarize(for_summary?)?;
     let opened = for_period?;
     let name = opened.name.clone();

@@ -5,4 +5,5 @@ pub mod progress;
 pub mod style;
 pub mod text;
 pub mod units;
+pub mod waiting;
 pub mod width;

@@ -43,11 +43,16 @@ impl Progress {
         }
     }
 
-    /// Take the bar away.
-    pub fn finish(self) {
-        if self.shown.is_some() {
+    /// Take the bar away while something else is printed; the next [`add`](Self::add) brings it back.
+    pub fn hide(&mut self) {
+        if self.shown.take().is_some() {
             eprint!("\r\x1b[2K");
         }
+    }
+
+    /// Take the bar away.
+    pub fn finish(mut self) {
+        self.hide();
     }
 }
 

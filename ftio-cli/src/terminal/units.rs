@@ -34,9 +34,18 @@ pub fn si(value: f64, unit: &str) -> String {
     format!("{} {letter}{unit}", digits(scaled))
 }
 
-/// A number of unknown unit.
+/// A number of unknown unit: without a prefix, unless it would be long.
 pub fn number(value: f64) -> String {
-    si(value, "").trim_end().to_owned()
+    let size = value.abs();
+    if size >= 1e6 || (size > 0.0 && size < 1e-3) {
+        return format!("{value:.3e}");
+    }
+    let text = format!("{value:.*}", if size < 1.0 { 4 } else { 3 });
+    let text = if size >= 1.0 { digits(value) } else { text };
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
 }
 
 /// Bytes without a fraction below 1 kB.
@@ -101,7 +110,10 @@ mod tests {
         assert_eq!(seconds(86_400.0), "86400 s (24.0 h)");
         assert_eq!(seconds(350_932.0), "350932 s (4.1 d)");
         assert_eq!(seconds(3599.0), "3599 s");
-        assert_eq!((number(0.75), number(3.0)), ("750.0 m".into(), "3".into()));
+        for (value, text) in [(0.75, "0.75"), (3.0, "3"), (0.0, "0"), (-1.5, "-1.5"), (1234.5678, "1235")] {
+            assert_eq!(number(value), text);
+        }
+        assert_eq!((number(25.767e9), number(2e-5)), ("2.577e10".into(), "2.000e-5".into()));
         assert_eq!(percent(0.62737), "62.7 %");
         assert_eq!((percent(0.99999), percent(1.0)), ("99.9 %".into(), "100.0 %".into()));
         assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");

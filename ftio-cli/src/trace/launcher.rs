@@ -80,8 +80,8 @@ impl Launcher {
     }
 }
 
-/// What srun is told to export, and the other arguments. The program's own arguments are left alone: they begin where
-/// something is that can be run.
+/// What srun is told to export, and the other arguments. The program's own arguments are left alone: they
+/// begin where something is that can be run.
 fn take_export(given: &[OsString]) -> (OsString, Vec<OsString>) {
     let mut rest = given.to_vec();
     let program = rest.iter().position(|word| is_program(word)).unwrap_or(rest.len());

@@ -1,6 +1,7 @@
 //! `ftio trace -- COMMAND…`: run a program with libtmio.so preloaded.
 
 mod launcher;
+mod processes;
 
 use crate::exit::Exit;
 use anyhow::{Context, bail};
@@ -16,12 +17,28 @@ use std::process::Command;
 /// What the library is called.
 const LIBRARY: &str = "libtmio.so";
 
+const EXAMPLES: &str = "\
+Examples:
+  On four ranks, into a file of a chosen name:
+      ftio trace -o run.msgpack -- mpirun -n 4 ./app
+  In a batch script, writing out every ten seconds so that ftio predict can follow:
+      ftio trace --flush interval:10 -- srun ./app
+  What would be run:
+      ftio trace --dry-run -- mpirun -n 4 ./app
+
+Other settings of the library are variables of the environment, such as TMIO_FILES='*.h5'.
+
+Exit status: that of the program; 1 if it could not be run, 2 wrong usage.";
+
 /// Run a program with libtmio.so preloaded
 ///
-/// The environment is set up and the program takes the place of ftio. Where the command is a launcher (mpirun
-/// or mpiexec of Open MPI, MPICH or Intel MPI; srun), the launcher is asked to pass the settings to the
-/// ranks on all nodes.
+/// Where the command is a launcher (mpirun or mpiexec of Open MPI, MPICH or Intel MPI; srun), it takes the
+/// place of ftio, and is asked to pass the settings to the ranks on all nodes; their MPI-IO is traced. Any
+/// other command is run with all that it starts: what each process reads and writes by POSIX calls and C
+/// streams is traced, and becomes one trace when the command has ended, with the processes as ranks. The
+/// exit code is that of the command.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Where the trace goes [default: tmio_%j_%n.msgpack in the working directory of rank 0]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -30,6 +47,15 @@ pub struct Args {
     /// When to write out besides the end: finalize, close, or interval:SECONDS
     #[arg(long, value_name = "WHEN")]
     pub flush: Option<String>,
+
+    /// What to trace: mpiio, posix, stdio [default: $TMIO_LAYERS, or all of them; with a launcher, mpiio]
+    #[arg(long, value_name = "LIST")]
+    pub layers: Option<String>,
+
+    /// Leave out processes that move fewer bytes (K, M or G may follow) in less than a second [default:
+    /// $TMIO_MIN_BYTES, or 1M; the command itself is always traced]
+    #[arg(long, value_name = "SIZE")]
+    pub min_bytes: Option<String>,
 
     #[command(flatten)]
     pub library: LibraryArgs,
@@ -60,19 +86,32 @@ pub struct ProgramArgs {
 }
 
 /// How a program is traced.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Tracing<'a> {
     /// Where the trace goes, if not where the library puts it.
     pub output: Option<&'a Path>,
     /// When to write out besides the end, if at all.
     pub flush: Option<&'a str>,
     pub library: &'a LibraryArgs,
+    /// Further variables of the environment.
+    pub variables: Vec<(&'static str, OsString)>,
 }
 
 /// Set up the environment and become the program. Returns only if that fails.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (output, flush) = (args.output.as_deref(), args.flush.as_deref());
-    let mut command = Tracing { output, flush, library: &args.library }.command(&args.program)?;
+    let mut variables = Vec::new();
+    variables.extend(args.layers.as_ref().map(|layers| ("TMIO_LAYERS", layers.into())));
+    variables.extend(args.min_bytes.as_ref().map(|bytes| ("TMIO_MIN_BYTES", bytes.into())));
+    let is_launcher = args.program.command.first().is_some_and(|program| Launcher::of(program).is_some());
+    let run = match is_launcher {
+        true => None,
+        false => Some(processes::Run::new(output, args.layers.as_deref(), &mut variables)?),
+    };
+    let mut command = Tracing { output, flush, library: &args.library, variables }.command(&args.program)?;
+    if let Some(run) = run.flatten().filter(|_| !args.dry_run) {
+        return run.run(command);
+    }
     if args.dry_run {
         show(&command)?;
         return Ok(Exit::Done);
@@ -92,6 +131,7 @@ impl Tracing<'_> {
         if let Some(flush) = self.flush {
             variables.push(("TMIO_FLUSH", flush.into()));
         }
+        variables.extend(self.variables.iter().cloned());
         let Some((program, rest)) = program.command.split_first() else { bail!("no command") };
         let passed_on = Launcher::of(program).and_then(|launcher| launcher.arguments(&variables, rest));
         let mut command = Command::new(program);

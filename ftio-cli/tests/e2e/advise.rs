@@ -1,9 +1,9 @@
 //! `ftio advise`.
 
-use crate::support::{SECOND, Script, blocking, exit_code, ftio, stderr, stdout};
+use crate::support::{SECOND, Script, blocking, exit_code, ftio, nonblocking, stderr, stdout};
 use serde_json::Value;
 use std::path::Path;
-use tmio_trace::{Direction, FilePointer, OpKind, Operation};
+use tmio_trace::{AsyncTimes, Direction, FilePointer, OpKind, Operation};
 
 fn advice(directory: &Path, args: &[&str]) -> Value {
     let output = ftio(directory, &[&["advise", "--json"], args].concat());
@@ -53,6 +53,116 @@ fn nothing_above_info_on_a_well_behaved_job() {
     let hide = &advice["findings"].as_array().unwrap()[0];
     assert_eq!(hide["id"], "could-be-nonblocking");
     assert!(hide["evidence"].as_str().unwrap().contains("would hide all of it"), "{hide}");
+}
+
+/// Every ten seconds each of four ranks writes 4 × 32 MiB to a file of its own, one after the other.
+fn file_per_process() -> Script {
+    let write = |rank: u32, i: i64| Operation {
+        file: 2 + rank,
+        offset: i * (32 << 20),
+        ..blocking(
+            Direction::Write,
+            (10 * (i / 4) + 4) * SECOND + (i % 4) * SECOND / 8,
+            (10 * (i / 4) + 4) * SECOND + (i % 4 + 1) * SECOND / 8,
+            32 << 20,
+        )
+    };
+    let blocks = (0..4).map(|rank| (rank, (0..40).map(|i| write(rank, i)).collect())).collect();
+    Script { ranks: 4, end: 100 * SECOND, blocks, process_written: 4 * 40 * (32 << 20) }
+}
+
+/// Two small writes of each rank in ten minutes.
+fn little_io() -> Script {
+    let write = |rank: u32, i: i64| Operation {
+        offset: (2 * i64::from(rank) + i) * 1000,
+        ..blocking(Direction::Write, (300 * i + 5) * SECOND, (300 * i + 5) * SECOND + 40_000, 1000)
+    };
+    let blocks = (0..8).map(|rank| (rank, (0..2).map(|i| write(rank, i)).collect())).collect();
+    Script { ranks: 8, end: 600 * SECOND, blocks, process_written: 16_000 }
+}
+
+/// Nonblocking writes that are complete long before they are waited for.
+fn hidden() -> Script {
+    let write = |rank: u32, i: i64| {
+        let issued = 10 * i * SECOND;
+        let times = AsyncTimes { issued, deadline: issued + 9 * SECOND, pending_until: issued, test_time: 0 };
+        Operation {
+            offset: (4 * i + i64::from(rank)) * (16 << 20),
+            ..nonblocking(issued, issued + 2 * SECOND, 16 << 20, times)
+        }
+    };
+    let blocks = (0..4).map(|rank| (rank, (0..10).map(|i| write(rank, i)).collect())).collect();
+    Script { ranks: 4, end: 100 * SECOND, blocks, process_written: 4 * 10 * (16 << 20) }
+}
+
+/// Sixteen ranks that each write 10 GB to a file of their own in requests of 16 MiB, by POSIX.
+fn posix_file_per_process() -> Vec<u8> {
+    let record = |rank: u64| {
+        let mut record = darshan_log::PosixRecord::new(100 + rank, rank as i64);
+        for (counter, value) in [
+            (darshan_log::PosixCounter::Opens, 1),
+            (darshan_log::PosixCounter::Writes, 640),
+            (darshan_log::PosixCounter::BytesWritten, 640 << 24),
+            (darshan_log::PosixCounter::SeqWrites, 639),
+            (darshan_log::PosixCounter::ConsecWrites, 639),
+            (darshan_log::PosixCounter::SizeWrite10m100m, 640),
+            (darshan_log::PosixCounter::FileAlignment, 1 << 20),
+        ] {
+            record[counter] = value;
+        }
+        record[darshan_log::PosixTime::WriteTime] = 20.0 + 0.1 * rank as f64;
+        record[darshan_log::PosixTime::MetaTime] = 0.01;
+        record[darshan_log::PosixTime::WriteStartTimestamp] = 1.0;
+        record[darshan_log::PosixTime::WriteEndTimestamp] = 900.0;
+        record
+    };
+    let mut job = darshan_log::Job { nprocs: 16, ..Default::default() };
+    job.end.seconds = 1000;
+    let records: Vec<_> = (0..16).map(record).collect();
+    let log = darshan_log::write::LogWriter::new(darshan_log::Format::V3_41, job).records(4, &records);
+    log.to_bytes().unwrap()
+}
+
+#[test]
+fn nothing_above_info_on_other_well_behaved_jobs() {
+    let dir = tempfile::tempdir().unwrap();
+    file_per_process().write(&dir.path().join("file_per_process"));
+    little_io().write(&dir.path().join("little"));
+    hidden().write(&dir.path().join("hidden"));
+    std::fs::write(dir.path().join("posix.darshan"), posix_file_per_process()).unwrap();
+    for name in ["file_per_process", "little", "hidden", "posix.darshan"] {
+        let advice = advice(dir.path(), &[name]);
+        assert_eq!(ids(&advice, "low"), [""; 0], "{name}: {advice}");
+    }
+}
+
+#[test]
+fn ranks_are_not_compared_where_some_were_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = badly_behaved();
+    script.write_filtered(&dir.path().join("filtered"), "TMIO_RANKS=0");
+    let (bytes, ends) = script.frames();
+    std::fs::write(dir.path().join("cut"), &bytes[..ends[ends.len() - 2]]).unwrap();
+    for (name, why) in [("filtered", "TMIO_RANKS=0"), ("cut", "did not reach its end")] {
+        let advice = advice(dir.path(), &[name]);
+        let found = ids(&advice, "info");
+        assert!(!found.iter().any(|id| id == "rank-imbalance" || id == "stragglers"), "{name}: {advice}");
+        let findings = advice["findings"].as_array().unwrap();
+        let not_all = findings.iter().find(|finding| finding["id"] == "not-all-seen").unwrap();
+        assert!(not_all["evidence"].as_str().unwrap().contains(why), "{not_all}");
+        // What was recorded is judged all the same.
+        assert!(found.iter().any(|id| id == "small-writes"), "{name}: {found:?}");
+    }
+    // Nobody who has filtered is told to switch to MPI-IO.
+    let mut nothing = Script::bursts(2, 0);
+    nothing.process_written = 1 << 30;
+    nothing.write_filtered(&dir.path().join("nothing"), "TMIO_FILES=*.nope");
+    for args in [&["nothing"][..], &["info", "nothing"]] {
+        let said = stdout(&ftio(dir.path(), args));
+        assert!(said.contains("TMIO_FILES=*.nope") && !said.contains("TMIO_LAYERS"), "{said}");
+    }
+    let about = stdout(&ftio(dir.path(), &["info", "--json", "nothing"]));
+    assert!(about.contains("\"filters\":\"TMIO_FILES=*.nope\""), "{about}");
 }
 
 #[test]
@@ -162,5 +272,24 @@ fn the_page_about_advice_names_every_rule_and_threshold() {
     assert!(names.len() > 40, "{listed}");
     for name in names {
         assert!(page.contains(&format!("`{name}`")), "docs/advice.md does not name {name}");
+    }
+}
+
+/// Every code of a finding that Drishti 0.8 knows (there is no P20) has an answer, or a reason why not.
+#[test]
+fn the_page_about_advice_answers_every_finding_of_drishti() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/advice.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, table) = page.split_once("## Beside Drishti").unwrap();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.split('|').count() == 5)
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    let posix = (1..=22).filter(|number| *number != 20).map(|number| format!("P{number:02}"));
+    let codes = std::iter::once("S01".to_owned()).chain(posix).chain((1..=10).map(|n| format!("M{n:02}")));
+    for code in codes {
+        let answered = rows.iter().any(|row| row[1].split(", ").any(|one| one == code) && row[3].len() > 10);
+        assert!(answered, "docs/advice.md does not answer {code}");
     }
 }

@@ -30,7 +30,12 @@ fn other_names_are_subcommands() {
     assert_eq!(called("ioplot", &["-o", "t.svg", "t"]), "t.svg\n");
     let predicted = called("predictor", &["--json", "--until-complete", "t"]);
     assert!(predicted.starts_with("{\"schema\":\"ftio.prediction/"), "{predicted}");
-    assert_eq!(called("ioparse", &["t"]), stdout(&ftio(dir.path(), &["scale", "t"])));
+    // As the Python FTIO's: a file of that name, written anew.
+    std::fs::write(dir.path().join("scale.jsonl"), "old").unwrap();
+    assert_eq!(called("ioparse", &["t"]), "");
+    let written = std::fs::read_to_string(dir.path().join("scale.jsonl")).unwrap();
+    assert_eq!(written, stdout(&ftio(dir.path(), &["scale", "t"])));
+    assert_eq!(called("ioparse", &["-o", "-", "t"]), written);
 }
 
 #[test]

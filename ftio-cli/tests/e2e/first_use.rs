@@ -82,7 +82,7 @@ fn predict_says_what_it_waits_for() {
     assert!(stderr(&output).contains("waiting for nope.msgpack"), "{}", stderr(&output));
     std::fs::write(dir.path().join("LICENSE"), "Redistribution and use in source and binary forms").unwrap();
     let output = ftio(dir.path(), &["predict", "--timeout", "2.5", "--poll", "0.5", "LICENSE"]);
-    assert!(stderr(&output).contains("LICENSE: is of no known format"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("LICENSE: unknown format"), "{}", stderr(&output));
     for target in ["9798", ":99999"] {
         let output = ftio(dir.path(), &["predict", "--prometheus", target, "LICENSE"]);
         assert_eq!(output.status.code(), Some(2), "{target}: {}", stderr(&output));

@@ -117,7 +117,7 @@ struct Ranked {
     callpath: String,
     metric: String,
     value: f64,
-    share: f64,
+    of_largest: f64,
     growth: Option<f64>,
 }
 

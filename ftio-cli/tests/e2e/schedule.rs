@@ -214,6 +214,7 @@ impl Scheduling {
 
     fn next(&mut self) -> Said {
         let line = self.lines.recv_timeout(Duration::from_secs(60)).expect("nothing was said");
+        crate::schemas::valid(&line, "ftio.priority/1");
         serde_json::from_str(&line).unwrap()
     }
 }

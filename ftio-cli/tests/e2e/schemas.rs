@@ -2,6 +2,7 @@
 
 use crate::support::{Script, ftio, stderr, stdout};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -122,7 +123,7 @@ fn is_a(value: &Value, kind: &str) -> bool {
 }
 
 /// Every line is an object of the schema that it names.
-fn valid(text: &str, name: &str) {
+pub(crate) fn valid(text: &str, name: &str) {
     let schema = schema(name);
     assert!(!text.trim().is_empty(), "{name}: nothing was printed");
     for line in text.lines() {
@@ -166,7 +167,8 @@ fn every_json_is_as_its_schema_says() {
         })
         .collect();
     std::fs::write(dir.path().join("scale.jsonl"), model).unwrap();
-    let cases: [(&str, &[&str]); 19] = [
+    std::fs::create_dir(dir.path().join("spools")).unwrap();
+    let cases: [(&str, &[&str]); 20] = [
         ("ftio.detection/1", &["--json", "a.msgpack", "b.msgpack", "one.msgpack"]),
         ("ftio.detection/1", &["--json", "-c", "-n", "2", "--over-time", "--reconstruct", "3", "a.msgpack"]),
         ("ftio.detection/1", &["--json", "--per-rank", "a.msgpack"]),
@@ -174,6 +176,7 @@ fn every_json_is_as_its_schema_says() {
         ("ftio.detection/1", &["--json", "--compat", "a.msgpack"]),
         ("ftio.detection/1", &["--json", "load.csv"]),
         ("ftio.info/1", &["info", "--json", "a.msgpack", "job.darshan", "load.csv"]),
+        ("ftio.clean/1", &["clean", "--json", "spools"]),
         ("ftio.prediction/1", &["predict", "--json", "--until-complete", "a.msgpack"]),
         ("ftio.advice/1", &["advise", "--json", "--mtbf", "1d", "a.msgpack", "job.darshan", "load.csv"]),
         ("ftio.report/1", &["report", "--format", "json", "a.msgpack"]),
@@ -208,6 +211,43 @@ fn every_json_is_as_its_schema_says() {
         } else {
             valid(&stdout(&output), name);
         }
+    }
+}
+
+/// Files that a command writes for itself, to go on with later: nobody else reads them.
+const OWN_FILES: [&str; 2] = ["ftio.categorize.part/1", "ftio.signature-archive/1"];
+
+/// All names of schemas in the sources, without tests.
+fn names() -> BTreeSet<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders: Vec<PathBuf> =
+        ["ftio-core/src", "ftio-cli/src", "crates"].map(|name| root.join(name)).into();
+    let mut found = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("tests") && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(path).unwrap();
+                let quoted = text.split('"').filter(|text| text.starts_with("ftio.") && text.contains('/'));
+                found.extend(
+                    quoted.filter(|text| text.ends_with(|c: char| c.is_ascii_digit())).map(str::to_owned),
+                );
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_name_has_a_file_and_is_documented() {
+    let page = std::fs::read_to_string(folder().join("../json.md")).unwrap();
+    let names = names();
+    assert!(names.contains("ftio.detection/1") && names.len() > 15, "{names:?}");
+    for name in names.iter().filter(|name| !OWN_FILES.contains(&name.as_str())) {
+        assert_eq!(schema(name)["title"], **name);
+        assert!(page.contains(&format!("[`{name}`]")), "docs/json.md lacks {name}");
     }
 }
 

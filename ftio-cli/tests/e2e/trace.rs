@@ -74,7 +74,10 @@ fn each_launcher_gets_its_own_options() {
         "{srun}"
     );
     let other = shown(&program(dir.path(), "launcher", ""));
-    assert!(other.starts_with(&format!("LD_PRELOAD={library} TMIO_OUTPUT=/x/o ")), "{other}");
+    for variable in [format!("LD_PRELOAD={library} "), "TMIO_OUTPUT=/x/o ".into(), "TMIO_RUN=".into()] {
+        assert!(other.contains(&variable), "{variable}: {other}");
+    }
+    assert!(other.contains("TMIO_LAYERS=mpiio,posix,stdio"), "{other}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::phases::phase::Phase;
 use crate::signal::Signal;
 use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
+use crate::source::Marked;
 use crate::spectral::harmonics::Candidates;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::{Spectrum, Wave};
@@ -39,6 +40,8 @@ pub struct Analysis {
     pub is_quantity: bool,
     /// The phases that were counted, if there is a period by them; here in seconds of job time.
     pub phases: Vec<Phase>,
+    /// What the program has marked.
+    pub marks: Vec<Marked>,
 }
 
 impl Analysis {
@@ -64,6 +67,7 @@ impl Analysis {
             lanes: None,
             is_quantity: false,
             phases: Vec::new(),
+            marks: Vec::new(),
         }
     }
 

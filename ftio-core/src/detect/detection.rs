@@ -12,6 +12,7 @@ use crate::estimate::forecast::Provisional;
 use crate::estimate::kind::SignalKind;
 use crate::estimate::{FirstPhase, PeriodOf};
 use crate::request::Mode;
+use crate::request::layer::Layer;
 use crate::spectral::reconstruct::Reconstruction;
 use crate::spectral::spectrum::TopFrequency;
 use crate::time::ClockTime;
@@ -79,6 +80,9 @@ pub struct Detection {
     pub reasons: Vec<String>,
     /// What the reader should know about the data.
     pub notes: Vec<String>,
+    /// The layer whose requests were analysed ("mpiio", "posix", "stdio", …), where the input has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<Layer>,
     /// The rank, if the ranks were analysed one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,

@@ -65,14 +65,12 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
                 });
             }
         })?;
-        return Ok(Analysis { lanes, ..compat::analyse(name, &phases, mode, &job, options) });
+        let marks = job.marks.clone();
+        return Ok(Analysis { lanes, marks, ..compat::analyse(name, &phases, mode, &job, options) });
     }
-    // What has been in bins before is sampled at exactly their width.
-    let options = &Options {
-        frequency: options.frequency.or(source.bin().map(|ns| PER_SECOND / ns as f64)),
-        ..options.clone()
-    };
-    let mut collector = options.collector();
+    let bin = source.bin().filter(|_| options.frequency.is_none());
+    let options = &with_bins(bin, options);
+    let mut collector = options.collector().of_samples(bin);
     let span = options.mode.map_or(Span::Actual, Mode::span);
     let job = if options.keep_requests {
         collector.keep_lanes(options.window());
@@ -83,14 +81,27 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
     Ok(analyse(name, collector.finish(), &job, options))
 }
 
+/// Read a source and return only its period and the confidence: what [`detect`] would say, without the rest
+/// of it. `None` if there is no I/O.
+pub fn detect_period(source: impl Source, options: &Options) -> Result<Option<Estimate>, SourceError> {
+    in_window(source, options, |windows, sampled| windows.find(sampled).estimate)
+}
+
 /// Read a source and return what the estimator saw in it, for fitting its weights; `None` if there is nothing
 /// to see.
 pub fn detect_hypotheses(source: impl Source, options: &Options) -> Result<Option<View>, SourceError> {
-    let options = &Options {
-        frequency: options.frequency.or(source.bin().map(|ns| PER_SECOND / ns as f64)),
-        ..options.clone()
-    };
-    let mut collector = options.collector();
+    in_window(source, options, |windows, sampled| windows.view(&sampled)).map(Option::flatten)
+}
+
+/// Look at the window of a source; `None` if there is nothing in it.
+fn in_window<T>(
+    source: impl Source,
+    options: &Options,
+    look: impl FnOnce(&Windows<'_>, Sampled) -> T,
+) -> Result<Option<T>, SourceError> {
+    let bin = source.bin().filter(|_| options.frequency.is_none());
+    let options = &with_bins(bin, options);
+    let mut collector = options.collector().of_samples(bin);
     let span = options.mode.map_or(Span::Actual, Mode::span);
     let job = Box::new(source).read(span, &mut |requests| collector.add(requests))?;
     let mut collected = collector.finish();
@@ -98,7 +109,14 @@ pub fn detect_hypotheses(source: impl Source, options: &Options) -> Result<Optio
     collected.bins.fit(from, to);
     let begins = job.start.or(collected.bins.extent().map(|(first, _)| first)).unwrap_or(0);
     let windows = Windows::new(&collected.bins, begins, &job, options);
-    Ok(windows.view(&windows.sample(from, to)))
+    let sampled = sample(&windows, Some((from, to)), options, &mut Vec::new());
+    Ok(Some(look(&windows, sampled)))
+}
+
+/// What has been in bins before is sampled at exactly their width.
+fn with_bins(bin: Option<i64>, options: &Options) -> Options {
+    let frequency = options.frequency.or(bin.map(|ns| PER_SECOND / ns as f64));
+    Options { frequency, ..options.clone() }
 }
 
 /// Analyse what was collected.
@@ -108,11 +126,11 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     if let Some((from, to)) = window {
         collected.bins.fit(from, to);
     }
-    complain(&collected, &mut notes);
+    complain(&collected, options, &mut notes);
     if let (Some(from), Some(end)) = (options.from, job.end.map(seconds))
         && from >= end
     {
-        notes.push(format!("the window begins at {from} s, and the job ended at {end} s"));
+        notes.push(format!("the window begins at {from} s, but the job ended at {end} s"));
     }
     if let Some((mode, bytes)) = collected.left_out {
         let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);
@@ -132,6 +150,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
 
     let mut detection = describe(&found, window, &finest, job, options);
     detection.source = name.to_owned();
+    detection.layer = job.layer;
     detection.mode = collected.mode;
     detection.requests = collected.bins.requests();
     detection.notes = job.warnings.iter().chain(&notes).cloned().collect();
@@ -168,6 +187,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         lanes: collected.lanes,
         scalogram,
         is_quantity: job.per_unit.is_some(),
+        marks: job.marks.clone(),
         phases: estimate.phases.iter().map(in_job_time).collect(),
         signal,
     }
@@ -319,9 +339,10 @@ fn correlate(fine: &Signal, period: Option<f64>) -> Option<Autocorrelation> {
     Autocorrelation::of(&smoothed(&thin.samples, width), thin.step())
 }
 
-fn complain(collected: &Collected, notes: &mut Vec<String>) {
+fn complain(collected: &Collected, options: &Options, notes: &mut Vec<String>) {
     if collected.bins.total_bytes() == 0 {
-        notes.push(format!("no bytes were transferred in mode {}", collected.mode));
+        let within = if options.from.is_some() || options.to.is_some() { " in this window" } else { "" };
+        notes.push(format!("no bytes were transferred in mode {}{within}", collected.mode));
     }
     if collected.bins.inverted() > 0 {
         notes.push(format!(

@@ -65,6 +65,10 @@ pub fn detect_each(
             groups.values_mut().for_each(|gathered| gathered.limit(max_bins));
         }
     })?;
+    if unknown > 0 && groups.is_empty() {
+        let what = if group == Group::Rank { "ranks" } else { "files" };
+        return Err(SourceError::NotTold { name: name.into(), what });
+    }
     if unknown > 0 {
         let what = if group == Group::Rank { "rank" } else { "file" };
         job.notes.push(format!("{unknown} requests whose {what} is not known were left out"));

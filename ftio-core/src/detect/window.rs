@@ -28,8 +28,8 @@ pub struct Windows<'a> {
     frequency: Option<f64>,
     /// Samples are divided by this (see [`Job::per_unit`]).
     per_unit: f64,
-    /// Seconds between the samples of a series (see [`Job::sampled`]).
-    sampled: Option<f64>,
+    /// Nanoseconds between the samples of a series (see [`Job::sampled`]).
+    sampled: Option<i64>,
     /// Periods of interest, in seconds.
     periods: (f64, f64),
     detector: SpectralDetector,
@@ -65,7 +65,7 @@ impl<'a> Windows<'a> {
             begins,
             frequency: options.frequency,
             per_unit: job.per_unit.unwrap_or(1.0),
-            sampled: job.sampled.map(seconds),
+            sampled: job.sampled,
             periods: (options.min_period.unwrap_or(0.0), options.max_period.unwrap_or(f64::INFINITY)),
             detector: options.spectral_detector(),
         }
@@ -73,7 +73,7 @@ impl<'a> Windows<'a> {
 
     /// The signal of `[from, to)`, in nanoseconds of job time.
     pub fn sample(&self, from: i64, to: i64) -> Sampled {
-        let mut fine = Signal::fine(self.bins, from, to);
+        let mut fine = Signal::fine(self.bins, from, to, self.sampled);
         let mut signal = match self.frequency {
             None => Signal::automatic(self.bins, from, to),
             Some(hz) => Signal::with_width(self.bins, from, to, width(hz)),
@@ -127,7 +127,7 @@ impl<'a> Windows<'a> {
 
     /// What is known about a window beside its samples.
     fn given(&self, sampled: &Sampled) -> Given {
-        Given { cut: sampled.cut, sampled: self.sampled, periods: self.periods }
+        Given { cut: sampled.cut, sampled: self.sampled.map(seconds), periods: self.periods }
     }
 
     /// What the estimator sees in a window that was sampled; `None` if it is empty or constant.

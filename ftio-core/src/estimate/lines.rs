@@ -6,7 +6,7 @@
 
 use crate::estimate::correlation::cut_bandwidth;
 use crate::signal::Signal;
-use realfft::RealFftPlanner;
+use crate::spectral::fft;
 use std::f64::consts::TAU;
 
 /// Samples whose spectrum is taken.
@@ -45,7 +45,7 @@ impl Powers {
         samples.iter_mut().for_each(|x| *x -= mean);
         let mut powers = Vec::new();
         if n >= 2 {
-            let transform = RealFftPlanner::<f64>::new().plan_fft_forward(n);
+            let transform = fft::forward(n);
             let mut spectrum = transform.make_output_vec();
             if transform.process(&mut samples, &mut spectrum).is_ok() {
                 powers = spectrum.iter().skip(1).map(|x| x.norm_sqr()).collect();

@@ -104,7 +104,7 @@ pub fn estimate_sections(
     evidence.spectrum_confidence = spectral.confidence();
     let length = views[clearest].signal.duration();
     let reason =
-        format!("more phases than the whole shows: {} sections of {length:.3} s were looked at", views.len());
+        format!("too many phases for the whole job: {} sections of {length:.3} s were analysed", views.len());
     if confidence < ANSWER || periods.is_empty() {
         return Some(Estimate { evidence, reasons: vec![reason], ..Estimate::default() });
     }

@@ -111,7 +111,7 @@ fn foretold(view: &View, found: Estimate) -> Estimate {
 fn refused(best: &Candidate, evidence: Evidence) -> Estimate {
     let one = &best.best.hypothesis;
     let mut reasons = vec![format!(
-        "the best guess, {:.3} s from {} phases, has a probability of {:.0} %; that there is no period, {:.0} %",
+        "the best guess, {:.3} s from {} phases, has a probability of {:.0} %, and no period one of {:.0} %",
         one.period,
         one.members.len(),
         100.0 * best.probability,
@@ -280,6 +280,7 @@ fn changing(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
     let [before, after] = one.ends.unwrap_or([one.period; 2]);
     let phases = view.members(one);
     let (first, second) = phases.split_at(one.at.min(phases.len()));
+    let (before, after) = (within(first, before), within(second, after));
     let at = view.signal.start_seconds() + second.first().map_or(0.0, |phase| phase.start);
     let reason = format!("the period changes at {at:.3} s: {before:.3} s before, {after:.3} s after");
     let of = |phases: &[Phase], period: f64| PeriodOf::of(&view.signal, period, best.probability, phases);
@@ -290,4 +291,13 @@ fn changing(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
         reasons: vec![reason],
         ..Estimate::default()
     }
+}
+
+/// The mean distance of phases that follow each other about every `period`. What comes before them and after
+/// them belongs to another rhythm, and is not counted.
+fn within(phases: &[Phase], period: f64) -> f64 {
+    let (Some(first), Some(last)) = (phases.first(), phases.last()) else { return period };
+    let span = last.start - first.start;
+    let distances = (span / period).round();
+    if distances >= 1.0 { span / distances } else { period }
 }

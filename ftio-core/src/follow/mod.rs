@@ -118,6 +118,11 @@ impl Follower {
         }
     }
 
+    /// Will it be known when the job has ended? Files that others append to do not say so.
+    pub fn tells_end(&self) -> bool {
+        !matches!(self.state, State::Appended(_))
+    }
+
     /// `None`: look again.
     fn look(&mut self, visit: &mut dyn FnMut(Event<'_>)) -> Result<Option<Status>, SourceError> {
         match &mut self.state {
@@ -238,7 +243,7 @@ impl Follower {
             let found = String::from_utf8_lossy(&head[..head.len().min(24)]).escape_debug().to_string();
             let name = &self.name;
             visit(Event::Warning(&format!(
-                "{name}: is of no known format; it begins with \"{found}\". Waiting for more"
+                "{name}: unknown format; it begins with \"{found}\". Waiting for more"
             )));
         }
     }

@@ -6,7 +6,8 @@
 
 use super::event::{Event, Status, Stream};
 use crate::request::Request;
-use crate::source::our_trace::request;
+use crate::request::layer::Layer;
+use crate::source::our_trace::{is_of, moved_most, request};
 use crate::source::{SourceError, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -27,6 +28,9 @@ pub(super) struct OurTrace {
 /// Which ranks have written since the last flush.
 #[derive(Debug, Default)]
 struct Rounds {
+    /// The layer that is followed: of those that the first operations were of, the highest that moved nearly
+    /// as much as the one that moved most.
+    layer: Option<Layer>,
     covered: BTreeMap<u32, i64>,
     fresh: BTreeSet<u32>,
     until: Option<i64>,
@@ -130,7 +134,11 @@ impl Rounds {
     ) {
         let Told::Block(block) = told else { return };
         batch.clear();
-        batch.extend(block.operations.iter().filter_map(|op| request(op, block.rank, span)));
+        if self.layer.is_none() {
+            self.layer = moved_most(block.operations);
+        }
+        let taken = block.operations.iter().filter(|op| is_of(self.layer, op));
+        batch.extend(taken.filter_map(|op| request(op, block.rank, span)));
         if !batch.is_empty() {
             visit(Event::Requests { stream: 0, requests: batch });
         }

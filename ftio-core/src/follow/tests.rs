@@ -71,7 +71,7 @@ fn header(job: &str, ranks: u32) -> Vec<u8> {
         start: 5,
         mpi: String::new(),
         tmio: String::new(),
-        number: None,
+        ..Header::default()
     };
     frame::encode(FrameKind::Header, &header).unwrap()
 }

@@ -7,15 +7,17 @@ use super::module::ModuleSummary;
 use super::overlap::Phases;
 use super::usage::{Flow, LayerUsage, Meta};
 use super::waiting::Waiting;
+use crate::request::layer::Layer;
 use crate::signal::bins::{BinWidth, VolumeBins};
-use crate::source::coverage::{Coverage, CoverageTally};
+use crate::source::coverage::{Coverage, CoverageTally, filters};
+use crate::source::our_trace::is_of;
 use crate::source::{Source, SourceError, Span, TmioTrace};
 use crate::time::{ClockTime, PER_SECOND, nanoseconds, seconds, seconds_of_sum};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tmio_trace::block::merge::Merged;
 use tmio_trace::reader::Operations;
-use tmio_trace::{Class, Event, Flags, Operation, Outcome, RankInfo};
+use tmio_trace::{Class, Event, Flags, Operation, Outcome, RankInfo, TraceLayer};
 
 /// The schema that [`Summary`] follows.
 pub const SCHEMA: &str = "ftio.info/1";
@@ -55,6 +57,9 @@ pub struct Summary {
     pub clock: Clock,
     /// How much of the I/O was seen.
     pub coverage: Coverage,
+    /// Options of the tracer that left ranks or files out on purpose, such as `TMIO_RANKS=0-3`; null if none
+    /// did.
+    pub filters: Option<String>,
     /// Operations that move no data: open, close, set_view …; `None` where the input does not record them.
     pub metadata: Option<Metadata>,
     /// Operations whose call returned an error, where the input tells.
@@ -63,6 +68,9 @@ pub struct Summary {
     pub lost: Option<u64>,
     /// Operations that a limit on the size of the trace has merged to fewer records, where the input tells.
     pub merged: Option<MergedSummary>,
+    /// Number of samples, of a sampled quantity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
     /// What the program has marked.
     pub marks: Vec<MarkSummary>,
     /// Ranks of which the trace tells nothing, as "3" or "5-7".
@@ -79,6 +87,9 @@ pub struct Summary {
     pub counters: Option<BTreeMap<String, f64>>,
     /// What went through each layer: "mpiio", "posix", "stdio". Layers are never added up.
     pub layers: BTreeMap<String, LayerUsage>,
+    /// Of a trace whose ranks are processes without MPI: which ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<ProcessSummary>,
     /// What is wrong with the input: damage, missing parts.
     pub warnings: Vec<String>,
     /// What else the reader should know.
@@ -140,6 +151,9 @@ pub struct FileSummary {
     pub bytes_read: u64,
     /// Bytes from memory to the file.
     pub bytes_written: u64,
+    /// "mpiio", "posix" or "stdio", in a trace that has several layers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<&'static str>,
 }
 
 /// Operations that became fewer records.
@@ -149,6 +163,23 @@ pub struct MergedSummary {
     pub operations: u64,
     /// Number of records.
     pub records: u64,
+}
+
+/// A process that is a rank.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ProcessSummary {
+    /// The number that it has in the trace.
+    pub rank: u32,
+    /// Process id.
+    pub pid: u32,
+    /// That of the process that started it.
+    pub parent: Option<u32>,
+    /// Path of its program.
+    pub executable: String,
+    /// The words of its command.
+    pub command: String,
+    /// Whether it was seen to end; not if it was killed.
+    pub finished: bool,
 }
 
 /// A text that the program has put into the trace.
@@ -246,12 +277,15 @@ pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, 
             first = Some(first.unwrap_or(request.start).min(request.start));
         }
     })?;
-    if job.per_unit.is_some() {
+    // Samples are no operations.
+    let samples = job.per_unit.map(|_| tally.classes.iter().map(|class| class.ops).sum());
+    if samples.is_some() {
         tally.classes = Default::default();
     }
     let outcome = Outcome { complete: job.complete, warnings: job.warnings, ..Outcome::default() };
     let mut summary = tally.finish(name, outcome);
     summary.ranks = job.ranks;
+    summary.samples = samples;
     summary.t_start = seconds(job.start.or(first).unwrap_or(0));
     summary.t_end = summary.t_end.max(seconds(job.end.unwrap_or(0)));
     summary.coverage = Coverage::default();
@@ -269,9 +303,12 @@ pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, 
 
 /// Read one of our own traces and sum it up.
 pub fn summarize_trace(name: &str, trace: TmioTrace) -> Result<Summary, SourceError> {
-    let mut tally = Tally::default();
+    let mut tally = Tally::of(trace.layer());
+    let notes = trace.notes().to_vec();
     let outcome = trace.into_trace().read(|event| tally.event(&event))?;
-    Ok(tally.finish(name, outcome))
+    let mut summary = tally.finish(name, outcome);
+    summary.notes.splice(0..0, notes);
+    Ok(summary)
 }
 
 /// Sums up a trace of ours as it is read.
@@ -279,7 +316,11 @@ pub fn summarize_trace(name: &str, trace: TmioTrace) -> Result<Summary, SourceEr
 pub(super) struct Tally {
     classes: [ClassTally; 4],
     ranks: BTreeMap<u32, RankInfo>,
-    files: BTreeMap<String, FileSummary>,
+    files: BTreeMap<(String, TraceLayer), FileSummary>,
+    /// The layer that is summed up; `None`: MPI-IO, which is all there is.
+    layer: Option<Layer>,
+    /// Reads, writes and operations without data of every layer: number, bytes, time.
+    layers: BTreeMap<TraceLayer, [(u64, u128, i128); 3]>,
     metadata_ops: u64,
     metadata_time: i128,
     failed: u64,
@@ -305,6 +346,11 @@ struct ClassTally {
 }
 
 impl Tally {
+    /// For one layer of a trace.
+    pub(super) fn of(layer: Option<Layer>) -> Self {
+        Self { layer, ..Self::default() }
+    }
+
     /// Take in what the trace tells.
     pub(super) fn event(&mut self, event: &Event<'_>) {
         match event {
@@ -317,8 +363,9 @@ impl Tally {
     }
 
     fn block(&mut self, block: &Operations<'_>) {
-        let mut files: BTreeMap<u32, FileSummary> = BTreeMap::new();
-        let mut current: Option<(u32, FileSummary)> = None;
+        type Number = (u32, TraceLayer);
+        let mut files: BTreeMap<Number, FileSummary> = BTreeMap::new();
+        let mut current: Option<(Number, FileSummary)> = None;
         let mut seen = [false; 4];
         self.marks.extend(block.marks.iter().map(|mark| MarkSummary {
             time: seconds(mark.time),
@@ -329,18 +376,33 @@ impl Tally {
             let Merged { count, time } = block.merged_at(index);
             let count = u64::from(count);
             self.last_end = self.last_end.max(op.end);
-            self.failed += if op.flags.contains(Flags::FAILED) { count } else { 0 };
+            let layer = op.kind.layer();
+            let taken = is_of(self.layer, op);
+            self.failed += if taken && op.flags.contains(Flags::FAILED) { count } else { 0 };
+            let number = (op.file, layer);
             // Consecutive operations mostly go to the same file.
-            if current.as_ref().is_none_or(|(number, _)| *number != op.file) {
+            if current.as_ref().is_none_or(|(other, _)| *other != number) {
                 if let Some((number, file)) = current.take() {
                     files.insert(number, file);
                 }
-                current = Some((op.file, files.remove(&op.file).unwrap_or_default()));
+                current = Some((number, files.remove(&number).unwrap_or_default()));
             }
             let Some((_, file)) = &mut current else { continue };
-            let Some(class) = op.kind.class() else {
-                self.metadata_ops += count;
-                self.metadata_time += i128::from(time.max(0));
+            let class = op.kind.class();
+            let of_layer = match class {
+                Some(Class::ReadSync | Class::ReadAsync) => 0,
+                Some(Class::WriteSync | Class::WriteAsync) => 1,
+                None => 2,
+            };
+            let (ops, bytes, all_time) = &mut self.layers.entry(layer).or_default()[of_layer];
+            *ops += count;
+            *bytes += u128::from(op.bytes);
+            *all_time += i128::from(time.max(0));
+            let Some(class) = class else {
+                if taken {
+                    self.metadata_ops += count;
+                    self.metadata_time += i128::from(time.max(0));
+                }
                 continue;
             };
             file.ops += count;
@@ -352,45 +414,47 @@ impl Tally {
                     file.bytes_read = file.bytes_read.saturating_add(op.bytes)
                 }
             }
-            seen[class as usize] = true;
-            self.classes[class as usize].add(block.rank, op, count, time);
+            if taken {
+                seen[class as usize] = true;
+                self.classes[class as usize].add(block.rank, op, count, time);
+            }
         }
         files.extend(current);
         for (class, _) in self.classes.iter_mut().zip(seen).filter(|(_, seen)| *seen) {
             class.ranks.insert(block.rank);
         }
-        for (number, file) in files {
+        for ((number, layer), file) in files {
             let name = block.files.iter().find(|(n, _)| *n == number).map_or("", |(_, name)| *name);
             let name = if name.is_empty() { "(unknown)" } else { name };
-            if !self.files.contains_key(name) {
-                self.files
-                    .insert(name.to_owned(), FileSummary { name: name.to_owned(), ..Default::default() });
-            }
-            if let Some(total) = self.files.get_mut(name) {
-                total.ops += file.ops;
-                total.bytes_read = total.bytes_read.saturating_add(file.bytes_read);
-                total.bytes_written = total.bytes_written.saturating_add(file.bytes_written);
-            }
+            let told = self.layer.map(|_| layer.name());
+            let total = self.files.entry((name.to_owned(), layer)).or_insert_with(|| FileSummary {
+                name: name.to_owned(),
+                layer: told,
+                ..Default::default()
+            });
+            total.ops += file.ops;
+            total.bytes_read = total.bytes_read.saturating_add(file.bytes_read);
+            total.bytes_written = total.bytes_written.saturating_add(file.bytes_written);
         }
     }
 
-    /// What went through MPI-IO, if anything did.
+    /// What went through each layer.
     fn layers(&self) -> BTreeMap<String, LayerUsage> {
-        let flow = |of: [Class; 2]| {
-            of.iter().map(|class| &self.classes[*class as usize]).fold(Flow::default(), |sum, class| Flow {
-                ops: sum.ops + class.ops,
-                bytes: sum.bytes.saturating_add(bytes(class.bytes)),
-                time: sum.time + seconds_of_sum(class.time),
-            })
+        let of = |(layer, [read, write, meta]): (&TraceLayer, &[(u64, u128, i128); 3])| {
+            let flow = |(ops, moved, time): &(u64, u128, i128)| Flow {
+                ops: *ops,
+                bytes: bytes(*moved),
+                time: seconds_of_sum(*time),
+            };
+            let usage = LayerUsage {
+                read: flow(read),
+                write: flow(write),
+                meta: Meta { ops: meta.0, time: seconds_of_sum(meta.2) },
+                files: self.files.keys().filter(|(_, other)| other == layer).count() as u64,
+            };
+            (layer.name().to_owned(), usage)
         };
-        let layer = LayerUsage {
-            read: flow([Class::ReadSync, Class::ReadAsync]),
-            write: flow([Class::WriteSync, Class::WriteAsync]),
-            meta: Meta { ops: self.metadata_ops, time: seconds_of_sum(self.metadata_time) },
-            files: self.files.len() as u64,
-        };
-        let any = layer.read.ops + layer.write.ops + layer.meta.ops > 0;
-        any.then(|| ("mpiio".to_owned(), layer)).into_iter().collect()
+        self.layers.iter().map(of).collect()
     }
 
     /// The sums.
@@ -400,9 +464,16 @@ impl Tally {
         let finished: Vec<&RankInfo> = self.ranks.values().filter(|rank| rank.finished).collect();
         let mut coverage = CoverageTally::default();
         self.ranks.values().for_each(|rank| coverage.rank(rank));
-        coverage.transferred(self.classes.iter().map(|class| bytes(class.bytes)));
-        // What is missing from an incomplete trace was not done elsewhere.
-        notes.extend(coverage.hint().filter(|_| outcome.complete));
+        for (layer, sums) in &self.layers {
+            let moved = sums.iter().map(|(_, moved, _)| bytes(*moved)).fold(0, u64::saturating_add);
+            if self.layer.is_some() {
+                coverage.traced(moved);
+            }
+            if *layer == TraceLayer::MpiIo {
+                coverage.transferred([moved].into_iter());
+            }
+        }
+        notes.extend(coverage.note(&outcome, self.layer.is_some()));
         let lost = self.ranks.values().map(|rank| rank.lost).sum();
         if lost > 0 {
             notes.push(format!("{lost} operations could not be kept"));
@@ -414,6 +485,16 @@ impl Tally {
         let nodes: BTreeSet<_> = self.ranks.values().map(|rank| (&rank.boot_id, &rank.host)).collect();
         let clock_errors = self.ranks.values().flat_map(|rank| &rank.clock).map(|sample| sample.error);
         let layers = self.layers();
+        let is_tree = outcome.header.as_ref().is_some_and(|header| header.processes);
+        let process = |info: &RankInfo| ProcessSummary {
+            rank: info.rank,
+            pid: info.pid,
+            parent: info.parent,
+            executable: info.executable.clone(),
+            command: info.command.clone(),
+            finished: info.finished,
+        };
+        let processes = self.ranks.values().filter(|_| is_tree).map(process).collect();
         let [write_sync, read_sync, write_async, read_async] = &self.classes;
         Summary {
             schema: SCHEMA,
@@ -436,16 +517,19 @@ impl Tally {
             },
             clock: Clock { nodes: Some(nodes.len()), max_error: clock_errors.max().map(seconds) },
             coverage: coverage.coverage(),
+            filters: filters(&outcome).map(str::to_owned),
             metadata: Some(Metadata { ops: self.metadata_ops, time: seconds_of_sum(self.metadata_time) }),
             failed: Some(self.failed),
             lost: Some(lost),
             merged: Some(MergedSummary { operations: outcome.merged, records: outcome.merged_to }),
+            samples: None,
             marks: self.marks,
             missing_ranks: outcome.missing_ranks.iter().map(range).collect(),
             missing_hosts: outcome.missing_hosts,
             modules: None,
             counters: None,
             layers,
+            processes,
             job: outcome.header.map(|header| JobInfo {
                 id: header.job,
                 executable: header.executable,

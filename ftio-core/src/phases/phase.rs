@@ -75,6 +75,7 @@ pub fn with_starts(signal: &Signal, ground: &Ground, starts: &[usize]) -> Vec<Ph
         let inside = &signal.samples[start..next];
         let volume = inside.iter().map(|x| x - ground.background).sum::<f64>() * step;
         let last = inside.iter().rposition(|x| *x > ground.quiet).unwrap_or(0);
+        let last = if next < signal.samples.len() { before_lead(inside, ground, last) } else { last };
         // A slow end belongs to it as well, where there is silence after it.
         let after = inside.get(last + 1..).unwrap_or(&[]);
         let slow = after.iter().take_while(|x| **x > ground.silent()).count();
@@ -84,6 +85,20 @@ pub fn with_starts(signal: &Signal, ground: &Ground, starts: &[usize]) -> Vec<Ph
         Phase { start: start as f64 * step, end, volume: volume.max(0.0) }
     };
     starts.iter().zip(next).map(phase).collect()
+}
+
+/// The last sample of a phase, where what comes before the next one may lead into that: if `last` is the end
+/// of everything, and a pause before it is longer than what follows it, the phase has ended before the pause.
+fn before_lead(inside: &[f64], ground: &Ground, last: usize) -> usize {
+    if last + 1 < inside.len() {
+        return last;
+    }
+    let quiet = inside.iter().rposition(|x| *x <= ground.quiet);
+    let busy = quiet.and_then(|quiet| inside[..quiet].iter().rposition(|x| *x > ground.quiet));
+    match (busy, quiet) {
+        (Some(busy), Some(quiet)) if quiet - busy > last - quiet => busy,
+        _ => last,
+    }
 }
 
 /// How long it is silent before each phase (quiet, where it is never silent), in seconds: the last silence
@@ -187,6 +202,18 @@ mod tests {
         let level =
             levels(&signal, ground.level).into_iter().find(|level| level.peaks.len() == count).unwrap();
         phases(&signal, &ground, &level)
+    }
+
+    #[test]
+    fn what_leads_into_the_next_phase_is_not_the_end_of_this_one() {
+        let ground = Ground { level: 8.0, background: 0.0, quiet: 0.5, busy: 2.0 };
+        let samples = vec![8.0, 8.0, 8.0, 0.0, 0.0, 0.0, 0.0, 1.0, 8.0, 8.0, 8.0, 0.0];
+        let signal = Signal { start: 0, bin: 1_000_000_000, samples, ..Signal::empty() };
+        let found = with_starts(&signal, &ground, &[0, 8]);
+        assert_eq!(found.iter().map(|phase| phase.end).collect::<Vec<_>>(), [3.0, 11.0]);
+        // Phases that touch stay as they are.
+        let found = with_starts(&signal, &ground, &[0, 2]);
+        assert_eq!(found[0].end, 2.0);
     }
 
     #[test]

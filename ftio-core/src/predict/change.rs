@@ -5,7 +5,8 @@
 //! (the new period may be longer). What the tail says is compared with what held so far by a two-sided CUSUM
 //! (Page 1954) on the logarithm of the period:
 //!
-//! > S⁺ ← max(0, S⁺ + z − 1), S⁻ ← max(0, S⁻ − z − 1), z = (ln T − median) / σ, cut off at ±4; a change if either exceeds 5.
+//! > S⁺ ← max(0, S⁺ + z − 1), S⁻ ← max(0, S⁻ − z − 1), z = (ln T − median) / σ, cut off at ±4; a change if
+//! > either exceeds 5.
 //!
 //! In the logarithm thresholds are relative, and nothing depends on whether periods are milliseconds or
 //! hours. σ is that of the predictions since the last change (by the median absolute deviation), but at least

@@ -54,6 +54,16 @@ impl fmt::Display for Layer {
     }
 }
 
+impl From<tmio_trace::TraceLayer> for Layer {
+    fn from(layer: tmio_trace::TraceLayer) -> Self {
+        match layer {
+            tmio_trace::TraceLayer::MpiIo => Layer::MpiIo,
+            tmio_trace::TraceLayer::Posix => Layer::Posix,
+            tmio_trace::TraceLayer::Stdio => Layer::Stdio,
+        }
+    }
+}
+
 impl From<darshan_log::Layer> for Layer {
     fn from(layer: darshan_log::Layer) -> Self {
         match layer {

@@ -4,7 +4,7 @@ use crate::request::{Detail, Mode, Request, is_write};
 use crate::signal::bins::{BinWidth, VolumeBins};
 use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
-use crate::signal::{AUTO_MAX_SAMPLES, MAX_SAMPLES};
+use crate::signal::{AUTO_MAX_SAMPLES, MAX_SAMPLES, PARTS_OF_SAMPLE};
 use crate::time::{PER_SECOND, seconds};
 
 /// With more requests than this the exact step function is not kept; the bins are fine enough to draw.
@@ -92,6 +92,16 @@ impl Collector {
         }
         let requests: Vec<Request> = details.iter().map(|detail| detail.request).collect();
         self.add(&requests);
+    }
+
+    /// The bandwidth was known by samples before, `sampled` nanoseconds apart.
+    pub fn of_samples(mut self, sampled: Option<i64>) -> Self {
+        let width = sampled.map_or(0, |sampled| sampled / PARTS_OF_SAMPLE);
+        self.chosen.bins.widen_to(width);
+        if let Some(reads) = &mut self.fallback {
+            reads.bins.widen_to(width);
+        }
+        self
     }
 
     /// Use at most this many bins, also for what was collected already.

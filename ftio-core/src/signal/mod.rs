@@ -39,6 +39,10 @@ pub const MAX_SAMPLES: usize = 1 << 22;
 /// Phases are located in a signal of about this many samples.
 pub const FINE_SAMPLES: usize = 1 << 14;
 
+/// A series of samples is looked at in parts of its samples, but in no more than this many of each: there is
+/// nothing in between.
+pub const PARTS_OF_SAMPLE: i64 = 16;
+
 /// How many samples the automatic choice wants for each phase.
 pub const SAMPLES_PER_PHASE: usize = 16;
 
@@ -119,12 +123,16 @@ impl Signal {
     }
 
     /// The bandwidth that `bins` hold over `[from, to)` with at most about [`FINE_SAMPLES`] samples, or
-    /// [`SAMPLES_PER_PHASE`] for each phase, if that is more: what phases are located in.
-    pub fn fine(bins: &VolumeBins, from: i64, to: i64) -> Self {
+    /// [`SAMPLES_PER_PHASE`] for each phase, if that is more: what phases are located in. `sampled` is the
+    /// distance of the samples, in nanoseconds, if the bandwidth was known by samples before.
+    pub fn fine(bins: &VolumeBins, from: i64, to: i64, sampled: Option<i64>) -> Self {
         let mut units = bins.units(from, to);
-        while units.len() > FINE_SAMPLES {
+        let redundant = |width: i64| sampled.is_some_and(|sampled| 2 * PARTS_OF_SAMPLE * width <= sampled);
+        while units.len() > FINE_SAMPLES || redundant(units.width) {
             let coarser = units.halved();
-            if coarser.len() < SAMPLES_PER_PHASE * Signal::from_units(&coarser).phases_above_mean() {
+            // There are no more phases than requests.
+            let few = coarser.len() as u64 >= (SAMPLES_PER_PHASE as u64).saturating_mul(bins.requests());
+            if !few && coarser.len() < SAMPLES_PER_PHASE * Signal::from_units(&coarser).phases_above_mean() {
                 break;
             }
             units = coarser;
@@ -278,9 +286,9 @@ mod tests {
         };
         // Bins are not cut to the window, so it begins at an edge of all of them.
         let (from, to) = (1 << 20, 500 * 2_000_011);
-        let fine = Signal::fine(&in_bins(1 << 20), from, to);
+        let fine = Signal::fine(&in_bins(1 << 20), from, to, None);
         for most in [1 << 14, 1 << 15, 1 << 17] {
-            let same = Signal::fine(&in_bins(most), from, to);
+            let same = Signal::fine(&in_bins(most), from, to, None);
             assert!(same.samples == fine.samples && same.start == fine.start, "{most}");
         }
     }

@@ -4,7 +4,7 @@ use super::error::SourceError;
 use super::job::Job;
 use super::opened::{Kind, Opened};
 use crate::request::{Class, Detail, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Cursor, Read};
 use std::path::Path;
 use tmio_trace::block::BlockEncoder;
@@ -31,7 +31,12 @@ pub fn as_trace(opened: Opened) -> Result<(Trace, Vec<String>), SourceError> {
     }
     let mut encoder = Encoder::default();
     let job = opened.into_source()?.read_detailed(Span::Actual, &mut |batch| {
-        batch.requests.iter().for_each(|detail| encoder.push(detail));
+        let files: BTreeMap<u32, u32> =
+            batch.files.iter().map(|(number, name)| (*number, encoder.file(name))).collect();
+        for detail in batch.requests {
+            let file = detail.file.and_then(|number| files.get(&number));
+            encoder.push(detail, file.copied().unwrap_or(0));
+        }
     })?;
     if job.per_unit.is_some() {
         return Err(SourceError::SampledPart { name });
@@ -39,9 +44,7 @@ pub fn as_trace(opened: Opened) -> Result<(Trace, Vec<String>), SourceError> {
     let mut notes = job.warnings.clone();
     notes.extend(job.notes.iter().cloned());
     if encoder.deadline_guessed {
-        notes.push(format!(
-            "{name}: does not tell when nonblocking requests had to be complete: taken as when they were"
-        ));
+        notes.push(format!("{name}: deadlines of nonblocking requests are not known; their ends are used"));
     }
     let trace = encoder.finish(&name, &job)?;
     Ok((trace, notes))
@@ -51,6 +54,8 @@ pub fn as_trace(opened: Opened) -> Result<(Trace, Vec<String>), SourceError> {
 struct Encoder {
     /// By rank, what no block holds yet, and how many blocks there are.
     ranks: BTreeMap<u32, (Vec<Operation>, u64, u64)>,
+    /// Names of files and their numbers, from 1 on.
+    files: BTreeMap<String, u32>,
     blocks: Vec<u8>,
     encoder: BlockEncoder,
     last: i64,
@@ -59,7 +64,18 @@ struct Encoder {
 }
 
 impl Encoder {
-    fn push(&mut self, detail: &Detail) {
+    /// The number of a file.
+    fn file(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.files.get(name) {
+            return *number;
+        }
+        let number = self.files.len() as u32 + 1;
+        self.files.insert(name.to_owned(), number);
+        number
+    }
+
+    /// A request to a file; 0 is one that is not known.
+    fn push(&mut self, detail: &Detail, file: u32) {
         let request = &detail.request;
         let is_write = matches!(request.class, Class::WriteSync | Class::WriteAsync);
         let direction = if is_write { Direction::Write } else { Direction::Read };
@@ -70,7 +86,7 @@ impl Encoder {
             kind: OpKind::data(direction, FilePointer::Individual, nonblocking, false, false),
             flags: Flags::default(),
             thread: 0,
-            file: 0,
+            file,
             offset: -1,
             bytes: request.bytes,
             start: request.start,
@@ -99,7 +115,10 @@ impl Encoder {
         }
         waiting.iter().for_each(|op| self.encoder.push(op));
         let until = waiting.iter().map(|op| op.end).max().unwrap_or(0);
-        match self.encoder.finish(rank, *blocks, until, vec![(0, "")]) {
+        let used: BTreeSet<u32> = waiting.iter().map(|op| op.file).collect();
+        let named = self.files.iter().filter(|(_, number)| used.contains(number));
+        let named = named.map(|(name, number)| (*number, name.as_str())).chain([(0, "")]);
+        match self.encoder.finish(rank, *blocks, until, named.collect()) {
             Ok(block) => self.blocks.extend_from_slice(block),
             Err(_) => self.failed = true,
         }
@@ -124,10 +143,10 @@ impl Encoder {
             job: String::new(),
             ranks: job.ranks.unwrap_or(0).max(highest),
             executable: String::new(),
-            start: 0,
+            start: job.origin.unwrap_or(0),
             mpi: String::new(),
             tmio: format!("ftio {}", env!("CARGO_PKG_VERSION")),
-            number: None,
+            ..Header::default()
         };
         let mut bytes = frame::encode(FrameKind::Header, &header).map_err(|_| cannot())?;
         for (rank, (_, _, operations)) in &self.ranks {

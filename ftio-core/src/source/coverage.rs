@@ -6,7 +6,7 @@
 
 use crate::amount::bytes;
 use serde::Serialize;
-use tmio_trace::RankInfo;
+use tmio_trace::{Outcome, RankInfo};
 
 /// Loading a program and starting MPI transfers something, too: so much per rank is no I/O of the
 /// application.
@@ -20,6 +20,9 @@ const SIDE_WORK: u64 = 4 << 20;
 pub struct Coverage {
     /// Bytes of all operations of the trace.
     pub mpi_io_bytes: u64,
+    /// Bytes of all layers, in a trace that has others than MPI-IO.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traced_bytes: Option<u64>,
     /// As the kernel counts them; `None` if no rank reached its end.
     pub process_bytes: Option<u64>,
 }
@@ -47,26 +50,47 @@ impl CoverageTally {
         self.coverage.mpi_io_bytes = amounts.fold(self.coverage.mpi_io_bytes, u64::saturating_add);
     }
 
+    /// Take in bytes of any layer, in a trace that has others than MPI-IO.
+    pub fn traced(&mut self, bytes: u64) {
+        self.coverage.traced_bytes = Some(self.coverage.traced_bytes.unwrap_or(0).saturating_add(bytes));
+    }
+
     /// The sums.
     pub fn coverage(&self) -> Coverage {
         self.coverage
     }
 
+    /// What to say about a trace that does not hold all I/O: that it was told to leave some out, or that the
+    /// program does its I/O elsewhere. What is missing from an incomplete trace was not done elsewhere.
+    pub fn note(&self, outcome: &Outcome, all_layers: bool) -> Option<String> {
+        match filters(outcome) {
+            Some(filters) => {
+                Some(format!("filtered: recorded with {filters}, so not all I/O of the job is here"))
+            }
+            None => self.hint().filter(|_| outcome.complete && !all_layers),
+        }
+    }
+
     /// What to tell somebody whose program does its I/O elsewhere.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         let through = self.coverage.mpi_io_bytes;
         let beside = self.coverage.process_bytes?.saturating_sub(through);
         let expected = if through == 0 { STARTING_UP } else { SIDE_WORK };
         (beside > self.ranks.saturating_mul(expected) && beside > through).then(|| {
             format!(
                 "the processes read and wrote {} beside the {} of MPI-IO that were traced. Only MPI-IO is \
-                    traced, and of it what TMIO_FILES and TMIO_RANKS select: a program that uses POSIX or \
-                    STDIO must be switched to its MPI-IO mode (for IOR: -a MPIIO)",
+                    traced unless TMIO_LAYERS=mpiio,posix,stdio is set, or the program is switched to its \
+                    MPI-IO mode (for IOR: -a MPIIO)",
                 bytes(beside as f64),
                 bytes(through as f64)
             )
         })
     }
+}
+
+/// The options by which ranks or files were left out on purpose.
+pub fn filters(outcome: &Outcome) -> Option<&str> {
+    outcome.header.as_ref()?.filters.as_deref()
 }
 
 #[cfg(test)]
@@ -79,7 +103,10 @@ mod tests {
         if let Some(process_written) = by_process {
             tally.rank(&RankInfo { finished: true, process_written, ..RankInfo::default() });
         }
-        assert_eq!(tally.coverage(), Coverage { mpi_io_bytes: by_mpi, process_bytes: by_process });
+        assert_eq!(
+            tally.coverage(),
+            Coverage { mpi_io_bytes: by_mpi, process_bytes: by_process, traced_bytes: None }
+        );
         tally.hint().is_some()
     }
 

@@ -241,6 +241,7 @@ impl Feed for Requests {
     fn feed(self, _: Span, intake: &mut Intake<'_>) -> Result<Job, SourceError> {
         let name = self.log.file().to_owned();
         let mut job = job(&self.log, &name, self.module);
+        job.layer = Some(self.layer);
         job.notes.push(format!("requests of the layer {} (DXT)", self.layer));
         job.warnings.extend(self.left_out);
         let mut dxt =
@@ -292,6 +293,7 @@ impl Feed for Bins {
         }
         let mut job = job(&self.log, &name, ModuleId::HEATMAP);
         job.sampled = self.bin();
+        job.layer = Some(self.heatmap.layer.into());
         job.notes.push(format!(
             "heatmap of the layer {} in bins of {width} s: periods below {} s cannot be seen",
             self.heatmap.layer,

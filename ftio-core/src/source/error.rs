@@ -100,8 +100,16 @@ pub enum SourceError {
         /// Their names.
         found: String,
     },
+    /// One result for each rank or file was asked for.
+    #[error("{name}: does not tell {what} apart: one result for each cannot be made")]
+    NotTold {
+        /// The input.
+        name: String,
+        /// Ranks or files.
+        what: &'static str,
+    },
     /// Samples cannot be merged with requests.
-    #[error("{name}: is a sampled quantity, and cannot be a part of a job")]
+    #[error("{name}: is a sampled quantity, which cannot be part of a job")]
     SampledPart {
         /// The input.
         name: String,

@@ -19,7 +19,7 @@ pub static FORMATS: &[Format] = &[
         name: "tmio-trace",
         about: "a trace of tmio",
         recognise: our_trace::looks_like,
-        read: |content, _| Ok(Holds::One(Kind::Ours(our_trace::open(content)))),
+        read: |content, options| Ok(Holds::One(Kind::Ours(our_trace::open(content, options.layer)))),
         // It grows in parts beside it.
         grows: None,
     },
@@ -178,7 +178,7 @@ pub static FOLDERS: &[FolderFormat] = &[
     FolderFormat {
         name: "tmio-parts",
         recognise: our_trace::is_parts,
-        read: |path, _| Ok(Holds::One(Kind::Ours(our_trace::TmioTrace::open(path)?))),
+        read: |path, options| Ok(Holds::One(Kind::Ours(our_trace::TmioTrace::open(path, options.layer)?))),
     },
     FolderFormat {
         name: "recorder-folder",

@@ -164,7 +164,7 @@ impl Ranks {
         let named = self.small.iter().map(|word| word.count_ones()).sum::<u32>() + self.others.len() as u32;
         if first > 0 && last / 2 > named {
             notes.push(format!(
-                "the numbers of its {named} processes, {first} to {last}, are taken as names, not as ranks"
+                "the numbers of its {named} processes, {first} to {last}, are taken as process ids, not as ranks"
             ));
             return Some(named);
         }

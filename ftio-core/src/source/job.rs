@@ -2,6 +2,7 @@
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::error::SourceError;
+use crate::request::layer::Layer;
 use crate::request::{Batch, Detail, Request, Span};
 
 /// What is known about the job after reading.
@@ -15,6 +16,8 @@ pub struct Job {
     pub end: Option<i64>,
     /// Did the job reach its end, and could everything be read?
     pub complete: bool,
+    /// The layer whose requests these are, where the input has several.
+    pub layer: Option<Layer>,
     /// What could not be used, in words.
     pub warnings: Vec<String>,
     /// What else somebody should know who reads the result.
@@ -28,6 +31,31 @@ pub struct Job {
     /// The data was sampled, or put into bins, with this many nanoseconds between samples. `None`: requests
     /// as they happened.
     pub sampled: Option<i64>,
+    /// What the program has marked, in the order of time.
+    pub marks: Vec<Marked>,
+}
+
+/// A text that the program has put into the trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// When, in nanoseconds of job time.
+    pub time: i64,
+    /// What.
+    pub text: String,
+}
+
+/// The first of marks that several ranks have set at nearly the same time, and of those so many.
+pub(crate) fn distinct(mut marks: Vec<Marked>, span: i64) -> Vec<Marked> {
+    const MOST: usize = 200;
+    const TOGETHER: i64 = 200;
+    marks.sort_by(|a, b| a.time.cmp(&b.time).then_with(|| a.text.cmp(&b.text)));
+    let mut last: std::collections::BTreeMap<String, i64> = std::collections::BTreeMap::new();
+    marks.retain(|mark| {
+        let before = last.insert(mark.text.clone(), mark.time);
+        before.is_none_or(|before| mark.time.saturating_sub(before) > span / TOGETHER)
+    });
+    marks.truncate(MOST);
+    marks
 }
 
 /// Something that can be read once.

@@ -37,6 +37,19 @@ impl LayerBytes {
         candidates().find(|(_, bytes)| *bytes as f64 >= NEARLY_ALL * most as f64).map(|(layer, _)| *layer)
     }
 
+    /// What a choice leaves out, if that is worth a word, where each call was seen at one layer only.
+    pub fn beside(&self, chosen: Layer) -> Option<String> {
+        let others: Vec<&(Layer, u64)> =
+            self.0.iter().filter(|(layer, bytes)| *layer != chosen && *bytes > 0).collect();
+        let sum: f64 = others.iter().map(|(_, bytes)| *bytes as f64).sum();
+        let all = sum + self.of(chosen) as f64;
+        (sum > WORTH_A_WORD * all).then(|| {
+            let listed: Vec<String> =
+                others.iter().map(|(layer, bytes)| format!("{bytes} bytes of {layer}")).collect();
+            format!("left out: {} ({:.0} % of the bytes)", listed.join(", "), 100.0 * sum / all)
+        })
+    }
+
     /// What a choice leaves out, if that is worth a word: for certain the bytes of layers that do not lie
     /// above or below the chosen one, and what a lower layer moved more than the chosen one.
     pub fn left_out(&self, chosen: Layer) -> Option<String> {

@@ -70,7 +70,7 @@ impl Opened {
             Kind::Tmio(file) => file.into_source(),
             Kind::Darshan(log) => log.into_source()?,
             Kind::Profile(profile) => {
-                let found = format!("what {} counters came to", profile.counters.len());
+                let found = format!("the totals of {} counters", profile.counters.len());
                 let expected = "samples over time".into();
                 return Err(SourceError::NoTimes { name: profile.name, expected, found });
             }

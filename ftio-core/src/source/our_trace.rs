@@ -3,15 +3,21 @@
 use super::content::Content;
 use super::coverage::CoverageTally;
 use super::error::SourceError;
-use super::job::{Job, Source};
+use super::job::{Job, Marked, Source, distinct};
+use super::layers::LayerBytes;
+use crate::request::layer::Layer;
 use crate::request::{Batch, Completion, Detail, Request, Span};
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::Path;
+use std::sync::Arc;
 use tmio_trace::reader::{Operations, parts_path};
-use tmio_trace::{Event, Operation, Outcome, Trace, parts};
+use tmio_trace::{Event, Mark, Operation, Outcome, Trace, TraceLayer, parts};
 
 /// Operations at a time: as many as fit the first cache of a processor.
 const PIECE: usize = 256;
+
+/// Marks that are kept: more cannot be shown.
+const MOST_MARKS: usize = 10_000;
 
 /// Does an input that begins like this hold a finished one?
 pub(super) use tmio_trace::reader::is_trace_start as looks_like;
@@ -23,18 +29,34 @@ pub(super) fn is_parts(path: &Path) -> bool {
 }
 
 /// A finished trace, or one that was recovered, whose parts are read if they are still there.
-pub(super) fn open(content: Content) -> TmioTrace {
-    if let Some((path, job)) =
-        content.path.as_deref().and_then(|path| Some((path, parts::of_recovered(path)?)))
-    {
-        return TmioTrace(Trace::from_job(path, job));
+pub(super) fn open(content: Content, asked: Option<Layer>) -> TmioTrace {
+    let Some(path) = content.path.clone() else {
+        return TmioTrace::from_stream(&content.name.clone(), content.into_reader(), asked);
+    };
+    if let Some(job) = parts::of_recovered(&path) {
+        return TmioTrace::of_job(&path, job, asked);
     }
-    TmioTrace::from_reader(&content.name.clone(), content.into_reader())
+    match parts::first_header(&path).is_some_and(|header| header.layers) {
+        true => match Trace::open(&path) {
+            Ok(trace) => TmioTrace::with_layers(trace, Trace::open(&path).ok(), asked),
+            Err(_) => TmioTrace::from_stream(&content.name.clone(), content.into_reader(), asked),
+        },
+        false => TmioTrace::plain(
+            Trace::from_reader(Path::new(&content.name.clone()), content.into_reader()),
+            asked,
+        ),
+    }
 }
 
 /// Our own trace.
 #[derive(Debug)]
-pub struct TmioTrace(Trace);
+pub struct TmioTrace {
+    trace: Trace,
+    /// The layer whose requests are handed out; `None`: it has no others than MPI-IO.
+    layer: Option<Layer>,
+    /// What to tell about the choice of the layer.
+    notes: Vec<String>,
+}
 
 impl TmioTrace {
     /// The trace of that name, or its parts.
@@ -42,27 +64,113 @@ impl TmioTrace {
     /// # Errors
     ///
     /// It cannot be opened.
-    pub fn open(path: &Path) -> Result<Self, SourceError> {
-        Ok(TmioTrace(Trace::open(path)?))
+    pub fn open(path: &Path, asked: Option<Layer>) -> Result<Self, SourceError> {
+        let trace = Trace::open(path)?;
+        Ok(match trace.header().is_some_and(|header| header.layers) {
+            true => Self::with_layers(trace, Trace::open(path).ok(), asked),
+            false => Self::plain(trace, asked),
+        })
+    }
+
+    fn of_job(path: &Path, job: parts::Job, asked: Option<Layer>) -> Self {
+        let layers = job.header.as_ref().is_some_and(|header| header.layers);
+        let trace = Trace::from_job(path, job.clone());
+        match layers {
+            true => Self::with_layers(trace, Some(Trace::from_job(path, job)), asked),
+            false => Self::plain(trace, asked),
+        }
     }
 
     /// A finished trace from any stream; `name` is used in messages.
     pub fn from_reader(name: &str, input: Box<dyn Read + Send>) -> Self {
-        TmioTrace(Trace::from_reader(Path::new(name), input))
+        Self::from_stream(name, input, None)
+    }
+
+    fn from_stream(name: &str, mut input: Box<dyn Read + Send>, asked: Option<Layer>) -> Self {
+        let name = Path::new(name);
+        let mut start = Vec::new();
+        // What cannot be read will not be readable for who reads it, either.
+        let _ = (&mut input).take(64 << 10).read_to_end(&mut start);
+        if parts::header_in(start.as_slice()).is_none_or(|header| !header.layers) {
+            return Self::plain(Trace::from_reader(name, Box::new(Cursor::new(start).chain(input))), asked);
+        }
+        let _ = input.read_to_end(&mut start);
+        let bytes: Arc<[u8]> = start.into();
+        let trace = || Trace::from_reader(name, Box::new(Cursor::new(Arc::clone(&bytes))));
+        Self::with_layers(trace(), Some(trace()), asked)
+    }
+
+    fn plain(trace: Trace, asked: Option<Layer>) -> Self {
+        Self { trace, layer: asked.filter(|layer| *layer != Layer::MpiIo), notes: Vec::new() }
+    }
+
+    /// A trace that may have several layers: `again` is read first, to see what moved most.
+    fn with_layers(trace: Trace, again: Option<Trace>, asked: Option<Layer>) -> Self {
+        let mut moved = LayerBytes::default();
+        if let Some(again) = again {
+            // What is wrong with it will be said when it is read for its requests.
+            let _ = again.read(|event| {
+                if let Event::Block(block) = event {
+                    add_moved(&mut moved, block.operations);
+                }
+            });
+        }
+        let Some(layer) = asked.or_else(|| moved.choose(|_| true)) else { return Self::plain(trace, asked) };
+        let mut notes = vec![format!("requests of the layer {layer}")];
+        notes.extend(moved.beside(layer).filter(|_| asked.is_none()));
+        Self { trace, layer: Some(layer), notes }
     }
 
     /// What the trace tells, frame by frame.
     pub fn into_trace(self) -> Trace {
-        self.0
+        self.trace
     }
+
+    /// The layer whose requests are handed out; `None`: there is only MPI-IO.
+    pub fn layer(&self) -> Option<Layer> {
+        self.layer
+    }
+
+    /// What to tell about that.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+/// The layer to take of some operations. `None`: they moved nothing.
+pub(crate) fn moved_most(operations: &[Operation]) -> Option<Layer> {
+    let mut moved = LayerBytes::default();
+    add_moved(&mut moved, operations);
+    moved.choose(|_| true)
+}
+
+fn add_moved(moved: &mut LayerBytes, operations: &[Operation]) {
+    let mut sums = [(0u64, 0u64); 3];
+    for op in operations.iter().filter(|op| op.kind.class().is_some()) {
+        if let Some((count, bytes)) = sums.get_mut(op.kind.layer() as usize) {
+            *count += 1;
+            *bytes = bytes.saturating_add(op.bytes);
+        }
+    }
+    for (layer, (count, bytes)) in TraceLayer::ALL.into_iter().zip(sums) {
+        if count > 0 {
+            moved.add(layer.into(), bytes);
+        }
+    }
+}
+
+/// Whether an operation is of the layer that was chosen.
+pub(crate) fn is_of(layer: Option<Layer>, op: &Operation) -> bool {
+    layer.is_none_or(|layer| Layer::from(op.kind.layer()) == layer)
 }
 
 impl Source for TmioTrace {
     fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
-        let mut batch = Vec::new();
+        let (layer, mut batch) = (self.layer, Vec::new());
         self.read_blocks(|block| {
             batch.clear();
-            batch.extend(block.operations.iter().filter_map(|op| request(op, block.rank, span)));
+            let taken = block.operations.iter().filter(|op| is_of(layer, op));
+            batch.extend(taken.filter_map(|op| request(op, block.rank, span)));
             visit(&batch);
             batch.iter().map(|request| request.bytes).fold(0, u64::saturating_add)
         })
@@ -73,10 +181,10 @@ impl Source for TmioTrace {
         span: Span,
         visit: &mut dyn FnMut(Batch<'_>),
     ) -> Result<Job, SourceError> {
-        let mut batch = Vec::new();
+        let (layer, mut batch) = (self.layer, Vec::new());
         self.read_blocks(|block| {
             batch.clear();
-            batch.extend(block.operations.iter().filter_map(|op| {
+            batch.extend(block.operations.iter().filter(|op| is_of(layer, op)).filter_map(|op| {
                 Some(Detail {
                     request: request(op, block.rank, span)?,
                     file: Some(op.file),
@@ -99,10 +207,11 @@ impl TmioTrace {
         visit: &mut dyn FnMut(&[Request]),
         watch: &mut dyn FnMut(&Event<'_>),
     ) -> Result<(Job, Outcome), SourceError> {
-        let mut batch = Vec::new();
+        let (layer, mut batch) = (self.layer, Vec::new());
         let take = |block: &Operations<'_>| {
             batch.clear();
-            batch.extend(block.operations.iter().filter_map(|op| request(op, block.rank, span)));
+            let taken = block.operations.iter().filter(|op| is_of(layer, op));
+            batch.extend(taken.filter_map(|op| request(op, block.rank, span)));
             visit(&batch);
             batch.iter().map(|request| request.bytes).fold(0, u64::saturating_add)
         };
@@ -120,9 +229,11 @@ impl TmioTrace {
         mut visit: impl FnMut(&Operations<'_>) -> u64,
         watch: &mut dyn FnMut(&Event<'_>),
     ) -> Result<(Job, Outcome), SourceError> {
+        let Self { trace, layer, notes } = self;
         let mut highest_rank = None;
         let mut coverage = CoverageTally::default();
-        let outcome = self.0.read_pieces(piece, |event| {
+        let mut marks = Vec::new();
+        let outcome = trace.read_pieces(piece, |event| {
             watch(&event);
             match event {
                 Event::Header(_) => {}
@@ -133,6 +244,10 @@ impl TmioTrace {
                 Event::Block(block) => {
                     highest_rank = highest_rank.max(Some(block.rank));
                     coverage.transferred(std::iter::once(visit(&block)));
+                    if marks.len() < MOST_MARKS {
+                        let marked = |mark: &Mark| Marked { time: mark.time, text: mark.text.clone() };
+                        marks.extend(block.marks.iter().map(marked));
+                    }
                 }
             }
         })?;
@@ -141,10 +256,11 @@ impl TmioTrace {
             ranks: outcome.header.as_ref().map(|header| header.ranks).or(counted),
             start: Some(0),
             end: outcome.known_until,
+            layer,
             complete: outcome.complete,
             warnings: outcome.warnings.clone(),
-            // What is missing from an incomplete trace was not done elsewhere.
-            notes: coverage.hint().filter(|_| outcome.complete).into_iter().collect(),
+            notes: notes.into_iter().chain(coverage.note(&outcome, layer.is_some())).collect(),
+            marks: distinct(marks, outcome.known_until.unwrap_or(0)),
             origin: outcome.header.as_ref().map(|header| header.start).filter(|start| *start > 0),
             ..Job::default()
         };
@@ -159,4 +275,69 @@ pub(crate) fn request(op: &Operation, rank: u32, span: Span) -> Option<Request> 
         _ => op.end,
     };
     Some(Request { start: op.start, end, bytes: op.bytes, class: op.kind.class()?, rank: Some(rank) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tmio_trace::block::BlockEncoder;
+    use tmio_trace::frame::{self, FrameKind};
+    use tmio_trace::{Direction, FilePointer, Flags, Header, OpKind, RankInfo, TraceEnd};
+
+    fn operation(layer: TraceLayer, bytes: u64, start: i64) -> Operation {
+        Operation {
+            kind: OpKind::data(Direction::Write, FilePointer::Individual, false, false, false).at(layer),
+            flags: Flags::default(),
+            thread: 0,
+            file: 1,
+            offset: -1,
+            bytes,
+            start,
+            end: start + 10,
+            nonblocking: None,
+        }
+    }
+
+    /// A trace of one rank with these operations.
+    fn trace(layers: bool, operations: &[Operation]) -> Vec<u8> {
+        let header = Header { version: 1, ranks: 1, layers, ..Header::default() };
+        let rank = RankInfo { finished: true, ..RankInfo::default() };
+        let mut encoder = BlockEncoder::default();
+        assert!(encoder.restart(operations.len()));
+        operations.iter().for_each(|op| encoder.push(op));
+        let block = encoder.finish(0, 0, 100, vec![(1, "f")]).unwrap().to_vec();
+        let end = TraceEnd { end: 100, ranks: 1, operations: operations.len() as u64 };
+        [
+            frame::encode(FrameKind::Header, &header).unwrap(),
+            frame::encode(FrameKind::Rank, &rank).unwrap(),
+            block,
+            frame::encode(FrameKind::End, &end).unwrap(),
+        ]
+        .concat()
+    }
+
+    fn read(trace: &[u8], asked: Option<Layer>) -> (Vec<u64>, Job) {
+        let opened = TmioTrace::from_stream("t", Box::new(Cursor::new(trace.to_vec())), asked);
+        let mut bytes = Vec::new();
+        let job = Box::new(opened)
+            .read(Span::Actual, &mut |requests| bytes.extend(requests.iter().map(|request| request.bytes)))
+            .unwrap();
+        (bytes, job)
+    }
+
+    #[test]
+    fn the_layer_that_moved_most_is_taken_unless_another_is_asked_for() {
+        use TraceLayer::{MpiIo, Posix, Stdio};
+        let operations = [operation(MpiIo, 5, 0), operation(Posix, 1000, 20), operation(Stdio, 400, 40)];
+        let mixed = trace(true, &operations);
+        let (bytes, job) = read(&mixed, None);
+        assert_eq!((bytes, job.layer, job.complete), (vec![1000], Some(Layer::Posix), true));
+        assert!(job.notes.iter().any(|note| note.contains("400 bytes of STDIO")), "{:?}", job.notes);
+        assert_eq!(read(&mixed, Some(Layer::Stdio)).0, [400]);
+        assert_eq!(read(&mixed, Some(Layer::MpiIo)).0, [5]);
+        let plain = trace(false, &[operation(MpiIo, 7, 0)]);
+        let (bytes, job) = read(&plain, None);
+        assert_eq!((bytes, job.layer, job.notes.len()), (vec![7], None, 0));
+        assert_eq!(read(&plain, Some(Layer::Posix)).0, [0u64; 0]);
+    }
 }

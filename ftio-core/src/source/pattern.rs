@@ -24,9 +24,12 @@
 //! ```
 //!
 //! Fields are `start`, `end` or `duration`, `bytes` or `bandwidth`, and `rank`; in `request` also `op` (read
-//! or write). `[numbers]` may have an expression for `ranks`. `^` and `$` match at every line.
+//! or write). `[numbers]` may have an expression for `ranks`. `^` and `$` match at every line. Files of the
+//! Python FTIO, which end in `.py`, are read as well.
 
 use super::error::{SourceError, excerpt};
+use super::pattern_fields::{BANDWIDTH, BYTES, DURATION, END, FIELDS, START};
+use super::python_pattern;
 use super::units;
 use crate::request::{Class, Mode};
 use regex_lite::{Regex, RegexBuilder};
@@ -44,15 +47,6 @@ bandwidth = 'MiB/s'
 start = 'us'
 end = 'us'
 ";
-
-/// The fields of a request, in the order of their numbers.
-pub(super) const FIELDS: [&str; 6] = ["start", "end", "duration", "bytes", "bandwidth", "rank"];
-pub(super) const START: usize = 0;
-pub(super) const END: usize = 1;
-pub(super) const DURATION: usize = 2;
-pub(super) const BYTES: usize = 3;
-pub(super) const BANDWIDTH: usize = 4;
-pub(super) const RANK: usize = 5;
 
 /// How to read a text.
 #[derive(Clone, Debug)]
@@ -103,11 +97,22 @@ impl Pattern {
             expected,
             found,
         };
-        let file: PatternFile = toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            let line = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
-            wrong(format!("line {line}"), "a pattern file".into(), error.message().replace('\n', " "))
-        })?;
+        let mut scales = None;
+        let file = if name.ends_with(".py") {
+            let found = python_pattern::fields(text);
+            let (fields, ranks) =
+                found.map_err(|expected| wrong("a file of Python".into(), expected, "none".into()))?;
+            let lists = fields.iter().map(|field| (FIELDS[field.0].to_owned(), field.1.clone())).collect();
+            scales = Some(fields);
+            let numbers = ranks.map(|ranks| ("ranks".to_owned(), ranks)).into_iter().collect();
+            PatternFile { mode: None, request: None, lists, numbers, units: BTreeMap::new() }
+        } else {
+            toml::from_str(text).map_err(|error| {
+                let start = error.span().map_or(0, |span| span.start);
+                let line = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
+                wrong(format!("line {line}"), "a pattern file".into(), error.message().replace('\n', " "))
+            })?
+        };
         let compile = |field: &str, expression: &str, groups: &[&str]| {
             let regex = RegexBuilder::new(expression).multi_line(true).build().map_err(|error| {
                 wrong(
@@ -169,6 +174,7 @@ impl Pattern {
             };
             factors[number] = factor;
         }
+        scales.iter().flatten().for_each(|(number, _, factor)| factors[*number] = *factor);
         let mode = file.mode.as_deref().unwrap_or("write_sync");
         let class = class(mode)
             .ok_or_else(|| wrong("mode".into(), "a mode such as \"write_sync\"".into(), quoted(mode)))?;

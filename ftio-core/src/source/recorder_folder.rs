@@ -150,11 +150,7 @@ impl Folder {
             }
         };
         if !walk.rule(-1, 0, &mut visit) {
-            return Err(self.wrong(
-                &file("cfg"),
-                "rules that lead to calls",
-                "a circle, or a rule that is missing",
-            ));
+            return Err(self.wrong(&file("cfg"), "rules that lead to calls", "a cycle, or a missing rule"));
         }
         Ok(walk.last_end as f64 * about.tick)
     }

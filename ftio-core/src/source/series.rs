@@ -99,7 +99,7 @@ impl Feed for Sampled {
             .collect();
         let total: f64 = samples.iter().zip(&ends).map(|(sample, end)| sample.1 * (end - sample.0)).sum();
         if total.is_infinite() || samples.len() == 1 {
-            let expected = "at least two samples, of values whose sum is a number".into();
+            let expected = "at least two samples whose values have a finite sum".into();
             let found = format!("{} samples with the sum {total}", samples.len());
             return Err(SourceError::Malformed { name: self.input, place: name, expected, found });
         }
@@ -112,8 +112,7 @@ impl Feed for Sampled {
         }
         if !is_bandwidth {
             let how = if is_counter { "per second" } else { "as sampled" };
-            job.notes
-                .push(format!("the signal is \"{name}\" {how}; where this says bytes, its unit is meant"));
+            job.notes.push(format!("the signal is \"{name}\" {how}; where this says bytes, read its unit"));
         }
         job.per_unit = Some(scale);
         let step = (last * PER_SECOND).round();

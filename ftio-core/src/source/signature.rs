@@ -6,10 +6,12 @@ use super::series::Series;
 use super::value::Value;
 use crate::request::Class;
 
-/// Their schema comes first.
+/// Their schema comes first, or a line that says what the signatures behind it were made from.
 pub(super) fn looks_like(head: &[u8]) -> bool {
     let text = beginning(head);
-    text.starts_with(b"{") && contains(&text[..text.len().min(64)], "\"ftio.signature/1\"")
+    let start = &text[..text.len().min(64)];
+    let schemas = ["\"ftio.signature/1\"", "\"ftio.signature-archive/1\""];
+    text.starts_with(b"{") && schemas.iter().any(|schema| contains(start, schema))
 }
 
 /// A series for each signature.
@@ -46,6 +48,10 @@ mod tests {
         let found = series("x", &Value::from_json("x", text).unwrap()).unwrap();
         assert_eq!((found[0].name.as_str(), found[0].class), ("ann 64 lmp", Class::ReadSync));
         assert_eq!(found[0].samples, [(0.0, 0.0), (1.0, 5.0), (2.0, 5.0), (3.0, 0.0)]);
+        let header = br#"{"schema":"ftio.signature-archive/1","jobs":"jobs.txt"}"#;
+        let many = [header.as_slice(), b"\n", text, b"\n", text].concat();
+        assert!(looks_like(&many));
+        assert_eq!(series("x", &Value::from_json("x", &many).unwrap()).unwrap().len(), 2);
         assert!(series("x", &Value::from_json("x", b"{\"schema\":\"ftio.signature/1\"}").unwrap()).is_err());
     }
 }

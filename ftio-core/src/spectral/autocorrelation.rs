@@ -9,8 +9,8 @@
 //! c_a = 1 − σ/mean. Together with the period T_d from elsewhere it gives c_s, and the *refined confidence*
 //! is (c_d + c_a + c_s) / 3.
 
+use crate::spectral::fft;
 use crate::spectral::find_peaks::{PeakRules, find_peaks};
-use realfft::RealFftPlanner;
 use serde::Serialize;
 
 /// Peaks of the ACF below this do not count (paper: 0.15).
@@ -72,8 +72,7 @@ pub fn acf(samples: &[f64]) -> Vec<f64> {
         return vec![0.0; n];
     }
     let length = (2 * n).next_power_of_two();
-    let mut planner = RealFftPlanner::<f64>::new();
-    let (forward, inverse) = (planner.plan_fft_forward(length), planner.plan_fft_inverse(length));
+    let (forward, inverse) = (fft::forward(length), fft::inverse(length));
     let mut signal: Vec<f64> = samples.iter().map(|x| x - mean).collect();
     signal.resize(length, 0.0);
     let mut spectrum = forward.make_output_vec();

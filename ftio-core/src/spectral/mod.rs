@@ -1,6 +1,7 @@
 //! One signal, judged: its spectrum, what stands out of it, and whether there is a dominant frequency.
 
 pub mod autocorrelation;
+pub mod fft;
 pub mod find_peaks;
 pub mod harmonics;
 pub mod outlier;

@@ -1,7 +1,7 @@
 //! The signal made of its strongest waves (paper, Eq. 1, with some of the terms).
 
+use crate::spectral::fft;
 use crate::spectral::spectrum::{Measure, Spectrum, TopFrequency};
-use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ fn add_up(spectrum: &Spectrum, chosen: &[usize]) -> Vec<f64> {
     if n.is_multiple_of(2) {
         kept[n / 2].im = 0.0;
     }
-    let inverse = RealFftPlanner::<f64>::new().plan_fft_inverse(n);
+    let inverse = fft::inverse(n);
     let mut samples = inverse.make_output_vec();
     if inverse.process(&mut kept, &mut samples).is_err() {
         samples.fill(0.0);

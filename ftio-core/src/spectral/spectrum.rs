@@ -8,7 +8,7 @@
 //! *single-sided* spectrum, in which every component but the constant X_0 and the one at half the sampling
 //! frequency stands for two.
 
-use realfft::RealFftPlanner;
+use crate::spectral::fft;
 use realfft::num_complex::Complex64;
 use serde::Serialize;
 use std::f64::consts::TAU;
@@ -53,7 +53,7 @@ impl Spectrum {
         if n == 0 {
             return Spectrum { coefficients: Vec::new(), samples: 0, duration };
         }
-        let transform = RealFftPlanner::<f64>::new().plan_fft_forward(n);
+        let transform = fft::forward(n);
         let mut input = samples.to_vec();
         let mut coefficients = transform.make_output_vec();
         // The only error is a wrong length, and both lengths come from the plan.

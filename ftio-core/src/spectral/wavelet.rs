@@ -10,7 +10,7 @@
 //! Meteorological Society 79(1), 1998). The comparison is a convolution, done for each scale by one FFT. To
 //! both ends the signal is continued by its mirror image, so that its edges are no jumps.
 
-use realfft::RealFftPlanner;
+use crate::spectral::fft;
 use realfft::num_complex::Complex64;
 use std::f64::consts::{PI, TAU};
 
@@ -87,7 +87,7 @@ impl Mirrored {
         }
         let mean = samples.iter().sum::<f64>() / count as f64;
         let mut input: Vec<f64> = samples.iter().chain(samples.iter().rev()).map(|x| x - mean).collect();
-        let forward = RealFftPlanner::<f64>::new().plan_fft_forward(2 * count);
+        let forward = fft::forward(2 * count);
         let mut spectrum = forward.make_output_vec();
         forward.process(&mut input, &mut spectrum).ok()?;
         Some(Mirrored { count, spectrum })
@@ -133,7 +133,7 @@ fn real_part(mut coefficients: Vec<Complex64>, length: usize) -> Vec<f64> {
     if let Some(last) = coefficients.last_mut().filter(|_| length.is_multiple_of(2)) {
         *last = Complex64::default();
     }
-    let inverse = RealFftPlanner::<f64>::new().plan_fft_inverse(length);
+    let inverse = fft::inverse(length);
     let mut out = inverse.make_output_vec();
     if inverse.process(&mut coefficients, &mut out).is_err() {
         out.fill(0.0);

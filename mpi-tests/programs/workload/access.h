@@ -28,7 +28,8 @@ struct transfer {
 #undef ROUTINE
 #endif
 
-static int perform(const struct options *o, const struct transfer *t, MPI_Status *status, MPI_Request *request) {
+static int perform(const struct options *o, const struct transfer *t, MPI_Status *status,
+                   MPI_Request *request) {
 #if MPI_VERSION >= 4
     if (o->large_count)
         return perform_large(o, t, status, request);

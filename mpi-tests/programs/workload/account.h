@@ -11,9 +11,10 @@ static const char *const CLASS_NAMES[CLASSES] = {"write_sync", "read_sync", "wri
 
 struct account {
     long long ops[CLASSES], bytes[CLASSES];
-    /* Nonblocking classes, in seconds: inside the i... calls; inside the calls that completed requests; inside
-     * unsuccessful tests. And the time lost: inside the i... calls and the waits, or, where requests are completed by
-     * tests, inside the unsuccessful ones. A call counts once, however many requests it is about. */
+    /* Nonblocking classes, in seconds: inside the i... calls; inside the calls that completed requests;
+     * inside unsuccessful tests. And the time lost: inside the i... calls and the waits, or, where requests
+     * are completed by tests, inside the unsuccessful ones. A call counts once, however many requests it is
+     * about. */
     double issue_time[CLASSES], wait_time[CLASSES], test_time[CLASSES], lost_time[CLASSES];
     long long posix_ops[2], posix_bytes[2]; /* written, read */
     /* Operations whose MPI_Status holds another number of bytes than were transferred. */

@@ -71,7 +71,8 @@ static MPI_Request *copy_requests(struct outstanding *o) {
 static bool test_all(struct account *a, struct outstanding *o, MPI_Request *requests, bool ignore_status) {
     int flag = 0;
     double start = now();
-    check(MPI_Testall(o->count, requests, &flag, ignore_status ? MPI_STATUSES_IGNORE : o->statuses), "MPI_Testall");
+    check(MPI_Testall(o->count, requests, &flag, ignore_status ? MPI_STATUSES_IGNORE : o->statuses),
+          "MPI_Testall");
     count_call(a, o->class, false, start, flag);
     for (int i = 0; flag && !ignore_status && i < o->count; i++)
         compare_status(a, &o->statuses[i], o->expected[i]);
@@ -156,7 +157,8 @@ static void complete_requests(const struct options *options, struct account *a, 
         return;
     case WAITALL: {
         double start = now();
-        check(MPI_Waitall(o->count, requests, ignore_status ? MPI_STATUSES_IGNORE : o->statuses), "MPI_Waitall");
+        check(MPI_Waitall(o->count, requests, ignore_status ? MPI_STATUSES_IGNORE : o->statuses),
+              "MPI_Waitall");
         count_call(a, o->class, true, start, o->count);
         for (int i = 0; !ignore_status && i < o->count; i++)
             compare_status(a, &o->statuses[i], o->expected[i]);

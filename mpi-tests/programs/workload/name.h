@@ -2,9 +2,10 @@
  *
  *     ioskel.PERIOD.SIZE.ITERATIONS[.PROBABILITY]
  *
- * One request of SIZE bytes per rank every PERIOD seconds (or milliseconds: 50ms), ITERATIONS times. Without a PROBABILITY all
- * of them write; with one, the first writes, and each later one changes between writing and reading with that probability in
- * per cent: ioskel.4.512m.15.100 writes eight times and reads seven times. */
+ * One request of SIZE bytes per rank every PERIOD seconds (or milliseconds: 50ms), ITERATIONS times. Without
+ * a PROBABILITY all of them write; with one, the first writes, and each later one changes between writing and
+ * reading with that probability in per cent: ioskel.4.512m.15.100 writes eight times and reads seven
+ * times. */
 #ifndef WORKLOAD_NAME_H
 #define WORKLOAD_NAME_H
 
@@ -39,7 +40,8 @@ static void configure_by_name(struct options *o, const char *path, bool speak) {
     while (count < 4 && next_part(&rest, parts[count]))
         count++;
     if (count < 3 || *rest)
-        usage_error(speak, "expected a name such as ioskel.PERIOD.SIZE.ITERATIONS[.PROBABILITY], found", name);
+        usage_error(speak, "expected a name such as ioskel.PERIOD.SIZE.ITERATIONS[.PROBABILITY], found",
+                    name);
     o->requests = 1;
     o->compute = period(speak, name, parts[0]);
     o->size = (int)whole(speak, name, parts[1], 1);

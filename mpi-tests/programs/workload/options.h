@@ -49,15 +49,15 @@ static const char USAGE[] =
     "  --compute SECONDS   computation before each of them (1)\n"
     "  --paced             phases begin every so many seconds, however long the one before took\n"
     "  --busy              compute by spinning; without it, by sleeping\n"
-    "  --jitter SIGMA      standard deviation of the computation's length in seconds, alike on all ranks (0)\n"
-    "  --desync MEAN       mean of an exponentially distributed delay of every rank in every phase, seconds (0)\n"
+    "  --jitter SIGMA      standard deviation of the computation's length, s, alike on all ranks (0)\n"
+    "  --desync MEAN       mean of an exponential delay of every rank in every phase, seconds (0)\n"
     "  --seed N            of the two above (1)\n"
     "  --delay SECONDS     the first phase begins so much later (0)\n"
-    "  --prolong SECONDS   the first phase takes so much longer: there is a pause after its first request (0)\n"
+    "  --prolong SECONDS   the first phase takes that much longer: it pauses after its first request (0)\n"
     "  --overlap           nonblocking writes only: compute between issuing and completing the requests\n"
     "  --slices N          with --overlap: compute in N slices with an MPI_Testall after each (1: no tests)\n"
-    "  --transition P      a phase either writes or reads back what was written last; the first writes, and from one to the\n"
-    "                      next it changes with a probability of P per cent (without this, every phase writes)\n"
+    "  --transition P      a phase either writes or reads back what was written last; the first writes,\n"
+    "                      and each later one changes with a probability of P per cent (every phase writes)\n"
     "\n"
     "Requests\n"
     "  --size BYTES        bytes of each request, suffixes k and m (64k)\n"
@@ -65,7 +65,7 @@ static const char USAGE[] =
     "  --access A          blocking | nonblocking | collective | nonblocking-collective | split-collective\n"
     "  --pointer P         explicit | individual | shared; shared and collective is write_ordered\n"
     "  --datatype D        contiguous | vector: every other block in memory, ranks interleaved in the file\n"
-    "  --complete C        wait | waitall | waitany | waitsome | test | testall | testany | testsome (waitall)\n"
+    "  --complete C        wait, waitall, waitany, waitsome, test, testall, testany or testsome (waitall)\n"
     "  --copy-request      complete copies of the requests, in reverse order, from other memory\n"
     "  --ignore-status     pass MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE everywhere\n"
     "  --large-count       use the routines with a count of type MPI_Count, which MPI has since version 4\n"
@@ -84,14 +84,14 @@ static const char USAGE[] =
     "  --flush             call iotrace_summary() after every phase, if libtmio.so is there\n"
     "  --corrupt           damage one byte of rank 0's first request, to prove that --read notices\n"
     "\n"
-    "Two defects of MPI libraries to keep clear of: Open MPI 4.1 never completes a nonblocking read beyond the end\n"
-    "of a file, and MPICH 4.0 aborts when MPI_Testall is asked again after some of several file requests completed\n"
-    "(one request is fine).\n"
+    "Two defects of MPI libraries to keep clear of: Open MPI 4.1 never completes a nonblocking read beyond\n"
+    "the end of a file, and MPICH 4.0 aborts when MPI_Testall is asked again after some of several file\n"
+    "requests completed (one request is fine).\n"
     "\n"
-    "Called ioskel.PERIOD.SIZE.ITERATIONS[.PROBABILITY], for example by a link, it has these for --compute, --size, --iterations and\n"
-    "--transition, and one request per phase; options come on top.\n"
+    "Called ioskel.PERIOD.SIZE.ITERATIONS[.PROBABILITY], for example by a link, it has these for --compute,\n"
+    "--size, --iterations and --transition, and one request per phase; options come on top.\n"
     "\n"
-    "Exit status: 0, or 1 when verification failed or an MPI call did, or 2 when these options make no sense.\n";
+    "Exit status: 0; 1 when verification or an MPI call failed; 2 when the options make no sense.\n";
 
 /* Options are the same on all ranks, so each rank finds the same fault; rank 0 says so. */
 static void usage_error(bool speak, const char *what, const char *value) {
@@ -148,7 +148,8 @@ static void check_combinations(const struct options *o, bool speak) {
         usage_error(speak, "--files must divide --requests", NULL);
     if (o->access == NONBLOCKING_COLLECTIVE && o->pointer == SHARED_POINTER)
         usage_error(speak, "MPI has no nonblocking collective with a shared pointer", NULL);
-    if (o->threads > 1 && (o->pointer != EXPLICIT_OFFSET || !(o->access == BLOCKING || o->access == NONBLOCKING)))
+    if (o->threads > 1 &&
+        (o->pointer != EXPLICIT_OFFSET || !(o->access == BLOCKING || o->access == NONBLOCKING)))
         usage_error(speak, "--threads needs independent access with explicit offsets", NULL);
     if (o->datatype == VECTOR && o->size % 4)
         usage_error(speak, "--datatype vector needs a --size that is a multiple of 4", NULL);
@@ -169,12 +170,14 @@ static void check_combinations(const struct options *o, bool speak) {
 
 static struct options parse_options(int argc, char **argv, bool speak) {
     struct options o = {.directory = ".", .iterations = 10, .compute = 1, .slices = 1, .seed = 1,
-                        .transition = -1, .size = 64 << 10, .requests = 4, .files = 1, .threads = 1, .completion = WAITALL};
-    enum { ITERATIONS = 256, COMPUTE, BUSY, PACED, JITTER, DESYNC, SEED, OVERLAP, SLICES, SIZE, REQUESTS, ACCESS,
-           POINTER, DATATYPE, COMPLETE, COPY_REQUEST, IGNORE_STATUS, LARGE_COUNT, READ, SHORT_READ, ZERO,
+                        .transition = -1, .size = 64 << 10, .requests = 4, .files = 1, .threads = 1,
+                        .completion = WAITALL};
+    enum { ITERATIONS = 256, COMPUTE, BUSY, PACED, JITTER, DESYNC, SEED, OVERLAP, SLICES, SIZE, REQUESTS,
+           ACCESS, POINTER, DATATYPE, COMPLETE, COPY_REQUEST, IGNORE_STATUS, LARGE_COUNT, READ, SHORT_READ, ZERO,
            THREADS, DIRECTORY, FILES, LAYOUT, KEEP, POSIX, FLUSH, CORRUPT, TRANSITION, DELAY, PROLONG, HELP };
     static const struct option table[] = {
-        {"iterations", 1, 0, ITERATIONS}, {"compute", 1, 0, COMPUTE}, {"busy", 0, 0, BUSY}, {"paced", 0, 0, PACED},
+        {"iterations", 1, 0, ITERATIONS}, {"compute", 1, 0, COMPUTE},
+        {"busy", 0, 0, BUSY}, {"paced", 0, 0, PACED},
         {"jitter", 1, 0, JITTER}, {"desync", 1, 0, DESYNC}, {"seed", 1, 0, SEED},
         {"overlap", 0, 0, OVERLAP}, {"slices", 1, 0, SLICES}, {"size", 1, 0, SIZE},
         {"requests", 1, 0, REQUESTS}, {"access", 1, 0, ACCESS}, {"pointer", 1, 0, POINTER},
@@ -184,7 +187,8 @@ static struct options parse_options(int argc, char **argv, bool speak) {
         {"zero", 0, 0, ZERO}, {"threads", 1, 0, THREADS}, {"dir", 1, 0, DIRECTORY},
         {"files", 1, 0, FILES}, {"layout", 1, 0, LAYOUT}, {"keep", 0, 0, KEEP},
         {"posix", 0, 0, POSIX}, {"flush", 0, 0, FLUSH}, {"corrupt", 0, 0, CORRUPT},
-        {"transition", 1, 0, TRANSITION}, {"delay", 1, 0, DELAY}, {"prolong", 1, 0, PROLONG}, {"help", 0, 0, HELP}, {0}};
+        {"transition", 1, 0, TRANSITION}, {"delay", 1, 0, DELAY}, {"prolong", 1, 0, PROLONG},
+        {"help", 0, 0, HELP}, {0}};
     int option;
     configure_by_name(&o, argv[0], speak);
     opterr = speak;

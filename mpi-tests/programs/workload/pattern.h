@@ -31,7 +31,8 @@ static void fill_pattern(unsigned char *buffer, size_t size, size_t block, uint6
 }
 
 /* Whether the first `length` logical bytes in the buffer are those of the request from byte `from` on. */
-static bool holds_pattern(const unsigned char *buffer, size_t block, uint64_t number, size_t from, size_t length) {
+static bool holds_pattern(const unsigned char *buffer, size_t block, uint64_t number, size_t from,
+                          size_t length) {
     for (size_t i = 0; i < length; i++) {
         uint64_t word = pattern_word(number, (from + i) / 8);
         if (buffer[strided(i, block)] != ((unsigned char *)&word)[(from + i) % 8])

@@ -1,5 +1,5 @@
-/* One phase of I/O of one rank, or of one of its threads: which bytes go where, by which calls, and the account
- * of it. */
+/* One phase of I/O of one rank, or of one of its threads: which bytes go where, by which calls, and the
+ * account of it. */
 #ifndef WORKLOAD_PHASE_H
 #define WORKLOAD_PHASE_H
 
@@ -30,7 +30,8 @@ struct worker {
     unsigned char *buffers; /* one for each request that can be under way, and one for zero bytes */
     struct outstanding outstanding;
     struct account account;
-    uint64_t numbers_written, numbers_read; /* sums, for shared pointers, where any rank may read any request */
+    uint64_t numbers_written,
+        numbers_read; /* sums, for shared pointers, where any rank may read any request */
     int phase;
 };
 
@@ -99,12 +100,14 @@ static unsigned char *buffer(const struct worker *w, int q) {
     return w->buffers + (is_asynchronous(&w->job->options) ? (size_t)q : 0) * w->job->buffer_size;
 }
 
-static void posix_transfer(struct worker *w, bool write, int q, long long offset, size_t size, size_t expected) {
+static void posix_transfer(struct worker *w, bool write, int q, long long offset, size_t size,
+                           size_t expected) {
     int descriptor = w->job->descriptors[q % w->job->options.files];
     ssize_t bytes = write ? pwrite(descriptor, buffer(w, q), size, offset)
                           : pread(descriptor, buffer(w, q), size, offset);
     if (bytes != (ssize_t)expected) {
-        fprintf(stderr, "workload: %s returned %zd: %s\n", write ? "pwrite" : "pread", bytes, strerror(errno));
+        fprintf(stderr, "workload: %s returned %zd: %s\n", write ? "pwrite" : "pread", bytes,
+                strerror(errno));
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     w->account.posix_ops[write ? 0 : 1]++;
@@ -191,8 +194,9 @@ static void complete_phase(struct worker *w, bool write) {
         verify(w, q);
 }
 
-/* One request that begins before the end of the first file and asks for more than is there. The file ends with
- * the last request of the phase: this rank's own as seen through an interleaved view, else the last rank's. */
+/* One request that begins before the end of the first file and asks for more than is there. The file ends
+ * with the last request of the phase: this rank's own as seen through an interleaved view, else the last
+ * rank's. */
 static void read_beyond_end(struct worker *w) {
     const struct job *job = w->job;
     const struct options *o = &job->options;
@@ -214,7 +218,8 @@ static void read_beyond_end(struct worker *w) {
     transfer(w, false, 0, offset, false, expected);
     if (is_asynchronous(o))
         complete_requests(o, &w->account, &w->outstanding);
-    w->account.damaged += !holds_pattern(buffer(w, 0), job->block, number, (size_t)(o->size - there), (size_t)expected);
+    w->account.damaged +=
+        !holds_pattern(buffer(w, 0), job->block, number, (size_t)(o->size - there), (size_t)expected);
 }
 
 /* Puts the file pointers where the phase begins; collective for shared pointers. */
@@ -224,7 +229,8 @@ static void seek_to_phase(struct worker *w) {
         if (o->pointer == INDIVIDUAL_POINTER)
             check(MPI_File_seek(w->job->files[f], slot(w, 0) * o->size, MPI_SEEK_SET), "MPI_File_seek");
         if (o->pointer == SHARED_POINTER)
-            check(MPI_File_seek_shared(w->job->files[f], w->phase * slots_per_phase(w->job) * o->size, MPI_SEEK_SET),
+            check(MPI_File_seek_shared(w->job->files[f], w->phase * slots_per_phase(w->job) * o->size,
+                                       MPI_SEEK_SET),
                   "MPI_File_seek_shared");
     }
 }

@@ -1,5 +1,5 @@
-//! Ranks whose monotonic clocks differ, as they do on several nodes: here by time namespaces, which only root can
-//! make.
+//! Ranks whose monotonic clocks differ, as they do on several nodes: here by time namespaces, which only root
+//! can make.
 
 use crate::harness::{Mpi, installed_mpis, run_limited, skip};
 use crate::traced::{Scratch, info, traced};
@@ -61,7 +61,8 @@ fn operations_of_all_ranks_align() {
         return;
     }
     for mpi in installed_mpis() {
-        // Where ranks share a core, a round trip between them takes as long as the scheduler likes, and the trace says so.
+        // Where ranks share a core, a round trip between them takes as long as the scheduler likes, and the
+        // trace says so.
         let (errors, admitted) = errors(&mpi, 3);
         let most = admitted.max(1_000_000);
         assert!(

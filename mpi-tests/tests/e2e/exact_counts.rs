@@ -68,8 +68,8 @@ fn threads() {
     );
 }
 
-/// Nonblocking requests completed by each of MPI's eight functions, from the variables they were issued to and from
-/// copies.
+/// Nonblocking requests completed by each of MPI's eight functions, from the variables they were issued to
+/// and from copies.
 mod completed_by {
     use super::*;
 

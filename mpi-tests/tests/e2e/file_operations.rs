@@ -16,7 +16,8 @@ fn calls(job: &Job, scratch: &Scratch) -> Vec<String> {
     assert!(outcome.success(), "{job}: {outcome:?}");
     let place = scratch.path().join("traces").display().to_string();
     let text = fs::read_to_string(&log).expect("strace has written it");
-    // The launcher hands the path on; a call that another thread interrupts has a second line without the path.
+    // The launcher hands the path on; a call that another thread interrupts has a second line without the
+    // path.
     text.lines()
         .filter(|line| line.contains(&place) && !line.contains("execve("))
         .map(str::to_owned)
@@ -53,7 +54,8 @@ fn as_many_as_the_formula_says() {
             let calls = calls(&workload(&mpi, ranks, &scratch), &scratch);
             // One node, and no block that leaves before the end.
             let formula = 2 + ranks as usize + 2 + 6;
-            // Ranks that come to their first I/O at the same moment may all find that there is no directory yet.
+            // Ranks that come to their first I/O at the same moment may all find that there is no directory
+            // yet.
             let at_once = 2 * (ranks as usize - 1);
             assert!(
                 (formula..=formula + at_once).contains(&calls.len()),

@@ -1,4 +1,5 @@
-//! Programs built against an installed prefix, with pkg-config, CMake and from Fortran, run with and without the tracer.
+//! Programs built against an installed prefix, with pkg-config, CMake and from Fortran, run with and without
+//! the tracer.
 
 use crate::harness::{Mpi, ftio, installed_mpis, run_limited, skip};
 use crate::mpis::in_path;
@@ -35,7 +36,8 @@ fn pkg_config(prefix: &Path, package: &str) -> Vec<String> {
     run(command).split_whitespace().map(str::to_owned).collect()
 }
 
-/// The program on two ranks, with `preload` or without any tracer; gives the recorded writes if there is a trace.
+/// The program on two ranks, with `preload` or without any tracer; gives the recorded writes if there is a
+/// trace.
 fn writes(mpi: &Mpi, program: &Path, preload: Option<&Path>) -> Option<u64> {
     let scratch = Scratch::new();
     let mut job = mpi.job(2, program).args([scratch.data()]);

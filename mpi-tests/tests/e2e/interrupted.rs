@@ -1,5 +1,5 @@
-//! Whatever ends a job early, every operation completed before it can be read, and the trace says that it is not
-//! complete.
+//! Whatever ends a job early, every operation completed before it can be read, and the trace says that it is
+//! not complete.
 
 use crate::harness::{Lack, Mpi, installed_mpis};
 use crate::traced::{Scratch, info, traced};
@@ -112,8 +112,8 @@ fn ranks_asked_to_end() {
     }
 }
 
-/// A process that exits writes out what is in its spool and removes it. One rank: launchers kill the others when the first
-/// one leaves, and what is killed leaves its spool.
+/// A process that exits writes out what is in its spool and removes it. One rank: launchers kill the others
+/// when the first one leaves, and what is killed leaves its spool.
 #[test]
 fn an_exit_leaves_no_spool() {
     for mpi in installed_mpis() {

@@ -1,5 +1,5 @@
-//! Nothing that was recorded is lost, whatever happens to the file system or between jobs, and nothing of others is
-//! touched.
+//! Nothing that was recorded is lost, whatever happens to the file system or between jobs, and nothing of
+//! others is touched.
 
 use crate::harness::{Job, Mpi, Outcome, installed_mpis, run_limited};
 use crate::traced::{Scratch, info, names, run_ftio, traced};
@@ -153,8 +153,8 @@ fn jobs_of_one_name() {
     }
 }
 
-/// A second job of the same output leaves the parts of a first one alone that runs in a container, that is, whose
-/// processes it cannot see.
+/// A second job of the same output leaves the parts of a first one alone that runs in a container, that is,
+/// whose processes it cannot see.
 #[test]
 fn a_job_in_a_container() {
     let unshare = ["unshare", "--pid", "--fork", "--mount-proc"];
@@ -220,8 +220,8 @@ fn files_of_the_user() {
     }
 }
 
-/// What killed processes leave in memory joins their parts and goes, with the user's next job on that host or with
-/// `ftio clean`.
+/// What killed processes leave in memory joins their parts and goes, with the user's next job on that host or
+/// with `ftio clean`.
 #[test]
 fn spools_of_the_dead() {
     for mpi in installed_mpis() {
@@ -271,7 +271,8 @@ fn any_directory() {
     }
 }
 
-/// A file system that does not answer at the end of the job holds it up no longer than `TMIO_FINALIZE_TIMEOUT`.
+/// A file system that does not answer at the end of the job holds it up no longer than
+/// `TMIO_FINALIZE_TIMEOUT`.
 #[test]
 fn a_file_system_that_does_not_answer() {
     for mpi in installed_mpis() {

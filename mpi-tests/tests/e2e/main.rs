@@ -1,5 +1,5 @@
-//! End-to-end tests: real MPI programs, run under `libtmio.so` with every MPI that is installed, and what `ftio`
-//! then says about them.
+//! End-to-end tests: real MPI programs, run under `libtmio.so` with every MPI that is installed, and what
+//! `ftio` then says about them.
 //!
 //! They expect `target/release/libtmio.so` and `target/release/ftio`; `scripts/test` builds these first.
 
@@ -24,8 +24,10 @@ mod kept;
 mod never_harmed;
 mod online;
 mod options;
+mod other_jobs;
 mod other_tools;
 mod pauses;
+mod posix;
 mod predict;
 mod python;
 mod rust_workload;
@@ -36,5 +38,8 @@ mod some_ranks;
 mod stress;
 mod symbols;
 mod traps;
+mod trouble;
+mod untrusted;
+mod unusual;
 mod unwritable;
 mod workload_truth;

@@ -159,6 +159,39 @@ fn after_an_exception() {
     }
 }
 
+/// Who looks at a running job again finds no less than before, while records move from memory to the parts.
+#[test]
+fn no_look_at_a_running_job_finds_less_than_the_one_before() {
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let job = mpi.job(2, mpi.program("waits_between")).args([scratch.data()]).args(["400000", "-"]);
+        // Small blocks, so that they leave all the time.
+        let job = traced(job, &scratch).env("TMIO_BUFFER", "64K");
+        let (mut looks, mut before, mut steps) = (0, 0, 0);
+        let outcome = job.run_with(|launcher| {
+            while launcher.try_wait().is_ok_and(|ended| ended.is_none()) {
+                let mut operations = 0;
+                let read = Trace::open(&scratch.trace()).and_then(|trace| {
+                    trace.read(|event| {
+                        if let Event::Block(block) = event {
+                            operations += block.operations.len();
+                        }
+                    })
+                });
+                // At the very end the parts go, while the trace is not there yet.
+                if read.is_err() {
+                    continue;
+                }
+                assert!(operations >= before, "{}: look {looks}: {before}, then {operations}", mpi.name);
+                steps += usize::from(operations > before);
+                (looks, before) = (looks + 1, operations);
+            }
+        });
+        assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+        assert!(looks >= 5 && steps >= 5, "{}: {looks} looks, {steps} steps", mpi.name);
+    }
+}
+
 #[test]
 fn at_every_close() {
     for mpi in installed_mpis() {

@@ -26,6 +26,7 @@ fn some_ranks() {
         let info = quiet_info(&mpi, &scratch, &outcome);
         assert_eq!(info["write_sync"]["ops"], 8, "{}", mpi.name);
         assert_eq!(info["write_sync"]["ranks"], 2, "{}", mpi.name);
+        assert_eq!(info["filters"], "TMIO_RANKS=1,3", "{}", mpi.name);
         assert_eq!(info["ranks"], 4, "{}", mpi.name);
         assert_eq!(info["complete"], true, "{}", mpi.name);
     }
@@ -41,6 +42,7 @@ fn some_files() {
         let files = info["files"].as_array().expect("an array");
         let names: Vec<&str> = files.iter().filter_map(|file| file["name"].as_str()).collect();
         assert!(names.len() == 1 && names[0].ends_with("_1.dat"), "{}: {names:?}", mpi.name);
+        assert_eq!(info["filters"], "TMIO_FILES=*_1.dat,nothing*", "{}", mpi.name);
     }
 }
 

@@ -1,4 +1,5 @@
-//! From runs at several scales to formulas: `ftio scale … | ftio model -` says of the workload what it was told to do.
+//! From runs at several scales to formulas: `ftio scale … | ftio model -` says of the workload what it was
+//! told to do.
 
 use crate::harness::{Mpi, Outcome, ftio, installed_mpis, run_limited};
 use crate::traced::{Scratch, traced};
@@ -75,7 +76,8 @@ fn bytes_are_linear_in_the_ranks() {
     }
 }
 
-/// The I/O skeleton of the ADMIRE project is configured by its name: fifteen iterations that alternate are eight writes and seven reads.
+/// The I/O skeleton of the ADMIRE project is configured by its name: fifteen iterations that alternate are
+/// eight writes and seven reads.
 #[test]
 fn eight_writes_and_seven_reads() {
     const SIZE: f64 = 65536.0;
@@ -98,7 +100,8 @@ fn eight_writes_and_seven_reads() {
     }
 }
 
-/// Writes behind computation, reads that are waited for at once: required and actual bandwidth and lost time against ranks.
+/// Writes behind computation, reads that are waited for at once: required and actual bandwidth and lost time
+/// against ranks.
 #[test]
 fn required_and_actual_bandwidth_against_ranks() {
     for mpi in installed_mpis() {

@@ -1,4 +1,5 @@
-//! The site's own file, `/etc/tmio.conf`: what it sets for everybody, what it locks, and whom it leaves alone.
+//! The site's own file, `/etc/tmio.conf`: what it sets for everybody, what it locks, and whom it leaves
+//! alone.
 //!
 //! Each job runs in a mount namespace with an `/etc` of its own, which only root can make.
 
@@ -175,7 +176,7 @@ fn a_file_that_is_not_to_be_trusted_or_understood() {
     }
     for mpi in installed_mpis() {
         for (text, mode, owner, reason) in [
-            ("log = info", "664", "root", "others than root may write it"),
+            ("log = info", "664", "root", "not only root may write it"),
             ("log = info", "644", "nobody", "it does not belong to root"),
             ("what is this", "644", "root", "/etc/tmio.conf:1: expected name = value"),
             ("locked colour = red", "644", "root", "/etc/tmio.conf:1: there is no option 'colour'"),
@@ -221,6 +222,6 @@ fn past_its_largest_size_a_trace_gets_coarser_and_says_so() {
         let merged = coarse["merged"]["operations"].as_u64().unwrap();
         assert!(merged > 40_000 && coarse["merged"]["records"].as_u64().unwrap() < 1000, "{}", mpi.name);
         let warnings = coarse["warnings"].to_string();
-        assert!(warnings.contains("were merged to") && warnings.contains("TMIO_MAX_BYTES"), "{warnings}");
+        assert!(warnings.contains("were merged into") && warnings.contains("TMIO_MAX_BYTES"), "{warnings}");
     }
 }

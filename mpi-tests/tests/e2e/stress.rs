@@ -1,6 +1,7 @@
 //! Random interleavings of operations, requests, threads and completions against the program's own account.
 //!
-//! `MPI_STRESS_SEEDS=FIRST-LAST` and `MPI_STRESS_STEPS` ask for more than the usual few seconds (`scripts/test --stress`).
+//! `MPI_STRESS_SEEDS=FIRST-LAST` and `MPI_STRESS_STEPS` ask for more than the usual few seconds
+//! (`scripts/test --stress`).
 
 use crate::harness::{Lack, Mpi, installed_mpis};
 use crate::traced::{Run, Scratch, info, traced};

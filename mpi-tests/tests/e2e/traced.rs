@@ -1,5 +1,5 @@
-//! Runs a program under `libtmio.so` in a directory of its own and holds what `ftio` says against what the program
-//! itself says.
+//! Runs a program under `libtmio.so` in a directory of its own and holds what `ftio` says against what the
+//! program itself says.
 
 use crate::harness::{Job, Mpi, Outcome, ftio, libtmio, run_limited, target_directory};
 use serde_json::Value;

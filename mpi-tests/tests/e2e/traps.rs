@@ -5,7 +5,8 @@ use crate::traced::{Scratch, info, traced};
 use serde_json::Value;
 use std::time::Duration;
 
-/// Runs a program of `programs/` that takes a directory, traced on two ranks; it must end well and in silence.
+/// Runs a program of `programs/` that takes a directory, traced on two ranks; it must end well and in
+/// silence.
 fn trace_quietly(mpi: &Mpi, program: &str) -> (Outcome, Value, Scratch) {
     let scratch = Scratch::new();
     let outcome = traced(mpi.job(2, mpi.program(program)).args([scratch.data()]), &scratch).run();
@@ -56,7 +57,8 @@ fn standard_descriptors_closed() {
     }
 }
 
-/// Several steps of one batch job write to one directory with one environment, one after the other and at once.
+/// Several steps of one batch job write to one directory with one environment, one after the other and at
+/// once.
 #[test]
 fn steps_of_one_job() {
     for mpi in installed_mpis() {

@@ -1,4 +1,5 @@
-//! When the trace cannot be written, the program ends as it would have, and one line says why there is no trace.
+//! When the trace cannot be written, the program ends as it would have, and one line says why there is no
+//! trace.
 
 use crate::harness::{Mpi, installed_mpis, skip};
 use crate::traced::{Scratch, names, traced};
@@ -115,8 +116,8 @@ fn disk_full_half_way() {
     }
 }
 
-/// The spool is where a rank's current block lives; without it there may or may not be a trace, but the program
-/// goes on and at most one line says why.
+/// The spool is where a rank's current block lives; without it there may or may not be a trace, but the
+/// program goes on and at most one line says why.
 #[test]
 fn spool_unusable() {
     for mpi in installed_mpis() {

@@ -11,7 +11,7 @@ mod table;
 pub use pattern::{wants_file, wants_program, wants_rank};
 pub use read::{Parsed, Sources, dump, from_environment};
 pub(crate) use site::has_agreed;
-pub use table::{DEFAULT_OUTPUT, markdown, site_markdown};
+pub use table::{DEFAULT_EXCLUDED, DEFAULT_OUTPUT, markdown, site_markdown};
 
 use crate::message::Level;
 use std::ffi::OsString;
@@ -59,6 +59,23 @@ impl Format {
     }
 }
 
+/// The layers that are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layers {
+    /// `MPI_File_…`
+    pub mpiio: bool,
+    /// `read`, `write`, …
+    pub posix: bool,
+    /// `fread`, `fprintf`, …
+    pub stdio: bool,
+}
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self { mpiio: true, posix: false, stdio: false }
+    }
+}
+
 /// All options, with their defaults filled in.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -78,6 +95,12 @@ pub struct Options {
     pub files: Vec<String>,
     /// Patterns of files that are not recorded.
     pub exclude_files: Vec<String>,
+    /// Patterns of paths that only MPI-IO's own layer looks at; `None`: the usual ones.
+    pub exclude_paths: Option<Vec<String>>,
+    /// Which layers are recorded.
+    pub layers: Layers,
+    /// Bytes below which a process without MPI leaves no trace, unless it takes long.
+    pub min_bytes: u64,
     /// Patterns of programs that are not traced.
     pub exclude_programs: Vec<String>,
     /// Do nothing at all.
@@ -106,6 +129,18 @@ pub struct Options {
     pub finalize_timeout: Duration,
 }
 
+impl Options {
+    /// Whether the layers below MPI-IO leave a file out because of its path.
+    pub fn leaves_out(&self, path: &str) -> bool {
+        let matches = |pattern: &str| pattern::matches(pattern.as_bytes(), path.as_bytes());
+        let excluded = match &self.exclude_paths {
+            Some(patterns) => patterns.iter().any(|pattern| matches(pattern)),
+            None => DEFAULT_EXCLUDED.split(',').any(matches),
+        };
+        excluded || !wants_file(&self.files, &self.exclude_files, path)
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {
@@ -117,6 +152,9 @@ impl Default for Options {
             ranks: Vec::new(),
             files: Vec::new(),
             exclude_files: Vec::new(),
+            exclude_paths: None,
+            layers: Layers::default(),
+            min_bytes: 1 << 20,
             exclude_programs: Vec::new(),
             disable: false,
             enable: false,

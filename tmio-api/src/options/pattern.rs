@@ -1,5 +1,6 @@
 //! Which files, programs and ranks the patterns of options mean.
 
+use super::Options;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -25,8 +26,27 @@ pub fn wants_rank(ranges: &[(u32, u32)], rank: u32) -> bool {
     ranges.is_empty() || ranges.iter().any(|&(low, high)| (low..=high).contains(&rank))
 }
 
+impl Options {
+    /// The options that leave ranks or files out, as the trace names them. The patterns of excluded files are
+    /// not told: a site may want to hide what they say.
+    pub fn filters(&self) -> Option<String> {
+        let ranks = self.ranks.iter().map(|(low, high)| match low == high {
+            true => low.to_string(),
+            false => format!("{low}-{high}"),
+        });
+        let ranks: Vec<String> = ranks.collect();
+        let set = [
+            (!ranks.is_empty()).then(|| format!("TMIO_RANKS={}", ranks.join(","))),
+            (!self.files.is_empty()).then(|| format!("TMIO_FILES={}", self.files.join(","))),
+            (!self.exclude_files.is_empty()).then(|| "TMIO_EXCLUDE_FILES".to_owned()),
+        ];
+        let set: Vec<String> = set.into_iter().flatten().collect();
+        (!set.is_empty()).then(|| set.join(" "))
+    }
+}
+
 /// Shell pattern with `*` (anything) and `?` (one byte), in linear space and no recursion.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {
@@ -55,6 +75,17 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn filters_are_named() {
+        let mut options = Options::default();
+        assert_eq!(options.filters(), None);
+        options.ranks = vec![(0, 0), (4, 7)];
+        options.files = vec!["*.h5".into(), "/scratch/*".into()];
+        options.exclude_files = vec!["/secret/*".into()];
+        let text = "TMIO_RANKS=0,4-7 TMIO_FILES=*.h5,/scratch/* TMIO_EXCLUDE_FILES";
+        assert_eq!(options.filters().as_deref(), Some(text));
+    }
 
     #[test]
     fn patterns_match_like_a_shell_without_backtracking_explosion() {

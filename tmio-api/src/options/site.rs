@@ -57,7 +57,7 @@ pub(super) fn read_site() -> io::Result<Option<String>> {
 fn is_trusted(owner: u32, mode: u32) -> Result<(), &'static str> {
     match (owner, mode & 0o022) {
         (0, 0) => Ok(()),
-        (0, _) => Err("others than root may write it"),
+        (0, _) => Err("not only root may write it"),
         _ => Err("it does not belong to root"),
     }
 }

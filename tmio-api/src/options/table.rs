@@ -1,6 +1,6 @@
 //! The table of options.
 
-use super::{ClockChoice, Flush, Format, Options};
+use super::{ClockChoice, Flush, Format, Layers, Options};
 use crate::message::Level;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -9,6 +9,11 @@ use tmio_trace::tmio;
 
 /// Default of `TMIO_OUTPUT`; the ending is that of the format.
 pub const DEFAULT_OUTPUT: &str = "tmio_%j_%n.msgpack";
+
+/// What the layers below MPI-IO leave out: the system's own files, programs and libraries, logs of tools.
+pub const DEFAULT_EXCLUDED: &str = "/proc/*,/sys/*,/dev/*,/etc/*,/usr/*,/bin/*,/sbin/*,/lib/*,/lib32/*,\
+     /lib64/*,/boot/*,/opt/*,/run/*,*/lib/python*,*/site-packages/*,*/dist-packages/*,*.so,*.so.*,*.py,\
+     *.pyc,*.darshan,*.darshan_partial";
 
 /// One option: its name (`TMIO_` before it in the environment, as it is in a file), its default
 /// for people, what it means, and how its text is understood.
@@ -26,7 +31,7 @@ pub(super) const TABLE: &[Entry] = &[
         default: DEFAULT_OUTPUT,
         help: "path of the trace: %j job id and step (else rank 0's pid), %n ranks, %h host, %p pid, %e \
                executable, %t start time, %u user, %Y %m %d date (UTC), %% a percent sign; all of rank 0; \
-               directories whose names have such letters are made",
+               directories named by such letters are created",
         set: |o, text| {
             o.output = Some(text.into());
             if text.is_empty() { Err("a path") } else { Ok(()) }
@@ -105,18 +110,60 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "EXCLUDE_FILES",
         default: "none",
-        help: "do not record files whose path matches one of these patterns; those of the site and of the \
-               user add up",
+        help: "do not record files whose path matches one of these patterns; the site's and the user's \
+               patterns both apply",
         set: |o, text| {
             exclude(&mut o.exclude_files, text);
             Ok(())
         },
     },
     Entry {
+        name: "EXCLUDE_PATHS",
+        default: DEFAULT_EXCLUDED,
+        help: "files that the layers posix and stdio leave out by default: patterns of paths that are used \
+               instead of these; none: nothing is left out (TMIO_EXCLUDE_FILES and TMIO_FILES hold for all \
+               layers)",
+        set: |o, text| {
+            let mut patterns = Vec::new();
+            exclude(&mut patterns, text);
+            o.exclude_paths = (text != DEFAULT_EXCLUDED).then_some(patterns);
+            Ok(())
+        },
+    },
+    Entry {
+        name: "LAYERS",
+        default: "mpiio",
+        help: "what is recorded: mpiio, posix, stdio (separated by commas); with posix or stdio, also \
+               programs without MPI are traced; counts only in the environment that the program begins with",
+        set: |o, text| {
+            let mut layers = Layers { mpiio: false, posix: false, stdio: false };
+            for name in list(text) {
+                match name.as_str() {
+                    "mpiio" => layers.mpiio = true,
+                    "posix" => layers.posix = true,
+                    "stdio" => layers.stdio = true,
+                    _ => return Err("mpiio, posix, stdio or several of them"),
+                }
+            }
+            o.layers = layers;
+            Ok(())
+        },
+    },
+    Entry {
+        name: "MIN_BYTES",
+        default: "1M",
+        help: "a process without MPI that moves fewer bytes (K, M or G may follow) in less than a second \
+               leaves no trace",
+        set: |o, text| {
+            o.min_bytes = size(text).ok_or("a size")? as u64;
+            Ok(())
+        },
+    },
+    Entry {
         name: "EXCLUDE_PROGRAMS",
         default: "none",
-        help: "leave programs alone whose path, or file name if the pattern has no slash, matches one of \
-               these patterns; they add up, too",
+        help: "do not trace programs whose path (file name, if the pattern has no slash) matches one of \
+               these patterns; the site's and the user's patterns both apply",
         set: |o, text| {
             exclude(&mut o.exclude_programs, text);
             Ok(())
@@ -134,8 +181,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "ENABLE",
         default: "0",
-        help: "1: trace, where the site traces only those who want it (as does a file ~/.tmio_enable; \
-               ~/.tmio_disable is the contrary)",
+        help: "1: opt in, where the site traces only users who do (so does a file ~/.tmio_enable; \
+               ~/.tmio_disable opts out)",
         set: |o, text| {
             o.enable = boolean(text)?;
             Ok(())
@@ -144,8 +191,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "MODE",
         default: "0600",
-        help: "mode of the trace's file, in octal; others than the owner and the group never get at it: \
-               0400, 0440, 0600, 0640 or 0660",
+        help: "mode of the trace file, in octal: 0400, 0440, 0600, 0640 or 0660; nobody but the owner and \
+               the group ever gets access",
         set: |o, text| {
             o.mode = match text.trim_start_matches('0') {
                 "400" => 0o400,
@@ -161,7 +208,7 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "MAX_BYTES",
         default: "0",
-        help: "bytes of the trace (K, M or G may follow) from which on it gets coarser: operations of one \
+        help: "size of the trace (K, M or G may follow) beyond which it gets coarser: operations of one \
                kind, file and thread become one record per second, then per minute; 0: never",
         set: |o, text| {
             let bytes = size(text).filter(|&bytes| bytes == 0 || bytes >= 64 << 10);
@@ -172,7 +219,7 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "LOG",
         default: "warn",
-        help: "what is said on stderr: silent, warn, info, debug",
+        help: "what is printed on stderr: silent, warn, info, debug",
         set: |o, text| {
             o.log = match text {
                 "silent" => Level::Silent,
@@ -200,18 +247,18 @@ pub(super) const TABLE: &[Entry] = &[
                nodes; 0: when its block is full (one thread per rank that does I/O wakes up this often)",
         set: |o, text| {
             let seconds = text.parse().ok().filter(|s| *s == 0.0 || (1.0..=1e6).contains(s));
-            o.max_age = Duration::from_secs_f64(seconds.ok_or("0, or seconds from 1 on")?);
+            o.max_age = Duration::from_secs_f64(seconds.ok_or("0, or at least 1 second")?);
             Ok(())
         },
     },
     Entry {
         name: "FINALIZE_TIMEOUT",
         default: "30",
-        help: "seconds that other ranks or the file system may take in MPI_Finalize; past them the job \
-               ends, and the parts of the trace stay",
+        help: "seconds that MPI_Finalize waits for other ranks or the file system; after that the job ends, \
+               and the parts of the trace stay",
         set: |o, text| {
             let seconds = text.parse().ok().filter(|s| (0.1..=1e6).contains(s));
-            o.finalize_timeout = Duration::from_secs_f64(seconds.ok_or("seconds from 0.1 on")?);
+            o.finalize_timeout = Duration::from_secs_f64(seconds.ok_or("at least 0.1 seconds")?);
             Ok(())
         },
     },
@@ -236,8 +283,8 @@ pub(super) const SITE: &[Entry] = &[
     Entry {
         name: "USERS",
         default: "all",
-        help: "who is traced: names or numbers of users, @ before those of groups, ! before those that are \
-               not (separated by commas)",
+        help: "who is traced, separated by commas: names or numbers of users, @ before groups, ! before \
+               those who are not traced",
         set: |o, text| {
             o.users = if text == "all" { Vec::new() } else { list(text).collect() };
             if o.users.iter().any(|user| user.trim_start_matches(['!', '@']).is_empty()) {
@@ -249,7 +296,7 @@ pub(super) const SITE: &[Entry] = &[
     Entry {
         name: "OPT_IN",
         default: "0",
-        help: "1: trace only who wants it, by TMIO_ENABLE=1 or a file ~/.tmio_enable",
+        help: "1: trace only users who opt in, by TMIO_ENABLE=1 or a file ~/.tmio_enable",
         set: |o, text| {
             o.opt_in = boolean(text)?;
             Ok(())
@@ -263,7 +310,10 @@ pub fn markdown() -> String {
     for entry in TABLE {
         _ = writeln!(text, "| `TMIO_{}` | `{}` | {} |", entry.name, entry.default, entry.help);
     }
-    text.push_str("| `TMIO_CONFIG` | | file of `name = value` lines (names as above, without `TMIO_`); the environment overrides it |\n");
+    text.push_str(
+        "| `TMIO_CONFIG` | | file of `name = value` lines (names as above, without `TMIO_`); the environment \
+         overrides it |\n",
+    );
     text
 }
 

@@ -53,7 +53,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "small-requests-shared-file",
         source: "Drishti P15, P16",
-        why: "small requests of many ranks to one file meet in the same locks",
+        why: "small requests of many ranks to one file compete for the same locks",
         when: "a file that several ranks use gets more than small-count small requests, and they are more \
             than small-share of its requests",
         needs: "files with sizes of requests",
@@ -62,25 +62,26 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "misaligned",
         source: "Drishti P08",
-        why: "a request that begins inside a block makes the file system read and write the whole block, and \
-            two ranks may meet in it",
-        when: "more than misaligned-share of the requests begin at no multiple of the file's block",
+        why: "a request that begins inside a block makes the file system read and write the whole block, \
+            and two ranks may compete for it",
+        when: "more than misaligned-share of the requests do not begin at a multiple of the file's block \
+            size; info if they are fewer than small-count and all I/O takes less than least-seconds",
         needs: "offsets",
         check: requests::misaligned,
     },
     Rule {
         id: "random-access-writes",
         source: "Drishti P13",
-        why: "a file system cannot put together what does not follow, and disks have to seek",
-        when: "more than random-share of the writes, and more than random-count, begin before the end of the \
-            one before",
+        why: "a file system cannot combine requests that do not follow each other, and disks have to seek",
+        when: "more than random-share of the writes, and more than random-count, begin before the end of \
+            the previous one",
         needs: "offsets",
         check: requests::random_writes,
     },
     Rule {
         id: "random-access-reads",
         source: "Drishti P11",
-        why: "reading ahead is lost where requests do not follow each other",
+        why: "read-ahead does not help where requests do not follow each other",
         when: "the same for reads",
         needs: "offsets",
         check: requests::random_reads,
@@ -88,7 +89,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "redundant-reads",
         source: "Drishti P09",
-        why: "bytes that were read already could have been kept, or read by one rank and sent to the others",
+        why: "bytes that were already read could have been kept, or read by one rank and sent to the others",
         when: "a file is read more than redundant-times over",
         needs: "files with offsets",
         check: requests::redundant_reads,
@@ -96,7 +97,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "redundant-writes",
         source: "Drishti P10",
-        why: "only what is written last stays",
+        why: "only the last write to a place remains",
         when: "a file is written more than redundant-times over",
         needs: "files with offsets",
         check: requests::redundant_writes,
@@ -104,9 +105,9 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "rank-imbalance",
         source: "Drishti P18, P21, P22",
-        why: "the job waits for the rank that moves most",
-        when: "bytes of ranks differ by more than imbalance-share; below collective MPI-IO they are meant to \
-            (info)",
+        why: "the job waits for the rank that moves the most",
+        when: "bytes of ranks differ by more than imbalance-share; only info below collective MPI-IO, where \
+               that is intended",
         needs: "ranks, or Darshan's slowest and fastest rank of shared files",
         check: ranks::imbalance,
     },
@@ -121,8 +122,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "ranks-drift-apart",
         source: "ours",
-        why: "phases that ranks begin together load the file system in turn once they are apart; and a rank \
-            that is late makes others wait",
+        why: "ranks that begin their phases at different times spread the load on the file system, but a \
+            late rank makes others wait",
         when: "ranks begin the last phases further apart than drift-share of the period, and twice as far as \
             the first ones",
         needs: "requests with ranks, and phases",
@@ -132,15 +133,15 @@ pub const RULES: &[Rule] = &[
         id: "metadata-heavy",
         source: "Drishti P17",
         why: "metadata servers are few, and all jobs share them",
-        when: "a rank spends more than metadata-seconds in opening, closing and the like; or these take more \
-            than metadata-share of the I/O time and metadata-run-share of the run time",
+        when: "a rank spends more than metadata-seconds in opening, closing and similar operations; or \
+            these take more than metadata-share of the I/O time and metadata-run-share of the run time",
         needs: "times of metadata operations",
         check: usage_of_layers::metadata,
     },
     Rule {
         id: "many-files",
         source: "Darshan's file counts",
-        why: "creating, opening and closing thousands of files is work of the metadata servers",
+        why: "creating, opening and closing thousands of files burdens the metadata servers",
         when: "at least many-files files, and at least one for each rank",
         needs: "files",
         check: usage_of_layers::many_files,
@@ -148,7 +149,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "stdio-heavy",
         source: "Drishti S01",
-        why: "STDIO cuts everything into small requests and knows nothing of other ranks",
+        why: "STDIO cuts everything into small requests and knows nothing about other ranks",
         when: "more than stdio-share of the bytes, and stdio-bytes of them, go through STDIO",
         needs: "layers",
         check: usage_of_layers::stdio,
@@ -156,24 +157,24 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "no-mpiio",
         source: "Drishti M01",
-        why: "MPI-IO can put the requests of ranks together; POSIX cannot",
-        when: "several ranks share files by POSIX with small requests, and MPI-IO is not used",
+        why: "MPI-IO can combine the requests of ranks; POSIX cannot",
+        when: "several ranks share files through POSIX with small requests, and MPI-IO is not used",
         needs: "layers",
         check: usage_of_layers::no_mpiio,
     },
     Rule {
         id: "no-collectives-writes",
         source: "Drishti M03",
-        why: "collective calls let MPI put the requests of all ranks together into few large ones",
-        when: "more than collective-count independent writes to shared files, and collective calls are fewer \
-            than collective-share",
+        why: "collective calls let MPI combine the requests of all ranks into a few large ones",
+        when: "more than collective-count independent writes to shared files, and fewer than \
+            collective-share of the calls are collective",
         needs: "MPI-IO calls",
         check: usage_of_layers::no_collective_writes,
     },
     Rule {
         id: "no-collectives-reads",
         source: "Drishti M02",
-        why: "collective calls let MPI put the requests of all ranks together into few large ones",
+        why: "collective calls let MPI combine the requests of all ranks into a few large ones",
         when: "the same for reads",
         needs: "MPI-IO calls",
         check: usage_of_layers::no_collective_reads,
@@ -182,14 +183,15 @@ pub const RULES: &[Rule] = &[
         id: "could-be-nonblocking",
         source: "Drishti M06, M07",
         why: "an application that goes on computing while its data is written does not wait for it",
-        when: "all MPI-IO is blocking; with a period it is said which bandwidth would hide it. Always info",
+        when: "all MPI-IO is blocking; with a period, the finding gives the bandwidth that would hide it. \
+            Always info",
         needs: "MPI-IO calls",
         check: time::could_be_nonblocking,
     },
     Rule {
         id: "nonblocking-not-hidden",
         source: "ours (required and actual bandwidth)",
-        why: "waiting for nonblocking operations is time that they were meant to save",
+        why: "nonblocking operations are meant to save this waiting time",
         when: "ranks wait for nonblocking operations for more than hidden-share of the run time",
         needs: "our trace",
         check: time::not_hidden,
@@ -205,7 +207,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "period-growing",
         source: "ours",
-        why: "phases that come ever later tell of work that grows, or of a file system that fills up",
+        why: "growing distances between phases point to work that grows, or to a file system that fills up",
         when: "the distances of the last third of the phases are more than growth-share longer than those of \
             the first",
         needs: "at least six phases",
@@ -214,7 +216,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         id: "first-phase-long",
         source: "ours",
-        why: "creating files and filling caches is done once; if it takes long, it can be prepared",
+        why: "creating files and filling caches is done once; if it takes long, it can be done in advance",
         when: "the first phase is first-times as long as the others",
         needs: "a period",
         check: time::first_phase,
@@ -255,7 +257,8 @@ pub const RULES: &[Rule] = &[
         id: "not-all-seen",
         source: "ours (the kernel's count of each process)",
         why: "advice holds only for what was traced",
-        when: "the trace holds less than seen-share of what the processes read and wrote, or is incomplete",
+        when: "the trace holds less than seen-share of what the processes read and wrote, is incomplete, or \
+            was told to leave out ranks or files (TMIO_RANKS, TMIO_FILES)",
         needs: "our trace",
         check: usage_of_layers::not_all_seen,
     },

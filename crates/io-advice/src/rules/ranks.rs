@@ -14,7 +14,7 @@ const AGGREGATORS: &str = " If the program writes collectively, one aggregator d
     \"8\")).";
 
 /// Less of the run time than this is not worth a word.
-const NOTHING: f64 = 0.001;
+const NOTHING: f64 = 0.01;
 
 /// Is most of the MPI-IO collective? In such a call ranks wait for each other, so that the late one spends
 /// least time in it; and below it few ranks write for all. Unless it is one rank that does it all.
@@ -32,10 +32,13 @@ fn is_collective(job: &Job<'_>) -> bool {
 }
 
 pub fn imbalance(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
+    if !job.has_all_of_its_ranks() {
+        return None;
+    }
     let mut found = between_ranks(job, thresholds).or_else(|| in_shared_files(job, thresholds))?;
     if is_collective(job) && job.usage.layer.as_deref() == Some("posix") {
         found.severity = Some(Severity::Info);
-        found.evidence += "; collective MPI-IO writes through few ranks, so this is meant to be";
+        found.evidence += "; collective MPI-IO writes through few ranks, so this is intended";
     }
     Some(found)
 }
@@ -114,7 +117,7 @@ fn in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
             bytes(fast_bytes as f64)
         ),
         advice: "Divide the data of the file evenly over the ranks, or use collective calls \
-            (MPI_File_write_at_all), which divide it anew."
+            (MPI_File_write_at_all), which redistribute it."
             .into(),
         numbers: BTreeMap::from([
             ("share", share),
@@ -131,6 +134,9 @@ fn total(job: &Job<'_>) -> f64 {
 }
 
 pub fn stragglers(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
+    if !job.has_all_of_its_ranks() {
+        return None;
+    }
     let ranks = &job.usage.by_rank;
     let timed = ranks.len() >= 2 && ranks.iter().any(|rank| rank.time() > 0.0);
     let found = if timed { slow_ranks(job, thresholds) } else { slow_in_shared_files(job, thresholds) };
@@ -227,7 +233,7 @@ fn slow_in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found>
 }
 
 pub fn drift(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
-    let period = job.detection?.period?;
+    let period = job.detection?.period.filter(|_| job.has_all_of_its_ranks())?;
     let spread = job.spread;
     let third = spread.len() / 3;
     if third < 2 {
@@ -240,7 +246,7 @@ pub fn drift(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     }
     Some(Found {
         severity: Some(Severity::Low),
-        title: format!("ranks begin phases {} apart, and ever further", seconds(last)),
+        title: format!("ranks begin phases {} apart, and drift further apart", seconds(last)),
         evidence: format!(
             "ranks began the first phases {} apart, the last ones {}: {} of the period",
             seconds(first),

@@ -19,7 +19,7 @@ pub fn small_writes(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
 }
 
 pub fn small_reads(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
-    let advice = "Read larger pieces and keep them, or let MPI put the requests together: collective calls \
+    let advice = "Read larger pieces and keep them, or let MPI combine the requests: collective calls \
         (MPI_File_read_at_all) with the hint romio_cb_read=enable; in HDF5, H5Pset_all_coll_metadata_ops and \
         a larger chunk cache (H5Pset_chunk_cache).";
     let small_file = |file: &FileUsage| file.read.ops > 0;
@@ -113,11 +113,14 @@ pub fn misaligned(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         advice += " On Lustre, give the file stripes of that size before it is written: lfs setstripe -S 4M \
             -c -1 FILE.";
     }
+    let seconds = job.io_share().unwrap_or(0.0) * job.usage.run_time;
+    let few = (misaligned as f64) < thresholds[Key::SmallCount] && seconds < thresholds[Key::LeastSeconds];
+    let severity = if few { Severity::Info } else { by_share(job, job.io_share(), thresholds) };
     Some(Found {
-        severity: Some(by_share(job, job.io_share(), thresholds)),
+        severity: Some(severity),
         title: format!("{} of the requests are misaligned", percent(share)),
         evidence: format!(
-            "{} of {} requests begin at no multiple of {}",
+            "{} of {} requests do not begin at a multiple of {}",
             count(misaligned),
             count(all),
             block.map_or("the block of the file system".into(), size)
@@ -151,7 +154,7 @@ fn random(job: &Job<'_>, thresholds: &Thresholds, access: &Access, what: &str) -
         severity: Some(by_share(job, job.io_share(), thresholds)),
         title: format!("{} of the {what} go back in the file", percent(share)),
         evidence: format!(
-            "{} of {} {what} begin before the end of the one before; {} follow directly",
+            "{} of {} {what} begin before the end of the previous one; {} follow directly",
             count(random),
             count(access.placed),
             count(access.consecutive)
@@ -176,7 +179,7 @@ pub fn redundant_reads(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> 
 
 pub fn redundant_writes(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let advice = "Write each part once, when it is final; checkpoints that replace each other are best \
-        written to files of their own in turn, so that a whole one is left after a failure.";
+        written to files of their own in turn, so that a complete one is left after a failure.";
     redundant(job, thresholds, "written", advice, &|file| file.write.bytes)
 }
 

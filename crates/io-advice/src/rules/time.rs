@@ -120,7 +120,7 @@ pub fn growing(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     Some(Found {
         severity: Some(Severity::Medium),
         title: format!("the period grows by {}", percent(growth)),
-        evidence: format!("phases are {} apart at first and {} at last", seconds(first), seconds(last)),
+        evidence: format!("phases are {} apart at first and {} at the end", seconds(first), seconds(last)),
         advice: "See whether phases or pauses get longer (ftio --csv=phases): longer phases point to a file \
             system that fills up or a file that is read again and again, longer pauses to computation that \
             grows."

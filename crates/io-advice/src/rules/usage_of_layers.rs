@@ -121,7 +121,7 @@ pub fn no_mpiio(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     Some(Found {
         severity: Some(Severity::Low),
         title: "ranks share files without MPI-IO".into(),
-        evidence: format!("{} files are shared by POSIX with many small requests", files.len()),
+        evidence: format!("{} files are shared through POSIX with many small requests", files.len()),
         advice: "Open shared files with MPI_File_open and use collective calls, or a library that does \
             (HDF5, PnetCDF, ADIOS2)."
             .into(),
@@ -229,16 +229,22 @@ pub fn not_all_seen(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let least = 4e6 * f64::from(job.usage.ranks.unwrap_or(1));
     let beside = coverage.process_bytes.map_or(0, |all| all.saturating_sub(coverage.mpi_io_bytes)) as f64;
     let little = seen.is_some_and(|seen| seen < thresholds[Key::SeenShare]) && beside > least;
-    let incomplete = !job.summary.complete;
-    if !little && !incomplete {
+    let incomplete = !job.summary.complete || !job.summary.missing_ranks.is_empty();
+    let filters = job.summary.filters.as_deref();
+    if !little && !incomplete && filters.is_none() {
         return None;
     }
-    let (title, evidence) = match (incomplete, seen) {
+    let (title, evidence) = match (incomplete, filters) {
+        (false, Some(filters)) => (
+            "the trace was told to leave out some I/O".to_owned(),
+            format!("recorded with {filters}; ranks are not compared"),
+        ),
         (true, _) => (
             "the trace is incomplete".to_owned(),
-            "the job did not reach its end, or parts of the trace are missing".to_owned(),
+            "the job did not reach its end, or parts of the trace are missing; ranks are not compared"
+                .to_owned(),
         ),
-        (false, seen) => {
+        (false, None) => {
             let seen = seen.unwrap_or(0.0);
             let text = format!(
                 "{} by MPI-IO, {} by the processes in all",
@@ -254,7 +260,7 @@ pub fn not_all_seen(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         evidence,
         advice:
             "Findings hold for what was traced. ftio recover joins what a killed job has left; a program \
-            that uses POSIX or STDIO can be looked at by Darshan, whose logs ftio reads."
+            that uses POSIX or STDIO can be traced with Darshan, whose logs ftio reads."
                 .into(),
         numbers: seen.map(|seen| ("seen", seen)).into_iter().collect(),
         ..Found::default()

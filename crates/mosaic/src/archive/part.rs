@@ -311,7 +311,7 @@ impl Lines {
 /// Parts that make up an archive: the same settings, and every shard once. Their settings.
 pub(super) fn check(parts: &[Written], partial: bool) -> Result<Settings, PartError> {
     let Some(first) = parts.first() else {
-        return Err(PartError::Incomplete("there is none".into()));
+        return Err(PartError::Incomplete("there are no parts".into()));
     };
     let count = first.header.shard.count;
     for part in &parts[1..] {
@@ -325,7 +325,7 @@ pub(super) fn check(parts: &[Written], partial: bool) -> Result<Settings, PartEr
         }
     }
     if let Some(part) = parts.iter().find(|part| !part.finished && !partial) {
-        let what = format!("{} is not: run its shard again to continue it", part.path.display());
+        let what = format!("{} is not finished: run its shard again to continue it", part.path.display());
         return Err(PartError::Incomplete(what));
     }
     let mut seen: Vec<u32> = parts.iter().map(|part| part.header.shard.index).collect();

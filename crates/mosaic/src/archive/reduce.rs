@@ -68,7 +68,10 @@ pub fn reduce<P: AsRef<Path>>(
             (None, Some(invalid)) => {
                 adder.invalid(source, invalid);
                 if let Some(out) = bad_logs.as_deref_mut() {
-                    output = writeln!(out, "{}\t{}", one_line(source), one_line(&invalid.reason));
+                    // Reasons name their log first.
+                    let reason = invalid.reason.strip_prefix(source).unwrap_or(&invalid.reason);
+                    let reason = reason.strip_prefix(": ").unwrap_or(reason);
+                    output = writeln!(out, "{}\t{}", one_line(source), one_line(reason));
                     if output.is_err() {
                         return Ok(());
                     }

@@ -153,8 +153,20 @@ pub struct Table3 {
     pub on_end: f64,
     /// All the time.
     pub steady: f64,
-    /// Neither of the three the paper lists for the direction (reads: on_start; writes: on_end).
+    /// None of these: the five add up to 1.
     pub others: f64,
+}
+
+impl Table3 {
+    /// What the paper lists for a direction: reads at the start, writes at the end …
+    pub fn listed(&self, direction: Direction) -> f64 {
+        if direction == Direction::Read { self.on_start } else { self.on_end }
+    }
+
+    /// … and what is left beside that, what is insignificant and what is steady.
+    pub fn otherwise(&self, direction: Direction) -> f64 {
+        self.others + if direction == Direction::Read { self.on_end } else { self.on_start }
+    }
 }
 
 /// Jaccard indices: of those that are of one category or the other, the share that is of both.
@@ -253,19 +265,14 @@ impl Count {
                 day_or_more: of(Magnitude::DayOrMore),
             }
         };
-        let table_3 = |direction, shown| {
+        let table_3 = |direction| {
             let of = |temporality| share(Category::temporality(direction, temporality));
             let insignificant = of(Temporality::Insignificant);
             let steady = of(Temporality::Steady);
-            let others =
-                if self.total == 0 { 0.0 } else { (1.0 - insignificant - steady - of(shown)).max(0.0) };
-            Table3 {
-                insignificant,
-                on_start: of(Temporality::OnStart),
-                on_end: of(Temporality::OnEnd),
-                steady,
-                others,
-            }
+            let (on_start, on_end) = (of(Temporality::OnStart), of(Temporality::OnEnd));
+            let known = insignificant + steady + on_start + on_end;
+            let others = if self.total == 0 { 0.0 } else { (1.0 - known).max(0.0) };
+            Table3 { insignificant, on_start, on_end, steady, others }
         };
         let present: Vec<Category> = Category::all()
             .filter(|category| !category.is_derived() && self.of[category.index()] > 0)
@@ -282,10 +289,7 @@ impl Count {
                 .map(|category| (category.name(), self.of[category.index()]))
                 .collect(),
             table_2: ByDirection { read: table_2(Direction::Read), write: table_2(Direction::Write) },
-            table_3: ByDirection {
-                read: table_3(Direction::Read, Temporality::OnStart),
-                write: table_3(Direction::Write, Temporality::OnEnd),
-            },
+            table_3: ByDirection { read: table_3(Direction::Read), write: table_3(Direction::Write) },
             jaccard: Jaccard {
                 categories: present.iter().map(|category| category.name()).collect(),
                 matrix: present.iter().map(|a| present.iter().map(|b| index(a, b)).collect()).collect(),

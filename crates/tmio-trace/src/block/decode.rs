@@ -17,8 +17,8 @@ impl Block<'_> {
         self.decode_pieces(shift, usize::MAX, operations, |_| ())
     }
 
-    /// The same, but hands out at most `most` operations at a time, all in `operations`: few enough stay in the
-    /// processor's cache. What came before an error has been handed out.
+    /// The same, but hands out at most `most` operations at a time, all in `operations`: few enough stay in
+    /// the processor's cache. What came before an error has been handed out.
     pub fn decode_pieces(
         &self,
         shift: i64,
@@ -139,7 +139,8 @@ impl<'a> Readers<'a> {
             .min(self.offset.zeros_ahead())
     }
 
-    /// Reads `count` operations that are like `op` but for their times, and for their offset, which goes on as before.
+    /// Reads `count` operations that are like `op` but for their times, and for their offset, which goes on
+    /// as before.
     fn repeat(
         &mut self,
         op: &Operation,

@@ -163,9 +163,9 @@ pub enum DigestError {
     Io { path: PathBuf, source: io::Error },
     #[error("{}: is empty", path.display())]
     Empty { path: PathBuf },
-    #[error("{}: is none of TMIO's formats: expected its JSON, JSONL or MessagePack, found {found}", path.display())]
+    #[error("{}: not a TMIO file: expected its JSON, JSONL or MessagePack, found {found}", path.display())]
     Foreign { path: PathBuf, found: String },
-    #[error("{}: holds not one whole section{detail}", path.display())]
+    #[error("{}: no complete section{detail}", path.display())]
     NothingWhole { path: PathBuf, detail: String },
 }
 

@@ -36,8 +36,8 @@ const POWERS: [f64; 23] = [
 
 /// Reads the number that `text` begins with: its value, correctly rounded, and the rest.
 ///
-/// Beyond JSON it takes the spellings of NaN and infinity that C and Python print (`nan`, `NaN`, `-nan`, `inf`,
-/// `Infinity`), and `null`.
+/// Beyond JSON it takes the spellings of NaN and infinity that C and Python print (`nan`, `NaN`, `-nan`,
+/// `inf`, `Infinity`), and `null`.
 pub(super) fn parse(text: &[u8]) -> Option<(f64, &[u8])> {
     let (negative, unsigned) = match text {
         [b'-', rest @ ..] => (true, rest),

@@ -24,9 +24,13 @@ pub fn lines(shown: &Shown, which: (usize, usize), size: (usize, usize), clock: 
     let Some(last) = &shown.last else { return waiting(std::slice::from_ref(&shown.name), columns) };
     let since = if shown.ended { 0.0 } else { clock.saturating_duration_since(shown.at).as_secs_f64() };
     let now = last.t + since;
-    let of =
-        if which.1 > 1 { format!(" ({} of {}, tab: next)", which.0 + 1, which.1) } else { String::new() };
-    let mut lines = vec![style.bold(&cut(&format!("{}{of}", printable(&shown.name)), columns))];
+    let of = if which.1 > 1 { format!(" ({} of {})", which.0 + 1, which.1) } else { String::new() };
+    let keys = if which.1 > 1 { "q ends, tab: next, p: previous" } else { "q ends" };
+    let name = cut(&format!("{}{of}", printable(&shown.name)), columns);
+    // The keys, where there is room for them.
+    let gap = columns.saturating_sub(name.chars().count() + keys.len());
+    let keys = if gap > 1 { style.dim(&format!("{}{keys}", " ".repeat(gap))) } else { String::new() };
+    let mut lines = vec![style.bold(&name) + &keys];
 
     lines.extend(picture(shown, last, now, size));
     lines.push(cut_styled(&format!("Period      {}", period(last, style)), columns));
@@ -151,7 +155,7 @@ mod tests {
         let lines = lines(&shown, (0, 2), (80, 24), shown.at + Duration::from_secs(3));
         let text = lines.join("\n");
         assert!(lines.len() <= 24, "{text}");
-        assert!(lines[0].starts_with("run (1 of 2"), "{text}");
+        assert!(lines[0].starts_with("run (1 of 2)") && lines[0].ends_with("p: previous"), "{text}");
         assert!(text.contains("Period      10.0") || text.contains("Period      9.99"), "{text}");
         assert!(text.contains("Next phase  in 5.0 s, for 2.0"), "{text}");
         assert!(text.contains('█') && text.contains('░') && text.contains('┊'), "{text}");

@@ -7,6 +7,10 @@ use crate::canvas::escaped;
 use crate::study::Study;
 use crate::terminal::units::{bytes, percent, seconds, si};
 use ftio_core::inspect::summary::AsyncSummary;
+use ftio_core::source::Marked;
+
+/// Marks that are named; the chart has more.
+const MOST_MARKS: usize = 20;
 
 /// More phases than this are not listed.
 const MAX_PHASES: usize = 500;
@@ -42,14 +46,12 @@ pub fn bandwidth(study: &Study) -> String {
         let text = format!("{} to {}, {volume}", seconds(next.start), seconds(next.end));
         rows.push(("Next phase", format!("{text}{when}{guess}")));
     }
-    if !study.summary.marks.is_empty() {
-        let marks: Vec<String> = study
-            .summary
-            .marks
-            .iter()
-            .take(20)
-            .map(|mark| format!("{} {}", seconds(mark.time), escaped(&mark.text)))
-            .collect();
+    if !analysis.marks.is_empty() {
+        let told = |mark: &Marked| {
+            let when = seconds(ftio_core::time::seconds(mark.time));
+            format!("{when} {}", escaped(&mark.text))
+        };
+        let marks: Vec<String> = analysis.marks.iter().take(MOST_MARKS).map(told).collect();
         rows.push(("Marks", marks.join(" · ")));
     }
     let notes: String = analysis.notes.iter().map(|note| gap(note)).collect();

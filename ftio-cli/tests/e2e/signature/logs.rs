@@ -1,6 +1,7 @@
 //! Logs and job logs with something wrong in them, and those of other tools.
 
 use super::{LOGS, json, own, run, write_logs, write_samples};
+use crate::schemas::valid;
 use crate::support::{ftio, stderr, stdout};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -184,6 +185,7 @@ fn runs_of_different_length_and_a_periodic_neighbour() {
     );
     let found = json(&stdout(&output));
     assert_eq!(found["bursts"].as_array().unwrap().len(), 4);
+    valid(&stdout(&output), "ftio.signature/1");
     let periodic = &found["background"]["periodic"][0];
     assert!((periodic["period"].as_f64().unwrap() - 45.0).abs() < 1.0, "{periodic}");
     assert_eq!(periodic["samples"][0], "3");

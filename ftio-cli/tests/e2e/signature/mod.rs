@@ -1,5 +1,6 @@
 //! `ftio signature`: logs and samples in; JSON, tables and pictures out.
 
+use crate::schemas::valid;
 use crate::support::{Script, ftio, stderr, stdout};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -7,6 +8,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::tempdir;
 
+mod job_logs;
 mod logs;
 
 /// 1 GB/s for 20 s at 100, 220, 340 … s of a run of 600 s.
@@ -74,6 +76,7 @@ fn samples_to_json_and_json_is_an_input() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.starts_with("{\"schema\":\"ftio.signature/1\""));
+    valid(&text, "ftio.signature/1");
     let found = json(&text);
     let bursts = found["bursts"].as_array().unwrap();
     assert_eq!(bursts.len(), 4);
@@ -126,7 +129,9 @@ fn log_and_jobs() {
     let output = ftio(directory.path(), &arguments);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let found = json(&stdout(&output));
+    valid(&stdout(&output), "ftio.signature/1");
     assert_eq!(found["name"], "ann 64 lmp");
+    assert_eq!((&found["user"], &found["runs"]), (&Value::from("ann"), &Value::from(7)));
     assert_eq!(found["bursts"].as_array().unwrap().len(), 4);
     // Two servers of half a GB/s each, in MB/s.
     assert!((found["bytes"].as_f64().unwrap() / 8e10 - 1.0).abs() < 0.1, "{}", found["bytes"]);
@@ -158,6 +163,11 @@ fn all_applications_and_resuming() {
     let file = directory.path().join("out.jsonl");
     let whole = fs::read_to_string(&file).unwrap();
     assert_eq!(whole.lines().count(), 2);
+    valid(whole.lines().nth(1).unwrap(), "ftio.signature/1");
+    // All of them are an input.
+    let output = ftio(directory.path(), &["--json", "out.jsonl"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!((json(&stdout(&output))["period"].as_f64().unwrap() - 120.0).abs() < 3.0);
     // Killed in the middle of a line.
     fs::write(&file, &whole[..whole.len() - 100]).unwrap();
     let second = ftio(directory.path(), &arguments);
@@ -168,6 +178,11 @@ fn all_applications_and_resuming() {
     let other = ftio(directory.path(), &[&arguments[..], &["--kappa", "0.8"]].concat());
     assert_eq!(other.status.code(), Some(1));
     assert!(stderr(&other).contains("other settings"), "{}", stderr(&other));
+    let jobs = fs::read_to_string(directory.path().join("jobs.txt")).unwrap();
+    fs::write(directory.path().join("jobs.txt"), jobs + "901|bob|8|0|100|x\n").unwrap();
+    let other = ftio(directory.path(), &arguments);
+    assert_eq!(other.status.code(), Some(1));
+    assert!(stderr(&other).contains("a log has grown since"), "{}", stderr(&other));
 }
 
 #[test]
@@ -259,6 +274,7 @@ fn beside_a_trace() {
     Script::bursts(2, 12).write(&directory.path().join("truth.msgpack"));
     let output = run(directory.path(), &["--json", "--truth", "truth.msgpack", "--samples"], &files);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    valid(&stdout(&output), "ftio.signature/1");
     let truth = &json(&stdout(&output))["truth"];
     assert_eq!(truth["bursts"], 12);
     assert!(truth["volume"].as_f64().unwrap() > 1000.0, "another application altogether");
@@ -281,6 +297,7 @@ fn place_and_stagger() {
         ["signature", "place", "signature.json", "--capacity", "2GB", "--json", "--plot", "place.svg"];
     let output = ftio(path, &[&arguments[..], &["--partition", "busy.csv", "idle.csv"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    valid(&stdout(&output), "ftio.signature-place/1");
     let found = json(&stdout(&output));
     assert_eq!(found["placements"][0]["partition"], "idle.csv");
     assert_eq!(found["placements"][0]["interference"], 0.0);
@@ -291,6 +308,7 @@ fn place_and_stagger() {
     let options = ["--capacity", "1.2GB", "--wait", "120", "--json", "--plot", "stagger.svg"];
     let output = ftio(path, &[&arguments[..], &options].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    valid(&stdout(&output), "ftio.signature-stagger/1");
     let found = json(&stdout(&output));
     assert!(found["peak_at_once"].as_f64().unwrap() > 2.5e9);
     assert!(found["peak"].as_f64().unwrap() < 1.3e9, "{found}");

@@ -55,6 +55,11 @@ impl Script {
 
     /// The bytes of the trace, and where each frame ends.
     pub fn frames(&self) -> (Vec<u8>, Vec<usize>) {
+        self.frames_with(None)
+    }
+
+    /// The same, of a trace that was told to leave something out.
+    fn frames_with(&self, filters: Option<&str>) -> (Vec<u8>, Vec<usize>) {
         let mut bytes = Vec::new();
         let mut ends = Vec::new();
         let mut push = |frame: &[u8]| {
@@ -69,7 +74,8 @@ impl Script {
             start: 1_700_000_000 * SECOND,
             mpi: "An MPI".into(),
             tmio: "0.1.0".into(),
-            number: None,
+            filters: filters.map(str::to_owned),
+            ..Header::default()
         };
         push(&frame::encode(FrameKind::Header, &header).unwrap());
         let count =
@@ -94,7 +100,9 @@ impl Script {
         for (sequence, (rank, operations)) in (0..).zip(&self.blocks) {
             assert!(encoder.restart(operations.len().max(1)));
             operations.iter().for_each(|op| encoder.push(op));
-            let names = encoder.files().iter().map(|&number| (number, "/scratch/out.dat")).collect();
+            let numbers = encoder.files().to_vec();
+            let names: Vec<String> = numbers.iter().map(|number| file_name(*number)).collect();
+            let names = numbers.into_iter().zip(names.iter().map(String::as_str)).collect();
             push(encoder.finish(*rank, sequence, self.end, names).unwrap());
         }
         let operations = self.blocks.iter().map(|(_, ops)| ops.len() as u64).sum();
@@ -107,6 +115,16 @@ impl Script {
         std::fs::write(path, self.frames().0).unwrap();
         path.to_owned()
     }
+
+    /// As a trace that was told to leave something out.
+    pub fn write_filtered(&self, path: &Path, filters: &str) {
+        std::fs::write(path, self.frames_with(Some(filters)).0).unwrap();
+    }
+}
+
+/// Of a file: most traces have one, with the number 1.
+fn file_name(number: u32) -> String {
+    if number == 1 { "/scratch/out.dat".into() } else { format!("/scratch/out.{number}.dat") }
 }
 
 /// Run `ftio` in a directory.

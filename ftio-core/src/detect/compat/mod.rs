@@ -89,6 +89,9 @@ struct Sampled {
     bytes: f64,
 }
 
+/// From this abstraction error on, the Python FTIO's samples say little about the signal.
+const MOSTLY_MISSED: f64 = 0.5;
+
 /// What was found.
 struct Found {
     spectrum: Spectrum,
@@ -110,6 +113,8 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
             sampled.end - sampled.start,
             sampled.frequency
         ));
+    } else if sampled.abstraction_error > MOSTLY_MISSED {
+        notes.push("the samples miss much of the signal: do not trust this (-f takes more samples)".into());
     }
     let signal = Signal {
         start: nanoseconds(sampled.start),
@@ -212,7 +217,7 @@ fn usable(phases: &[Stretch], notes: &mut Vec<String>) -> Vec<Stretch> {
     let kept: Vec<Stretch> = phases.iter().filter(finite).copied().collect();
     if kept.len() < phases.len() {
         notes.push(format!(
-            "{} phases whose times or bandwidth are no numbers were left out",
+            "{} phases whose times or bandwidth are not numbers were left out",
             phases.len() - kept.len()
         ));
     }

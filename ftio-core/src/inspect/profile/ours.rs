@@ -4,6 +4,7 @@ use super::figures::{Look, Profile};
 use super::tally::Profiler;
 use crate::inspect::summary::Tally;
 use crate::request::Request;
+use crate::source::our_trace::is_of;
 use crate::source::{Job, Source, SourceError, Span, TmioTrace};
 use tmio_trace::{Event, Outcome};
 
@@ -13,7 +14,8 @@ pub(super) fn profile<R>(
     trace: TmioTrace,
     look: Box<Look<'_, R>>,
 ) -> Result<(Profile, Result<R, SourceError>), SourceError> {
-    let mut watched = (Tally::default(), Profiler::default(), None);
+    let layer = trace.layer();
+    let mut watched = (Tally::of(layer), Profiler::default(), None);
     let seen = look(name, Box::new(Watched { trace, into: &mut watched }));
     let (tally, profiler, outcome) = watched;
     let Some(outcome) = outcome else {
@@ -41,10 +43,11 @@ struct Watched<'a> {
 impl Source for Watched<'_> {
     fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
         let (tally, profiler, outcome) = self.into;
+        let layer = self.trace.layer();
         let (job, read) = self.trace.read_watched(span, visit, &mut |event| {
             tally.event(event);
             if let Event::Block(block) = event {
-                for (index, op) in block.operations.iter().enumerate() {
+                for (index, op) in block.operations.iter().enumerate().filter(|(_, op)| is_of(layer, op)) {
                     profiler.add(block.rank, op, block.merged_at(index));
                 }
             }

@@ -94,8 +94,7 @@ impl Profiler {
             let complete = tally.kept.len() as u64 == tally.operations;
             if !complete {
                 profile.warnings.push(format!(
-                    "{} {} operations are more than the {MAX_KEPT} whose phases and bandwidths are worked \
-                     out",
+                    "{} {} operations: phases and bandwidths are computed for at most {MAX_KEPT}",
                     tally.operations,
                     class.name()
                 ));

@@ -198,7 +198,7 @@ pub fn usage(opened: Opened) -> Result<Usage, SourceError> {
         Kind::Profile(profile) => Ok(Usage {
             ranks: profile.ranks,
             run_time: profile.run_time.unwrap_or(0.0),
-            gaps: vec!["this input holds totals of counters, and no requests".into()],
+            gaps: vec!["this input holds totals of counters, not requests".into()],
             ..Usage::default()
         }),
         _ => requests::usage(opened.into_source()?),

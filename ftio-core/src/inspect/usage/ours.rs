@@ -3,6 +3,8 @@
 use super::access::{SMALL, Tally, join_common};
 use super::{FileUsage, LayerUsage, MpiIo, RankUsage, Usage, sort_files};
 use crate::inspect::waiting::Waiting;
+use crate::request::layer::Layer;
+use crate::source::our_trace::is_of;
 use crate::source::{SourceError, TmioTrace};
 use crate::time::{seconds, seconds_of_sum};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,11 +16,11 @@ use tmio_trace::{Direction, Event, FilePointer, Metadata, Operation};
 const ALIGNMENT: u64 = 4096;
 
 /// Where nothing is known of places in files.
-const UNPLACED: &str = "order and alignment are known of independent calls with explicit offsets \
-                        (MPI_File_write_at) only; this program has none outside of file views";
+const UNPLACED: &str = "order and alignment are known only for independent calls with explicit offsets \
+    (MPI_File_write_at); this program has none outside file views";
 
 pub(super) fn usage(trace: TmioTrace) -> Result<Usage, SourceError> {
-    let mut counting = Counting::default();
+    let mut counting = Counting { only: trace.layer(), ..Counting::default() };
     let outcome = trace.into_trace().read(|event| counting.event(&event))?;
     let mut usage = counting.finish();
     usage.ranks = outcome.header.as_ref().map(|header| header.ranks).or(usage.ranks);
@@ -29,6 +31,8 @@ pub(super) fn usage(trace: TmioTrace) -> Result<Usage, SourceError> {
 
 #[derive(Default)]
 struct Counting {
+    /// The layer that counts; `None`: MPI-IO, which is all there is.
+    only: Option<Layer>,
     reads: Tally,
     writes: Tally,
     layer: LayerUsage,
@@ -81,7 +85,8 @@ impl Counting {
             let name = if name.is_empty() { "(unknown)" } else { name };
             names.insert(*number, name.to_owned());
         }
-        for (index, op) in block.operations.iter().enumerate() {
+        let only = self.only;
+        for (index, op) in block.operations.iter().enumerate().filter(|(_, op)| is_of(only, op)) {
             self.last_end = self.last_end.max(op.end);
             let name = names.get(&op.file).map_or("(unknown)", String::as_str);
             if !self.files.contains_key(name) {
@@ -174,19 +179,17 @@ impl Counting {
         if data && reads.placed + writes.placed == 0 {
             gaps.push(UNPLACED.to_owned());
         }
+        let of_layer = self.only.unwrap_or(Layer::MpiIo).name().to_ascii_lowercase();
         Usage {
             run_time: seconds(self.last_end.max(0)),
             ranks: by_rank.last().map(|rank| rank.rank.saturating_add(1)),
             nodes: u32::try_from(self.nodes.len()).ok().filter(|nodes| *nodes > 0),
-            layer: data.then(|| "mpiio".to_owned()),
-            layers: [("mpiio".to_owned(), layer)]
-                .into_iter()
-                .filter(|_| data || layer.meta.ops > 0)
-                .collect(),
+            layer: data.then(|| of_layer.clone()),
+            layers: [(of_layer, layer)].into_iter().filter(|_| data || layer.meta.ops > 0).collect(),
             common: join_common(reads.common.iter().chain(&writes.common).copied()),
             reads,
             writes,
-            mpiio: data.then_some(self.mpiio),
+            mpiio: (data && self.only.is_none_or(|only| only == Layer::MpiIo)).then_some(self.mpiio),
             by_rank,
             files,
             gaps,

@@ -1,5 +1,6 @@
 //! Many requests at once: what they have in common is worked out once.
 
+use super::sections::Sections;
 use super::{UNIT_BITS, VolumeBins, add};
 
 impl VolumeBins {
@@ -25,6 +26,10 @@ impl VolumeBins {
         let mut others = Vec::new();
         // Sections are widened with the bins, and the short way widens none.
         let mut sections = self.sections.take();
+        let in_sections = |sections: &Option<Box<Sections>>, bin: i64| {
+            sections.as_ref().is_some_and(|sections| sections.cover(bin, shift))
+        };
+        let mut covered = in_sections(&sections, run.bin);
         for (start, end, bytes) in requests {
             let bin = start.wrapping_sub(origin) >> shift;
             // The last nanosecond of a request, or the only one of an instant.
@@ -36,8 +41,9 @@ impl VolumeBins {
             if bin != run.bin {
                 self.put(&run);
                 run = Run { bin, bytes: 0, requests: 0 };
+                covered = in_sections(&sections, bin);
             }
-            if let Some(sections) = &mut sections {
+            if covered && let Some(sections) = &mut sections {
                 sections.add(start, end, bytes, (origin, self.window));
             }
             run.bytes += u128::from(bytes);

@@ -34,7 +34,7 @@ pub struct Sections {
 struct Sectioned {
     /// The width is 2 to this power.
     exponent: u32,
-    /// One section in this many is kept.
+    /// One section in this many is kept: a power of two.
     stride: i64,
     sections: BTreeMap<i64, VolumeBins>,
 }
@@ -54,10 +54,12 @@ impl Sectioned {
         })
     }
 
+    #[inline]
     fn add(&mut self, start: i64, end: i64, bytes: u64, whole: (i64, (i64, i64))) {
         let shift = self.exponent + BLOCK_BITS;
         let (first, last) = ((start - whole.0) >> shift, (end.max(start + 1) - 1 - whole.0) >> shift);
-        let mut index = (first + self.stride - 1).div_euclid(self.stride) * self.stride;
+        // The first section that is kept, from there on.
+        let mut index = (first + self.stride - 1) & -self.stride;
         while index <= last {
             self.section(index, whole).add(start, end, bytes);
             index += self.stride;
@@ -71,6 +73,16 @@ impl Sections {
         for level in &mut self.levels {
             level.add(start, end, bytes, whole);
         }
+    }
+
+    /// Does a bin of the whole, of the width 2^`shift`, lie in a section? It lies in each wholly or not at
+    /// all: sections are longer than the bins of the whole are wide.
+    pub(super) fn cover(&self, bin: i64, shift: u32) -> bool {
+        let covers = |level: &Sectioned| {
+            let index = bin >> (level.exponent + BLOCK_BITS).saturating_sub(shift);
+            index & (level.stride - 1) == 0
+        };
+        self.levels.iter().any(covers)
     }
 
     /// The bins of the whole, of the width 2^`from`, are about to become 2^`to` wide.

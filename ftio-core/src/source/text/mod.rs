@@ -6,7 +6,8 @@ use super::error::SourceError;
 use super::intake::{Fed, Feed, Intake};
 use super::job::{Job, Source};
 use super::options::OpenOptions;
-use super::pattern::{BANDWIDTH, BYTES, DURATION, END, FIELDS, Pattern, RANK, START, Shape, class, quoted};
+use super::pattern::{Pattern, Shape, class, quoted};
+use super::pattern_fields::{BANDWIDTH, BYTES, DURATION, END, FIELDS, RANK, START};
 use crate::request::{Class, Span};
 use regex_lite::Regex;
 

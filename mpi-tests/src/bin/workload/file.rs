@@ -1,5 +1,5 @@
-//! MPI-IO for the workload. rsmpi has no safe interface for files, so this is one over its bindings, just large
-//! enough.
+//! MPI-IO for the workload. rsmpi has no safe interface for files, so this is one over its bindings, just
+//! large enough.
 
 use crate::options::Access;
 use mpi::ffi::{self, MPI_File, MPI_Offset, MPI_Request};
@@ -22,7 +22,8 @@ impl File {
         let name = CString::new(path.as_os_str().as_bytes()).expect("a path holds no NUL");
         let mode = (ffi::MPI_MODE_CREATE | ffi::MPI_MODE_RDWR) as c_int;
         let mut handle = std::mem::MaybeUninit::<MPI_File>::uninit();
-        // SAFETY: the communicator is valid, the name ends with NUL, and MPI stores the handle where it is told to.
+        // SAFETY: the communicator is valid, the name ends with NUL, and MPI stores the handle where it is
+        // told to.
         unsafe {
             let code = ffi::MPI_File_open(
                 comm.as_raw(),

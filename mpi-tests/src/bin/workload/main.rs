@@ -1,5 +1,5 @@
-//! The workload in Rust, through rsmpi: the same shape and the same report as `programs/workload.c`, with fewer
-//! choices. It shows that a Rust program is traced like any other.
+//! The workload in Rust, through rsmpi: the same shape and the same report as `programs/workload.c`, with
+//! fewer choices. It shows that a Rust program is traced like any other.
 
 mod file;
 mod options;

@@ -1,0 +1,173 @@
+//! A command without a launcher: it and all that it starts become one trace, with the processes as ranks.
+//!
+//! Each process writes to the parts of the trace by itself. When the command has ended, one file is made of
+//! them. If some processes still run then (a daemon), or ftio itself is killed, the parts stay, and all other
+//! commands read them.
+
+use crate::exit::Exit;
+use crate::recover;
+use crate::terminal::text::{Severity, complain, printable};
+use anyhow::{Context, bail};
+use rustix::process::{Pid, Signal};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::Signals;
+use std::ffi::OsString;
+use std::fs;
+use std::io::IsTerminal;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tmio_trace::reader::is_trace_start;
+use tmio_trace::recover::Remains;
+
+/// What is traced of a command if nobody says otherwise.
+const LAYERS: &str = "mpiio,posix,stdio";
+
+/// The processes of one command.
+#[derive(Debug)]
+pub struct Run {
+    number: u64,
+    path: PathBuf,
+    /// The trace that was at that place before.
+    before: Option<Identity>,
+}
+
+/// What tells a file from another one of the same name.
+type Identity = (u64, u64, i64, i64);
+
+fn identity(path: &Path) -> Option<Identity> {
+    fs::metadata(path).ok().map(|meta| (meta.ino(), meta.len(), meta.mtime(), meta.mtime_nsec()))
+}
+
+impl Run {
+    /// A new run, and the variables that tell its processes about it. `None`: nothing but MPI-IO is wanted,
+    /// or the name of the trace has letters that only the traced program can fill in.
+    pub fn new(
+        output: Option<&Path>,
+        layers: Option<&str>,
+        variables: &mut Vec<(&'static str, OsString)>,
+    ) -> anyhow::Result<Option<Self>> {
+        let given = std::env::var("TMIO_LAYERS").ok();
+        let layers =
+            layers.map(str::to_owned).or(given.filter(|given| !given.is_empty())).unwrap_or_else(|| {
+                variables.push(("TMIO_LAYERS", LAYERS.into()));
+                LAYERS.to_owned()
+            });
+        let output =
+            output.map(Path::to_owned).or_else(|| std::env::var_os("TMIO_OUTPUT").map(PathBuf::from));
+        let has_letters =
+            output.as_ref().is_some_and(|path| path.as_os_str().as_encoded_bytes().contains(&b'%'));
+        if has_letters || !(layers.contains("posix") || layers.contains("stdio")) {
+            return Ok(None);
+        }
+        let path = std::path::absolute(output.unwrap_or_else(default_path))?;
+        if path.exists() && !is_trace(&path) {
+            bail!("{} exists and is not a tmio trace", path.display());
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+        let clock = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        let monotonic = clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64;
+        let process = u64::from(std::process::id());
+        let number = mixed(now ^ process.rotate_left(40));
+        let mut told = OsString::from(format!("{number:016x}:{now:x}:{monotonic:x}:{process:x}:"));
+        told.push(&path);
+        variables.push(("TMIO_RUN", told));
+        let before = identity(&path);
+        Ok(Some(Self { number, path, before }))
+    }
+
+    /// Runs the command, and makes a trace of what its processes have left.
+    pub fn run(&self, mut command: Command) -> anyhow::Result<Exit> {
+        // Who stops or wakes up ftio means the command. What the terminal sends reaches both.
+        let mut signals = Signals::new([SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT])?;
+        let program = command.get_program().to_string_lossy().into_owned();
+        let mut child = command.spawn().with_context(|| format!("cannot run {program}"))?;
+        let id = Pid::from_child(&child);
+        let handle = signals.handle();
+        let forwarding = std::thread::spawn(move || {
+            for signal in signals.forever() {
+                let by_terminal = matches!(signal, SIGINT | SIGQUIT) && std::io::stdin().is_terminal();
+                if let Some(signal) = Signal::from_named_raw(signal).filter(|_| !by_terminal) {
+                    // It may have ended already.
+                    let _ = rustix::process::kill_process(id, signal);
+                }
+            }
+        });
+        let status = child.wait().with_context(|| format!("cannot wait for {program}"));
+        handle.close();
+        let _ = forwarding.join();
+        let status = status?;
+        if let Err(problem) = self.finish() {
+            complain(Severity::Warning, &format!("{problem:#}"));
+        }
+        if let Some(signal) = status.signal() {
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+        std::process::exit(status.code().unwrap_or(1));
+    }
+
+    /// One file of all parts, if everybody has ended.
+    fn finish(&self) -> anyhow::Result<()> {
+        let Some(remains) = Remains::of_run(&self.path, self.number)? else {
+            if identity(&self.path) == self.before && std::io::stderr().is_terminal() {
+                complain(
+                    Severity::Note,
+                    "no trace: the command read and wrote no files, and no process that it started moved \
+                     1 MiB or was at it for a second (--min-bytes)",
+                );
+            }
+            return Ok(());
+        };
+        let running = remains.running();
+        if running > 0 {
+            complain(Severity::Note, &format!("{running} processes run still: the trace stays in its parts"));
+            return Ok(());
+        }
+        // An MPI program among them may have put its trace there.
+        let taken = self.path.exists() && identity(&self.path) != self.before;
+        let place = if taken { free_place(&self.path) } else { self.path.clone() };
+        recover::write(&remains, &place)?;
+        // The spools of killed processes are in it now.
+        remains.remove(false).with_context(|| remains.parts.display().to_string())?;
+        if std::io::stderr().is_terminal() {
+            complain(Severity::Note, &format!("the trace is {}", printable(&place.to_string_lossy())));
+        }
+        Ok(())
+    }
+}
+
+fn default_path() -> PathBuf {
+    let job = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|job| !job.is_empty() && !job.contains('/')));
+    let path =
+        PathBuf::from(format!("tmio_{}.msgpack", job.unwrap_or_else(|| std::process::id().to_string())));
+    if path.exists() { free_place(&path) } else { path }
+}
+
+/// `trace.msgpack` → `trace-2.msgpack`, or the next number that is free.
+fn free_place(path: &Path) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let ending = path.extension().map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
+    (2u64..)
+        .map(|number| path.with_file_name(format!("{stem}-{number}{ending}")))
+        .find(|candidate| !candidate.exists())
+        .unwrap_or_else(|| path.to_owned())
+}
+
+fn is_trace(path: &Path) -> bool {
+    use std::io::Read;
+    let mut start = Vec::new();
+    fs::File::open(path).is_ok_and(|file| file.take(64).read_to_end(&mut start).is_ok())
+        && is_trace_start(&start)
+}
+
+/// Bits that look like chance (splitmix64).
+fn mixed(seed: u64) -> u64 {
+    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}

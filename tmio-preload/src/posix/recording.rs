@@ -1,0 +1,403 @@
+//! From a call to a record.
+//!
+//! A process begins in memory of its own: most processes of a job do little, and leave nothing. When it has
+//! moved enough bytes, or has been at it for a second, it becomes a rank of its run, and what it did so far
+//! is recorded first. A process of MPI gives its records to the rank's recorder, from `MPI_Init` on.
+//!
+//! All that a fork must not copy is in one page that the kernel wipes in the child, however that was made:
+//! a child finds it empty and begins anew.
+
+use super::descriptors::{self, Entry};
+use super::names;
+use std::ffi::c_int;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+use tmio_api::options::Options;
+use tmio_api::process::{self, Call};
+use tmio_api::thread::{self, ThreadState};
+use tmio_trace::{Direction, FilePointer, Flags, Metadata, OpKind, TraceLayer};
+
+/// Nothing is recorded, or the kernel has wiped the page.
+const NOTHING: u32 = 0;
+/// Calls are kept in memory.
+const EARLY: u32 = 1;
+/// The process records for itself.
+const PROCESS: u32 = 2;
+/// `MPI_Init` is being called: calls are kept in memory until it is known whether there is a recorder.
+const WAITING: u32 = 3;
+/// Records go to the rank's recorder.
+const RANK: u32 = 4;
+/// Nothing any more.
+const OVER: u32 = 5;
+
+#[repr(C, align(4096))]
+struct Page {
+    mode: AtomicU32,
+    lock: AtomicU32,
+    /// Calls that were kept in memory, or would have been.
+    early: AtomicUsize,
+    bytes: AtomicU64,
+    first: AtomicU64,
+    /// The process that records, or would: not one that it made by `vfork` and that shares its memory.
+    process: AtomicU64,
+    /// It is the command that `ftio trace` was asked to run, and is kept however little it does.
+    is_asked_for: AtomicU64,
+    _rest: [u64; 506],
+}
+
+static PAGE: Page = Page {
+    mode: AtomicU32::new(NOTHING),
+    lock: AtomicU32::new(0),
+    early: AtomicUsize::new(0),
+    bytes: AtomicU64::new(0),
+    first: AtomicU64::new(0),
+    process: AtomicU64::new(0),
+    is_asked_for: AtomicU64::new(0),
+    _rest: [0; 506],
+};
+
+/// The layers are wanted in this program: also in its fork children, which find the page wiped.
+static WANTED: AtomicBool = AtomicBool::new(false);
+/// There is, or was, a rank's recorder: its fork children record nothing.
+static IS_RANK: AtomicBool = AtomicBool::new(false);
+/// Which process of a chain of forks this is, and one more.
+static GENERATION: AtomicU32 = AtomicU32::new(1);
+static OPTIONS: OnceLock<Options> = OnceLock::new();
+static POSIX: AtomicBool = AtomicBool::new(false);
+static STDIO: AtomicBool = AtomicBool::new(false);
+static MPI_IO: AtomicBool = AtomicBool::new(false);
+
+/// Calls that are kept before there is a recorder.
+const EARLY_CALLS: usize = 4096;
+const WORDS: usize = 6;
+static EARLY_WORDS: [[AtomicU64; WORDS]; EARLY_CALLS] =
+    [const { [const { AtomicU64::new(0) }; WORDS] }; EARLY_CALLS];
+
+/// How much of that was used.
+static EARLY_USED: AtomicUsize = AtomicUsize::new(0);
+/// So many calls are never kept: who has given them to the recorder says so with this number.
+const HANDED_OVER: usize = usize::MAX / 2;
+
+/// Bytes and nanoseconds after which a process is of interest.
+static ENOUGH_BYTES: AtomicU64 = AtomicU64::new(0);
+const LONG_ENOUGH: i64 = 1_000_000_000;
+
+pub(super) fn generation() -> u32 {
+    GENERATION.load(Relaxed)
+}
+
+/// Begins to look at calls.
+pub(super) fn turn_on(options: Options, is_asked_for: bool) {
+    ENOUGH_BYTES.store(options.min_bytes, Relaxed);
+    POSIX.store(options.layers.posix, Relaxed);
+    STDIO.store(options.layers.stdio, Relaxed);
+    MPI_IO.store(options.layers.mpiio, Relaxed);
+    if OPTIONS.set(options).is_err() || !descriptors::prepare() {
+        return;
+    }
+    const MADV_WIPEONFORK: c_int = 18;
+    // SAFETY: a page of ours that nothing else is in; wiping it is what it is made for. The handler only
+    // stores to atomics.
+    unsafe {
+        let page = (&raw const PAGE).cast_mut().cast();
+        if libc::madvise(page, size_of::<Page>(), MADV_WIPEONFORK) != 0 {
+            libc::pthread_atfork(None, None, Some(wipe));
+        }
+    }
+    PAGE.process.store(u64::from(std::process::id()), Relaxed);
+    PAGE.is_asked_for.store(u64::from(is_asked_for), Relaxed);
+    PAGE.mode.store(EARLY, Release);
+    WANTED.store(true, Release);
+}
+
+extern "C" fn wipe() {
+    PAGE.mode.store(NOTHING, Relaxed);
+    PAGE.lock.store(0, Relaxed);
+    PAGE.early.store(0, Relaxed);
+    PAGE.bytes.store(0, Relaxed);
+    PAGE.first.store(0, Relaxed);
+}
+
+/// Whether calls are looked at.
+#[inline(always)]
+pub(super) fn is_on() -> bool {
+    match PAGE.mode.load(Relaxed) {
+        NOTHING => WANTED.load(Relaxed) && begin_anew(),
+        OVER => false,
+        _ => true,
+    }
+}
+
+/// The child of a fork begins with nothing but what is known of its descriptors.
+#[cold]
+fn begin_anew() -> bool {
+    if IS_RANK.load(Relaxed) {
+        PAGE.mode.store(OVER, Relaxed);
+        return false;
+    }
+    thread::with(process::forget);
+    for [.., ready] in EARLY_WORDS.iter().take(EARLY_USED.swap(0, Relaxed)) {
+        ready.store(0, Relaxed);
+    }
+    GENERATION.fetch_add(1, Relaxed);
+    PAGE.process.store(u64::from(std::process::id()), Relaxed);
+    PAGE.mode.store(EARLY, Release);
+    true
+}
+
+/// Does something that only one thread may do at a time. `None`: somebody else does not come to an end.
+pub(super) fn with_lock<T>(body: impl FnOnce() -> T) -> Option<T> {
+    const TRIES: usize = 100_000;
+    for attempt in 0..TRIES {
+        if PAGE.lock.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
+            let result = body();
+            PAGE.lock.store(0, Release);
+            return Some(result);
+        }
+        match attempt {
+            0..100 => std::hint::spin_loop(),
+            // SAFETY: the call has no premises.
+            _ => unsafe { _ = libc::sched_yield() },
+        }
+    }
+    None
+}
+
+/// Whether a file of this path is not recorded.
+pub(super) fn leaves_out(path: &str) -> bool {
+    OPTIONS.get().is_none_or(|options| options.leaves_out(path))
+}
+
+/// Runs work of our own, in which nothing is recorded, and `errno` is kept.
+pub(super) fn own_work<T>(thread: &ThreadState, body: impl FnOnce() -> T) -> T {
+    thread.begin_own_work();
+    // SAFETY: the address is that of this thread's errno.
+    let errno = unsafe { *libc::__errno_location() };
+    let result = body();
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+    thread.end_own_work();
+    result
+}
+
+/// The file that a call on a descriptor is about, if it is one that is recorded at this layer.
+#[inline(always)]
+pub(super) fn file_of(thread: &ThreadState, descriptor: c_int, layer: TraceLayer) -> Option<u32> {
+    if thread.is_own_work() {
+        return None;
+    }
+    let wanted = if layer == TraceLayer::Stdio { &STDIO } else { &POSIX };
+    if !wanted.load(Relaxed) {
+        return None;
+    }
+    match descriptors::get(descriptor) {
+        Entry::File(file) if !is_mpis(thread) => Some(file),
+        Entry::Unknown if !is_mpis(thread) => learn(thread, descriptor),
+        _ => None,
+    }
+}
+
+/// Whether what a thread does is part of MPI-IO, and recorded there.
+#[inline(always)]
+pub(super) fn is_mpis(thread: &ThreadState) -> bool {
+    thread.is_in_mpi() && MPI_IO.load(Relaxed)
+}
+
+#[cold]
+#[inline(never)]
+fn learn(thread: &ThreadState, descriptor: c_int) -> Option<u32> {
+    let entry = own_work(thread, || {
+        let entry = names::look(descriptor);
+        descriptors::learn(descriptor, entry);
+        entry
+    });
+    match entry {
+        Entry::File(file) => Some(file),
+        _ => None,
+    }
+}
+
+/// A call that moved data.
+pub(super) fn data(
+    layer: TraceLayer,
+    direction: Direction,
+    offset: Option<i64>,
+    result: i64,
+    start: u64,
+    end: u64,
+) -> Call {
+    let pointer = if offset.is_some() { FilePointer::Explicit } else { FilePointer::Individual };
+    Call {
+        kind: OpKind::data(direction, pointer, false, false, false).at(layer),
+        flags: if result < 0 { Flags::FAILED } else { Flags::default() },
+        offset: offset.unwrap_or(-1),
+        bytes: u64::try_from(result).unwrap_or(0),
+        start,
+        end,
+    }
+}
+
+/// A call that moved none.
+pub(super) fn metadata(layer: TraceLayer, operation: Metadata, start: u64, end: u64) -> Call {
+    let call = Call::metadata(operation, start, end);
+    Call { kind: call.kind.at(layer), ..call }
+}
+
+/// Keeps a call.
+#[inline]
+pub(super) fn record(thread: &ThreadState, file: u32, call: &Call) {
+    match PAGE.mode.load(Acquire) {
+        PROCESS => record_now(thread, file, call),
+        RANK if tmio_api::is_on() => record_now(thread, file, call),
+        EARLY | WAITING => record_early(thread, file, call),
+        _ => {}
+    }
+}
+
+#[inline]
+fn record_now(thread: &ThreadState, file: u32, call: &Call) {
+    if let Some(number) = names::number(file) {
+        process::record(thread, call, number);
+    }
+}
+
+fn record_early(thread: &ThreadState, file: u32, call: &Call) {
+    if !keep(file, call) {
+        // There is no more room, or somebody has just taken what there is.
+        if PAGE.mode.load(Acquire) == EARLY {
+            own_work(thread, || become_interesting(thread));
+        }
+        if matches!(PAGE.mode.load(Acquire), PROCESS | RANK) {
+            record_now(thread, file, call);
+        }
+        return;
+    }
+    let bytes = PAGE.bytes.fetch_add(call.bytes, Relaxed) + call.bytes;
+    let first = match PAGE.first.compare_exchange(0, call.start.max(1), Relaxed, Relaxed) {
+        Ok(_) => call.start,
+        Err(first) => first,
+    };
+    let enough = bytes >= ENOUGH_BYTES.load(Relaxed) || is_long(first, call.end);
+    if enough && PAGE.mode.load(Relaxed) == EARLY {
+        own_work(thread, || become_interesting(thread));
+    }
+}
+
+fn is_long(first: u64, now: u64) -> bool {
+    // A tick is a nanosecond at most.
+    if now.wrapping_sub(first) < LONG_ENOUGH as u64 {
+        return false;
+    }
+    let scale = tmio_api::clock::scale();
+    scale.to_ns(now) - scale.to_ns(first) >= LONG_ENOUGH
+}
+
+/// Puts a call into the memory for early ones. `false`: there is no room.
+fn keep(file: u32, call: &Call) -> bool {
+    let index = PAGE.early.fetch_add(1, AcqRel);
+    let Some(words) = EARLY_WORDS.get(index) else { return false };
+    EARLY_USED.fetch_max(index + 1, Relaxed);
+    let [start, end, offset, bytes, identity, ready] = words;
+    start.store(call.start, Relaxed);
+    end.store(call.end, Relaxed);
+    offset.store(call.offset as u64, Relaxed);
+    bytes.store(call.bytes, Relaxed);
+    identity.store(u64::from(file) | u64::from(call.kind.0) << 32 | u64::from(call.flags.0) << 40, Relaxed);
+    ready.store(1, Release);
+    true
+}
+
+/// The process becomes a rank of its run.
+#[cold]
+fn become_interesting(thread: &ThreadState) {
+    let begun = with_lock(|| {
+        if PAGE.mode.load(Acquire) != EARLY {
+            return;
+        }
+        let begun = tmio_api::shield(|| OPTIONS.get().is_some_and(process::begin)).unwrap_or(false);
+        if begun {
+            hand_over(thread);
+        }
+        PAGE.mode.store(if begun { PROCESS } else { OVER }, Release);
+    });
+    if begun.is_none() {
+        PAGE.mode.store(OVER, Release);
+    }
+}
+
+/// Gives the calls that were kept to the recorder. Who comes after this finds no room.
+fn hand_over(thread: &ThreadState) {
+    let kept = PAGE.early.swap(HANDED_OVER, AcqRel);
+    let kept = if kept < HANDED_OVER { kept.min(EARLY_CALLS) } else { 0 };
+    for words in EARLY_WORDS.iter().take(kept) {
+        let [start, end, offset, bytes, identity, ready] = words;
+        // Its owner may be about to store it.
+        if !(0..10_000).any(|_| {
+            std::hint::spin_loop();
+            ready.load(Acquire) != 0
+        }) {
+            continue;
+        }
+        let identity = identity.load(Relaxed);
+        let call = Call {
+            kind: OpKind((identity >> 32) as u8),
+            flags: Flags((identity >> 40) as u8),
+            offset: offset.load(Relaxed) as i64,
+            bytes: bytes.load(Relaxed),
+            start: start.load(Relaxed),
+            end: end.load(Relaxed),
+        };
+        record_now(thread, identity as u32, &call);
+        ready.store(0, Relaxed);
+    }
+}
+
+/// `MPI_Init` begins.
+pub(super) fn wait_for_rank() {
+    let _ = PAGE.mode.compare_exchange(EARLY, WAITING, AcqRel, Relaxed);
+}
+
+/// `MPI_Init` has ended, with a recorder of the rank or without.
+pub(super) fn rank_begins(has_recorder: bool) {
+    if !is_on() {
+        return;
+    }
+    if !has_recorder {
+        let _ = PAGE.mode.compare_exchange(WAITING, EARLY, AcqRel, Relaxed);
+        return;
+    }
+    IS_RANK.store(true, Relaxed);
+    thread::with(|thread| {
+        GENERATION.fetch_add(1, Relaxed);
+        PAGE.mode.store(RANK, Release);
+        own_work(thread, || hand_over(thread));
+    });
+}
+
+/// The process ends: what it recorded is written out.
+pub(super) fn end() {
+    let little = PAGE.mode.load(Acquire) == EARLY && PAGE.early.load(Relaxed) > 0;
+    if little && PAGE.is_asked_for.load(Relaxed) != 0 {
+        thread::with(|thread| own_work(thread, || become_interesting(thread)));
+    }
+    if is_process() {
+        PAGE.mode.store(OVER, Release);
+        process::end();
+    }
+}
+
+/// Whether this is the process that records, and not one that it made by `vfork` and that shares its memory.
+pub(super) fn is_own_memory() -> bool {
+    PAGE.process.load(Relaxed) == u64::from(std::process::id())
+}
+
+/// Whether the process records for itself.
+pub(super) fn is_process() -> bool {
+    PAGE.mode.load(Relaxed) == PROCESS && process::is_recording()
+}
+
+/// What is recorded at which layer, for who needs no descriptor.
+pub(super) fn wants(layer: TraceLayer) -> bool {
+    if layer == TraceLayer::Stdio { STDIO.load(Relaxed) } else { POSIX.load(Relaxed) }
+}
