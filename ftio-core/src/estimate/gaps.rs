@@ -16,9 +16,11 @@ const CLOCKED: f64 = 0.06;
 /// Distances that then vary by more are no rhythm.
 const LOOSEST: f64 = 0.35;
 
-/// Where distances vary by more, an empty slot or a pause is but one more long distance, if there are few.
+/// Where distances vary by more, an empty slot or a pause is but one more long distance, if there are few: many
+/// would be seen to lie at multiples of the period.
 const LOOSE: f64 = 0.1;
 const FEW_ODD: f64 = 0.12;
+const MOST_ODD: usize = 2;
 
 /// A gap is a usual one if it exceeds the median by at most this many robust spreads, or this share of the
 /// period.
@@ -65,7 +67,7 @@ pub fn explained(mut comb: Hypothesis, marked: &Marked) -> Hypothesis {
 /// period is the mean distance of its members.
 pub fn loosened(comb: Hypothesis, marked: &Marked, exactness: f64) -> Hypothesis {
     let odd = comb.links.iter().filter(|link| **link != 1).count();
-    let few = odd > 0 && odd as f64 <= FEW_ODD * comb.links.len() as f64;
+    let few = (1..=MOST_ODD).contains(&odd) && odd as f64 <= FEW_ODD * comb.links.len() as f64;
     if !few || comb.own_sigma(exactness) < LOOSE {
         return comb;
     }
