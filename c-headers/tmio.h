@@ -1,4 +1,4 @@
-/*
+/* 
  * tmio.h - calls that a program may make to the tmio tracer.
  *
  * Every function is found at run time: a program with these calls runs unchanged, and at practically

@@ -135,8 +135,8 @@ fn every_prediction_has_the_period_of_a_detection_of_its_window() {
     }
 }
 
-/// A quantity that a monitor samples every `step` seconds: phases of 4 s every 10 s, and a little of everything
-/// in between.
+/// A quantity that a monitor samples every `step` seconds: phases of 4 s every 10 s, and a little of
+/// everything in between.
 fn samples(step: f64, count: usize) -> Vec<Request> {
     let mut random = Random::new(3);
     let mut busy = |from: f64| {

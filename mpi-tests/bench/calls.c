@@ -1,4 +1,4 @@
-/*
+/* 
  * What MPI-IO calls cost: CPU time per call, best and mean of several batches, as one JSON line.
  *
  *   calls write_at N          N blocking writes of 8 bytes

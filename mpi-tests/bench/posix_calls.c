@@ -1,4 +1,4 @@
-/*
+/* 
  * What POSIX and stdio calls cost: CPU time per call, the best of several batches, as one JSON line.
  *
  *   posix_calls pwrite N | pread N | write N     N calls of 8 bytes

@@ -75,7 +75,8 @@ static void posix(void)
     check(copy_file_range(from, NULL, to, NULL, 1000, 0) == 1000, "copy_file_range");
     close(from);
     close(to);
-    printf("posix posix read %d written %d\n", 5100 + 64 + 100 + 3000 + 1000, 1000 + 500 + 100 + 100 + 11 + 22);
+    printf("posix posix read %d written %d\n", 5100 + 64 + 100 + 3000 + 1000,
+           1000 + 500 + 100 + 100 + 11 + 22);
     printf("posix copied read 0 written 4000\n");
 }
 
@@ -130,7 +131,8 @@ int main(void)
         raise(SIGUSR1);
     check(handled == 50, "handlers");
     printf("posix handler read 0 written 500\n");
-    /* A child that writes what the parent has opened, one that ends at once, and one that becomes another program. */
+    /* A child that writes what the parent has opened, one that ends at once, and one that becomes another
+     * program. */
     int shared = open("shared", O_CREAT | O_WRONLY | O_APPEND, 0600);
     check(write(shared, data, 1000) == 1000, "the parent's write");
     fflush(stdout);

@@ -77,7 +77,8 @@ impl Buffers {
         let (now, scale) = (clock::monotonic() - thread::SETTLING, clock::scale());
         let before = self.covered.load(Relaxed);
         let without_slot = self.without_slot.look();
-        // An operation is handed over between a thread and the split collectives under way: these are looked at twice.
+        // An operation is handed over between a thread and the split collectives under way: these are looked
+        // at twice.
         let split = thread::split_since();
         let slots = spool.slots().map(Slot::in_flight_since).min_by_key(|&since| since.wrapping_sub(1));
         let since = [split, slots.unwrap_or(0), thread::split_since()];

@@ -15,7 +15,8 @@ pub(crate) const IGNORED: u32 = u32::MAX;
 /// All files beyond the first so many are one.
 const MAX_FILES: usize = 100_000;
 
-/// Endings of files that other tools write about a job by MPI-IO: they are not the job's own I/O. (Darshan, in `MPI_Finalize`.)
+/// Endings of files that other tools write about a job by MPI-IO: they are not the job's own I/O. (Darshan,
+/// in `MPI_Finalize`.)
 const LOGS_OF_TOOLS: [&str; 2] = [".darshan", ".darshan_partial"];
 
 #[derive(Debug)]
@@ -25,8 +26,8 @@ pub(crate) struct Files {
     table: Mutex<Table>,
 }
 
-/// Changes whenever a handle comes or goes, so that threads may remember the last one. They begin with a file of handle 0
-/// before the first change, which is [`UNKNOWN`].
+/// Changes whenever a handle comes or goes, so that threads may remember the last one. They begin with a file
+/// of handle 0 before the first change, which is [`UNKNOWN`].
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// The number of a file if it is the one that the thread used last.

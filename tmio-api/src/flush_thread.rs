@@ -1,12 +1,12 @@
 //! A thread that writes out what was recorded, with no help of the program: every
 //! `TMIO_FLUSH=interval:S`, else whenever the oldest record is `TMIO_MAX_AGE` old.
 //!
-//! It makes no MPI call, blocks all signals, so that none meant for the application ends up here,
-//! and takes no lock that a wrapper would wait for. It has descriptors of its own: a program that closes all
-//! of its descriptors, or counts them, does not meet the ones that are open here for a moment. Who talks to it only stores to an atomic and
-//! calls `futex`, both of which are allowed in a signal handler: a handler that calls `exit` while
-//! its thread was inside tmio (or inside `malloc`) has its records written here, and waits for that
-//! only for a moment.
+//! It makes no MPI call, blocks all signals, so that none meant for the application ends up here, and takes
+//! no lock that a wrapper would wait for. It has descriptors of its own: a program that closes all of its
+//! descriptors, or counts them, does not meet the ones that are open here for a moment. Who talks to it only
+//! stores to an atomic and calls `futex`, both of which are allowed in a signal handler: a handler that calls
+//! `exit` while its thread was inside tmio (or inside `malloc`) has its records written here, and waits for
+//! that only for a moment.
 
 use crate::{system, thread};
 use std::ffi::c_void;

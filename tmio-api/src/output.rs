@@ -238,8 +238,9 @@ fn move_if_free(from: &Path, to: &Path) -> io::Result<bool> {
     }
 }
 
-/// Whether a way of renaming is not there: the file system does not know it, or the kernel, or a container does
-/// not allow the call (which ends with `EPERM`; where that has another reason, the other ways end so, too).
+/// Whether a way of renaming is not there: the file system does not know it, or the kernel, or a container
+/// does not allow the call (which ends with `EPERM`; where that has another reason, the other ways end so,
+/// too).
 fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::EPERM))
 }

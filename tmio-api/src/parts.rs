@@ -122,8 +122,8 @@ impl Part {
 
 /// Makes a directory, and those above it that lie below `stem`.
 ///
-/// From `private` on they are the user's alone. Those above it are everybody's if the one that they are made in
-/// is (mode 1777, as that of `/tmp`), or else what the user's umask says.
+/// From `private` on they are the user's alone. Those above it are everybody's if the one that they are made
+/// in is (mode 1777, as that of `/tmp`), or else what the user's umask says.
 pub(crate) fn make_directories(directory: &Path, stem: &Path, private: &Path) -> io::Result<()> {
     match make_directory(directory, private) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match directory.parent() {

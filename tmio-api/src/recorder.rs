@@ -42,7 +42,8 @@ pub(crate) struct Recorder {
     pub(crate) time_per_record: f64,
 }
 
-/// Begins tracing; called once, at the end of `MPI_Init`, by all ranks. Whatever goes wrong, the job goes on without a trace, and rank 0 says why.
+/// Begins tracing; called once, at the end of `MPI_Init`, by all ranks. Whatever goes wrong, the job goes on
+/// without a trace, and rank 0 says why.
 pub fn start(world: &dyn World, job: &JobInfo, parsed: options::Parsed) -> bool {
     let entered = clock::monotonic();
     thread::with(process::give_way);

@@ -135,8 +135,8 @@ impl Spool {
     fn make(&self, index: usize) -> Option<&Slot> {
         let place = self.slots.get(index)?;
         let offset = SLOTS_OFFSET + index * self.slot_bytes;
-        // A program that has no descriptor left for a moment, or a full disk, costs the slot its life after `kill -9`, not
-        // its records.
+        // A program that has no descriptor left for a moment, or a full disk, costs the slot its life after
+        // `kill -9`, not its records.
         let memory = map(self.path.as_deref(), offset, self.slot_bytes)
             .or_else(|_| map(None, 0, self.slot_bytes))
             .inspect_err(|error| message::debug(format_args!("no memory for a block: {error}")))

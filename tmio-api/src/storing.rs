@@ -96,8 +96,8 @@ impl Buffers {
         drop(errno);
     }
 
-    /// A thread without a slot begins an operation: it gets one now, or is counted among those without, so that
-    /// whoever flushes knows that there is something under way.
+    /// A thread without a slot begins an operation: it gets one now, or is counted among those without, so
+    /// that whoever flushes knows that there is something under way.
     #[cold]
     pub(crate) fn begin_without_slot(&self, thread: &ThreadState, ticks: u64) {
         let errno = Errno::save();
@@ -117,8 +117,9 @@ impl Buffers {
         }
     }
 
-    /// A slot of the calling thread's own with room for a record of so many words. `None`: there are more threads than
-    /// slots, or all slots are full and cannot be written out. `since`: when the operation began that it is for.
+    /// A slot of the calling thread's own with room for a record of so many words. `None`: there are more
+    /// threads than slots, or all slots are full and cannot be written out. `since`: when the operation began
+    /// that it is for.
     fn slot_with_room(&self, thread: &ThreadState, words: usize, since: u64) -> Option<Slot> {
         if let Some(own) = thread.slot.get() {
             if own.has_room(words) || self.make_room(&own, since) {
@@ -162,8 +163,8 @@ impl Buffers {
         slot.claim(id).then_some(*slot)
     }
 
-    /// Writes a slot's records out and empties it, to make room for the record of an operation that began at `since`. The
-    /// caller owns it. `false`: somebody else is at it, or they could not be written.
+    /// Writes a slot's records out and empties it, to make room for the record of an operation that began at
+    /// `since`. The caller owns it. `false`: somebody else is at it, or they could not be written.
     fn make_room(&self, slot: &Slot, since: u64) -> bool {
         slot.try_lock() && {
             let emptied = self.empty_locked(slot, since);

@@ -54,8 +54,8 @@ pub(crate) fn executable() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| PathBuf::from("unknown"))
 }
 
-/// Job id and step; outside a batch system the process id. `IOSETS_JOB_ID` is the name under which a file system's I/O scheduler
-/// knows the job (Inria RR-9537, section 3.1).
+/// Job id and step; outside a batch system the process id. `IOSETS_JOB_ID` is the name under which a file
+/// system's I/O scheduler knows the job (Inria RR-9537, section 3.1).
 pub(crate) fn job_id() -> String {
     let variable =
         |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty() && !value.contains('/'));

@@ -44,8 +44,8 @@ const _: () = {
 /// way.
 pub(crate) const SETTLING: i64 = 1_000_000;
 
-/// A time, in nanoseconds, at which an operation that began at `ticks` had surely not begun: its start will be
-/// told by another pair of readings than `scale`, and the rate of a counter is known to 0.01 % at first.
+/// A time, in nanoseconds, at which an operation that began at `ticks` had surely not begun: its start will
+/// be told by another pair of readings than `scale`, and the rate of a counter is known to 0.01 % at first.
 pub(crate) fn before(ticks: u64, scale: TickScale) -> i64 {
     let start = scale.to_ns(ticks);
     start - SETTLING - (clock::monotonic() - start).max(0) / 1000
@@ -126,7 +126,8 @@ impl ThreadState {
         self.inside.get() || self.in_mpi.get() != 0
     }
 
-    /// What the calling thread does from here on until [`end_own_work`](Self::end_own_work) is tmio's own work.
+    /// What the calling thread does from here on until [`end_own_work`](Self::end_own_work) is tmio's own
+    /// work.
     #[inline]
     pub fn begin_own_work(&self) {
         self.own_work.set(self.own_work.get().saturating_add(1));

@@ -120,8 +120,8 @@ pub(crate) fn is_ours(address: NonNull<c_void>) -> bool {
     Object::of(address.addr().get()).is_some_and(|object| object.is_ours())
 }
 
-/// Whether another copy of this library comes before this one, as where a site traces everybody and a user has
-/// a copy of their own: that one traces, and this one only passes calls on.
+/// Whether another copy of this library comes before this one, as where a site traces everybody and a user
+/// has a copy of their own: that one traces, and this one only passes calls on.
 pub(crate) fn another_copy_comes_first() -> bool {
     let Some(first) = global_symbol(c"iotrace_mark").filter(|&found| !is_ours(found)) else { return false };
     let Some(object) = Object::of(first.addr().get()) else { return false };

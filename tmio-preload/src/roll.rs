@@ -89,7 +89,8 @@ impl Roll {
     }
 
     /// Says which rank this process is, closes the list, and gives the ranks on it, in order, and their
-    /// processes. It is empty if this process came too late to be on it. `expected`: how many there should be.
+    /// processes. It is empty if this process came too late to be on it. `expected`: how many there should
+    /// be.
     pub(crate) fn close(self, rank: u32, expected: u32) -> (Vec<u32>, Vec<u32>) {
         self.close_within(rank, expected, FOR_THE_OTHERS, FOR_THE_ENROLLED)
     }

@@ -83,8 +83,8 @@ pub(crate) fn get() -> Option<&'static Tracer> {
     TRACER.get()
 }
 
-/// The MPI that a call from the object of `caller` reaches, by a function that neither tools nor another copy of
-/// this library stand in for.
+/// The MPI that a call from the object of `caller` reaches, by a function that neither tools nor another copy
+/// of this library stand in for.
 fn library(caller: usize) -> Option<Object> {
     Object::of(next::function(c"PMPI_Get_version", caller)?.addr().get())
 }

@@ -39,9 +39,9 @@ pub const DOUBTFUL: f64 = 0.8;
 /// The squared difference of a jump and a slope of width w is w/12.
 const SLOPE: f64 = 1.0 / 12.0;
 
-/// The other losses, as shares of what they would be without slopes. By least squares over simulated runs (all
-/// applications, kinds and amounts of noise of trace-generator's `server_log`), first with the seeds 0 to 7, then
-/// with 100 to 109; `scripts/bench signature` uses 0 to 19.
+/// The other losses, as shares of what they would be without slopes. By least squares over simulated runs
+/// (all applications, kinds and amounts of noise of trace-generator's `server_log`), first with the seeds 0
+/// to 7, then with 100 to 109; `scripts/bench signature` uses 0 to 19.
 const MOVED: f64 = 0.27;
 const LEFT_OVER: f64 = 0.08;
 const DISAGREED: f64 = 0.012;

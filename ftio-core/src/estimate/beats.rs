@@ -1,8 +1,8 @@
 //! Beats of a rhythm with the samples it was seen in.
 //!
-//! Phases every 10 s, sampled every 4 s, meet the samples alike every 20 s: two phases look as one that recurs
-//! exactly, while the phases themselves come early and late by a part of a sample. Such a multiple of a rhythm
-//! says nothing that the rhythm and the samples do not explain.
+//! Phases every 10 s, sampled every 4 s, meet the samples alike every 20 s: two phases look as one that
+//! recurs exactly, while the phases themselves come early and late by a part of a sample. Such a multiple of
+//! a rhythm says nothing that the rhythm and the samples do not explain.
 
 use crate::estimate::features::Described;
 use crate::estimate::hypotheses::Form;

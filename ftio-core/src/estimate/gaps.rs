@@ -16,8 +16,8 @@ const CLOCKED: f64 = 0.06;
 /// Distances that then vary by more are no rhythm.
 const LOOSEST: f64 = 0.35;
 
-/// Where distances vary by more, an empty slot or a pause is but one more long distance, if there are few: many
-/// would be seen to lie at multiples of the period.
+/// Where distances vary by more, an empty slot or a pause is but one more long distance, if there are few:
+/// many would be seen to lie at multiples of the period.
 const LOOSE: f64 = 0.1;
 const FEW_ODD: f64 = 0.12;
 const MOST_ODD: usize = 2;
@@ -63,8 +63,8 @@ pub fn explained(mut comb: Hypothesis, marked: &Marked) -> Hypothesis {
     if comb.sigma <= LOOSEST { comb } else { whole }
 }
 
-/// A comb of loose distances does not know its few empty slots and pauses from long distances: without them, its
-/// period is the mean distance of its members.
+/// A comb of loose distances does not know its few empty slots and pauses from long distances: without them,
+/// its period is the mean distance of its members.
 pub fn loosened(comb: Hypothesis, marked: &Marked, exactness: f64) -> Hypothesis {
     let odd = comb.links.iter().filter(|link| **link != 1).count();
     let few = (1..=MOST_ODD).contains(&odd) && odd as f64 <= FEW_ODD * comb.links.len() as f64;

@@ -316,8 +316,8 @@ const BEGINS_WITH: f64 = 0.25;
 /// Phases that begin with one of a finer comb less often than this are no part of it.
 const OWN: f64 = 0.3;
 
-/// Share of the time that a finer comb may pause, and if the phases of the slow one are no part of it: it waits
-/// for them.
+/// Share of the time that a finer comb may pause, and if the phases of the slow one are no part of it: it
+/// waits for them.
 const MOST_PAUSED: f64 = 0.25;
 const MOST_WAITING: f64 = 0.45;
 

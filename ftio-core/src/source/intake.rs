@@ -153,8 +153,8 @@ impl Ranks {
         self.small[word] |= 1 << (rank % 64);
     }
 
-    /// How many ranks a job of these has. They count from 0. Numbers that do not, and leave out more than they
-    /// name, are those of processes.
+    /// How many ranks a job of these has. They count from 0. Numbers that do not, and leave out more than
+    /// they name, are those of processes.
     fn number(&self, notes: &mut Vec<String>) -> Option<u32> {
         let mut bits = self.small.iter().enumerate().filter(|(_, word)| **word != 0);
         let lowest = bits.clone().next().map(|(i, word)| 64 * i as u32 + word.trailing_zeros());

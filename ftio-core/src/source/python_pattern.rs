@@ -2,7 +2,8 @@
 //!
 //! ```python
 //! pattern = {"bw": r"bw_mib: \[(.*)\]", "from": r"start: \[(.*)\]", "to": r"end: \[(.*)\]"}
-//! translate = {"bandwidth": {"b_rank_avr": ("bw", 1.07e6), "t_rank_s": ("from", 1e-3), "t_rank_e": ("to", 1e-3)}}
+//! translate = {"bandwidth": {"b_rank_avr": ("bw", 1.07e6),
+//!     "t_rank_s": ("from", 1e-3), "t_rank_e": ("to", 1e-3)}}
 //! ```
 //!
 //! `pattern` names regular expressions, `translate` says which field each is and by what it is multiplied.

@@ -1,8 +1,8 @@
 //! JSON, JSONL and MessagePack of the C++ TMIO, and FTIO's custom JSON.
 //!
-//! They hold phases: a bandwidth from one moment to another. MessagePack has their bytes as well; in the others
-//! these are the product, so that a phase that took no measurable time has none. Sections of required bandwidth
-//! are read instead of those of actual bandwidth if that is asked for.
+//! They hold phases: a bandwidth from one moment to another. MessagePack has their bytes as well; in the
+//! others these are the product, so that a phase that took no measurable time has none. Sections of required
+//! bandwidth are read instead of those of actual bandwidth if that is asked for.
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::content::{Content, beginning, contains};

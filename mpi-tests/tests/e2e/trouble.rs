@@ -1,5 +1,5 @@
-//! Trouble that does not pass: the file system of one rank, a file server that fails at the end, no thread, no
-//! start. The job goes on, what can be kept is kept, and one line says what is missing.
+//! Trouble that does not pass: the file system of one rank, a file server that fails at the end, no thread,
+//! no start. The job goes on, what can be kept is kept, and one line says what is missing.
 
 use crate::harness::{Job, Mpi, installed_mpis, libtmio, run_limited, skip};
 use crate::traced::{Scratch, info, names, traced};
@@ -18,7 +18,8 @@ fn troubled(job: Job, mpi: &Mpi, trouble: &str, path: &str) -> Job {
     job.env("LD_PRELOAD", preload).env("TROUBLE", trouble).env("TROUBLE_PATH", path)
 }
 
-/// One rank cannot write any more, for good. It gives up blocks; the others have theirs, and there is a trace.
+/// One rank cannot write any more, for good. It gives up blocks; the others have theirs, and there is a
+/// trace.
 #[test]
 fn blocks_of_one_rank_that_cannot_be_written() {
     for mpi in installed_mpis() {
@@ -85,7 +86,8 @@ fn no_thread_can_be_started() {
             fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("it is there");
         }
         fs::set_permissions(scratch.spool(), fs::Permissions::from_mode(0o777)).expect("it is there");
-        // The limit comes when MPI has started its own threads: a process of no other user's has the id 61234.
+        // The limit comes when MPI has started its own threads: a process of no other user's has the id
+        // 61234.
         let run = |preload: &str| {
             let mut command = Command::new("setpriv");
             command.args(["--reuid", "61234", "--regid", "61234", "--clear-groups"]);

@@ -137,9 +137,9 @@ pub fn drift(
     Some(Hypothesis { ends: Some([(mean - half).exp(), (mean + half).exp()]), ..found })
 }
 
-/// Two means, one after the other, each side much more even than the whole. The distance from the last phase of
-/// the first to the first of the second may be longer, up to what either of them takes: a job that waited to be
-/// restarted. Beyond that these are two bursts.
+/// Two means, one after the other, each side much more even than the whole. The distance from the last phase
+/// of the first to the first of the second may be longer, up to what either of them takes: a job that waited
+/// to be restarted. Beyond that these are two bursts.
 pub fn change(
     number: usize,
     marked: &Marked,
