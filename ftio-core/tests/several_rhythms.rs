@@ -19,8 +19,9 @@ fn detected(bursts: &[Burst]) -> Detection {
     detect("job", InMemory { requests: &requests, job }, &Options::default()).unwrap().detection
 }
 
+/// Two rhythms are right within 4 %.
 fn holds(found: &Detection, period: f64) -> bool {
-    found.periods.iter().any(|one| (one.period / period - 1.0).abs() < 0.03)
+    found.periods.iter().any(|one| (one.period / period - 1.0).abs() < 0.04)
 }
 
 /// A little early or late: a share of ± `spread`.
@@ -50,7 +51,8 @@ fn large_transfers_at_the_start_and_at_the_end_hide_nothing() {
                 found.period,
                 found.confidence
             );
-            assert!(right || outputs < 12, "{outputs} outputs after {reads} reads: {:?}", found.reasons);
+            let shows = outputs >= 12 && reads <= 2;
+            assert!(right || !shows, "{outputs} outputs after {reads} reads: {:?}", found.reasons);
         }
     }
 }

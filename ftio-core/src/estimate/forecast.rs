@@ -9,7 +9,7 @@
 //!
 //! What is left to a probability of 1 goes to a *fallback*: the list of at least two phases that looks best.
 //! Each part is a Student's t distribution: k distances with a relative spread σ say as much about the next
-//! one as if two more had varied by 3 % (12 % for the fallback). What lies before now is cut off and the
+//! one as if two more had varied by 3 % (10 % for the fallback). What lies before now is cut off and the
 //! rest normalised, so that a late phase moves the answer on. The answer is where most of the mixture is
 //! within ± 10 % of the period; the interval is from its 10 % to its 90 % quantile.
 
@@ -23,7 +23,7 @@ use serde::Serialize;
 
 /// The spread of distances before any was seen, and how many distances that is worth.
 const SPREAD: f64 = 0.03;
-const SPREAD_OF_FALLBACK: f64 = 0.12;
+const SPREAD_OF_FALLBACK: f64 = 0.1;
 const WORTH: f64 = 2.0;
 
 /// At most this many hypotheses, each with at least this probability.
