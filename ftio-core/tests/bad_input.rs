@@ -141,7 +141,8 @@ fn ranks_that_are_not_known_are_said_so() {
     assert_eq!((found.len(), found[0].detection.rank, found[0].detection.total_bytes), (1, Some(3), 5));
     assert!(found[0].detection.notes.iter().any(|note| note.contains("1 requests whose rank")));
     let plain = InMemory { requests: &[request], job: Job::default() };
-    assert!(detect_each("none", plain, Group::File, &Options::default()).unwrap().is_empty());
+    let error = detect_each("none", plain, Group::File, &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("files"), "{error}");
 }
 
 #[test]
