@@ -78,8 +78,8 @@ impl CoverageTally {
         let expected = if through == 0 { STARTING_UP } else { SIDE_WORK };
         (beside > self.ranks.saturating_mul(expected) && beside > through).then(|| {
             format!(
-                "the processes read and wrote {} beside the {} of MPI-IO that were traced. Only MPI-IO is \
-                    traced unless TMIO_LAYERS=mpiio,posix,stdio is set, or the program is switched to its \
+                "the processes read and wrote {} beside the {} of MPI-IO that were traced. What a program \
+                    does by POSIX or STDIO is traced with TMIO_LAYERS=mpiio,posix,stdio; or switch it to its \
                     MPI-IO mode (for IOR: -a MPIIO)",
                 bytes(beside as f64),
                 bytes(through as f64)
