@@ -275,22 +275,17 @@ pub fn record(thread: &ThreadState, call: &Call, file: u32) -> bool {
 
 /// The process ends, or becomes another program: what it has recorded goes to the part.
 pub fn end() {
-    write_out(true);
+    write_out();
 }
 
-/// It did not become another program.
-pub fn go_on() {
-    if is_recording()
-        && let Some(buffers) = buffers::get()
-        && let Some(process) = PROCESS.try_lock().as_deref().and_then(Option::as_ref)
-    {
-        let errno = Errno::save();
-        let _ = append_info(buffers, &process.info);
-        drop(errno);
+/// So many operations could be kept nowhere: the trace says so.
+pub fn lose(operations: u64) {
+    if let Some(buffers) = buffers::get() {
+        buffers.lost.fetch_add(operations, Relaxed);
     }
 }
 
-fn write_out(finished: bool) {
+fn write_out() {
     if !is_recording() {
         return;
     }
@@ -302,7 +297,7 @@ fn write_out(finished: bool) {
         let mut info = process.info.clone();
         let (read, written) = system::process_io();
         let own = buffers.own_bytes.load(Relaxed) as u64;
-        info.finished = finished && kept;
+        info.finished = kept;
         info.operations = buffers.operations();
         info.lost = buffers.lost.load(Relaxed);
         info.overhead_per_op = slot::measure_record();

@@ -59,7 +59,7 @@ fn compiled(name: &str) -> Option<PathBuf> {
     let binary = directory.join(format!("{name}.{}", std::process::id()));
     let mut compile = Command::new("cc");
     compile
-        .args(["-O2", "-Wall", "-Wextra", "-D_FORTIFY_SOURCE=2", "-pthread", "-o"])
+        .args(["-O2", "-Wall", "-Wextra", "-D_FORTIFY_SOURCE=2", "-pthread", "-rdynamic", "-o"])
         .arg(&binary)
         .arg(source);
     match compile.output() {
@@ -72,6 +72,15 @@ fn compiled(name: &str) -> Option<PathBuf> {
             None
         }
     }
+}
+
+/// While one thread begins to record on a slow file system, the others go on, and nothing is lost.
+#[test]
+fn threads_where_the_start_takes_long() {
+    let Some(program) = compiled("slow_start") else { return };
+    let (scratch, outcome, info) = traced(&[program.to_str().unwrap()]);
+    let written: u64 = files(&scratch, &info).values().map(|(_, written)| written).sum();
+    assert_eq!(outcome.stdout.trim(), written.to_string(), "{info:#}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! What a descriptor stands for: a table with a word for each number.
 //!
 //! It is a cache. Close, and whatever else gives a number another meaning, makes its word unknown before the
-//! call, so that a thread that gets the number meanwhile does not lose what it learns. Where a number has
-//! changed its meaning unseen (a system call of the program's own), a look at the file shows it: entries are
-//! compared with it from time to time.
+//! call, so that a thread that gets the number meanwhile does not lose what it learns. A number that gets
+//! another meaning by a system call of the program's own, past the C library, keeps its old entry: what is
+//! done with it then counts for the file it stood for (docs/posix.md).
 
 use std::ffi::c_int;
 use std::ptr::null_mut;

@@ -43,7 +43,11 @@ struct Page {
     process: AtomicU64,
     /// It is the command that `ftio trace` was asked to run, and is kept however little it does.
     is_asked_for: AtomicU64,
-    _rest: [u64; 506],
+    /// Calls that could be kept nowhere.
+    missed: AtomicU64,
+    /// Somebody has waited in vain for who begins to record: nobody waits again.
+    is_slow: AtomicU64,
+    _rest: [u64; 504],
 }
 
 static PAGE: Page = Page {
@@ -54,7 +58,9 @@ static PAGE: Page = Page {
     first: AtomicU64::new(0),
     process: AtomicU64::new(0),
     is_asked_for: AtomicU64::new(0),
-    _rest: [0; 506],
+    missed: AtomicU64::new(0),
+    is_slow: AtomicU64::new(0),
+    _rest: [0; 504],
 };
 
 /// The layers are wanted in this program: also in its fork children, which find the page wiped.
@@ -117,6 +123,8 @@ extern "C" fn wipe() {
     PAGE.early.store(0, Relaxed);
     PAGE.bytes.store(0, Relaxed);
     PAGE.first.store(0, Relaxed);
+    PAGE.missed.store(0, Relaxed);
+    PAGE.is_slow.store(0, Relaxed);
 }
 
 /// Whether calls are looked at.
@@ -146,10 +154,16 @@ fn begin_anew() -> bool {
     true
 }
 
+/// How often a thread asks for the lock before it gives up.
+const TRIES: usize = 100_000;
+
 /// Does something that only one thread may do at a time. `None`: somebody else does not come to an end.
 pub(super) fn with_lock<T>(body: impl FnOnce() -> T) -> Option<T> {
-    const TRIES: usize = 100_000;
-    for attempt in 0..TRIES {
+    with_lock_within(TRIES, body)
+}
+
+fn with_lock_within<T>(tries: usize, body: impl FnOnce() -> T) -> Option<T> {
+    for attempt in 0..tries {
         if PAGE.lock.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
             let result = body();
             PAGE.lock.store(0, Release);
@@ -266,10 +280,13 @@ fn record_early(thread: &ThreadState, file: u32, call: &Call) {
     if !keep(file, call) {
         // There is no more room, or somebody has just taken what there is.
         if PAGE.mode.load(Acquire) == EARLY {
-            own_work(thread, || become_interesting(thread));
+            let tries = if PAGE.is_slow.load(Relaxed) == 0 { TRIES } else { 1 };
+            own_work(thread, || become_interesting(thread, tries));
         }
-        if matches!(PAGE.mode.load(Acquire), PROCESS | RANK) {
-            record_now(thread, file, call);
+        match PAGE.mode.load(Acquire) {
+            PROCESS | RANK => record_now(thread, file, call),
+            EARLY | WAITING => _ = PAGE.missed.fetch_add(1, Relaxed),
+            _ => {}
         }
         return;
     }
@@ -279,8 +296,9 @@ fn record_early(thread: &ThreadState, file: u32, call: &Call) {
         Err(first) => first,
     };
     let enough = bytes >= ENOUGH_BYTES.load(Relaxed) || is_long(first, call.end);
+    // The call is kept: if another thread is about to begin, there is nothing to wait for.
     if enough && PAGE.mode.load(Relaxed) == EARLY {
-        own_work(thread, || become_interesting(thread));
+        own_work(thread, || become_interesting(thread, 1));
     }
 }
 
@@ -308,10 +326,10 @@ fn keep(file: u32, call: &Call) -> bool {
     true
 }
 
-/// The process becomes a rank of its run.
+/// The process becomes a rank of its run, unless another thread is at it and does not come to an end.
 #[cold]
-fn become_interesting(thread: &ThreadState) {
-    let begun = with_lock(|| {
+fn become_interesting(thread: &ThreadState, tries: usize) {
+    let done = with_lock_within(tries, || {
         if PAGE.mode.load(Acquire) != EARLY {
             return;
         }
@@ -321,22 +339,29 @@ fn become_interesting(thread: &ThreadState) {
         }
         PAGE.mode.store(if begun { PROCESS } else { OVER }, Release);
     });
-    if begun.is_none() {
-        PAGE.mode.store(OVER, Release);
+    if done.is_none() && tries > 1 {
+        PAGE.is_slow.store(1, Relaxed);
     }
 }
+
+/// How often a thread that hands over calls lets others go first, so that they can store theirs.
+const PATIENCE: usize = 100_000;
 
 /// Gives the calls that were kept to the recorder. Who comes after this finds no room.
 fn hand_over(thread: &ThreadState) {
     let kept = PAGE.early.swap(HANDED_OVER, AcqRel);
     let kept = if kept < HANDED_OVER { kept.min(EARLY_CALLS) } else { 0 };
+    let mut patience = PATIENCE;
     for words in EARLY_WORDS.iter().take(kept) {
         let [start, end, offset, bytes, identity, ready] = words;
-        // Its owner may be about to store it.
-        if !(0..10_000).any(|_| {
-            std::hint::spin_loop();
-            ready.load(Acquire) != 0
-        }) {
+        // Its owner may be about to store it, and may have lost the processor on the way.
+        while ready.load(Acquire) == 0 && patience > 0 {
+            patience -= 1;
+            // SAFETY: the call has no premises.
+            unsafe { libc::sched_yield() };
+        }
+        if ready.load(Acquire) == 0 {
+            PAGE.missed.fetch_add(1, Relaxed);
             continue;
         }
         let identity = identity.load(Relaxed);
@@ -351,6 +376,7 @@ fn hand_over(thread: &ThreadState) {
         record_now(thread, identity as u32, &call);
         ready.store(0, Relaxed);
     }
+    process::lose(PAGE.missed.swap(0, Relaxed));
 }
 
 /// `MPI_Init` begins.
@@ -379,9 +405,10 @@ pub(super) fn rank_begins(has_recorder: bool) {
 pub(super) fn end() {
     let little = PAGE.mode.load(Acquire) == EARLY && PAGE.early.load(Relaxed) > 0;
     if little && PAGE.is_asked_for.load(Relaxed) != 0 {
-        thread::with(|thread| own_work(thread, || become_interesting(thread)));
+        thread::with(|thread| own_work(thread, || become_interesting(thread, TRIES)));
     }
     if is_process() {
+        process::lose(PAGE.missed.swap(0, Relaxed));
         PAGE.mode.store(OVER, Release);
         process::end();
     }
