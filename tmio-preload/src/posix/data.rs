@@ -3,6 +3,7 @@
 use super::next::wrappers;
 use super::recording::{self, file_of};
 use std::ffi::{c_int, c_uint, c_void};
+use tmio_api::process::Call;
 use tmio_api::{clock, thread};
 use tmio_trace::Direction::{self, Read, Write};
 use tmio_trace::{Metadata, TraceLayer};
@@ -10,9 +11,14 @@ use tmio_trace::{Metadata, TraceLayer};
 type Bytes = *mut c_void;
 type Vectors = *const libc::iovec;
 
-/// Runs a call that reads or writes, and records it if it is about a file.
+/// Runs a call on a descriptor, and records what `describe` makes of its result, its start and its end, if it
+/// is about a file.
 #[inline(always)]
-fn data(direction: Direction, descriptor: c_int, offset: Option<i64>, call: impl FnOnce() -> isize) -> isize {
+fn recorded<T: Copy>(
+    descriptor: c_int,
+    call: impl FnOnce() -> T,
+    describe: impl FnOnce(T, u64, u64) -> Call,
+) -> T {
     if !recording::is_on() {
         return call();
     }
@@ -20,11 +26,23 @@ fn data(direction: Direction, descriptor: c_int, offset: Option<i64>, call: impl
         let Some(file) = file_of(thread, descriptor, TraceLayer::Posix) else { return call() };
         let start = clock::now();
         let result = call();
-        let end = clock::now();
-        let call = recording::data(TraceLayer::Posix, direction, offset, result as i64, start, end);
-        recording::record(thread, file, &call);
+        recording::record(thread, file, &describe(result, start, clock::now()));
         result
     })
+}
+
+/// A call that reads or writes.
+#[inline(always)]
+fn data(direction: Direction, descriptor: c_int, offset: Option<i64>, call: impl FnOnce() -> isize) -> isize {
+    recorded(descriptor, call, |result, start, end| {
+        recording::data(TraceLayer::Posix, direction, offset, result as i64, start, end)
+    })
+}
+
+/// A call that moves no data.
+#[inline(always)]
+fn metadata(operation: Metadata, descriptor: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    recorded(descriptor, call, |_, start, end| recording::metadata(TraceLayer::Posix, operation, start, end))
 }
 
 /// Runs a call that moves data from one descriptor to another: a read and a write at the same time.
@@ -48,22 +66,6 @@ fn between(from: c_int, to: c_int, call: impl FnOnce() -> isize) -> isize {
                 recording::record(thread, file, &call);
             }
         }
-        result
-    })
-}
-
-/// Runs a call that moves no data.
-#[inline(always)]
-fn metadata(operation: Metadata, descriptor: c_int, call: impl FnOnce() -> c_int) -> c_int {
-    if !recording::is_on() {
-        return call();
-    }
-    thread::with(|thread| {
-        let Some(file) = file_of(thread, descriptor, TraceLayer::Posix) else { return call() };
-        let start = clock::now();
-        let result = call();
-        let call = recording::metadata(TraceLayer::Posix, operation, start, clock::now());
-        recording::record(thread, file, &call);
         result
     })
 }

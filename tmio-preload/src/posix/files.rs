@@ -19,6 +19,15 @@ type Name = *const c_char;
 /// The name is the argument of the call.
 #[inline(always)]
 unsafe fn opening(name: Name, call: impl FnOnce() -> c_int) -> c_int {
+    opened(call, |thread, descriptor| {
+        // SAFETY: the call was successful, so a name that is not null is a string.
+        if name.is_null() { Entry::Unknown } else { unsafe { meaning(thread, descriptor, name) } }
+    })
+}
+
+/// Runs a call that returns a new descriptor, and takes note of what `look` says it means.
+#[inline(always)]
+fn opened(call: impl FnOnce() -> c_int, look: impl FnOnce(&ThreadState, c_int) -> Entry) -> c_int {
     if !recording::is_on() {
         return call();
     }
@@ -28,9 +37,8 @@ unsafe fn opening(name: Name, call: impl FnOnce() -> c_int) -> c_int {
         }
         let start = clock::now();
         let descriptor = call();
-        if descriptor >= 0 && !name.is_null() && is_own_memory() {
-            // SAFETY: the call was successful, so the name is a string.
-            let entry = unsafe { meaning(thread, descriptor, name) };
+        if descriptor >= 0 && is_own_memory() {
+            let entry = look(thread, descriptor);
             descriptors::set(descriptor, entry);
             note(thread, entry, TraceLayer::Posix, Metadata::Open, start);
         }
@@ -78,23 +86,14 @@ unsafe fn open_at(directory: c_int, name: Name, call: impl FnOnce() -> c_int) ->
         // SAFETY: as the caller promises.
         return unsafe { opening(name, call) };
     }
-    if !recording::is_on() {
-        return call();
-    }
-    thread::with(|thread| {
-        if thread.is_own_work() {
-            return call();
+    opened(call, |thread, descriptor| {
+        if is_mpis(thread) {
+            return Entry::Mpi;
         }
-        let start = clock::now();
-        let descriptor = call();
-        if descriptor >= 0 && is_own_memory() {
-            let in_mpi = is_mpis(thread);
-            descriptors::set(descriptor, if in_mpi { Entry::Mpi } else { Entry::Unknown });
-            if let Some(file) = file_of(thread, descriptor, TraceLayer::Posix) {
-                note(thread, Entry::File(file), TraceLayer::Posix, Metadata::Open, start);
-            }
-        }
-        descriptor
+        descriptors::set(descriptor, Entry::Unknown);
+        // A look at it learns what it is.
+        let _ = file_of(thread, descriptor, TraceLayer::Posix);
+        descriptors::get(descriptor)
     })
 }
 
