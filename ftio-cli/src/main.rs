@@ -25,6 +25,7 @@ mod scale;
 mod schedule;
 mod signal;
 mod signature;
+mod stage;
 mod study;
 mod terminal;
 mod trace;
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
         Some(Command::Scale(args)) => scale::run(&args),
         Some(Command::Model(args)) => model::run(&args),
         Some(Command::Schedule(args)) => schedule::run(&args),
+        Some(Command::Stage(args)) => stage::run(&args),
         Some(Command::Categorize(args)) => categorize::run(&args),
         Some(Command::Signature(args)) => signature::run(&args),
         None => match cli.detect.traces.first().and_then(|word| typo::meant(word, &commands)) {

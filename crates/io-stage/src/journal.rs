@@ -5,6 +5,7 @@
 //! killed in, the next one finds here which drafts to throw away, and which copies were verified.
 
 use crate::plan::Direction;
+use crate::scan::DRAFT;
 use crate::stamp::Stamp;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use twox_hash::XxHash64;
 
 /// The format.
 const FORMAT: &str = "ftio.stage-journal/1";
@@ -212,6 +214,13 @@ fn read(path: &Path, bytes: &[u8], from: &Path, to: &Path) -> Result<Past, Journ
     Ok(past)
 }
 
+/// The usual name of the journal in the folder that files go to. It tells hosts and buffers apart: others may
+/// stage to the same folder.
+pub fn default_name(buffer: &Path) -> String {
+    let checksum = XxHash64::oneshot(0, buffer.as_os_str().as_bytes());
+    format!("{DRAFT}{}.{checksum:016x}.journal", crate::host())
+}
+
 /// Remove drafts that earlier processes left, and end programs that still write to them. Returns how many
 /// drafts there were.
 pub fn clean(past: &Past, journal: &mut Journal) -> io::Result<usize> {
@@ -276,10 +285,10 @@ mod tests {
             fs::write(&path, &whole[..length]).unwrap();
             let (mut journal, past) = Journal::open(&path, from, to).unwrap();
             assert!(past.damaged == 0 && past.verified.len() <= 1);
-            journal.verified(copy("b", 3)).unwrap();
+            journal.draft(&odd).unwrap();
             drop(journal);
             let (_, past) = Journal::open(&path, from, to).unwrap();
-            assert!(past.verified.contains(&copy("b", 3)), "cut at {length}");
+            assert!(past.drafts.contains(&odd), "cut at {length}");
         }
     }
 

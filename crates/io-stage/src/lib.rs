@@ -21,3 +21,10 @@ pub mod plan;
 pub mod scan;
 pub mod simulate;
 pub mod stamp;
+
+/// The name of this host, fit for the name of a file.
+pub fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let fine = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    name.trim().chars().map(fine).take(64).collect()
+}

@@ -87,6 +87,7 @@ impl Copier {
             flow: Arc::clone(&flow),
             progress: Arc::clone(&progress),
             drafts: 0,
+            host: crate::host(),
         };
         let work = move || {
             // As a thread has a number of its own, this is about this thread alone.
@@ -158,6 +159,7 @@ struct Worker {
     pace: Pace,
     progress: Arc<AtomicU64>,
     drafts: u64,
+    host: String,
 }
 
 impl Worker {
@@ -165,8 +167,8 @@ impl Worker {
         self.pace.begin();
         match self.make(copy) {
             Ok(verified) => {
-                let arrived = (copy.direction == Direction::In).then_some(verified.target);
-                Outcome::Verified { stamp: verified.source, arrived, seconds: self.pace.seconds() }
+                let (stamp, copy) = (verified.source, verified.target);
+                Outcome::Verified { stamp, copy, seconds: self.pace.seconds() }
             }
             Err(stop) => stop.into(),
         }
@@ -178,8 +180,7 @@ impl Worker {
         let (source, target) = (from.join(&copy.path), to.join(&copy.path));
         let same_as = copy.same_as.as_ref().map(|path| to.join(path));
         file::make_folders(from, to, &copy.path)?;
-        self.drafts += 1;
-        let draft = target.with_file_name(format!("{DRAFT}{}.{}", std::process::id(), self.drafts));
+        let draft = self.draft_beside(&target);
         self.note(|journal| journal.draft(&draft))?;
         let made = self.make_draft(copy, &source, &draft, same_as.as_deref());
         let named = made.and_then(|made| file::give_name(&draft, &target).map(|target| (made, target)));
@@ -194,6 +195,18 @@ impl Worker {
                 let _ = std::fs::remove_file(&draft);
                 self.note(|journal| journal.dropped(&draft))?;
                 Err(stop)
+            }
+        }
+    }
+
+    /// A name that no other process uses, of this host or another.
+    fn draft_beside(&mut self, target: &Path) -> PathBuf {
+        loop {
+            self.drafts += 1;
+            let name = format!("{DRAFT}{}.{}.{}", self.host, std::process::id(), self.drafts);
+            let draft = target.with_file_name(name);
+            if draft.symlink_metadata().is_err() {
+                return draft;
             }
         }
     }

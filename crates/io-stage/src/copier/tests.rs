@@ -186,7 +186,8 @@ fn links_are_copied_as_links_and_second_names_as_such() {
 
 #[test]
 fn a_file_that_changes_or_vanishes_under_the_copy() {
-    let changes: [(&str, fn(&Path), Outcome); 4] = [
+    type Change = (&'static str, fn(&Path), Outcome);
+    let changes: [Change; 4] = [
         (
             "appended",
             |path| drop(File::options().append(true).open(path).unwrap().write_at(b"x", 0)),

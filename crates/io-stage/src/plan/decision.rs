@@ -77,8 +77,8 @@ pub enum Outcome {
     Verified {
         /// The version that was copied.
         stamp: Stamp,
-        /// The version in the buffer, for one that came in.
-        arrived: Option<Stamp>,
+        /// The version that the copy is.
+        copy: Stamp,
         /// Seconds that it took, without those in which it was suspended.
         seconds: f64,
     },

@@ -32,9 +32,9 @@ mod window;
 pub use decision::{Action, Copy, Decision, Direction, Outcome};
 pub use files::{Entry, Kind, Use};
 pub use needs::{BadNeed, Need, parse_needs};
-pub use phases::{Phase, overlap};
+pub use phases::{Phase, overlap, phases_of};
 pub use planner::Planner;
-pub use settings::Settings;
+pub use settings::{Settings, When};
 pub use tally::Report;
 pub use window::{Forecast, Permission, Reason};
 

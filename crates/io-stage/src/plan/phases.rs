@@ -141,6 +141,15 @@ impl Phases {
     }
 }
 
+/// The phases of a job that is over, from its requests in the order of their starts: start, end, bytes.
+pub fn phases_of(requests: impl IntoIterator<Item = (f64, f64, u64)>, guard: f64, noise: f64) -> Vec<Phase> {
+    let mut phases = Phases::default();
+    for (start, end, bytes) in requests {
+        phases.request(start, end, bytes, guard, noise);
+    }
+    phases.phases
+}
+
 /// How many seconds of an interval lie in phases.
 pub fn overlap(phases: &[Phase], from: f64, to: f64) -> f64 {
     let first = phases.partition_point(|phase| phase.end <= from);

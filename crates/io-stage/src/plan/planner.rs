@@ -136,10 +136,19 @@ impl Planner {
         };
     }
 
-    /// Somebody has the file open: not now.
-    pub fn is_held(&mut self, path: &Path, now: f64) {
+    /// Another run of the job begins under the same name: its phases count from 1 again.
+    pub fn job_restarted(&mut self) {
+        (self.phases, self.forecast, self.ended) = (Phases::default(), Forecast::default(), false);
+        self.needs.iter_mut().for_each(|needed| needed.failed_for = 0);
+        self.full = None;
+    }
+
+    /// The copy that was to begin does not: somebody has the file open. Not now, then.
+    pub fn is_held(&mut self, now: f64) {
         let until = now + self.guard();
-        if let Some(known) = self.files.get_mut(path) {
+        let Some(running) = self.copy.take() else { return };
+        self.tally.rests(now);
+        if let Some(known) = self.files.get_mut(&running.copy.path) {
             known.not_before = until;
         }
     }
@@ -160,6 +169,13 @@ impl Planner {
         }
     }
 
+    /// The copy of a file is not what was verified any more: it has to be copied again.
+    pub fn copy_lost(&mut self, path: &Path) {
+        if let Some(known) = self.files.get_mut(path) {
+            known.staged = None;
+        }
+    }
+
     /// How the copy under way has ended.
     pub fn copied(&mut self, now: f64, outcome: &Outcome) -> Option<Copy> {
         let Running { copy, .. } = self.copy.take()?;
@@ -167,26 +183,25 @@ impl Planner {
         let guard = self.guard();
         let phases = self.phases.count();
         match outcome {
-            Outcome::Verified { stamp, arrived, seconds } => {
+            Outcome::Verified { stamp, copy: made, seconds } => {
                 self.tally.verified(&copy);
                 if *seconds > 0.0 && copy.bytes > 0 && copy.same_as.is_none() {
                     let speed = copy.bytes as f64 / seconds;
                     let before = self.speed.unwrap_or(speed);
                     self.speed = Some(before + LAST_COPY * (speed - before));
                 }
-                match arrived {
-                    Some(arrived) => self.has_arrived(&copy, *arrived, now),
-                    None => {
-                        if let Some(known) = self.files.get_mut(&copy.path) {
-                            known.staged = Some((*stamp, now));
-                        }
-                    }
+                match (copy.direction, self.files.get_mut(&copy.path)) {
+                    (Direction::In, _) => self.has_arrived(&copy, *made, now),
+                    (Direction::Out, Some(known)) => known.staged = Some((*stamp, now)),
+                    (Direction::Out, None) => {}
                 }
             }
             Outcome::Changed | Outcome::Cancelled => {
                 self.tally.report.discarded += 1;
                 if let Some(known) = self.files.get_mut(&copy.path) {
                     known.not_before = now + guard;
+                    // Somebody else goes on writing when the job has ended: not for ever.
+                    known.failed.0 += u32::from(self.ended);
                 }
                 self.has_failed_to_come(&copy);
             }
@@ -261,8 +276,10 @@ impl Planner {
     }
 
     /// The job is over, and everything that can be done was done.
-    pub fn is_finished(&self, now: f64) -> bool {
-        self.ended && self.copy.is_none() && (self.is_full() || self.candidates(now).next().is_none())
+    pub fn is_finished(&self) -> bool {
+        // Files that have to wait for a moment count as well.
+        let waits = || self.candidates(f64::INFINITY).next().is_some();
+        self.ended && self.copy.is_none() && (self.is_full() || !waits())
     }
 
     /// The numbers so far.

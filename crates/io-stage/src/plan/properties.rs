@@ -209,7 +209,7 @@ fn play(settings: Settings, steps: Vec<Step>) -> Result<(), TestCaseError> {
                         _ => {
                             let stamp = copy.stamp.unwrap();
                             truth.verified.insert(copy.path.clone(), (stamp, truth.now));
-                            Outcome::Verified { stamp, arrived: None, seconds: 0.5 }
+                            Outcome::Verified { stamp, copy: stamp, seconds: 0.5 }
                         }
                     };
                     planner.copied(truth.now, &outcome);

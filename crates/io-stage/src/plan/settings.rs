@@ -1,8 +1,22 @@
 //! The constants of the decisions.
 
+/// When files leave the buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum When {
+    /// In the quiet between phases.
+    #[default]
+    Quiet,
+    /// As soon as they are closed, whatever the job does. To compare with.
+    AtOnce,
+    /// When the job has ended. To compare with.
+    AtEnd,
+}
+
 /// What the user may choose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
+    /// When files leave the buffer.
+    pub when: When,
     /// Shortest distance that is kept from a phase, in seconds.
     pub least_guard: f64,
     /// The distance as a share of the period, if that is more.
@@ -30,6 +44,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
+            when: When::Quiet,
             least_guard: 1.0,
             guard_share: 0.1,
             confidence: 0.5,

@@ -42,7 +42,7 @@ fn started(decision: Option<Decision>) -> Option<String> {
 
 fn verified(planner: &mut Planner, now: f64) {
     let (copy, _) = planner.copying().unwrap();
-    let outcome = Outcome::Verified { stamp: copy.stamp.unwrap(), arrived: None, seconds: 0.1 };
+    let outcome = Outcome::Verified { stamp: copy.stamp.unwrap(), copy: Stamp::default(), seconds: 0.1 };
     planner.copied(now, &outcome).unwrap();
 }
 
@@ -142,7 +142,7 @@ fn files_that_are_open_or_read_or_foreign_stay() {
         verified(&mut planner, 40.0);
     }
     assert_eq!(rest, ["open", "read", "fresh"]);
-    assert!(planner.is_finished(40.0));
+    assert!(planner.is_finished());
     assert_eq!(planner.report(40.0).files_left, 0);
 }
 
@@ -217,7 +217,7 @@ fn needed_files_come_in_before_their_phase() {
     let arrive = |planner: &mut Planner, now: f64| {
         let (copy, _) = planner.copying().unwrap();
         let stamp = Stamp { size: copy.bytes, ..Stamp::default() };
-        planner.copied(now, &Outcome::Verified { stamp, arrived: Some(stamp), seconds: 0.5 });
+        planner.copied(now, &Outcome::Verified { stamp, copy: stamp, seconds: 0.5 });
     };
     let first = planner.decide(0.0).unwrap();
     assert_eq!(first.reason, Reason::Needed);
@@ -265,7 +265,7 @@ fn a_full_destination_is_tried_again_after_the_next_phase() {
     planner.job_ended(35.0);
     assert!(started(planner.decide(35.0)).is_some(), "and once more at the end");
     planner.copied(35.1, &Outcome::Full);
-    assert!(planner.decide(35.2).is_none() && planner.is_finished(35.2));
+    assert!(planner.decide(35.2).is_none() && planner.is_finished());
     assert_eq!((planner.report(36.0).files_left, planner.report(36.0).failed), (2, 3));
 }
 
@@ -283,7 +283,7 @@ fn what_fails_three_times_is_given_up_and_what_vanishes_is_forgotten() {
         assert_eq!(started(planner.decide(25.0)).as_deref(), Some("bad"));
         planner.copied(25.0, &Outcome::Failed("Permission denied".into()));
     }
-    assert!(planner.is_finished(25.0));
+    assert!(planner.is_finished());
     assert_eq!(planner.report(25.0).files_left, 1);
 }
 
@@ -308,4 +308,35 @@ fn the_second_name_of_a_file_is_a_link_to_its_copy() {
     verified(&mut planner, 24.1);
     assert_eq!(started(planner.decide(24.1)).as_deref(), Some("b"));
     assert_eq!(planner.copying().unwrap().0.same_as.as_deref(), Some(Path::new("a")));
+}
+
+#[test]
+fn at_once_and_at_the_end_for_comparison() {
+    let mut planner = after_phases(3, 23.5, Settings { when: When::AtOnce, ..rate(10.0) });
+    planner.scanned(vec![entry("a", 1, 70, 1.0)], 23.5);
+    planner.request(24.0, 24.5, MIB);
+    assert_eq!(started(planner.decide(24.5)).as_deref(), Some("a"), "during a phase");
+    planner.request(24.6, 24.7, MIB);
+    assert_eq!(planner.decide(24.7), None, "and it goes on");
+    let mut planner = after_phases(3, 23.5, Settings { when: When::AtEnd, ..rate(10.0) });
+    planner.scanned(vec![entry("a", 1, 1, 1.0)], 23.5);
+    planner.occupancy(99, Some(100));
+    assert_eq!(planner.decide(25.0), None);
+    planner.job_ended(26.0);
+    assert_eq!(started(planner.decide(26.0)).as_deref(), Some("a"));
+}
+
+#[test]
+fn a_file_that_somebody_holds_waits_and_another_run_begins_anew() {
+    let mut planner = after_phases(3, 24.0, rate(1000.0));
+    planner.scanned(vec![entry("a", 1, 1, 1.0)], 24.0);
+    assert!(started(planner.decide(24.0)).is_some());
+    planner.is_held(24.0);
+    assert_eq!(planner.decide(24.5), None);
+    assert!(started(planner.decide(25.0)).is_some());
+    verified(&mut planner, 25.1);
+    planner.job_ended(26.0);
+    planner.job_restarted();
+    assert_eq!((planner.phases().len(), planner.permission(0.0)), (0, Permission::Denied(Reason::NoPhase)));
+    assert!(!planner.is_finished());
 }

@@ -1,7 +1,7 @@
 //! May anything be copied now, and for how long?
 
 use super::phases::Phases;
-use super::settings::Settings;
+use super::settings::{Settings, When};
 use serde::Serialize;
 
 /// What is expected of the job, as of the last flush. Times are seconds of job time.
@@ -42,6 +42,10 @@ pub enum Reason {
     Phase,
     /// The next phase is near.
     NextPhaseNear,
+    /// Files are copied as soon as they are closed.
+    AtOnce,
+    /// The job has not ended, and files are to leave only then.
+    NotEnded,
     /// There is no period to rely on.
     NoPeriod,
     /// No I/O was seen yet.
@@ -98,6 +102,11 @@ pub fn outwards(now: f64, situation: Situation<'_>) -> Permission {
     let Situation { settings, phases, forecast, ended, above_mark } = situation;
     if ended {
         return Permission::Until(f64::INFINITY, Reason::JobEnded);
+    }
+    match settings.when {
+        When::AtOnce => return Permission::Until(f64::INFINITY, Reason::AtOnce),
+        When::AtEnd => return Permission::Denied(Reason::NotEnded),
+        When::Quiet => {}
     }
     if phases.count() == 0 {
         return Permission::Denied(Reason::NoPhase);
