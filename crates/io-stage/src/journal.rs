@@ -15,7 +15,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use twox_hash::XxHash64;
+
+/// How long to wait for a lock.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The format.
 const FORMAT: &str = "ftio.stage-journal/1";
@@ -115,8 +119,7 @@ impl Journal {
         let failed = |source| JournalError::Io { path: path.to_owned(), source };
         let options = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
         let mut file = options.map_err(failed)?;
-        // Some file systems have no locks: then it is up to the user.
-        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
+        if !lock(&file) {
             return Err(JournalError::Busy { path: path.to_owned() });
         }
         let mut bytes = Vec::new();
@@ -173,6 +176,19 @@ impl Journal {
         text.push(b'\n');
         self.file.write_all(&text)
     }
+}
+
+/// A process that was just killed, or its child, may hold the lock for a moment longer. Some file systems have
+/// no locks: then it is up to the user.
+fn lock(file: &File) -> bool {
+    let began = Instant::now();
+    while flock(file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
+        if began.elapsed() > PATIENCE {
+            return false;
+        }
+        std::thread::sleep(PATIENCE / 50);
+    }
+    true
 }
 
 /// Is this the beginning of the first line of a journal?

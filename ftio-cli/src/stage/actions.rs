@@ -7,6 +7,7 @@ use io_stage::plan::{Action, Copy, Decision, Direction};
 use io_stage::stamp::Stamp;
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 /// More decisions than this at once are left for the next time.
 const MOST: usize = 10_000;
@@ -29,8 +30,10 @@ impl Staging {
             && self.is_written(copy, held)
         {
             let record = Record::new(&self.source.clone(), now, "held", &self.planner).about(copy);
+            let version = format!("{} {:?}", copy.path.display(), copy.stamp);
             self.planner.is_held(now);
-            return self.say(record);
+            // Once for each version: it is tried again and again.
+            return if self.state.complained.insert(version) { self.say(record) } else { Ok(()) };
         }
         self.say(Record::decision(&self.source.clone(), &decision, &self.planner))?;
         match decision.action {
@@ -83,6 +86,7 @@ impl Staging {
         };
         let event = if kept.is_some() { "kept" } else { "evicted" };
         if kept.is_none() {
+            self.state.last_change = Some(Instant::now());
             self.planner.evicted(path);
             if let Some(journal) = &self.journal {
                 let mut journal = journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

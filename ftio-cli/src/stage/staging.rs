@@ -19,7 +19,7 @@ use ftio_core::request::Request;
 use ftio_core::time::seconds;
 use io_stage::copier::Folders;
 use io_stage::journal::Journal;
-use io_stage::plan::{Outcome, Planner, Use};
+use io_stage::plan::{Direction, Outcome, Planner, Use};
 use io_stage::stamp::Stamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -71,6 +71,8 @@ pub struct State {
     /// When the job has ended, and when the last look at the buffer began.
     pub ended: Option<Instant>,
     pub last_look: Option<Instant>,
+    /// When a file came into the buffer or was removed: a look that began before that is out of date.
+    pub last_change: Option<Instant>,
     pub last_news: Instant,
     /// The copies that were verified: path and version in the storage.
     pub copies: BTreeMap<PathBuf, Stamp>,
@@ -89,6 +91,7 @@ impl Default for State {
             progress: Progress::new(),
             ended: None,
             last_look: None,
+            last_change: None,
             last_news: Instant::now(),
             copies: BTreeMap::new(),
             pretended: BTreeSet::new(),
@@ -186,8 +189,11 @@ impl Staging {
         let Some(outcome) = self.mover.ended(now) else { return Ok(()) };
         let Some(copy) = self.planner.copied(now, &outcome) else { return Ok(()) };
         if let Outcome::Verified { stamp, copy: made, .. } = &outcome {
-            let stored = if copy.direction == io_stage::plan::Direction::Out { *made } else { *stamp };
+            let stored = if copy.direction == Direction::Out { *made } else { *stamp };
             self.state.copies.insert(copy.path.clone(), stored);
+            if copy.direction == Direction::In {
+                self.state.last_change = Some(Instant::now());
+            }
         }
         if matches!(outcome, Outcome::Changed | Outcome::Vanished) {
             self.buffer.look(self.state.clock.origin(), true);
@@ -197,7 +203,8 @@ impl Staging {
     }
 
     fn take_look(&mut self) {
-        if let Some(look) = self.buffer.found() {
+        let look = self.buffer.found();
+        if let Some(look) = look.filter(|look| Some(look.began) > self.state.last_change) {
             self.state.last_look = Some(look.began);
             match look.found {
                 Ok(mut scan) => {

@@ -27,5 +27,6 @@ mod scale;
 mod schedule;
 mod schemas;
 mod signature;
+mod stage;
 mod support;
 mod trace;

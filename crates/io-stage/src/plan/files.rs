@@ -6,6 +6,9 @@ use crate::stamp::Stamp;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// Times of files are those of the last tick of the kernel's clock, or of a server's.
+const CLOCK_TICK: f64 = 0.05;
+
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -81,6 +84,15 @@ struct Used {
     open: i64,
     touched: Option<f64>,
     read: Option<f64>,
+    /// It was seen being closed.
+    closed: bool,
+}
+
+impl Used {
+    /// All who had it open have closed it after the last change.
+    fn is_closed_since(&self, written: f64) -> bool {
+        self.closed && self.open == 0 && self.touched.is_some_and(|touched| touched + CLOCK_TICK >= written)
+    }
 }
 
 impl Files {
@@ -144,6 +156,7 @@ impl Files {
     pub fn used(&mut self, path: &Path, used: Use) {
         let before = self.uses.entry(path.to_owned()).or_default();
         before.open += i64::from(used.opened) - i64::from(used.closed);
+        before.closed |= used.closed > 0;
         before.touched = latest(before.touched, used.touched);
         before.read = latest(before.read, used.read);
     }
@@ -175,7 +188,8 @@ impl Files {
         let read_lately = used
             .read
             .is_some_and(|time| phases.number_at(time, guard) + settings.read_phases > phases.count());
-        used.open <= 0 && now >= known.entry.written + guard && !read_lately
+        let rests = now >= known.entry.written + guard || used.is_closed_since(known.entry.written);
+        used.open <= 0 && rests && !read_lately
     }
 
     /// May it be removed from the buffer: is there a verified copy of it, and nobody has opened it since?

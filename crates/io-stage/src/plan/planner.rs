@@ -23,6 +23,8 @@ pub struct Planner {
     pub(super) needs: Vec<Needed>,
     pub(super) copy: Option<Running>,
     pub(super) ended: bool,
+    /// Something was heard of the job: before that, job time is not known.
+    follows: bool,
     /// Bytes in the buffer, and how many fit.
     pub(super) used: u64,
     pub(super) capacity: Option<u64>,
@@ -62,6 +64,7 @@ impl Planner {
             needs: Vec::new(),
             copy: None,
             ended: false,
+            follows: false,
             used: 0,
             capacity: None,
             relieving: false,
@@ -100,6 +103,7 @@ impl Planner {
 
     /// Everything up to `until` is known, and this is expected.
     pub fn flush(&mut self, until: f64, now: f64, forecast: Forecast) {
+        self.follows = true;
         self.phases.flush(until, now);
         self.forecast = forecast;
     }
@@ -115,7 +119,7 @@ impl Planner {
         self.files.scanned(entries, |time, bytes| grown.push((time, bytes)));
         for (time, bytes) in grown.into_iter().filter(|(_, bytes)| *bytes > 0) {
             let foreign = self.settings.not_before.is_some_and(|begin| time < begin);
-            if !foreign && !self.ended {
+            if !foreign && !self.ended && self.follows {
                 self.request(time.min(now), time.min(now), bytes);
             }
         }
@@ -139,6 +143,7 @@ impl Planner {
     /// Another run of the job begins under the same name: its phases count from 1 again.
     pub fn job_restarted(&mut self) {
         (self.phases, self.forecast, self.ended) = (Phases::default(), Forecast::default(), false);
+        self.follows = false;
         self.needs.iter_mut().for_each(|needed| needed.failed_for = 0);
         self.full = None;
     }

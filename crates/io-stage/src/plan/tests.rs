@@ -340,3 +340,23 @@ fn a_file_that_somebody_holds_waits_and_another_run_begins_anew() {
     assert_eq!((planner.phases().len(), planner.permission(0.0)), (0, Permission::Denied(Reason::NoPhase)));
     assert!(!planner.is_finished());
 }
+
+#[test]
+fn a_file_that_was_seen_being_closed_need_not_rest() {
+    let mut planner = after_phases(3, 24.0, rate(1000.0));
+    planner.scanned(vec![entry("closed", 1, 1, 23.9), entry("changed", 2, 1, 23.9)], 24.0);
+    let used = |touched: f64| Use { opened: 1, closed: 1, touched: Some(touched), read: None };
+    planner.used(Path::new("closed"), used(23.9));
+    planner.used(Path::new("changed"), used(23.0));
+    assert_eq!(started(planner.decide(24.0)).as_deref(), Some("closed"));
+    verified(&mut planner, 24.1);
+    assert_eq!(planner.decide(24.2), None, "it was changed after it was closed");
+    let mut planner = after_phases(3, 24.0, Settings { when: When::AtOnce, ..rate(1000.0) });
+    planner.scanned(vec![entry("closed", 1, 1, 23.9), entry("changed", 2, 1, 23.9)], 24.0);
+    planner.used(Path::new("closed"), used(23.9));
+    planner.used(Path::new("changed"), used(23.0));
+    assert_eq!(started(planner.decide(24.0)).as_deref(), Some("closed"));
+    verified(&mut planner, 24.1);
+    assert_eq!(planner.decide(24.2), None);
+    assert_eq!(started(planner.decide(24.9)).as_deref(), Some("changed"));
+}

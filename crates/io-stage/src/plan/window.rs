@@ -28,7 +28,7 @@ impl Forecast {
 
 /// Why something may or may not be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// It is quiet until shortly before the next phase.
     Quiet,

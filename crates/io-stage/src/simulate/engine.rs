@@ -25,6 +25,8 @@ pub(super) struct Engine<'a> {
     requests: Vec<Transfer>,
     uses: Vec<(PathBuf, Use)>,
     next_flush: f64,
+    /// When to decide again, if nothing happens.
+    look_again: Option<f64>,
     decisions: Vec<Decision>,
 }
 
@@ -48,6 +50,7 @@ impl<'a> Engine<'a> {
             requests: Vec::new(),
             uses: Vec::new(),
             next_flush: storage.flush,
+            look_again: None,
             decisions: Vec::new(),
         }
     }
@@ -96,10 +99,14 @@ impl<'a> Engine<'a> {
                 next.moved += rest.max(0.0);
             }
         }
-        if now + 1e-9 >= self.next_flush {
+        let flushes = now + 1e-9 >= self.next_flush;
+        if flushes {
             self.flush(now);
         }
-        self.decide(now);
+        // Between events only time can change what is to be done.
+        if flushes || self.look_again.is_some_and(|time| now >= time) {
+            self.decide(now);
+        }
     }
 
     fn flush(&mut self, now: f64) {
@@ -154,6 +161,7 @@ impl<'a> Engine<'a> {
             }
             self.decisions.push(decision);
         }
+        self.look_again = self.planner.look_again(now);
     }
 
     fn set_running(&mut self, running: bool) {
@@ -172,19 +180,18 @@ impl<'a> Engine<'a> {
             return Run { end, drained: None, report, decisions: Vec::new() };
         }
         self.planner.job_ended(end);
-        let (mut now, mut step) = (end, 0.0);
+        let mut now = end;
         self.decide(now);
         // Nothing disturbs copies any more: from one end to the next.
         while let Some(moving) = &self.copy {
             if !moving.running {
                 break;
             }
-            step = ((moving.copy.bytes as f64 - moving.moved) / self.storage.rate).max(1e-9);
+            let step = ((moving.copy.bytes as f64 - moving.moved) / self.storage.rate).max(1e-9);
             now += step;
             self.next_flush = f64::INFINITY;
             self.pass(now, step, self.storage.rate * (1.0 + 1e-12));
         }
-        let _ = step;
         let drained = self.planner.is_finished().then_some(now - end);
         let report = self.planner.report(now);
         Run { end, drained, report, decisions: self.decisions }

@@ -2,12 +2,12 @@
 
 use super::engine::Engine;
 use super::{Oracle, Run, Storage, Transfer};
-use crate::plan::Settings;
+use crate::plan::{Settings, Use};
 use seeded_random::Random;
 use std::path::PathBuf;
 
 /// Steps of a period, and of the time from flush to flush.
-const STEPS_OF_PERIOD: f64 = 2000.0;
+const STEPS_OF_PERIOD: f64 = 1000.0;
 const STEPS_OF_FLUSH: f64 = 10.0;
 
 /// What the job does.
@@ -21,12 +21,25 @@ pub struct Job {
     pub jitter: f64,
     /// Bytes of a phase.
     pub bytes: u64,
-    /// Files of a phase, which are written at the same time.
+    /// Files of a phase: as many at the same time as there are streams, one after the other.
     pub files: u32,
     /// Streams of requests at the same time, usually the ranks.
     pub streams: u32,
     /// Random numbers begin here.
     pub seed: u64,
+}
+
+impl Job {
+    /// How large a file is when so much of the phase was written.
+    fn size_of(&self, file: u32, written: u64) -> u64 {
+        let whole = self.bytes / u64::from(self.files);
+        let first = file / self.streams * self.streams;
+        let together = u64::from(self.streams.min(self.files - first));
+        if written + together >= self.bytes {
+            return whole;
+        }
+        (written.saturating_sub(u64::from(first) * whole) / together).min(whole)
+    }
 }
 
 /// Play it; without settings, nothing is staged.
@@ -56,10 +69,14 @@ pub fn job(job: &Job, storage: Storage, settings: Option<Settings>, oracle: &mut
             now = end;
             let total = (written.min(job.bytes as f64) as u64).max(before);
             engine.request(Transfer { start, end, bytes: total - before });
-            for (path, told) in files.iter().zip(&mut told) {
-                let share = total / u64::from(job.files);
-                engine.wrote(path, share - *told, end);
-                *told = share;
+            for (number, (path, told)) in (0u32..).zip(files.iter().zip(&mut told)) {
+                let size = job.size_of(number, total);
+                if size > *told {
+                    engine.wrote(path, size - *told, end);
+                    *told = size;
+                    let closed = u32::from(size == job.bytes / u64::from(job.files));
+                    engine.used(path, Use { opened: closed, closed, touched: Some(end), read: None });
+                }
             }
             engine.pass(now, length, shared);
         }
@@ -114,7 +131,7 @@ mod tests {
     const GB: u64 = 1_000_000_000;
 
     fn of(jitter: f64) -> Job {
-        Job { phases: 20, compute: 90.0, jitter, bytes: 100 * GB, files: 10, streams: 4, seed: 1 }
+        Job { phases: 8, compute: 90.0, jitter, bytes: 100 * GB, files: 5, streams: 4, seed: 1 }
     }
 
     const STORAGE: Storage = Storage { bandwidth: 10e9, rate: 2e9, capacity: None, flush: 1.0 };
@@ -128,9 +145,9 @@ mod tests {
     #[test]
     fn without_copies_a_job_takes_its_time() {
         let plain = run(of(0.0), STORAGE, None);
-        assert!((plain.end - (20.0 * 100.0 + 90.0)).abs() < 0.1, "{}", plain.end);
+        assert!((plain.end - (8.0 * 100.0 + 90.0)).abs() < 0.1, "{}", plain.end);
         assert_eq!((plain.drained, plain.report.files_out), (None, 0));
-        assert_eq!(plain.report.peak_occupancy, 20 * 100 * GB);
+        assert_eq!(plain.report.peak_occupancy, 8 * 100 * GB);
         let varied = run(of(0.2), STORAGE, None);
         assert!((varied.end - plain.end).abs() > 1.0 && (varied.end / plain.end - 1.0).abs() < 0.1);
     }
@@ -140,10 +157,10 @@ mod tests {
         let plain = run(of(0.0), STORAGE, None);
         let quiet = run(of(0.0), STORAGE, Some(When::Quiet));
         assert!(quiet.end / plain.end < 1.001, "{} {}", quiet.end, plain.end);
-        assert_eq!((quiet.report.files_out, quiet.report.files_left), (200, 0));
+        assert_eq!((quiet.report.files_out, quiet.report.files_left), (40, 0));
         assert!(quiet.report.share_in_quiet > Some(0.999), "{:?}", quiet.report);
         assert!(quiet.drained.unwrap() < 100.0);
-        let phases: Vec<_> = (0..20).map(|i| 90.0 + 100.0 * f64::from(i)).collect();
+        let phases: Vec<_> = (0..8).map(|i| 90.0 + 100.0 * f64::from(i)).collect();
         for decision in
             quiet.decisions.iter().filter(|d| matches!(d.action, Action::Start(_) | Action::Resume))
         {
@@ -158,11 +175,12 @@ mod tests {
         let slow = Storage { rate: 1e9, ..STORAGE };
         let naive = run(of(0.0), slow, Some(When::AtOnce));
         let quiet = run(of(0.0), slow, Some(When::Quiet));
-        assert!(naive.end > plain.end + 10.0, "{} {}", naive.end, plain.end);
-        assert!(naive.report.seconds_overlap > 50.0 && quiet.report.seconds_overlap < 1.0);
+        assert!(naive.end > plain.end + 5.0, "{} {}", naive.end, plain.end);
+        let overlaps = (naive.report.seconds_overlap, quiet.report.seconds_overlap);
+        assert!(overlaps.0 > 50.0 && overlaps.1 < 1.0, "{overlaps:?}");
         assert!(quiet.end - plain.end < 0.1 * (naive.end - plain.end));
         let late = run(of(0.0), STORAGE, Some(When::AtEnd));
-        assert!((late.drained.unwrap() - 1000.0).abs() < 1.0, "{:?}", late.drained);
+        assert!((late.drained.unwrap() - 400.0).abs() < 1.0, "{:?}", late.drained);
         assert_eq!(overlap(&[], 0.0, 1.0), 0.0);
     }
 
@@ -170,10 +188,10 @@ mod tests {
     fn the_buffer_is_relieved_at_its_mark() {
         let mut oracle = Clairvoyant { period: 100.0, last: -100.0 };
         let settings = Settings { evict: true, ..Settings::default() };
-        let storage = Storage { capacity: Some(500 * GB), ..STORAGE };
+        let storage = Storage { capacity: Some(400 * GB), ..STORAGE };
         let run = job(&of(0.0), storage, Some(settings), &mut oracle);
-        assert!(run.report.peak_occupancy <= 500 * GB, "{}", run.report.peak_occupancy);
-        assert!(run.report.bytes_evicted > 1000 * GB);
-        assert_eq!((run.report.files_out, run.report.files_left), (200, 0));
+        assert!(run.report.peak_occupancy <= 400 * GB, "{}", run.report.peak_occupancy);
+        assert!(run.report.bytes_evicted > 300 * GB);
+        assert_eq!((run.report.files_out, run.report.files_left), (40, 0));
     }
 }
