@@ -12,6 +12,7 @@ pub fn forecast(prediction: &Prediction) -> Forecast {
         confidence: prediction.confidence,
         start: next.map(|next| next.start),
         start_low: next.map(|next| next.start_low),
+        start_high: next.map(|next| next.start_high),
         bytes: next.map(|next| next.bytes),
     }
 }

@@ -30,6 +30,8 @@ pub struct Planner {
     pub(super) capacity: Option<u64>,
     /// Above the high mark, and not yet at the low one.
     pub(super) relieving: bool,
+    /// A phase that was expected has not come: it is waited for until then.
+    late_until: Option<f64>,
     /// Bytes per second that copies reached.
     pub(super) speed: Option<f64>,
     /// There was no room for copies after this many phases, and after the end or before.
@@ -68,6 +70,7 @@ impl Planner {
             used: 0,
             capacity: None,
             relieving: false,
+            late_until: None,
             speed: None,
             full: None,
             tally: Tally::default(),
@@ -105,7 +108,23 @@ impl Planner {
     pub fn flush(&mut self, until: f64, now: f64, forecast: Forecast) {
         self.follows = true;
         self.phases.flush(until, now);
+        self.late_until = self.lateness(&forecast);
         self.forecast = forecast;
+    }
+
+    /// If the phase that was expected has not come, and now the one after it is foretold: until when to wait
+    /// for the first.
+    fn lateness(&self, new: &Forecast) -> Option<f64> {
+        let (period, expected) = (self.forecast.trusted(&self.settings)?, self.forecast.start?);
+        let has_come = |expected: f64| {
+            let last = self.phases.all().last();
+            last.is_some_and(|last| last.start >= expected - period / 2.0)
+        };
+        if new.start.is_some_and(|next| next > expected + period / 2.0) {
+            let latest = self.forecast.start_high.unwrap_or(expected).max(expected) + self.guard();
+            return (!has_come(expected)).then_some(latest);
+        }
+        self.late_until.filter(|until| !has_come(*until - self.guard()))
     }
 
     /// What the job did with a file.
@@ -143,6 +162,7 @@ impl Planner {
     /// Another run of the job begins under the same name: its phases count from 1 again.
     pub fn job_restarted(&mut self) {
         (self.phases, self.forecast, self.ended) = (Phases::default(), Forecast::default(), false);
+        self.late_until = None;
         self.follows = false;
         self.needs.iter_mut().for_each(|needed| needed.failed_for = 0);
         self.full = None;
@@ -277,7 +297,8 @@ impl Planner {
         let (outwards, inwards) =
             (window::outwards(now, situation).end(), window::inwards(now, situation).end());
         let ends = [outwards, inwards].into_iter().flatten().filter(|end| end.is_finite() && *end > now);
-        ends.chain(self.phases.look_again(now, self.guard())).min_by(f64::total_cmp)
+        let late = self.late_until.filter(|until| *until > now);
+        ends.chain(self.phases.look_again(now, self.guard())).chain(late).min_by(f64::total_cmp)
     }
 
     /// The job is over, and everything that can be done was done.
@@ -331,6 +352,7 @@ impl Planner {
             forecast: &self.forecast,
             ended: self.ended,
             above_mark: self.relieving,
+            late_until: self.late_until,
         }
     }
 

@@ -182,7 +182,8 @@ fn play(settings: Settings, steps: Vec<Step>) -> Result<(), TestCaseError> {
             Step::Flush { period, confidence, start, earlier } => {
                 let start = Some(truth.now + start);
                 let start_low = start.map(|start| start - earlier);
-                let forecast = Forecast { period, confidence, start, start_low, bytes: None };
+                let forecast =
+                    Forecast { period, confidence, start, start_low, start_high: None, bytes: None };
                 planner.flush(truth.now, truth.now, forecast);
             }
             Step::Write { file, mib } if !truth.ended => {

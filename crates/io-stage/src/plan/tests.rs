@@ -23,8 +23,14 @@ fn after_phases(count: u32, now: f64, settings: Settings) -> Planner {
         planner.request(start, start + 2.0, 100 * MIB);
     }
     let start = Some(10.0 * f64::from(count));
-    let forecast =
-        Forecast { period: Some(10.0), confidence: 0.9, start, start_low: start, bytes: Some(100 * MIB) };
+    let forecast = Forecast {
+        period: Some(10.0),
+        confidence: 0.9,
+        start,
+        start_low: start,
+        start_high: None,
+        bytes: Some(100 * MIB),
+    };
     planner.flush(now, now, forecast);
     planner
 }
@@ -359,4 +365,23 @@ fn a_file_that_was_seen_being_closed_need_not_rest() {
     verified(&mut planner, 24.1);
     assert_eq!(planner.decide(24.2), None);
     assert_eq!(started(planner.decide(24.9)).as_deref(), Some("changed"));
+}
+
+#[test]
+fn a_phase_that_is_late_is_waited_for() {
+    let mut planner = after_phases(3, 24.0, rate(10.0));
+    planner.scanned(vec![entry("a", 1, 70, 1.0)], 24.0);
+    planner.flush(25.0, 25.0, Forecast { start_high: Some(30.5), ..*planner.forecast() });
+    assert!(started(planner.decide(25.0)).is_some());
+    assert_eq!(planner.decide(29.5).unwrap().action, Action::Suspend);
+    // It should have come at 30, and the predictor has given it up already.
+    let next = Forecast { start: Some(40.0), start_low: Some(40.0), ..*planner.forecast() };
+    planner.flush(30.2, 30.2, next);
+    planner.flush(30.4, 30.4, next);
+    assert_eq!(planner.decide(30.4), None, "it may still come");
+    assert_eq!(planner.look_again(30.4), Some(31.5));
+    planner.flush(31.5, 31.5, next);
+    assert_eq!(planner.decide(31.5).unwrap().action, Action::Resume);
+    planner.request(32.0, 33.0, 100 * MIB);
+    assert_eq!(planner.decide(32.0).unwrap().action, Action::Suspend);
 }

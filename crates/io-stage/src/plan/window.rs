@@ -15,6 +15,8 @@ pub struct Forecast {
     pub start: Option<f64>,
     /// … and before when it does with a probability of 10 %.
     pub start_low: Option<f64>,
+    /// After this it begins with the same probability.
+    pub start_high: Option<f64>,
     /// Bytes of the next phase.
     pub bytes: Option<u64>,
 }
@@ -95,11 +97,13 @@ pub struct Situation<'a> {
     pub ended: bool,
     /// The buffer is above its high mark.
     pub above_mark: bool,
+    /// An expected phase has not come: it is waited for until then.
+    pub late_until: Option<f64>,
 }
 
 /// May files leave the buffer now?
 pub fn outwards(now: f64, situation: Situation<'_>) -> Permission {
-    let Situation { settings, phases, forecast, ended, above_mark } = situation;
+    let Situation { settings, phases, forecast, ended, above_mark, late_until } = situation;
     if ended {
         return Permission::Until(f64::INFINITY, Reason::JobEnded);
     }
@@ -117,6 +121,9 @@ pub fn outwards(now: f64, situation: Situation<'_>) -> Permission {
         return Permission::Denied(Reason::Phase);
     }
     match (period, forecast.start) {
+        (Some(_), Some(_)) if late_until.is_some_and(|until| now < until) => {
+            Permission::Denied(Reason::NextPhaseNear)
+        }
         (Some(_), Some(start)) => {
             let end = (start - guard).min(forecast.start_low.unwrap_or(start));
             if now < end {
@@ -166,12 +173,13 @@ mod tests {
 
     fn forecast(confidence: f64) -> Forecast {
         let (period, start, start_low) = (Some(10.0), Some(30.0), Some(29.8));
-        Forecast { period, confidence, start, start_low, bytes: Some(1 << 20) }
+        Forecast { period, confidence, start, start_low, bytes: Some(1 << 20), start_high: None }
     }
 
     fn at(now: f64, forecast: &Forecast, ended: bool, above_mark: bool) -> (Permission, Permission) {
         let (settings, phases) = (Settings::default(), phases());
-        let situation = Situation { settings: &settings, phases: &phases, forecast, ended, above_mark };
+        let situation =
+            Situation { settings: &settings, phases: &phases, forecast, ended, above_mark, late_until: None };
         (outwards(now, situation), inwards(now, situation))
     }
 
@@ -212,6 +220,7 @@ mod tests {
             forecast: &forecast,
             ended: false,
             above_mark: true,
+            late_until: None,
         };
         assert_eq!(outwards(5.0, situation), Permission::Denied(Reason::NoPhase));
         assert_eq!(inwards(5.0, situation), Permission::Until(f64::INFINITY, Reason::BeforeFirstPhase));

@@ -123,6 +123,7 @@ mod tests {
                 confidence: 0.99,
                 start: Some(next),
                 start_low: Some(next - 0.05 * self.period),
+                start_high: Some(next + 0.05 * self.period),
                 bytes: None,
             }
         }

@@ -58,7 +58,14 @@ mod tests {
     impl Oracle for Every {
         fn flush(&mut self, _: &[Transfer], until: f64) -> Forecast {
             let start = Some(self.0 * (until / self.0).ceil());
-            Forecast { period: Some(self.0), confidence: 1.0, start, start_low: start, bytes: None }
+            Forecast {
+                period: Some(self.0),
+                confidence: 1.0,
+                start,
+                start_low: start,
+                start_high: None,
+                bytes: None,
+            }
         }
     }
 
