@@ -34,8 +34,8 @@ pub enum JournalError {
     Busy { path: PathBuf },
     #[error("{}: is not a journal of ftio stage: expected {FORMAT} in its first line", path.display())]
     Foreign { path: PathBuf },
-    #[error("{}: is the journal of staging from {} to {}: give another one with --journal", path.display(), from.display(), to.display())]
-    OtherFolders { path: PathBuf, from: PathBuf, to: PathBuf },
+    #[error("{}: is the journal of another staging, {folders}: give another one with --journal", path.display())]
+    OtherFolders { path: PathBuf, folders: String },
 }
 
 /// A copy that was verified.
@@ -178,8 +178,8 @@ impl Journal {
     }
 }
 
-/// A process that was just killed, or its child, may hold the lock for a moment longer. Some file systems have
-/// no locks: then it is up to the user.
+/// A process that was just killed, or its child, may hold the lock for a moment longer. Some file systems
+/// have no locks: then it is up to the user.
 fn lock(file: &File) -> bool {
     let began = Instant::now();
     while flock(file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
@@ -204,7 +204,8 @@ fn read(path: &Path, bytes: &[u8], from: &Path, to: &Path) -> Result<Past, Journ
         Some(Line::Journal { format, from: a, to: b }) if format == FORMAT => {
             let (a, b) = (PathBuf::from(a), PathBuf::from(b));
             if (a.as_path(), b.as_path()) != (from, to) {
-                return Err(JournalError::OtherFolders { path: path.to_owned(), from: a, to: b });
+                let folders = format!("from {} to {}", a.display(), b.display());
+                return Err(JournalError::OtherFolders { path: path.to_owned(), folders });
             }
         }
         _ => return Err(JournalError::Foreign { path: path.to_owned() }),

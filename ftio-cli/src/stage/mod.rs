@@ -89,7 +89,8 @@ pub struct Args {
 
     /// Let this program copy, with {src} and {dst} in it. {dst} is a temporary name: the copy is verified and
     /// renamed as usual. --rate then says how fast the program is
-    #[arg(long = "command", value_name = "CMD", value_hint = ValueHint::CommandString, help_heading = "Copying")]
+    #[arg(long = "command", value_name = "CMD", value_hint = ValueHint::CommandString)]
+    #[arg(help_heading = "Copying")]
     pub command_line: Option<Template>,
 
     /// Where to note what was done, so that nothing is lost when this command is killed [default: a file in
@@ -164,11 +165,13 @@ pub struct RuleArgs {
     pub capacity: Option<f64>,
 
     /// The buffer has to be relieved when more than this share of it is used
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.8", help_heading = "The buffer")]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
+    #[arg(help_heading = "The buffer")]
     pub high_water: f64,
 
     /// It is relieved when no more than this share is used
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.6", help_heading = "The buffer")]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.6")]
+    #[arg(help_heading = "The buffer")]
     pub low_water: f64,
 
     /// Relieve the buffer: remove the oldest files whose copies were verified and that nobody has opened

@@ -43,7 +43,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage.";
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// A trace to play, instead of a job that is made up
-    #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath, conflicts_with_all = ["period", "phase_bytes"])]
+    #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    #[arg(conflicts_with_all = ["period", "phase_bytes"])]
     pub trace: Option<PathBuf>,
 
     /// Seconds from the start of a phase to that of the next
@@ -57,12 +58,14 @@ pub struct Args {
     pub phase_bytes: Option<f64>,
 
     /// Number of phases
-    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value = "20")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     #[arg(help_heading = "The job")]
     pub phases: u32,
 
     /// Files that each phase writes
-    #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value = "16")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     #[arg(help_heading = "The job")]
     pub files: u32,
 

@@ -236,7 +236,8 @@ static bool handle(struct fuse_in_header *h) {
         list(h->unique, in);
         return false;
     case FUSE_STATFS: {
-        struct fuse_statfs_out out = {.st = {.bsize = 4096, .frsize = 4096, .blocks = 1 << 24, .namelen = NAME - 1}};
+        struct fuse_statfs_out out = {.st = {.bsize = 4096, .frsize = 4096, .blocks = 1 << 24}};
+        out.st.namelen = NAME - 1;
         out.st.bfree = out.st.bavail = 1 << 24;
         reply(h->unique, 0, &out, sizeof out);
         return false;
@@ -256,7 +257,8 @@ static bool handle(struct fuse_in_header *h) {
     case FUSE_WRITE: {
         struct request *r = calloc(1, sizeof *r);
         r->header = h;
-        r->bytes = h->opcode == FUSE_WRITE ? ((struct fuse_write_in *)in)->size : ((struct fuse_read_in *)in)->size;
+        bool writes = h->opcode == FUSE_WRITE;
+        r->bytes = writes ? ((struct fuse_write_in *)in)->size : ((struct fuse_read_in *)in)->size;
         pthread_mutex_lock(&lock);
         *tail = r;
         tail = &r->next;
@@ -286,7 +288,8 @@ int main(int argc, char **argv) {
     channel = open("/dev/fuse", O_RDWR);
     char options[128];
     snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", channel);
-    if (backing < 0 || channel < 0 || mount("slow_fs", mount_point, "fuse.slow_fs", MS_NOSUID | MS_NODEV, options)) {
+    bool opened = backing >= 0 && channel >= 0;
+    if (!opened || mount("slow_fs", mount_point, "fuse.slow_fs", MS_NOSUID | MS_NODEV, options)) {
         perror("slow_fs");
         return 1;
     }
