@@ -143,12 +143,18 @@ impl Staging {
         Staging { child, lines, seen: Vec::new() }
     }
 
+    /// The next line; `event` is what is waited for.
+    pub fn next(&mut self, event: &str) -> Value {
+        let line = self.lines.recv_timeout(Duration::from_secs(120));
+        let line = line.unwrap_or_else(|_| panic!("no {event} after {:#?}", self.seen));
+        self.seen.push(line.clone());
+        line
+    }
+
     /// The next line about this event.
     pub fn until(&mut self, event: &str) -> Value {
         loop {
-            let line = self.lines.recv_timeout(Duration::from_secs(120));
-            let line = line.unwrap_or_else(|_| panic!("no {event} after {:#?}", self.seen));
-            self.seen.push(line.clone());
+            let line = self.next(event);
             if line["event"] == event {
                 return line;
             }
