@@ -1,7 +1,7 @@
 //! The buffer, the copy under way, and the planner.
 
 use super::{Oracle, Run, Storage, Transfer};
-use crate::plan::{Action, Copy, Decision, Entry, Kind, Outcome, Planner, Settings, Use};
+use crate::plan::{Action, Copy, Decision, Entry, Forecast, Kind, Outcome, Planner, Settings, Use, When};
 use crate::stamp::Stamp;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -117,7 +117,11 @@ impl<'a> Engine<'a> {
         for (path, used) in self.uses.drain(..) {
             self.planner.used(&path, used);
         }
-        let forecast = self.oracle.flush(&self.requests, now);
+        // Who does not act upon it need not ask.
+        let forecast = match self.planner.settings().when {
+            When::Quiet => self.oracle.flush(&self.requests, now),
+            When::AtOnce | When::AtEnd => Forecast::default(),
+        };
         self.requests.clear();
         self.planner.flush(now, now, forecast);
         self.look(now);

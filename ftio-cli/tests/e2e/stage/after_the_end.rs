@@ -150,7 +150,7 @@ fn wrong_usage_is_told() {
 fn a_simulation_compares_policies() {
     let dir = tempfile::tempdir().unwrap();
     let args = ["--period", "100", "--phase-bytes", "100G", "--bandwidth", "10G", "--rate", "1.5G"];
-    let more = ["--phases", "8", "--files", "4", "--capacity", "10T", "--flush", "5"];
+    let more = ["--phases", "6", "--files", "4", "--capacity", "10T", "--flush", "10"];
     let output = ftio(dir.path(), &[&["stage", "simulate", "--json"][..], &args, &more].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).starts_with("{\"schema\":\"ftio.stage-simulate/1\","));

@@ -17,8 +17,8 @@ fn files_leave_in_the_quiet_and_wait_while_an_early_phase_goes_on() {
     let mut writer = Writer::new(&at("run"), 20);
     (0..10).for_each(|i| writer.phase(i, Direction::Write, "/elsewhere/out.dat"));
     writer.write_part();
-    for i in 0..12 {
-        fs::write(at("bb").join(format!("f{i}")), content(i, 150_000)).unwrap();
+    for i in 0..8 {
+        fs::write(at("bb").join(format!("f{i}")), content(i, 200_000)).unwrap();
     }
     let (ends, early) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     writer.early = Some(Arc::clone(&early));
@@ -27,7 +27,7 @@ fn files_leave_in_the_quiet_and_wait_while_an_early_phase_goes_on() {
         move || writer.live(ends)
     });
     let mut staging =
-        Staging::start(dir.path(), &["--guard", "0.2", "--rate", "200k", "--prometheus", "m.prom"]);
+        Staging::start(dir.path(), &["--guard", "0.2", "--rate", "400k", "--prometheus", "m.prom"]);
     let copy = staging.until("copy");
     assert_eq!((&copy["reason"], &copy["direction"]), (&"quiet".into(), &"out".into()), "{copy}");
     assert!(copy["t"].as_f64() < copy["quiet_until"].as_f64(), "{copy}");
@@ -49,15 +49,15 @@ fn files_leave_in_the_quiet_and_wait_while_an_early_phase_goes_on() {
     job.join().unwrap();
     let (code, seen, said) = staging.end();
     assert_eq!((code, said.as_str()), (Some(0), ""), "{seen:#?}");
-    for i in 0..12 {
-        assert!(fs::read(at("storage").join(format!("f{i}"))).unwrap() == content(i, 150_000), "f{i}");
+    for i in 0..8 {
+        assert!(fs::read(at("storage").join(format!("f{i}"))).unwrap() == content(i, 200_000), "f{i}");
     }
-    assert_eq!(names(&at("storage")).len(), 12, "no draft is left");
+    assert_eq!(names(&at("storage")).len(), 8, "no draft is left");
     let report = &seen.last().unwrap()["report"];
-    assert_eq!((&report["files_out"], &report["bytes_left"]), (&12.into(), &0.into()), "{report}");
+    assert_eq!((&report["files_out"], &report["bytes_left"]), (&8.into(), &0.into()), "{report}");
     assert!(seen.iter().any(|line| line["event"] == "job-ended"));
     let metrics = fs::read_to_string(at("m.prom")).unwrap();
-    assert!(metrics.contains("\nftio_stage_out_files_total{source=\"run\"} 12\n"), "{metrics}");
+    assert!(metrics.contains("\nftio_stage_out_files_total{source=\"run\"} 8\n"), "{metrics}");
     assert!(metrics.contains("ftio_period_seconds{"), "{metrics}");
     promtool_accepts(&metrics);
 }
