@@ -138,7 +138,8 @@ impl VolumeBins {
             add(&mut rate, *slope);
             direct.wrapping_add(super::over(rate, self.width))
         };
-        self.direct.iter().zip(&self.slope).map(held).collect()
+        let end = self.cells().end;
+        self.direct[..end].iter().zip(&self.slope).map(held).collect()
     }
 }
 
