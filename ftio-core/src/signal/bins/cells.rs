@@ -1,11 +1,8 @@
-//! The memory of the bins: cells that are made once, and merged where they are.
+//! The memory of the bins: cells, which are merged where they are.
 
 use super::{VolumeBins, add, over};
 use std::mem::take;
 use std::ops::Range;
-
-/// Cells that are made at once. The system hands out their pages only as they are used.
-const CELLS: usize = 1 << 17;
 
 impl VolumeBins {
     /// The cells of the bins in use. All others are 0.
@@ -18,8 +15,7 @@ impl VolumeBins {
     pub(super) fn store(&mut self, lo: i64, hi: i64) {
         let len = (hi - lo + 1) as usize;
         if self.direct.is_empty() {
-            let room = len.max(self.max_bins.min(CELLS));
-            (self.base, self.direct, self.slope) = (lo, vec![0; room], vec![0; room + 1]);
+            (self.base, self.direct, self.slope) = (lo, vec![0; len], vec![0; len + 1]);
             return;
         }
         if lo < self.base {
@@ -61,16 +57,19 @@ impl VolumeBins {
             (bin, ((bin >> doublings) - (old_base >> doublings)) as usize)
         };
         for cell in used.clone() {
-            let units = take(&mut self.direct[cell]);
-            add(&mut self.direct[bin_and_slot(cell).1], units);
+            // Most are empty: a look is cheaper than a store.
+            if self.direct[cell] != 0 {
+                let units = take(&mut self.direct[cell]);
+                add(&mut self.direct[bin_and_slot(cell).1], units);
+            }
         }
         // Only a change in the very first cell goes to one that was not yet emptied.
         let mut kept = 0;
         for cell in used.start..used.end + 1 {
-            let change = take(&mut self.slope[cell]);
-            if change == 0 {
+            if self.slope[cell] == 0 {
                 continue;
             }
+            let change = take(&mut self.slope[cell]);
             let (bin, slot) = bin_and_slot(cell);
             let into = bin & (group - 1);
             if into == 0 {
