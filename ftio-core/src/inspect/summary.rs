@@ -464,14 +464,14 @@ impl Tally {
         let finished: Vec<&RankInfo> = self.ranks.values().filter(|rank| rank.finished).collect();
         let mut coverage = CoverageTally::default();
         self.ranks.values().for_each(|rank| coverage.rank(rank));
-        for (layer, sums) in &self.layers {
-            let moved = sums.iter().map(|(_, moved, _)| bytes(*moved)).fold(0, u64::saturating_add);
-            if self.layer.is_some() {
-                coverage.traced(moved);
-            }
-            if *layer == TraceLayer::MpiIo {
-                coverage.transferred([moved].into_iter());
-            }
+        let of = |layer: TraceLayer| {
+            let [(_, read, _), (_, written, _), _] = self.layers.get(&layer).copied().unwrap_or_default();
+            (bytes(read), bytes(written))
+        };
+        let (read, written) = of(TraceLayer::MpiIo);
+        coverage.transferred([read, written].into_iter());
+        if self.layer.is_some() {
+            coverage.below(of(TraceLayer::Posix), of(TraceLayer::Stdio));
         }
         notes.extend(coverage.note(&outcome, self.layer.is_some()));
         let lost = self.ranks.values().map(|rank| rank.lost).sum();
