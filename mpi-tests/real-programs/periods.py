@@ -22,8 +22,8 @@ PYTHON = "/usr/bin/python3"
 LOOP = """
 import sys, time
 PERIOD, PHASES = 0.5, 16
-began = time.monotonic()
 def phases():
+    began = time.monotonic()
     for phase in range(PHASES):
         while time.monotonic() < began + phase * PERIOD:
             time.sleep(0.001)
