@@ -39,8 +39,8 @@ fn the_period_of_posix_alone() {
     }
 }
 
-/// Fewer bytes than `TMIO_MIN_BYTES`, in less than a second: a thousand ranks that read a file of options make
-/// no files of ours.
+/// Fewer bytes than `TMIO_MIN_BYTES`, in less than a second: a thousand ranks that read a file of options
+/// make no files of ours.
 #[test]
 fn little_posix_leaves_nothing() {
     for mpi in installed_mpis() {
