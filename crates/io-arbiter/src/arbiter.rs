@@ -345,6 +345,7 @@ fn job_report(job: &mut Job, now: f64) -> JobReport {
         waited: job.waited + waiting,
         revocations: job.revocations,
         passes: job.passes,
+        short: job.is_short(),
     }
 }
 

@@ -77,7 +77,7 @@ fn ask(connection: &mut dyn Connected, secret: &str) -> io::Result<String> {
             return Err(ErrorKind::UnexpectedEof.into());
         }
         stream.push(&bytes[..length]);
-        match stream.next().map_err(|error| io::Error::new(ErrorKind::InvalidData, error))? {
+        match stream.take().map_err(|error| io::Error::new(ErrorKind::InvalidData, error))? {
             Some((message, text)) if message.kind == Kind::Report => return Ok(text),
             Some((message, text)) if message.kind == Kind::Refused => {
                 return Err(io::Error::new(ErrorKind::PermissionDenied, text));

@@ -2,7 +2,7 @@
 
 use crate::arbiter::NodeId;
 use crate::bursts::Bursts;
-use crate::settings::{PATIENCE, PATIENCE_AT_FIRST, Settings};
+use crate::settings::{PATIENCE, PATIENCE_AT_FIRST, SHORT, Settings};
 use crate::window::Window;
 use io_sets::rules::{DEFAULT, Priority, Set};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ pub(crate) struct Phase {
     /// Seconds of waiting that are over.
     pub(crate) waited: f64,
     pub(crate) revocations: u32,
-    /// It has waited for so long that it goes in any case.
+    /// It goes in any case: it has waited for too long, or is too short to wait.
     pub(crate) passes: bool,
 }
 
@@ -97,7 +97,7 @@ impl Job {
             bursts: Bursts::default(),
             rate: None,
             alone: (0.0, 0.0),
-            window: Window::new(1.0),
+            window: Window::new(1.0, 0.0),
             told: None,
             bytes: 0,
             held: 0.0,
@@ -128,7 +128,7 @@ impl Job {
                 turns: 0,
                 waited: 0.0,
                 revocations: 0,
-                passes: false,
+                passes: self.is_short(),
             });
             self.classify(now, settings);
         }
@@ -190,6 +190,11 @@ impl Job {
         let typical = self.typical_bytes?;
         let done = self.phase.as_ref().map_or(0.0, |phase| phase.bytes as f64);
         Some((typical - done).max(0.02 * typical))
+    }
+
+    /// Its phases are so short that taking turns costs more than it gains.
+    pub(crate) fn is_short(&self) -> bool {
+        self.typical_bytes.zip(self.rate).is_some_and(|(bytes, rate)| bytes / rate < SHORT)
     }
 
     /// It does not wait any longer.

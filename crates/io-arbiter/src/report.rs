@@ -85,6 +85,8 @@ pub struct JobReport {
     pub revocations: u64,
     /// Phases that went on because the job had waited for long.
     pub passes: u64,
+    /// Its phases are so short that it need not wait.
+    pub short: bool,
 }
 
 /// A phase that is over: one line of the arbiter's log.

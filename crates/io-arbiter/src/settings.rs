@@ -58,6 +58,10 @@ pub(crate) const SILENT: f64 = 1.0;
 /// nobody go.
 pub(crate) const SIGN: f64 = 0.35;
 
+/// Jobs whose phases take less time than this go at once. A lease is held for 5 ms after the last operation,
+/// which is more than it gains.
+pub(crate) const SHORT: f64 = 0.025;
+
 /// The shortest turn.
 pub(crate) const TURN: f64 = 1.0;
 

@@ -16,16 +16,16 @@ use crate::window::Window;
 
 /// Over how many seconds the bandwidth of all jobs is a mean.
 const WINDOW: f64 = 1.0;
-/// Enough are admitted when they can use this part of what the file system takes.
-const ENOUGH: f64 = 0.85;
+/// Those who hold report every 250 ms.
+const LAG: f64 = 0.3;
 /// What was seen long ago counts less: per second in which somebody waits.
 const FADING: f64 = 0.998;
 /// Seconds between two trials of a kind, at first and at most.
 const PAUSES: (f64, f64) = (5.0, 300.0);
 /// How long trials last: longer than the window where it has to show what all get.
-const ALL: f64 = 1.2;
+const ALL: f64 = 1.4;
 const ONE: f64 = 0.75;
-const MORE: f64 = 0.8;
+const MORE: f64 = 1.1;
 /// More have helped if so much more got through.
 const HELPED: f64 = 1.05;
 
@@ -43,6 +43,8 @@ pub(crate) struct Width {
     capacity: f64,
     looked: f64,
     trial: Option<(Trial, f64)>,
+    /// What a job can use: the median of those of which it is known.
+    typical: Option<f64>,
     /// How many were seen together.
     together: usize,
     /// When to try one alone again, and when to try more again; and how long after that.
@@ -54,10 +56,11 @@ pub(crate) struct Width {
 impl Width {
     pub(crate) fn new() -> Self {
         Width {
-            window: Window::new(WINDOW),
+            window: Window::new(WINDOW, LAG),
             capacity: 0.0,
             looked: 0.0,
             trial: None,
+            typical: None,
             together: 1,
             next_one: (0.0, PAUSES.0),
             next_more: (0.0, PAUSES.0),
@@ -81,33 +84,36 @@ impl Width {
     }
 
     /// Looks at what gets through. `wanting` jobs want to or are at it, `waiting` tells whether any of them has
-    /// to wait, `rates` what each can use. Tells whether another number may go from now on.
+    /// to wait, `rates` what jobs can use. Tells whether another number may go from now on.
     pub(crate) fn look(
         &mut self,
         now: f64,
         wanting: usize,
         waiting: bool,
-        mut rates: impl Iterator<Item = Option<f64>>,
+        rates: impl Iterator<Item = f64>,
     ) -> bool {
         let elapsed = if waiting { (now - self.looked).max(0.0) } else { 0.0 };
         self.looked = now;
         self.capacity = (self.capacity * FADING.powf(elapsed)).max(self.window.rate(now));
+        let mut rates: Vec<f64> = rates.collect();
+        rates.sort_by(f64::total_cmp);
+        self.typical = rates.get(rates.len() / 2).copied().or(self.typical);
         let over = self.trial.filter(|(_, until)| now >= *until || wanting < 2);
         if let Some((trial, _)) = over {
             self.trial = None;
             self.end(trial, now, wanting);
         }
         if self.trial.is_none() && wanting >= 2 {
-            self.begin(now, wanting, waiting, rates.all(|rate| rate.is_none()));
+            self.begin(now, wanting, waiting);
         }
         over.is_some() || self.trial.is_some()
     }
 
-    fn begin(&mut self, now: f64, wanting: usize, waiting: bool, nothing_known: bool) {
+    fn begin(&mut self, now: f64, wanting: usize, waiting: bool) {
         let more = Trial::More { by: self.step, before: self.capacity };
         self.trial = match () {
             _ if wanting >= 2 * self.together => Some((Trial::All { wanting }, now + ALL)),
-            _ if nothing_known && now >= self.next_one.0 => Some((Trial::One, now + ONE)),
+            _ if self.typical.is_none() && now >= self.next_one.0 => Some((Trial::One, now + ONE)),
             _ if waiting && now >= self.next_more.0 => Some((more, now + MORE)),
             _ => None,
         };
@@ -136,14 +142,14 @@ impl Width {
 
     /// How many of these jobs, which can use so many bytes per second each (`None`: not known), may go.
     pub(crate) fn admit(&self, rates: &[Option<f64>]) -> usize {
-        let mut known: Vec<f64> = rates.iter().copied().flatten().collect();
-        known.sort_by(f64::total_cmp);
-        // A job that is not known is as others are.
-        let enough = known.get(known.len() / 2).map_or(rates.len(), |median| {
+        // Until something is known, everybody goes. A job that is not known is as others are. The next one goes
+        // if it could use half of what it usually uses.
+        let enough = self.typical.map_or(rates.len(), |typical| {
             let mut sum = 0.0;
             let fills = |rate: &Option<f64>| {
-                sum += rate.unwrap_or(*median);
-                sum >= ENOUGH * self.capacity
+                let rate = rate.unwrap_or(typical);
+                sum += rate;
+                sum + 0.5 * rate >= self.capacity
             };
             rates.iter().position(fills).map_or(rates.len(), |place| place + 1)
         });
@@ -166,7 +172,7 @@ mod tests {
         let mut width = Width::new();
         assert_eq!(width.admit(&[None, None]), 2, "nothing is known: everybody goes");
         width.served(0.0, 1.0, 400);
-        width.look(1.0, 1, false, [Some(400.0)].into_iter());
+        width.look(1.3, 1, false, [100.0, 100.0].into_iter());
         assert_eq!(width.capacity(), 400.0);
         assert_eq!(width.admit(&[Some(400.0); 5]), 1);
         assert_eq!(width.admit(&[Some(100.0); 9]), 4);
@@ -181,7 +187,7 @@ mod tests {
         for tick in 0..4000 {
             let now = f64::from(tick) * 0.25;
             width.served(now - 0.25, now, 100);
-            width.look(now, 3, true, [Some(400.0)].into_iter());
+            width.look(now, 3, true, [400.0].into_iter());
             if width.trial.is_some() && was.is_none() {
                 trials.push(now);
             }

@@ -6,12 +6,14 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     length: f64,
+    /// How long ago it ends: what was transferred since then may not have been reported yet.
+    lag: f64,
     pieces: VecDeque<(f64, f64, f64)>,
 }
 
 impl Window {
-    pub(crate) fn new(length: f64) -> Self {
-        Window { length, pieces: VecDeque::new() }
+    pub(crate) fn new(length: f64, lag: f64) -> Self {
+        Window { length, lag, pieces: VecDeque::new() }
     }
 
     /// These bytes were transferred evenly from one time to another. Whoever reports them only afterwards,
@@ -24,7 +26,7 @@ impl Window {
     }
 
     fn forget(&mut self, now: f64) {
-        while self.pieces.front().is_some_and(|piece| piece.1 <= now - self.length) {
+        while self.pieces.front().is_some_and(|piece| piece.1 <= now - self.lag - self.length) {
             self.pieces.pop_front();
         }
     }
@@ -32,6 +34,7 @@ impl Window {
     /// Bytes per second until now.
     pub(crate) fn rate(&mut self, now: f64) -> f64 {
         self.forget(now);
+        let now = now - self.lag;
         let from = now - self.length;
         let inside = |&(begin, end, bytes): &(f64, f64, f64)| {
             bytes * ((end.min(now) - begin.max(from)) / (end - begin)).clamp(0.0, 1.0)
@@ -46,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_long_call_is_no_peak() {
-        let mut window = Window::new(2.0);
+        let mut window = Window::new(2.0, 0.0);
         // Four calls of a second and 10 bytes each.
         for end in 1..=4 {
             window.add(f64::from(end) - 1.0, f64::from(end), 10);

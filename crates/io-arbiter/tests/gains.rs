@@ -56,14 +56,15 @@ fn where_one_job_cannot_fill_the_file_system_more_than_one_goes() {
 fn random_starts_and_mixed_periods_are_never_worse_than_no_scheduling() {
     let mut random = Random::new(7);
     for (mix, load) in [("like", 0.97), ("like", 0.8), ("mixed", 0.8)] {
+        let (mut stretch, mut slowdown) = (1.0, 1.0);
         for draw in 0..3 {
             let mut jobs = Vec::new();
             for i in 0..16 {
                 let period = match mix {
                     "like" if i == 0 => 0.96,
                     "like" => 19.2,
-                    // A decade in both directions.
-                    _ => 10f64.powf(random.unit() * 2.0 - 0.3) / 2.0,
+                    // 10 to 1000 s, twenty times faster.
+                    _ => 10f64.powf(random.unit() * 2.0 + 1.0) / 20.0,
                 };
                 let io = period * load / 16.0;
                 let start = random.unit() * period;
@@ -73,9 +74,13 @@ fn random_starts_and_mixed_periods_are_never_worse_than_no_scheduling() {
             let fair = metrics(&jobs, ALONE_FILLS, None);
             let with = metrics(&jobs, ALONE_FILLS, Some(&scaled(Leases::Auto)));
             println!("{mix} {load} {draw}: {fair:?} {with:?}");
-            assert!(with.stretch_geomean <= 1.01 * fair.stretch_geomean, "{mix} {load}: {fair:?} {with:?}");
-            assert!(with.io_slowdown <= 1.01 * fair.io_slowdown, "{mix} {load}: {fair:?} {with:?}");
+            stretch *= with.stretch_geomean / fair.stretch_geomean;
+            slowdown *= with.io_slowdown / fair.io_slowdown;
+            // Of one draw of mixed periods only a few phases of the longest are in the frame.
+            assert!(with.stretch_geomean <= 1.02 * fair.stretch_geomean, "{mix} {load}: {fair:?} {with:?}");
         }
+        println!("{mix} {load}: {stretch:.3} {slowdown:.3}");
+        assert!(stretch <= 1.0 && slowdown <= 1.0, "{mix} {load}: {stretch} {slowdown}");
     }
 }
 

@@ -24,7 +24,7 @@ impl Stream {
     }
 
     /// The next message that is complete. After an error nothing more can be understood.
-    pub fn next(&mut self) -> Result<Option<(Message, String)>, Malformed> {
+    pub fn take(&mut self) -> Result<Option<(Message, String)>, Malformed> {
         let rest = self.bytes.get(self.taken..).unwrap_or_default();
         let Some(head) = rest.first_chunk::<LENGTH>() else { return Ok(None) };
         let message = Message::decode(head)?;
@@ -55,7 +55,7 @@ mod tests {
             let mut got = Vec::new();
             for piece in bytes.chunks(size) {
                 stream.push(piece);
-                while let Some(one) = stream.next().unwrap() {
+                while let Some(one) = stream.take().unwrap() {
                     got.push(one);
                 }
             }
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(Message::decode(&bytes), Err(Malformed::Kind(99)));
         let mut stream = Stream::new(10);
         stream.push(&Message { text: 11, ..Message::new(Kind::Hello) }.encode());
-        assert_eq!(stream.next(), Err(Malformed::Text(11)));
+        assert_eq!(stream.take(), Err(Malformed::Text(11)));
     }
 
     proptest! {
@@ -83,7 +83,7 @@ mod tests {
             let mut stream = Stream::new(LONGEST_TEXT);
             stream.push(&bytes);
             for _ in 0..bytes.len() {
-                if !matches!(stream.next(), Ok(Some(_))) {
+                if !matches!(stream.take(), Ok(Some(_))) {
                     break;
                 }
             }

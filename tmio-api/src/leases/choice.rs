@@ -85,10 +85,13 @@ mod tests {
     fn an_address_and_what_follows() {
         let choice = IoSets::parse("unix:/run/a.sock").unwrap();
         assert_eq!((choice.grace.as_millis(), choice.patience.as_secs()), (5, 900));
-        let choice = IoSets::parse("tcp:10.0.0.1:4000,secret=/s,grace=20,patience=60,mount=/scratch/").unwrap();
+        let choice =
+            IoSets::parse("tcp:10.0.0.1:4000,secret=/s,grace=20,patience=60,mount=/scratch/").unwrap();
         assert_eq!((choice.grace.as_millis(), choice.patience.as_secs()), (20, 60));
         assert_eq!(choice.secret, Some(PathBuf::from("/s")));
-        assert!(choice.covers("/scratch/x") && choice.covers("ufs:/scratch/x") && !choice.covers("/scratch2/x"));
+        assert!(
+            choice.covers("/scratch/x") && choice.covers("ufs:/scratch/x") && !choice.covers("/scratch2/x")
+        );
         assert_eq!(IoSets::parse("dir:/d").unwrap().grace.as_millis(), 50);
         for wrong in ["", "x", "unix:a", "unix:/a,b", "unix:/a,grace=x", "unix:/a,mount=b"] {
             assert_eq!(IoSets::parse(wrong), None, "{wrong}");

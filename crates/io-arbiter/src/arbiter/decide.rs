@@ -153,7 +153,7 @@ impl Arbiter {
         }
         forgotten.into_iter().for_each(|job| self.forget(job));
         let waiting = self.wanting.len() > self.holders.len();
-        let rates = self.wanting.iter().filter_map(|index| self.jobs.get(index)).map(|job| job.rate);
+        let rates = self.jobs.values().filter_map(|job| job.rate);
         self.dirty |= self.width.look(now, self.wanting.len(), waiting, rates);
         self.compare();
         if waiting {

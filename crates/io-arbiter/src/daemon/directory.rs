@@ -129,7 +129,7 @@ impl Directory {
             while let Ok(length @ 1..) = one.up.read(&mut bytes) {
                 one.stream.push(&bytes[..length]);
             }
-            while let Ok(Some(message)) = one.stream.next() {
+            while let Ok(Some(message)) = one.stream.take() {
                 arrived.push((one.id, Some((message, one.user))));
             }
         }
@@ -151,10 +151,12 @@ impl Directory {
             }
         }
         present.sort_unstable();
+        let directory = self.path.join("nodes");
         self.nodes.retain(|id, node| {
             let stays = present.binary_search(id).is_ok();
             if !stays {
                 arrived.push((node.id, None));
+                let _ = fs::remove_file(directory.join(format!("{id}.down")));
             }
             stays
         });

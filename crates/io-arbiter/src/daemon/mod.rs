@@ -172,7 +172,7 @@ impl Daemon {
         let mut messages = Vec::new();
         let mut problem = None;
         while let Some(connection) = self.connections.get_mut(&node) {
-            match connection.stream.next() {
+            match connection.stream.take() {
                 Ok(Some(message)) if connection.counts(second) <= FLOOD => messages.push(message),
                 Ok(Some(_)) => {
                     problem = Some(format!("more than {FLOOD} messages in a second"));
