@@ -19,6 +19,7 @@ mod fortran;
 mod harmless;
 mod installed;
 mod interrupted;
+mod iosets;
 mod jumps;
 mod kept;
 mod never_harmed;

@@ -234,6 +234,7 @@ impl Agent {
         DESCRIPTOR.store(-1, SeqCst);
         OWES.store(false, SeqCst);
         (self.link, self.welcome) = (None, false);
+        self.page.own.opened.fetch_add(self.page.sums().waiting, Relaxed);
         self.page.open();
     }
 
