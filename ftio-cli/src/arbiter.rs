@@ -29,7 +29,7 @@ Examples:
 
 When it pays: jobs alike that write at the same time, on a file system that one of them can fill (one at a \
 time instead of all at once: 40 % less stretch, measured). It pays little if jobs start at random or their \
-periods are mixed, and nothing where a job cannot fill the file system: then more go at a time, and in the end \
+periods are mixed, and nothing where a job cannot fill the file system: then more go at a time, in the end \
 everybody. Jobs outside take away about their share of the gain. See docs/set-10.md.
 
 A lease is advice: it protects no data. If the arbiter is gone, stopped or slow, jobs go on within a second.
@@ -38,9 +38,10 @@ Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 
 /// Let the jobs on a file system take turns at I/O (Set-10 by leases)
 ///
-/// Jobs under libtmio.so with TMIO_IOSETS=ADDRESS ask when they begin to do I/O, and give their turn back when
-/// they are idle. How often each job does I/O is learned from that. Jobs that do I/O often go before those that
-/// do it seldom, those of a kind one at a time; how many at a time fill the file system is measured.
+/// Jobs under libtmio.so with TMIO_IOSETS=ADDRESS ask when they begin to do I/O, and give their turn back
+/// when they are idle. How often each job does I/O is learned from that. Jobs that do I/O often go before
+/// those that do it seldom, those of a kind one at a time; how many at a time fill the file system is
+/// measured.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -64,8 +65,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub secret: Option<PathBuf>,
 
-    /// Take priorities from DIR/JOB/priority, where `ftio schedule --configfs DIR` keeps them; jobs without one
-    /// are observed
+    /// Take priorities from DIR/JOB/priority, where `ftio schedule --configfs DIR` keeps them; jobs without
+    /// one are observed
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub priorities: Option<PathBuf>,
 

@@ -29,7 +29,8 @@ Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 
 /// Show which jobs do I/O now, and which wait for their turn
 ///
-/// Asks a running `ftio arbiter`. A job holds its turn, waits for it, is paused within an I/O phase, or computes.
+/// Asks a running `ftio arbiter`. A job holds its turn, waits for it, is paused within an I/O phase, or
+/// computes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -1,7 +1,7 @@
 // Computes and writes, again and again, and reads back what it wrote.
-// takes_turns DIRECTORY NAME MODE PHASES WRITES BYTES COMPUTE_MS [PAUSE_MS]
+// takes_turns DIRECTORY NAME MODE PHASES WRITES BYTES COMPUTE_MS [PAUSE_MS [START]]
 // MODE: own (a file per rank), all (collective writes to one file), nonblocking, split, mixed (all of them).
-// Rank 0 prints a line "phase START END" per phase, in seconds of the monotonic clock, and "right" at the end.
+// START: seconds since 1970 at which it begins. Rank 0 prints a line "phase START END" per phase, in seconds of the monotonic clock, and "right" at the end.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,13 +36,20 @@ int main(int argc, char **argv) {
     const char *mode = argv[3];
     int phases = atoi(argv[4]), writes = atoi(argv[5]), bytes = atoi(argv[6]);
     long compute = atol(argv[7]), pause = argc > 8 ? atol(argv[8]) : 0;
+    double begin = argc > 9 ? atof(argv[9]) : 0;
     int own = !strcmp(mode, "own"), mixed = !strcmp(mode, "mixed");
     char name[4096];
     snprintf(name, sizeof name, "%s/%s%s%.0d", argv[1], argv[2], own ? "." : "", own ? rank + 1 : 0);
     MPI_File file;
     MPI_Comm who = own ? MPI_COMM_SELF : MPI_COMM_WORLD;
-    if (MPI_File_open(who, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) != MPI_SUCCESS) return 3;
+    int amode = MPI_MODE_CREATE | MPI_MODE_RDWR;
+    if (MPI_File_open(who, name, amode, MPI_INFO_NULL, &file) != MPI_SUCCESS) return 3;
     char *buffer = malloc((size_t)bytes), *back = malloc((size_t)bytes);
+    struct timespec today;
+    clock_gettime(CLOCK_REALTIME, &today);
+    double early = begin - (double)today.tv_sec - 1e-9 * (double)today.tv_nsec;
+    if (early > 0) rest((long)(1e3 * early));
+    if (rank == 0) printf("start %.6f\n", now());
     for (int phase = 0; phase < phases; phase++) {
         rest(compute);
         meet();
@@ -50,10 +57,11 @@ int main(int argc, char **argv) {
         for (int i = 0; i < writes; i++) {
             MPI_Offset at = ((MPI_Offset)(phase * writes + i) * (own ? 1 : size) + (own ? 0 : rank)) * bytes;
             memset(buffer, (phase * 31 + i * 7 + rank) & 0xff, (size_t)bytes);
-            int kind = mixed ? i % 4 : own ? 0 : !strcmp(mode, "all") ? 1 : !strcmp(mode, "nonblocking") ? 2 : 3;
-            int result;
+            int alike = own ? 0 : !strcmp(mode, "all") ? 1 : !strcmp(mode, "nonblocking") ? 2 : 3;
+            int kind = mixed ? i % 4 : alike, result;
             if (kind == 0) result = MPI_File_write_at(file, at, buffer, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
-            else if (kind == 1) result = MPI_File_write_at_all(file, at, buffer, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+            else if (kind == 1)
+                result = MPI_File_write_at_all(file, at, buffer, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
             else if (kind == 2) {
                 MPI_Request request;
                 result = MPI_File_iwrite_at(file, at, buffer, bytes, MPI_BYTE, &request);

@@ -1,9 +1,9 @@
 //! When a job did I/O, and what of it are phases.
 //!
-//! A burst lasts from the moment a job asks to the moment its last operation has ended. Between bursts there is
-//! silence: short ones within a phase, long ones between phases. What is long depends on the job, so it follows
-//! from the silences that were seen: if they fall into two groups with a clear distance, the border is between
-//! them; if they are all alike, each ends a phase.
+//! A burst lasts from the moment a job asks to the moment its last operation has ended. Between bursts there
+//! is silence: short ones within a phase, long ones between phases. What is long depends on the job, so it
+//! follows from the silences that were seen: if they fall into two groups with a clear distance, the border
+//! is between them; if they are all alike, each ends a phase.
 
 /// Silences shorter than this never end a phase.
 const SHORTEST: f64 = 0.05;

@@ -7,8 +7,8 @@ use crate::window::Window;
 use io_sets::rules::{DEFAULT, Priority, Set};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The jobs that take turns: a priority, and the order of magnitude of their periods. Two numbers, because what
-/// is only guessed must not raise a priority.
+/// The jobs that take turns: a priority, and the order of magnitude of their periods. Two numbers, because
+/// what is only guessed must not raise a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SetKey {
     pub(crate) priority: Priority,
@@ -141,7 +141,8 @@ impl Job {
         self.phase.take()
     }
 
-    /// What it got in company may be more than what it was seen to use alone. If it is less, that says nothing.
+    /// What it got in company may be more than what it was seen to use alone. If it is less, that says
+    /// nothing.
     pub(crate) fn look(&mut self) {
         if let (Some(rate), Some(phase)) = (&mut self.rate, &self.phase) {
             if phase.held > 0.3 {

@@ -14,8 +14,8 @@
 //!
 //! 1. *Phases.* A job that asks, works and gives its lease back has made a burst. Bursts with a short silence
 //!    between them are a phase; which silence is short follows from the job's own silences.
-//! 2. *Sets.* The period is the mean distance of the starts of the last phases. Before there are two, it is at
-//!    least the time since `MPI_Init`, which may lower a priority but never raise it.
+//! 2. *Sets.* The period is the mean distance of the starts of the last phases. Before there are two, it is
+//!    at least the time since `MPI_Init`, which may lower a priority but never raise it.
 //! 3. *Between sets* in proportion to their weights, by virtual time: a set that was idle has no claims from
 //!    the past. A job of a heavier set interrupts one of a lighter set.
 //! 4. *Within a set* whoever has least left to do, judged by its last phases; each holder for a turn at most

@@ -15,8 +15,8 @@ pub(crate) struct VirtualTime {
 
 impl VirtualTime {
     /// A set wants something after it wanted nothing: it begins where the others are. What it did not use is
-    /// gone, and what it got too much is forgiven: debts of minutes would make a frequent job wait for what it
-    /// got long ago.
+    /// gone, and what it got too much is forgiven: debts of minutes would make a frequent job wait for what
+    /// it got long ago.
     pub(crate) fn wake(&mut self, set: SetKey) {
         let own = self.of_set.entry(set).or_insert(self.system);
         *own = self.system.max(own.min(self.system + SLICE / set.weight()));
@@ -114,8 +114,8 @@ pub(crate) fn facts(jobs: &BTreeMap<usize, Job>, settings: &Settings) -> BTreeMa
         rests.extend(job.rest());
         phases.extend(job.typical_bytes.zip(job.rate).map(|(bytes, rate)| bytes / rate));
     }
-    // Of a set whose phases are not known, a turn is as long as it may be: whoever has to wait for too long has
-    // its patience.
+    // Of a set whose phases are not known, a turn is as long as it may be: whoever has to wait for too long
+    // has its patience.
     let turn = |set: SetKey, phase: Option<f64>| {
         let most = (10f64.powi(set.magnitude) / settings.time_scale).max(TURN);
         settings.turn.unwrap_or_else(|| phase.map_or(most, |phase| (2.0 * phase).max(TURN)).min(most))

@@ -54,8 +54,8 @@ pub(crate) const SLICE: f64 = 0.05;
 /// A holder that was not heard of for so long has lost its lease.
 pub(crate) const SILENT: f64 = 1.0;
 
-/// How often those who wait hear that the arbiter is there. Well below [`SILENT`], so that one late sign makes
-/// nobody go.
+/// How often those who wait hear that the arbiter is there. Well below [`SILENT`], so that one late sign
+/// makes nobody go.
 pub(crate) const SIGN: f64 = 0.35;
 
 /// Jobs whose phases take less time than this go at once. A lease is held for 5 ms after the last operation,

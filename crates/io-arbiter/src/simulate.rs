@@ -1,8 +1,8 @@
-//! Jobs on a file system of known capacity, which ask an arbiter as real ones do: in small steps of time, with
-//! the messages of the protocol.
+//! Jobs on a file system of known capacity, which ask an arbiter as real ones do: in small steps of time,
+//! with the messages of the protocol.
 //!
-//! For tests of the rules, and to see what an arbiter would do for a mix of jobs. Real jobs, real messages and
-//! a real file system are in `scripts/bench iosets`.
+//! For tests of the rules, and to see what an arbiter would do for a mix of jobs. Real jobs, real messages
+//! and a real file system are in `scripts/bench iosets`.
 
 use crate::arbiter::{Arbiter, NodeId};
 use crate::settings::Settings;

@@ -1,16 +1,16 @@
 //! How many jobs at a time fill the file system.
 //!
-//! Exclusivity pays only where one job can fill the file system: where it cannot, one at a time is worse than no
-//! scheduling. So it is measured, and until it has been measured everybody goes.
+//! Exclusivity pays only where one job can fill the file system: where it cannot, one at a time is worse than
+//! no scheduling. So it is measured, and until it has been measured everybody goes.
 //!
 //! What the file system takes is the most that all jobs together have got; what a job can use is what it got
 //! while it was alone. Jobs are admitted until they can fill it. Three trials find that out:
 //!
-//! - *all*: twice as many want to as were ever seen together: everybody goes for a moment, to see what the file
-//!   system takes;
+//! - *all*: twice as many want to as were ever seen together: everybody goes for a moment, to see what the
+//!   file system takes;
 //! - *one*: it is not known what a job can use: one goes alone for a moment;
-//! - *more*: somebody waits: from time to time, and less and less often if it does not help, a few more go for a
-//!   moment. If more gets through, the file system takes more than was known.
+//! - *more*: somebody waits: from time to time, and less and less often if it does not help, a few more go
+//!   for a moment. If more gets through, the file system takes more than was known.
 
 use crate::window::Window;
 
@@ -83,8 +83,8 @@ impl Width {
         self.capacity
     }
 
-    /// Looks at what gets through. `wanting` jobs want to or are at it, `waiting` tells whether any of them has
-    /// to wait, `rates` what jobs can use. Tells whether another number may go from now on.
+    /// Looks at what gets through. `wanting` jobs want to or are at it, `waiting` tells whether any of them
+    /// has to wait, `rates` what jobs can use. Tells whether another number may go from now on.
     pub(crate) fn look(
         &mut self,
         now: f64,
@@ -142,8 +142,8 @@ impl Width {
 
     /// How many of these jobs, which can use so many bytes per second each (`None`: not known), may go.
     pub(crate) fn admit(&self, rates: &[Option<f64>]) -> usize {
-        // Until something is known, everybody goes. A job that is not known is as others are. The next one goes
-        // if it could use half of what it usually uses.
+        // Until something is known, everybody goes. A job that is not known is as others are. The next one
+        // goes if it could use half of what it usually uses.
         let enough = self.typical.map_or(rates.len(), |typical| {
             let mut sum = 0.0;
             let fills = |rate: &Option<f64>| {

@@ -203,8 +203,8 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Never more holders than leases, but for those whose patience is over; nobody waits longer than that, or
-    /// without hearing of the arbiter; a lease of a node that died or was stopped comes back.
+    /// Never more holders than leases, but for those whose patience is over; nobody waits longer than that,
+    /// or without hearing of the arbiter; a lease of a node that died or was stopped comes back.
     #[test]
     fn whatever_nodes_do(steps in steps(), leases in 1..4usize, shortest in any::<bool>()) {
         let mut world = World::new(leases, if shortest { Order::Shortest } else { Order::Start });

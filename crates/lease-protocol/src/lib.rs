@@ -1,7 +1,7 @@
 //! What a job and the arbiter of its file system say to each other.
 //!
-//! A node of a job has one connection. Messages have 32 bytes, little-endian, and some are followed by a text.
-//! The same bytes travel over a Unix socket, over TCP, or through two files in a directory.
+//! A node of a job has one connection. Messages have 32 bytes, little-endian, and some are followed by a
+//! text. The same bytes travel over a Unix socket, over TCP, or through two files in a directory.
 //!
 //! ```text
 //! node                                 arbiter

@@ -1,7 +1,7 @@
 //! `ftio schedule --apply`: what an arbiter decides, by the means of the file system.
 //!
-//! Jobs without the tracer cannot be asked to wait, but a file system may hold them back: whoever waits gets a
-//! rate or a weight of next to nothing, whoever holds its turn a high one.
+//! Jobs without the tracer cannot be asked to wait, but a file system may hold them back: whoever waits gets
+//! a rate or a weight of next to nothing, whoever holds its turn a high one.
 
 use crate::arbiter::secret;
 use crate::exit::{Exit, wrong_usage};
@@ -23,8 +23,8 @@ const HEADING: &str = "Turns by the file system's own means";
 /// How turns are applied.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Apply the turns of an arbiter: by rules of Lustre's NRS TBF policy, by weights or limits of cgroups, or by
-    /// a command of the site's
+    /// Apply the turns of an arbiter: by rules of Lustre's NRS TBF policy, by weights or limits of cgroups,
+    /// or by a command of the site's
     #[arg(long, value_name = "MEANS", value_enum, requires = "arbiter", help_heading = HEADING)]
     pub apply: Option<Means>,
 

@@ -30,8 +30,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage.";
 
 /// Measure what sharing a file system has cost jobs that ran together
 ///
-/// Each trace is a job; their clocks are compared by the time of day at which they began. I/O phases are requests
-/// with less than --silence between them; all else is computing.
+/// Each trace is a job; their clocks are compared by the time of day at which they began. I/O phases are
+/// requests with less than --silence between them; all else is computing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -234,7 +234,8 @@ fn text(record: &Record, style: Style) -> String {
         si(record.alone, "B/s")
     );
     text += &style.bold(&format!(
-        "stretch {stretch_geomean:.3} (at most {stretch_max:.3}), I/O slowdown {io_slowdown:.3}, utilisation {}",
+        "stretch {stretch_geomean:.3} (at most {stretch_max:.3}), I/O slowdown {io_slowdown:.3}, \
+         utilisation {}",
         percent(utilisation)
     ));
     text += "\n  stretch  slowdown  phases  computed  job\n";

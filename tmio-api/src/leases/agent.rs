@@ -1,9 +1,9 @@
 //! The agent of a node: two threads in the process of its first rank.
 //!
-//! One talks to the arbiter, opens and closes the gate, and sees when all ranks are idle. The other sleeps until
-//! a rank wants to begin, and asks. Neither calls MPI, both block all signals, and they have descriptors of their
-//! own: what the application does with its descriptors does not concern them. They say nothing: what there is to
-//! say is said at the end of the job, by the application's thread.
+//! One talks to the arbiter, opens and closes the gate, and sees when all ranks are idle. The other sleeps
+//! until a rank wants to begin, and asks. Neither calls MPI, both block all signals, and they have
+//! descriptors of their own: what the application does with its descriptors does not concern them. They say
+//! nothing: what there is to say is said at the end of the job, by the application's thread.
 
 use super::IoSets;
 use super::link::{self, Arrived, Link};
@@ -90,11 +90,11 @@ fn is_stopped() -> bool {
     STOP.load(Acquire) != 0
 }
 
-/// An empty table of descriptors for this thread and those that it starts. The lowest three are taken, so that
-/// nothing that is written to the standard streams ever reaches the arbiter.
+/// An empty table of descriptors for this thread and those that it starts. The lowest three are taken, so
+/// that nothing that is written to the standard streams ever reaches the arbiter.
 fn take_own_descriptors() -> bool {
-    // SAFETY: closes descriptors of a table that belongs to this thread alone, in which it has none in use; the
-    // name is a string.
+    // SAFETY: closes descriptors of a table that belongs to this thread alone, in which it has none in use;
+    // the name is a string.
     unsafe {
         let answer = libc::syscall(libc::SYS_close_range, 0, u32::MAX, libc::CLOSE_RANGE_UNSHARE);
         answer == 0 && (0..3).all(|_| libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) >= 0)
@@ -330,8 +330,8 @@ impl Agent {
         }
     }
 
-    /// Whoever waits was told nothing for too long. The first answer comes at once, or not at all: what was heard
-    /// before the question counts as heard a little before it.
+    /// Whoever waits was told nothing for too long. The first answer comes at once, or not at all: what was
+    /// heard before the question counts as heard a little before it.
     fn is_silent(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.heard) > SILENT
     }

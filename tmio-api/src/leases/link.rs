@@ -1,6 +1,7 @@
 //! The way to the arbiter: a socket, or two files in a directory.
 //!
-//! All calls are system calls on descriptors of the agent's own table; none of them waits longer than is said.
+//! All calls are system calls on descriptors of the agent's own table; none of them waits longer than is
+//! said.
 
 use lease_protocol::{Address, LENGTH, Message};
 use std::fs::{self, OpenOptions};

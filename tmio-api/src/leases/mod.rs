@@ -5,15 +5,16 @@
 //! ```
 //!
 //! Before a data operation a rank looks at the gate of its node. If it is open, the rank goes: that is a few
-//! atomic operations in a line of the cache of its own. If it is closed, the rank wakes the agent and waits; the
-//! agent asks the arbiter and opens the gate. When all ranks of the node have been idle for a moment, the agent
-//! closes the gate and gives the lease back.
+//! atomic operations in a line of the cache of its own. If it is closed, the rank wakes the agent and waits;
+//! the agent asks the arbiter and opens the gate. When all ranks of the node have been idle for a moment, the
+//! agent closes the gate and gives the lease back.
 //!
 //! What keeps the job going, whatever happens:
 //!
-//! - the gate is before the call: nothing is held while waiting there, and operations under way are never waited
-//!   for;
-//! - the lease belongs to the job, and a rank may always enter a collective call that another rank has entered;
+//! - the gate is before the call: nothing is held while waiting there, and operations under way are never
+//!   waited for;
+//! - the lease belongs to the job, and a rank may always enter a collective call that another rank has
+//!   entered;
 //! - nonblocking operations and split collectives never wait;
 //! - without a connection the gate is open. An arbiter that does not answer is left within a second, an agent
 //!   that has died likewise, and nobody waits longer than its patience;
@@ -76,8 +77,8 @@ pub(crate) fn start(choice: &IoSets, job: &str, run: u64, host: &str, (rank, ran
 #[inline(always)]
 fn page() -> Option<&'static Page> {
     let page = PAGE.load(Relaxed);
-    // SAFETY: null, or a page that lives as long as the process. What it holds was written before the process's
-    // threads could see the pointer: it is stored in `MPI_Init`.
+    // SAFETY: null, or a page that lives as long as the process. What it holds was written before the
+    // process's threads could see the pointer: it is stored in `MPI_Init`.
     unsafe { page.as_ref() }
 }
 
@@ -104,8 +105,8 @@ impl Drop for Turn {
     }
 }
 
-/// Before an operation that moves data: waits for the job's turn. `progress` lets MPI work meanwhile. Costs one
-/// relaxed load if the job does not ask.
+/// Before an operation that moves data: waits for the job's turn. `progress` lets MPI work meanwhile. Costs
+/// one relaxed load if the job does not ask.
 #[inline(always)]
 pub fn enter(file: usize, collective: bool, progress: impl FnMut()) -> Turn {
     match page() {
@@ -283,7 +284,7 @@ pub(crate) fn finish(is_first: bool) {
         _ => {}
     }
     message::info(format_args!(
-        "TMIO_IOSETS: ranks waited {} times, {:.3} s in all; {} operations that cannot wait began without a turn",
+        "TMIO_IOSETS: ranks waited {} times, {:.3} s in all; {} nonblocking operations began without a turn",
         of(|line| line.waits.load(Relaxed).into()),
         of(|line| line.waited.load(Relaxed)) as f64 * 1e-9,
         of(|line| line.unscheduled.load(Relaxed).into()),

@@ -98,8 +98,8 @@ impl Page {
                 return Err(io::Error::from_raw_os_error(error));
             }
         }
-        // SAFETY: a new mapping of a file that is that long. It begins with zeros, which all these atomics may
-        // be, is used as them only, and lives as long as the process. A child of a fork does not get it.
+        // SAFETY: a new mapping of a file that is that long. It begins with zeros, which all these atomics
+        // may be, is used as them only, and lives as long as the process. A child of a fork does not get it.
         unsafe {
             let prot = libc::PROT_READ | libc::PROT_WRITE;
             let address =

@@ -1,6 +1,7 @@
 //! What nodes do to their job, and who holds.
 
-use super::{Arbiter, FORGOTTEN, NodeId, phase_report};
+use super::tell::phase_report;
+use super::{Arbiter, FORGOTTEN, NodeId};
 use crate::order::{self, rest};
 use crate::settings::{Order, SILENT};
 use lease_protocol::{COLLECTIVE_SLOTS, Kind, Message};
@@ -54,8 +55,8 @@ impl Arbiter {
         self.jobs.get(&self.nodes.get(&node)?.job)
     }
 
-    /// A node has entered a collective call: others of its job that want to may follow, or the first would wait
-    /// for them inside MPI until the job's next turn.
+    /// A node has entered a collective call: others of its job that want to may follow, or the first would
+    /// wait for them inside MPI until the job's next turn.
     pub(super) fn entered(&mut self, node: NodeId, slot: u32, number: u32) {
         let Some(one) = self.nodes.get(&node) else { return };
         let Some(job) = self.jobs.get_mut(&one.job) else { return };

@@ -1,5 +1,5 @@
-//! The arbiter behind sockets, or behind a directory: one thread, no root, no state on disk. What it must know
-//! again after a restart, nodes tell it when they come back.
+//! The arbiter behind sockets, or behind a directory: one thread, no root, no state on disk. What it must
+//! know again after a restart, nodes tell it when they come back.
 
 mod connection;
 mod directory;
@@ -270,7 +270,8 @@ impl Daemon {
                 continue;
             };
             let running = Duration::from_millis(message.b).as_secs_f64();
-            // Whoever may write into the directory may ask; there is nobody to tell that a message made no sense.
+            // Whoever may write into the directory may ask; there is nobody to tell that a message made no
+            // sense.
             let _ = match (message.kind, Hello::decode(&text)) {
                 (Kind::Hello, Some(hello)) => {
                     self.arbiter.hello(now, node, &hello, (message.a, running), Some(user))
