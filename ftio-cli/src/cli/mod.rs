@@ -43,6 +43,9 @@ Examples:
       ftio schedule simulate
   Move files out of a burst buffer in the quiet between the phases of a job:
       ftio stage run.msgpack --from /bb/job --to /scratch/job
+  Let the jobs on a file system take turns at I/O, and see who waits:
+      ftio arbiter --listen unix:/run/scratch.sock
+      ftio top --arbiter unix:/run/scratch.sock
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -91,8 +94,10 @@ pub enum Command {
     Model(crate::model::Args),
     Categorize(Box<crate::categorize::Args>),
     Signature(Box<crate::signature::Args>),
-    Schedule(crate::schedule::Args),
+    Schedule(Box<crate::schedule::Args>),
     Stage(Box<crate::stage::Args>),
+    Arbiter(crate::arbiter::Args),
+    Top(crate::top::Args),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 /// A piece should take this long, so that a copy can be suspended soon.
 const PIECE: f64 = 0.05;
 
-/// The size of pieces, at least and at most.
+/// The size of pieces, at least (with a limited rate, and without) and at most. Too small ones take longer to
+/// come to than to copy.
 const SMALLEST: u64 = 64 << 10;
+const SMALLEST_FREE: u64 = 1 << 20;
 const LARGEST: u64 = 8 << 20;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,11 +99,10 @@ impl Pace {
 
     /// How many bytes to copy next.
     pub fn piece(&self) -> u64 {
-        let speed = match (self.rate, self.speed) {
-            (Some(rate), Some(speed)) => rate.min(speed),
-            (rate, speed) => rate.or(speed).unwrap_or(SMALLEST as f64),
-        };
-        ((speed * PIECE) as u64).clamp(SMALLEST, LARGEST)
+        match self.rate {
+            Some(rate) => ((rate * PIECE) as u64).clamp(SMALLEST, LARGEST),
+            None => ((self.speed.unwrap_or(0.0) * PIECE) as u64).clamp(SMALLEST_FREE, LARGEST),
+        }
     }
 
     /// Wait until that many bytes may be copied, and as long as the copy has to rest.
@@ -168,9 +169,10 @@ mod tests {
     #[test]
     fn pieces_suit_the_speed() {
         let mut pace = Pace::new(None);
-        assert_eq!(pace.piece(), SMALLEST);
+        assert_eq!(pace.piece(), SMALLEST_FREE);
         pace.moved(100 << 20, Duration::from_secs(1));
         assert_eq!(pace.piece(), (100 << 20) / 20);
+        assert_eq!(Pace::new(Some(1e5)).piece(), SMALLEST);
         assert_eq!(Pace::new(Some(1e12)).piece(), LARGEST);
     }
 }

@@ -1,5 +1,5 @@
-//! One copy at a time, in a thread of its own at the lowest priority: of the processor, and with it of the
-//! disk (`ioprio_set(2)`: who has chosen no I/O priority has the one that goes with the nice value).
+//! One copy at a time, in a thread of its own at a low priority: of the processor, and with it of the disk
+//! (`ioprio_set(2)`: who has chosen no I/O priority has the one that goes with the nice value).
 //!
 //! A copy is made under the name of a draft in the folder where it belongs, verified there, and then renamed:
 //! nobody ever finds half a file under its final name. Verified means: the source is the same file with the
@@ -25,8 +25,9 @@ use stop::Stop;
 
 pub use command::{BadCommand, Template};
 
-/// The lowest priority.
-const NICE: i32 = 19;
+/// Low enough for the ranks to go first, and not the lowest: where ranks keep all cores busy, a thread of nice
+/// 19 would hardly get to its next piece.
+const NICE: i32 = 10;
 
 /// How copies are made.
 #[derive(Clone, Debug, Default)]
