@@ -152,18 +152,21 @@ mod tests {
         let flow = Arc::new(Flow::default());
         flow.set(State::Paused);
         let other = Arc::clone(&flow);
+        let (told, went_on) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
-            let mut pace = Pace::new(Some(1e6));
-            (pace.wait(1, &other).map(|()| pace.seconds()), other.wait())
+            let (began, mut pace) = (Instant::now(), Pace::new(Some(1e6)));
+            told.send((pace.wait(1, &other), pace.seconds(), began.elapsed().as_secs_f64())).unwrap();
+            while other.state() == State::Running {
+                other.sleep(Duration::from_secs(60));
+            }
+            other.wait()
         });
-        std::thread::sleep(Duration::from_millis(60));
+        assert!(went_on.recv_timeout(Duration::from_millis(60)).is_err(), "it rests");
         flow.set(State::Running);
-        std::thread::sleep(Duration::from_millis(20));
+        let (waited, seconds, total) = went_on.recv().unwrap();
+        assert!(waited.is_ok() && seconds <= total, "resting does not count");
         flow.set(State::Cancelled);
-        let (first, second) = thread.join().unwrap();
-        assert!(first.unwrap() < 0.055, "resting does not count");
-        assert!(matches!(second, Ok(_) | Err(Stop::Cancelled)));
-        assert!(matches!(flow.wait(), Err(Stop::Cancelled)));
+        assert!(matches!(thread.join().unwrap(), Err(Stop::Cancelled)));
     }
 
     #[test]

@@ -25,8 +25,8 @@ use stop::Stop;
 
 pub use command::{BadCommand, Template};
 
-/// Low enough for the ranks to go first, and not the lowest: where ranks keep all cores busy, a thread of nice
-/// 19 would hardly get to its next piece.
+/// Low enough for the ranks to go first, and not the lowest: where ranks keep all cores busy, a thread of
+/// nice 19 would hardly get to its next piece.
 const NICE: i32 = 10;
 
 /// How copies are made.

@@ -262,10 +262,11 @@ fn a_copy_is_suspended_goes_on_and_is_given_up() {
     std::thread::sleep(Duration::from_millis(50));
     let before = copier.progress();
     std::thread::sleep(Duration::from_millis(1500));
-    assert_eq!(copier.progress(), before, "at 100 kB/s another piece would have come");
+    // The piece that was under way may still have come; at 100 kB/s there would have been more.
+    assert!(copier.progress() - before <= 64 << 10);
     assert!(rig.there()[0].starts_with(DRAFT));
     copier.resume();
-    until(|| copier.progress() > before);
+    until(|| copier.progress() > before + (64 << 10));
     copier.cancel();
     assert_eq!(end(&copier), Outcome::Cancelled);
     assert_eq!(rig.there(), [""; 0]);
@@ -316,10 +317,13 @@ fn a_command_is_stopped_while_it_has_to_rest() {
     let steps = || fs::metadata(&count).map_or(0, |meta| meta.len());
     until(|| steps() > 1);
     copier.suspend();
-    std::thread::sleep(Duration::from_millis(200));
+    let rests = || {
+        let before = steps();
+        std::thread::sleep(Duration::from_millis(300));
+        steps() == before
+    };
+    until(rests);
     let before = steps();
-    std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(steps(), before);
     copier.resume();
     until(|| steps() > before);
     copier.suspend();
@@ -328,7 +332,7 @@ fn a_command_is_stopped_while_it_has_to_rest() {
     assert_eq!(end(&copier), Outcome::Cancelled);
     let before = steps();
     std::thread::sleep(Duration::from_millis(200));
-    assert_eq!((steps(), rig.there().len()), (before, 0), "it was ended");
+    assert_eq!((steps(), rig.there().len()), (before, 0), "it was ended, not only stopped");
     fs::write(count.with_extension("end"), "").unwrap();
     copier.begin(rig.order("a"));
     assert!(is_verified(&end(&copier)));
