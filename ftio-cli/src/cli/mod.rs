@@ -41,6 +41,8 @@ Examples:
   Give running jobs I/O priorities by their periods, or simulate the effect:
       ftio schedule --configfs DIR run.msgpack
       ftio schedule simulate
+  A page and an interface for all jobs of a site, whose traces are found below a directory:
+      ftio serve --watch /scratch/traces
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -90,6 +92,10 @@ pub enum Command {
     Categorize(Box<crate::categorize::Args>),
     Signature(Box<crate::signature::Args>),
     Schedule(crate::schedule::Args),
+    #[cfg(feature = "serve")]
+    Serve(Box<crate::serve::Args>),
+    #[cfg(feature = "serve")]
+    Agent(crate::serve::agent::Args),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
