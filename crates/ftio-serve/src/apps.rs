@@ -14,9 +14,9 @@ const LEVEL: f64 = 0.95;
 /// Below this many ranks a number in a command that equals theirs means nothing.
 const TELLING: i64 = 4;
 
-/// What makes runs comparable: the program without its folder, and its arguments. A word that is the number of
-/// ranks becomes `{ranks}`. Where something is kept differs from run to run and says nothing about the work:
-/// of the path of a file its name counts, without numbers, and other paths become `{path}`.
+/// What makes runs comparable: the program without its folder, and its arguments. A word that is the number
+/// of ranks becomes `{ranks}`. Where something is kept differs from run to run and says nothing about the
+/// work: of the path of a file its name counts, without numbers, and other paths become `{path}`.
 pub fn key(command: &str, ranks: i64) -> String {
     let mut words = command.split_whitespace();
     let program = words.next().unwrap_or_default();

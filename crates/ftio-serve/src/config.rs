@@ -127,8 +127,8 @@ impl Config {
             && self.trusted_proxies.is_empty()
         {
             return Err(format!(
-                "{address} can be reached from other machines: give --access FILE or --trusted-proxy ADDR, or \
-                 listen on 127.0.0.1"
+                "{address} can be reached from other machines: give --access FILE or --trusted-proxy ADDR, \
+                 or listen on 127.0.0.1"
             ));
         }
         if self.listen.is_empty() {

@@ -80,7 +80,9 @@ fn tell(targets: &Targets, alarm: &AlarmRow, over: bool) {
     if let Some(url) = &targets.alertmanager {
         let at = |time: f64| json!(ClockTime((time * 1e9) as i64));
         let mut alert = json!({
-            "labels": {"alertname": alarm.rule, "jobid": alarm.jobid, "metric": alarm.metric, "service": "ftio"},
+            "labels": {
+                "alertname": alarm.rule, "jobid": alarm.jobid, "metric": alarm.metric, "service": "ftio",
+            },
             "annotations": {"summary": alarm.message},
             "startsAt": at(alarm.since),
         });

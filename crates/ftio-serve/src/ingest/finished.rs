@@ -120,7 +120,13 @@ fn measured(totals: &Totals, walltime: f64) -> Vec<(String, String, f64)> {
     let mut all: Vec<(String, String, f64)> = counters
         .map(|(name, total)| {
             let second = name.split("___").nth(1);
-            let metric = second.filter(|part| ["hits", "time", "size"].contains(part)).unwrap_or("various");
+            let metric = match second.filter(|part| ["hits", "time", "size"].contains(part)) {
+                Some(part) => part,
+                None if name.ends_with("_bytes") => "Size (B)",
+                None if name.ends_with("_seconds") => "Time (s)",
+                None if name.ends_with("_operations") => "Hits",
+                None => "various",
+            };
             (name.replace("___", "->"), metric.to_owned(), total.value)
         })
         .collect();

@@ -21,7 +21,11 @@ async function showNow() {
     ["Bandwidth", "number", job => rateText(job.rate)],
     ["Written", "number minor", job => bytesText(job.written_bytes)],
     ["Read", "number minor", job => bytesText(job.read_bytes)],
-    ["Period", "number", job => job.period ? `${seconds(job.period)} (${percent(job.confidence)})` : "–"],
+    ["Period", "number", job => {
+      const text = make("span", null, periodText(job.period));
+      if (job.period) make("span", text, ` (${percent(job.confidence)})`).className = "minor";
+      return text;
+    }],
     ["Next phase", "number", countdown],
   ];
   const paint = () => {

@@ -15,6 +15,9 @@ const DAY: f64 = 86_400.0;
 /// Phases of one job that a forecast lists.
 const MOST_PHASES: usize = 1000;
 
+/// Phases of all jobs that a forecast lists, the soonest first.
+const MOST_AHEAD: usize = 2000;
+
 /// `/healthz`.
 pub fn health(_: &Context) -> Result {
     Ok(Answer::text("text/plain; charset=utf-8", "ok\n"))
@@ -93,8 +96,11 @@ pub fn forecast(context: &Context) -> Result {
         own.flat_map(|job| ahead(job, time, time + horizon)).collect()
     };
     let conflicts = conflicts(&phases, context.service.config.capacity);
-    let phases: Vec<Value> = phases
+    let mut soonest: Vec<&Ahead> = phases.iter().collect();
+    soonest.sort_by(|a, b| a.start.total_cmp(&b.start));
+    let phases: Vec<Value> = soonest
         .iter()
+        .take(MOST_AHEAD)
         .map(|one| {
             json!({"job": one.job, "jobid": one.jobid, "start": one.start, "end": one.end, "bytes": one.bytes,
                 "confidence": one.confidence})
