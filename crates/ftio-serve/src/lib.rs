@@ -39,6 +39,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+/// What a thread does until it is told to stop.
+type Work = Box<dyn FnOnce(&Arc<Service>, &AtomicBool) + Send>;
+
 /// Serve until `stop` says so. `ready` is told the addresses when requests are taken.
 pub fn run(
     config: Config,
@@ -49,7 +52,7 @@ pub fn run(
     config.check().map_err(anyhow::Error::msg)?;
     let service = Service::open(config, hooks)?;
     let mut threads = Vec::new();
-    let mut start = |name: &str, work: Box<dyn FnOnce(&Arc<Service>, &AtomicBool) + Send>| {
+    let mut start = |name: &str, work: Work| {
         let (service, stop) = (Arc::clone(&service), Arc::clone(stop));
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || work(&service, &stop));
         thread.with_context(|| format!("no thread for {name}")).map(|thread| threads.push(thread))

@@ -63,6 +63,9 @@ pub enum About {
     Jobs { time: f64, jobs: Vec<(Option<u32>, String)>, whole: String },
 }
 
+/// An application, and the user whose runs count; `None`: those of everybody.
+type ModelsOf = (String, Option<u32>);
+
 /// The service.
 #[derive(Debug)]
 pub struct Service {
@@ -75,7 +78,7 @@ pub struct Service {
     running: Mutex<Running>,
     writer: Mutex<Store>,
     reader: Mutex<Store>,
-    models: Mutex<HashMap<(String, Option<u32>), Arc<Fitted>>>,
+    models: Mutex<HashMap<ModelsOf, Arc<Fitted>>>,
     pub alarms: Mutex<crate::alarms::Alarms>,
     pub squeue: Mutex<crate::ingest::slurm::Queue>,
     _lock: Lock,

@@ -133,7 +133,8 @@ fn seconds_now() -> u64 {
 fn bursts(jobid: &str, size: u64, count: usize) -> Value {
     let point = |second: usize| [second as f64, (second / 20 * 3 + (second % 20 + 1).min(3)) as f64 * 1e9];
     let points: Vec<[f64; 2]> = (0..count * 20).map(point).collect();
-    json!({"job": {"jobid": jobid, "command": "/bin/sim <b>in</b>", "size": size, "start_time": seconds_now() - 20 * count as u64},
+    let start = seconds_now() - 20 * count as u64;
+    json!({"job": {"jobid": jobid, "command": "/bin/sim <b>in", "size": size, "start_time": start},
         "metrics": {"written_bytes": points}})
 }
 
@@ -176,7 +177,7 @@ fn the_pages_work_in_a_browser() {
         ("#/jobs?q=run&state=finished", "jobs", &["run16"]),
         (&format!("#/job/{trace}"), "job", &["Job 4711", "Bandwidth", "Findings", "Report"]),
         (&format!("#/job/{live}"), "job", &["Bandwidth", "Next phase", "Predictions"]),
-        ("#/apps", "apps", &["model a", "sim <b>in</b>", "2 to 32"]),
+        ("#/apps", "apps", &["model a", "sim <b>in", "2 to 32"]),
         ("#/app?app=model%20a", "app", &["1000000.0 * size^(1)", "at 64 ranks: 64.00 MB", "written_bytes"]),
         ("#/site", "site", &["Who moves how much", "Sets of running jobs", "S1"]),
         ("#/alarms", "alarms", &["Rules", "mostly-io"]),
@@ -213,7 +214,8 @@ fn the_dashboard_fits_the_metrics() {
     let server = Server::start(dir.path(), &["--cluster", "test"]);
     server.push(&bursts("a", 4, 15));
     server.wait("/api/v1/running", |all| all["jobs"][0]["period"].is_number());
-    server.push(&json!({"job": {"jobid": "a"}, "metrics": {"read_bytes": 1, "write_operations": 1, "read_operations": 1}}));
+    let others = json!({"read_bytes": 1, "write_operations": 1, "read_operations": 1});
+    server.push(&json!({"job": {"jobid": "a"}, "metrics": others}));
     let metrics = server.ask("GET", "/metrics", "").1;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/serve/grafana.json");
     let dashboard: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();

@@ -1,7 +1,9 @@
 // Applications and their models; the site; alarms.
 async function showApps() {
+  const mine = visit;
   make("h1", view, "Applications");
   const { apps } = await ask("api/v1/apps");
+  if (mine !== visit) return;
   if (!apps.length) return empty(view, "No application has run yet.");
   table(view, [
     ["Application", "wide", app => link(app.app, "#/app?" + query({ app: app.app }))],
@@ -88,8 +90,10 @@ async function showApp(app) {
 }
 
 async function showSite() {
+  const mine = visit;
   make("h1", view, "Site");
   const [site, schedule, quality] = await Promise.all([ask("api/v1/site?days=30"), ask("api/v1/schedule"), ask("api/v1/quality").catch(() => null)]);
+  if (mine !== visit) return;
   const total = rows => rows.reduce((s, row) => s + row.written_bytes + row.read_bytes, 0);
   if (quality && quality.quality.judged) {
     const q = quality.quality;

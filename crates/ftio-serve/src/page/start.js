@@ -15,7 +15,7 @@ async function route() {
   view.replaceChildren();
   try {
     await (pages[page] || showNow)();
-    view.dataset.ready = page;
+    if (mine === visit) view.dataset.ready = page;
   } catch (error) {
     if (mine === visit) { view.replaceChildren(); empty(view, `This cannot be shown: ${error.message}`); }
   }

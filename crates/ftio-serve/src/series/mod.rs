@@ -182,7 +182,7 @@ impl Series {
     /// Then fold until everything fits the budget. `false`: left out, because it is no number, its time
     /// cannot be, or its name is that of another kind.
     pub fn add(&mut self, name: &str, kind: Kind, time: f64, value: f64, budget: usize) -> bool {
-        if !value.is_finite() || !(time < LATEST) {
+        if !value.is_finite() || time.is_nan() || time >= LATEST {
             return false;
         }
         // Far ahead of what there is: widen the bins first instead of making empty ones.
@@ -231,7 +231,7 @@ impl Series {
 
     /// Spread `amount` evenly from `start` to `end` (seconds), in whole units whose sum is exact.
     pub fn spread(&mut self, name: &str, start: f64, end: f64, amount: u64, budget: usize) {
-        if start.is_nan() || !(end < LATEST) || !(start < LATEST) {
+        if start.is_nan() || end.is_nan() || start.max(end) >= LATEST {
             return;
         }
         let (start, end) = (start.max(0.0), end.max(start).max(0.0));
