@@ -41,6 +41,9 @@ Examples:
   Give running jobs I/O priorities by their periods, or simulate the effect:
       ftio schedule --configfs DIR run.msgpack
       ftio schedule simulate
+  Let the jobs on a file system take turns at I/O, and see who waits:
+      ftio arbiter --listen unix:/run/scratch.sock
+      ftio top --arbiter unix:/run/scratch.sock
   A page and an interface for all jobs of a site, whose traces are found below a directory:
       ftio serve --watch /scratch/traces
 
@@ -91,7 +94,9 @@ pub enum Command {
     Model(crate::model::Args),
     Categorize(Box<crate::categorize::Args>),
     Signature(Box<crate::signature::Args>),
-    Schedule(crate::schedule::Args),
+    Schedule(Box<crate::schedule::Args>),
+    Arbiter(crate::arbiter::Args),
+    Top(crate::top::Args),
     #[cfg(feature = "serve")]
     Serve(Box<crate::serve::Args>),
     #[cfg(feature = "serve")]

@@ -8,6 +8,7 @@ mod mpis;
 mod traced;
 
 mod asynchronous;
+mod below_mpi_io;
 mod clocks;
 mod coverage;
 mod damaged_traces;
@@ -19,6 +20,7 @@ mod fortran;
 mod harmless;
 mod installed;
 mod interrupted;
+mod iosets;
 mod jumps;
 mod kept;
 mod never_harmed;
