@@ -92,7 +92,12 @@ pub const ROUTES: &[Route] = &[
         get("/metrics/sd", &[], "Targets for Prometheus", prometheus::discovery),
     ),
     get("/job", &["jobid?"], "A running job and its counters, or all of them", compat::jobs::job),
-    get("/job/list", &[], "Descriptions of running jobs", compat::jobs::list),
+    get(
+        "/job/list",
+        &[],
+        "Descriptions of running jobs, then of the latest that have ended",
+        compat::jobs::list,
+    ),
     get("/queue/list", &[], "What squeue says", compat::jobs::queue),
     get(
         "/queue/model",

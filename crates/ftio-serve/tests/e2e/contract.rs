@@ -63,7 +63,11 @@ const TABLE: &[(&str, Check)] = &[
             })
     }),
     ("/job?jobid=main", |v| v["desc"]["jobid"] == "main"),
-    ("/job/list", |v| v[0]["jobid"] == "main" && v[1]["jobid"] == "live" && has(&v[1], &DESC)),
+    ("/job/list", |v| {
+        let ended =
+            v.as_array().is_some_and(|all| all.len() == 6 && all[2..].iter().all(|job| job["end_time"] != 0));
+        v[0]["jobid"] == "main" && v[1]["jobid"] == "live" && has(&v[1], &DESC) && ended
+    }),
     ("/queue/list", |v| v["jobs"].is_object()),
     ("/trace/list", |v| {
         v.as_array()

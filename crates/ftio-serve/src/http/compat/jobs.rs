@@ -2,6 +2,8 @@
 
 use super::counters;
 use crate::http::context::{Answer, Context, Result, absent};
+use crate::job::State;
+use crate::store::{JobFilter, Sort};
 use serde_json::{Value, json};
 
 /// `/job`: one job with its counters, or all.
@@ -30,14 +32,19 @@ pub fn job(context: &Context) -> Result {
     }
 }
 
-/// `/job/list`.
+/// `/job/list`: running jobs, then the latest that have ended; the `end_time` of these is not 0.
 pub fn list(context: &Context) -> Result {
+    const MOST: usize = 500;
     let viewer = context.viewer();
     let mut all = vec![context.service.main(&viewer).0];
-    let running = context.service.running();
-    all.extend(
-        running.jobs.values().filter(|job| viewer.sees(job.row.owner)).map(|job| job.row.desc.clone()),
-    );
+    {
+        let running = context.service.running();
+        let own = running.jobs.values().filter(|job| viewer.sees(job.row.owner));
+        all.extend(own.map(|job| job.row.desc.clone()));
+    }
+    let filter = JobFilter { sort: Sort::End, limit: MOST, ..JobFilter::default() };
+    let latest = context.service.reader().jobs(&filter, &viewer)?;
+    all.extend(latest.into_iter().filter(|row| row.state != State::Running).map(|row| row.desc));
     Ok(Answer::json(&all))
 }
 
