@@ -271,10 +271,10 @@ fn class_line(class: &ClassSummary) -> String {
     if let Some(each) = class.bandwidth {
         bandwidth += &format!(", {} per rank", si(each, "B/s"));
     }
+    let of_ranks = class.ranks.map(|_| format!(" of {}", ranks(class.ranks))).unwrap_or_default();
     format!(
-        "{} of {}, {} in {}{bandwidth}",
+        "{}{of_ranks}, {} in {}{bandwidth}",
         counted(class.ops, "operation"),
-        ranks(class.ranks),
         bytes(class.bytes as f64),
         seconds(class.time),
     )

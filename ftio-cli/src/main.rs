@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod advise;
+mod arbiter;
 mod canvas;
 mod categorize;
 mod clean;
@@ -27,6 +28,7 @@ mod signal;
 mod signature;
 mod study;
 mod terminal;
+mod top;
 mod trace;
 mod values;
 
@@ -76,6 +78,8 @@ fn main() -> ExitCode {
         Some(Command::Scale(args)) => scale::run(&args),
         Some(Command::Model(args)) => model::run(&args),
         Some(Command::Schedule(args)) => schedule::run(&args),
+        Some(Command::Arbiter(args)) => arbiter::run(&args),
+        Some(Command::Top(args)) => top::run(&args),
         Some(Command::Categorize(args)) => categorize::run(&args),
         Some(Command::Signature(args)) => signature::run(&args),
         None => match cli.detect.traces.first().and_then(|word| typo::meant(word, &commands)) {

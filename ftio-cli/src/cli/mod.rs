@@ -41,6 +41,9 @@ Examples:
   Give running jobs I/O priorities by their periods, or simulate the effect:
       ftio schedule --configfs DIR run.msgpack
       ftio schedule simulate
+  Let the jobs on a file system take turns at I/O, and see who waits:
+      ftio arbiter --listen unix:/run/scratch.sock
+      ftio top --arbiter unix:/run/scratch.sock
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -89,7 +92,9 @@ pub enum Command {
     Model(crate::model::Args),
     Categorize(Box<crate::categorize::Args>),
     Signature(Box<crate::signature::Args>),
-    Schedule(crate::schedule::Args),
+    Schedule(Box<crate::schedule::Args>),
+    Arbiter(crate::arbiter::Args),
+    Top(crate::top::Args),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
