@@ -24,6 +24,8 @@ mod report;
 mod run;
 mod scale;
 mod schedule;
+#[cfg(feature = "serve")]
+mod serve;
 mod signal;
 mod signature;
 mod study;
@@ -82,6 +84,10 @@ fn main() -> ExitCode {
         Some(Command::Top(args)) => top::run(&args),
         Some(Command::Categorize(args)) => categorize::run(&args),
         Some(Command::Signature(args)) => signature::run(&args),
+        #[cfg(feature = "serve")]
+        Some(Command::Serve(args)) => serve::run(&args),
+        #[cfg(feature = "serve")]
+        Some(Command::Agent(args)) => serve::agent::run(&args),
         None => match cli.detect.traces.first().and_then(|word| typo::meant(word, &commands)) {
             Some(meant) => {
                 let word = cli.detect.traces[0].display();

@@ -26,6 +26,8 @@ mod run;
 mod scale;
 mod schedule;
 mod schemas;
+#[cfg(feature = "serve")]
+mod serve;
 mod signature;
 mod support;
 mod trace;
