@@ -11,28 +11,36 @@ pub(super) struct Reservation {
     pub extra: u32,
 }
 
+/// The earliest time at which `need` nodes are free, if some are now and others are later.
+pub(super) fn earliest(mut ends: Vec<(f64, u32)>, mut available: u32, need: u32, now: f64) -> Reservation {
+    if available >= need {
+        return Reservation { time: now, extra: available - need };
+    }
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut ends = ends.into_iter().peekable();
+    while let Some((time, nodes)) = ends.next() {
+        available += nodes;
+        let more_now = ends.peek().is_some_and(|(next, _)| *next == time);
+        if available >= need && !more_now {
+            return Reservation { time, extra: available - need };
+        }
+    }
+    Reservation { time: f64::INFINITY, extra: 0 }
+}
+
 impl Batch<'_> {
     /// The earliest time at which `need` nodes are free, if running jobs take as long as estimated and give
     /// back now what they were lent.
     pub(super) fn reservation(&self, need: u32) -> Reservation {
-        let mut available = self.available();
+        let available = self.available();
         if available >= need {
             return Reservation { time: self.now, extra: available - need };
         }
         let lent = |place: usize| if self.mebf() { self.running[place].lent() } else { 0 };
-        let mut ends: Vec<(f64, u32)> = (0..self.running.len())
+        let ends = (0..self.running.len())
             .map(|place| (self.running[place].frees(self.now), self.running[place].nodes - lent(place)))
             .collect();
-        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut ends = ends.into_iter().peekable();
-        while let Some((time, nodes)) = ends.next() {
-            available += nodes;
-            let more_now = ends.peek().is_some_and(|(next, _)| *next == time);
-            if available >= need && !more_now {
-                return Reservation { time, extra: available - need };
-            }
-        }
-        Reservation { time: f64::INFINITY, extra: 0 }
+        earliest(ends, available, need, self.now)
     }
 
     /// Start jobs behind the first one; has any started?

@@ -25,6 +25,8 @@ pub(crate) struct Batch<'a> {
     pub running: Vec<Running<'a>>,
     /// Places in the workload, the first to start first.
     pub queue: Vec<usize>,
+    /// The first of the queue that did not fit, and when it could start when it became the first.
+    promise: Option<(usize, f64)>,
     balance: balance::Balance,
     runs: Vec<Option<JobRun>>,
     events: Vec<Event>,
@@ -40,6 +42,7 @@ impl<'a> Batch<'a> {
             free: settings.nodes,
             running: Vec::new(),
             queue: Vec::new(),
+            promise: None,
             balance: balance::Balance::default(),
             runs: vec![None; jobs.len()],
             events: Vec::new(),
@@ -118,6 +121,10 @@ impl<'a> Batch<'a> {
             let Some(&head) = self.queue.first() else { break };
             if self.settings.policy == Policy::Fcfs {
                 return;
+            }
+            if self.mebf() && self.promise.is_none_or(|(first, _)| first != head) {
+                let need = self.jobs[head].preferred.min(self.settings.nodes);
+                self.promise = Some((head, self.reservation(need).time));
             }
             if self.backfill(head) {
                 continue;

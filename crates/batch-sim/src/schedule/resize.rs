@@ -1,7 +1,7 @@
 //! Running malleable jobs that get more nodes, or give some up.
 
 use super::Batch;
-use super::backfill::Reservation;
+use super::backfill::{Reservation, earliest};
 use crate::engine::EventKind;
 use crate::job::{Job, Kind};
 use crate::settings::Expansion;
@@ -174,8 +174,13 @@ impl Batch<'_> {
             plan.sizes.push((donor.place, donor.assigned - given));
             plan.available += given;
         }
-        let possible = plan.available >= need && !plan.sizes.is_empty();
-        (possible && (self.queue[0] == index || self.keeps(&plan, index, reserved))).then_some(plan)
+        if plan.available < need || plan.sizes.is_empty() {
+            return None;
+        }
+        if self.queue[0] != index {
+            harm += self.harm_to_head(&plan, index, reserved)?;
+        }
+        (harm < spared).then_some(plan)
     }
 
     /// By how much the slowdown of a running job grows if it gives up nodes for as long as another one runs.
@@ -187,23 +192,26 @@ impl Batch<'_> {
         delay / running.job.estimate.max(SHORTEST)
     }
 
-    /// The first of the queue can still start when it was promised.
-    fn keeps(&self, plan: &Plan, index: usize, reserved: Reservation) -> bool {
-        let job = &self.jobs[index];
+    /// By how much the slowdown of the first of the queue grows if this job starts before it; `None` if that
+    /// would delay it by more than its own time beyond what it was promised.
+    fn harm_to_head(&self, plan: &Plan, index: usize, reserved: Reservation) -> Option<f64> {
+        let (head, job) = (&self.jobs[self.queue[0]], &self.jobs[index]);
         let nodes = plan.available.min(job.preferred);
-        let need = self.jobs[self.queue[0]].preferred.min(self.settings.nodes);
-        let end = self.now + job.estimate * job.ratio(nodes);
-        let mut there = plan.available - nodes + if end <= reserved.time { nodes } else { 0 };
-        for (place, running) in self.running.iter().enumerate() {
-            let new = plan.sizes.iter().find(|(other, _)| *other == place).map(|(_, nodes)| *nodes);
-            let stays = new.unwrap_or(running.nodes - running.lent());
-            let frees = match new {
-                Some(nodes) => self.now + running.left_on(nodes, self.now) + self.settings.cost,
-                None => running.frees(self.now),
-            };
-            there += if frees <= reserved.time { stays } else { 0 };
-        }
-        there >= need
+        let running = self.running.iter().enumerate().map(|(place, running)| {
+            match plan.sizes.iter().find(|(other, _)| *other == place) {
+                Some((_, nodes)) => {
+                    (self.now + running.left_on(*nodes, self.now) + self.settings.cost, *nodes)
+                }
+                None => (running.frees(self.now), running.nodes - running.lent()),
+            }
+        });
+        let own = (self.now + job.estimate * job.ratio(nodes), nodes);
+        let need = head.preferred.min(self.settings.nodes);
+        let then = earliest(running.chain([own]).collect(), plan.available - nodes, need, self.now);
+        let promised = self.promise.map_or(reserved.time, |(_, time)| time);
+        let delay = (then.time - reserved.time).max(0.0);
+        let within = then.time <= reserved.time.max(promised + head.estimate);
+        within.then(|| delay / head.estimate.max(SHORTEST))
     }
 
     /// What a job can give up beside what it was lent (Eq. 4.1 to 4.4, with the job's model of its time).
