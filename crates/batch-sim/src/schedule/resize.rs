@@ -20,11 +20,14 @@ struct Donor {
     gives: u32,
 }
 
-/// Running jobs and the sizes that they are shrunk to.
+/// A job of the queue, and running jobs with the sizes that they are shrunk to for it.
 struct Plan {
+    index: usize,
     sizes: Vec<(usize, u32)>,
     /// Nodes for the job that is to start.
     available: u32,
+    /// By how much the sum of all slowdowns shrinks.
+    gain: f64,
 }
 
 impl Batch<'_> {
@@ -111,21 +114,17 @@ impl Batch<'_> {
         let reserved = self.reservation(self.jobs[head].preferred.min(self.settings.nodes));
         let available = self.available();
         let most = available + donors.iter().map(|donor| donor.gives).sum::<u32>();
-        for place in 0..self.queue.len() {
-            let index = self.queue[place];
-            let job = &self.jobs[index];
-            if job.least() > most {
-                continue;
-            }
-            let Some(plan) = self.plan(index, available, &donors, reserved) else { continue };
-            let kind = if place == 0 { EventKind::Start } else { EventKind::Backfill };
-            for (place, nodes) in &plan.sizes {
-                self.resize(*place, *nodes);
-            }
-            self.start(index, plan.available.min(job.preferred), kind);
-            return true;
+        let plans = self.queue.iter().filter(|index| self.jobs[**index].least() <= most);
+        let plans = plans.filter_map(|index| self.plan(*index, available, &donors, reserved));
+        // The first of equals, which is the one of the highest priority.
+        let best = plans.reduce(|best, plan| if plan.gain > best.gain { plan } else { best });
+        let Some(plan) = best else { return false };
+        for (place, nodes) in &plan.sizes {
+            self.resize(*place, *nodes);
         }
-        false
+        let kind = if plan.index == head { EventKind::Start } else { EventKind::Backfill };
+        self.start(plan.index, plan.available.min(self.jobs[plan.index].preferred), kind);
+        true
     }
 
     /// Running jobs that can give up nodes: the lowest priority first, then the longest job, which feels the
@@ -157,7 +156,7 @@ impl Batch<'_> {
         // A job that has waited long is expected to wait as long again.
         let waits = (reserved.time - self.now).max(self.now - job.submit);
         let spared = waits / job.estimate.max(SHORTEST);
-        let mut plan = Plan { sizes: Vec::new(), available };
+        let mut plan = Plan { index, sizes: Vec::new(), available, gain: 0.0 };
         let mut harm = 0.0;
         for donor in donors {
             let other = self.running[donor.place].job;
@@ -180,7 +179,8 @@ impl Batch<'_> {
         if self.queue[0] != index {
             harm += self.harm_to_head(&plan, index, reserved)?;
         }
-        (harm < spared).then_some(plan)
+        plan.gain = spared - harm;
+        (plan.gain > 0.0).then_some(plan)
     }
 
     /// By how much the slowdown of a running job grows if it gives up nodes for as long as another one runs.
