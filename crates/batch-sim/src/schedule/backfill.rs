@@ -84,10 +84,9 @@ impl Batch<'_> {
 
     /// Of the jobs that may start, the one that brings the machine's I/O closest to the workload's.
     fn balanced(&self, available: u32, reserved: Reservation) -> Option<usize> {
-        let target = self.balance.workload();
         let allowed = self.queue[1..].iter().copied();
         let allowed = allowed.filter(|index| self.may_start(&self.jobs[*index], available, reserved));
-        let away = |index: usize| (self.balance.with(&self.jobs[index], self.jobs[index].preferred) - target).abs();
+        let away = |index: usize| self.balance.away_with(&self.jobs[index], self.jobs[index].preferred);
         // The first of equals, which is the one of the highest priority.
         allowed.map(|index| (away(index), index)).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, index)| index)
     }

@@ -4,7 +4,13 @@
 //! machine is the mean over the nodes of the running jobs, that of the workload over those of running and
 //! queued jobs; each job counts as far as its numbers are to be trusted.
 
-use crate::job::Job;
+use super::Batch;
+use crate::job::{Job, Kind};
+
+/// The machine may be this far from the workload before running jobs are changed.
+const TOLERANCE: f64 = 0.1;
+/// A change has to leave at most this part of the distance.
+const WORTHWHILE: f64 = 0.8;
 
 /// Sums over jobs, each with its reliability: bandwidth, and nodes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,10 +61,68 @@ impl Balance {
         Sum { bandwidth, nodes: self.running.nodes + self.queued.nodes }.intensity()
     }
 
-    /// Intensity of the running jobs if this one ran as well.
-    pub fn with(&self, job: &Job, nodes: u32) -> f64 {
+    /// Intensity of the running jobs.
+    pub fn machine(&self) -> f64 {
+        self.running.intensity()
+    }
+
+    /// How far the machine is from the workload if this job ran as well.
+    pub fn away_with(&self, job: &Job, nodes: u32) -> f64 {
         let mut sum = self.running;
         sum.add(job, nodes, 1.0);
-        sum.intensity()
+        (sum.intensity() - self.workload()).abs()
+    }
+
+    /// The same if running jobs had other sizes: job, nodes before, nodes after.
+    pub fn away_after(&self, changes: &[(&Job, u32, u32)]) -> f64 {
+        let mut sum = self.running;
+        for (job, before, after) in changes {
+            sum.add(job, *before, -1.0);
+            sum.add(job, *after, 1.0);
+        }
+        (sum.intensity() - self.workload()).abs()
+    }
+}
+
+impl Batch<'_> {
+    /// Move nodes from one running malleable job to another, if that brings the machine clearly closer to the
+    /// workload.
+    pub(super) fn rebalance(&mut self) {
+        let (machine, workload) = (self.balance.machine(), self.balance.workload());
+        if workload <= 0.0 || (machine - workload).abs() < TOLERANCE * workload {
+            return;
+        }
+        let may = |place: &usize| {
+            let running = &self.running[*place];
+            running.job.kind == Kind::Malleable && !running.changed && !running.kept
+        };
+        let places: Vec<usize> = (0..self.running.len()).filter(may).collect();
+        let mut best: Option<(f64, [(usize, u32); 2])> = None;
+        for from in &places {
+            let giver = &self.running[*from];
+            let least = giver.job.min.max(giver.job.preferred.div_ceil(2));
+            let gives = giver.nodes.saturating_sub(least);
+            for to in places.iter().filter(|to| *to != from) {
+                let taker = &self.running[*to];
+                let takes = taker.job.max.min(self.settings.nodes).saturating_sub(taker.nodes);
+                let mut moved = gives.min(takes);
+                while moved > 0 {
+                    let sizes = [(*from, giver.nodes - moved), (*to, taker.nodes + moved)];
+                    let changes =
+                        [(giver.job, giver.nodes, sizes[0].1), (taker.job, taker.nodes, sizes[1].1)];
+                    let away = self.balance.away_after(&changes);
+                    if best.is_none_or(|(least, _)| away < least) {
+                        best = Some((away, sizes));
+                    }
+                    moved /= 2;
+                }
+            }
+        }
+        let Some((away, sizes)) = best else { return };
+        if away < WORTHWHILE * (machine - workload).abs() {
+            for (place, nodes) in sizes {
+                self.resize(place, nodes);
+            }
+        }
     }
 }

@@ -136,6 +136,9 @@ impl<'a> Batch<'a> {
         if self.mebf() && self.free > 0 {
             self.expand();
         }
+        if self.mebf() && self.settings.balance {
+            self.rebalance();
+        }
     }
 
     /// The first of the queue and the size at which it starts now.
