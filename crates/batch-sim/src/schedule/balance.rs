@@ -34,11 +34,16 @@ impl Sum {
 pub(super) struct Balance {
     running: Sum,
     queued: Sum,
+    /// Every job that was ever submitted, with its node-seconds.
+    all: Sum,
 }
 
 impl Balance {
     pub fn queued(&mut self, job: &Job) {
         self.queued.add(job, job.preferred, 1.0);
+        let weight = job.reliability * job.estimate;
+        self.all.bandwidth += weight * job.mean_bandwidth(job.preferred);
+        self.all.nodes += weight * f64::from(job.preferred);
     }
 
     pub fn started(&mut self, job: &Job, nodes: u32) {
@@ -57,8 +62,7 @@ impl Balance {
 
     /// Intensity of the running and queued jobs.
     pub fn workload(&self) -> f64 {
-        let bandwidth = self.running.bandwidth + self.queued.bandwidth;
-        Sum { bandwidth, nodes: self.running.nodes + self.queued.nodes }.intensity()
+        self.all.intensity()
     }
 
     /// Intensity of the running jobs.
