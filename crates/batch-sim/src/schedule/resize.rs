@@ -64,7 +64,11 @@ impl Batch<'_> {
                 running.job.kind == Kind::Malleable && !running.changed && more
             })
             .collect();
-        places.sort_by(|a, b| self.by_use(*a, *b));
+        if self.settings.balance {
+            self.by_balance(&mut places);
+        } else {
+            places.sort_by(|a, b| self.by_use(*a, *b));
+        }
         // What jobs gave up comes back first, however jobs are expanded.
         for place in &places {
             let running = &self.running[*place];
@@ -81,12 +85,30 @@ impl Batch<'_> {
             let running = &self.running[place];
             let max = running.job.max.min(self.settings.nodes);
             let more = self.settings.expansion.more(running.nodes, max, self.free);
-            if more > 0 && self.gains(place, running.nodes + more) {
+            let fits = !self.settings.balance || self.helps_balance(place, running.nodes + more);
+            if more > 0 && fits && self.gains(place, running.nodes + more) {
                 let nodes = running.nodes + more;
                 self.running[place].kept |= self.settings.expansion == Expansion::AggressiveKept;
                 self.resize(place, nodes);
             }
         }
+    }
+
+    /// First the jobs whose expansion brings the machine closest to the workload.
+    fn by_balance(&self, places: &mut [usize]) {
+        let away = |place: usize| {
+            let running = &self.running[place];
+            let nodes = running.job.max.min(running.nodes + self.free);
+            self.balance.away_after(&[(running.job, running.nodes, nodes)])
+        };
+        places.sort_by(|a, b| away(*a).total_cmp(&away(*b)).then_with(|| self.by_use(*a, *b)));
+    }
+
+    /// With more nodes for this job, the machine would be no further from the workload.
+    fn helps_balance(&self, place: usize, nodes: u32) -> bool {
+        let running = &self.running[place];
+        let now = self.balance.away_after(&[]);
+        self.balance.away_after(&[(running.job, running.nodes, nodes)]) <= now
     }
 
     /// The job is not nearly over, it ends earlier with more nodes, and nodes that it would keep do not delay
@@ -146,6 +168,16 @@ impl Batch<'_> {
             let longest = b.job.estimate.total_cmp(&a.job.estimate).then(a.index.cmp(&b.index));
             a.job.priority.cmp(&b.job.priority).then(longest)
         });
+        if self.settings.balance {
+            let away = |donor: &Donor| {
+                let running = &self.running[donor.place];
+                self.balance.away_after(&[(running.job, running.nodes, donor.assigned - donor.gives)])
+            };
+            donors.sort_by(|a, b| {
+                let (first, second) = (self.running[a.place].job, self.running[b.place].job);
+                first.priority.cmp(&second.priority).then(away(a).total_cmp(&away(b)))
+            });
+        }
         donors
     }
 
