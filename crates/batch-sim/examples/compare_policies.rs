@@ -15,14 +15,16 @@ fn main() {
     for seed in 1..=seeds {
         for malleable in [0.0, 0.3, 0.6, 1.0] {
             let jobs = workload(&Options { jobs, nodes, load, malleable, overestimate, seed });
-            let mut policies = vec![(Policy::Fcfs, Expansion::Aggressive), (Policy::Easy, Expansion::Aggressive)];
+            let mut policies =
+                vec![(Policy::Fcfs, Expansion::Aggressive), (Policy::Easy, Expansion::Aggressive)];
             policies.extend(Expansion::ALL.map(|expansion| (Policy::Mebf, expansion)));
             for (policy, expansion) in policies {
                 for balance in [false, true] {
                     if balance && policy == Policy::Fcfs {
                         continue;
                     }
-                    let settings = Settings { nodes, policy, expansion, balance, cost, ..Settings::default() };
+                    let settings =
+                        Settings { nodes, policy, expansion, balance, cost, ..Settings::default() };
                     let begun = Instant::now();
                     let outcome = simulate(&jobs, &settings).expect("a workload that fits");
                     let seconds = begun.elapsed().as_secs_f64();

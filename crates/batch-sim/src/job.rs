@@ -107,7 +107,9 @@ impl Job {
         };
         if self.min == 0 || self.min > self.preferred || self.preferred > self.max {
             let (min, preferred, max) = (self.min, self.preferred, self.max);
-            return Some(format!("its sizes are {min}, {preferred}, {max}: expected 1 ≤ min ≤ preferred ≤ max"));
+            return Some(format!(
+                "its sizes are {min}, {preferred}, {max}: expected 1 ≤ min ≤ preferred ≤ max"
+            ));
         }
         if !self.submit.is_finite() {
             return Some(format!("it is submitted at {}", self.submit));

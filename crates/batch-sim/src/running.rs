@@ -66,9 +66,9 @@ impl<'a> Running<'a> {
         owed + (self.job.estimate - done).max(0.0) * self.job.ratio(nodes)
     }
 
-    /// Nodes beyond its preferred ones, which it gives back when others need them.
+    /// Nodes beyond its preferred ones, which it gives back when a job starts on them.
     pub fn lent(&self) -> u32 {
-        let may_shrink = self.job.kind == Kind::Malleable && !self.kept && !self.changed;
+        let may_shrink = self.job.kind == Kind::Malleable && !self.kept;
         if may_shrink { self.nodes.saturating_sub(self.job.preferred) } else { 0 }
     }
 

@@ -47,7 +47,9 @@ impl Scaling {
             return 1.0;
         }
         match self {
-            Scaling::Serial(serial) => serial + (1.0 - serial) * f64::from(preferred) / f64::from(nodes.max(1)),
+            Scaling::Serial(serial) => {
+                serial + (1.0 - serial) * f64::from(preferred) / f64::from(nodes.max(1))
+            }
             Scaling::Formula { .. } => self.formula(nodes) / self.formula(preferred),
         }
     }
@@ -71,7 +73,10 @@ impl Scaling {
         let bad = |nodes: &u32| !(self.formula(*nodes).is_finite() && self.formula(*nodes) > 0.0);
         let nodes = [min, preferred, max].into_iter().find(bad)?;
         let time = self.formula(nodes);
-        Some(format!("by its model it takes {time} on {}", if nodes == 1 { "1 node".into() } else { format!("{nodes} nodes") }))
+        Some(format!(
+            "by its model it takes {time} on {}",
+            if nodes == 1 { "1 node".into() } else { format!("{nodes} nodes") }
+        ))
     }
 }
 

@@ -251,7 +251,10 @@ mod tests {
                 &format!("{standard} malleable 8 4"),
                 "line 1: job 1: its sizes are 8, 4, 4: expected 1 ≤ min ≤ preferred ≤ max",
             ),
-            (";ExtraColumns: kind size", &format!("line 1: unknown column size: expected some of {}", EXTRA.join(", "))),
+            (
+                ";ExtraColumns: kind size",
+                &format!("line 1: unknown column size: expected some of {}", EXTRA.join(", ")),
+            ),
         ] {
             assert_eq!(read(text).unwrap_err().to_string(), problem);
         }

@@ -8,7 +8,7 @@ use super::Batch;
 use crate::job::{Job, Kind};
 
 /// The machine may be this far from the workload before running jobs are changed.
-const TOLERANCE: f64 = 0.1;
+const TOLERANCE: f64 = 0.12;
 /// A change has to leave at most this part of the distance.
 const WORTHWHILE: f64 = 0.8;
 
@@ -34,16 +34,11 @@ impl Sum {
 pub(super) struct Balance {
     running: Sum,
     queued: Sum,
-    /// Every job that was ever submitted, with its node-seconds.
-    all: Sum,
 }
 
 impl Balance {
     pub fn queued(&mut self, job: &Job) {
         self.queued.add(job, job.preferred, 1.0);
-        let weight = job.reliability * job.estimate;
-        self.all.bandwidth += weight * job.mean_bandwidth(job.preferred);
-        self.all.nodes += weight * f64::from(job.preferred);
     }
 
     pub fn started(&mut self, job: &Job, nodes: u32) {
@@ -62,7 +57,8 @@ impl Balance {
 
     /// Intensity of the running and queued jobs.
     pub fn workload(&self) -> f64 {
-        self.all.intensity()
+        let bandwidth = self.running.bandwidth + self.queued.bandwidth;
+        Sum { bandwidth, nodes: self.running.nodes + self.queued.nodes }.intensity()
     }
 
     /// Intensity of the running jobs.
@@ -89,6 +85,13 @@ impl Balance {
 }
 
 impl Batch<'_> {
+    /// With another size of this job, the machine would be no further from the workload, or close to it.
+    pub(super) fn helps_balance(&self, place: usize, nodes: u32) -> bool {
+        let running = &self.running[place];
+        let now = self.balance.away_after(&[]).max(TOLERANCE * self.balance.workload());
+        self.balance.away_after(&[(running.job, running.nodes, nodes)]) <= now
+    }
+
     /// Move nodes from one running malleable job to another, if that brings the machine clearly closer to the
     /// workload.
     pub(super) fn rebalance(&mut self) {

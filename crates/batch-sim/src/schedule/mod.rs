@@ -61,11 +61,7 @@ impl<'a> Batch<'a> {
     /// By priority, then by submission.
     fn order(&self, a: usize, b: usize) -> Ordering {
         let (first, second) = (&self.jobs[a], &self.jobs[b]);
-        second
-            .priority
-            .cmp(&first.priority)
-            .then(first.submit.total_cmp(&second.submit))
-            .then(a.cmp(&b))
+        second.priority.cmp(&first.priority).then(first.submit.total_cmp(&second.submit)).then(a.cmp(&b))
     }
 
     fn tell(&mut self, kind: EventKind, job: u64, nodes: u32) {

@@ -104,13 +104,6 @@ impl Batch<'_> {
         places.sort_by(|a, b| away(*a).total_cmp(&away(*b)).then_with(|| self.by_use(*a, *b)));
     }
 
-    /// With more nodes for this job, the machine would be no further from the workload.
-    fn helps_balance(&self, place: usize, nodes: u32) -> bool {
-        let running = &self.running[place];
-        let now = self.balance.away_after(&[]);
-        self.balance.away_after(&[(running.job, running.nodes, nodes)]) <= now
-    }
-
     /// The job is not nearly over, it ends earlier with more nodes, and nodes that it would keep do not delay
     /// the first of the queue.
     fn gains(&self, place: usize, nodes: u32) -> bool {
