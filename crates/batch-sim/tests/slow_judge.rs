@@ -27,6 +27,11 @@ fn slow(jobs: &[Job], nodes: u32, policy: Policy) -> Vec<u64> {
     let mut starts = vec![None; jobs.len()];
     let mut state = Slow { running: Vec::new(), queue: Vec::new() };
     for now in 0.. {
+        // The scheduler looks when a job comes or ends.
+        let ends = state.running.iter().any(|run| run.2 == now);
+        if !ends && jobs.iter().all(|job| job.submit as u64 != now) {
+            continue;
+        }
         state.running.retain(|run| run.2 > now);
         for (index, _) in jobs.iter().enumerate().filter(|(_, job)| job.submit as u64 == now) {
             state.queue.push(index);
