@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod advise;
+mod batch;
 mod canvas;
 mod categorize;
 mod clean;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         Some(Command::Schedule(args)) => schedule::run(&args),
         Some(Command::Categorize(args)) => categorize::run(&args),
         Some(Command::Signature(args)) => signature::run(&args),
+        Some(Command::Batch(args)) => batch::run(&args),
         None => match cli.detect.traces.first().and_then(|word| typo::meant(word, &commands)) {
             Some(meant) => {
                 let word = cli.detect.traces[0].display();

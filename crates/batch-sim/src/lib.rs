@@ -4,7 +4,7 @@
 //! backfilling, and MEBF (Malleable EASY Backfilling), which also expands and shrinks running jobs. With
 //! [`Settings::balance`], jobs that are allowed to start are chosen so that the I/O of the running jobs stays
 //! close to that of the whole workload. [`swf`] reads workloads, [`lublin`] makes them, and [`Metrics`] says
-//! what came out.
+//! what came out. [`queue`] is about the I/O queue that the jobs share.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -14,6 +14,7 @@ mod job;
 pub mod lublin;
 mod metrics;
 
+pub mod queue;
 mod running;
 mod scaling;
 mod schedule;

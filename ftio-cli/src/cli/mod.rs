@@ -41,6 +41,8 @@ Examples:
   Give running jobs I/O priorities by their periods, or simulate the effect:
       ftio schedule --configfs DIR run.msgpack
       ftio schedule simulate
+  What malleable jobs would change in a batch system:
+      ftio batch simulate jobs.swf --nodes 128
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -90,6 +92,7 @@ pub enum Command {
     Categorize(Box<crate::categorize::Args>),
     Signature(Box<crate::signature::Args>),
     Schedule(crate::schedule::Args),
+    Batch(Box<crate::batch::Args>),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
