@@ -3,6 +3,7 @@
 mod generate;
 mod inputs;
 mod picture;
+mod queue;
 mod simulate;
 
 use crate::exit::Exit;
@@ -15,6 +16,8 @@ Examples:
       ftio batch simulate jobs.swf
   The workload of your own machine, from the Parallel Workloads Archive or from its accounting:
       ftio batch simulate machine.swf --nodes 1024 --policy easy
+  How many of eight jobs do I/O at the same time:
+      ftio batch queue run.msgpack --copies 8
 
 Exit status: 0 done, 1 failed, 2 wrong usage.";
 
@@ -30,6 +33,7 @@ pub struct Args {
 pub enum BatchCommand {
     Simulate(simulate::Args),
     Generate(generate::Args),
+    Queue(queue::Args),
 }
 
 /// Simulate, or make something to simulate.
@@ -37,5 +41,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         BatchCommand::Simulate(args) => simulate::run(args),
         BatchCommand::Generate(args) => generate::run(args),
+        BatchCommand::Queue(args) => queue::run(args),
     }
 }
