@@ -244,8 +244,10 @@ fn member(jobs: &[&Phases], args: &Args) -> anyhow::Result<Member> {
     let compute = (length - io) / each;
     if compute <= 0.0 || service <= 0.0 {
         let name = &jobs[0].name;
-        return Err(anyhow::anyhow!("it does I/O all the time, or none that takes time"))
-            .with_context(|| name.clone());
+        return Err(anyhow::anyhow!(
+            "it does I/O all the time, or none that takes time; a smaller --gap may tell phases apart"
+        ))
+        .with_context(|| name.clone());
     }
     Ok(Member { jobs: 0, compute, service })
 }

@@ -83,6 +83,23 @@ fn models_and_traces_tell_about_jobs() {
 }
 
 #[test]
+fn the_queue_of_jobs_from_their_traces() {
+    let dir = tempdir().unwrap();
+    Script::bursts(4, 12).write(&dir.path().join("run.msgpack"));
+    let args = ["batch", "queue", "run.msgpack", "--copies", "4", "--bandwidth", "1e6", "--gap", "0.5"];
+    let output = ftio(dir.path(), &[&args[..], &["--json", "--plot", "queue.svg"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    valid(&stdout(&output), "ftio.batch-queue/1");
+    let found = &objects(&stdout(&output))[0];
+    let shares = found["stationary"].as_array().unwrap();
+    assert_eq!((found["jobs"].as_u64(), shares.len()), (Some(4), 5));
+    assert!((shares.iter().map(|share| share.as_f64().unwrap()).sum::<f64>() - 1.0).abs() < 1e-9);
+    assert!(fs::read_to_string(dir.path().join("queue.svg")).unwrap().contains("I/O queue of 4 jobs"));
+    let table = stdout(&ftio(dir.path(), &args));
+    assert!(table.contains("of 4 jobs in the I/O queue on average"), "{table}");
+}
+
+#[test]
 fn what_is_wrong_is_told() {
     let dir = tempdir().unwrap();
     fs::write(dir.path().join("a.swf"), PLAIN).unwrap();

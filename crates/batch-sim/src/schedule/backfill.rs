@@ -1,6 +1,6 @@
 //! Jobs that start before the first of the queue, because they do not delay it.
 
-use super::Batch;
+use super::{Batch, balance};
 use crate::engine::EventKind;
 use crate::job::Job;
 
@@ -82,12 +82,22 @@ impl Batch<'_> {
         nodes <= available && (self.now + job.estimate <= reserved.time || nodes <= reserved.extra)
     }
 
-    /// Of the jobs that may start, the one that brings the machine's I/O closest to the workload's.
+    /// Of the jobs that may start, the first that leaves the machine's I/O close to the workload's, or else the
+    /// one that brings it closest.
     fn balanced(&self, available: u32, reserved: Reservation) -> Option<usize> {
         let allowed = self.queue[1..].iter().copied();
         let allowed = allowed.filter(|index| self.may_start(&self.jobs[*index], available, reserved));
-        let away = |index: usize| self.balance.away_with(&self.jobs[index], self.jobs[index].preferred);
-        // The first of equals, which is the one of the highest priority.
-        allowed.map(|index| (away(index), index)).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, index)| index)
+        let close = balance::TOLERANCE * self.balance.workload();
+        let mut best: Option<(f64, usize)> = None;
+        for index in allowed {
+            let away = self.balance.away_with(&self.jobs[index], self.jobs[index].preferred);
+            if away <= close {
+                return Some(index);
+            }
+            if best.is_none_or(|(least, _)| away < least) {
+                best = Some((away, index));
+            }
+        }
+        best.map(|(_, index)| index)
     }
 }

@@ -8,7 +8,7 @@ use super::Batch;
 use crate::job::{Job, Kind};
 
 /// The machine may be this far from the workload before running jobs are changed.
-const TOLERANCE: f64 = 0.12;
+pub(super) const TOLERANCE: f64 = 0.12;
 /// A change has to leave at most this part of the distance.
 const WORTHWHILE: f64 = 0.8;
 

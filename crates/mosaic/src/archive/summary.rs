@@ -430,6 +430,23 @@ mod tests {
     use crate::periodicity::periodic;
     use crate::thresholds::Thresholds;
 
+    /// Ten applications: five read at the start, of which three write at the end; one more only writes there.
+    #[test]
+    fn shares_of_one_category_given_another() {
+        let reads = Category::temporality(Direction::Read, Temporality::OnStart);
+        let writes = Category::temporality(Direction::Write, Temporality::OnEnd);
+        let mut count = Count { total: 10, described: 6, ..Count::new() };
+        count.of[reads.index()] = 5;
+        count.of[writes.index()] = 4;
+        for (a, b, both) in [(reads, reads, 5), (writes, writes, 4), (reads, writes, 3), (writes, reads, 3)] {
+            count.pairs[a.index() * Category::COUNT + b.index()] = both;
+        }
+        let view = count.finish();
+        assert_eq!(view.jaccard.categories, [reads.name(), writes.name()]);
+        assert_eq!(view.conditional, [[1.0, 0.6], [0.75, 1.0]]);
+        assert_eq!((view.jaccard.matrix[0][1], view.described), (0.5, 0.6));
+    }
+
     #[test]
     fn a_period_is_the_same_up_to_a_fifth() {
         let operations: Vec<Operation> =
