@@ -196,10 +196,13 @@ pub fn table(summary: &Summary, style: Style, columns: Option<usize>, most_files
     if let Some(all) = summary.coverage.process_bytes {
         let all = bytes(all as f64);
         match summary.coverage.traced_bytes {
-            Some(traced) => line(
-                "Coverage",
-                format!("{} traced, {all} by the processes in all, also by pipes", bytes(traced as f64)),
-            ),
+            Some(traced) => {
+                let past = match summary.coverage.unseen {
+                    Some(unseen) => format!("{} went past", bytes(unseen.bytes() as f64)),
+                    None => format!("{all} by the processes in all, also by pipes"),
+                };
+                line("Coverage", format!("{} traced, {past}", bytes(traced as f64)));
+            }
             None => {
                 let through = bytes(summary.coverage.mpi_io_bytes as f64);
                 line("Coverage", format!("{through} by MPI-IO, {all} by the processes in all"));
@@ -268,10 +271,10 @@ fn class_line(class: &ClassSummary) -> String {
     if let Some(each) = class.bandwidth {
         bandwidth += &format!(", {} per rank", si(each, "B/s"));
     }
+    let of_ranks = class.ranks.map(|_| format!(" of {}", ranks(class.ranks))).unwrap_or_default();
     format!(
-        "{} of {}, {} in {}{bandwidth}",
+        "{}{of_ranks}, {} in {}{bandwidth}",
         counted(class.ops, "operation"),
-        ranks(class.ranks),
         bytes(class.bytes as f64),
         seconds(class.time),
     )

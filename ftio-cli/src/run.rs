@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::follow::{PollArgs, Program, Trace, Until, follow};
 use crate::predict::{OutArgs, Place, Predicting, PredictionArgs, Sinks, Tui};
 use crate::terminal::text::{Severity, complain};
-use crate::trace::{LibraryArgs, ProgramArgs, Tracing};
+use crate::trace::{Launcher, LibraryArgs, ProgramArgs, Tracing, processes};
 use crate::values::OutlierChoice;
 use anyhow::{Context, bail};
 use clap::ValueHint;
@@ -19,6 +19,7 @@ use std::thread::JoinHandle;
 const EXAMPLES: &str = "\
 Examples:
   ftio run -- mpirun -n 4 ./app
+  ftio run -- python train.py
   ftio run -o run.msgpack --flush interval:0.5 --window periods:5 -- srun ./app
 
 Exit status: that of the program; 128 plus the signal number if a signal ended it; 1 if it could not be run.";
@@ -71,7 +72,12 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         Some(path) => std::path::absolute(path)?,
         None => std::path::absolute(format!("tmio_run_{}.msgpack", std::process::id()))?,
     };
-    let variables = Vec::new();
+    let mut variables = Vec::new();
+    let is_launcher = args.program.command.first().is_some_and(|program| Launcher::of(program).is_some());
+    let processes = match is_launcher {
+        true => None,
+        false => processes::Run::new(Some(&output), None, &mut variables)?,
+    };
     let tracing =
         Tracing { output: Some(&output), flush: Some(&args.flush), library: &args.library, variables };
     let mut command = tracing.command(&args.program)?;
@@ -91,6 +97,9 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let status = waiting.join().ok().and_then(Result::ok).context("cannot find out how the program ended")?;
     if let Err(problem) = predicted {
         complain(Severity::Error, &format!("{problem:#}"));
+    }
+    if let Some(Err(problem)) = processes.map(|processes| processes.finish()) {
+        complain(Severity::Warning, &format!("{problem:#}"));
     }
     if let Err(problem) = report(output, &options.detect, args.out.json) {
         complain(Severity::Error, &format!("{problem:#}"));
@@ -116,7 +125,7 @@ fn report(output: PathBuf, options: &Options, json: bool) -> anyhow::Result<Exit
     if !output.exists() && !tmio_trace::reader::parts_path(&output).exists() {
         complain(
             Severity::Note,
-            "the program wrote no trace: it does not use MPI, or it is linked statically",
+            "the program left no trace: it read and wrote next to nothing, or is linked statically",
         );
         return Ok(Exit::Done);
     }

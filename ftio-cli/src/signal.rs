@@ -14,7 +14,7 @@ use ftio_core::spectral::spectrum::Measure;
 pub struct ModeArgs {
     /// What to analyse: write_sync, read_sync, write_async, read_async, write, read or all;
     /// write_async_required or read_async_required for the bandwidth that would have hidden the I/O [default:
-    /// write, or read if nothing was written]
+    /// write, or read if less than a tenth of the bytes was written]
     #[arg(short, long, value_name = "MODE", value_parser = modes(), hide_possible_values = true)]
     pub mode: Option<Mode>,
 }

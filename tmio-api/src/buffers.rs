@@ -34,6 +34,8 @@ pub(crate) struct Buffers {
     settings: Settings,
     spool: OnceLock<Option<Spool>>,
     pub(crate) files: Files,
+    /// There are operations of other layers than MPI-IO.
+    pub(crate) has_layers: AtomicBool,
     /// Number of the next block.
     pub(crate) sequence: AtomicU64,
     pub(crate) covered: AtomicI64,
@@ -109,6 +111,7 @@ impl Buffers {
             settings,
             spool: OnceLock::new(),
             files,
+            has_layers: AtomicBool::new(false),
             sequence: AtomicU64::new(0),
             covered: AtomicI64::new(0),
             without_slot: WithoutSlot::default(),

@@ -8,6 +8,7 @@
 //!
 //! Whatever fails before the commit, nothing is removed that is not somewhere else.
 
+use crate::beside;
 use crate::blocks::Detail;
 use crate::buffers::Who;
 use crate::nodes::Nodes;
@@ -35,7 +36,7 @@ const NEW_MODE: u32 = 0o600;
 const PAGE: u64 = 4096;
 /// How much is sent or copied at once.
 const PIECE: usize = 1 << 20;
-/// A job that did no MPI-IO gets a trace only if it was asked for by name, and if the program has
+/// A job of which nothing was recorded gets a trace only if it was asked for by name, and if the program has
 /// moved this much otherwise: the trace then says so.
 const OTHER_IO: i64 = 1 << 20;
 
@@ -122,12 +123,21 @@ fn try_commit(
     let plan = Plan::agree(world, || Ok(recorder.plan.clone()))?;
     let nodes = Nodes::find(world, system::node_number(&recorder.info)).ok_or(NO_MPI)?;
     let offset = clocks::compare(world, &nodes, &clock::monotonic).ok_or(NO_MPI)?;
-    let failure = world.minimum(if buffers.failure().is_none() { 1 } else { 0 }).ok_or(NO_MPI)? == 0;
-    if failure {
+    const FAILED: i64 = 0;
+    const HAS_LAYERS: i64 = 1;
+    const PLAIN: i64 = 2;
+    let state = match buffers.failure() {
+        Some(_) => FAILED,
+        None if buffers.has_layers.load(Relaxed) => HAS_LAYERS,
+        None => PLAIN,
+    };
+    let worst = world.minimum(state).ok_or(NO_MPI)?;
+    if worst == FAILED {
         // The place is wrong for all, most likely; the lowest rank that knows says so.
         agree(world, buffers.failure().map_or(Ok(()), |reason| Err(reason.clone())))?;
     }
-    let mut mine = Mine::prepare(recorder, &plan, offset, began, Detail::Operations);
+    let all = OfAll { plan: &plan, offset, began, layers: worst == HAS_LAYERS };
+    let mut mine = Mine::prepare(recorder, &all, Detail::Operations);
     if plan.max_bytes > 0 {
         // What has not left memory yet gets as coarse as it takes.
         for detail in [Detail::SECONDS, Detail::MINUTES, Detail::ONE] {
@@ -136,7 +146,7 @@ fn try_commit(
                 break;
             }
             buffers.release();
-            mine = Mine::prepare(recorder, &plan, offset, began, detail);
+            mine = Mine::prepare(recorder, &all, detail);
         }
     }
     let recorded = world.sum(i64::from(buffers.spool().is_some())).ok_or(NO_MPI)?;
@@ -190,6 +200,17 @@ fn try_commit(
     Ok(Some(Done { operations, lost, wanted: plan.place.path, path, temporary }))
 }
 
+/// What the ranks have agreed on.
+struct OfAll<'a> {
+    plan: &'a Plan,
+    /// Of this rank's clock, and the largest error of that.
+    offset: (i64, i64),
+    /// When `MPI_Finalize` began.
+    began: i64,
+    /// Some rank has operations of other layers than MPI-IO.
+    layers: bool,
+}
+
 /// This rank's part of the trace.
 struct Mine {
     /// Frames that come first.
@@ -204,19 +225,13 @@ struct Mine {
 
 impl Mine {
     /// What cannot be made for want of memory is lost, and the trace says so.
-    fn prepare(
-        recorder: &Recorder,
-        plan: &Plan,
-        (offset, error): (i64, i64),
-        began: i64,
-        detail: Detail,
-    ) -> Self {
+    fn prepare(recorder: &Recorder, all: &OfAll<'_>, detail: Detail) -> Self {
+        let &OfAll { plan, offset: (offset, error), began, .. } = all;
         let buffers = recorder.buffers;
         let (tail, operations) = buffers.last_block(detail).unwrap_or_else(|_| {
             buffers.lost.fetch_add(1, Relaxed);
             (Vec::new(), 0)
         });
-        let (read, written) = system::process_io();
         let mut info = recorder.info.clone();
         let sample = clock::sample(plan.epoch, offset, error);
         if plan.epoch != recorder.plan.epoch {
@@ -232,12 +247,10 @@ impl Mine {
         info.overhead_per_op = recorder.time_per_record;
         let recording = (operations as f64 * recorder.time_per_record) as i64;
         info.overhead = buffers.own_time.load(Relaxed) + recording + (clock::monotonic() - began);
-        let (read_before, written_before) = recorder.io_at_start;
-        info.process_read = read.saturating_sub(read_before);
         let own = buffers.own_bytes.load(Relaxed) as u64;
-        info.process_written = written.saturating_sub(written_before).saturating_sub(own);
+        system::process_io().since(recorder.io_at_start, own).tell(&mut info, beside::sums());
         let other_io = info.process_read + info.process_written;
-        let front = front(recorder, plan, &info).unwrap_or_default();
+        let front = front(recorder, all, &info).unwrap_or_default();
         Self { front, extents: buffers.extents(), tail, operations, other_io }
     }
 
@@ -279,11 +292,13 @@ impl Mine {
     }
 }
 
-fn front(recorder: &Recorder, plan: &Plan, info: &RankInfo) -> Result<Vec<u8>, frame::EncodeError> {
+fn front(recorder: &Recorder, all: &OfAll<'_>, info: &RankInfo) -> Result<Vec<u8>, frame::EncodeError> {
+    let plan = all.plan;
     let mut frames = Vec::new();
     if info.rank == 0 || recorder.is_first {
         let mut header = recorder.header.clone();
         (header.start, header.job, header.number) = (plan.start, plan.job.clone(), Some(plan.number));
+        header.layers = all.layers;
         frames = frame::encode(FrameKind::Header, &header)?;
     }
     frames.extend(frame::encode(FrameKind::Rank, info)?);

@@ -26,6 +26,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
 
+pub mod beside;
 mod blocks;
 mod buffers;
 pub mod c_abi;
@@ -59,8 +60,8 @@ mod world;
 pub use flush_thread::without_memory;
 pub use record::Record;
 pub use recorder::{
-    close_file, delete_file, finish, finish_apart, finish_without_mpi, flush, has_started, mark, open_file,
-    record, start,
+    close_file, delete_file, finish, finish_apart, finish_without_mpi, flush, has_records, has_started, mark,
+    open_file, record, start,
 };
 pub use shield::shield;
 pub use spool::keeps_mapped_pages;

@@ -17,7 +17,7 @@ use crate::record::Record;
 use crate::shield::Errno;
 use crate::system;
 use crate::thread::ThreadState;
-use crate::{clock, slot};
+use crate::{beside, clock, slot};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -101,6 +101,7 @@ pub fn begin(options: &Options) -> bool {
         && match Process::begin(options) {
             Ok(process) => {
                 PID.store(u64::from(std::process::id()), SeqCst);
+                flush_every(options.flush);
                 // Held for ever only in the child of a program with threads, which then does not say that it
                 // ended.
                 if let Some(mut place) = PROCESS.try_lock() {
@@ -230,7 +231,10 @@ pub fn file_number(name: &str) -> u32 {
     let Some(buffers) = buffers::get() else { return 0 };
     let errno = Errno::save();
     let number = crate::shield(|| match buffers.files.wants(name) {
-        true => buffers.files.intern(name, |number| buffers.announce(number, name)),
+        true => {
+            buffers.has_layers.store(true, Relaxed);
+            buffers.files.intern(name, |number| buffers.announce(number, name))
+        }
         false => NOT_WANTED,
     });
     drop(errno);
@@ -261,16 +265,52 @@ impl Call {
     }
 }
 
-/// Records an operation. `false`: nobody records any more.
-#[inline]
-pub fn record(thread: &ThreadState, call: &Call, file: u32) -> bool {
+/// When what was recorded is to be written out next, in ticks; 0: when there is no more room.
+static NEXT_FLUSH: AtomicU64 = AtomicU64::new(0);
+/// How many ticks there are between two of them.
+static FLUSH_TICKS: AtomicU64 = AtomicU64::new(0);
+
+fn flush_every(flush: options::Flush) {
+    let options::Flush::Interval(interval) = flush else { return };
+    let ticks = (interval.as_nanos() as f64 / clock::scale().rate) as u64;
+    FLUSH_TICKS.store(ticks, Relaxed);
+    NEXT_FLUSH.store(clock::now().wrapping_add(ticks).max(1), Relaxed);
+}
+
+/// Writes out what was recorded, if it is time. There is no thread that could do it meanwhile: a program that
+/// does nothing has nothing to say.
+#[inline(always)]
+pub fn flush_if_due(now: u64) {
+    let due = NEXT_FLUSH.load(Relaxed);
+    if due != 0 && now > due {
+        flush_now(due, now);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn flush_now(due: u64, now: u64) {
+    let next = now.wrapping_add(FLUSH_TICKS.load(Relaxed)).max(1);
+    if is_recording() && NEXT_FLUSH.compare_exchange(due, next, Relaxed, Relaxed).is_ok() {
+        crate::shield(|| buffers::get().map(|buffers| buffers.flush(Who::Application)));
+    }
+}
+
+/// Records an operation.
+#[inline(always)]
+pub fn record(thread: &ThreadState, call: &Call, file: u32) {
+    if !crate::storing::store_call(thread, call, file) {
+        record_slowly(thread, &{ *call }, file);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn record_slowly(thread: &ThreadState, call: &Call, file: u32) {
     let Call { kind, flags, offset, bytes, start, end } = *call;
     let record = Record { kind, flags, file: 0, offset, bytes, start, end, nonblocking: [0; 4] };
-    if crate::storing::store_in_slot(thread, &record, file) {
-        return true;
-    }
     // The thread may not be cancelled while a block is written.
-    crate::shield(|| buffers::get().map(|buffers| buffers.store(thread, &record, file))).flatten().is_some()
+    crate::shield(|| buffers::get().map(|buffers| buffers.store(thread, &record, file)));
 }
 
 /// The process ends, or becomes another program: what it has recorded goes to the part.
@@ -295,7 +335,6 @@ fn write_out() {
     {
         let kept = buffers.write_out(Who::Application, true);
         let mut info = process.info.clone();
-        let (read, written) = system::process_io();
         let own = buffers.own_bytes.load(Relaxed) as u64;
         info.finished = kept;
         info.operations = buffers.operations();
@@ -303,8 +342,7 @@ fn write_out() {
         info.overhead_per_op = slot::measure_record();
         let recording = (info.operations as f64 * info.overhead_per_op) as i64;
         info.overhead = buffers.own_time.load(Relaxed) + recording;
-        info.process_read = read;
-        info.process_written = written.saturating_sub(own);
+        system::process_io().since(system::ProcessIo::default(), own).tell(&mut info, beside::sums());
         if kept
             && append_info(buffers, &info).is_ok()
             && let Some(spool) = buffers.spool()
@@ -324,7 +362,9 @@ fn append_info(buffers: &Buffers, info: &RankInfo) -> io::Result<()> {
 pub fn forget(thread: &ThreadState) {
     thread.begin_anew();
     buffers::forget();
+    beside::forget();
     PID.store(0, Relaxed);
+    NEXT_FLUSH.store(0, Relaxed);
 }
 
 /// MPI begins: the recorder of the process gives way to that of the rank.

@@ -1,5 +1,6 @@
 //! The recorder: one per process, from `MPI_Init` to `MPI_Finalize`.
 
+use crate::beside;
 use crate::buffers::{self, Buffers, Settings, Who};
 use crate::files::{self, Files, IGNORED};
 use crate::nodes::Nodes;
@@ -9,6 +10,7 @@ use crate::plan::{self, Plan};
 use crate::record::Record;
 use crate::shield::shield;
 use crate::state::{self, is_on};
+use crate::system::ProcessIo;
 use crate::thread::ThreadState;
 use crate::world::{JobInfo, World};
 use crate::{clock, clocks, commit, flush_thread, message, process, slot, storing, system, thread};
@@ -22,6 +24,11 @@ static RECORDER: OnceLock<Recorder> = OnceLock::new();
 /// Whether [`start`] was successful in this process.
 pub fn has_started() -> bool {
     RECORDER.get().is_some()
+}
+
+/// Whether this process has recorded something.
+pub fn has_records() -> bool {
+    buffers::get().is_some_and(|buffers| buffers.spool().is_some())
 }
 
 #[derive(Debug)]
@@ -38,7 +45,7 @@ pub(crate) struct Recorder {
     pub(crate) buffers: &'static Buffers,
     /// Whether `TMIO_RANKS` has this rank.
     recording: bool,
-    pub(crate) io_at_start: (u64, u64),
+    pub(crate) io_at_start: ProcessIo,
     pub(crate) time_per_record: f64,
 }
 
@@ -250,7 +257,10 @@ impl Recorder {
             is_first: world.rank() == 0,
             buffers: buffers.install().ok_or("tracing has already begun")?,
             options,
-            io_at_start: system::process_io(),
+            io_at_start: {
+                beside::forget();
+                system::process_io()
+            },
             time_per_record: slot::measure_record(),
         })
     }

@@ -6,6 +6,7 @@
 
 use crate::buffers::{self, BLOCK_MEMORY, Buffers};
 use crate::clock;
+use crate::process::Call;
 use crate::record::Record;
 use crate::shield::Errno;
 use crate::slot::Slot;
@@ -27,6 +28,14 @@ pub(crate) fn store_in_slot(thread: &ThreadState, record: &Record, file: u32) ->
         let [a, b, c, d, e, ..] = words;
         slot.push::<SYNC_WORDS>([a, b, c, d, e])
     }
+}
+
+/// The same for a blocking call of another layer than MPI-IO.
+#[inline(always)]
+pub(crate) fn store_call(thread: &ThreadState, call: &Call, file: u32) -> bool {
+    let Some(slot) = thread.slot.get() else { return false };
+    let identity = pack_identity(file, call.kind, call.flags, thread.number());
+    slot.push::<SYNC_WORDS>([call.start, call.end, call.offset as u64, call.bytes, identity])
 }
 
 impl Record {

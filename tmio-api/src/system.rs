@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use tmio_trace::RankInfo;
+use tmio_trace::{Beside, RankInfo};
 
 pub(crate) fn host() -> String {
     let mut buffer = [0u8; 256];
@@ -94,11 +94,51 @@ pub(crate) fn random() -> u64 {
 }
 
 /// Bytes that this process read and wrote by system calls so far, as the kernel counts them.
-pub(crate) fn process_io() -> (u64, u64) {
+pub(crate) fn process_io() -> ProcessIo {
     let text = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
     let field =
         |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0);
-    (field("rchar:"), field("wchar:"))
+    ProcessIo {
+        read: field("rchar:"),
+        written: field("wchar:"),
+        device_read: field("read_bytes:"),
+        device_written: field("write_bytes:"),
+    }
+}
+
+/// Bytes that a process has moved, as the kernel counts them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ProcessIo {
+    /// By system calls …
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+    /// … and to and from devices, also by mapped files.
+    pub(crate) device_read: u64,
+    pub(crate) device_written: u64,
+}
+
+impl ProcessIo {
+    /// Since an earlier reading, and without what tmio itself has written.
+    pub(crate) fn since(self, before: Self, own: u64) -> Self {
+        let written = |now: u64, before: u64| now.saturating_sub(before).saturating_sub(own);
+        Self {
+            read: self.read.saturating_sub(before.read),
+            written: written(self.written, before.written),
+            device_read: self.device_read.saturating_sub(before.device_read),
+            device_written: written(self.device_written, before.device_written),
+        }
+    }
+
+    /// Puts this into what is told about a rank, with what passed by unrecorded.
+    pub(crate) fn tell(self, info: &mut RankInfo, beside: Option<(u64, u64)>) {
+        (info.process_read, info.process_written) = (self.read, self.written);
+        info.beside = beside.map(|(read, written)| Beside {
+            read,
+            written,
+            device_read: self.device_read,
+            device_written: self.device_written,
+        });
+    }
 }
 
 /// The system's id of the calling thread.
@@ -204,8 +244,8 @@ mod tests {
 
     #[test]
     fn the_kernel_counts_what_is_written() {
-        let before = process_io().1;
+        let before = process_io().written;
         std::fs::write("/dev/null", vec![0u8; 100_000]).unwrap();
-        assert!(process_io().1 >= before + 100_000);
+        assert!(process_io().written >= before + 100_000);
     }
 }

@@ -7,7 +7,9 @@
 //! MPI (Python does).
 //!
 //! The names of POSIX and of C streams are taken out as well, and for good, unless the environment asks for
-//! these layers: a program that is traced for its MPI-IO alone reaches the C library as if we were not there.
+//! these layers, or says nothing about layers and the program is one of MPI: because it is linked to it, or
+//! because a launcher has made it a rank (Python loads MPI later). A program that is traced for its MPI-IO
+//! alone, or not at all, reaches the C library as if we were not there.
 //!
 //! Whether there is an MPI is told by the names of the loaded objects. If that is wrong, nothing breaks: a
 //! program whose MPI has an unusual name is not traced.
@@ -68,6 +70,12 @@ const VISIBLE: u8 = 0;
 const HIDDEN: u8 = 1;
 const CHANGING: u8 = 2;
 static STATE: AtomicU8 = AtomicU8::new(VISIBLE);
+static SYSTEM_STATE: AtomicU8 = AtomicU8::new(VISIBLE);
+
+/// Whether nobody finds our functions of POSIX and C streams.
+pub(crate) fn hides_system() -> bool {
+    SYSTEM_STATE.load(Acquire) == HIDDEN
+}
 
 /// Runs while the library is being relocated: no function of another library may be called, and no constant
 /// data that holds addresses used.
@@ -83,65 +91,113 @@ extern "C" fn at_load() -> usize {
         if !any && change(Change::Hide, Names::Mpi) {
             STATE.store(HIDDEN, Release);
         }
-        if !asks_for_more_layers() {
-            change(Change::Hide, Names::System);
+        let wanted = match asked_layers() {
+            Asked::Nothing => any,
+            Asked::Rank => true,
+            Asked::More => true,
+            Asked::MpiIo => false,
+        };
+        if !wanted && change(Change::Hide, Names::System) {
+            SYSTEM_STATE.store(HIDDEN, Release);
         }
     }
     1
 }
 
-/// Whether `TMIO_LAYERS` in the environment of the program has "posix" or "stdio" in it.
-///
+/// What the environment of the program says about layers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// Nothing.
+    Nothing,
+    /// Nothing, but a launcher says that the process is a rank.
+    Rank,
+    /// `TMIO_LAYERS` has "posix" or "stdio" in it.
+    More,
+    /// `TMIO_LAYERS` has neither.
+    MpiIo,
+}
+
+/// By which launchers tell a process that it is a rank: [`launcher`](crate::launcher) has the same.
+static RANKS: [[u8; 21]; 6] = [
+    *b"PMIX_RANK=\0\0\0\0\0\0\0\0\0\0\0",
+    *b"PMI_RANK=\0\0\0\0\0\0\0\0\0\0\0\0",
+    *b"OMPI_COMM_WORLD_RANK=",
+    *b"PALS_RANKID=\0\0\0\0\0\0\0\0\0",
+    *b"FLUX_TASK_RANK=\0\0\0\0\0\0",
+    *b"SLURM_PROCID=\0\0\0\0\0\0\0\0",
+];
+
 /// # Safety
 ///
 /// The program has not begun yet.
-unsafe fn asks_for_more_layers() -> bool {
+unsafe fn asked_layers() -> Asked {
+    static LAYERS: [u8; 12] = *b"TMIO_LAYERS=";
+    let mut answer = Asked::Nothing;
     // SAFETY: the number of arguments, the arguments, a zero, the variables, a zero.
     unsafe {
         let begin = (&raw const __libc_stack_end).read();
         if begin.is_null() {
-            return false;
+            return Asked::MpiIo;
         }
-        let mut variable = begin.add(*begin + 2);
-        while *variable != 0 {
-            if is_layers(std::ptr::with_exposed_provenance(*variable)) {
-                return true;
+        let mut place = begin.add(*begin + 2);
+        while *place != 0 {
+            let variable: *const u8 = std::ptr::with_exposed_provenance(*place);
+            if begins_with(variable, (&raw const LAYERS).cast(), 12) {
+                return if has_more_layers(variable.add(12)) { Asked::More } else { Asked::MpiIo };
             }
-            variable = variable.add(1);
+            let mut index = 0;
+            while index < 6 {
+                if begins_with(variable, (&raw const RANKS).cast::<u8>().add(21 * index), 21) {
+                    answer = Asked::Rank;
+                }
+                index += 1;
+            }
+            place = place.add(1);
         }
     }
-    false
+    answer
+}
+
+/// Whether a string begins with another, which ends after `most` bytes or with a zero.
+///
+/// # Safety
+///
+/// They are such strings.
+unsafe fn begins_with(text: *const u8, start: *const u8, most: usize) -> bool {
+    let mut index = 0;
+    while index < most {
+        // Volatile: a loop over bytes must not become a call.
+        // SAFETY: the strings have not ended yet where the next byte is looked at.
+        let (byte, wanted) = unsafe { (read_volatile(text.add(index)), read_volatile(start.add(index))) };
+        if wanted == 0 {
+            return true;
+        }
+        if byte != wanted {
+            return false;
+        }
+        index += 1;
+    }
+    true
 }
 
 /// # Safety
 ///
 /// It is a string.
-unsafe fn is_layers(variable: *const u8) -> bool {
-    static NAME: [u8; 12] = *b"TMIO_LAYERS=";
-    let mut index = 0;
+unsafe fn has_more_layers(mut text: *const u8) -> bool {
+    static POSIX: [u8; 5] = *b"posix";
+    static STDIO: [u8; 5] = *b"stdio";
     // SAFETY: the string has not ended yet where the next byte is looked at.
     unsafe {
-        while index < 12 {
-            // Constant data without addresses may be used.
-            if read_volatile(variable.add(index)) != read_volatile((&raw const NAME).cast::<u8>().add(index))
+        while read_volatile(text) != 0 {
+            if begins_with(text, (&raw const POSIX).cast(), 5)
+                || begins_with(text, (&raw const STDIO).cast(), 5)
             {
-                return false;
-            }
-            index += 1;
-        }
-        loop {
-            let at = |more: usize| read_volatile(variable.add(index + more));
-            let posix = at(0) == b'p' && at(1) == b'o' && at(2) == b's' && at(3) == b'i' && at(4) == b'x';
-            let stdio = at(0) == b's' && at(1) == b't' && at(2) == b'd' && at(3) == b'i' && at(4) == b'o';
-            if posix || stdio {
                 return true;
             }
-            if at(0) == 0 {
-                return false;
-            }
-            index += 1;
+            text = text.add(1);
         }
     }
+    false
 }
 
 /// Names in our symbol table.
@@ -396,6 +452,24 @@ extern "C" fn nothing() -> *const c_void {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_environment_is_read_without_the_c_library() {
+        // SAFETY: these are strings.
+        let begins = |text: &std::ffi::CStr, start: &[u8]| unsafe {
+            begins_with(text.as_ptr().cast(), start.as_ptr(), start.len())
+        };
+        for (variable, rank) in [(c"PMI_RANK=3", 1), (c"OMPI_COMM_WORLD_RANK=0", 2), (c"SLURM_PROCID=12", 5)]
+        {
+            let hits: Vec<usize> =
+                (0..RANKS.len()).filter(|&index| begins(variable, &RANKS[index])).collect();
+            assert_eq!(hits, [rank]);
+        }
+        assert!(!RANKS.iter().any(|name| begins(c"PMI_RANKS=3", name) || begins(c"", name)));
+        // SAFETY: as above.
+        let more = |text: &std::ffi::CStr| unsafe { has_more_layers(text.as_ptr().cast()) };
+        assert!(more(c"mpiio,posix") && more(c"stdio") && !more(c"mpiio") && !more(c"") && !more(c"posi"));
+    }
 
     #[test]
     fn an_mpi_is_known_by_its_name() {

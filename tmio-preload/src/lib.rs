@@ -41,6 +41,8 @@ mod posix;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod posix {
     pub(crate) fn mpi_begins() {}
+    pub(crate) fn mpi_begins_with(_: &tmio_api::options::Options) {}
+    pub(crate) fn mpi_ends() {}
     pub(crate) fn mpi_has_begun() {}
 }
 mod requests;

@@ -8,6 +8,7 @@
 use crate::launcher::{self, JobKey};
 use crate::lifecycle::hook_finalize;
 use crate::objects;
+use crate::posix;
 use crate::roll::Roll;
 use crate::sessions::Alone;
 use crate::tracer::{self, Tracer};
@@ -62,6 +63,9 @@ impl Start {
         let parsed = options::from_environment();
         if parsed.options.disable || !parsed.options.layers.mpiio {
             return None;
+        }
+        if parsed.problem.is_none() {
+            posix::mpi_begins_with(&parsed.options);
         }
         let key = launcher::job_key();
         let roll = key.and_then(|key| Roll::enrol(key.number));
@@ -172,6 +176,7 @@ fn is_spawned(tracer: &Tracer) -> bool {
 
 /// The end of the job, inside `MPI_Finalize`.
 pub(crate) fn finish() {
+    posix::mpi_ends();
     let Some(Node { tracer, world, others, processes, patience }) = NODE.lock().take() else { return };
     let whole = match others {
         Others::None => world.inspect(|world| world.meet(&processes, patience)),

@@ -62,7 +62,7 @@ mod told;
 
 pub use block::Mark;
 pub use kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind, TraceLayer};
-pub use meta::{ClockSample, Header, RankInfo, TraceEnd};
+pub use meta::{Beside, ClockSample, Header, RankInfo, TraceEnd};
 pub use operation::{AsyncTimes, Operation};
 pub use reader::{Event, Outcome, ReadError, Trace};
 

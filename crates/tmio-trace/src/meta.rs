@@ -89,6 +89,9 @@ pub struct RankInfo {
     pub process_read: u64,
     /// Bytes that the process wrote by system calls (`wchar`), without tmio's own.
     pub process_written: u64,
+    /// What the tracer knows of bytes beside its records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
     /// Of a process that is not one of MPI: the one that started it …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
@@ -98,6 +101,21 @@ pub struct RankInfo {
     /// … and the words of its command.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command: String,
+}
+
+/// Bytes of a process that are in no record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beside {
+    /// Bytes that functions read which the tracer looks at, and which it did not record: from pipes, from
+    /// files that are left out, inside MPI-IO.
+    pub read: u64,
+    /// The same for what was written.
+    pub written: u64,
+    /// Bytes that the process has fetched from devices, as the kernel counts them (`read_bytes`): also by
+    /// mapped files.
+    pub device_read: u64,
+    /// Bytes that it has sent or will send to devices (`write_bytes`), without tmio's own.
+    pub device_written: u64,
 }
 
 /// One reading of a rank's clock.

@@ -71,7 +71,7 @@ pub fn line(prediction: &Prediction, named: bool, style: Style) -> String {
     }
     if let Some(interval) = prediction.intervals.first() {
         let range = format!("{} to {}", seconds(interval.low), seconds(interval.high));
-        parts.push(style.dim(&format!("{} of all {range}", percent(interval.probability))));
+        parts.push(style.dim(&format!("{} of the periods so far {range}", percent(interval.probability))));
     }
     match prediction.trend.map(|trend| trend.direction) {
         Some(Direction::Longer) => parts.push("getting longer".into()),

@@ -67,7 +67,7 @@ pub struct Args {
     pub parameters: Vec<Parameter>,
 
     /// Which requests to find the period of: write_sync, read_sync, write_async, read_async, write, read or
-    /// all [default: write, or read if nothing was written]
+    /// all [default: write, or read if less than a tenth of the bytes was written]
     #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
     pub mode: Option<Mode>,
 

@@ -1,12 +1,12 @@
 //! `ftio trace -- COMMAND…`: run a program with libtmio.so preloaded.
 
 mod launcher;
-mod processes;
+pub mod processes;
 
 use crate::exit::Exit;
 use anyhow::{Context, bail};
 use clap::ValueHint;
-use launcher::Launcher;
+pub use launcher::Launcher;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -33,10 +33,10 @@ Exit status: that of the program; 1 if it could not be run, 2 wrong usage.";
 /// Run a program with libtmio.so preloaded
 ///
 /// Where the command is a launcher (mpirun or mpiexec of Open MPI, MPICH or Intel MPI; srun), it takes the
-/// place of ftio, and is asked to pass the settings to the ranks on all nodes; their MPI-IO is traced. Any
-/// other command is run with all that it starts: what each process reads and writes by POSIX calls and C
-/// streams is traced, and becomes one trace when the command has ended, with the processes as ranks. The
-/// exit code is that of the command.
+/// place of ftio, and is asked to pass the settings to the ranks on all nodes: what they read and write by
+/// MPI-IO, POSIX calls and C streams is traced. Any other command is run with all that it starts: what each
+/// process does becomes one trace when the command has ended, with the processes as ranks. The exit code is
+/// that of the command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long, value_name = "WHEN")]
     pub flush: Option<String>,
 
-    /// What to trace: mpiio, posix, stdio [default: $TMIO_LAYERS, or all of them; with a launcher, mpiio]
+    /// What to trace: mpiio, posix, stdio [default: $TMIO_LAYERS, or all of them]
     #[arg(long, value_name = "LIST")]
     pub layers: Option<String>,
 

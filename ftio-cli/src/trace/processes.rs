@@ -109,7 +109,7 @@ impl Run {
     }
 
     /// One file of all parts, if everybody has ended.
-    fn finish(&self) -> anyhow::Result<()> {
+    pub fn finish(&self) -> anyhow::Result<()> {
         let Some(remains) = Remains::of_run(&self.path, self.number)? else {
             if identity(&self.path) == self.before && std::io::stderr().is_terminal() {
                 complain(

@@ -25,6 +25,11 @@ const LOOSE_WIDTH: f64 = 0.1;
 const UNEVEN: f64 = 0.3;
 const NOT_EVEN: f64 = 0.45;
 
+/// Distances that vary by less than this are even, the more so the less they vary; and so many phases, at
+/// least, are needed to say so, and twice as many more to say it without doubt.
+const EVEN: f64 = 0.12;
+const EVEN_PHASES: f64 = 4.0;
+
 /// Phases that take less of the period than the first are short, more than the second, long.
 const SHORT: f64 = 0.1;
 const LONG: f64 = 0.3;
@@ -112,6 +117,8 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
         let tail = if one.form == Form::Mean { tail(&member(&marked.starts)) } else { 0.0 };
         let not_even = ((sigma - UNEVEN) / (NOT_EVEN - UNEVEN)).clamp(0.0, 1.0);
         let span = phases[last].end - phases[first].start;
+        let many = ((count as f64 - EVEN_PHASES) / (2.0 * EVEN_PHASES)).clamp(0.0, 1.0);
+        let even = (1.0 - sigma / EVEN).max(0.0) * many * one.fill;
         let features = [
             flag(count <= 3),
             flag(count <= 5),
@@ -119,7 +126,7 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             -sigma.max(0.01).log2(),
             one.pause,
             (volume / total).min(1.0),
-            uneven,
+            uneven * (1.0 - even),
             correlation,
             (rival - correlation).max(0.0),
             favoured.min(8.0),
@@ -137,6 +144,7 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             flag(one.form == Form::Mean) * (loose / LOOSE_WIDTH).min(1.0) * busy,
             flag(one.form == Form::Mean) * not_even,
             duty.min(1.0) * (1.0 - cover).max(0.0),
+            0.0,
             0.0,
             0.0,
             0.0,
@@ -178,12 +186,13 @@ pub fn describe_waves(waves: Vec<Wave>, powers: &Powers, sampled: f64, duration:
     let described = |wave: Wave| {
         let period = wave.hypothesis.period;
         let mut features = [0.0; FEATURES];
-        features[FEATURES - 5..].copy_from_slice(&[
+        features[FEATURES - 6..].copy_from_slice(&[
             1.0,
             wave.z.log2(),
             powers.of_comb(period, sampled).sqrt(),
             (duration / period).log2().min(6.0),
             (wave.z / wave.rival.max(1.0)).log2().clamp(-2.0, 4.0),
+            powers.above_neighbours(period).clamp(0.0, 6.0),
         ]);
         Described {
             hypothesis: wave.hypothesis,

@@ -18,6 +18,12 @@ const MIN_Z: f64 = 2.0;
 /// At most this many lines are kept.
 const KEPT: usize = 5;
 
+/// The neighbours of a frequency are those up to this many times lower or higher, but not its multiples, nor
+/// those this close to it or to them.
+const NEIGHBOURS: f64 = 3.0;
+const APART: f64 = 1.5;
+const LEAST_NEIGHBOURS: usize = 4;
+
 /// A line of the spectrum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
@@ -85,6 +91,36 @@ impl Powers {
             Line { period: self.duration / (i as f64 + 1.0 + off), z: z(i) }
         };
         found.iter().map(located).collect()
+    }
+
+    /// How far a period stands out of the frequencies around it: the logarithm of its power over the one that a
+    /// power law through these gives there. What wanders at random has much power at low frequencies, and
+    /// always some strongest one; but that one is not far above the others near it.
+    pub fn above_neighbours(&self, period: f64) -> f64 {
+        let place = self.duration / period;
+        let is_multiple = |k: f64| {
+            let multiple = (k / place).round().max(1.0);
+            (k - multiple * place).abs() <= APART
+        };
+        let from = ((place / NEIGHBOURS) as usize).max(1);
+        let to = ((place * NEIGHBOURS) as usize).min(self.powers.len());
+        let points: Vec<(f64, f64)> = (from..=to)
+            .filter(|&k| !is_multiple(k as f64))
+            .map(|k| ((k as f64).ln(), self.powers[k - 1].max(1e-300).ln()))
+            .collect();
+        let n = points.len() as f64;
+        let nearest = place.round() as usize;
+        let own = nearest.saturating_sub(1).max(1)..=(nearest + 1).min(self.powers.len());
+        let own = own.map(|k| self.powers[k - 1]).fold(1e-300, f64::max).ln();
+        if points.len() < LEAST_NEIGHBOURS {
+            return 0.0;
+        }
+        let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / n, y + point.1 / n));
+        let (across, along) = points.iter().fold((0.0, 0.0), |(across, along), point| {
+            (across + (point.0 - x) * (point.1 - y), along + (point.0 - x).powi(2))
+        });
+        let slope = if along > 0.0 { across / along } else { 0.0 };
+        own - (y + slope * (place.ln() - x))
     }
 
     /// Share of the power within a bin or two of 1/period and its multiples, less what as many bins hold on
@@ -169,5 +205,25 @@ mod tests {
         assert!((lines[0].period / 37.3 - 1.0).abs() < 0.003 && lines[0].z > 10.0, "{lines:?}");
         assert!((refined(&signal, lines[0].period, 1.0) / 37.3 - 1.0).abs() < 2e-4);
         assert!(powers.of_comb(37.3, 1.0) > 0.6 && powers.of_comb(50.0, 1.0) < 0.05);
+    }
+
+    #[test]
+    fn a_wave_stands_out_of_a_random_walk_and_the_walk_does_not() {
+        let mut random = seeded_random::Random::new(7);
+        // The period of a wave of that height, and of what wanders at random beside it.
+        let mut above = |height: f64| {
+            let mut value = 1000.0;
+            let samples = (0..2000).map(|i| {
+                value += random.unit() - 0.5;
+                value + height * (TAU * f64::from(i) / 200.0).cos()
+            });
+            let samples = samples.collect();
+            let signal = Signal { start: 0, bin: 1_000_000_000, samples, abstraction_error: 0.0 };
+            Powers::of(&crate::phases::without_pedestal(&signal)).above_neighbours(200.0)
+        };
+        for _ in 0..20 {
+            let (walk, wave) = (above(0.0), above(8.0));
+            assert!(walk < 3.0 && wave > 4.0, "{walk} {wave}");
+        }
     }
 }

@@ -17,62 +17,71 @@ pub struct Weight {
 }
 
 /// Features of a hypothesis.
-pub const FEATURES: usize = 29;
+pub const FEATURES: usize = 30;
 
 /// What is added to the score of every hypothesis.
-pub const CONSTANT: f64 = -13.526037;
+pub const CONSTANT: f64 = -11.559972;
 
 /// The weights, in the order of the features.
 pub const WEIGHTS: [Weight; FEATURES] = [
-    Weight { name: "few3", value: 0.4283204, meaning: "at most three phases" },
-    Weight { name: "few5", value: -2.5055017, meaning: "at most five phases" },
-    Weight { name: "irregular", value: -0.4875311, meaning: "distances vary, relative to chance" },
-    Weight { name: "even", value: 0.4009222, meaning: "−log₂ σ of the distances" },
-    Weight { name: "pause", value: -13.9745788, meaning: "share of the links that are pauses" },
-    Weight { name: "volume", value: 2.8497975, meaning: "share of the volume in the phases" },
-    Weight { name: "uneven_volume", value: -6.0704798, meaning: "spread of the phases' log-volumes" },
-    Weight { name: "correlation", value: 1.7248190, meaning: "autocorrelation one period later" },
+    Weight { name: "few3", value: 0.6806884, meaning: "at most three phases" },
+    Weight { name: "few5", value: -2.0006770, meaning: "at most five phases" },
+    Weight { name: "irregular", value: -0.7259664, meaning: "distances vary, relative to chance" },
+    Weight { name: "even", value: 0.0875417, meaning: "−log₂ σ of the distances" },
+    Weight { name: "pause", value: -13.7976477, meaning: "share of the links that are pauses" },
+    Weight { name: "volume", value: 2.1754899, meaning: "share of the volume in the phases" },
+    Weight {
+        name: "uneven_volume",
+        value: -8.4095513,
+        meaning: "spread of the phases' log-volumes, unless they are even",
+    },
+    Weight { name: "correlation", value: 2.1556864, meaning: "autocorrelation one period later" },
     Weight {
         name: "less_correlation",
-        value: -0.0016229,
+        value: 0.2538205,
         meaning: "how much higher it is at another hypothesis",
     },
-    Weight { name: "votes", value: 0.5242695, meaning: "octaves of scale that favour this period" },
-    Weight { name: "likelihood_each", value: 0.5115742, meaning: "log-likelihood ratio per link" },
-    Weight { name: "likelihood", value: 0.3643121, meaning: "log₂(1 + log-likelihood ratio)" },
-    Weight { name: "mean", value: 0.7641578, meaning: "nothing is left out" },
-    Weight { name: "cover", value: 1.6811096, meaning: "share of the window from first to last phase" },
-    Weight { name: "rating", value: 0.1948232, meaning: "how long the list holds and how regular it is" },
-    Weight { name: "best_list", value: 3.3172704, meaning: "the list with the best rating" },
-    Weight { name: "loose", value: 0.7018451, meaning: "distances vary by more than 35 %, by this much" },
+    Weight { name: "votes", value: 0.4007144, meaning: "octaves of scale that favour this period" },
+    Weight { name: "likelihood_each", value: 0.7249049, meaning: "log-likelihood ratio per link" },
+    Weight { name: "likelihood", value: 0.4432608, meaning: "log₂(1 + log-likelihood ratio)" },
+    Weight { name: "mean", value: 0.0722767, meaning: "nothing is left out" },
+    Weight { name: "cover", value: 0.6184303, meaning: "share of the window from first to last phase" },
+    Weight { name: "rating", value: 0.2717606, meaning: "how long the list holds and how regular it is" },
+    Weight { name: "best_list", value: 3.3686233, meaning: "the list with the best rating" },
+    Weight { name: "loose", value: 0.3099360, meaning: "distances vary by more than 35 %, by this much" },
     Weight {
         name: "active",
-        value: 3.1729257,
+        value: 4.1870155,
         meaning: "share of the time with any I/O from first to last phase",
     },
-    Weight { name: "pattern", value: 0.4621241, meaning: "gain of taking several phases in turn as one" },
-    Weight { name: "paused_time", value: 0.1825546, meaning: "share of the time in pauses" },
-    Weight { name: "tail", value: -0.8594343, meaning: "the longest distance against the usual one" },
+    Weight { name: "pattern", value: -0.2331095, meaning: "gain of taking several phases in turn as one" },
+    Weight { name: "paused_time", value: -0.8505757, meaning: "share of the time in pauses" },
+    Weight { name: "tail", value: -0.8217519, meaning: "the longest distance against the usual one" },
     Weight {
         name: "loose_busy",
-        value: 3.8973131,
+        value: 4.5352618,
         meaning: "as loose, in phases that take much of the time",
     },
-    Weight { name: "not_even", value: -2.9368369, meaning: "distances vary by more than 30 to 45 %" },
+    Weight { name: "not_even", value: -2.9262334, meaning: "distances vary by more than 30 to 45 %" },
     Weight {
         name: "crowded",
-        value: -5.3428196,
+        value: -8.1789621,
         meaning: "phases take much of the period, but all of them little of the window",
     },
-    Weight { name: "line", value: -8.1978463, meaning: "it is a line of the spectrum" },
-    Weight { name: "line_z", value: 0.6154466, meaning: "log₂ z of the line" },
+    Weight { name: "line", value: -6.0344029, meaning: "it is a line of the spectrum" },
+    Weight { name: "line_z", value: -0.1326253, meaning: "log₂ z of the line" },
     Weight {
         name: "line_power",
-        value: 10.2425395,
+        value: 5.0869504,
         meaning: "√ share of the power in the line and its multiples",
     },
-    Weight { name: "line_periods", value: 1.7172469, meaning: "log₂ of the periods in the window" },
+    Weight { name: "line_periods", value: 0.7868080, meaning: "log₂ of the periods in the window" },
     Weight {
-        name: "line_rival", value: 3.4687809, meaning: "log₂ of z to that of the strongest other line"
+        name: "line_rival", value: 2.7448572, meaning: "log₂ of z to that of the strongest other line"
+    },
+    Weight {
+        name: "line_above",
+        value: 2.0539697,
+        meaning: "ln of the line's power to that of the frequencies around it",
     },
 ];

@@ -7,12 +7,16 @@
 use super::event::{Event, Status, Stream};
 use crate::request::Request;
 use crate::request::layer::Layer;
-use crate::source::our_trace::{is_of, moved_most, request};
+use crate::source::layers::LayerBytes;
+use crate::source::our_trace::{add_moved, is_of, request};
 use crate::source::{SourceError, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use tmio_trace::growing::{GrowingTrace, Look};
 use tmio_trace::{Event as Told, ReadError};
+
+/// Requests of layers that are not followed which are kept.
+const MOST_ASIDE: usize = 1 << 18;
 
 #[derive(Debug)]
 pub(super) struct OurTrace {
@@ -28,9 +32,12 @@ pub(super) struct OurTrace {
 /// Which ranks have written since the last flush.
 #[derive(Debug, Default)]
 struct Rounds {
-    /// The layer that is followed: of those that the first operations were of, the highest that moved nearly
-    /// as much as the one that moved most.
+    /// What every layer has moved so far.
+    moved: LayerBytes,
+    /// The layer that is followed: the highest that has moved nearly as much as the one that has moved most.
     layer: Option<Layer>,
+    /// Requests of other layers, in case that one of them becomes the one that is followed.
+    aside: Vec<(Layer, Request)>,
     covered: BTreeMap<u32, i64>,
     fresh: BTreeSet<u32>,
     until: Option<i64>,
@@ -134,11 +141,25 @@ impl Rounds {
     ) {
         let Told::Block(block) = told else { return };
         batch.clear();
-        if self.layer.is_none() {
-            self.layer = moved_most(block.operations);
+        add_moved(&mut self.moved, block.operations);
+        let layer = self.moved.choose(|_| true);
+        if layer != self.layer {
+            // What the other layer did before stays in the signal: it is less than what this one did.
+            self.layer = layer;
+            self.aside.retain(|(of, request)| {
+                let follows = Some(*of) == layer;
+                batch.extend(follows.then_some(*request));
+                !follows
+            });
         }
-        let taken = block.operations.iter().filter(|op| is_of(self.layer, op));
-        batch.extend(taken.filter_map(|op| request(op, block.rank, span)));
+        for op in block.operations {
+            let Some(request) = request(op, block.rank, span) else { continue };
+            match is_of(self.layer, op) {
+                true => batch.push(request),
+                false if self.aside.len() < MOST_ASIDE => self.aside.push((op.kind.layer().into(), request)),
+                false => {}
+            }
+        }
         if !batch.is_empty() {
             visit(Event::Requests { stream: 0, requests: batch });
         }

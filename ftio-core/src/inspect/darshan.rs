@@ -1,7 +1,8 @@
 //! A Darshan log, summed up: what each of its modules holds, and the totals of one layer.
 
 use super::module::{HeatmapLayer, ModuleSummary};
-use super::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, clock, summarize_source};
+use super::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, clock};
+use super::tally::summarize_source;
 use super::usage::{self, LayerUsage, Meta};
 use crate::request::layer::Layer;
 use crate::source::darshan::{DarshanLog, job_of};

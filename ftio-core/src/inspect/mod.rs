@@ -1,10 +1,12 @@
 //! What an input holds: `ftio info` and the measurements of `ftio scale`.
 
+mod class_tally;
 pub mod darshan;
 pub mod module;
 pub mod overlap;
 pub mod profile;
 pub mod summary;
+pub mod tally;
 pub mod usage;
 pub mod waiting;
 
@@ -12,7 +14,8 @@ use crate::source::proxy_profile::ProxyProfile;
 use crate::source::{InMemory, Job};
 use crate::source::{Kind, Opened, SourceError};
 use crate::time::nanoseconds;
-use summary::{JobInfo, Summary, clock, summarize_source, summarize_trace};
+use summary::{JobInfo, Summary, clock};
+use tally::{summarize_source, summarize_trace};
 
 /// Sum up an input, whatever it is.
 ///

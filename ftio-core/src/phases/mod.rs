@@ -19,12 +19,13 @@ pub mod thresholds;
 use crate::phases::bursts::{Grouping, bursts, by_pauses, by_volume};
 use crate::phases::divide::divide;
 use crate::phases::pattern::{Pattern, pattern};
-use crate::phases::phase::{Ground, Phase, silences, starts, with_headers, with_starts};
+use crate::phases::phase::{Ground, Phase, silences, starts, starts_among_others, with_headers, with_starts};
 use crate::phases::regularity::Regularity;
 use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::phases::thresholds::{
-    CLEAR, COUNTED_SAMPLES, CUT_SHARE, CUT_SHARE_CHOSEN, EQUAL_VOLUMES, FEW, LOWEST_PEDESTAL, MIN_CONTRAST,
-    NATURAL_OCTAVES, PEDESTAL, QUIET_PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
+    CLEAR, COUNTED_SAMPLES, CUT_SHARE, CUT_SHARE_CHOSEN, EQUAL_VOLUMES, EVENER_STARTS, FEW, LOWEST_PEDESTAL,
+    MANY_STARTS, MIN_CONTRAST, NATURAL_OCTAVES, PEDESTAL, QUIET_PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
+    UNEVEN_STARTS,
 };
 use crate::signal::statistics::upper_median;
 use crate::signal::{SAMPLES_PER_PHASE, Signal};
@@ -190,7 +191,19 @@ impl Look<'_> {
         if level.peaks.len() < 2 || level.contrast < MIN_CONTRAST {
             return None;
         }
-        let (starts, divided) = divide(self.signal, self.ground, starts(self.signal, self.ground, level));
+        let list = self.level_with(level, starts(self.signal, self.ground, level))?;
+        if list.phases.len() < MANY_STARTS || list.regularity.distances < UNEVEN_STARTS {
+            return Some(list);
+        }
+        // Uneven starts may be those of other traffic.
+        let other = self.level_with(level, starts_among_others(self.signal, self.ground, level));
+        let evener =
+            |other: &PhaseList| other.regularity.distances < EVENER_STARTS * list.regularity.distances;
+        Some(other.filter(evener).unwrap_or(list))
+    }
+
+    fn level_with(&self, level: &Level, starts: Vec<usize>) -> Option<PhaseList> {
+        let (starts, divided) = divide(self.signal, self.ground, starts);
         let list = self.list(self.uncut(starts), divided, Origin::Level, |period| {
             // Scales far below the period say nothing about phases.
             (level.scales.1 / level.scales.0.max(period / 100.0)).log2().max(0.0)

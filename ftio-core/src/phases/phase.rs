@@ -120,6 +120,35 @@ pub fn silences(signal: &Signal, ground: &Ground, starts: &[usize]) -> Vec<f64> 
 /// The first sample of each phase.
 pub fn starts(signal: &Signal, ground: &Ground, level: &Level) -> Vec<usize> {
     let samples = &signal.samples;
+    starts_at(signal, ground, level, |from, peak| {
+        (from..=peak).find(|&k| samples[k] >= ground.busy).unwrap_or(peak)
+    })
+}
+
+/// The same where short bursts of other traffic come between phases: a phase begins where most of the
+/// bandwidth is busy after, and most of it is not before (the least cumulative sum: Page, Biometrika 1954).
+pub fn starts_among_others(signal: &Signal, ground: &Ground, level: &Level) -> Vec<usize> {
+    let samples = &signal.samples;
+    starts_at(signal, ground, level, |from, peak| {
+        let (mut sum, mut least, mut after) = (0.0, 0.0, from);
+        for (k, sample) in samples.iter().enumerate().take(peak + 1).skip(from) {
+            sum += sample.min(ground.level) - ground.busy;
+            if sum < least {
+                (least, after) = (sum, k + 1);
+            }
+        }
+        after.min(peak)
+    })
+}
+
+/// Starts from the places where phases rise, each found between a valley and a peak.
+fn starts_at(
+    signal: &Signal,
+    ground: &Ground,
+    level: &Level,
+    rise: impl Fn(usize, usize) -> usize,
+) -> Vec<usize> {
+    let samples = &signal.samples;
     let mut found: Vec<(usize, usize)> = Vec::with_capacity(level.peaks.len());
     for (i, &peak) in level.peaks.iter().enumerate() {
         // Never before the peak of the previous phase.
@@ -127,7 +156,7 @@ pub fn starts(signal: &Signal, ground: &Ground, level: &Level) -> Vec<usize> {
             Some(previous) => (level.peaks[previous] + 1, level.valleys.get(previous).copied().unwrap_or(0)),
             None => (0, 0),
         };
-        let rise = (from..=peak).find(|&k| samples[k] >= ground.busy).unwrap_or(peak);
+        let rise = rise(from, peak);
         let start = back_to_quiet(samples, ground, rise, floor);
         if found.last().is_none_or(|(_, last)| *last < start) {
             found.push((rise, start));
@@ -241,6 +270,23 @@ mod tests {
             "{found:?}"
         );
         assert!(found[1..9].iter().all(|phase| (phase.volume - 83.0).abs() < 3.0), "{found:?}");
+    }
+
+    #[test]
+    fn short_bursts_of_others_between_phases() {
+        // Phases of 16 s every 40 s, and a short burst of somebody else some seconds before each.
+        let value = |i: usize| match i % 40 {
+            24.. => 10.0,
+            at if at == 6 + (7 * (i / 40)) % 12 => 10.0,
+            _ => 0.0,
+        };
+        let signal = signal((0..400).map(value).collect());
+        let ground = Ground::of(&signal);
+        let found = levels(&signal, ground.level);
+        let level = found.iter().find(|level| level.peaks.len() == 10).unwrap();
+        let expected: Vec<usize> = (0..10).map(|i| 40 * i + 24).collect();
+        assert_ne!(starts(&signal, &ground, level), expected);
+        assert_eq!(starts_among_others(&signal, &ground, level), expected);
     }
 
     #[test]

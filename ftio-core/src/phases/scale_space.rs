@@ -100,7 +100,7 @@ pub fn median_by_volume(samples: &[f64]) -> f64 {
 }
 
 /// Samples that are blurred together: they stay in the processor's cache.
-const BLOCK: usize = 1 << 10;
+const BLOCK: usize = 1 << 8;
 
 /// Convolution with a Gaussian of that width in samples; the ends are mirrored.
 fn blurred(samples: &[f64], sigma: f64) -> Vec<f64> {
@@ -130,6 +130,10 @@ fn blurred(samples: &[f64], sigma: f64) -> Vec<f64> {
     // Weight by weight over some samples at a time, which the processor does for several samples at once.
     for from in (edge..n.saturating_sub(radius)).step_by(BLOCK) {
         let to = (from + BLOCK).min(n - radius);
+        // Silence stays silence.
+        if samples[from - radius..to + radius].iter().all(|sample| *sample == 0.0) {
+            continue;
+        }
         let block = &mut out[from..to];
         block.iter_mut().zip(&samples[from..to]).for_each(|(value, sample)| *value = kernel[0] * sample);
         for (d, weight) in kernel.iter().enumerate().skip(1) {

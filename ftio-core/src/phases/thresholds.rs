@@ -70,6 +70,12 @@ thresholds! {
         "The last silence before a phase that is this long is the one before it";
     LONGEST_LEAD: usize = 3, "usual leads", "ours",
         "A phase whose rise takes longer than this many times the usual has other traffic before it";
+    UNEVEN_STARTS: f64 = 0.1, "coefficient of variation", "ours",
+        "Starts whose distances vary by more may be those of other traffic …";
+    MANY_STARTS: usize = 6, "phases", "ours: fewer are easily even by chance",
+        "… if there are at least this many …";
+    EVENER_STARTS: f64 = 0.4, "share of the variation", "ours: twice as even would be chance now and then",
+        "… and where the bandwidth changes most their distances vary by less than this share of it";
     HEADER_VOLUME: f64 = 0.02, "share of a phase's volume", "ours: NetCDF and HDF5 headers",
         "A little I/O shortly before a phase belongs to it up to this volume";
     HEADER_PAUSE: usize = 3, "pauses", "ours",

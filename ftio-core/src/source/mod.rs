@@ -42,7 +42,7 @@ mod gekkofs;
 mod in_memory;
 mod intake;
 mod job;
-mod layers;
+pub(crate) mod layers;
 mod open;
 mod opened;
 mod options;

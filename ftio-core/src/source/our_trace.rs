@@ -107,15 +107,20 @@ impl TmioTrace {
     /// A trace that may have several layers: `again` is read first, to see what moved most.
     fn with_layers(trace: Trace, again: Option<Trace>, asked: Option<Layer>) -> Self {
         let mut moved = LayerBytes::default();
+        let mut has_others = false;
         if let Some(again) = again {
             // What is wrong with it will be said when it is read for its requests.
             let _ = again.read(|event| {
                 if let Event::Block(block) = event {
                     add_moved(&mut moved, block.operations);
+                    has_others |= block.operations.iter().any(|op| op.kind.layer() != TraceLayer::MpiIo);
                 }
             });
         }
         let Some(layer) = asked.or_else(|| moved.choose(|_| true)) else { return Self::plain(trace, asked) };
+        if !has_others {
+            return Self::plain(trace, asked);
+        }
         let mut notes = vec![format!("requests of the layer {layer}")];
         notes.extend(moved.beside(layer).filter(|_| asked.is_none()));
         Self { trace, layer: Some(layer), notes }
@@ -137,14 +142,8 @@ impl TmioTrace {
     }
 }
 
-/// The layer to take of some operations. `None`: they moved nothing.
-pub(crate) fn moved_most(operations: &[Operation]) -> Option<Layer> {
-    let mut moved = LayerBytes::default();
-    add_moved(&mut moved, operations);
-    moved.choose(|_| true)
-}
-
-fn add_moved(moved: &mut LayerBytes, operations: &[Operation]) {
+/// Add what operations moved.
+pub(crate) fn add_moved(moved: &mut LayerBytes, operations: &[Operation]) {
     let mut sums = [(0u64, 0u64); 3];
     for op in operations.iter().filter(|op| op.kind.class().is_some()) {
         if let Some((count, bytes)) = sums.get_mut(op.kind.layer() as usize) {
@@ -336,8 +335,12 @@ mod tests {
         assert_eq!(read(&mixed, Some(Layer::Stdio)).0, [400]);
         assert_eq!(read(&mixed, Some(Layer::MpiIo)).0, [5]);
         let plain = trace(false, &[operation(MpiIo, 7, 0)]);
-        let (bytes, job) = read(&plain, None);
-        assert_eq!((bytes, job.layer, job.notes.len()), (vec![7], None, 0));
+        // There might have been others.
+        let looked_for = trace(true, &[operation(MpiIo, 7, 0)]);
+        for trace in [&plain, &looked_for] {
+            let (bytes, job) = read(trace, None);
+            assert_eq!((bytes, job.layer, job.notes.len()), (vec![7], None, 0));
+        }
         assert_eq!(read(&plain, Some(Layer::Posix)).0, [0u64; 0]);
     }
 }

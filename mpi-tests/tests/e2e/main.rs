@@ -8,6 +8,7 @@ mod mpis;
 mod traced;
 
 mod asynchronous;
+mod below_mpi_io;
 mod clocks;
 mod coverage;
 mod damaged_traces;

@@ -1,7 +1,7 @@
 //! Programs without MPI: what `ftio trace` says of them is what they did.
 
-use crate::harness::{Outcome, ftio, installed_mpis, libtmio, run_limited, skip, target_directory};
-use crate::traced::{Scratch, info, names, run_ftio, trace_job};
+use crate::harness::{Outcome, ftio, libtmio, run_limited, skip, target_directory};
+use crate::traced::{Scratch, info, names, run_ftio};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -109,6 +109,26 @@ fn every_way_to_read_and_write_in_c() {
     fs::remove_file(program).unwrap();
 }
 
+/// What goes past us is counted by the kernel: system calls of the program's own, and mapped files.
+#[test]
+fn what_went_past() {
+    let Some(program) = compiled("goes_past") else { return };
+    let (scratch, _, info) = traced(&[program.to_str().unwrap()]);
+    let coverage = &info["coverage"];
+    assert_eq!(coverage["posix_bytes"], 1_500_000, "{coverage}");
+    let unseen = |what: &str| coverage["unseen"][what].as_u64().unwrap();
+    // The dynamic linker reads something, too.
+    assert!((3_000_000..3_100_000).contains(&unseen("written")), "{coverage}");
+    assert!(unseen("read") < 1_000_000, "{coverage}");
+    let system = Command::new("stat").args(["-f", "-c", "%T"]).arg(scratch.data()).output().unwrap();
+    if system.stdout != b"tmpfs\n" {
+        assert!(unseen("mapped_written") >= 8 << 20, "{coverage}");
+    }
+    let said = run_ftio(&["info"], &scratch.trace()).stdout;
+    assert!(said.contains("by mapped files or io_uring"), "{said}");
+    fs::remove_file(program).unwrap();
+}
+
 #[test]
 fn dd_cp_tar_and_cat() {
     let script = "dd if=/dev/zero of=a bs=64k count=40 status=none; cp a b; tar cf c.tar a b; cat a b > d; \
@@ -186,6 +206,59 @@ fn the_period_of_a_shell_loop() {
     assert!((told - period).abs() < 0.01 * period, "{told} s, but the loop says {period} s");
 }
 
+/// A checkpoint by Python's own files, and a commit of its sqlite3, by the clock.
+#[test]
+fn the_period_of_loops_in_python() {
+    if Command::new("python3").args(["-c", "import sqlite3"]).output().is_err() {
+        return skip("no python3");
+    }
+    let loops = "
+import sqlite3, time
+base = sqlite3.connect('test.db')
+base.execute('create table t (a, b)')
+def checkpoint():
+    with open('checkpoint', 'wb') as f:
+        for _ in range(16): f.write(bytes(1 << 17))
+def commit():
+    base.executemany('insert into t values (?, ?)', [(i, 'x' * 200) for i in range(2000)])
+    base.commit()
+began = time.monotonic()
+for phase in range(14):
+    while time.monotonic() < began + phase * 0.25: time.sleep(0.001)
+    print(time.monotonic(), flush=True)
+";
+    for body in ["checkpoint()", "commit()"] {
+        let script = format!("{loops}    {body}\n");
+        let (scratch, outcome, _) = traced(&["python3", "-c", &script]);
+        let times: Vec<f64> = outcome.stdout.lines().map(|line| line.parse().unwrap()).collect();
+        let period = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
+        let found = run_ftio(&["--json", "--mode", "write"], &scratch.trace()).json();
+        let told = found["period"].as_f64().unwrap_or_else(|| panic!("{body}: no period: {found:#}"));
+        assert!((told - period).abs() < 0.01 * period, "{body}: {told} s, but the loop says {period} s");
+    }
+}
+
+/// `ftio run` traces a program without MPI, too, predicts while it runs, and says what it found.
+#[test]
+fn ftio_run() {
+    let scratch = Scratch::new();
+    let script = "i=0; while [ $i -lt 8 ]; do dd if=/dev/zero of=f bs=1M count=2 status=none; sleep 0.4; \
+                  i=$((i+1)); done";
+    let mut command = Command::new(ftio());
+    command.args(["run", "--json", "-o"]).arg(scratch.trace()).arg("--library").arg(libtmio());
+    command.args(["--", "sh", "-c", script]).current_dir(scratch.data()).env("TMIO_SPOOL", scratch.spool());
+    let outcome = run_limited(command, Duration::from_secs(120));
+    assert!(outcome.success(), "{outcome:?}");
+    let told: Vec<Value> =
+        outcome.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let (last, before) = told.split_last().expect("a result");
+    assert!(before.iter().all(|line| line["schema"] == "ftio.prediction/1"), "{outcome:?}");
+    assert!(!before.is_empty(), "nothing was predicted: {outcome:?}");
+    assert_eq!((&last["schema"], &last["layer"]), (&"ftio.detection/1".into(), &"posix".into()), "{last}");
+    assert!(last["period"].as_f64().is_some_and(|period| (0.35..0.9).contains(&period)), "{last}");
+    assert_eq!(scratch.leftovers(), [""; 0]);
+}
+
 #[test]
 fn what_a_killed_process_did_is_kept() {
     let script = "dd if=/dev/zero of=a bs=1M count=3 status=none; exec python3 -c \"
@@ -220,25 +293,4 @@ fn short_processes_leave_nothing_and_programs_are_as_without_us() {
     let info = info(&scratch.trace());
     assert_eq!(info["ranks"], 1, "{info:#}");
     assert_eq!(scratch.leftovers(), [""; 0]);
-}
-
-#[test]
-fn posix_below_mpi_io_is_not_counted_again() {
-    for mpi in installed_mpis() {
-        for args in [
-            ["--access", "blocking", "--read"],
-            ["--access", "nonblocking", "--read"],
-            ["--access", "collective", "--read"],
-        ] {
-            let job = mpi.job(2, mpi.program("workload")).env("TMIO_LAYERS", "mpiio,posix,stdio");
-            let run = trace_job(job, &args);
-            // Where POSIX moved more, its operations would be those that are shown.
-            assert_eq!(run.differences(), [""; 0], "{}: {args:?}", mpi.name);
-            let moved = |layer: &str| -> u64 {
-                let of = |way: &str| run.info["layers"][layer][way]["bytes"].as_u64().unwrap_or(0);
-                of("read") + of("write")
-            };
-            assert!(moved("posix") + moved("stdio") < 1000, "{}: {:#}", mpi.name, run.info["layers"]);
-        }
-    }
 }

@@ -134,6 +134,21 @@ impl Run {
         };
         compare("ranks", &self.truth["ranks"], &self.info["ranks"]);
         compare("complete", &Value::Bool(true), &self.info["complete"]);
+        // What MPI-IO does by POSIX is not the program's.
+        let posix = &self.truth["total"]["posix"];
+        for (way, number, amount) in [("write", "writes", "bytes_written"), ("read", "reads", "bytes_read")] {
+            let of =
+                |layer: &str, figure: &str| self.info["layers"][layer][way][figure].as_u64().unwrap_or(0);
+            // A program that does nothing by POSIX need not say so.
+            let told = |figure: &str| posix[figure].as_u64().unwrap_or(0).into();
+            compare(&format!("posix {way} ops"), &told(number), &of("posix", "ops").into());
+            compare(&format!("posix {way} bytes"), &told(amount), &of("posix", "bytes").into());
+            compare(&format!("stdio {way} bytes"), &0.into(), &of("stdio", "bytes").into());
+        }
+        if posix["writes"].as_u64() > Some(0) {
+            // The classes are those of POSIX, as there is no MPI-IO.
+            return found;
+        }
         for class in CLASSES {
             for figure in ["ops", "bytes"] {
                 let truth = &self.truth["total"][class][figure];

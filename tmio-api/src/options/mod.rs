@@ -72,7 +72,7 @@ pub struct Layers {
 
 impl Default for Layers {
     fn default() -> Self {
-        Self { mpiio: true, posix: false, stdio: false }
+        Self { mpiio: true, posix: true, stdio: true }
     }
 }
 

@@ -132,9 +132,10 @@ pub(super) const TABLE: &[Entry] = &[
     },
     Entry {
         name: "LAYERS",
-        default: "mpiio",
-        help: "what is recorded: mpiio, posix, stdio (separated by commas); with posix or stdio, also \
-               programs without MPI are traced; counts only in the environment that the program begins with",
+        default: "mpiio,posix,stdio",
+        help: "what is recorded: mpiio, posix, stdio (separated by commas), each call at one of them; if it \
+               is set in the environment and has posix or stdio, also programs without MPI are traced, and \
+               what MPI programs do before MPI_Init",
         set: |o, text| {
             let mut layers = Layers { mpiio: false, posix: false, stdio: false };
             for name in list(text) {

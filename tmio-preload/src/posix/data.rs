@@ -4,7 +4,8 @@ use super::next::wrappers;
 use super::recording::{self, file_of};
 use std::ffi::{c_int, c_uint, c_void};
 use tmio_api::process::Call;
-use tmio_api::{clock, thread};
+use tmio_api::thread::{self, ThreadState};
+use tmio_api::{beside, clock};
 use tmio_trace::Direction::{self, Read, Write};
 use tmio_trace::{Metadata, TraceLayer};
 
@@ -12,18 +13,25 @@ type Bytes = *mut c_void;
 type Vectors = *const libc::iovec;
 
 /// Runs a call on a descriptor, and records what `describe` makes of its result, its start and its end, if it
-/// is about a file.
+/// is about a file; if not, `aside` gets the result.
 #[inline(always)]
 fn recorded<T: Copy>(
     descriptor: c_int,
     call: impl FnOnce() -> T,
     describe: impl FnOnce(T, u64, u64) -> Call,
+    aside: impl FnOnce(&ThreadState, T),
 ) -> T {
     if !recording::is_on() {
         return call();
     }
     thread::with(|thread| {
-        let Some(file) = file_of(thread, descriptor, TraceLayer::Posix) else { return call() };
+        let Some(file) = file_of(thread, descriptor, TraceLayer::Posix) else {
+            let result = call();
+            if !thread.is_own_work() {
+                aside(thread, result);
+            }
+            return result;
+        };
         let start = clock::now();
         let result = call();
         recording::record(thread, file, &describe(result, start, clock::now()));
@@ -34,15 +42,19 @@ fn recorded<T: Copy>(
 /// A call that reads or writes.
 #[inline(always)]
 fn data(direction: Direction, descriptor: c_int, offset: Option<i64>, call: impl FnOnce() -> isize) -> isize {
-    recorded(descriptor, call, |result, start, end| {
-        recording::data(TraceLayer::Posix, direction, offset, result as i64, start, end)
-    })
+    recorded(
+        descriptor,
+        call,
+        |result, start, end| recording::data(TraceLayer::Posix, direction, offset, result as i64, start, end),
+        |thread, result| beside::add(thread, direction, result as i64),
+    )
 }
 
 /// A call that moves no data.
 #[inline(always)]
 fn metadata(operation: Metadata, descriptor: c_int, call: impl FnOnce() -> c_int) -> c_int {
-    recorded(descriptor, call, |_, start, end| recording::metadata(TraceLayer::Posix, operation, start, end))
+    let describe = |_, start, end| recording::metadata(TraceLayer::Posix, operation, start, end);
+    recorded(descriptor, call, describe, |_, _| ())
 }
 
 /// Runs a call that moves data from one descriptor to another: a read and a write at the same time.
@@ -54,16 +66,19 @@ fn between(from: c_int, to: c_int, call: impl FnOnce() -> isize) -> isize {
     thread::with(|thread| {
         let source = file_of(thread, from, TraceLayer::Posix);
         let target = file_of(thread, to, TraceLayer::Posix);
-        if source.is_none() && target.is_none() {
+        if thread.is_own_work() {
             return call();
         }
         let start = clock::now();
         let result = call();
         let end = clock::now();
         for (file, direction) in [(source, Read), (target, Write)] {
-            if let Some(file) = file {
-                let call = recording::data(TraceLayer::Posix, direction, None, result as i64, start, end);
-                recording::record(thread, file, &call);
+            match file {
+                Some(file) => {
+                    let call = recording::data(TraceLayer::Posix, direction, None, result as i64, start, end);
+                    recording::record(thread, file, &call);
+                }
+                None => beside::add(thread, direction, result as i64),
             }
         }
         result

@@ -2,7 +2,8 @@
 
 use super::descriptors::{self, Entry};
 use super::next::{Next, wrappers};
-use super::recording::{self, file_of, is_mpis, is_own_memory, own_work};
+use super::recording::{self, file_of, is_mpis, own_work};
+use super::vfork::is_own_memory;
 use super::{life, names};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Release};
@@ -256,6 +257,10 @@ unsafe extern "C" fn syscall() {
         "je 2f",
         "cmp rdi, {dup3}",
         "je 2f",
+        "cmp rdi, {vfork}",
+        "je 2f",
+        "cmp rdi, {clone}",
+        "je 2f",
         "jmp rax",
         "2:",
         "push rdi",
@@ -280,6 +285,8 @@ unsafe extern "C" fn syscall() {
         close_range = const libc::SYS_close_range,
         dup2 = const libc::SYS_dup2,
         dup3 = const libc::SYS_dup3,
+        vfork = const libc::SYS_vfork,
+        clone = const libc::SYS_clone,
     )
 }
 
@@ -292,6 +299,7 @@ extern "C" fn before_syscall(number: i64, first: usize, second: usize) -> *mut c
     static NEXT: Next = Next::new("syscall\0");
     let next = NEXT.get();
     SYSCALL.store(next, Release);
+    super::vfork::before_raw(number, first);
     if is_ours() {
         match number {
             libc::SYS_close => descriptors::set(first as c_int, Entry::Unknown),

@@ -78,7 +78,7 @@ fn begin() {
 }
 
 unsafe extern "C" fn at_exit(_: *mut c_void) {
-    if recording::is_own_memory() {
+    if recording::is_this_process() {
         stdio::at_exit();
         ends();
     }
@@ -86,7 +86,7 @@ unsafe extern "C" fn at_exit(_: *mut c_void) {
 
 /// The process ends at once: what its streams hold is not written.
 extern "C" fn ends() {
-    if recording::is_own_memory() {
+    if recording::is_this_process() {
         shield(recording::end);
     }
 }
@@ -101,6 +101,27 @@ extern "C" fn becomes_another() {
 /// `MPI_Init` is called.
 pub(crate) fn mpi_begins() {
     recording::wait_for_rank();
+}
+
+/// `MPI_Init` is called, and these are the options of the rank that it may make of this process. What the
+/// program does by POSIX and C streams is recorded, too, from there on, unless it is by now.
+pub(crate) fn mpi_begins_with(options: &options::Options) {
+    if (options.layers.posix || options.layers.stdio) && is_found() {
+        recording::listen(options);
+    }
+}
+
+/// Whether the program finds our functions.
+fn is_found() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return !crate::hidden::hides_system();
+    #[cfg(not(target_arch = "x86_64"))]
+    true
+}
+
+/// `MPI_Finalize` is called.
+pub(crate) fn mpi_ends() {
+    recording::rank_ends();
 }
 
 /// `MPI_Init` has returned.

@@ -1,8 +1,9 @@
 //! The layers below MPI-IO: what programs do by `read`, `write` and relatives, and by C streams.
 //!
-//! With them, programs without MPI are traced, too. They are there only if `TMIO_LAYERS` asks for them: if
-//! not, the names of these functions are taken out of the library's symbol table before anybody is bound to
-//! them ([`hidden`](crate::hidden)).
+//! With them, programs without MPI are traced, too, if `TMIO_LAYERS` asks for that. MPI programs are looked
+//! at from `MPI_Init` on, unless `TMIO_LAYERS` asks for MPI-IO alone. In all others the names of these
+//! functions are taken out of the library's symbol table before anybody is bound to them
+//! ([`hidden`](crate::hidden)).
 //!
 //! What holds for every function here:
 //!
@@ -17,6 +18,7 @@
 //! memory until the process has done enough to be of interest, and gives it to the recorder from then on;
 //! [`life`] is about fork, exec and the end of the process.
 
+mod aio;
 mod data;
 mod descriptors;
 mod files;
@@ -25,5 +27,6 @@ mod names;
 mod next;
 mod recording;
 mod stdio;
+mod vfork;
 
-pub(crate) use life::{mpi_begins, mpi_has_begun};
+pub(crate) use life::{mpi_begins, mpi_begins_with, mpi_ends, mpi_has_begun};

@@ -2,7 +2,9 @@
 //!
 //! A process begins in memory of its own: most processes of a job do little, and leave nothing. When it has
 //! moved enough bytes, or has been at it for a second, it becomes a rank of its run, and what it did so far
-//! is recorded first. A process of MPI gives its records to the rank's recorder, from `MPI_Init` on.
+//! is recorded first. A process of MPI gives its records to the rank's recorder, from `MPI_Init` on; a rank
+//! that has recorded nothing yet keeps them in the same memory first, and for the same reason: a thousand
+//! ranks that read a small file of options make no files of ours.
 //!
 //! All that a fork must not copy is in one page that the kernel wipes in the child, however that was made:
 //! a child finds it empty and begins anew.
@@ -30,6 +32,10 @@ const WAITING: u32 = 3;
 const RANK: u32 = 4;
 /// Nothing any more.
 const OVER: u32 = 5;
+/// `MPI_Init` is being called, and nobody has asked for what comes before it: only descriptors are noted.
+const LISTENING: u32 = 6;
+/// The rank has a recorder, and has not done enough to use it.
+const QUIET: u32 = 7;
 
 #[repr(C, align(4096))]
 struct Page {
@@ -93,8 +99,19 @@ pub(super) fn generation() -> u32 {
     GENERATION.load(Relaxed)
 }
 
-/// Begins to look at calls.
+/// Begins to look at calls of a process.
 pub(super) fn turn_on(options: Options, is_asked_for: bool) {
+    begin_as(EARLY, options, is_asked_for);
+}
+
+/// Begins to look at calls of a process that may be a rank soon, if nobody does so far.
+pub(super) fn listen(options: &Options) {
+    if PAGE.mode.load(Acquire) == NOTHING && !WANTED.load(Acquire) {
+        begin_as(LISTENING, options.clone(), false);
+    }
+}
+
+fn begin_as(mode: u32, options: Options, is_asked_for: bool) {
     ENOUGH_BYTES.store(options.min_bytes, Relaxed);
     POSIX.store(options.layers.posix, Relaxed);
     STDIO.store(options.layers.stdio, Relaxed);
@@ -113,7 +130,8 @@ pub(super) fn turn_on(options: Options, is_asked_for: bool) {
     }
     PAGE.process.store(u64::from(std::process::id()), Relaxed);
     PAGE.is_asked_for.store(u64::from(is_asked_for), Relaxed);
-    PAGE.mode.store(EARLY, Release);
+    tmio_api::beside::watch();
+    PAGE.mode.store(mode, Release);
     WANTED.store(true, Release);
 }
 
@@ -259,17 +277,29 @@ pub(super) fn metadata(layer: TraceLayer, operation: Metadata, start: u64, end: 
 }
 
 /// Keeps a call.
-#[inline]
+#[inline(always)]
 pub(super) fn record(thread: &ThreadState, file: u32, call: &Call) {
     match PAGE.mode.load(Acquire) {
-        PROCESS => record_now(thread, file, call),
+        PROCESS => {
+            record_now(thread, file, call);
+            process::flush_if_due(call.end);
+        }
         RANK if tmio_api::is_on() => record_now(thread, file, call),
+        mode => record_otherwise(mode, thread, file, &{ *call }),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn record_otherwise(mode: u32, thread: &ThreadState, file: u32, call: &Call) {
+    match mode {
+        QUIET if tmio_api::is_on() => record_early(thread, file, call),
         EARLY | WAITING => record_early(thread, file, call),
         _ => {}
     }
 }
 
-#[inline]
+#[inline(always)]
 fn record_now(thread: &ThreadState, file: u32, call: &Call) {
     if let Some(number) = names::number(file) {
         process::record(thread, call, number);
@@ -279,13 +309,15 @@ fn record_now(thread: &ThreadState, file: u32, call: &Call) {
 fn record_early(thread: &ThreadState, file: u32, call: &Call) {
     if !keep(file, call) {
         // There is no more room, or somebody has just taken what there is.
-        if PAGE.mode.load(Acquire) == EARLY {
-            let tries = if PAGE.is_slow.load(Relaxed) == 0 { TRIES } else { 1 };
-            own_work(thread, || become_interesting(thread, tries));
+        let tries = if PAGE.is_slow.load(Relaxed) == 0 { TRIES } else { 1 };
+        match PAGE.mode.load(Acquire) {
+            EARLY => own_work(thread, || become_interesting(thread, tries)),
+            QUIET => own_work(thread, || speak_up(thread, tries)),
+            _ => {}
         }
         match PAGE.mode.load(Acquire) {
             PROCESS | RANK => record_now(thread, file, call),
-            EARLY | WAITING => _ = PAGE.missed.fetch_add(1, Relaxed),
+            EARLY | WAITING | QUIET => _ = PAGE.missed.fetch_add(1, Relaxed),
             _ => {}
         }
         return;
@@ -297,8 +329,10 @@ fn record_early(thread: &ThreadState, file: u32, call: &Call) {
     };
     let enough = bytes >= ENOUGH_BYTES.load(Relaxed) || is_long(first, call.end);
     // The call is kept: if another thread is about to begin, there is nothing to wait for.
-    if enough && PAGE.mode.load(Relaxed) == EARLY {
-        own_work(thread, || become_interesting(thread, 1));
+    match PAGE.mode.load(Relaxed) {
+        EARLY if enough => own_work(thread, || become_interesting(thread, 1)),
+        QUIET if enough || tmio_api::has_records() => own_work(thread, || speak_up(thread, 1)),
+        _ => {}
     }
 }
 
@@ -338,6 +372,19 @@ fn become_interesting(thread: &ThreadState, tries: usize) {
             hand_over(thread);
         }
         PAGE.mode.store(if begun { PROCESS } else { OVER }, Release);
+    });
+    if done.is_none() && tries > 1 {
+        PAGE.is_slow.store(1, Relaxed);
+    }
+}
+
+/// A rank gives what it has kept to its recorder, and all that follows.
+#[cold]
+fn speak_up(thread: &ThreadState, tries: usize) {
+    let done = with_lock_within(tries, || {
+        if PAGE.mode.compare_exchange(QUIET, RANK, AcqRel, Relaxed).is_ok() {
+            tmio_api::shield(|| hand_over(thread));
+        }
     });
     if done.is_none() && tries > 1 {
         PAGE.is_slow.store(1, Relaxed);
@@ -391,14 +438,25 @@ pub(super) fn rank_begins(has_recorder: bool) {
     }
     if !has_recorder {
         let _ = PAGE.mode.compare_exchange(WAITING, EARLY, AcqRel, Relaxed);
+        let _ = PAGE.mode.compare_exchange(LISTENING, OVER, AcqRel, Relaxed);
         return;
     }
     IS_RANK.store(true, Relaxed);
-    thread::with(|thread| {
-        GENERATION.fetch_add(1, Relaxed);
-        PAGE.mode.store(RANK, Release);
-        own_work(thread, || hand_over(thread));
-    });
+    GENERATION.fetch_add(1, Relaxed);
+    PAGE.mode.store(QUIET, Release);
+    let first = PAGE.first.load(Relaxed);
+    let is_enough = PAGE.bytes.load(Relaxed) >= ENOUGH_BYTES.load(Relaxed)
+        || (first != 0 && is_long(first, tmio_api::clock::now()));
+    if is_enough {
+        thread::with(|thread| own_work(thread, || speak_up(thread, TRIES)));
+    }
+}
+
+/// `MPI_Finalize` begins: what a rank has kept joins its other records, if it has some.
+pub(super) fn rank_ends() {
+    if PAGE.mode.load(Acquire) == QUIET && tmio_api::has_records() {
+        thread::with(|thread| own_work(thread, || speak_up(thread, TRIES)));
+    }
 }
 
 /// The process ends: what it recorded is written out.
@@ -414,8 +472,8 @@ pub(super) fn end() {
     }
 }
 
-/// Whether this is the process that records, and not one that it made by `vfork` and that shares its memory.
-pub(super) fn is_own_memory() -> bool {
+/// Whether this is the process that records, as the kernel says.
+pub(super) fn is_this_process() -> bool {
     PAGE.process.load(Relaxed) == u64::from(std::process::id())
 }
 

@@ -27,6 +27,7 @@ pub use write_json::{json as write_json, jsonl as write_jsonl};
 pub use write_msgpack::msgpack as write_msgpack;
 
 use crate::reader::{Event, Outcome, ReadError, Trace};
+use crate::{Operation, TraceLayer};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -85,7 +86,8 @@ pub enum ConvertError {
     Memory { limit: usize },
 }
 
-/// Writes one of our traces as one flush in a format of TMIO's.
+/// Writes one of our traces as one flush in a format of TMIO's: its MPI-IO, or if there is none, what it has
+/// of other layers.
 ///
 /// The formats want totals before phases, and phases by rank, so that all of them are in memory for a
 /// while (24 bytes per blocking call); with `memory`, more than that is an error.
@@ -96,10 +98,12 @@ pub fn convert(
     output: &mut impl Write,
 ) -> Result<Outcome, ConvertError> {
     let limit = memory.unwrap_or(usize::MAX);
-    let mut builder = PhaseBuilder::new();
-    if format != Format::Msgpack {
-        builder = builder.keep_requests();
-    }
+    let new = || {
+        let builder = PhaseBuilder::new();
+        if format == Format::Msgpack { builder } else { builder.keep_requests() }
+    };
+    let (mut builder, mut below) = (new(), new());
+    let mut has_mpi_io = false;
     let mut ranks = BTreeMap::new();
     // In a finished trace the blocks of a rank follow each other.
     let finished = !trace.is_unfinished();
@@ -111,17 +115,31 @@ pub fn convert(
         }
         Event::Block(block) if fits => {
             if before != Some(block.rank) {
-                before.filter(|_| finished).into_iter().for_each(|rank| builder.finish_rank(rank));
+                if let Some(rank) = before.filter(|_| finished) {
+                    builder.finish_rank(rank);
+                    below.finish_rank(rank);
+                }
                 before = Some(block.rank);
             }
-            fits = builder.push(block.rank, block.operations).is_ok() && builder.memory() <= limit;
+            let is_mpi_io = |op: &Operation| op.kind.layer() == TraceLayer::MpiIo;
+            if block.operations.iter().all(is_mpi_io) {
+                has_mpi_io |= !block.operations.is_empty();
+                fits = builder.push(block.rank, block.operations).is_ok();
+            } else {
+                let (mpi_io, others): (Vec<_>, Vec<_>) =
+                    block.operations.iter().copied().partition(is_mpi_io);
+                has_mpi_io |= !mpi_io.is_empty();
+                fits = builder.push(block.rank, &mpi_io).is_ok()
+                    && (has_mpi_io || below.push(block.rank, &others).is_ok());
+            }
+            fits &= builder.memory() + below.memory() <= limit;
         }
         Event::Header(_) | Event::Block(_) => {}
     })?;
     if !fits {
         return Err(ConvertError::Memory { limit });
     }
-    let phases = builder.finish();
+    let phases = if has_mpi_io { builder } else { below }.finish();
     let known = phases.ranks().last().map_or(0, |rank| rank.saturating_add(1));
     let processes = outcome.header.as_ref().map_or(known, |header| header.ranks);
     write(format, &Flush { phases: &phases, io_time: IoTime::of(&phases, &ranks), processes }, output)?;

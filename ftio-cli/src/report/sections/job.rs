@@ -35,7 +35,8 @@ pub fn job(study: &Study) -> String {
     }
     rows.push(("Complete", if summary.complete { "yes".into() } else { "no: see the notes".into() }));
     if let Some(all) = summary.coverage.process_bytes {
-        let traced = bytes(summary.coverage.mpi_io_bytes as f64);
+        let traced = summary.coverage.traced_bytes.unwrap_or(summary.coverage.mpi_io_bytes);
+        let traced = bytes(traced as f64);
         rows.push(("Seen", format!("{traced} of the {} that the processes moved in all", bytes(all as f64))));
     }
     if let Some(time) = summary.overhead.time {

@@ -2,7 +2,7 @@
 
 use super::figures::{Look, Profile};
 use super::tally::Profiler;
-use crate::inspect::summary::Tally;
+use crate::inspect::tally::Tally;
 use crate::request::Request;
 use crate::source::our_trace::is_of;
 use crate::source::{Job, Source, SourceError, Span, TmioTrace};

@@ -22,6 +22,7 @@
 //! largest number of bins, neighbours are merged in pairs, which is exact, and the width doubles.
 
 mod batch;
+mod cells;
 pub mod sections;
 
 /// Units per byte.
@@ -58,7 +59,7 @@ pub struct VolumeBins {
     narrow: Option<(i64, usize)>,
     /// Index of the bin that `direct[0]` stands for.
     base: i64,
-    /// Units added to each bin.
+    /// Units added to each bin. There are more cells than bins in use, see [`cells`](Self::cells).
     direct: Vec<i128>,
     /// Change of the rate (units per ns) at the start of each bin; one longer than `direct`.
     slope: Vec<i128>,
@@ -165,8 +166,8 @@ impl VolumeBins {
             self.fit(lo, hi);
             if self.touched.is_none() {
                 let (lo, hi) = (self.index(from), self.index(to - 1));
-                self.touched = Some((lo, hi));
                 self.store(lo, hi);
+                self.touched = Some((lo, hi));
             }
         }
     }
@@ -277,34 +278,8 @@ impl VolumeBins {
             sections.widen(self, shift, shift + doublings);
             self.sections = Some(sections);
         }
-        let group = 1i64 << doublings;
-        let old_base = self.base;
-        self.base = old_base >> doublings;
-        let slots = match self.direct.len() as i64 {
-            0 => 0,
-            len => (((old_base + len) >> doublings) + 1 - self.base) as usize,
-        };
-        let mut direct = vec![0i128; slots];
-        let mut slope = vec![0i128; slots + 1];
-        for (i, &units) in self.direct.iter().enumerate() {
-            add(&mut direct[(((old_base + i as i64) >> doublings) - self.base) as usize], units);
-        }
-        for (i, &change) in self.slope.iter().enumerate().filter(|(_, change)| **change != 0) {
-            let index = old_base + i as i64;
-            let slot = ((index >> doublings) - self.base) as usize;
-            let into = index & (group - 1);
-            if into == 0 {
-                add(&mut slope[slot], change);
-            } else {
-                // The rate changes inside the wider bin: for the rest of it now, for all of it from the next
-                // on.
-                add(&mut direct[slot], over(change, self.width * (group - into)));
-                add(&mut slope[slot + 1], change);
-            }
-        }
-        self.direct = direct;
-        self.slope = slope;
-        self.width *= group;
+        self.merge_cells(doublings);
+        self.width <<= doublings;
         self.shift = self.shift.map(|shift| shift + doublings);
         self.touched = self.touched.map(|(lo, hi)| (lo >> doublings, hi >> doublings));
     }
@@ -334,8 +309,9 @@ impl VolumeBins {
         let mut units = vec![0i128; count];
         let mut rate = 0i128;
         let mut held = 0i128;
-        for (i, &direct) in self.direct.iter().enumerate() {
+        for i in self.cells() {
             add(&mut rate, self.slope[i]);
+            let direct = self.direct[i];
             let index = self.base + i as i64;
             if let Some(slot) = usize::try_from(index - first).ok().filter(|slot| *slot < count) {
                 let here = direct.wrapping_add(over(rate, self.width));
@@ -375,31 +351,9 @@ impl VolumeBins {
                 self.widen(doublings);
                 continue;
             }
-            self.touched = Some((lo, hi));
             self.store(lo, hi);
+            self.touched = Some((lo, hi));
             return (a, b);
-        }
-    }
-
-    /// Make the arrays cover the bins `lo ..= hi`, with room to grow on the left if that is where they grow.
-    fn store(&mut self, lo: i64, hi: i64) {
-        if self.direct.is_empty() {
-            // Fresh memory is zero already: the system hands out its pages only as they are used.
-            let len = (hi - lo + 1) as usize;
-            (self.base, self.direct, self.slope) = (lo, vec![0; len], vec![0; len + 1]);
-            return;
-        }
-        if lo < self.base {
-            let spare = (self.direct.len() as i64 / 2).min(self.max_bins as i64 - (hi - lo + 1));
-            let added = (self.base - lo + spare.max(0)) as usize;
-            self.direct.splice(0..0, std::iter::repeat_n(0, added));
-            self.slope.splice(0..0, std::iter::repeat_n(0, added));
-            self.base -= added as i64;
-        }
-        let len = (hi - self.base + 1) as usize;
-        if len > self.direct.len() {
-            self.direct.resize(len, 0);
-            self.slope.resize(len + 1, 0);
         }
     }
 }

@@ -94,13 +94,11 @@ impl Sections {
             let stride = level.stride;
             level.sections.retain(|index, _| index.rem_euclid(stride) == 0);
         }
-        let mut units = None;
         for exponent in (narrowest.max(from)..to).filter(|exponent| exponent % STEP == 0) {
             let stride = 1i64 << (to - exponent + 17 - BLOCK_BITS - SECTIONS.trailing_zeros());
             let mut level = Sectioned { exponent, stride, sections: BTreeMap::new() };
-            let units = units.get_or_insert_with(|| bins.all_units());
-            for (i, &here) in units.iter().enumerate().filter(|(_, here)| **here != 0) {
-                let bin = (bins.base + i as i64) >> (exponent - from);
+            for (bin, here) in bins.held().filter(|(_, here)| *here != 0) {
+                let bin = bin >> (exponent - from);
                 let index = bin >> BLOCK_BITS;
                 if index.rem_euclid(stride) == 0 {
                     let section = level.section(index, (bins.origin, bins.window));
@@ -131,14 +129,13 @@ impl VolumeBins {
         levels.map(|level| level.sections.values().filter(inside).collect()).collect()
     }
 
-    /// What each bin that is stored holds.
-    fn all_units(&self) -> Vec<i128> {
+    /// Each bin in use, and what it holds.
+    fn held(&self) -> impl Iterator<Item = (i64, i128)> + '_ {
         let mut rate = 0i128;
-        let held = |(direct, slope): (&i128, &i128)| {
-            add(&mut rate, *slope);
-            direct.wrapping_add(super::over(rate, self.width))
-        };
-        self.direct.iter().zip(&self.slope).map(held).collect()
+        self.cells().map(move |cell| {
+            add(&mut rate, self.slope[cell]);
+            (self.base + cell as i64, self.direct[cell].wrapping_add(super::over(rate, self.width)))
+        })
     }
 }
 

@@ -3,7 +3,8 @@
 use super::super::descriptors::{self, Entry};
 use super::super::files::{meaning, note};
 use super::super::next::wrappers;
-use super::super::recording::{self, file_of, is_own_memory};
+use super::super::recording::{self, file_of};
+use super::super::vfork::is_own_memory;
 use super::stream::{self, Look, Moved, Stream, descriptor, on};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use tmio_api::{clock, thread};

@@ -1,0 +1,160 @@
+//! Asynchronous I/O of POSIX: an operation lasts from its submission to the call that asks for its result.
+//!
+//! The C library's own threads move the data, and none of their calls can be seen.
+
+use super::next::wrappers;
+use super::recording::{self, file_of};
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use tmio_api::{beside, clock, process, thread};
+use tmio_trace::Direction::{self, Read, Write};
+use tmio_trace::TraceLayer;
+
+type Block = *mut libc::aiocb;
+
+/// An operation that was submitted, and whose result nobody has asked for.
+struct Pending {
+    /// The address of its control block; 0: the place is free; 1: it is being filled in.
+    block: AtomicU64,
+    start: AtomicU64,
+    offset: AtomicU64,
+    /// The file and one more, 0: it is not recorded; above it, whether it writes.
+    what: AtomicU64,
+}
+
+const MOST: usize = 1024;
+const FILLING: u64 = 1;
+const WRITES: u64 = 1 << 63;
+
+static PENDING: [Pending; MOST] = [const {
+    Pending {
+        block: AtomicU64::new(0),
+        start: AtomicU64::new(0),
+        offset: AtomicU64::new(0),
+        what: AtomicU64::new(0),
+    }
+}; MOST];
+
+/// Places where an operation may be, the likeliest first.
+fn places(block: u64) -> impl Iterator<Item = &'static Pending> {
+    let first = (block >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
+    (0..MOST).filter_map(move |step| PENDING.get((first as usize + step) % MOST))
+}
+
+/// Places that are looked at before an operation counts as lost.
+const TRIES: usize = 64;
+
+/// # Safety
+///
+/// It is null, or a control block that is about to be submitted.
+unsafe fn submit(block: Block, direction: Direction) {
+    // SAFETY: as the caller promises.
+    let Some(request) = (unsafe { block.as_ref() }) else { return };
+    let file = thread::with(|thread| {
+        if thread.is_own_work() { None } else { Some(file_of(thread, request.aio_fildes, TraceLayer::Posix)) }
+    });
+    let Some(file) = file else { return };
+    let address = block.addr() as u64;
+    let free = places(address).take(TRIES).find(|place| {
+        let old = place.block.load(Relaxed);
+        // The same block again: nobody has asked for the result of its last operation.
+        (old == 0 || old == address) && place.block.compare_exchange(old, FILLING, AcqRel, Relaxed).is_ok()
+    });
+    let Some(place) = free else {
+        return process::lose(u64::from(file.is_some()));
+    };
+    let writes = if direction == Write { WRITES } else { 0 };
+    place.start.store(clock::now(), Relaxed);
+    place.offset.store(request.aio_offset as u64, Relaxed);
+    place.what.store(file.map_or(0, |file| u64::from(file) + 1) | writes, Relaxed);
+    place.block.store(address, Release);
+}
+
+/// The submission has failed.
+fn withdraw(block: Block) {
+    let address = block.addr() as u64;
+    if let Some(place) = places(address).take(TRIES).find(|place| place.block.load(Acquire) == address) {
+        place.block.store(0, Release);
+    }
+}
+
+/// The program has asked for the result of an operation.
+fn complete(block: Block, result: isize) {
+    let address = block.addr() as u64;
+    let Some(place) = places(address).take(TRIES).find(|place| place.block.load(Acquire) == address) else {
+        return;
+    };
+    let (start, offset) = (place.start.load(Relaxed), place.offset.load(Relaxed) as i64);
+    let what = place.what.load(Relaxed);
+    place.block.store(0, Release);
+    let direction = if what & WRITES != 0 { Write } else { Read };
+    thread::with(|thread| match (what & !WRITES).checked_sub(1) {
+        Some(file) => {
+            let end = clock::now();
+            let call = recording::data(TraceLayer::Posix, direction, Some(offset), result as i64, start, end);
+            recording::record(thread, file as u32, &call);
+        }
+        None => beside::add(thread, direction, result as i64),
+    });
+}
+
+/// # Safety
+///
+/// It is the argument of the call.
+#[inline(always)]
+unsafe fn submitting(block: Block, direction: Direction, call: impl FnOnce() -> c_int) -> c_int {
+    if !recording::is_on() {
+        return call();
+    }
+    // SAFETY: as the caller promises. Before the call: another thread may complete it at once.
+    unsafe { submit(block, direction) };
+    let result = call();
+    if result != 0 {
+        withdraw(block);
+    }
+    result
+}
+
+/// # Safety
+///
+/// These are the arguments of `lio_listio`: a list of as many control blocks, some of which may be null.
+unsafe fn submitting_list(list: *const Block, count: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    if recording::is_on() && !list.is_null() {
+        for index in 0..usize::try_from(count).unwrap_or(0) {
+            // SAFETY: as the caller promises.
+            unsafe {
+                let block = *list.add(index);
+                match block.as_ref().map(|request| request.aio_lio_opcode) {
+                    Some(libc::LIO_READ) => submit(block, Read),
+                    Some(libc::LIO_WRITE) => submit(block, Write),
+                    _ => {}
+                }
+            }
+        }
+    }
+    // Of those that could not be submitted, the result is an error as well.
+    call()
+}
+
+#[inline(always)]
+fn completing(block: Block, call: impl FnOnce() -> isize) -> isize {
+    let result = call();
+    if recording::is_on() && !block.is_null() {
+        complete(block, result);
+    }
+    result
+}
+
+wrappers! {
+    aio_read (block: Block) -> c_int, |next| submitting(block, Read, || next(block));
+    aio_read64 (block: Block) -> c_int, |next| submitting(block, Read, || next(block));
+    aio_write (block: Block) -> c_int, |next| submitting(block, Write, || next(block));
+    aio_write64 (block: Block) -> c_int, |next| submitting(block, Write, || next(block));
+    aio_return (block: Block) -> isize, |next| completing(block, || next(block));
+    aio_return64 (block: Block) -> isize, |next| completing(block, || next(block));
+    lio_listio (mode: c_int, list: *const Block, n: c_int, event: *mut c_void) -> c_int,
+        |next| submitting_list(list, n, || next(mode, list, n, event));
+    lio_listio64 (mode: c_int, list: *const Block, n: c_int, event: *mut c_void) -> c_int,
+        |next| submitting_list(list, n, || next(mode, list, n, event));
+}
