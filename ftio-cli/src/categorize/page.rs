@@ -40,7 +40,7 @@ pub fn page(summary: &Summary) -> String {
         .replace("{{thresholds}}", &thresholds(summary))
 }
 
-fn text(from_outside: &str) -> String {
+pub fn text(from_outside: &str) -> String {
     escaped(&printable(from_outside))
 }
 
@@ -222,7 +222,7 @@ fn example(example: &Example) -> String {
 }
 
 /// Reads upwards, writes downwards; a column for each digit.
-fn timeline(read: &str, write: &str) -> String {
+pub fn timeline(read: &str, write: &str) -> String {
     let mut out = String::from("<svg viewBox=\"0 0 48 20\" preserveAspectRatio=\"none\" role=\"img\">");
     for (class, profile) in [("read", read), ("write", write)] {
         for (at, digit) in profile.bytes().enumerate().filter(|(_, digit)| *digit > b'0') {

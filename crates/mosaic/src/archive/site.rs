@@ -28,6 +28,10 @@ pub struct SiteRow {
     pub like_the_heaviest: Option<f64>,
     /// The log of the heaviest run.
     pub heaviest: String,
+    /// Its bytes read over time, as digits.
+    pub read: String,
+    /// Its bytes written over time.
+    pub write: String,
 }
 
 /// Do the runs of applications resemble each other?
@@ -53,6 +57,8 @@ impl SiteRow {
             periods: periods.map(|operation| operation.period).collect(),
             like_the_heaviest: None,
             heaviest: source.to_owned(),
+            read: run.findings.read.profile.clone(),
+            write: run.findings.write.profile.clone(),
         }
     }
 }
@@ -90,6 +96,8 @@ mod tests {
             periods: Vec::new(),
             like_the_heaviest: alike,
             heaviest: format!("{bytes}"),
+            read: String::new(),
+            write: String::new(),
         }
     }
 
