@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod advise;
+mod arbiter;
 mod batch;
 mod canvas;
 mod categorize;
@@ -28,6 +29,7 @@ mod signal;
 mod signature;
 mod study;
 mod terminal;
+mod top;
 mod trace;
 mod values;
 
@@ -77,6 +79,8 @@ fn main() -> ExitCode {
         Some(Command::Scale(args)) => scale::run(&args),
         Some(Command::Model(args)) => model::run(&args),
         Some(Command::Schedule(args)) => schedule::run(&args),
+        Some(Command::Arbiter(args)) => arbiter::run(&args),
+        Some(Command::Top(args)) => top::run(&args),
         Some(Command::Categorize(args)) => categorize::run(&args),
         Some(Command::Signature(args)) => signature::run(&args),
         Some(Command::Batch(args)) => batch::run(&args),

@@ -58,11 +58,12 @@ int main(int argc, char **argv) {
     MPI_Comm_free(&node);
 
     MPI_File data, shared;
+    const int how = MPI_MODE_CREATE | MPI_MODE_WRONLY;
     char name[4096];
     snprintf(name, sizeof name, "%s/data", directory);
-    must(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &data) == 0, name);
+    must(MPI_File_open(MPI_COMM_WORLD, name, how, MPI_INFO_NULL, &data) == 0, name);
     snprintf(name, sizeof name, "%s/shared", directory);
-    must(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &shared) == 0, name);
+    must(MPI_File_open(MPI_COMM_WORLD, name, how, MPI_INFO_NULL, &shared) == 0, name);
     FILE *log = fopen(in(directory, "log", rank), "w");
     must(log != NULL, "log");
     pthread_t thread;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The period that ftio finds in programs without MPI-IO, against the program's own account: h5py, numpy, sqlite3
-and LAMMPS with dumps by C streams. Each is run under `ftio trace`.
+"""The period that ftio finds in programs without MPI-IO, against the program's own account: h5py, numpy,
+sqlite3 and LAMMPS with dumps by C streams. Each is run under `ftio trace`.
 
 usage: periods.py TARGET; scripts/certificate installs what is needed and calls it.
 Exit status: 0 all within 1 %, 1 not.
@@ -22,8 +22,8 @@ PYTHON = "/usr/bin/python3"
 LOOP = """
 import sys, time
 PERIOD, PHASES = 0.5, 16
-began = time.monotonic()
 def phases():
+    began = time.monotonic()
     for phase in range(PHASES):
         while time.monotonic() < began + phase * PERIOD:
             time.sleep(0.001)
@@ -104,7 +104,8 @@ def main():
         good = period is not None and abs(period / truth - 1) < 0.01
         wrong += not good
         told = f"{period:.4f} s" if period else "none"
-        print(f"| {name} | {found.get('layer')} | {truth:.4f} s | {told} | {found['confidence']:.2f} |", flush=True)
+        cells = [name, found.get("layer"), f"{truth:.4f} s", told, f"{found['confidence']:.2f}"]
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
     sys.exit(bool(wrong))
 
 

@@ -40,7 +40,8 @@ def outcomes(test, traced):
         done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=1800)
         parts = pathlib.Path(work) / "t.msgpack.parts"
         wrote = sum(file.stat().st_size for file in parts.glob("*")) if parts.is_dir() else 0
-    found = {f"{name} ({where})": how.split(" ")[0] for name, where, how in LINE.findall(done.stdout + done.stderr)}
+    lines = LINE.findall(done.stdout + done.stderr)
+    found = {f"{name} ({where})": how.split(" ")[0] for name, where, how in lines}
     return done.returncode, found, wrote
 
 

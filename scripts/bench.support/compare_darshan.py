@@ -53,12 +53,14 @@ with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
 insert into t select i, hex(randomblob(50)) from n;
 update t set b = a where a % 10 = 0;"""
 
+SOURCES = "mkdir src; for i in 1 2 3 4 5; do head -c 900000 /dev/zero > src/$i; done"
+
 # Name, what is prepared, command.
 PROGRAMS = [
     ("dd, writing", "", ["dd", "if=/dev/zero", "of=f", "bs=1M", "count=32", "conv=fsync"]),
     ("dd, reading", "head -c 20000000 /dev/zero > f", ["dd", "if=f", "of=/dev/null", "bs=64k"]),
-    ("cp -r", "mkdir src; for i in 1 2 3 4 5; do head -c 900000 /dev/zero > src/$i; done", ["cp", "-r", "src", "dst"]),
-    ("tar", "mkdir src; for i in 1 2 3 4 5; do head -c 900000 /dev/zero > src/$i; done", ["tar", "cf", "out.tar", "src"]),
+    ("cp -r", SOURCES, ["cp", "-r", "src", "dst"]),
+    ("tar", SOURCES, ["tar", "cf", "out.tar", "src"]),
     ("sqlite3", "", ["sqlite3", "test.db", SQL]),
     ("numpy", "", [PYTHON, "-c", NUMPY]),
     ("h5py", "", [PYTHON, "-c", H5PY]),
@@ -69,11 +71,9 @@ if shutil.which("ior"):
     flags = "-a POSIX -w -r -e -t 256k -b 2m -s 2 -i 3 -o testfile".split()
     PROGRAMS.append(("IOR -a POSIX", "", [shutil.which("ior"), *flags]))
 
-# (bytes read, bytes written, reads, writes) by file.
-Counts = collections.defaultdict
-
 
 def counts():
+    """By file: bytes read, bytes written, reads, writes."""
     return collections.defaultdict(lambda: [0, 0, 0, 0])
 
 
@@ -83,7 +83,8 @@ class Failed(Exception):
 
 def run(command, directory, **environment):
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("TMIO_", "DARSHAN_"))}
-    clean |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    clean |= dict.fromkeys(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"], "1")
+    clean["PYTHONDONTWRITEBYTECODE"] = "1"
     done = subprocess.run(
         [str(word) for word in command],
         cwd=directory,
@@ -104,7 +105,8 @@ TWO = {"sendfile": (1, 0), "copy_file_range": (0, 1)}
 def of_kernel(directory, scratch, command):
     # A file for each process and thread: calls are not interrupted by those of others.
     calls = ",".join([*ONE, *TWO])
-    run(["strace", "-ff", "-y", "-s", "0", "-e", f"trace={calls}", "-o", scratch / "calls", *command], directory)
+    strace = ["strace", "-ff", "-y", "-s", "0", "-e", f"trace={calls}", "-o", scratch / "calls"]
+    run([*strace, *command], directory)
     found = counts()
     for log in scratch.glob("calls.*"):
         for line in log.read_text(errors="replace").splitlines():
@@ -180,7 +182,8 @@ def verdict(found, truth):
 
 def calls_differ(ours, truth):
     """Files that were not used by streams, and whose calls are not as many as the kernel's."""
-    return [name for name, of in truth.items() if ours[name][2] is not None and ours[name][2] != of[2] + of[3]]
+    differs = lambda calls, of: calls is not None and calls != of[2] + of[3]
+    return [name for name, of in truth.items() if differs(ours[name][2], of)]
 
 
 def main():
@@ -206,10 +209,12 @@ def main():
         if ours == "equal" and calls_differ(seen["tmio"], truth):
             ours = f"calls differ: {calls_differ(seen['tmio'], truth)}"
         failed |= ours != "equal"
-        print(f"| {name} | {len(truth)} | {read} | {written} | {ours} | {verdict(seen['darshan'], truth)} |", flush=True)
+        cells = [name, len(truth), read, written, ours, verdict(seen["darshan"], truth)]
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
         if ours != "equal":
             for file in sorted({*truth, *seen["tmio"]}):
-                print(f"    {file}: kernel {truth.get(file)}, libtmio.so {seen['tmio'].get(file)}", file=sys.stderr)
+                line = f"    {file}: kernel {truth.get(file)}, libtmio.so {seen['tmio'].get(file)}"
+                print(line, file=sys.stderr)
     sys.exit(failed)
 
 

@@ -36,6 +36,7 @@ mod commit;
 mod files;
 mod flush_thread;
 pub mod in_flight;
+pub mod leases;
 pub mod message;
 pub mod nodes;
 pub mod options;

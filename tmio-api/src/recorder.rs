@@ -13,7 +13,7 @@ use crate::state::{self, is_on};
 use crate::system::ProcessIo;
 use crate::thread::ThreadState;
 use crate::world::{JobInfo, World};
-use crate::{clock, clocks, commit, flush_thread, message, process, slot, storing, system, thread};
+use crate::{clock, clocks, commit, flush_thread, leases, message, process, slot, storing, system, thread};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -73,6 +73,9 @@ pub fn start(world: &dyn World, job: &JobInfo, parsed: options::Parsed) -> bool 
     // SAFETY: the handler only stores to an atomic, which is allowed in the child of a fork.
     unsafe { libc::pthread_atfork(None, None, Some(state::off_in_child)) };
     let Some(recorder) = RECORDER.get() else { return false };
+    if let Some(choice) = &recorder.options.iosets {
+        recorder.take_turns(choice, world, job);
+    }
     if recorder.recording {
         state::turn_on();
     }
@@ -111,6 +114,7 @@ fn record_slowly(thread: &ThreadState, record: &Record) {
 /// A file was opened between `start` and `end`.
 pub fn open_file(handle: usize, name: &str, start: u64, end: u64) {
     let Some(recorder) = RECORDER.get().filter(|_| !state::is_over()) else { return };
+    leases::opened(handle, name);
     let number = recorder.buffers.files.open(handle, name, |number| recorder.buffers.announce(number, name));
     if is_on() && number != IGNORED {
         recorder.buffers.store_here(&Record::metadata(Metadata::Open, handle, start, end), number);
@@ -165,6 +169,7 @@ pub fn finish(world: &dyn World) {
         return;
     }
     let Some(recorder) = RECORDER.get() else { return };
+    leases::finish(recorder.is_first);
     recorder.buffers.stop_flush_thread();
     commit::commit(recorder, world);
 }
@@ -188,6 +193,7 @@ pub fn finish_without_mpi() {
     if !state::end() {
         return;
     }
+    leases::abandon(RECORDER.get().is_some_and(|recorder| recorder.is_first));
     let Some(buffers) = buffers::get() else { return };
     if buffers.has_flush_thread() {
         flush_thread::write_all(PATIENCE);
@@ -263,6 +269,20 @@ impl Recorder {
             },
             time_per_record: slot::measure_record(),
         })
+    }
+}
+
+impl Recorder {
+    /// Asks the arbiter from here on. The nodes of a job have to be one job for it.
+    fn take_turns(&self, choice: &leases::IoSets, world: &dyn World, job: &JobInfo) {
+        let all = world.size() >= job.world_size;
+        if !all && job.key.is_none() {
+            let reason = "the launcher does not tell which nodes belong together";
+            return message::warn(format_args!("TMIO_IOSETS: {reason}; the job does not wait for its turn"));
+        }
+        let of = job.world_size.max(world.size());
+        let ranks = (world.rank(), world.size());
+        leases::start(choice, &self.plan.job, self.plan.number, &self.info.host, ranks, of);
     }
 }
 

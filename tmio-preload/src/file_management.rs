@@ -7,8 +7,9 @@ use crate::completion;
 use crate::next::{self, exported};
 use crate::requests;
 use crate::sessions;
+use crate::tracer;
 use std::ffi::{CStr, c_char, c_int};
-use tmio_api::{Record, clock, is_on, shield, thread};
+use tmio_api::{Record, clock, is_on, leases, shield, thread};
 use tmio_trace::{Flags, Metadata, OpKind};
 
 /// Where a handle is, or is to be stored.
@@ -22,7 +23,7 @@ exported! {
     MPI_File_delete PMPI_File_delete (name: *const c_char, info: usize)
         |next| delete(name, || next(name, info));
     MPI_File_sync PMPI_File_sync (file: usize)
-        |next| metadata(Metadata::Sync, file, -1, || next(file));
+        |next| sync(file, || next(file));
     MPI_File_set_view PMPI_File_set_view (file: usize, start: i64, etype: usize, filetype: usize, representation: *const c_char, info: usize)
         |next| metadata(Metadata::SetView, file, start, || next(file, start, etype, filetype, representation, info));
     MPI_File_set_size PMPI_File_set_size (file: usize, size: i64)
@@ -69,6 +70,16 @@ fn metadata(operation: Metadata, file: usize, offset: i64, call: impl FnOnce() -
         let record = Record { kind, flags, file, offset, bytes: 0, start, end, nonblocking: [0; 4] };
         thread::with(|thread| tmio_api::record(thread, record));
     })
+}
+
+/// What is in caches goes to the file system now: that is I/O, for which the job takes its turn.
+#[inline(always)]
+fn sync(file: usize, call: impl FnOnce() -> c_int) -> c_int {
+    let tracer = if is_on() { tracer::get() } else { None };
+    let Some(tracer) = tracer else { return call() };
+    let inside = thread::with(|thread| thread.is_in_mpi());
+    let _turn = (!inside).then(|| leases::enter(file, true, || tracer.progress()));
+    metadata(Metadata::Sync, file, -1, call)
 }
 
 /// # Safety

@@ -10,7 +10,7 @@ use crate::tracer;
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use tmio_api::{Record, clock, shield, thread};
+use tmio_api::{Record, clock, leases, shield, thread};
 use tmio_trace::{Flags, OpKind};
 
 /// One that has begun.
@@ -54,6 +54,7 @@ pub(crate) fn begin(file: File, offset: i64, call: impl FnOnce() -> c_int) -> c_
     }
     thread::with(|thread| {
         let Some(entered) = thread.enter(next::called_by_mpi) else { return call() };
+        leases::announce(file, 0);
         let in_flight = thread.begin();
         let start = clock::now();
         in_flight.since(start);

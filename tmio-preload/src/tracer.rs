@@ -57,6 +57,7 @@ mpi_functions! {
     igather = c"PMPI_Igather" (Buffer, c_int, Handle, Buffer, c_int, Handle, c_int, Handle, Request);
     iscatter = c"PMPI_Iscatter" (Buffer, c_int, Handle, Buffer, c_int, Handle, c_int, Handle, Request);
     isend = c"PMPI_Isend" (Buffer, c_int, Handle, c_int, c_int, Handle, Request);
+    iprobe = c"PMPI_Iprobe" (c_int, c_int, Handle, *mut c_int, Buffer);
     irecv = c"PMPI_Irecv" (Buffer, c_int, Handle, c_int, c_int, Handle, Request);
     test = c"PMPI_Test" (Request, *mut c_int, Buffer);
     get_elements_x = c"PMPI_Get_elements_x" (Buffer, Handle, *mut i64);
@@ -124,6 +125,19 @@ impl Tracer {
         // SAFETY: the status is filled in and the place for the answer is valid.
         let answer = unsafe { (self.mpi.get_elements_x)(status, self.abi.byte, &mut bytes) };
         if answer == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
+    }
+
+    /// Lets MPI work on what is under way, as any call of it does: asks whether this process has sent itself a
+    /// message. The answer does not matter, and no message is taken.
+    pub(crate) fn progress(&self) {
+        if !crate::lifecycle::is_initialised() {
+            return;
+        }
+        let mut flag = 0;
+        let ignore = std::ptr::without_provenance_mut(self.status_ignore);
+        // SAFETY: the calling thread is inside a call of MPI that the application has made, so that it may make
+        // one; the place for the answer is valid.
+        unsafe { (self.mpi.iprobe)(0, 0, self.abi.comm_self, &mut flag, ignore) };
     }
 
     /// Bytes that `count` elements of a datatype are.

@@ -41,6 +41,9 @@ Examples:
   Give running jobs I/O priorities by their periods, or simulate the effect:
       ftio schedule --configfs DIR run.msgpack
       ftio schedule simulate
+  Let the jobs on a file system take turns at I/O, and see who waits:
+      ftio arbiter --listen unix:/run/scratch.sock
+      ftio top --arbiter unix:/run/scratch.sock
   What malleable jobs would change in a batch system:
       ftio batch simulate jobs.swf --nodes 128
 
@@ -91,7 +94,9 @@ pub enum Command {
     Model(crate::model::Args),
     Categorize(Box<crate::categorize::Args>),
     Signature(Box<crate::signature::Args>),
-    Schedule(crate::schedule::Args),
+    Schedule(Box<crate::schedule::Args>),
+    Arbiter(crate::arbiter::Args),
+    Top(crate::top::Args),
     Batch(Box<crate::batch::Args>),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),

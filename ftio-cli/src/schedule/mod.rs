@@ -1,8 +1,10 @@
 //! `ftio schedule`: priorities for the I/O of running jobs (Set-10), and a simulator that shows what they do.
 
+mod apply;
 mod chart;
 mod follow;
 mod job_id;
+mod measure;
 mod predictor;
 mod priorities;
 mod record;
@@ -28,6 +30,10 @@ Examples:
       ftio schedule --configfs DIR --history old/ run.msgpack
   Simulate sixteen applications that share a file system:
       ftio schedule simulate
+  What sharing has cost jobs that ran together:
+      ftio schedule measure jobs/*.msgpack
+  Hold back jobs that an arbiter lets wait, by rules of the file system (see ftio arbiter); first look:
+      ftio schedule --apply lustre-tbf --arbiter unix:/run/scratch.sock --dry-run
 
 The priority is 10 to the power of -i, where i is log10 of the period in seconds, rounded. The file holds \
 it multiplied by 10000000: 1000000 for periods of about 10 s, 100000 for about 100 s. Until a period is \
@@ -46,12 +52,15 @@ pub struct Args {
     pub command: Option<ScheduleCommand>,
 
     /// The directory for the priorities: iosets in the kernel's configfs, or any other
-    #[arg(long, value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", required_unless_present = "apply", value_hint = ValueHint::DirPath)]
     pub configfs: Option<PathBuf>,
 
     /// Traces to follow, which need not exist yet
-    #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "TRACE", required_unless_present = "apply", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub apply: apply::Args,
 
     /// The job's id, if there is one trace [default: $IOSETS_JOB_ID if there is one trace; what the trace
     /// says; $SLURM_JOB_ID if there is one trace; the trace's name]
@@ -95,13 +104,18 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum ScheduleCommand {
     Simulate(simulate::Args),
+    Measure(measure::Args),
 }
 
 /// Schedule or simulate.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match (&args.command, &args.configfs) {
         (Some(ScheduleCommand::Simulate(args)), _) => simulate::run(args),
+        (Some(ScheduleCommand::Measure(args)), _) => measure::run(args),
+        (None, _) if args.apply.apply.is_some() => apply::run(&args.apply),
         (None, Some(directory)) => follow::run(args, directory),
-        (None, None) => Err(wrong_usage("expected --configfs DIR, or the subcommand simulate")),
+        (None, None) => {
+            Err(wrong_usage("expected --configfs DIR, --apply, or the subcommand simulate or measure"))
+        }
     }
 }

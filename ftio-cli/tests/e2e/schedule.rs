@@ -308,3 +308,46 @@ fn wrong_usage_and_missing_files_are_refused() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("none.msgpack") && stderr(&output).contains("--history"));
 }
+
+/// What a simulation did, written as traces, has the metrics of the simulation.
+#[test]
+fn measured_from_traces_exactly_as_simulated() {
+    use io_arbiter::simulate::{FileSystem, SimulatedJob, run};
+    use io_sets::metrics::{Frame, Metrics as Exact};
+    let dir = tempdir().unwrap();
+    let job = |compute, bytes| SimulatedJob { start: 0.0, compute, bytes, takes_part: true };
+    let jobs = [job(0.9, 2e6), job(9.0, 2e7), job(7.0, 3e7), job(11.0, 1e7)];
+    let system = FileSystem { capacity: 1e7, alone: 1e7 };
+    let outcome = run(&jobs, system, 160.0, None);
+    let expected = Exact::of(&outcome, Frame { begin: 20.0, end: 100.0 }, system.alone);
+    let mut names = Vec::new();
+    for (number, course) in outcome.courses.iter().enumerate() {
+        let ns = |seconds: f64| (seconds * 1e9).round() as i64;
+        let write = |phase: &io_sets::simulate::IoPhase| {
+            blocking(Direction::Write, ns(phase.start), ns(phase.end), phase.bytes.round() as u64)
+        };
+        let blocks = vec![(0, course.phases.iter().map(write).collect())];
+        let script = Script { ranks: 1, end: ns(course.end), blocks, process_written: 0 };
+        names.push(script.write(&dir.path().join(format!("{number}.msgpack"))).display().to_string());
+    }
+    let mut args = vec!["schedule", "measure", "--json", "--frame", "20..100", "--alone", "10000000"];
+    args.extend(names.iter().map(String::as_str));
+    let output = ftio(dir.path(), &args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let record: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(record["schema"], "ftio.measure/1");
+    let pairs = [
+        ("stretch_max", expected.stretch_max),
+        ("stretch_geomean", expected.stretch_geomean),
+        ("io_slowdown", expected.io_slowdown),
+        ("utilisation", expected.utilisation),
+    ];
+    for (name, exact) in pairs {
+        let measured = record["metrics"][name].as_f64().unwrap();
+        assert!((measured / exact - 1.0).abs() < 1e-9, "{name}: {measured} {exact}");
+    }
+    // A frame that reaches beyond a trace is an error, not a number.
+    args[4] = "20..1000";
+    let output = ftio(dir.path(), &args);
+    assert!(output.status.code() == Some(2) && stderr(&output).contains("not for all of the frame"));
+}

@@ -177,3 +177,59 @@ impl Rounds {
         visit(Event::Flush { stream: 0, until });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tmio_trace::reader::Operations;
+    use tmio_trace::{Direction, FilePointer, Flags, OpKind, Operation, TraceLayer};
+
+    fn operation(layer: TraceLayer, bytes: u64, start: i64) -> Operation {
+        Operation {
+            kind: OpKind::data(Direction::Write, FilePointer::Individual, false, false, false).at(layer),
+            flags: Flags::default(),
+            thread: 0,
+            file: 1,
+            offset: -1,
+            bytes,
+            start,
+            end: start + 10,
+            nonblocking: None,
+        }
+    }
+
+    /// A program that reads its input by POSIX and then writes by MPI-IO is followed at MPI-IO.
+    #[test]
+    fn the_layer_that_moves_most_by_now_is_followed() {
+        use TraceLayer::{MpiIo, Posix};
+        let mut rounds = Rounds::default();
+        let mut told = Vec::new();
+        for (sequence, operations) in [
+            vec![operation(Posix, 1000, 0), operation(MpiIo, 1, 20)],
+            vec![operation(MpiIo, 800, 40)],
+            vec![operation(MpiIo, 700, 60), operation(Posix, 3, 80)],
+            vec![operation(MpiIo, 600, 100)],
+        ]
+        .iter()
+        .enumerate()
+        {
+            let block = Operations {
+                rank: 0,
+                sequence: sequence as u64,
+                covered_until: 0,
+                files: &[],
+                operations,
+                merged: &[],
+                marks: &[],
+            };
+            let mut got = Vec::new();
+            rounds.take(Told::Block(block), Span::Actual, &mut Vec::new(), &mut |event| {
+                if let Event::Requests { requests, .. } = event {
+                    got.extend(requests.iter().map(|request| request.bytes));
+                }
+            });
+            told.push(got);
+        }
+        assert_eq!(told, [vec![1000], vec![], vec![1, 800, 700], vec![600]]);
+    }
+}

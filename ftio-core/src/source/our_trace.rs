@@ -343,4 +343,23 @@ mod tests {
         }
         assert_eq!(read(&plain, Some(Layer::Posix)).0, [0u64; 0]);
     }
+
+    /// The formats of the C++ TMIO know MPI-IO alone; a trace without any has what it has.
+    #[test]
+    fn tmio_s_formats_hold_one_layer() {
+        use TraceLayer::{MpiIo, Posix};
+        let total = |operations: &[Operation]| {
+            let bytes = trace(true, operations);
+            let ours = Trace::from_reader(Path::new("t"), Box::new(Cursor::new(bytes)));
+            let mut text = Vec::new();
+            tmio_trace::tmio::convert(ours, tmio_trace::tmio::Format::Json, None, &mut text).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let totals = text.split("\"total_bytes\":").skip(1);
+            totals
+                .filter_map(|rest| rest.trim().split([',', '}']).next()?.trim().parse::<f64>().ok())
+                .sum::<f64>()
+        };
+        assert_eq!(total(&[operation(MpiIo, 5, 0), operation(Posix, 1000, 20)]), 5.0);
+        assert_eq!(total(&[operation(Posix, 1000, 20)]), 1000.0);
+    }
 }

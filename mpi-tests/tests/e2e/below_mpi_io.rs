@@ -39,8 +39,8 @@ fn the_period_of_posix_alone() {
     }
 }
 
-/// Fewer bytes than `TMIO_MIN_BYTES`, in less than a second: a thousand ranks that read a file of options make
-/// no files of ours.
+/// Fewer bytes than `TMIO_MIN_BYTES`, in less than a second: a thousand ranks that read a file of options
+/// make no files of ours.
 #[test]
 fn little_posix_leaves_nothing() {
     for mpi in installed_mpis() {
@@ -87,10 +87,16 @@ fn all_three() {
 
 #[test]
 fn mpi_io_alone_if_that_is_asked_for() {
+    // As a site's file does it, too.
+    let scratch = Scratch::new();
+    let file = scratch.path().join("tmio.conf");
+    std::fs::write(&file, "layers = mpiio\n").expect("the scratch directory can be written");
     for mpi in installed_mpis() {
-        let (truth, info, _) = mixed(&mpi, &[("TMIO_LAYERS", "mpiio")]);
-        assert_eq!(truth["mpiio"], moved(&info, "mpiio"), "{}", mpi.name);
-        assert_eq!(moved(&info, "posix") + moved(&info, "stdio"), 0, "{}", mpi.name);
+        for setting in [("TMIO_LAYERS", "mpiio"), ("TMIO_CONFIG", file.to_str().expect("UTF-8"))] {
+            let (truth, info, _) = mixed(&mpi, &[setting]);
+            assert_eq!(truth["mpiio"], moved(&info, "mpiio"), "{}: {setting:?}", mpi.name);
+            assert_eq!(moved(&info, "posix") + moved(&info, "stdio"), 0, "{}: {setting:?}", mpi.name);
+        }
     }
 }
 

@@ -20,6 +20,7 @@ mod fortran;
 mod harmless;
 mod installed;
 mod interrupted;
+mod iosets;
 mod jumps;
 mod kept;
 mod never_harmed;

@@ -13,6 +13,7 @@ pub use read::{Parsed, Sources, dump, from_environment};
 pub(crate) use site::has_agreed;
 pub use table::{DEFAULT_EXCLUDED, DEFAULT_OUTPUT, markdown, site_markdown};
 
+use crate::leases::IoSets;
 use crate::message::Level;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -127,6 +128,8 @@ pub struct Options {
     pub max_age: Duration,
     /// How long other ranks or the file system may take in `MPI_Finalize`.
     pub finalize_timeout: Duration,
+    /// The arbiter to ask before data operations; `None`: nobody is asked.
+    pub iosets: Option<IoSets>,
 }
 
 impl Options {
@@ -168,6 +171,7 @@ impl Default for Options {
             clock: ClockChoice::Auto,
             max_age: Duration::from_secs(60),
             finalize_timeout: Duration::from_secs(30),
+            iosets: None,
         }
     }
 }

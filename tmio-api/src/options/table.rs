@@ -1,6 +1,7 @@
 //! The table of options.
 
 use super::{ClockChoice, Flush, Format, Layers, Options};
+use crate::leases::{FORM, IoSets};
 use crate::message::Level;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -260,6 +261,20 @@ pub(super) const TABLE: &[Entry] = &[
         set: |o, text| {
             let seconds = text.parse().ok().filter(|s| (0.1..=1e6).contains(s));
             o.finalize_timeout = Duration::from_secs_f64(seconds.ok_or("at least 0.1 seconds")?);
+            Ok(())
+        },
+    },
+    Entry {
+        name: "IOSETS",
+        default: "off",
+        help: "take turns at I/O with other jobs: the address of an `ftio arbiter` (unix:PATH, tcp:HOST:PORT, \
+               dir:PATH), then perhaps ,grace=MS (silence after which the turn is given back, 5) \
+               ,patience=SECONDS (longest wait, 900) ,secret=FILE ,mount=PATH (only files below it)",
+        set: |o, text| {
+            o.iosets = match text {
+                "" | "off" => None,
+                _ => Some(IoSets::parse(text).ok_or(FORM)?),
+            };
             Ok(())
         },
     },

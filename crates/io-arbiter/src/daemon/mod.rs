@@ -1,0 +1,308 @@
+//! The arbiter behind sockets, or behind a directory: one thread, no root, no state on disk. What it must
+//! know again after a restart, nodes tell it when they come back.
+
+mod connection;
+mod directory;
+mod listen;
+
+use crate::arbiter::{Arbiter, NodeId};
+use crate::report::PhaseReport;
+use crate::settings::Settings;
+use connection::{Connection, State};
+use directory::Directory;
+use io_sets::rules::Priority;
+use lease_protocol::{Address, Hello, Kind, LONGEST_TEXT, Message, Stream};
+use listen::Listener;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::time::Timespec;
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// How an arbiter is run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where it listens.
+    pub listen: Vec<Address>,
+    /// What whoever comes by TCP has to know.
+    pub secret: Option<String>,
+    /// The rules.
+    pub settings: Settings,
+    /// Where priorities are that others have found (`DIR/JOB/priority`, as `ftio schedule` writes them).
+    pub priorities: Option<PathBuf>,
+}
+
+/// Why an arbiter cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// An address cannot be listened at.
+    #[error("cannot listen at {0}: {1}")]
+    Listen(Address, io::Error),
+    /// Another arbiter is there.
+    #[error("another arbiter listens at {0}")]
+    Taken(Address),
+    /// TCP without a secret.
+    #[error("{0}: whoever can reach the port could ask; give a secret")]
+    NoSecret(Address),
+    /// The kernel.
+    #[error("cannot wait for messages: {0}")]
+    Wait(#[from] rustix::io::Errno),
+}
+
+/// A running arbiter.
+#[derive(Debug)]
+pub struct Daemon {
+    options: Options,
+    arbiter: Arbiter,
+    epoll: OwnedFd,
+    listeners: Vec<Listener>,
+    directories: Vec<Directory>,
+    connections: HashMap<NodeId, Connection>,
+    next: NodeId,
+    began: Instant,
+    read_priorities: f64,
+}
+
+/// Listeners have the lowest numbers, connections those above.
+const FIRST_CONNECTION: NodeId = 1024;
+/// The longest sleep, after which it is asked whether to stop.
+const LONGEST: f64 = 0.2;
+/// More messages than this in a second are not honest.
+const FLOOD: u32 = 2000;
+/// How often files with priorities are read.
+const PRIORITIES: f64 = 1.0;
+
+impl Daemon {
+    /// Listens.
+    pub fn new(options: Options) -> Result<Self, Problem> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let (mut listeners, mut directories) = (Vec::new(), Vec::new());
+        for address in &options.listen {
+            if matches!(address, Address::Tcp(..)) && options.secret.is_none() {
+                return Err(Problem::NoSecret(address.clone()));
+            }
+            match address {
+                Address::Directory(path) => directories
+                    .push(Directory::open(path).map_err(|error| Problem::Listen(address.clone(), error))?),
+                _ => listeners.push(Listener::bind(address)?),
+            }
+        }
+        for (number, listener) in listeners.iter().enumerate() {
+            epoll::add(&epoll, listener.descriptor(), EventData::new_u64(number as u64), EventFlags::IN)?;
+        }
+        Ok(Daemon {
+            arbiter: Arbiter::new(options.settings.clone()),
+            options,
+            epoll,
+            listeners,
+            directories,
+            connections: HashMap::new(),
+            next: FIRST_CONNECTION,
+            began: Instant::now(),
+            read_priorities: 0.0,
+        })
+    }
+
+    /// Where it listens, with the ports that were found for port 0.
+    pub fn addresses(&self) -> Vec<Address> {
+        let of_directories = self.directories.iter().map(|one| Address::Directory(one.path().to_owned()));
+        self.listeners.iter().map(Listener::address).chain(of_directories).collect()
+    }
+
+    fn now(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    /// Runs until it is told to stop. `ended` gets each phase that is over.
+    pub fn run(&mut self, stop: &AtomicBool, mut ended: impl FnMut(&PhaseReport)) -> Result<(), Problem> {
+        let mut events = Vec::with_capacity(1024);
+        while !stop.load(Relaxed) {
+            let mut wait = (self.arbiter.next_event() - self.now()).clamp(0.0, LONGEST);
+            if !self.directories.is_empty() {
+                wait = wait.min(directory::POLL);
+            }
+            // Rounded up: a moment too early would be a turn around this loop for nothing.
+            let timeout = Timespec::try_from(Duration::from_secs_f64(wait)).ok();
+            events.clear();
+            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), timeout.as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            for event in &events {
+                match event.data.u64() {
+                    listener if listener < FIRST_CONNECTION => self.accept(listener as usize),
+                    node => self.ready(node, event.flags),
+                }
+            }
+            self.look_at_directories();
+            self.look_at_priorities();
+            let now = self.now();
+            self.arbiter.settle(now);
+            for (node, message) in self.arbiter.take_messages() {
+                self.send(node, &message.encode());
+            }
+            self.arbiter.take_phases().iter().for_each(&mut ended);
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, listener: usize) {
+        while let Some(stream) = self.listeners.get(listener).and_then(Listener::accept) {
+            let flags = EventFlags::IN | EventFlags::RDHUP;
+            let node = self.next;
+            if epoll::add(&self.epoll, stream.descriptor(), EventData::new_u64(node), flags).is_ok() {
+                self.next += 1;
+                self.connections.insert(node, Connection::new(stream));
+            }
+        }
+    }
+
+    /// A connection has something to read, or room to write.
+    fn ready(&mut self, node: NodeId, flags: EventFlags) {
+        let Some(connection) = self.connections.get_mut(&node) else { return };
+        if flags.contains(EventFlags::OUT) && connection.flush() == State::Open {
+            let flags = EventFlags::IN | EventFlags::RDHUP;
+            let _ = epoll::modify(&self.epoll, connection.descriptor(), EventData::new_u64(node), flags);
+        }
+        let state = connection.read();
+        let second = self.began.elapsed().as_secs();
+        let mut messages = Vec::new();
+        let mut problem = None;
+        while let Some(connection) = self.connections.get_mut(&node) {
+            match connection.stream.take() {
+                Ok(Some(message)) if connection.counts(second) <= FLOOD => messages.push(message),
+                Ok(Some(_)) => {
+                    problem = Some(format!("more than {FLOOD} messages in a second"));
+                    break;
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    problem = Some(error.to_string());
+                    break;
+                }
+            }
+        }
+        for (message, text) in messages {
+            if let Err(reason) = self.message(node, &message, &text) {
+                problem.get_or_insert(reason);
+                break;
+            }
+        }
+        if let Some(reason) = problem {
+            self.refuse(node, &reason);
+        } else if state == State::Over {
+            self.end(node);
+        }
+    }
+
+    /// One message of one connection; an error ends it.
+    fn message(&mut self, node: NodeId, message: &Message, text: &str) -> Result<(), String> {
+        let now = self.now();
+        let Some(connection) = self.connections.get(&node) else { return Ok(()) };
+        let hello = || Hello::decode(text);
+        let may = match connection.is_remote() {
+            true => hello().is_some_and(|hello| self.options.secret.as_ref().is_some_and(|s| hello.knows(s))),
+            false => true,
+        };
+        match message.kind {
+            Kind::Status if may => {
+                let report = serde_json::to_string(&self.arbiter.report(now)).unwrap_or_default();
+                self.send(node, &Message::new(Kind::Report).encode_with(&report));
+            }
+            Kind::Hello if may => {
+                let hello = hello().ok_or("the job has no name")?;
+                let user = connection.user();
+                let running = Duration::from_millis(message.b).as_secs_f64();
+                self.arbiter
+                    .hello(now, node, &hello, (message.a, running), user)
+                    .map_err(|refusal| refusal.to_string())?;
+            }
+            Kind::Hello | Kind::Status => return Err("the secret is not right".to_owned()),
+            _ => self.arbiter.receive(now, node, message).map_err(|refusal| refusal.to_string())?,
+        }
+        if message.kind == Kind::Bye {
+            self.end(node);
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, node: NodeId, bytes: &[u8]) {
+        if let Some(directory) = self.directories.iter_mut().find(|one| one.has(node)) {
+            return directory.send(node, bytes);
+        }
+        let Some(connection) = self.connections.get_mut(&node) else { return };
+        match connection.send(bytes) {
+            State::Open => {}
+            State::Full => {
+                let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP;
+                let _ = epoll::modify(&self.epoll, connection.descriptor(), EventData::new_u64(node), flags);
+            }
+            State::Over => self.end(node),
+        }
+    }
+
+    fn refuse(&mut self, node: NodeId, reason: &str) {
+        self.send(node, &Message::new(Kind::Refused).encode_with(reason));
+        self.end(node);
+    }
+
+    fn end(&mut self, node: NodeId) {
+        let now = self.now();
+        self.arbiter.gone(now, node);
+        if let Some(connection) = self.connections.remove(&node) {
+            let _ = epoll::delete(&self.epoll, connection.descriptor());
+        }
+    }
+
+    fn look_at_directories(&mut self) {
+        let now = self.now();
+        let mut arrived = Vec::new();
+        for directory in &mut self.directories {
+            let report = || serde_json::to_string(&self.arbiter.report(now)).unwrap_or_default();
+            arrived.extend(directory.look(now, &mut self.next, report));
+        }
+        for (node, what) in arrived {
+            let Some(((message, text), user)) = what else {
+                self.arbiter.gone(now, node);
+                continue;
+            };
+            let running = Duration::from_millis(message.b).as_secs_f64();
+            // Whoever may write into the directory may ask; there is nobody to tell that a message made no
+            // sense.
+            let _ = match (message.kind, Hello::decode(&text)) {
+                (Kind::Hello, Some(hello)) => {
+                    self.arbiter.hello(now, node, &hello, (message.a, running), Some(user))
+                }
+                _ => self.arbiter.receive(now, node, &message),
+            };
+        }
+    }
+
+    /// Priorities that others have found count more than what the arbiter sees.
+    fn look_at_priorities(&mut self) {
+        let now = self.now();
+        let Some(root) = self.options.priorities.clone().filter(|_| now >= self.read_priorities) else {
+            return;
+        };
+        self.read_priorities = now + PRIORITIES;
+        let report = self.arbiter.report(now);
+        for job in report.jobs {
+            // Steps count as their job.
+            let id = job.job.split('.').next().unwrap_or_default();
+            if id.is_empty() || id.contains('/') {
+                continue;
+            }
+            let text = std::fs::read_to_string(root.join(id).join("priority")).unwrap_or_default();
+            let priority = text.trim().parse().ok().and_then(Priority::from_stored);
+            self.arbiter.tell_priority(now, &job.job, priority);
+        }
+    }
+}
+
+/// A stream of what nodes say.
+fn stream() -> Stream {
+    Stream::new(LONGEST_TEXT)
+}

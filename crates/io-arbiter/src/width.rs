@@ -1,0 +1,199 @@
+//! How many jobs at a time fill the file system.
+//!
+//! Exclusivity pays only where one job can fill the file system: where it cannot, one at a time is worse than
+//! no scheduling. So it is measured, and until it has been measured everybody goes.
+//!
+//! What the file system takes is the most that all jobs together have got; what a job can use is what it got
+//! while it was alone. Jobs are admitted until they can fill it. Three trials find that out:
+//!
+//! - *all*: twice as many want to as were ever seen together: everybody goes for a moment, to see what the
+//!   file system takes;
+//! - *one*: it is not known what a job can use: one goes alone for a moment;
+//! - *more*: somebody waits: from time to time, and less and less often if it does not help, a few more go
+//!   for a moment. If more gets through, the file system takes more than was known.
+
+use crate::window::Window;
+
+/// Over how many seconds the bandwidth of all jobs is a mean.
+const WINDOW: f64 = 1.0;
+/// Those who hold report every 250 ms.
+const LAG: f64 = 0.3;
+/// What was seen long ago counts less: per second in which somebody waits.
+const FADING: f64 = 0.998;
+/// Seconds between two trials of a kind, at first and at most.
+const PAUSES: (f64, f64) = (5.0, 300.0);
+/// How long trials last: longer than the window where it has to show what all get.
+const ALL: f64 = 1.4;
+const ONE: f64 = 0.75;
+const MORE: f64 = 1.1;
+/// More have helped if so much more got through.
+const HELPED: f64 = 1.05;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Trial {
+    All { wanting: usize },
+    One,
+    More { by: usize, before: f64 },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Width {
+    window: Window,
+    /// The most that all jobs got together, bytes per second.
+    capacity: f64,
+    looked: f64,
+    trial: Option<(Trial, f64)>,
+    /// What a job can use: the median of those of which it is known.
+    typical: Option<f64>,
+    /// How many were seen together.
+    together: usize,
+    /// When to try one alone again, and when to try more again; and how long after that.
+    next_one: (f64, f64),
+    next_more: (f64, f64),
+    step: usize,
+}
+
+impl Width {
+    pub(crate) fn new() -> Self {
+        Width {
+            window: Window::new(WINDOW, LAG),
+            capacity: 0.0,
+            looked: 0.0,
+            trial: None,
+            typical: None,
+            together: 1,
+            next_one: (0.0, PAUSES.0),
+            next_more: (0.0, PAUSES.0),
+            step: 1,
+        }
+    }
+
+    /// Bytes were transferred.
+    pub(crate) fn served(&mut self, from: f64, to: f64, bytes: u64) {
+        self.window.add(from, to, bytes);
+    }
+
+    /// Bytes per second that all jobs get now.
+    pub(crate) fn bandwidth(&mut self, now: f64) -> f64 {
+        self.window.rate(now)
+    }
+
+    /// What the file system has been seen to take, bytes per second.
+    pub(crate) fn capacity(&self) -> f64 {
+        self.capacity
+    }
+
+    /// Looks at what gets through. `wanting` jobs want to or are at it, `waiting` tells whether any of them
+    /// has to wait, `rates` what jobs can use. Tells whether another number may go from now on.
+    pub(crate) fn look(
+        &mut self,
+        now: f64,
+        wanting: usize,
+        waiting: bool,
+        rates: impl Iterator<Item = f64>,
+    ) -> bool {
+        let elapsed = if waiting { (now - self.looked).max(0.0) } else { 0.0 };
+        self.looked = now;
+        self.capacity = (self.capacity * FADING.powf(elapsed)).max(self.window.rate(now));
+        let mut rates: Vec<f64> = rates.collect();
+        rates.sort_by(f64::total_cmp);
+        self.typical = rates.get(rates.len() / 2).copied().or(self.typical);
+        let over = self.trial.filter(|(_, until)| now >= *until || wanting < 2);
+        if let Some((trial, _)) = over {
+            self.trial = None;
+            self.end(trial, now, wanting);
+        }
+        if self.trial.is_none() && wanting >= 2 {
+            self.begin(now, wanting, waiting);
+        }
+        over.is_some() || self.trial.is_some()
+    }
+
+    fn begin(&mut self, now: f64, wanting: usize, waiting: bool) {
+        let more = Trial::More { by: self.step, before: self.capacity };
+        self.trial = match () {
+            _ if wanting >= 2 * self.together => Some((Trial::All { wanting }, now + ALL)),
+            _ if self.typical.is_none() && now >= self.next_one.0 => Some((Trial::One, now + ONE)),
+            _ if waiting && now >= self.next_more.0 => Some((more, now + MORE)),
+            _ => None,
+        };
+    }
+
+    fn end(&mut self, trial: Trial, now: f64, wanting: usize) {
+        match trial {
+            Trial::All { wanting: then } => {
+                self.together = self.together.max(then.min(wanting.max(1)));
+                self.next_more = (now + PAUSES.0, PAUSES.0);
+            }
+            Trial::One => {
+                self.next_one.0 = now + self.next_one.1;
+                self.next_one.1 = (2.0 * self.next_one.1).min(PAUSES.1);
+            }
+            Trial::More { by, before } if self.capacity > HELPED * before => {
+                self.step = (2 * by).min(1024);
+                self.next_more = (now, PAUSES.0);
+            }
+            Trial::More { .. } => {
+                self.step = 1;
+                self.next_more = (now + self.next_more.1, (2.0 * self.next_more.1).min(PAUSES.1));
+            }
+        }
+    }
+
+    /// How many of these jobs, which can use so many bytes per second each (`None`: not known), may go.
+    pub(crate) fn admit(&self, rates: &[Option<f64>]) -> usize {
+        // Until something is known, everybody goes. A job that is not known is as others are. The next one
+        // goes if it could use half of what it usually uses.
+        let enough = self.typical.map_or(rates.len(), |typical| {
+            let mut sum = 0.0;
+            let fills = |rate: &Option<f64>| {
+                let rate = rate.unwrap_or(typical);
+                sum += rate;
+                sum + 0.5 * rate >= self.capacity
+            };
+            rates.iter().position(fills).map_or(rates.len(), |place| place + 1)
+        });
+        let number = match self.trial {
+            Some((Trial::All { .. }, _)) => rates.len(),
+            Some((Trial::One, _)) => 1,
+            Some((Trial::More { by, .. }, _)) => enough + by,
+            None => enough,
+        };
+        number.min(rates.len()).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enough_to_fill_what_is_known() {
+        let mut width = Width::new();
+        assert_eq!(width.admit(&[None, None]), 2, "nothing is known: everybody goes");
+        width.served(0.0, 1.0, 400);
+        width.look(1.3, 1, false, [100.0, 100.0].into_iter());
+        assert_eq!(width.capacity(), 400.0);
+        assert_eq!(width.admit(&[Some(400.0); 5]), 1);
+        assert_eq!(width.admit(&[Some(100.0); 9]), 4);
+        assert_eq!(width.admit(&[None, Some(100.0), Some(100.0)]), 3, "as the others are");
+        assert_eq!(width.admit(&[Some(1.0); 3]), 3, "everybody passes");
+    }
+
+    #[test]
+    fn trials_become_rare_where_they_do_not_help() {
+        let mut width = Width::new();
+        let (mut trials, mut was) = (Vec::new(), None);
+        for tick in 0..4000 {
+            let now = f64::from(tick) * 0.25;
+            width.served(now - 0.25, now, 100);
+            width.look(now, 3, true, [400.0].into_iter());
+            if width.trial.is_some() && was.is_none() {
+                trials.push(now);
+            }
+            was = width.trial;
+        }
+        assert!((5..=12).contains(&trials.len()), "{trials:?}");
+        assert!(trials.windows(3).skip(1).all(|t| t[2] - t[1] > t[1] - t[0] - 0.5), "{trials:?}");
+    }
+}
