@@ -138,10 +138,12 @@ pub fn simulate(jobs: &[Job], settings: &Settings) -> Result<Outcome, WorkloadEr
     let mut batch = Batch::new(jobs, settings);
     let mut next = 0;
     let mut last = f64::NEG_INFINITY;
+    let mut wait = settings.tick;
     loop {
         let submit = order.get(next).map_or(f64::INFINITY, |index| jobs[*index].submit);
         let end = batch.running.iter().map(|running| running.end).fold(f64::INFINITY, f64::min);
-        let now = submit.min(end).min(tick(&batch, settings, last));
+        let now =
+            submit.min(end).min(if worth_a_look(&batch, settings) { last + wait } else { f64::INFINITY });
         if now == f64::INFINITY {
             break;
         }
@@ -152,14 +154,16 @@ pub fn simulate(jobs: &[Job], settings: &Settings) -> Result<Outcome, WorkloadEr
             next += 1;
         }
         batch.schedule();
+        // While nothing happens, looks become rarer.
+        wait = if now < submit.min(end) { 2.0 * wait } else { settings.tick };
         last = now;
     }
     Ok(batch.finish())
 }
 
-/// When the running jobs are looked at next, if nothing else happens; never, if nothing could be done.
-fn tick(batch: &Batch, settings: &Settings, last: f64) -> f64 {
+/// Could anything be done with the running jobs while no job comes or ends?
+fn worth_a_look(batch: &Batch, settings: &Settings) -> bool {
     let malleable = |running: &Running| running.job.kind == Kind::Malleable;
     let changes = settings.policy == Policy::Mebf && batch.running.iter().any(malleable);
-    if changes && (batch.free > 0 || !batch.queue.is_empty()) { last + settings.tick } else { f64::INFINITY }
+    changes && (batch.free > 0 || !batch.queue.is_empty())
 }

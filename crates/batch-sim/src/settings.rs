@@ -105,7 +105,7 @@ pub struct Settings {
     pub sharing: Option<f64>,
     /// A job that has less time left ends soon.
     pub soon: f64,
-    /// Seconds between two looks at the running jobs while nothing happens.
+    /// Seconds to the first look at the running jobs while nothing happens; the next ones are rarer.
     pub tick: f64,
 }
 
