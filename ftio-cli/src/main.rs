@@ -4,6 +4,7 @@
 
 mod advise;
 mod arbiter;
+mod batch;
 mod canvas;
 mod categorize;
 mod clean;
@@ -88,6 +89,7 @@ fn main() -> ExitCode {
         Some(Command::Serve(args)) => serve::run(&args),
         #[cfg(feature = "serve")]
         Some(Command::Agent(args)) => serve::agent::run(&args),
+        Some(Command::Batch(args)) => batch::run(&args),
         None => match cli.detect.traces.first().and_then(|word| typo::meant(word, &commands)) {
             Some(meant) => {
                 let word = cli.detect.traces[0].display();

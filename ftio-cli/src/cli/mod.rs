@@ -46,6 +46,8 @@ Examples:
       ftio top --arbiter unix:/run/scratch.sock
   A page and an interface for all jobs of a site, whose traces are found below a directory:
       ftio serve --watch /scratch/traces
+  What malleable jobs would change in a batch system:
+      ftio batch simulate jobs.swf --nodes 128
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -101,6 +103,7 @@ pub enum Command {
     Serve(Box<crate::serve::Args>),
     #[cfg(feature = "serve")]
     Agent(crate::serve::agent::Args),
+    Batch(Box<crate::batch::Args>),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }

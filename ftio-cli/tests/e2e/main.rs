@@ -3,6 +3,7 @@
 mod advise;
 mod analysis_options;
 mod bad_input;
+mod batch;
 mod browser;
 mod categorize;
 mod command_line;
