@@ -120,10 +120,14 @@ impl Arbiter {
 
     /// What changes with time alone.
     pub(super) fn tick(&mut self, now: f64) {
-        let lost: Vec<NodeId> = (self.nodes.iter())
+        // Only those who hold owe a sign.
+        let holders = self.holders.iter().filter_map(|index| self.jobs.get(index));
+        let nodes =
+            holders.flat_map(|job| &job.nodes).filter_map(|node| Some((*node, self.nodes.get(node)?)));
+        let lost: Vec<NodeId> = nodes
             .filter(|(_, one)| one.wants && !one.waiting)
             .filter(|(_, one)| one.silent + now - one.heard.max(one.granted) > SILENT)
-            .map(|(node, _)| *node)
+            .map(|(node, _)| node)
             .collect();
         for node in lost {
             self.totals.silent += 1;
