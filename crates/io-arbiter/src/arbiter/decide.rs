@@ -139,21 +139,19 @@ impl Arbiter {
         for (&index, job) in &mut self.jobs {
             job.look();
             let ended = job.bursts.ended().unwrap_or(f64::NEG_INFINITY);
-            if job.wanting == 0 && job.phase.is_some() && now - ended >= job.bursts.silence() {
-                if let Some(over) = job.end_phase() {
-                    self.phases.push(phase_report(job, &over, ended));
-                }
+            let idle = job.wanting == 0 && job.phase.is_some() && now - ended >= job.bursts.silence();
+            if let Some(over) = idle.then(|| job.end_phase()).flatten() {
+                self.phases.push(phase_report(job, &over, ended));
             }
             if job.nodes.is_empty() && now - ended > FORGOTTEN {
                 forgotten.push(index);
             }
-            if job.waiting_since.is_some_and(|since| now - since > job.patience) {
-                if let Some(phase) = job.phase.as_mut().filter(|phase| !phase.passes) {
-                    phase.passes = true;
-                    job.passes += 1;
-                    self.totals.passes += 1;
-                    self.dirty = true;
-                }
+            let tired = job.waiting_since.is_some_and(|since| now - since > job.patience);
+            if let Some(phase) = job.phase.as_mut().filter(|phase| tired && !phase.passes) {
+                phase.passes = true;
+                job.passes += 1;
+                self.totals.passes += 1;
+                self.dirty = true;
             }
         }
         forgotten.into_iter().for_each(|job| self.forget(job));
