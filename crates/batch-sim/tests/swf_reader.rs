@@ -14,7 +14,11 @@ fn word() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 2000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn any_text_is_read_or_refused(text in "(?s).{0,200}") {
@@ -24,7 +28,9 @@ proptest! {
     }
 
     #[test]
-    fn what_is_read_can_be_simulated(lines in prop::collection::vec(prop::collection::vec(word(), 0..28), 0..12)) {
+    fn what_is_read_can_be_simulated(
+        lines in prop::collection::vec(prop::collection::vec(word(), 0..28), 0..12)
+    ) {
         let text: String = lines.iter().map(|words| words.join(" ") + "\n").collect();
         let Ok(mut workload) = swf::read(&text) else { return Ok(()) };
         workload.fit(64);

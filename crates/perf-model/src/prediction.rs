@@ -4,9 +4,9 @@
 //! Student distribution with n − k degrees of freedom about the fitted value, of variance σ² · aᵀ(AᵀA)⁻¹a for
 //! the model and more by the variance of a run for the next run. Where several formulas explain the points,
 //! the distribution is their mixture, weighted by plausibility: this is what makes an interval far from the
-//! measured points as wide as it should be. Beyond the measured range, what the formula would have missed there
-//! had it been fitted to the smaller scales only is added for each doubling: real programs seldom keep to one
-//! formula.
+//! measured points as wide as it should be. Beyond the measured range, what the formula would have missed
+//! there had it been fitted to the smaller scales only is added for each doubling: real programs seldom keep
+//! to one formula.
 
 use serde::Serialize;
 

@@ -13,10 +13,10 @@ Examples:
   Ten thousand jobs for 128 nodes, of which 30 % are malleable:
       ftio batch generate --jobs 10000 --malleable 0.3 -o jobs.swf
 
-The file is in the Standard Workload Format; its extra columns are kind, fewest and most nodes, serial share, \
-share of I/O time, bandwidth in bytes per second while doing I/O, and priority. Malleable jobs run on a quarter \
-of their preferred nodes up to twice as many. The same seed gives the same jobs, whatever the share of \
-malleable ones.
+The file is in the Standard Workload Format; its extra columns are kind, fewest and most nodes, serial \
+share, share of I/O time, bandwidth in bytes per second while doing I/O, and priority. Malleable jobs run on \
+a quarter of their preferred nodes up to twice as many. The same seed gives the same jobs, whatever the \
+share of malleable ones.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.";
 
@@ -25,11 +25,13 @@ Exit status: 0 done, 1 failed, 2 wrong usage.";
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Number of jobs
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub jobs: u32,
 
     /// Nodes of the machine
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub nodes: u32,
 
     /// Share of the machine that the jobs need

@@ -27,9 +27,9 @@ Examples:
   Traces of jobs that ran together, with the rates adapted to what the queue really was:
       ftio batch queue --fit run/*.msgpack --plot queue.svg
 
-A job computes, does I/O, and computes again; the queue is made of the jobs that do I/O or wait for it. Times \
-are taken as exponentially distributed, so that the queue is a Markov chain, which is solved, and simulated \
-for its course over time.
+A job computes, does I/O, and computes again; the queue is made of the jobs that do I/O or wait for it. \
+Times are taken as exponentially distributed, so that the queue is a Markov chain, which is solved, and \
+simulated for its course over time.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.";
 
@@ -42,7 +42,8 @@ pub struct Args {
     pub traces: Vec<PathBuf>,
 
     /// Each trace stands for this many jobs
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub copies: u32,
 
     /// Bytes per second of the file system [default: a phase takes as long as in its trace]
@@ -67,7 +68,8 @@ pub struct Args {
     pub seconds: Option<f64>,
 
     /// Number of simulations
-    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub runs: u32,
 
     /// Seed of all random numbers

@@ -32,8 +32,8 @@ Policies:
   easy   a later job may start earlier if it does not delay the first of the queue (EASY backfilling)
   mebf   and malleable jobs get idle nodes, and give nodes up for others (Malleable EASY Backfilling)
 
-A plain SWF file is a workload of rigid jobs: requested processors are nodes, and the requested time, if there \
-is one, is what the scheduler expects. Extra columns say more: see docs/batch.md.
+A plain SWF file is a workload of rigid jobs: requested processors are nodes, and the requested time, if \
+there is one, is what the scheduler expects. Extra columns say more: see docs/batch.md.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.";
 
@@ -59,8 +59,8 @@ pub struct Args {
     pub balance: bool,
 
     /// Who gets free nodes under mebf: aggressive (all it can use, until others need them), aggressive-kept
-    /// (and keeps them), hand-off (if it more than doubles, and as many stay free), keep-spare (the same, less
-    /// 30 %)
+    /// (and keeps them), hand-off (if it more than doubles, and as many stay free), keep-spare (the same,
+    /// less 30 %)
     #[arg(long, value_name = "WAY", default_value = "aggressive", value_parser = expansion)]
     #[arg(help_heading = "Malleable jobs")]
     pub expansion: Expansion,
