@@ -29,6 +29,7 @@ mod schedule;
 mod serve;
 mod signal;
 mod signature;
+mod stage;
 mod study;
 mod terminal;
 mod top;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         Some(Command::Scale(args)) => scale::run(&args),
         Some(Command::Model(args)) => model::run(&args),
         Some(Command::Schedule(args)) => schedule::run(&args),
+        Some(Command::Stage(args)) => stage::run(&args),
         Some(Command::Arbiter(args)) => arbiter::run(&args),
         Some(Command::Top(args)) => top::run(&args),
         Some(Command::Categorize(args)) => categorize::run(&args),

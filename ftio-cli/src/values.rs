@@ -100,6 +100,26 @@ pub fn duration(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A number of bytes, or of bytes per second: 1500, 50M, 2.5G (powers of 1000), 64Mi (of 1024).
+pub fn size(text: &str) -> Result<f64, String> {
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.strip_suffix('B').unwrap_or(unit);
+    let (letter, base) = unit.strip_suffix('i').map_or((unit, 1000.0_f64), |letter| (letter, 1024.0));
+    let power = match letter {
+        "" if base == 1000.0 => Some(0),
+        "k" | "K" => Some(1),
+        "M" => Some(2),
+        "G" => Some(3),
+        "T" => Some(4),
+        "P" => Some(5),
+        _ => None,
+    };
+    let value = power.and_then(|power| Some(number.parse::<f64>().ok()? * base.powi(power)));
+    let wanted = "expected a number of bytes above 0 such as 500M, 2.5G or 64Mi";
+    value.filter(|value| *value >= 1.0 && *value <= 1e18).ok_or_else(|| wanted.into())
+}
+
 /// A part of a whole.
 pub fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -151,6 +171,9 @@ mod tests {
             (Ok(90.0), Ok(86_400.0), Ok(43_200.0))
         );
         assert!(["", "h", "-1h", "1w", "NaN"].into_iter().all(|text| duration(text).is_err()));
+        assert_eq!((size("1500"), size("50M"), size("2.5GB")), (Ok(1500.0), Ok(5e7), Ok(2.5e9)));
+        assert_eq!((size("64Mi"), size("1KiB")), (Ok(67_108_864.0), Ok(1024.0)));
+        assert!(["", "M", "-1", "0", "1X", "1i", "1e3", "NaN"].into_iter().all(|text| size(text).is_err()));
         assert_eq!(share("1"), Ok(1.0));
         assert!(share("0").is_err() && share("1.1").is_err() && share("NaN").is_err());
         assert_eq!(not_negative("0"), Ok(0.0));

@@ -41,6 +41,8 @@ Examples:
   Give running jobs I/O priorities by their periods, or simulate the effect:
       ftio schedule --configfs DIR run.msgpack
       ftio schedule simulate
+  Move files out of a burst buffer in the quiet between the phases of a job:
+      ftio stage run.msgpack --from /bb/job --to /scratch/job
   Let the jobs on a file system take turns at I/O, and see who waits:
       ftio arbiter --listen unix:/run/scratch.sock
       ftio top --arbiter unix:/run/scratch.sock
@@ -97,6 +99,7 @@ pub enum Command {
     Categorize(Box<crate::categorize::Args>),
     Signature(Box<crate::signature::Args>),
     Schedule(Box<crate::schedule::Args>),
+    Stage(Box<crate::stage::Args>),
     Arbiter(crate::arbiter::Args),
     Top(crate::top::Args),
     #[cfg(feature = "serve")]

@@ -1,6 +1,6 @@
-//! Following traces while they grow: the one loop of `ftio predict`, `ftio run` and `ftio schedule`. It looks
-//! at the files whenever there may be something new, waits for ranks that lag behind, and knows when to end;
-//! what is done with what comes is up to a [`Handler`].
+//! Following traces while they grow: the one loop of `ftio predict`, `ftio run`, `ftio schedule` and
+//! `ftio stage`. It looks at the files whenever there may be something new, waits for ranks that lag behind,
+//! and knows when to end; what is done with what comes is up to a [`Handler`].
 
 mod grace;
 mod trace;
@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::terminal::text::{Severity, complain};
 use crate::values::positive_seconds;
 use clap::Args;
-use ftio_core::follow::{Event, Status};
+use ftio_core::follow::{Event, FileUse, Status};
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -65,6 +65,9 @@ pub trait Handler {
     /// Something came from a trace.
     fn event(&mut self, trace: usize, event: Event<'_>);
 
+    /// What the job of a trace did with its files, if that [is asked for](Trace::watch_files).
+    fn files(&mut self, _trace: usize, _files: &[FileUse]) {}
+
     /// All that one look at a trace gave has come.
     fn looked(&mut self, trace: usize, status: Status) -> anyhow::Result<()>;
 
@@ -114,6 +117,10 @@ pub fn follow(
             match trace.look(needs_end, &mut |event| handler.event(number, event)) {
                 Ok(status) => {
                     news |= status.grew;
+                    let files = trace.take_files();
+                    if !files.is_empty() {
+                        handler.files(number, &files);
+                    }
                     handler.looked(number, status)?;
                     let waits = until.complete && until.timeout.is_none();
                     if waits && !trace.tells_end() && !endless.contains(&number) {

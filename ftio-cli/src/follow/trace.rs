@@ -1,7 +1,7 @@
 //! One trace that is followed.
 
 use super::grace::Grace;
-use ftio_core::follow::{Event, Follower, Status};
+use ftio_core::follow::{Event, FileUse, Follower, Status};
 use ftio_core::request::Mode;
 use ftio_core::source::{OpenOptions, SourceError, Span};
 use std::path::Path;
@@ -46,6 +46,16 @@ impl Trace {
     /// What is there now is of an earlier run.
     pub fn ignore_present(&mut self) {
         self.follower.ignore_present();
+    }
+
+    /// Keep what the job does with its files.
+    pub fn watch_files(&mut self) {
+        self.follower.watch_files();
+    }
+
+    /// What it did with them since the last time, where the input tells.
+    pub fn take_files(&mut self) -> Vec<FileUse> {
+        self.follower.take_files()
     }
 
     /// Take in what is new; with `needs_end` also find out whether the job is dead, and take what it left.

@@ -114,7 +114,7 @@ impl Exposition {
 }
 
 /// A label's value: backslash, quote and line feed have to be escaped.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 

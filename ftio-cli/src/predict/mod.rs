@@ -5,6 +5,7 @@ mod exec;
 mod exposition;
 mod lines;
 mod prometheus;
+mod published;
 mod shown;
 mod signals;
 mod sink;
@@ -16,7 +17,9 @@ use crate::exit::Exit;
 use crate::follow::{Trace, Until, follow};
 use crate::terminal::text::{Severity, complain};
 pub use args::{Args, OutArgs, PredictionArgs};
+pub use exposition::{Exposition, escaped};
 pub use lines::Place;
+pub use published::Published;
 pub use signals::Predicting;
 pub use sinks::Sinks;
 use std::path::{Path, PathBuf};
@@ -47,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 /// Is there something to follow already: a file, standard input, or the parts of a trace?
-fn is_there(path: &Path) -> bool {
+pub fn is_there(path: &Path) -> bool {
     let mut parts = path.as_os_str().to_owned();
     parts.push(".parts");
     path.as_os_str() == "-" || path.exists() || Path::new(&parts).exists()

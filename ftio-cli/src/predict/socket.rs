@@ -4,7 +4,7 @@
 //! that connects; a new client first gets the last prediction of every trace. No client is waited for: one
 //! that does not read in time is disconnected.
 
-use super::prometheus::address;
+use super::published::address;
 use super::sink::Sink;
 use anyhow::{Context, bail};
 use ftio_core::predict::Prediction;

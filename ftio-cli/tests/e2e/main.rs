@@ -30,5 +30,6 @@ mod schemas;
 #[cfg(feature = "serve")]
 mod serve;
 mod signature;
+mod stage;
 mod support;
 mod trace;

@@ -286,7 +286,7 @@ fn a_command_for_every_prediction() {
 }
 
 /// What Prometheus itself says, where it is installed.
-fn promtool_accepts(text: &str) {
+pub fn promtool_accepts(text: &str) {
     let child = Command::new("promtool")
         .args(["check", "metrics"])
         .stdin(Stdio::piped())

@@ -168,7 +168,10 @@ fn every_json_is_as_its_schema_says() {
         .collect();
     std::fs::write(dir.path().join("scale.jsonl"), model).unwrap();
     std::fs::create_dir(dir.path().join("spools")).unwrap();
-    let cases: [(&str, &[&str]); 20] = [
+    std::fs::create_dir(dir.path().join("bb")).unwrap();
+    std::fs::write(dir.path().join("bb/file"), "content").unwrap();
+    std::fs::create_dir(dir.path().join("storage")).unwrap();
+    let cases: [(&str, &[&str]); 23] = [
         ("ftio.detection/1", &["--json", "a.msgpack", "b.msgpack", "one.msgpack"]),
         ("ftio.detection/1", &["--json", "-c", "-n", "2", "--over-time", "--reconstruct", "3", "a.msgpack"]),
         ("ftio.detection/1", &["--json", "--per-rank", "a.msgpack"]),
@@ -187,6 +190,12 @@ fn every_json_is_as_its_schema_says() {
         ("ftio.model/1", &["model", "--json", "scale.jsonl"]),
         ("ftio.model/1", &["model", "--json", "--evaluate", "64", "scale.jsonl"]),
         ("ftio.rank/1", &["model", "--json", "--rank", "64", "scale.jsonl"]),
+        ("ftio.stage/1", &["stage", "--json", "a.msgpack", "--from", "bb", "--to", "storage"]),
+        (
+            "ftio.stage/1",
+            &["stage", "--json", "a.msgpack", "--from", "bb", "--to", "storage", "--dry-run", "--rate", "1M"],
+        ),
+        ("ftio.stage-simulate/1", &["stage", "simulate", "--json", "a.msgpack", "--rate", "1M"]),
         (
             "ftio.set10/1",
             &[
@@ -215,7 +224,7 @@ fn every_json_is_as_its_schema_says() {
 }
 
 /// Files that a command writes for itself, to go on with later: nobody else reads them.
-const OWN_FILES: [&str; 2] = ["ftio.categorize.part/1", "ftio.signature-archive/1"];
+const OWN_FILES: [&str; 3] = ["ftio.categorize.part/1", "ftio.signature-archive/1", "ftio.stage-journal/1"];
 
 /// All names of schemas in the sources, without tests.
 fn names() -> BTreeSet<String> {

@@ -16,12 +16,14 @@
 
 mod appended;
 mod event;
+mod files;
 mod our_trace;
 mod sampled;
 mod tail;
 mod whole;
 
 pub use event::{Event, Status, Stream};
+pub use files::FileUse;
 
 use crate::source::content::{Content, Input};
 use crate::source::{OpenOptions, SourceError, Span, open_content, recognise};
@@ -49,6 +51,8 @@ pub struct Follower {
     complained: bool,
     /// How much of a file of no known format was there at the last look.
     unknown: Option<u64>,
+    /// What was done with files, if that is asked for.
+    files: Option<Vec<FileUse>>,
 }
 
 #[derive(Debug)]
@@ -77,12 +81,36 @@ impl Follower {
             known: None,
             complained: false,
             unknown: None,
+            files: None,
         }
     }
 
     /// What is there now is of an earlier run: wait for the next one.
     pub fn ignore_present(&mut self) {
         self.known = version(&self.path);
+    }
+
+    /// Keep what the job does with its files, for [`take_files`](Self::take_files). Only our trace tells.
+    pub fn watch_files(&mut self) {
+        self.files.get_or_insert_default();
+    }
+
+    /// What the job did with its files since the last time.
+    pub fn take_files(&mut self) -> Vec<FileUse> {
+        let mut files = self.files.as_mut().map(std::mem::take).unwrap_or_default();
+        if let State::Ours(trace) = &mut self.state {
+            files.extend(trace.take_files());
+        }
+        files
+    }
+
+    /// A trace of ours, from its beginning.
+    fn our_trace(&self, visit: &mut dyn FnMut(Event<'_>)) -> Box<OurTrace> {
+        let mut trace = Box::new(OurTrace::new(&self.path, self.span, visit));
+        if self.files.is_some() {
+            trace.watch_files();
+        }
+        trace
     }
 
     /// The input's path.
@@ -155,6 +183,9 @@ impl Follower {
                 if let Some(file) = file {
                     self.known = Some(file);
                     if trace.finish(visit)? {
+                        if let Some(files) = &mut self.files {
+                            files.extend(trace.take_files());
+                        }
                         self.state = State::Finished(trace.job());
                         status = Status { found: true, grew: true, ended: true, unsettled: false };
                     }
@@ -182,7 +213,7 @@ impl Follower {
             // A trace that is older than the job that runs is of an earlier one.
             if running.is_some() && (file.is_none() || running != growing::finished(&self.path)) {
                 self.known = self.known.or(file);
-                self.state = State::Ours(Box::new(OurTrace::new(&self.path, self.span, visit)));
+                self.state = State::Ours(self.our_trace(visit));
                 return Ok(None);
             }
             if file.is_none() {
@@ -214,9 +245,12 @@ impl Follower {
             }
             Some(_) => nothing,
             None if format.name == "tmio-trace" && !is_read_whole => {
-                let mut trace = Box::new(OurTrace::new(&self.path, self.span, visit));
+                let mut trace = self.our_trace(visit);
                 self.known = file;
                 trace.finish(visit)?;
+                if let Some(files) = &mut self.files {
+                    files.extend(trace.take_files());
+                }
                 self.state = State::Finished(trace.job());
                 Ok(Some(Status { found: true, grew: true, ended: true, unsettled: false }))
             }

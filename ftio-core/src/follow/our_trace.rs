@@ -5,6 +5,7 @@
 //! ([`settle`](OurTrace::settle)), those that did count.
 
 use super::event::{Event, Status, Stream};
+use super::files::{FileUse, FileUses};
 use crate::request::Request;
 use crate::request::layer::Layer;
 use crate::source::layers::LayerBytes;
@@ -41,6 +42,8 @@ struct Rounds {
     covered: BTreeMap<u32, i64>,
     fresh: BTreeSet<u32>,
     until: Option<i64>,
+    /// What was done with files, if that is asked for.
+    files: Option<FileUses>,
 }
 
 impl OurTrace {
@@ -109,6 +112,15 @@ impl OurTrace {
         true
     }
 
+    /// Keep what is done with files, for [`take_files`](Self::take_files).
+    pub fn watch_files(&mut self) {
+        self.rounds.files.get_or_insert_default();
+    }
+
+    pub fn take_files(&mut self) -> Vec<FileUse> {
+        self.rounds.files.as_mut().map(FileUses::drain).unwrap_or_default()
+    }
+
     /// What tells the run from others of the same name.
     pub fn job(&self) -> Option<(String, i64)> {
         self.trace.header().map(tmio_trace::Header::run)
@@ -140,6 +152,9 @@ impl Rounds {
         visit: &mut dyn FnMut(Event<'_>),
     ) {
         let Told::Block(block) = told else { return };
+        if let Some(files) = &mut self.files {
+            files.take(&block);
+        }
         batch.clear();
         add_moved(&mut self.moved, block.operations);
         let layer = self.moved.choose(|_| true);

@@ -1,0 +1,30 @@
+//! Staging just in time: files leave a burst buffer in the quiet between the I/O phases of a job, and files
+//! that a phase needs are there before it begins.
+//!
+//! - [`plan`]: the decisions, as a state machine without clock and files;
+//! - [`copier`]: one verified copy at a time, which can be suspended;
+//! - [`journal`]: what was copied and verified, so that nothing is lost when the process is killed;
+//! - [`scan`]: what is in the burst buffer;
+//! - [`holders`]: who has a file open;
+//! - [`simulate`]: a job and its storage, played.
+//!
+//! When the next phase comes is not this crate's subject: a [`plan::Forecast`] is what it is told, and
+//! `ftio-cli` has it from the predictor of `ftio-core`.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod copier;
+pub mod holders;
+pub mod journal;
+pub mod plan;
+pub mod scan;
+pub mod simulate;
+pub mod stamp;
+
+/// The name of this host, fit for the name of a file.
+pub fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let fine = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    name.trim().chars().map(fine).take(64).collect()
+}

@@ -1,0 +1,208 @@
+//! What is known of the files in the buffer.
+
+use super::phases::Phases;
+use super::settings::Settings;
+use crate::stamp::Stamp;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Times of files are those of the last tick of the kernel's clock, or of a server's.
+const CLOCK_TICK: f64 = 0.05;
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A regular file.
+    #[default]
+    File,
+    /// A symbolic link, which is copied as such.
+    Link,
+}
+
+/// A file as a look at the buffer found it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its path below the folder.
+    pub path: PathBuf,
+    /// Which version it is.
+    pub stamp: Stamp,
+    /// File or link.
+    pub kind: Kind,
+    /// Names that the file has.
+    pub names: u64,
+    /// Room that it takes.
+    pub room: u64,
+    /// When it was last changed, in seconds of job time.
+    pub written: f64,
+}
+
+/// What the job did with a file, since the last time that was told. Times are seconds of job time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Use {
+    /// How many times it was opened.
+    pub opened: u32,
+    /// How many times it was closed.
+    pub closed: u32,
+    /// When it was last opened, closed, read or written.
+    pub touched: Option<f64>,
+    /// When it was last read.
+    pub read: Option<f64>,
+}
+
+/// What is known of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub entry: Entry,
+    /// The version of which there is a verified copy, and when that was verified.
+    pub staged: Option<(Stamp, f64)>,
+    /// It was tried this often in vain, last after this many phases.
+    pub failed: (u32, usize),
+    /// Somebody has it open, or it has changed just now: not before this time.
+    pub not_before: f64,
+}
+
+impl Known {
+    pub fn is_staged(&self) -> bool {
+        self.staged.is_some_and(|(stamp, _)| stamp == self.entry.stamp)
+    }
+}
+
+/// All files of the buffer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Files {
+    files: BTreeMap<PathBuf, Known>,
+    /// By name, also of files that no look has found yet.
+    uses: BTreeMap<PathBuf, Used>,
+    /// Copies that were verified before this process began.
+    before: BTreeMap<PathBuf, Stamp>,
+    looked: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    /// Handles that are open; below 0 if some were open before we looked.
+    open: i64,
+    touched: Option<f64>,
+    read: Option<f64>,
+    /// It was seen being closed.
+    closed: bool,
+}
+
+impl Used {
+    /// All who had it open have closed it after the last change.
+    fn is_closed_since(&self, written: f64) -> bool {
+        self.closed && self.open == 0 && self.touched.is_some_and(|touched| touched + CLOCK_TICK >= written)
+    }
+}
+
+impl Files {
+    pub fn get(&self, path: &Path) -> Option<&Known> {
+        self.files.get(path)
+    }
+
+    pub fn get_mut(&mut self, path: &Path) -> Option<&mut Known> {
+        self.files.get_mut(path)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Known> {
+        self.files.values()
+    }
+
+    pub fn remove(&mut self, path: &Path) -> Option<Known> {
+        self.files.remove(path)
+    }
+
+    /// A copy of this version was verified by an earlier process.
+    pub fn verified_before(&mut self, path: PathBuf, stamp: Stamp) {
+        if let Some(known) = self.files.get_mut(&path) {
+            known.staged = Some((stamp, f64::NEG_INFINITY));
+        }
+        self.before.insert(path, stamp);
+    }
+
+    /// What is there now. Hands files that have grown to `grown`, with the time and the bytes.
+    pub fn scanned(&mut self, entries: Vec<Entry>, mut grown: impl FnMut(f64, u64)) {
+        let mut before = std::mem::take(&mut self.files);
+        for entry in entries {
+            let known = match before.remove(&entry.path) {
+                Some(known) if known.entry.stamp == entry.stamp => Known { entry, ..known },
+                Some(known) => {
+                    let old = known.entry.stamp;
+                    let same = old.inode == entry.stamp.inode;
+                    let bytes = entry.stamp.size.saturating_sub(if same { old.size } else { 0 });
+                    grown(entry.written, bytes);
+                    Known { entry, failed: (0, 0), ..known }
+                }
+                None => {
+                    if self.looked && entry.kind == Kind::File {
+                        grown(entry.written, entry.stamp.size);
+                    }
+                    let staged = self.before.get(&entry.path).map(|stamp| (*stamp, f64::NEG_INFINITY));
+                    Known { entry, staged, failed: (0, 0), not_before: f64::NEG_INFINITY }
+                }
+            };
+            self.files.insert(known.entry.path.clone(), known);
+        }
+        self.looked = true;
+    }
+
+    /// A file came in, and is the same at both ends.
+    pub fn arrived(&mut self, entry: Entry, now: f64) {
+        let staged = Some((entry.stamp, now));
+        let known = Known { entry, staged, failed: (0, 0), not_before: f64::NEG_INFINITY };
+        self.files.insert(known.entry.path.clone(), known);
+    }
+
+    pub fn used(&mut self, path: &Path, used: Use) {
+        let before = self.uses.entry(path.to_owned()).or_default();
+        before.open += i64::from(used.opened) - i64::from(used.closed);
+        before.closed |= used.closed > 0;
+        before.touched = latest(before.touched, used.touched);
+        before.read = latest(before.read, used.read);
+    }
+
+    fn use_of(&self, path: &Path) -> Used {
+        self.uses.get(path).copied().unwrap_or_default()
+    }
+
+    /// May it leave the buffer, apart from the question when?
+    pub fn is_candidate(
+        &self,
+        known: &Known,
+        now: f64,
+        ended: bool,
+        settings: &Settings,
+        phases: &Phases,
+        guard: f64,
+    ) -> bool {
+        let (failures, failed_in) = known.failed;
+        let waits = failures > 0 && failed_in >= phases.count() && !ended;
+        let foreign = settings.not_before.is_some_and(|begin| known.entry.written < begin);
+        if known.is_staged() || foreign || waits || failures >= settings.attempts || now < known.not_before {
+            return false;
+        }
+        if ended {
+            return true;
+        }
+        let used = self.use_of(&known.entry.path);
+        let read_lately = used
+            .read
+            .is_some_and(|time| phases.number_at(time, guard) + settings.read_phases > phases.count());
+        let rests = now >= known.entry.written + guard || used.is_closed_since(known.entry.written);
+        used.open <= 0 && rests && !read_lately
+    }
+
+    /// May it be removed from the buffer: is there a verified copy of it, and nobody has opened it since?
+    pub fn is_removable(&self, known: &Known, now: f64) -> bool {
+        let used = self.use_of(&known.entry.path);
+        let Some((_, at)) = known.staged.filter(|_| known.is_staged()) else { return false };
+        now >= known.not_before && used.open <= 0 && used.touched.is_none_or(|touched| touched <= at)
+    }
+}
+
+fn latest(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (a, b) => a.or(b),
+    }
+}

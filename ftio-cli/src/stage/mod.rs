@@ -1,0 +1,233 @@
+//! `ftio stage`: move files out of a burst buffer, and into it, in the quiet between the I/O phases of a job.
+
+mod actions;
+mod buffer;
+mod job_clock;
+mod lines;
+mod metrics;
+mod mover;
+mod names;
+mod needs;
+mod oracle;
+mod progress;
+mod record;
+mod replay;
+mod setup;
+mod simulate;
+mod staging;
+
+use crate::exit::{Exit, wrong_usage};
+use crate::follow::PollArgs;
+use crate::signal::{ModeArgs, PeriodArgs};
+use crate::values::{not_negative, positive_seconds, share, size};
+use clap::{Subcommand, ValueEnum, ValueHint};
+use io_stage::copier::Template;
+use io_stage::plan::{Settings, When};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  In a job script: trace the job, writing out what it does every second, and stage while it runs:
+      ftio stage run.msgpack --from /bb/job --to /scratch/job &
+      ftio trace -o run.msgpack --flush interval:1 -- srun ./app
+      wait
+  At most 500 MB/s, and make room in the buffer when it is more than 80 % full:
+      ftio stage run.msgpack --from /bb/job --to /scratch/job --rate 500M --evict
+  Bring in what earlier runs have read in the same phase:
+      ftio stage run.msgpack --from /bb/job --to /scratch/job --history old/*.msgpack
+  Only say what would be done, also for a job that is over:
+      ftio stage run.msgpack --from /bb/job --to /scratch/job --rate 500M --dry-run
+  With a program of your own that copies:
+      ftio stage run.msgpack --from /bb/job --to /scratch/job --command 'cp --reflink=auto {src} {dst}'
+  What would it gain, with 2 GB/s out of a buffer of 10 TB?
+      ftio stage simulate --period 600 --phase-bytes 1T --rate 2G --capacity 10T --bandwidth 20G
+
+A file gets its final name only after it was verified: its size and time of change are those of the source, \
+which has not changed meanwhile; with --checksum the copy is read back as well. If this command is killed, \
+start it again: it goes on.
+
+Without a period, files leave the buffer only above its high mark, or when the job has ended.
+
+Exit status: 0 everything was staged (also when interrupted), 1 something could not be, 2 wrong usage.";
+
+/// Move files out of a burst buffer in the quiet between the I/O phases of a job, never during one
+///
+/// Follows the trace of a running job, as `ftio predict` does, and copies what the job has written from DIR
+/// to DIR while it computes: oldest phase first, then smallest file. A copy is suspended when the next phase
+/// is near, or at the first request of one that comes early. When the job has ended, the rest is copied, and
+/// the command ends. Files that a phase needs can be brought in before it (--stage-in, --history).
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Option<StageCommand>,
+
+    /// The trace or the stream of metrics to follow, which need not exist yet
+    #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::AnyPath)]
+    pub trace: Option<PathBuf>,
+
+    /// The burst buffer: files leave this folder
+    #[arg(long, value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
+    pub from: Option<PathBuf>,
+
+    /// Where they go; files that are brought in come from here
+    #[arg(long, value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
+    pub to: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub rules: RuleArgs,
+
+    /// When files leave the buffer: quiet (between phases), at-once (when they are closed) or at-end. The
+    /// last two are there to compare with
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_possible_values = true)]
+    #[arg(help_heading = "When")]
+    pub when: WhenChoice,
+
+    /// Read copies back, and compare their checksums with those of what was read
+    #[arg(long, help_heading = "Copying")]
+    pub checksum: bool,
+
+    /// Let this program copy, with {src} and {dst} in it. {dst} is a temporary name: the copy is verified and
+    /// renamed as usual. --rate then says how fast the program is
+    #[arg(long = "command", value_name = "CMD", value_hint = ValueHint::CommandString)]
+    #[arg(help_heading = "Copying")]
+    pub command_line: Option<Template>,
+
+    /// Where to note what was done, so that nothing is lost when this command is killed [default: a file in
+    /// the folder of --to that begins with .ftio-stage]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Copying")]
+    pub journal: Option<PathBuf>,
+
+    /// Files that phases need: on each line a path below DIR, and after a tab the number of the phase (from
+    /// 1) or "each"
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Bringing in")]
+    pub stage_in: Option<PathBuf>,
+
+    /// Traces of earlier runs, or folders of them: what they read in a phase is brought in before that phase
+    #[arg(long, value_name = "TRACE", num_args = 1.., value_hint = ValueHint::AnyPath)]
+    #[arg(help_heading = "Bringing in")]
+    pub history: Vec<PathBuf>,
+
+    /// The job has ended when nothing was added to the trace for this long. Traces of tmio tell the end
+    /// themselves
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, allow_negative_numbers = true)]
+    pub timeout: Option<f64>,
+
+    #[command(flatten)]
+    pub poll: PollArgs,
+
+    #[command(flatten)]
+    pub mode: ModeArgs,
+
+    #[command(flatten)]
+    pub periods: PeriodArgs,
+
+    /// Read the stream as text; this file (TOML) says where in it the numbers are
+    #[arg(long, help_heading = "Inputs", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub pattern: Option<PathBuf>,
+
+    /// From a stream with several metrics, take the one whose name contains this
+    #[arg(long, help_heading = "Inputs", value_name = "NAME")]
+    pub metric: Option<String>,
+
+    /// Copy nothing and remove nothing, only say what would be done (needs --rate)
+    #[arg(long, requires = "rate", help_heading = "Output")]
+    pub dry_run: bool,
+
+    /// Print one JSON object per decision and line, and at last one with the sums
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// Publish metrics for Prometheus: served at /metrics if this is an address such as :9797 or
+    /// 127.0.0.1:9797; otherwise written to this file, for the textfile collector
+    #[arg(long, value_name = "FILE|ADDR", help_heading = "Output")]
+    pub prometheus: Option<String>,
+}
+
+/// What decides when files are copied and removed.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "When")]
+pub struct RuleArgs {
+    /// Copy at most this many bytes per second, such as 500M [default: as fast as possible]
+    #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Copying")]
+    pub rate: Option<f64>,
+
+    /// Keep at least this distance from phases, in seconds; 10 % of the period if that is more
+    #[arg(long, value_name = "SECONDS", value_parser = not_negative, default_value = "1")]
+    pub guard: f64,
+
+    /// Do not act upon a period with less confidence than this (0 to 1)
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.5")]
+    pub min_confidence: f64,
+
+    /// How much fits into the buffer, such as 10T [default: the size of its file system]
+    #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "The buffer")]
+    pub capacity: Option<f64>,
+
+    /// The buffer has to be relieved when more than this share of it is used
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
+    #[arg(help_heading = "The buffer")]
+    pub high_water: f64,
+
+    /// It is relieved when no more than this share is used
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.6")]
+    #[arg(help_heading = "The buffer")]
+    pub low_water: f64,
+
+    /// Relieve the buffer: remove the oldest files whose copies were verified and that nobody has opened
+    /// since
+    #[arg(long, help_heading = "The buffer")]
+    pub evict: bool,
+}
+
+/// `--when`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum WhenChoice {
+    #[default]
+    Quiet,
+    AtOnce,
+    AtEnd,
+}
+
+impl From<WhenChoice> for When {
+    fn from(choice: WhenChoice) -> Self {
+        match choice {
+            WhenChoice::Quiet => When::Quiet,
+            WhenChoice::AtOnce => When::AtOnce,
+            WhenChoice::AtEnd => When::AtEnd,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum StageCommand {
+    Simulate(simulate::Args),
+}
+
+impl RuleArgs {
+    /// For the planner.
+    pub fn settings(&self) -> anyhow::Result<Settings> {
+        if self.low_water > self.high_water {
+            let (low, high) = (self.low_water, self.high_water);
+            return Err(wrong_usage(format!("--low-water {low} is above --high-water {high}")));
+        }
+        Ok(Settings {
+            least_guard: self.guard,
+            confidence: self.min_confidence,
+            rate: self.rate,
+            high: self.high_water,
+            low: self.low_water,
+            evict: self.evict,
+            ..Settings::default()
+        })
+    }
+}
+
+/// Stage or simulate.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    match (&args.command, &args.trace, &args.from, &args.to) {
+        (Some(StageCommand::Simulate(args)), ..) => simulate::run(args),
+        (None, Some(trace), Some(from), Some(to)) => setup::run(args, trace, from, to),
+        _ => Err(wrong_usage("expected TRACE, --from DIR and --to DIR, or the subcommand simulate")),
+    }
+}
