@@ -1,9 +1,9 @@
 //! Workloads in the Standard Workload Format (SWF), version 2.2, and columns that it does not have.
 //!
 //! A line is a job, its 18 numbers divided by spaces; `;` begins a comment. Of the 18 are used: number (1),
-//! submit time (2), run time (4), allocated and requested processors (5, 8), requested time (9) and
-//! executable (14); −1 stands for what is not known. Processors are nodes here. Further columns are named by a comment
-//! `; ExtraColumns: kind min max …`; without one they are, in this order, [`EXTRA`].
+//! submit time (2), run time (4), allocated and requested processors (5, 8), requested time (9), and
+//! executable (14); −1 stands for what is not known. Processors are nodes here. Further columns are named by
+//! a comment `; ExtraColumns: kind min max …`; without one they are, in this order, [`EXTRA`].
 
 use crate::job::{Job, Kind};
 use crate::scaling::Scaling;

@@ -116,7 +116,9 @@ fn own(model: &Model, value: f64, all: &[(&Model, f64)]) -> f64 {
 mod tests {
     use super::*;
 
-    fn ranked(rows: &[(&str, fn(f64) -> f64)]) -> Vec<Ranked> {
+    type Row<'a> = (&'a str, fn(f64) -> f64);
+
+    fn ranked(rows: &[Row<'_>]) -> Vec<Ranked> {
         let line = |name: &str, p: f64, value: f64| {
             format!(
                 "{{\"params\":{{\"p\":{p}}},\"callpath\":\"{name}\",\"metric\":\"time\",\"value\":{value}}}\n"

@@ -18,7 +18,7 @@ use io_stage::simulate::{Job, Oracle, Run, Storage, Transfer, job};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -187,7 +187,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 const POLICIES: [(&str, When); 3] =
     [("at-once", When::AtOnce), ("at-end", When::AtEnd), ("quiet", When::Quiet)];
 
-fn of_trace(args: &Args, trace: &PathBuf, settings: &Settings, rate: f64) -> anyhow::Result<Record> {
+fn of_trace(args: &Args, trace: &Path, settings: &Settings, rate: f64) -> anyhow::Result<Record> {
     let script = script(trace, &OpenOptions::default())?;
     let capacity = args.rules.capacity.map(|capacity| capacity as u64);
     let detect = Options { mode: args.mode.mode, ..Options::default() };
