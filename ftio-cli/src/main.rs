@@ -4,6 +4,7 @@
 
 mod advise;
 mod arbiter;
+mod batch;
 mod canvas;
 mod categorize;
 mod clean;
@@ -24,6 +25,8 @@ mod report;
 mod run;
 mod scale;
 mod schedule;
+#[cfg(feature = "serve")]
+mod serve;
 mod signal;
 mod signature;
 mod stage;
@@ -84,6 +87,11 @@ fn main() -> ExitCode {
         Some(Command::Top(args)) => top::run(&args),
         Some(Command::Categorize(args)) => categorize::run(&args),
         Some(Command::Signature(args)) => signature::run(&args),
+        #[cfg(feature = "serve")]
+        Some(Command::Serve(args)) => serve::run(&args),
+        #[cfg(feature = "serve")]
+        Some(Command::Agent(args)) => serve::agent::run(&args),
+        Some(Command::Batch(args)) => batch::run(&args),
         None => match cli.detect.traces.first().and_then(|word| typo::meant(word, &commands)) {
             Some(meant) => {
                 let word = cli.detect.traces[0].display();

@@ -1,7 +1,8 @@
 // Computes and writes, again and again, and reads back what it wrote.
 // takes_turns DIRECTORY NAME MODE PHASES WRITES BYTES COMPUTE_MS [PAUSE_MS [START]]
 // MODE: own (a file per rank), all (collective writes to one file), nonblocking, split, mixed (all of them).
-// START: seconds since 1970 at which it begins. Rank 0 prints a line "phase START END" per phase, in seconds of the monotonic clock, and "right" at the end.
+// START: seconds since 1970 at which it begins. Rank 0 prints a line "phase START END" per phase, in seconds
+// of the monotonic clock, and "right" at the end.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -146,6 +146,7 @@ impl Process {
             processes: true,
             layers: true,
             filters: options.filters(),
+            command: Some(info.command.clone()).filter(|command| !command.is_empty()),
         };
         let settings = Settings {
             spool: options.spool.clone(),
@@ -208,7 +209,7 @@ fn parent() -> u32 {
 }
 
 /// The words of the command, cut where they get long.
-fn command() -> String {
+pub fn command() -> String {
     const LONGEST: usize = 1000;
     let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     let text = String::from_utf8_lossy(bytes.strip_suffix(b"\0").unwrap_or(&bytes)).replace('\0', " ");

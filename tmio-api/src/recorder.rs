@@ -244,6 +244,7 @@ impl Recorder {
             filters: options.filters(),
             processes: false,
             layers: options.layers.posix || options.layers.stdio,
+            command: Some(crate::process::command()).filter(|command| !command.is_empty()),
         };
         let name = parts::name(&info.host, plan.number, node as u64);
         let part =

@@ -127,16 +127,16 @@ impl Tracer {
         if answer == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
     }
 
-    /// Lets MPI work on what is under way, as any call of it does: asks whether this process has sent itself a
-    /// message. The answer does not matter, and no message is taken.
+    /// Lets MPI work on what is under way, as any call of it does: asks whether this process has sent itself
+    /// a message. The answer does not matter, and no message is taken.
     pub(crate) fn progress(&self) {
         if !crate::lifecycle::is_initialised() {
             return;
         }
         let mut flag = 0;
         let ignore = std::ptr::without_provenance_mut(self.status_ignore);
-        // SAFETY: the calling thread is inside a call of MPI that the application has made, so that it may make
-        // one; the place for the answer is valid.
+        // SAFETY: the calling thread is inside a call of MPI that the application has made, so that it may
+        // make one; the place for the answer is valid.
         unsafe { (self.mpi.iprobe)(0, 0, self.abi.comm_self, &mut flag, ignore) };
     }
 

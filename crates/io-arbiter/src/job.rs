@@ -144,10 +144,9 @@ impl Job {
     /// What it got in company may be more than what it was seen to use alone. If it is less, that says
     /// nothing.
     pub(crate) fn look(&mut self) {
-        if let (Some(rate), Some(phase)) = (&mut self.rate, &self.phase) {
-            if phase.held > 0.3 {
-                *rate = rate.max(phase.bytes as f64 / phase.held);
-            }
+        let phase = self.phase.as_ref().filter(|phase| phase.held > 0.3);
+        if let (Some(rate), Some(phase)) = (&mut self.rate, phase) {
+            *rate = rate.max(phase.bytes as f64 / phase.held);
         }
     }
 

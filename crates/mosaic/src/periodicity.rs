@@ -74,7 +74,11 @@ pub fn periodic(operations: &[Operation], thresholds: &Thresholds) -> Vec<Period
     for (segment, group) in segments.iter().zip(groups) {
         members[group].push(*segment);
     }
-    members.iter().filter_map(|members| describe(members, thresholds)).collect()
+    let all: f64 = operations.iter().map(|operation| operation.bytes as f64).sum();
+    let weighs = |members: &&Vec<Segment>| {
+        members.iter().map(|segment| segment.bytes as f64).sum::<f64>() >= thresholds.period_bytes * all
+    };
+    members.iter().filter(weighs).filter_map(|members| describe(members, thresholds)).collect()
 }
 
 /// A group as a periodic operation, if it is one.
@@ -196,13 +200,25 @@ mod tests {
         assert_eq!((of(24.9), of(25.0), of(74.9), of(75.0)), (Some(Busy::Low), None, None, Some(Busy::High)));
     }
 
+    /// A log file that grows every minute beside one write of 100 GiB says nothing about the application.
+    #[test]
+    fn what_moves_hardly_any_bytes_is_no_period() {
+        let mut operations: Vec<Operation> =
+            (0..30).map(|i| 60.0 * f64::from(i)).map(|t| Operation::new(t, t + 1.0, 1 << 20)).collect();
+        assert_eq!(found(&operations).len(), 1);
+        operations.push(Operation::new(1900.0, 2000.0, 100 << 30));
+        assert!(found(&operations).is_empty());
+        let all = Thresholds { period_bytes: 0.0, ..Thresholds::default() };
+        assert_eq!(periodic(&operations, &all).len(), 1);
+    }
+
     #[test]
     fn two_operations_in_turn_are_two_periodic_ones() {
-        // 1 GiB and, 30 s later, 1 MiB; again after 270 s.
+        // 1 GiB and, 30 s later, 64 MiB; again after 270 s.
         let operations: Vec<Operation> = (0..6)
             .flat_map(|i| {
                 let t = 300.0 * f64::from(i);
-                [Operation::new(t, t + 5.0, 1 << 30), Operation::new(t + 30.0, t + 31.0, 1 << 20)]
+                [Operation::new(t, t + 5.0, 1 << 30), Operation::new(t + 30.0, t + 31.0, 1 << 26)]
             })
             .collect();
         let found = found(&operations);

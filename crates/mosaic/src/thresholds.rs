@@ -91,6 +91,8 @@ thresholds! {
     evenness = "evenness", 0.5, 0.0, 1.0, "ours; 0 takes every group, as the paper may be read",
         "A group is kept if more than this share of the distances between its segments is equal to their \
          median";
+    period_bytes = "period-bytes", 0.01, 0.0, 1.0, "ours; 0 names every period, as the paper does",
+        "A periodic operation is named if it moves at least this share of the direction's bytes";
     second_up_to = "second-up-to", 30.0, 0.0, MANY, "open in the paper; public code",
         "Periods up to this many seconds are periodic_second";
     minute_up_to = "minute-up-to", 1800.0, 0.0, MANY, "open in the paper; public code",

@@ -4,7 +4,9 @@
 //! Student distribution with n − k degrees of freedom about the fitted value, of variance σ² · aᵀ(AᵀA)⁻¹a for
 //! the model and more by the variance of a run for the next run. Where several formulas explain the points,
 //! the distribution is their mixture, weighted by plausibility: this is what makes an interval far from the
-//! measured points as wide as it should be.
+//! measured points as wide as it should be. Beyond the measured range, what the formula would have missed
+//! there had it been fitted to the smaller scales only is added for each doubling: real programs seldom keep
+//! to one formula.
 
 use serde::Serialize;
 
@@ -67,6 +69,10 @@ struct Part {
     run: f64,
     /// Scale of a point: `None` if it is the value.
     scale: Option<f64>,
+    /// The measured range of each parameter.
+    ranges: Vec<(f64, f64)>,
+    /// Relative deviation for each doubling beyond the range.
+    drift: f64,
 }
 
 /// A model prepared for many predictions.
@@ -194,7 +200,19 @@ impl Part {
             NoiseKind::Relative => None,
             NoiseKind::Absolute => scaled.scale.first().copied(),
         };
-        Some(Part { formula: formula.clone(), weight, fit, degrees, variance, run, scale })
+        let drift = drift(formula, points, kind, run);
+        let ranges = points.ranges();
+        Some(Part { formula: formula.clone(), weight, fit, degrees, variance, run, scale, ranges, drift })
+    }
+
+    /// How many doublings a point lies beyond what was measured, in the parameter where that is most.
+    fn beyond(&self, point: &[f64]) -> f64 {
+        let of = |(value, (low, high)): (&f64, &(f64, f64))| {
+            let (above, below) = ((value / high).log2(), (low / value).log2());
+            let most = above.max(below).max(0.0);
+            if most.is_finite() { most } else { 0.0 }
+        };
+        point.iter().zip(&self.ranges).map(of).fold(0.0, f64::max)
     }
 
     fn at(&self, point: &[f64], target: Target) -> Component {
@@ -206,7 +224,46 @@ impl Part {
         if target == Target::Run {
             variance += self.run * scale * scale;
         }
+        variance += (self.drift * self.beyond(point) * centre).powi(2);
         Component { weight: self.weight, centre, spread: variance.sqrt(), degrees: self.degrees }
+    }
+}
+
+/// How much more a formula has been wrong beyond what it was fitted to than runs scatter: it is fitted to the
+/// smaller scales only and asked for the larger ones that are known. The result is the relative deviation for
+/// each doubling.
+fn drift(formula: &Formula, points: &Points, kind: NoiseKind, run: f64) -> f64 {
+    let k = formula.terms.len() + 1;
+    let fewest = (k + 2).max(points.len() / 2);
+    if points.dimensions != 1 || points.len() <= fewest {
+        return 0.0;
+    }
+    let order = points.ascending();
+    let (mut squares, mut distances, mut count) = (0.0, 0.0, 0.0);
+    for kept in fewest..points.len() {
+        let known = points.select(order[..kept].iter().copied());
+        let Some((_, fit)) = weighted_fit(formula, &known, kind) else { continue };
+        let largest = known.point(kept - 1)[0];
+        for index in &order[kept..] {
+            let (point, value) = (points.point(*index), points.values[*index]);
+            let rows = std::iter::once(1.0).chain(formula.terms.iter().map(|term| term.basis(point)));
+            let predicted: f64 =
+                rows.zip(&fit.coefficients).map(|(row, coefficient)| row * coefficient).sum();
+            let doublings = (point[0] / largest).log2();
+            // A deviation above the whole value says no more than that.
+            let error = ((value - predicted) / predicted.abs().max(value.abs())).clamp(-1.0, 1.0);
+            if error.is_finite() && doublings > 0.0 && doublings.is_finite() {
+                squares += error * error;
+                distances += doublings * doublings;
+                count += 1.0;
+            }
+        }
+    }
+    let scatter = if kind == NoiseKind::Relative { run } else { 0.0 };
+    if count > 0.0 && distances > 0.0 {
+        ((squares - scatter * count).max(0.0) / distances).sqrt()
+    } else {
+        0.0
     }
 }
 

@@ -20,12 +20,17 @@ pub struct Ranked {
     /// Predicted value over the greatest of the metric, negative values counting as none. Not a share of the
     /// sum: callpaths may contain each other.
     pub of_largest: f64,
+    /// Predicted value without that of the callpaths inside this one (`a->b` is inside `a`), where the metric
+    /// counts them in.
+    pub own: f64,
+    /// That over the sum of all of the metric: nothing is counted twice.
+    pub share: f64,
     /// Predicted value over the one at the largest measured point: how much it grows from there.
     pub growth: f64,
 }
 
-/// Ranks the callpaths of each metric, or of one of them, by what they are predicted to take at a point,
-/// greatest first.
+/// Ranks the callpaths of each metric, or of one of them, by what they themselves are predicted to take at a
+/// point, greatest first.
 ///
 /// ```
 /// let text = r#"
@@ -58,17 +63,20 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
     }
     let mut ranking = Vec::new();
     for metric in metrics {
-        let mut ranked: Vec<(&Model, f64)> = models
+        let ranked: Vec<(&Model, f64)> = models
             .models
             .iter()
             .filter(|model| model.metric == metric)
             .map(|model| (model, model.evaluate(point)))
             .collect();
+        let mut ranked: Vec<(&Model, f64, f64)> =
+            ranked.iter().map(|(model, value)| (*model, *value, own(model, *value, &ranked))).collect();
         // Not-a-number last; equal values keep the order of the file.
         let order = |value: f64| if value.is_nan() { f64::NEG_INFINITY } else { value };
-        ranked.sort_by(|a, b| order(b.1).total_cmp(&order(a.1)));
-        let greatest = ranked.iter().map(|(_, value)| *value).fold(0.0, f64::max);
-        for (position, (model, value)) in ranked.into_iter().enumerate() {
+        ranked.sort_by(|a, b| order(b.2).total_cmp(&order(a.2)));
+        let greatest = ranked.iter().map(|(_, value, _)| *value).fold(0.0, f64::max);
+        let sum: f64 = ranked.iter().map(|(_, _, own)| own.max(0.0)).sum();
+        for (position, (model, value, own)) in ranked.into_iter().enumerate() {
             let largest: Vec<f64> = model.ranges().iter().map(|(_, high)| *high).collect();
             ranking.push(Ranked {
                 rank: position + 1,
@@ -76,9 +84,68 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
                 metric: model.metric.clone(),
                 value,
                 of_largest: if greatest > 0.0 { value.max(0.0) / greatest } else { 0.0 },
+                own,
+                share: if sum > 0.0 { own.max(0.0) / sum } else { 0.0 },
                 growth: value / model.evaluate(&largest),
             });
         }
     }
     Ok(ranking)
+}
+
+/// What divides a callpath from the one that it is inside of.
+const INSIDE: &str = "->";
+
+/// The value of a callpath without what is directly inside of it. Where the parts were measured as more than
+/// the whole, the metric does not count them in, and the value is its own already.
+fn own(model: &Model, value: f64, all: &[(&Model, f64)]) -> f64 {
+    let inside = |other: &Model| {
+        let rest = other.callpath.strip_prefix(model.callpath.as_str())?.strip_prefix(INSIDE)?;
+        (!rest.contains(INSIDE)).then_some(())
+    };
+    let parts: Vec<&(&Model, f64)> = all.iter().filter(|(other, _)| inside(other).is_some()).collect();
+    let largest: Vec<f64> = model.ranges().iter().map(|(_, high)| *high).collect();
+    let measured: f64 = parts.iter().map(|(part, _)| part.evaluate(&largest)).sum();
+    if parts.is_empty() || measured > 1.02 * model.evaluate(&largest) {
+        return value;
+    }
+    (value - parts.iter().map(|(_, value)| value).sum::<f64>()).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Row<'a> = (&'a str, fn(f64) -> f64);
+
+    fn ranked(rows: &[Row<'_>]) -> Vec<Ranked> {
+        let line = |name: &str, p: f64, value: f64| {
+            format!(
+                "{{\"params\":{{\"p\":{p}}},\"callpath\":\"{name}\",\"metric\":\"time\",\"value\":{value}}}\n"
+            )
+        };
+        let text: String = rows
+            .iter()
+            .flat_map(|(name, of)| [2.0, 4.0, 8.0, 16.0, 32.0].map(|p| line(name, p, of(p))))
+            .collect();
+        let experiment = crate::input::parse(&text, "test", None).unwrap();
+        let models = crate::model(&experiment, &crate::Options::default()).unwrap();
+        rank(&models, &[1024.0], None).unwrap()
+    }
+
+    #[test]
+    fn what_is_inside_counts_once() {
+        let found =
+            ranked(&[("main", |p| 10.0 + 3.0 * p), ("main->solve", |_| 5.0), ("main->write", |p| 3.0 * p)]);
+        let names: Vec<&str> = found.iter().map(|one| one.callpath.as_str()).collect();
+        assert_eq!(names, ["main->write", "main", "main->solve"]);
+        assert!((found[0].own - 3072.0).abs() < 1.0 && (found[1].own - 5.0).abs() < 1.0, "{found:?}");
+        assert!((found.iter().map(|one| one.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn exclusive_values_stay_as_they_are() {
+        let found = ranked(&[("main", |_| 1.0), ("main->write", |p| 3.0 * p)]);
+        assert_eq!((found[1].callpath.as_str(), found[1].own), ("main", found[1].value));
+    }
 }

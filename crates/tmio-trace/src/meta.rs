@@ -33,6 +33,10 @@ pub struct Header {
     /// There may be operations of other layers than MPI-IO.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub layers: bool,
+    /// The words of rank 0's command, cut where they get long: runs of one program with other input are told
+    /// apart by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 impl Header {

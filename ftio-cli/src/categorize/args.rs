@@ -90,6 +90,7 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum CategorizeCommand {
     Merge(MergeArgs),
+    Accuracy(super::judge::AccuracyArgs),
 }
 
 /// Merge the parts that several machines made into the result that one machine would give
@@ -123,6 +124,19 @@ pub struct ResultArgs {
     /// Write a report with the heat map of categories and examples; one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
+
+    /// Write a page with a sample of the applications, on which people judge whether the categories are
+    /// right; ftio categorize accuracy reads what they say
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub judge: Option<PathBuf>,
+
+    /// With --judge: how many applications
+    #[arg(long, value_name = "N", default_value_t = 50, requires = "judge")]
+    pub sample: usize,
+
+    /// With --judge: another seed draws another sample
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "judge")]
+    pub seed: u64,
 
     /// List the logs that could not be used, and why, one per line
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -1,6 +1,7 @@
 //! `ftio categorize PATH…`: an archive of Darshan logs by categories of I/O behaviour.
 
 mod args;
+mod judge;
 mod page;
 mod table;
 
@@ -23,6 +24,7 @@ use std::path::PathBuf;
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Some(CategorizeCommand::Merge(merge)) => conclude(&merge.parts, merge.partial, &merge.results),
+        Some(CategorizeCommand::Accuracy(accuracy)) => judge::accuracy(accuracy),
         None => read(args),
     }
 }
@@ -104,6 +106,7 @@ fn conclude(parts: &[PathBuf], partial: bool, results: &ResultArgs) -> anyhow::R
 struct Outputs {
     summary: Option<Draft>,
     html: Option<Draft>,
+    judge: Option<Draft>,
     bad_logs: Option<BufWriter<Draft>>,
 }
 
@@ -113,6 +116,7 @@ impl Outputs {
         Ok(Outputs {
             summary: open(&results.summary)?,
             html: open(&results.html)?,
+            judge: open(&results.judge)?,
             bad_logs: open(&results.bad_logs)?.map(BufWriter::new),
         })
     }
@@ -143,6 +147,11 @@ fn finish(
     }
     if let Some(mut file) = outputs.html {
         file.write_all(page::page(&summary).as_bytes()).with_context(|| name(&results.html))?;
+        file.finish()?;
+    }
+    if let Some(mut file) = outputs.judge {
+        let page = judge::page(&summary, results.sample, results.seed);
+        file.write_all(page.as_bytes()).with_context(|| name(&results.judge))?;
         file.finish()?;
     }
     if !results.json && summary.ok == 0 {

@@ -1,12 +1,13 @@
 //! The summary as one HTML page that needs no network: shares, the heat map of categories, examples.
 
-use super::table::{PAPER_METADATA, PAPER_PERIODIC_WRITES, PAPER_TABLE_3};
+use super::table::{PAPER_CONDITIONAL, PAPER_METADATA, PAPER_PERIODIC_WRITES, PAPER_TABLE_3, conditional};
 use crate::canvas::escaped;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, counted, grouped, percent, seconds};
 use mosaic::Direction;
 use mosaic::archive::Summary;
-use mosaic::archive::summary::{Example, Jaccard, View};
+use mosaic::archive::site::SiteRow;
+use mosaic::archive::summary::{Example, View};
 use mosaic::thresholds::TABLE;
 use std::fmt::Write as _;
 
@@ -21,21 +22,25 @@ const STRONG: f64 = 0.55;
 
 /// The page.
 pub fn page(summary: &Summary) -> String {
+    let (unique, all_runs) = (&summary.unique, &summary.all_runs);
     let heat = format!(
-        "{}{}",
-        heat_map(&summary.unique.jaccard, "unique", ""),
-        heat_map(&summary.all_runs.jaccard, "all", " hidden")
+        "{}{}{}{}",
+        heat_map(&unique.jaccard.categories, &unique.jaccard.matrix, "unique", "", " and "),
+        heat_map(&all_runs.jaccard.categories, &all_runs.jaccard.matrix, "all", " hidden", " and "),
+        heat_map(&unique.jaccard.categories, &unique.conditional, "unique-given", " hidden", ", of these "),
+        heat_map(&all_runs.jaccard.categories, &all_runs.conditional, "all-given", " hidden", ", of these ")
     );
     PAGE.replace("{{subtitle}}", &subtitle(summary))
         .replace("{{numbers}}", &numbers(summary))
         .replace("{{tables}}", &tables(summary))
         .replace("{{heat}}", &heat)
+        .replace("{{site}}", &summary.applications.iter().map(site_row).collect::<String>())
         .replace("{{examples}}", &examples(summary))
         .replace("{{bad}}", &bad_logs(summary))
         .replace("{{thresholds}}", &thresholds(summary))
 }
 
-fn text(from_outside: &str) -> String {
+pub fn text(from_outside: &str) -> String {
     escaped(&printable(from_outside))
 }
 
@@ -55,6 +60,7 @@ fn numbers(summary: &Summary) -> String {
     if let Some(share) = summary.like_the_heaviest {
         numbers.push(("Runs like their heaviest", percent(share)));
     }
+    numbers.push(("Described", percent(summary.unique.described)));
     for (direction, label) in
         [(Direction::Read, "FTIO agrees on reads"), (Direction::Write, "FTIO agrees on writes")]
     {
@@ -107,7 +113,34 @@ fn tables(summary: &Summary) -> String {
             table_row(name, views.map(|view| share(view, name)), ["", paper].map(str::to_owned))
         })
         .collect();
-    out + &table_of("Metadata (Figure 4)", &rows)
+    out += &table_of("Metadata (Figure 4)", &rows);
+    let rows: String = PAPER_CONDITIONAL
+        .into_iter()
+        .filter_map(|(given, other, paper)| {
+            let [unique, all_runs] = views.map(|view| conditional(view, given, other));
+            let name = format!("{given}: {other}");
+            Some(table_row(&name, [unique?, all_runs?], [paper, ""].map(str::to_owned)))
+        })
+        .collect();
+    out + &table_of("Of the first, share of the second (IV-D)", &rows)
+}
+
+/// A row of the table of applications; `data-` values are what it is sorted by.
+fn site_row(row: &SiteRow) -> String {
+    let application = if row.application.is_empty() { "unknown" } else { &row.application };
+    let periods: Vec<String> = row.periods.iter().map(|period| seconds(*period)).collect();
+    let alike = row.like_the_heaviest.map(percent).unwrap_or_default();
+    let cell = |value: f64, shown: &str| format!("<td data-value=\"{value}\">{shown}</td>");
+    format!(
+        "<tr><td>{}</td><td>{}</td>{}{}{}{}<td class=\"words\">{}</td></tr>",
+        text(application),
+        row.user,
+        cell(row.runs as f64, &grouped(row.runs)),
+        cell(row.bytes as f64, &bytes(row.bytes as f64)),
+        cell(row.like_the_heaviest.unwrap_or(-1.0), &alike),
+        cell(row.periods.first().copied().unwrap_or(-1.0), &periods.join(", ")),
+        row.categories.join(", ")
+    )
 }
 
 fn table_of(title: &str, rows: &str) -> String {
@@ -129,16 +162,16 @@ fn table_row(name: &str, values: [f64; 2], paper: [String; 2]) -> String {
     )
 }
 
-fn heat_map(jaccard: &Jaccard, view: &str, hidden: &str) -> String {
+fn heat_map(names: &[&str], matrix: &[Vec<f64>], view: &str, hidden: &str, between: &str) -> String {
     let mut out = format!("<table class=\"heat\" data-view=\"{view}\"{hidden}><thead><tr><th></th>");
-    for name in &jaccard.categories {
+    for name in names {
         let _ = write!(out, "<th><div>{name}</div></th>");
     }
     out += "</tr></thead><tbody>";
-    for (a, row) in jaccard.categories.iter().zip(&jaccard.matrix) {
+    for (a, row) in names.iter().zip(matrix) {
         let _ = write!(out, "<tr><th>{a}</th>");
-        for (b, index) in jaccard.categories.iter().zip(row) {
-            let title = format!("{a} and {b}: {}", percent(*index));
+        for (b, index) in names.iter().zip(row) {
+            let title = format!("{a}{between}{b}: {}", percent(*index));
             if *index < LEAST_SHOWN {
                 let _ = write!(out, "<td class=\"none\" title=\"{title}\"></td>");
             } else {
@@ -189,7 +222,7 @@ fn example(example: &Example) -> String {
 }
 
 /// Reads upwards, writes downwards; a column for each digit.
-fn timeline(read: &str, write: &str) -> String {
+pub fn timeline(read: &str, write: &str) -> String {
     let mut out = String::from("<svg viewBox=\"0 0 48 20\" preserveAspectRatio=\"none\" role=\"img\">");
     for (class, profile) in [("read", read), ("write", write)] {
         for (at, digit) in profile.bytes().enumerate().filter(|(_, digit)| *digit > b'0') {

@@ -28,6 +28,20 @@ pub const PAPER_METADATA: [(&str, &str); 4] = [
     ("metadata_insignificant_load", ""),
 ];
 
+/// What the paper tells about pairs (IV-D): of the first, the share that is of the second.
+pub const PAPER_CONDITIONAL: [(&str, &str, &str); 3] = [
+    ("read_insignificant", "write_insignificant", "95 %"),
+    ("read_on_start", "write_on_end", "66 %"),
+    ("write_periodic", "write_periodic_low_busy_time", "96 %"),
+];
+
+/// Of those of one category, the share that is of another; `None` if there are none of the first.
+pub fn conditional(view: &View, given: &str, other: &str) -> Option<f64> {
+    let place = |name: &str| view.jaccard.categories.iter().position(|category| *category == name);
+    let row = view.conditional.get(place(given)?)?;
+    Some(place(other).and_then(|place| row.get(place)).copied().unwrap_or(0.0))
+}
+
 pub fn table(summary: &Summary, style: Style) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -41,6 +55,16 @@ pub fn table(summary: &Summary, style: Style) -> String {
     );
     if let Some(share) = summary.like_the_heaviest {
         let _ = writeln!(out, "{} of the further runs have the categories of the heaviest", percent(share));
+    }
+    let resemblance = &summary.resemblance;
+    if let (Some(mean), Some(nearly_all)) = (resemblance.mean, resemblance.nearly_all) {
+        let _ = writeln!(
+            out,
+            "{} with ten runs or more: {} of the further runs on average; nine in ten for {} of them",
+            counted(resemblance.applications, "application"),
+            percent(mean),
+            percent(nearly_all)
+        );
     }
     let _ = writeln!(
         out,
@@ -64,6 +88,20 @@ pub fn table(summary: &Summary, style: Style) -> String {
         let beside = if paper.is_empty() { String::new() } else { style.dim(&format!("{paper:>15}")) };
         row(&mut out, name, share(&summary.unique), share(&summary.all_runs), &beside);
     }
+    row(
+        &mut out,
+        "described (not only insignificant)",
+        summary.unique.described,
+        summary.all_runs.described,
+        "",
+    );
+    for (given, other, paper) in PAPER_CONDITIONAL {
+        let [unique, all_runs] =
+            [&summary.unique, &summary.all_runs].map(|view| conditional(view, given, other));
+        let (Some(unique), Some(all_runs)) = (unique, all_runs) else { continue };
+        let name = format!("{given}: {}", other.strip_prefix("write_periodic_").unwrap_or(other));
+        row(&mut out, &name, unique, all_runs, &style.dim(&format!("{paper:>9}")));
+    }
     witness(&mut out, summary, style);
     pairs(&mut out, &summary.unique, style);
     bad_logs(&mut out, summary, style);
@@ -78,7 +116,7 @@ pub fn unusable(summary: &Summary, style: Style) -> String {
 }
 
 fn row(out: &mut String, name: &str, unique: f64, all_runs: f64, paper: &str) {
-    let _ = writeln!(out, "{name:<38}{:>14}{:>14}{paper}", percent(unique), percent(all_runs));
+    let _ = writeln!(out, "{name:<42}{:>10}{:>14}{paper}", percent(unique), percent(all_runs));
 }
 
 fn temporality(out: &mut String, summary: &Summary, direction: Direction, style: Style) {

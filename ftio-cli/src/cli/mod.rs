@@ -46,6 +46,10 @@ Examples:
   Let the jobs on a file system take turns at I/O, and see who waits:
       ftio arbiter --listen unix:/run/scratch.sock
       ftio top --arbiter unix:/run/scratch.sock
+  A page and an interface for all jobs of a site, whose traces are found below a directory:
+      ftio serve --watch /scratch/traces
+  What malleable jobs would change in a batch system:
+      ftio batch simulate jobs.swf --nodes 128
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -98,6 +102,11 @@ pub enum Command {
     Stage(Box<crate::stage::Args>),
     Arbiter(crate::arbiter::Args),
     Top(crate::top::Args),
+    #[cfg(feature = "serve")]
+    Serve(Box<crate::serve::Args>),
+    #[cfg(feature = "serve")]
+    Agent(crate::serve::agent::Args),
+    Batch(Box<crate::batch::Args>),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }

@@ -139,7 +139,8 @@ pub fn ranking(ranked: &[Ranked], parameters: &[String], point: &[f64], all: boo
             vec![
                 format!("{:>3}  {}", one.rank, printable(&one.callpath)),
                 amount(one.value, metric),
-                format!("{:.1} %", 100.0 * one.of_largest),
+                amount(one.own, metric),
+                format!("{:.1} %", 100.0 * one.share),
                 if one.growth.is_finite() { format!("× {}", number(one.growth)) } else { String::new() },
             ]
         };
@@ -149,7 +150,7 @@ pub fn ranking(ranked: &[Ranked], parameters: &[String], point: &[f64], all: boo
             continue;
         }
         let columns =
-            [metric, "predicted", "of the largest", "since the largest measured"].map(str::to_owned);
+            [metric, "predicted", "itself", "of all", "since the largest measured"].map(str::to_owned);
         text.push('\n');
         aligned(&columns, &rows, style, &mut text);
     }

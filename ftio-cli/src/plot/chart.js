@@ -140,7 +140,7 @@ class Chart {
       c.beginPath(); c.moveTo(x, this.bottom); c.lineTo(x, this.bottom + 5); c.stroke();
       c.fillText((v / fx).toFixed(places(step / fx)), x, this.bottom + 9);
     }
-    c.fillStyle = colour("soft"); c.textAlign = "right"; c.fillText(`${this.names[0]} (${px}${this.units[0]})`, this.left + this.across, this.bottom + 27);
+    c.fillStyle = colour("soft"); c.textAlign = "right"; c.fillText(this.names[0] + (px + this.units[0] ? ` (${px}${this.units[0]})` : ""), this.left + this.across, this.bottom + 27);
     c.save(); c.translate(13, (this.top + this.bottom) / 2); c.rotate(-Math.PI / 2); c.textAlign = "center";
     c.fillText(this.names[1] + (this.units[1] ? ` (${py}${this.units[1]})` : ""), 0, -6); c.restore();
   }

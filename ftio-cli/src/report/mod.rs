@@ -135,6 +135,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
+/// The page about one job that was studied.
+#[cfg(feature = "serve")]
+pub fn page_of(study: &Study) -> anyhow::Result<String> {
+    page::page(study)
+}
+
 fn json(studies: &[Study]) -> anyhow::Result<String> {
     let mut out = String::new();
     for study in studies {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tmio_trace::AsyncTimes;
 
 /// A running ChromeDriver with one window; both end with it.
-struct Browser {
+pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
@@ -19,7 +19,7 @@ struct Browser {
 
 impl Browser {
     /// `None` where there is no ChromeDriver or no Chromium.
-    fn start() -> Option<Self> {
+    pub fn start() -> Option<Self> {
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
             .stdout(Stdio::piped())
@@ -85,17 +85,17 @@ impl Browser {
         serde_json::from_slice(&body).ok()
     }
 
-    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+    pub fn call(&self, method: &str, path: &str, body: &Value) -> Value {
         let answer = self.http(method, &format!("/session/{}{path}", self.session), body).expect("an answer");
         assert!(answer["value"]["error"].is_null(), "{path}: {answer}");
         answer["value"].clone()
     }
 
-    fn open(&self, url: &str) {
+    pub fn open(&self, url: &str) {
         self.call("POST", "/url", &json!({"url": url}));
     }
 
-    fn run(&self, script: &str) -> Value {
+    pub fn run(&self, script: &str) -> Value {
         self.call("POST", "/execute/sync", &json!({"script": script, "args": []}))
     }
 
@@ -137,7 +137,7 @@ impl Browser {
     }
 
     /// Errors on the console of the page.
-    fn errors(&self) -> Vec<String> {
+    pub fn errors(&self) -> Vec<String> {
         let log = self.call("POST", "/se/log", &json!({"type": "browser"}));
         let severe = |entry: &&Value| entry["level"] == "SEVERE" || entry["level"] == "WARNING";
         log.as_array().unwrap().iter().filter(severe).map(|entry| entry["message"].to_string()).collect()
@@ -246,7 +246,7 @@ fn the_report_of_an_archive_shows_both_views_without_errors() {
 }
 
 /// What is wider than the page; nothing should be.
-const OVERFLOWING: &str =
+pub const OVERFLOWING: &str =
     "return document.documentElement.scrollWidth - document.documentElement.clientWidth;";
 
 #[test]

@@ -209,3 +209,30 @@ fn an_archive_without_a_usable_log_is_a_failure() {
         assert!(!output.stderr.is_empty() || !output.stdout.is_empty(), "{args:?}");
     }
 }
+
+#[test]
+fn a_sample_is_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    archive(folder.path());
+    let args = ["categorize", "logs", "--judge", "judge.html", "--sample", "1", "--html", "site.html"];
+    let output = ftio(folder.path(), &args);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("read_insignificant: write_insignificant"), "{}", stdout(&output));
+    let page = std::fs::read_to_string(folder.path().join("judge.html")).unwrap();
+    assert_eq!(page.matches("class=\"case\"").count(), 1);
+    // Two applications; the one with two runs moved 3 GB, the other 5 GB.
+    let site = std::fs::read_to_string(folder.path().join("site.html")).unwrap();
+    let rows = site.split("<table id=\"site\">").nth(1).unwrap().split("</table>").next().unwrap();
+    assert_eq!(rows.matches("<tr><td>sim</td>").count(), 2, "{rows}");
+    assert!(
+        rows.contains("data-value=\"3000000000\"") && rows.contains("data-value=\"5000000000\""),
+        "{rows}"
+    );
+    let judged = r#"{"judged":[{"source":"a","right":true},{"source":"b","right":false}]}"#;
+    std::fs::write(folder.path().join("judged.json"), judged).unwrap();
+    let output = ftio(folder.path(), &["categorize", "accuracy", "judged.json", "judged.json"]);
+    assert!(stdout(&output).starts_with("50.0 % of 4 applications judged right"), "{}", stdout(&output));
+    std::fs::write(folder.path().join("judged.json"), "{}").unwrap();
+    let output = ftio(folder.path(), &["categorize", "accuracy", "judged.json"]);
+    assert_eq!(output.status.code(), Some(1));
+}

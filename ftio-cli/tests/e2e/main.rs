@@ -3,6 +3,7 @@
 mod advise;
 mod analysis_options;
 mod bad_input;
+mod batch;
 mod browser;
 mod categorize;
 mod command_line;
@@ -26,6 +27,8 @@ mod run;
 mod scale;
 mod schedule;
 mod schemas;
+#[cfg(feature = "serve")]
+mod serve;
 mod signature;
 mod stage;
 mod support;

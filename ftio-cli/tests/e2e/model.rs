@@ -118,6 +118,8 @@ struct Ranked {
     metric: String,
     value: f64,
     of_largest: f64,
+    own: f64,
+    share: f64,
     growth: Option<f64>,
 }
 

@@ -93,8 +93,8 @@ impl Powers {
         found.iter().map(located).collect()
     }
 
-    /// How far a period stands out of the frequencies around it: the logarithm of its power over the one that a
-    /// power law through these gives there. What wanders at random has much power at low frequencies, and
+    /// How far a period stands out of the frequencies around it: the logarithm of its power over the one that
+    /// a power law through these gives there. What wanders at random has much power at low frequencies, and
     /// always some strongest one; but that one is not far above the others near it.
     pub fn above_neighbours(&self, period: f64) -> f64 {
         let place = self.duration / period;

@@ -120,10 +120,14 @@ impl Arbiter {
 
     /// What changes with time alone.
     pub(super) fn tick(&mut self, now: f64) {
-        let lost: Vec<NodeId> = (self.nodes.iter())
+        // Only those who hold owe a sign.
+        let holders = self.holders.iter().filter_map(|index| self.jobs.get(index));
+        let nodes =
+            holders.flat_map(|job| &job.nodes).filter_map(|node| Some((*node, self.nodes.get(node)?)));
+        let lost: Vec<NodeId> = nodes
             .filter(|(_, one)| one.wants && !one.waiting)
             .filter(|(_, one)| one.silent + now - one.heard.max(one.granted) > SILENT)
-            .map(|(node, _)| *node)
+            .map(|(node, _)| node)
             .collect();
         for node in lost {
             self.totals.silent += 1;
@@ -135,21 +139,19 @@ impl Arbiter {
         for (&index, job) in &mut self.jobs {
             job.look();
             let ended = job.bursts.ended().unwrap_or(f64::NEG_INFINITY);
-            if job.wanting == 0 && job.phase.is_some() && now - ended >= job.bursts.silence() {
-                if let Some(over) = job.end_phase() {
-                    self.phases.push(phase_report(job, &over, ended));
-                }
+            let idle = job.wanting == 0 && job.phase.is_some() && now - ended >= job.bursts.silence();
+            if let Some(over) = idle.then(|| job.end_phase()).flatten() {
+                self.phases.push(phase_report(job, &over, ended));
             }
             if job.nodes.is_empty() && now - ended > FORGOTTEN {
                 forgotten.push(index);
             }
-            if job.waiting_since.is_some_and(|since| now - since > job.patience) {
-                if let Some(phase) = job.phase.as_mut().filter(|phase| !phase.passes) {
-                    phase.passes = true;
-                    job.passes += 1;
-                    self.totals.passes += 1;
-                    self.dirty = true;
-                }
+            let tired = job.waiting_since.is_some_and(|since| now - since > job.patience);
+            if let Some(phase) = job.phase.as_mut().filter(|phase| tired && !phase.passes) {
+                phase.passes = true;
+                job.passes += 1;
+                self.totals.passes += 1;
+                self.dirty = true;
             }
         }
         forgotten.into_iter().for_each(|job| self.forget(job));

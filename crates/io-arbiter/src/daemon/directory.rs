@@ -143,11 +143,10 @@ impl Directory {
             let name = entry.file_name().to_string_lossy().into_owned();
             let Some(id) = name.strip_suffix(".up") else { continue };
             present.push(id.to_owned());
-            if !self.nodes.contains_key(id) && self.nodes.len() < MOST {
-                if let Ok(node) = open(&entry.path(), *next) {
-                    *next += 1;
-                    self.nodes.insert(id.to_owned(), node);
-                }
+            let is_new = !self.nodes.contains_key(id) && self.nodes.len() < MOST;
+            if let Some(node) = is_new.then(|| open(&entry.path(), *next).ok()).flatten() {
+                *next += 1;
+                self.nodes.insert(id.to_owned(), node);
             }
         }
         present.sort_unstable();

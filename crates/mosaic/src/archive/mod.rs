@@ -15,6 +15,7 @@ pub mod process;
 pub mod record;
 pub mod reduce;
 pub mod shard;
+pub mod site;
 pub mod summary;
 mod why;
 

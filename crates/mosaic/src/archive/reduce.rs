@@ -5,6 +5,7 @@
 use super::application::{Key, key};
 use super::line::Line;
 use super::part::{Merged, PartError, Weight, Written, check, record};
+use super::site::SiteRow;
 use super::summary::{Adder, Summary};
 use crate::category::Categories;
 use std::collections::HashMap;
@@ -30,6 +31,10 @@ struct Application {
     heaviest: Box<str>,
     /// Of the heaviest run.
     categories: Categories,
+    /// Bytes of all runs.
+    total: u64,
+    /// Further runs with the categories of the heaviest.
+    alike: u64,
 }
 
 /// Join parts. Each log's line goes to `lines`, if given, and a line for each that could not be used (path,
@@ -43,7 +48,8 @@ pub fn reduce<P: AsRef<Path>>(
     let written =
         parts.iter().map(|path| Written::scan(path.as_ref(), None)).collect::<Result<Vec<_>, _>>()?;
     let settings = check(&written, partial)?;
-    let applications = applications(&written)?;
+    let mut applications = applications(&written)?;
+    let mut site: Vec<(Key, SiteRow)> = Vec::new();
     let mut adder = Adder::new(&settings);
     let mut output = Ok(());
     let mut text = Vec::new();
@@ -55,13 +61,17 @@ pub fn reduce<P: AsRef<Path>>(
         let source = record.source.as_str();
         let result = match (&record.valid, &record.invalid) {
             (Some(run), _) => {
-                let Some(application) = applications.get(&key(run.user, &run.application, source)) else {
+                let key = key(run.user, &run.application, source);
+                let Some(application) = applications.get_mut(&key) else {
                     return Ok(());
                 };
                 if *application.heaviest == *source {
                     adder.heaviest(source, run, application.runs);
+                    site.push((key, SiteRow::new(source, run, application.runs, application.total)));
                 } else {
-                    adder.duplicate(run.categories == application.categories);
+                    let alike = run.categories == application.categories;
+                    application.alike += u64::from(alike);
+                    adder.duplicate(alike);
                 }
                 Line::valid(source, run, application.runs, &application.heaviest, &settings.thresholds)
             }
@@ -90,7 +100,12 @@ pub fn reduce<P: AsRef<Path>>(
         Ok(())
     })?;
     output?;
-    Ok(adder.finish())
+    for (key, row) in &mut site {
+        let further = row.runs - 1;
+        let alike = applications.get(key).map_or(0, |application| application.alike);
+        row.like_the_heaviest = (further > 0).then(|| alike as f64 / further as f64);
+    }
+    Ok(adder.finish(site.into_iter().map(|(_, row)| row).collect()))
 }
 
 /// How often each application ran, and when heaviest. Of equally heavy runs the first counts.
@@ -105,8 +120,11 @@ fn applications(parts: &[Written]) -> Result<HashMap<Key, Application>, PartErro
             bytes: run.bytes,
             heaviest: source.as_ref().into(),
             categories: run.categories,
+            total: 0,
+            alike: 0,
         });
         application.runs += 1;
+        application.total = application.total.saturating_add(run.bytes);
         if run.bytes > application.bytes {
             application.bytes = run.bytes;
             application.heaviest = source.as_ref().into();

@@ -7,6 +7,7 @@
 
 use super::Settings;
 use super::record::Valid;
+use super::site::{Resemblance, SiteRow, resemblance, shown};
 use crate::category::{Category, Direction, Magnitude, Temporality};
 use crate::log::{Invalid, InvalidKind};
 use crate::run::Flow;
@@ -38,12 +39,16 @@ pub struct Summary {
     pub invalid_kinds: BTreeMap<InvalidKind, u64>,
     /// Share of further runs that have exactly the categories of the heaviest.
     pub like_the_heaviest: Option<f64>,
+    /// The same for each application with ten runs or more.
+    pub resemblance: Resemblance,
     /// Each application once.
     pub unique: View,
     /// Each application as often as it ran.
     pub all_runs: View,
     /// Some logs of each category, the heaviest.
     pub examples: BTreeMap<&'static str, Vec<Example>>,
+    /// The applications, those that moved most first.
+    pub applications: Vec<SiteRow>,
     /// The first of the logs that could not be used.
     pub bad_logs: Vec<BadLog>,
     /// What all this depends on.
@@ -95,6 +100,11 @@ pub struct View {
     pub table_3: ByDirection<Table3>,
     /// How often which categories go together.
     pub jaccard: Jaccard,
+    /// Of those of one category, the share that is of another: row by row, the row's category is given. The
+    /// order is that of the Jaccard indices.
+    pub conditional: Vec<Vec<f64>>,
+    /// Share with at least one category that is not insignificant.
+    pub described: f64,
     /// Whether FTIO agrees.
     pub witness: ByDirection<Agreement>,
 }
@@ -209,6 +219,7 @@ struct Count {
     of: Vec<u64>,
     pairs: Vec<u64>,
     witness: ByDirection<Agreement>,
+    described: u64,
 }
 
 impl Count {
@@ -218,6 +229,7 @@ impl Count {
             of: vec![0; Category::COUNT],
             pairs: vec![0; Category::COUNT * Category::COUNT],
             witness: ByDirection::default(),
+            described: 0,
         }
     }
 
@@ -229,6 +241,9 @@ impl Count {
             for &b in &categories {
                 self.pairs[a * Category::COUNT + b] += weight;
             }
+        }
+        if run.categories.iter().any(|category| !category.name().contains("insignificant")) {
+            self.described += weight;
         }
         for direction in Direction::ALL {
             let flow = run.findings.flow(direction);
@@ -282,7 +297,12 @@ impl Count {
             let either = self.of[a.index()] + self.of[b.index()] - both;
             if either == 0 { 0.0 } else { both as f64 / either as f64 }
         };
+        let given = |a: &Category, b: &Category| {
+            self.pairs[a.index() * Category::COUNT + b.index()] as f64 / self.of[a.index()] as f64
+        };
         View {
+            conditional: present.iter().map(|a| present.iter().map(|b| given(a, b)).collect()).collect(),
+            described: if self.total == 0 { 0.0 } else { self.described as f64 / self.total as f64 },
             count: self.total,
             categories: Category::all()
                 .filter(|category| self.of[category.index()] > 0)
@@ -326,9 +346,11 @@ impl Adder {
                 invalid: 0,
                 invalid_kinds: BTreeMap::new(),
                 like_the_heaviest: None,
+                resemblance: Resemblance::default(),
                 unique: empty.finish(),
                 all_runs: empty.finish(),
                 examples: BTreeMap::new(),
+                applications: Vec::new(),
                 bad_logs: Vec::new(),
                 settings: settings.clone(),
             },
@@ -376,7 +398,9 @@ impl Adder {
         self.like_the_heaviest += u64::from(is_like_the_heaviest);
     }
 
-    pub fn finish(mut self) -> Summary {
+    pub fn finish(mut self, applications: Vec<SiteRow>) -> Summary {
+        self.summary.resemblance = resemblance(&applications);
+        self.summary.applications = shown(applications);
         let duplicates = self.summary.duplicate;
         self.summary.like_the_heaviest =
             (duplicates > 0).then(|| self.like_the_heaviest as f64 / duplicates as f64);
@@ -405,6 +429,23 @@ mod tests {
     use crate::operation::Operation;
     use crate::periodicity::periodic;
     use crate::thresholds::Thresholds;
+
+    /// Ten applications: five read at the start, of which three write at the end; one more only writes there.
+    #[test]
+    fn shares_of_one_category_given_another() {
+        let reads = Category::temporality(Direction::Read, Temporality::OnStart);
+        let writes = Category::temporality(Direction::Write, Temporality::OnEnd);
+        let mut count = Count { total: 10, described: 6, ..Count::new() };
+        count.of[reads.index()] = 5;
+        count.of[writes.index()] = 4;
+        for (a, b, both) in [(reads, reads, 5), (writes, writes, 4), (reads, writes, 3), (writes, reads, 3)] {
+            count.pairs[a.index() * Category::COUNT + b.index()] = both;
+        }
+        let view = count.finish();
+        assert_eq!(view.jaccard.categories, [reads.name(), writes.name()]);
+        assert_eq!(view.conditional, [[1.0, 0.6], [0.75, 1.0]]);
+        assert_eq!((view.jaccard.matrix[0][1], view.described), (0.5, 0.6));
+    }
 
     #[test]
     fn a_period_is_the_same_up_to_a_fifth() {

@@ -114,8 +114,12 @@ fn with_noise(points: &Points, basis: &Basis, shrinking: bool, kind: NoiseKind) 
         let t = ((without - best.rss).max(0.0) * degrees / (best.rss + believed.squares)).sqrt();
         student::significance(t, degrees) < SIGNIFICANCE
     };
+    let overruled = !significant && predicts_far_better(points, basis.column(best.index), &scaled.weights());
     let mut candidates = Vec::new();
-    if !significant {
+    if overruled {
+        let score = scaled.deviance(without, &believed, 2).max(best.score);
+        candidates.push(Candidate { formula: Formula::constant(level), score });
+    } else if !significant {
         // Terms have a coefficient more to fit with; they count for no more than the constant that was
         // chosen.
         let score = scaled.deviance(without, &believed, 2).min(best.score);
@@ -130,11 +134,51 @@ fn with_noise(points: &Points, basis: &Basis, shrinking: bool, kind: NoiseKind) 
     candidates.extend(
         plausible.take(room).map(|(_, tried)| Candidate { formula: tried.formula(), score: tried.score }),
     );
-    if significant {
+    if significant || overruled {
+        // The chosen one first.
+        candidates.sort_by(|a, b| {
+            a.score.total_cmp(&b.score).then(b.formula.terms.len().cmp(&a.formula.terms.len()))
+        });
         Outcome { function: Function::Formula(best.formula()), candidates, kind }
     } else {
         constant(level, candidates)
     }
+}
+
+/// With few points hardly anything is significant. But where all values rise or all fall, and a term predicts
+/// points that were left out twice as well as the constant, which is far off, the constant is no answer.
+fn predicts_far_better(points: &Points, x: &[f64], weights: &[f64]) -> bool {
+    const FEW: std::ops::RangeInclusive<usize> = 4..=6;
+    /// The constant is far off if its error is above this.
+    const FAR: f64 = 0.2;
+    const BETTER: f64 = 0.5;
+    let values = &points.values;
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| points.point(*a)[0].total_cmp(&points.point(*b)[0]));
+    let steps = || order.windows(2).map(|pair| values[pair[1]] - values[pair[0]]);
+    let monotone = steps().all(|step| step > 0.0) || steps().all(|step| step < 0.0);
+    if !FEW.contains(&values.len()) || !monotone {
+        return false;
+    }
+    let without = |list: &[f64], left_out: usize| -> Vec<f64> {
+        list.iter().enumerate().filter(|(place, _)| *place != left_out).map(|(_, value)| *value).collect()
+    };
+    let error = |term: bool| {
+        let of = |left_out: usize| {
+            let (x_left, y_left) = (without(x, left_out), without(values, left_out));
+            let predicted = if term {
+                let line = WeightedLine::fit(&x_left, &y_left, &without(weights, left_out)).line;
+                line.constant + line.slope * x[left_out]
+            } else {
+                mean(&y_left)
+            };
+            let size = predicted.abs() + values[left_out].abs();
+            if size > 0.0 { 2.0 * (predicted - values[left_out]).abs() / size } else { 0.0 }
+        };
+        (0..values.len()).map(of).sum::<f64>() / values.len() as f64
+    };
+    let constant = error(false);
+    constant > FAR && error(true) < BETTER * constant
 }
 
 impl Tried {
@@ -232,6 +276,32 @@ mod tests {
             exponents(&model(&[1.0, 2.0, 4.0, 8.0], &[8.0, 16.0, 32.0, 64.0])),
             Exponents::new(1, 1, 0)
         );
+    }
+
+    /// On four points nothing but a nearly exact fit is significant. A quantity that grows seventyfold is no
+    /// constant all the same.
+    #[test]
+    fn four_points_that_grow_are_no_constant() {
+        let outcome = model(&[1.0, 2.0, 4.0, 8.0], &[1.23, 5.65, 16.8, 90.5]);
+        assert!(!outcome.function.is_constant());
+        let (power, _) = exponents(&outcome).growth();
+        assert!((1.75..=2.5).contains(&power), "{power}");
+        assert!(!outcome.candidates[0].formula.terms.is_empty());
+        let falling = model(&[1.0, 2.0, 4.0, 8.0], &[100.0, 61.0, 21.0, 14.0]);
+        assert!(!falling.function.is_constant());
+    }
+
+    /// Values that scatter by 3 % stay constants, also where they happen to be in order.
+    #[test]
+    fn four_points_of_noise_are_a_constant() {
+        let mut random = seeded_random::Random::new(5);
+        let mut constants = 0;
+        for _ in 0..400 {
+            let mut normal = || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+            let values: Vec<f64> = (0..4).map(|_| 100.0 * (1.0 + 0.03 * normal())).collect();
+            constants += usize::from(model(&[1.0, 2.0, 4.0, 8.0], &values).function.is_constant());
+        }
+        assert!(constants >= 380, "{constants} of 400");
     }
 
     #[test]

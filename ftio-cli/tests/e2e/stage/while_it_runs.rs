@@ -129,8 +129,8 @@ fn killed_at_any_moment_it_leaves_nothing_half_done_and_goes_on() {
         staging.child.wait().unwrap();
         check_whole(&storage, &originals);
         for (name, bytes) in &originals {
-            let there = fs::read(bb.join(name)).map_or(false, |found| found == *bytes);
-            let copied = fs::read(storage.join(name)).map_or(false, |found| found == *bytes);
+            let there = fs::read(bb.join(name)).is_ok_and(|found| found == *bytes);
+            let copied = fs::read(storage.join(name)).is_ok_and(|found| found == *bytes);
             assert!(there || copied, "round {round}: {name} is lost");
             removed += usize::from(!there);
         }

@@ -1,0 +1,29 @@
+//! The service alone, without the rest of `ftio`, to work on its page: `page DATA PORT [WATCHED]`.
+
+use ftio_serve::{Config, Hooks, Listen};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+const HOOKS: Hooks = Hooks {
+    chart: include_str!("../../../ftio-cli/src/plot/chart.js"),
+    theme: include_str!("../../../ftio-cli/src/plot/theme.js"),
+    style: include_str!("../../../ftio-cli/src/plot/page.css"),
+    report: |path| Err(format!("{}: reports are made by ftio serve", path.display())),
+    findings: |_| Ok(serde_json::json!([])),
+};
+
+fn main() -> anyhow::Result<()> {
+    let args: Vec<String> = std::env::args().collect();
+    let [_, data, port, watched @ ..] = args.as_slice() else {
+        anyhow::bail!("usage: page DATA PORT [WATCHED]");
+    };
+    let mut config = Config::new(Path::new(data));
+    config.listen = vec![Listen::Tcp(format!("127.0.0.1:{port}").parse()?)];
+    config.watch = watched.iter().map(PathBuf::from).collect();
+    config.capacity = Some(50e9);
+    config.cluster = "example".into();
+    ftio_serve::run(config, HOOKS, &Arc::new(AtomicBool::new(false)), |addresses| {
+        eprintln!("ftio serve: listening on {}", addresses.join(", "));
+    })
+}

@@ -1,0 +1,5 @@
+//! Our own interface, `/api/v1`.
+
+pub mod apps;
+pub mod jobs;
+pub mod site;

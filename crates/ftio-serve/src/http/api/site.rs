@@ -1,0 +1,270 @@
+//! The site as a whole: what runs, what is ahead, who moves how much, alarms; health; pushes.
+
+use crate::http::context::{Answer, Context, Fault, Result, bad};
+use crate::ingest::push::{Push, take};
+use crate::job::Origin;
+use crate::live::LiveJob;
+use crate::service::now;
+use crate::tick::brief;
+use io_sets::rules::{Priority, Set};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+const DAY: f64 = 86_400.0;
+/// Phases of one job that a forecast lists.
+const MOST_PHASES: usize = 1000;
+
+/// Phases of all jobs that a forecast lists, the soonest first.
+const MOST_AHEAD: usize = 2000;
+
+/// `/healthz`.
+pub fn health(_: &Context) -> Result {
+    Ok(Answer::text("text/plain; charset=utf-8", "ok\n"))
+}
+
+/// `/readyz`: 503 while something is wrong.
+pub fn ready(context: &Context) -> Result {
+    let mut problems = context.service.stats.problems();
+    problems.extend(context.service.writer().check().err().map(|error| error.to_string()));
+    let status = if problems.is_empty() { 200 } else { 503 };
+    // Who is not known learns only that there are some.
+    let shown = if context.who.role.sees_jobs() { json!(problems) } else { json!(problems.len()) };
+    Ok(Answer { status, ..Answer::json(&json!({"ready": problems.is_empty(), "problems": shown})) })
+}
+
+/// `/api/v1/version`.
+pub fn version(context: &Context) -> Result {
+    let who = json!({"name": context.who.name, "role": context.who.role, "uid": context.who.uid});
+    let config = &context.service.config;
+    let site = json!({"cluster": config.cluster, "capacity": config.capacity, "watch": config.watch.len()});
+    Ok(Answer::json(&json!({"version": env!("CARGO_PKG_VERSION"), "you": who, "site": site})))
+}
+
+/// `/api/v1/running`.
+pub fn running(context: &Context) -> Result {
+    let (viewer, time) = (context.viewer(), now());
+    let running = context.service.running();
+    let own = running.jobs.values().filter(|job| viewer.sees(job.row.owner));
+    let jobs: Vec<Value> = own.map(|job| brief(job, time)).collect();
+    Ok(Answer::json(&json!({"time": time, "jobs": jobs})))
+}
+
+/// A phase that is ahead, in seconds since 1970.
+struct Ahead {
+    job: i64,
+    jobid: String,
+    start: f64,
+    end: f64,
+    bytes: f64,
+    confidence: f64,
+}
+
+/// The phases of a job up to a time: the next one, and its repetitions.
+fn ahead(job: &LiveJob, time: f64, until: f64) -> Vec<Ahead> {
+    let Some(found) = &job.detection else { return Vec::new() };
+    let Some(next) = found.next_phase else { return Vec::new() };
+    let step = found.period.filter(|period| *period > 0.0);
+    let mut phases = Vec::new();
+    for i in 0..MOST_PHASES {
+        let shift = job.row.start + step.unwrap_or(0.0) * i as f64;
+        let (start, end) = (next.start + shift, next.end + shift);
+        if start > until || (i > 0 && step.is_none()) {
+            break;
+        }
+        if end >= time {
+            phases.push(Ahead {
+                job: job.row.id,
+                jobid: job.row.desc.jobid.clone(),
+                start,
+                end: end.max(start + 1e-3),
+                bytes: next.bytes as f64,
+                confidence: found.confidence,
+            });
+        }
+    }
+    phases
+}
+
+/// `/api/v1/forecast`: phases ahead, and stretches in which several jobs are expected at once.
+pub fn forecast(context: &Context) -> Result {
+    let (viewer, time) = (context.viewer(), now());
+    let horizon = context.number("horizon")?.unwrap_or(600.0).clamp(1.0, DAY);
+    let phases: Vec<Ahead> = {
+        let running = context.service.running();
+        let own = running.jobs.values().filter(|job| viewer.sees(job.row.owner));
+        own.flat_map(|job| ahead(job, time, time + horizon)).collect()
+    };
+    let conflicts = conflicts(&phases, context.service.config.capacity);
+    let mut soonest: Vec<&Ahead> = phases.iter().collect();
+    soonest.sort_by(|a, b| a.start.total_cmp(&b.start));
+    let phases: Vec<Value> = soonest
+        .iter()
+        .take(MOST_AHEAD)
+        .map(|one| {
+            json!({"job": one.job, "jobid": one.jobid, "start": one.start, "end": one.end, "bytes": one.bytes,
+                "confidence": one.confidence})
+        })
+        .collect();
+    Ok(Answer::json(&json!({"time": time, "horizon": horizon, "phases": phases, "conflicts": conflicts})))
+}
+
+/// Where phases of several jobs fall together, and what they would need then.
+fn conflicts(phases: &[Ahead], capacity: Option<f64>) -> Vec<Value> {
+    let mut edges: Vec<(f64, bool, usize)> = Vec::new();
+    for (i, phase) in phases.iter().enumerate() {
+        edges.push((phase.start, true, i));
+        edges.push((phase.end, false, i));
+    }
+    // What ends makes room for what begins.
+    edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut open: Vec<usize> = Vec::new();
+    let mut found: Vec<Value> = Vec::new();
+    let mut last = f64::NEG_INFINITY;
+    for (time, begins, i) in edges {
+        if open.len() > 1 && time > last && found.len() < 200 {
+            let rate: f64 = open.iter().map(|i| phases[*i].bytes / (phases[*i].end - phases[*i].start)).sum();
+            let jobs: Vec<&str> = open.iter().map(|i| phases[*i].jobid.as_str()).collect();
+            let share = capacity.map(|capacity| rate / capacity);
+            found.push(json!({"start": last, "end": time, "jobs": jobs, "rate": rate, "share": share}));
+        }
+        match begins {
+            true => open.push(i),
+            false => open.retain(|other| *other != i),
+        }
+        last = time;
+    }
+    found
+}
+
+/// `/api/v1/schedule`: what `ftio schedule` would give each running job.
+pub fn schedule(context: &Context) -> Result {
+    let viewer = context.viewer();
+    let running = context.service.running();
+    let mut taken: Vec<Priority> = Vec::new();
+    let mut all: Vec<Value> = Vec::new();
+    for job in running.jobs.values().filter(|job| matches!(job.row.origin, Origin::Trace | Origin::Push)) {
+        let period = job.detection.as_ref().and_then(|found| found.period);
+        let set = period.and_then(Set::of_period);
+        let unknown = || Priority::default_for(&job.row.desc.jobid, |other| taken.contains(&other));
+        let priority = set.map_or_else(unknown, Set::priority);
+        taken.push(priority);
+        if viewer.sees(job.row.owner) {
+            all.push(json!({"id": job.row.id, "jobid": job.row.desc.jobid, "period": period,
+                "set": set.map(Set::number), "priority": priority.value(), "stored": priority.stored()}));
+        }
+    }
+    Ok(Answer::json(&json!({"jobs": all})))
+}
+
+/// `/api/v1/site`: sums by user, application and day.
+pub fn site(context: &Context) -> Result {
+    let days = context.number("days")?.unwrap_or(30.0).clamp(1.0, 3660.0);
+    let from = ((now() - days * DAY) / DAY) as i64;
+    let rows = context.service.reader().days(from, &context.viewer())?;
+    let mut by_user: BTreeMap<String, [f64; 3]> = BTreeMap::new();
+    let mut by_app: BTreeMap<String, [f64; 3]> = BTreeMap::new();
+    let mut by_day: BTreeMap<i64, [f64; 3]> = BTreeMap::new();
+    for row in rows {
+        let user = row.owner.map_or_else(|| "unknown".to_owned(), crate::users::name);
+        for sum in [
+            by_user.entry(user).or_default(),
+            by_app.entry(row.app.clone()).or_default(),
+            by_day.entry(row.day).or_default(),
+        ] {
+            sum[0] += row.jobs as f64;
+            sum[1] += row.written_bytes;
+            sum[2] += row.read_bytes;
+        }
+    }
+    let table = |name: &str, [jobs, written, read]: [f64; 3]| json!({"name": name, "jobs": jobs, "written_bytes": written, "read_bytes": read});
+    let largest = |rows: BTreeMap<String, [f64; 3]>| {
+        let mut rows: Vec<(String, [f64; 3])> = rows.into_iter().collect();
+        rows.sort_by(|a, b| (b.1[1] + b.1[2]).total_cmp(&(a.1[1] + a.1[2])));
+        rows.into_iter().take(50).map(|(name, sums)| table(&name, sums)).collect::<Vec<_>>()
+    };
+    let days: Vec<Value> = by_day
+        .into_iter()
+        .map(|(day, [jobs, written, read])| {
+            json!({"day": day as f64 * DAY, "jobs": jobs, "written_bytes": written, "read_bytes": read})
+        })
+        .collect();
+    Ok(Answer::json(&json!({"users": largest(by_user), "apps": largest(by_app), "days": days})))
+}
+
+/// `/api/v1/site/series`: the last ten minutes of all running jobs together, in bytes per second.
+pub fn series(context: &Context) -> Result {
+    const SPAN: f64 = 600.0;
+    let (viewer, time) = (context.viewer(), now());
+    let points = context.number("points")?.unwrap_or(300.0).clamp(10.0, 1200.0) as usize;
+    let step = SPAN / points as f64;
+    let begin = time - SPAN;
+    let mut sums = vec![[0.0f64; 2]; points];
+    let running = context.service.running();
+    let own = running.jobs.values().filter(|job| viewer.sees(job.row.owner));
+    for job in own.filter(|job| job.row.origin != Origin::Node) {
+        for (place, rates) in job.rates(begin, step, points).into_iter().enumerate() {
+            sums.iter_mut().zip(rates).for_each(|(sum, rate)| sum[place] += rate);
+        }
+    }
+    drop(running);
+    let list: Vec<[f64; 3]> = sums
+        .iter()
+        .enumerate()
+        .map(|(i, [written, read])| [begin + i as f64 * step, *written, *read])
+        .collect();
+    Ok(Answer::json(&json!({"time": time, "capacity": context.service.config.capacity, "points": list})))
+}
+
+/// `/api/v1/quality`.
+pub fn quality(context: &Context) -> Result {
+    let days = context.number("days")?.unwrap_or(30.0).clamp(1.0, 3660.0);
+    if !context.viewer().all {
+        return Err(Fault::new(403, "of all jobs: only for operators; a job has its own"));
+    }
+    let hits = context.service.reader().hits(now() - days * DAY, None)?;
+    Ok(Answer::json(&json!({"days": days, "quality": hits})))
+}
+
+/// `/api/v1/alarms`.
+pub fn alarms(context: &Context) -> Result {
+    let rows = context.service.reader().alarms(&context.viewer(), context.flag("standing"), 500)?;
+    let thresholds = context.service.reader().rules()?;
+    let rules: Vec<Value> = {
+        let alarms = context.service.alarms.lock().unwrap_or_else(|e| e.into_inner());
+        let shown = |rule: &crate::alarms::Rule| {
+            json!({"name": rule.name, "metric": rule.metric, "operation": rule.sign(), "value": rule.value,
+                "for": rule.duration, "site": rule.site})
+        };
+        alarms.rules.iter().map(shown).collect()
+    };
+    Ok(Answer::json(&json!({"alarms": rows, "rules": rules, "thresholds": thresholds})))
+}
+
+/// `/api/v1/push`.
+pub fn push(context: &Context) -> Result {
+    let push = Push::deserialize(&context.body).map_err(|error| bad(error.to_string()))?;
+    if context.who.role == crate::viewer::Role::Agent && push.node.is_none() {
+        return Err(Fault::new(403, "an agent tells of its node only"));
+    }
+    let taken = take(&context.service, &push, context.who.uid).map_err(bad)?;
+    Ok(Answer::json(
+        &json!({"job": taken.job, "values": taken.values, "refused": taken.refused, "success": true}),
+    ))
+}
+
+/// `/api/v1/write`. What cannot be read is 400, so that Prometheus does not send it again.
+pub fn remote_write(context: &Context) -> Result {
+    let samples = crate::ingest::remote_write::decode(&context.bytes).map_err(bad)?;
+    let only_nodes = context.who.role == crate::viewer::Role::Agent;
+    let samples: Vec<_> =
+        samples.into_iter().filter(|sample| !only_nodes || !sample.labels.contains_key("jobid")).collect();
+    let (taken, refused) =
+        crate::ingest::labelled::take(&context.service, &samples, context.who.uid).map_err(bad)?;
+    Ok(Answer::json(&json!({"values": taken, "refused": refused})))
+}
+
+/// The stream is made where connections are.
+pub fn events_are_elsewhere(_: &Context) -> Result {
+    Err(Fault::new(500, "the stream of events was not opened"))
+}

@@ -1,0 +1,106 @@
+//! `/trace`: series as they are kept.
+
+use crate::http::context::{Answer, Context, Result, absent};
+use crate::series::{Column, Seen};
+use crate::store::{JobFilter, JobRow};
+use serde_json::{Map, Value, json};
+
+/// The latest jobs that are listed.
+const MOST: usize = 500;
+
+fn info(context: &Context, row: &JobRow, bytes: usize) -> Value {
+    let last = if row.end > 0.0 { row.end } else { crate::service::now() };
+    let size = if row.end > 0.0 { context.service.files.size(row.id) as usize } else { bytes };
+    json!({"desc": row.desc, "size": size, "lastwrite": last as u64})
+}
+
+/// `/trace/list`.
+pub fn list(context: &Context) -> Result {
+    let filter = JobFilter { limit: MOST, ..JobFilter::default() };
+    let rows = context.service.reader().jobs(&filter, &context.viewer())?;
+    let all: Vec<Value> = rows
+        .iter()
+        .map(|row| {
+            let bytes = context.service.running().jobs.get(&row.id).map_or(0, |job| job.series.bytes());
+            info(context, row, bytes)
+        })
+        .collect();
+    Ok(Answer::json(&all))
+}
+
+/// `/trace/read`: what is kept of one metric.
+pub fn read(context: &Context) -> Result {
+    let row = context.job()?;
+    let series = context.service.series(row.id);
+    let period = series.period();
+    let mut points: Vec<Value> = Vec::new();
+    if let Some(name) = context.get("filter") {
+        match series.column(&name) {
+            None => return Err(no_metric(&name)),
+            Some(Column::Counter(bins)) => {
+                let mut sum = 0.0;
+                for (i, added) in bins.iter().enumerate() {
+                    sum += added;
+                    let time = (i + 1) as f64 * period;
+                    let stamp = ((row.start + time) * 1e6) as u64;
+                    points.push(json!([time, {"Counter": {"ts": stamp, "value": sum}}]));
+                }
+            }
+            Some(Column::Gauge(bins)) => {
+                let seen = |(i, seen): (usize, &Seen)| {
+                    let gauge = json!({
+                        "min": seen.least, "max": seen.greatest, "hits": seen.count, "total": seen.sum,
+                    });
+                    (seen.count > 0.0).then(|| json!([(i as f64 + 0.5) * period, {"Gauge": gauge}]))
+                };
+                points.extend(bins.iter().enumerate().filter_map(seen));
+            }
+        }
+    }
+    Ok(Answer::json(&json!({"info": info(context, &row, series.bytes()), "time_serie": points})))
+}
+
+fn no_metric(name: &str) -> crate::http::context::Fault {
+    absent(format!("{}: no such metric", crate::job::clean(name, 64)))
+}
+
+/// `/trace/plot`: points of one metric.
+pub fn plot(context: &Context) -> Result {
+    let row = context.job()?;
+    let name = context.need("filter")?;
+    let series = context.service.series(row.id);
+    let (name, rate) = match name.strip_prefix("deriv__") {
+        Some(name) => (name.to_owned(), true),
+        None => (name.clone(), context.flag("derivate")),
+    };
+    if series.column(&name).is_none() {
+        return Err(no_metric(&name));
+    }
+    Ok(Answer::json(&series.points(&name, rate)))
+}
+
+/// `/trace/metrics`.
+pub fn metrics(context: &Context) -> Result {
+    let row = context.job()?;
+    let series = context.service.series(row.id);
+    Ok(Answer::json(&series.columns().keys().collect::<Vec<_>>()))
+}
+
+/// `/trace/json`.
+pub fn json(context: &Context) -> Result {
+    let row = context.job()?;
+    let series = context.service.series(row.id);
+    let mut metrics = Map::new();
+    for name in series.columns().keys() {
+        metrics.insert(name.clone(), json!(series.points(name, false)));
+        metrics.insert(format!("deriv__{name}"), json!(series.points(name, true)));
+    }
+    Ok(Answer::json(&json!({"infos": info(context, &row, series.bytes()), "metrics": metrics})))
+}
+
+/// `/trace/size`.
+pub fn size(context: &Context) -> Result {
+    let row = context.job()?;
+    let series = context.service.series(row.id);
+    Ok(Answer::json(&[series.bytes(), context.service.config.budget]))
+}

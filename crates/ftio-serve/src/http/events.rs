@@ -1,0 +1,115 @@
+//! Server-sent events: a stream for each watcher, with what they may see.
+
+use super::Body;
+use super::context::Identity;
+use crate::service::{About, Event, Service, listed};
+use crate::viewer::Viewer;
+use http_body_util::BodyExt;
+use hyper::Response;
+use hyper::body::{Body as HttpBody, Bytes, Frame};
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+
+/// A line that says nothing, so that proxies keep the connection.
+const PULSE: Duration = Duration::from_secs(15);
+/// Watchers at the same time.
+const MOST: u64 = 1024;
+/// Pieces that a slow watcher may be behind.
+const BEHIND: usize = 16;
+
+struct Stream(mpsc::Receiver<Bytes>);
+
+impl HttpBody for Stream {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
+
+/// The stream for somebody.
+pub fn stream(service: &Arc<Service>, who: Identity) -> Response<Body> {
+    if service.stats.watchers.get() >= MOST {
+        return super::refused(service, 429, "too many watch already");
+    }
+    let (sender, receiver) = mpsc::channel(BEHIND);
+    let service = Arc::clone(service);
+    tokio::spawn(async move {
+        service.stats.watchers.add(1);
+        forward(&service, &who.viewer(), sender).await;
+        service.stats.watchers.take(1);
+    });
+    Response::builder()
+        .header("content-type", "text/event-stream")
+        .header("cache-control", "no-store")
+        .header("x-accel-buffering", "no")
+        .header("x-content-type-options", "nosniff")
+        .body(Stream(receiver).boxed())
+        .unwrap_or_default()
+}
+
+async fn forward(service: &Service, viewer: &Viewer, sender: mpsc::Sender<Bytes>) {
+    let mut events = service.events.subscribe();
+    if sender.send(Bytes::from_static(b"retry: 3000\n\n")).await.is_err() {
+        return;
+    }
+    loop {
+        let text = match tokio::time::timeout(PULSE, events.recv()).await {
+            Err(_) => ": still here\n\n".to_owned(),
+            Ok(Ok(event)) => match shown(&event, viewer) {
+                Some(text) => text,
+                None => continue,
+            },
+            // What was missed is in the next sum.
+            Ok(Err(RecvError::Lagged(_))) => continue,
+            Ok(Err(RecvError::Closed)) => return,
+        };
+        if sender.send(Bytes::from(text)).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// An event as the watcher may see it; `None`: not at all.
+fn shown(event: &Event, viewer: &Viewer) -> Option<String> {
+    let data = match &event.about {
+        About::One { owner, .. } if !viewer.sees(*owner) => return None,
+        About::One { text, .. } => Cow::from(text),
+        About::Jobs { whole, .. } if viewer.all => Cow::from(whole),
+        About::Jobs { time, jobs, .. } => {
+            let own = jobs.iter().filter(|(owner, _)| viewer.sees(*owner)).map(|(_, job)| job.as_str());
+            listed(*time, own).into()
+        }
+    };
+    Some(format!("id: {}\nevent: {}\ndata: {data}\n\n", event.id, event.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn watchers_see_their_own_jobs() {
+        let jobs = vec![(Some(5), "{\"id\":1}".to_owned()), (None, "{\"id\":2}".to_owned())];
+        let about =
+            About::Jobs { time: 1.5, whole: listed(1.5, jobs.iter().map(|job| job.1.as_str())), jobs };
+        let event = Event { id: 9, name: "jobs", about };
+        let own = shown(&event, &Viewer { all: false, uid: Some(5) }).unwrap();
+        assert_eq!(own, "id: 9\nevent: jobs\ndata: {\"time\":1.5,\"jobs\":[{\"id\":1}]}\n\n");
+        assert!(shown(&event, &Viewer::ALL).unwrap().contains("{\"id\":1},{\"id\":2}"));
+        let about = About::One { owner: Some(6), text: "{}".into() };
+        assert!(
+            shown(&Event { id: 9, name: "began", about }, &Viewer { all: false, uid: Some(5) }).is_none()
+        );
+    }
+}

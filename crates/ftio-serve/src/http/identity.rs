@@ -1,0 +1,157 @@
+//! Who is at the other end of a connection.
+//!
+//! The kernel knows: of a Unix socket by its credentials, and of a connection from this machine by the table
+//! of connections, which names the user of each. So loopback needs no password, and yet nobody sees the jobs
+//! of others. Elsewhere it is a token, or a proxy that is trusted to say.
+
+use super::context::{Fault, Identity, Result};
+use crate::config::Config;
+use crate::users;
+use crate::viewer::Role;
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+
+/// The other end.
+#[derive(Debug)]
+pub enum Peer {
+    Tcp {
+        peer: SocketAddr,
+        local: SocketAddr,
+        /// The user, once looked up.
+        uid: OnceLock<Option<u32>>,
+    },
+    Unix {
+        uid: u32,
+    },
+}
+
+impl Peer {
+    /// The user, if the kernel says.
+    fn uid(&self) -> Option<u32> {
+        match self {
+            Peer::Unix { uid } => Some(*uid),
+            Peer::Tcp { peer, local, uid } => {
+                if !peer.ip().is_loopback() {
+                    return None;
+                }
+                *uid.get_or_init(|| owner_of(peer, local))
+            }
+        }
+    }
+}
+
+/// The user of a connection of this machine: whose end has our end as its other.
+fn owner_of(peer: &SocketAddr, local: &SocketAddr) -> Option<u32> {
+    let file = if peer.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
+    find(&std::fs::read_to_string(file).ok()?, &coded(peer), &coded(local))
+}
+
+fn find(table: &str, peer: &str, local: &str) -> Option<u32> {
+    table.lines().skip(1).find_map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        (words.next() == Some(peer) && words.next() == Some(local)).then(|| words.nth(4)?.parse().ok())?
+    })
+}
+
+/// An address as that table has it: words of the processor's order, in hexadecimal digits.
+fn coded(address: &SocketAddr) -> String {
+    let words = |bytes: &[u8]| -> String {
+        let word = |four: &[u8]| u32::from_ne_bytes([four[0], four[1], four[2], four[3]]);
+        bytes.chunks_exact(4).map(|four| format!("{:08X}", word(four))).collect()
+    };
+    let ip = match address.ip() {
+        std::net::IpAddr::V4(ip) => words(&ip.octets()),
+        std::net::IpAddr::V6(ip) => words(&ip.octets()),
+    };
+    format!("{ip}:{:04X}", address.port())
+}
+
+/// What a request says about who sends it.
+#[derive(Clone, Debug, Default)]
+pub struct Credentials {
+    /// `Authorization: Bearer`, or the cookie.
+    pub token: Option<String>,
+    /// `X-Remote-User`.
+    pub remote_user: Option<String>,
+}
+
+/// Who asks. 401 if that is not known.
+pub fn identify(config: &Config, peer: &Peer, said: &Credentials) -> Result<Identity> {
+    if let Some(token) = &said.token {
+        return with_token(config, token);
+    }
+    let uid = peer.uid();
+    let trusted = match peer {
+        Peer::Tcp { peer, .. } if !peer.ip().is_loopback() => config.trusted_proxies.contains(&peer.ip()),
+        _ => uid.is_some_and(|uid| config.trusted_users.contains(&uid)),
+    };
+    if trusted {
+        let name = said.remote_user.as_deref().unwrap_or_default();
+        return match users::uid(name) {
+            Some(uid) => Ok(local(config, uid)),
+            None => Err(Fault::new(401, "the proxy does not say who asks, or there is no such user")),
+        };
+    }
+    uid.map(|uid| local(config, uid)).ok_or_else(|| Fault::new(401, "a token is needed"))
+}
+
+/// A user of this machine. Who runs the service, and root, may do everything.
+fn local(config: &Config, uid: u32) -> Identity {
+    let own = rustix::process::geteuid().as_raw();
+    let usual = if uid == own || uid == 0 { Role::Admin } else { Role::User };
+    let role = config.roles.get(&uid).copied().unwrap_or(usual);
+    Identity { name: users::name(uid), role, uid: Some(uid) }
+}
+
+fn with_token(config: &Config, given: &str) -> Result<Identity> {
+    // All are compared to their ends, so that the time tells nothing.
+    let mut found = None;
+    for (token, access) in &config.tokens {
+        let same_length = token.len() == given.len();
+        let different = token.bytes().zip(given.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+        if same_length && different == 0 {
+            found = Some(access);
+        }
+    }
+    let access = found.ok_or_else(|| Fault::new(401, "no such token"))?;
+    Ok(Identity { name: access.name.clone(), role: access.role, uid: access.uid })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+    use std::path::Path;
+
+    #[test]
+    fn the_kernel_says_who_is_at_the_other_end() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let Ok(listener) = TcpListener::bind(address) else { continue };
+            let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (server, peer) = listener.accept().unwrap();
+            assert_eq!(peer, client.local_addr().unwrap());
+            let uid = owner_of(&peer, &server.local_addr().unwrap());
+            assert_eq!(uid, Some(rustix::process::geteuid().as_raw()), "{address}");
+        }
+    }
+
+    #[test]
+    fn other_users_see_their_own() {
+        let table =
+            "  sl  local_address rem_address\n   0: 0100007F:A000 0100007F:0539 01 0:0 00:0 0 1234 0 5 1\n";
+        assert_eq!(find(table, "0100007F:A000", "0100007F:0539"), Some(1234));
+        assert_eq!(find(table, "0100007F:A001", "0100007F:0539"), None);
+        let mut config = Config::new(Path::new("x"));
+        let peer = Peer::Unix { uid: 4_000_000 };
+        let who = identify(&config, &peer, &Credentials::default()).unwrap();
+        assert_eq!((who.role, who.viewer().all), (Role::User, false));
+        // What a client says about itself counts for nothing, unless it is a proxy that we trust.
+        let said = Credentials { token: None, remote_user: Some("root".into()) };
+        assert_eq!(identify(&config, &peer, &said).unwrap().role, Role::User);
+        config.trusted_users.push(4_000_000);
+        assert_eq!(identify(&config, &peer, &said).unwrap().role, Role::Admin);
+        assert_eq!(identify(&config, &peer, &Credentials::default()).unwrap_err().status, 401);
+        let token = Credentials { token: Some("x".into()), remote_user: None };
+        assert_eq!(identify(&config, &peer, &token).unwrap_err().status, 401);
+    }
+}

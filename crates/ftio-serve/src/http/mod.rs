@@ -1,0 +1,297 @@
+//! The server: connections, limits, and what every request must pass before it is answered.
+
+mod api;
+mod compat;
+pub mod context;
+mod events;
+mod guard;
+pub mod identity;
+pub mod openapi;
+mod page;
+mod prometheus;
+pub mod routes;
+
+use crate::config::Listen;
+use crate::service::Service;
+use anyhow::Context as _;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use identity::Peer;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+
+/// The beginning of a request must come within this time …
+const HEAD_TIME: Duration = Duration::from_secs(10);
+/// … and be no longer than this.
+const HEAD: usize = 16 << 10;
+/// The rest of it must come within this time.
+const BODY_TIME: Duration = Duration::from_secs(30);
+/// A body is no longer, …
+const BODY: usize = 1 << 20;
+/// … unless it is a push.
+const PUSH_BODY: usize = 8 << 20;
+/// Questions that are worked on at the same time.
+const WORKERS: usize = 8;
+
+type Body = BoxBody<Bytes, Infallible>;
+
+/// Connections that are open.
+#[derive(Debug, Default)]
+struct Open {
+    /// As many as there may be.
+    most: usize,
+    all: usize,
+    by_peer: HashMap<Option<IpAddr>, usize>,
+}
+
+/// Listen and answer until told to stop.
+pub fn serve(
+    service: &Arc<Service>,
+    stop: &Arc<AtomicBool>,
+    ready: impl FnOnce(&[String]),
+) -> anyhow::Result<()> {
+    let most = descriptors();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(WORKERS)
+        .enable_all()
+        .build()
+        .context("no threads to serve with")?;
+    let sockets = runtime.block_on(listen(service, most, ready))?;
+    runtime.block_on(async {
+        while !stop.load(Relaxed) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    sockets.iter().for_each(|path| {
+        let _ = std::fs::remove_file(path);
+    });
+    Ok(())
+}
+
+/// Take all descriptors that we may have; how many of them are for connections.
+fn descriptors() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    const OTHERS: u64 = 256;
+    let limit = getrlimit(Resource::Nofile);
+    // Whoever set the limit knows why; what is left below it is ours.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(most.saturating_sub(OTHERS).max(16)).unwrap_or(usize::MAX)
+}
+
+/// Open all sockets before anything is served. The paths of Unix sockets.
+async fn listen(
+    service: &Arc<Service>,
+    most: usize,
+    ready: impl FnOnce(&[String]),
+) -> anyhow::Result<Vec<PathBuf>> {
+    let open = Arc::new(Mutex::new(Open { most, ..Open::default() }));
+    let mut names = Vec::new();
+    let mut paths = Vec::new();
+    for listen in &service.config.listen {
+        match listen {
+            Listen::Tcp(address) => {
+                let named = || format!("cannot listen on {address}");
+                let listener = TcpListener::bind(address).await.with_context(named)?;
+                let local = listener.local_addr()?;
+                names.push(format!("http://{local}"));
+                tokio::spawn(accept_tcp(Arc::clone(service), listener, Arc::clone(&open)));
+            }
+            Listen::Unix(path) => {
+                let _ = std::fs::remove_file(path);
+                let named = || format!("cannot listen on {}", path.display());
+                let listener = UnixListener::bind(path).with_context(named)?;
+                names.push(format!("unix:{}", path.display()));
+                paths.push(path.clone());
+                tokio::spawn(accept_unix(Arc::clone(service), listener, Arc::clone(&open)));
+            }
+        }
+    }
+    if let Some(path) = &service.config.proxy_socket {
+        let named = || format!("cannot listen on {}", path.display());
+        let listener = crate::ingest::socket::listen(path).with_context(named)?;
+        paths.push(path.clone());
+        tokio::spawn(crate::ingest::socket::serve(Arc::clone(service), listener));
+    }
+    ready(&names);
+    Ok(paths)
+}
+
+async fn accept_tcp(service: Arc<Service>, listener: TcpListener, open: Arc<Mutex<Open>>) {
+    let mut last_error = None;
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let Ok(local) = stream.local_addr() else { continue };
+                let Some(place) = Place::take(&service, &open, Some(peer.ip())) else { continue };
+                let _ = stream.set_nodelay(true);
+                let peer = Peer::Tcp { peer, local, uid: OnceLock::new() };
+                tokio::spawn(connection(Arc::clone(&service), stream, peer, place));
+            }
+            Err(error) => out_of_descriptors(&service, &mut last_error, &error).await,
+        }
+    }
+}
+
+async fn accept_unix(service: Arc<Service>, listener: UnixListener, open: Arc<Mutex<Open>>) {
+    let mut last_error = None;
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let Ok(peer) = stream.peer_cred() else { continue };
+                let Some(place) = Place::take(&service, &open, None) else { continue };
+                let peer = Peer::Unix { uid: peer.uid() };
+                tokio::spawn(connection(Arc::clone(&service), stream, peer, place));
+            }
+            Err(error) => out_of_descriptors(&service, &mut last_error, &error).await,
+        }
+    }
+}
+
+async fn out_of_descriptors(service: &Service, last: &mut Option<String>, error: &std::io::Error) {
+    let text = format!("cannot take a connection: {error}");
+    if last.as_ref() != Some(&text) {
+        eprintln!("ftio serve: {text}");
+        *last = Some(text);
+    }
+    service.stats.refused_connections.add(1);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+}
+
+/// A place among the open connections, given back at the end.
+struct Place {
+    service: Arc<Service>,
+    open: Arc<Mutex<Open>>,
+    peer: Option<IpAddr>,
+}
+
+impl Place {
+    /// `None`: there are too many.
+    fn take(service: &Arc<Service>, open: &Arc<Mutex<Open>>, peer: Option<IpAddr>) -> Option<Self> {
+        let mut now = open.lock().unwrap_or_else(|e| e.into_inner());
+        let of_peer = now.by_peer.get(&peer).copied().unwrap_or(0);
+        if now.all >= service.config.connections.min(now.most)
+            || of_peer >= service.config.connections_per_peer
+        {
+            service.stats.refused_connections.add(1);
+            return None;
+        }
+        now.all += 1;
+        now.by_peer.insert(peer, of_peer + 1);
+        service.stats.connections.add(1);
+        Some(Place { service: Arc::clone(service), open: Arc::clone(open), peer })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut now = self.open.lock().unwrap_or_else(|e| e.into_inner());
+        now.all -= 1;
+        if let Some(count) = now.by_peer.get_mut(&self.peer) {
+            *count -= 1;
+            if *count == 0 {
+                now.by_peer.remove(&self.peer);
+            }
+        }
+        self.service.stats.connections.take(1);
+    }
+}
+
+async fn connection(
+    service: Arc<Service>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: Peer,
+    place: Place,
+) {
+    let peer = Arc::new(peer);
+    let answer = service_fn(|request| {
+        let (service, peer) = (Arc::clone(&service), Arc::clone(&peer));
+        async move { Ok::<_, Infallible>(answer(service, peer, request).await) }
+    });
+    // A client that breaks off is no news.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(HEAD)
+        .serve_connection(TokioIo::new(stream), answer)
+        .await;
+    drop(place);
+}
+
+async fn answer(service: Arc<Service>, peer: Arc<Peer>, request: Request<Incoming>) -> Response<Body> {
+    let head = request.method() == "HEAD";
+    let (parts, body) = request.into_parts();
+    let is_push = ["/api/v1/push", routes::REMOTE_WRITE].contains(&parts.uri.path());
+    let most = if is_push { PUSH_BODY } else { BODY };
+    let body = match tokio::time::timeout(BODY_TIME, Limited::new(body, most).collect()).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(_)) => return refused(&service, 413, "the body is too long, or was broken off"),
+        Err(_) => return refused(&service, 408, "the body did not come in time"),
+    };
+    let asked = guard::Asked { parts, body };
+    let worker = {
+        let service = Arc::clone(&service);
+        tokio::task::spawn_blocking(move || guard::answer(&service, &peer, asked))
+    };
+    match worker.await {
+        Ok(guard::Reply::Answer(answer)) => finished(answer, head),
+        Ok(guard::Reply::Redirect(cookie)) => redirect(&cookie),
+        Ok(guard::Reply::Events(who)) => events::stream(&service, who),
+        // A defect of ours must not end the service.
+        Err(_) => refused(&service, 500, "the answer failed: a defect of ftio serve"),
+    }
+}
+
+fn refused(service: &Service, status: u16, text: &str) -> Response<Body> {
+    service.stats.request("refused", status);
+    finished(context::Fault::new(status, text).answer(), false)
+}
+
+/// With the headers that every answer has.
+fn finished(answer: context::Answer, head: bool) -> Response<Body> {
+    let length = answer.body.len();
+    let bytes = if head { Bytes::new() } else { Bytes::from(answer.body) };
+    let mut builder = Response::builder()
+        .status(answer.status)
+        .header("content-type", answer.kind)
+        .header("content-security-policy", answer.policy.unwrap_or(guard::POLICY))
+        .header("x-content-type-options", "nosniff")
+        .header("referrer-policy", "no-referrer")
+        .header("cache-control", if answer.cacheable { "max-age=3600" } else { "no-store" });
+    if head {
+        builder = builder.header("content-length", length);
+    }
+    if answer.status == 405 {
+        builder = builder.header("allow", "POST");
+    }
+    if answer.status == 401 {
+        builder = builder.header("www-authenticate", "Bearer");
+    }
+    builder.body(Full::new(bytes).boxed()).unwrap_or_default()
+}
+
+/// The token leaves the address bar and becomes a cookie.
+fn redirect(cookie: &str) -> Response<Body> {
+    Response::builder()
+        .status(303)
+        .header("location", "/")
+        .header("set-cookie", cookie)
+        .header("referrer-policy", "no-referrer")
+        .header("cache-control", "no-store")
+        .body(Full::new(Bytes::new()).boxed())
+        .unwrap_or_default()
+}

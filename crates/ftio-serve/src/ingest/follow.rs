@@ -1,0 +1,194 @@
+//! A job that runs, followed through the parts of its trace.
+
+use super::trace;
+use crate::job::{JobDesc, Origin, State};
+use crate::live::LiveJob;
+use crate::service::{Service, now};
+use ftio_core::follow::{Event, Follower};
+use ftio_core::request::Span;
+use ftio_core::source::OpenOptions;
+use ftio_core::time::seconds;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The series of a running job begins with bins of 1/16 s.
+const LEVEL: i32 = -4;
+/// Ranks that have nothing to say are waited for this long.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often to see whether the job is dead.
+const LIVENESS: Duration = Duration::from_secs(5);
+
+/// One trace that grows.
+#[derive(Debug)]
+pub struct Followed {
+    path: PathBuf,
+    owner: u32,
+    follower: Follower,
+    job: Option<i64>,
+    unsettled: Option<Instant>,
+    checked: Instant,
+}
+
+impl Followed {
+    /// Of the `.parts` of a trace.
+    pub fn new(parts: &Path, owner: u32) -> Self {
+        let follower = Follower::new(parts, Span::Actual, OpenOptions::default());
+        Followed {
+            path: parts.to_owned(),
+            owner,
+            follower,
+            job: None,
+            unsettled: None,
+            checked: Instant::now(),
+        }
+    }
+
+    /// Take in what is new. `false`: there is nothing more to come.
+    pub fn look(&mut self, service: &Service) -> bool {
+        if !is_safe(&self.path, self.owner) {
+            // The job has ended and its parts are gone; or somebody plays tricks.
+            return self.gone(service);
+        }
+        if self.job.is_none() {
+            self.job = self.begin(service);
+        }
+        let Some(id) = self.job else { return true };
+        let budget = service.config.budget;
+        let time = now();
+        let mut reset = false;
+        let mut take = |event: Event<'_>| {
+            let mut running = service.running();
+            let Some(job) = running.jobs.get_mut(&id) else { return };
+            match event {
+                Event::Requests { requests, .. } => job.requests(requests, time, budget),
+                Event::Flush { until, .. } => job.known = job.known.max(seconds(until)),
+                Event::Restarted => reset = true,
+                Event::Stream(_) | Event::Clock { .. } | Event::Warning(_) => {}
+            }
+        };
+        let looked = self.follower.poll(&mut take);
+        match &looked {
+            Ok(status) if status.unsettled => {
+                let since = *self.unsettled.get_or_insert_with(Instant::now);
+                if since.elapsed() >= GRACE {
+                    self.follower.settle(&mut take);
+                    self.unsettled = None;
+                }
+            }
+            _ => self.unsettled = None,
+        }
+        let mut dead = false;
+        if self.checked.elapsed() >= LIVENESS {
+            self.checked = Instant::now();
+            dead = self.follower.finish_if_dead(&mut take);
+        }
+        if reset {
+            // Another run under the same name: begin anew.
+            service.running().jobs.remove(&id);
+            *self = Followed::new(&self.path, self.owner);
+            return true;
+        }
+        match looked {
+            // The finished trace is read as a whole when it is found.
+            Ok(status) if status.ended && !dead => false,
+            Ok(_) if dead => {
+                self.dead(service, id);
+                false
+            }
+            Ok(_) => true,
+            Err(error) => {
+                service.stats.problem(&self.path.to_string_lossy(), Some(error.to_string()));
+                false
+            }
+        }
+    }
+
+    /// A new job; `None` if its header is not there yet.
+    fn begin(&mut self, service: &Service) -> Option<i64> {
+        let jobs = tmio_trace::parts::jobs(&self.path).ok()?;
+        let job = jobs.into_iter().next()?;
+        let header = job.header?;
+        let host = |path: &PathBuf| Some(path.file_name()?.to_str()?.split('.').next()?.to_owned());
+        let mut hosts: Vec<String> = job.files.iter().filter_map(host).collect();
+        hosts.dedup();
+        let start = header.start as f64 / 1e9;
+        let command = header.command.clone().filter(|command| !command.is_empty());
+        let desc = JobDesc {
+            jobid: header.job.clone(),
+            command: command.unwrap_or_else(|| header.executable.clone()),
+            size: header.ranks.into(),
+            nodelist: hosts.join(","),
+            cluster: service.config.cluster.clone(),
+            run_dir: self.path.parent()?.to_string_lossy().into_owned(),
+            start_time: start as u64,
+            ..JobDesc::default()
+        };
+        let mut row = LiveJob::row(desc, Origin::Trace, Some(self.owner), start);
+        row.path = self.path.with_extension("").to_string_lossy().into_owned();
+        let id = service.writer().transaction(|store| match store.same_run(&row)? {
+            // Read already: parts that nobody has cleared away.
+            Some((_, State::Finished | State::Lost)) => Ok(None),
+            Some((id, State::Running)) => Ok(Some(id)),
+            None => store.insert_job(&row).map(Some),
+        });
+        let id = id.ok().flatten()?;
+        row.id = id;
+        let owner = row.owner;
+        let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
+        service.running().jobs.insert(id, LiveJob::new(row, LEVEL, now()));
+        service.tell("began", owner, &data);
+        Some(id)
+    }
+
+    /// The job was killed: what it has left is all there will be.
+    fn dead(&self, service: &Service, id: i64) {
+        let live = service.running().jobs.remove(&id);
+        let Some(mut live) = live else { return };
+        let read = trace::read_parts(&self.path, self.owner, service.config.budget);
+        let found = read.as_ref().ok().and_then(|read| read.detection.as_ref());
+        live.row.state = State::Lost;
+        live.row.end = live.row.start + live.known;
+        live.row.desc.end_time = live.row.end as u64;
+        live.row.period = found.and_then(|found| found.period);
+        live.row.confidence = found.and_then(|found| found.period.map(|_| found.confidence));
+        let detection = serde_json::to_value(found).unwrap_or_default();
+        let saved = service.writer().transaction(|store| {
+            store.update_job(&live.row)?;
+            store.set_details(id, &live.totals, &detection, &serde_json::json!([]))?;
+            store.add_to_day(
+                live.row.end,
+                live.row.owner,
+                &live.row.app,
+                live.row.written_bytes,
+                live.row.read_bytes,
+            )
+        });
+        let saved = saved.and_then(|()| service.files.save(id, &live.series, false));
+        service.stats.problem("database", saved.err().map(|error| error.to_string()));
+        let data = serde_json::json!({"id": id, "jobid": live.row.desc.jobid, "app": live.row.app});
+        service.tell("ended", live.row.owner, &data);
+    }
+
+    /// The parts are gone. If the trace is there it will be found; if not, somebody has removed everything.
+    fn gone(&self, service: &Service) -> bool {
+        if let Some(id) = self.job
+            && !self.path.with_extension("").exists()
+        {
+            self.dead(service, id);
+        }
+        false
+    }
+}
+
+/// A directory that belongs to who it belonged to, with nothing in it but regular files of theirs.
+fn is_safe(parts: &Path, owner: u32) -> bool {
+    let is_theirs = |about: &std::fs::Metadata| about.uid() == owner;
+    let folder = std::fs::symlink_metadata(parts);
+    let Ok(entries) = std::fs::read_dir(parts) else { return false };
+    folder.is_ok_and(|about| about.is_dir() && is_theirs(&about))
+        && entries.flatten().all(|entry| {
+            // One that was removed in the meantime does no harm.
+            entry.metadata().map_or(true, |about| about.is_file() && is_theirs(&about))
+        })
+}

@@ -1,0 +1,210 @@
+//! Values that others push: JSON over HTTP, or the messages of the metric proxy's clients.
+
+use crate::ingest::finished;
+use crate::job::{JobDesc, Kind, LONGEST_NAME, Origin, State, clean};
+use crate::live::LiveJob;
+use crate::service::{Service, now};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// `POST /api/v1/push`.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Push {
+    /// Which job; at least its `jobid`.
+    #[serde(default)]
+    pub job: JobDesc,
+    /// The node, instead of a job.
+    #[serde(default)]
+    pub node: Option<String>,
+    /// A value, or values with their times.
+    #[serde(default)]
+    pub metrics: BTreeMap<String, Values>,
+    /// What they are; without a word, names that end in `_total`, `_bytes`, `_operations`, `_seconds` are
+    /// counters, and others gauges.
+    #[serde(default)]
+    pub kind: BTreeMap<String, PushKind>,
+    #[serde(default)]
+    pub doc: BTreeMap<String, String>,
+    /// The job has ended.
+    #[serde(default)]
+    pub end: bool,
+}
+
+/// How a pushed value is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PushKind {
+    /// A running sum: a message that is lost costs nothing.
+    Counter,
+    /// What was added since the last message.
+    Increment,
+    Gauge,
+}
+
+/// One value, now; or several, each with its time in seconds since 1970 or since the job began.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Values {
+    One(f64),
+    Many(Vec<(f64, f64)>),
+}
+
+/// No push has more values.
+const MOST_VALUES: usize = 100_000;
+/// Times up to this are seconds since the job began.
+const SINCE_1970: f64 = 1e8;
+const COUNTERS: [&str; 4] = ["_total", "_bytes", "_operations", "_seconds"];
+
+/// What a push did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    pub job: i64,
+    pub values: usize,
+    /// No numbers, too many metrics, or a name that is of another kind.
+    pub refused: usize,
+}
+
+/// Take in what somebody pushes; `owner` is who.
+pub fn take(service: &Service, push: &Push, owner: Option<u32>) -> Result<Taken, String> {
+    let count: usize = push
+        .metrics
+        .values()
+        .map(|values| match values {
+            Values::One(_) => 1,
+            Values::Many(list) => list.len(),
+        })
+        .sum();
+    if count > MOST_VALUES {
+        return Err(format!("{count} values: at most {MOST_VALUES} in one push"));
+    }
+    let (desc, origin) = match &push.node {
+        Some(node) => (node_desc(node), Origin::Node),
+        None => (push.job.clone(), Origin::Push),
+    };
+    let id = job(service, desc, origin, owner)?;
+    let mut all: BTreeMap<u64, Vec<(&str, f64)>> = BTreeMap::new();
+    let time = now();
+    {
+        let running = service.running();
+        let start = running.jobs.get(&id).ok_or("the job has just ended")?.row.start;
+        for (name, values) in &push.metrics {
+            let mut add = |at: f64, value: f64| {
+                let at = if at > SINCE_1970 { at - start } else { at };
+                all.entry((at.max(0.0) * 1e3) as u64).or_default().push((name, value));
+            };
+            match values {
+                Values::One(value) => add(time, *value),
+                Values::Many(list) => list.iter().for_each(|(at, value)| add(*at, *value)),
+            }
+        }
+    }
+    let mut taken = Taken { job: id, values: 0, refused: 0 };
+    for (millis, values) in all {
+        let values = values.into_iter().map(|(name, value)| (name, kind_of(push, name), value));
+        let docs = |name: &str| push.doc.get(name).map(|doc| clean(doc, LONGEST_NAME)).unwrap_or_default();
+        let (some, refused) = apply(service, id, millis as f64 / 1e3, values, docs)?;
+        taken.values += some;
+        taken.refused += refused;
+    }
+    service.stats.pushes.add(1);
+    if push.end || push.job.end_time > 0 {
+        finished::pushed(service, id, State::Finished).map_err(|error| error.to_string())?;
+    }
+    Ok(taken)
+}
+
+fn kind_of(push: &Push, name: &str) -> PushKind {
+    push.kind.get(name).copied().unwrap_or_else(|| {
+        let is_counter = COUNTERS.iter().any(|ending| name.ends_with(ending));
+        if is_counter { PushKind::Counter } else { PushKind::Gauge }
+    })
+}
+
+/// The job that a node is.
+fn node_desc(node: &str) -> JobDesc {
+    let node = clean(node, LONGEST_NAME);
+    JobDesc {
+        jobid: format!("Node: {node}"),
+        command: "Sum of all jobs on a node".into(),
+        nodelist: node,
+        ..JobDesc::default()
+    }
+}
+
+/// The running job of that description, or a new one; its number.
+pub fn job(service: &Service, mut desc: JobDesc, origin: Origin, owner: Option<u32>) -> Result<i64, String> {
+    desc = desc.cleaned();
+    if desc.jobid.is_empty() {
+        return Err("expected a job with a jobid, or a node".into());
+    }
+    if desc.jobid == "main" {
+        return Err("main is the sum of all jobs: push to a job".into());
+    }
+    if desc.cluster.is_empty() {
+        desc.cluster = service.config.cluster.clone();
+    }
+    let same = |job: &LiveJob| {
+        job.row.origin == origin && job.row.owner == owner && job.row.desc.jobid == desc.jobid
+    };
+    let mut running = service.running();
+    if let Some(job) = running.jobs.values_mut().find(|job| same(job)) {
+        // What is told later is added.
+        let known = &mut job.row.desc;
+        if known.command.is_empty() && !desc.command.is_empty() {
+            (known.command, known.size) = (desc.command, desc.size);
+            job.row.app = crate::apps::key(&known.command, known.size);
+        }
+        return Ok(job.row.id);
+    }
+    let time = now();
+    // The original sends milliseconds.
+    let said = if desc.start_time > 100_000_000_000 { desc.start_time / 1000 } else { desc.start_time };
+    let start = Some(said as f64).filter(|said| *said > 0.0 && *said <= time).unwrap_or(time);
+    (desc.start_time, desc.end_time) = (start as u64, 0);
+    let mut row = LiveJob::row(desc, origin, owner, start);
+    if origin == Origin::Node || origin == Origin::Scrape {
+        row.app.clear();
+    }
+    // Under the lock: two pushes of a new job make one job.
+    row.id = service.writer().insert_job(&row).map_err(|error| error.to_string())?;
+    let id = row.id;
+    let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
+    running.jobs.insert(id, LiveJob::new(row, 0, time));
+    drop(running);
+    service.tell("began", owner, &data);
+    Ok(id)
+}
+
+/// Values of one time go into a job and the journal. How many did, and how many did not.
+pub fn apply<'a>(
+    service: &Service,
+    id: i64,
+    time: f64,
+    values: impl Iterator<Item = (&'a str, PushKind, f64)>,
+    docs: impl Fn(&str) -> String,
+) -> Result<(usize, usize), String> {
+    let budget = service.config.budget;
+    let mut running = service.running();
+    let running = &mut *running;
+    let job = running.jobs.get_mut(&id).ok_or("the job has ended")?;
+    let mut refused = 0;
+    let mut changes = Vec::new();
+    for (name, kind, value) in values {
+        let (kind, is_sum) = match kind {
+            PushKind::Counter => (Kind::Counter, true),
+            PushKind::Increment => (Kind::Counter, false),
+            PushKind::Gauge => (Kind::Gauge, false),
+        };
+        match job.change(name, kind, value, is_sum) {
+            Some(change) => changes.push(change),
+            None => refused += 1,
+        }
+    }
+    let taken = changes.len();
+    if taken > 0 {
+        job.apply(time, &changes, docs, now(), budget);
+        job.series.journaled = running.journal.add(id, time, changes);
+    }
+    service.stats.push_errors.add(refused as u64);
+    Ok((taken, refused))
+}

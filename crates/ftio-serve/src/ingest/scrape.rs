@@ -1,0 +1,34 @@
+//! Other servers, asked now and then: any exporter of Prometheus. Only those that the configuration names.
+
+use super::labelled::{parse_text, take};
+use crate::alarms::http_request;
+use crate::service::{Service, now};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// How often.
+pub const EVERY: Duration = Duration::from_secs(10);
+
+/// Ask until told to stop.
+pub fn run(service: &Service, url: &str, stop: &AtomicBool) {
+    let rest = url.trim_start_matches("http://");
+    let host = rest.split('/').next().unwrap_or(rest).to_owned();
+    let full = if rest.contains('/') { url.to_owned() } else { format!("{url}/metrics") };
+    let mut last: Option<Instant> = None;
+    while !stop.load(Relaxed) {
+        if last.is_some_and(|last| last.elapsed() < EVERY) {
+            std::thread::sleep(Duration::from_millis(100));
+            continue;
+        }
+        last = Some(Instant::now());
+        let done = http_request("GET", &full, "").and_then(|text| {
+            let mut samples = parse_text(&text, now());
+            for sample in &mut samples {
+                sample.labels.entry("instance".into()).or_insert_with(|| host.clone());
+            }
+            let owner = Some(rustix::process::geteuid().as_raw());
+            take(service, &samples, owner).map(|_| ())
+        });
+        service.stats.problem(url, done.err().map(|error| format!("{url}: {error}")));
+    }
+}

@@ -1,0 +1,169 @@
+//! What Slurm knows: one `squeue` for all jobs, seldom; or the file in which it notes jobs that have ended.
+
+use crate::config::Slurm;
+use crate::service::{Service, now};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// What `squeue` said last: for each job its fields by name.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Queue {
+    pub jobs: BTreeMap<String, BTreeMap<String, String>>,
+    /// When, in seconds since 1970; 0: never.
+    #[serde(skip)]
+    pub time: f64,
+}
+
+impl Queue {
+    /// The table that `squeue --format %all` prints: a line of names, then a line for each job.
+    pub fn parse(text: &str) -> Self {
+        let mut lines = text.lines();
+        let names: Vec<&str> = lines.next().unwrap_or_default().split('|').map(str::trim).collect();
+        let id = names.iter().position(|name| *name == "JOBID");
+        let mut jobs = BTreeMap::new();
+        for line in lines {
+            let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+            // A `|` in a name shifts everything: such a line tells nothing.
+            if fields.len() != names.len() {
+                continue;
+            }
+            if let Some(id) = id.and_then(|place| fields.get(place)) {
+                let named = names.iter().map(ToString::to_string).zip(fields.iter().map(ToString::to_string));
+                jobs.insert((*id).to_owned(), named.collect());
+            }
+        }
+        Queue { jobs, time: 0.0 }
+    }
+}
+
+/// A line of `jobcomp/filetxt`: `Key=Value` words, of which some values have blanks.
+pub fn parse_completion(line: &str) -> BTreeMap<String, String> {
+    let mut fields: BTreeMap<String, String> = BTreeMap::new();
+    let mut last = None;
+    for word in line.split_whitespace() {
+        match word.split_once('=').filter(|(key, _)| key.chars().all(|c| c.is_ascii_alphanumeric())) {
+            Some((key, value)) => {
+                last = Some(key.to_owned());
+                fields.insert(key.to_owned(), value.to_owned());
+            }
+            None => {
+                if let Some(value) = last.as_ref().and_then(|key| fields.get_mut(key)) {
+                    value.push(' ');
+                    value.push_str(word);
+                }
+            }
+        }
+    }
+    fields
+}
+
+/// Ask until told to stop. One that does not answer is asked less and less often.
+pub fn run(service: &Service, slurm: &Slurm, stop: &AtomicBool) {
+    let (mut pause, mut read) = (Duration::ZERO, 0u64);
+    let mut last = Instant::now();
+    while !stop.load(Relaxed) {
+        if last.elapsed() < pause {
+            std::thread::sleep(Duration::from_millis(100));
+            continue;
+        }
+        last = Instant::now();
+        let usual = match slurm {
+            Slurm::Squeue(every) => *every,
+            Slurm::JobComp(_) => Duration::from_secs(5),
+        };
+        let done = match slurm {
+            Slurm::Squeue(_) => squeue().map(|queue| apply_queue(service, queue)),
+            Slurm::JobComp(path) => completions(service, path, &mut read),
+        };
+        pause = if done.is_ok() { usual } else { (pause * 2).clamp(usual, Duration::from_secs(600)) };
+        service.stats.problem("slurm", done.err().map(|error| format!("Slurm: {error}")));
+    }
+}
+
+fn squeue() -> Result<Queue, String> {
+    let output = Command::new("squeue").args(["--format", "%all"]).output();
+    let output = output.map_err(|error| format!("squeue: {error}"))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("squeue: {}", text.lines().next().unwrap_or("failed")));
+    }
+    let mut queue = Queue::parse(&String::from_utf8_lossy(&output.stdout));
+    queue.time = now();
+    Ok(queue)
+}
+
+/// What Slurm knows about running jobs that their traces do not tell.
+fn apply_queue(service: &Service, queue: Queue) {
+    for job in service.running().jobs.values_mut() {
+        let id = job.row.desc.jobid.split(['.', '-']).next().unwrap_or_default().to_owned();
+        let Some(fields) = queue.jobs.get(&id) else { continue };
+        let field = |name: &str| fields.get(name).filter(|text| !text.is_empty() && *text != "(null)");
+        if let Some(partition) = field("PARTITION") {
+            job.row.desc.partition = crate::job::clean(partition, 256);
+        }
+        if job.row.desc.nodelist.is_empty()
+            && let Some(nodes) = field("NODELIST")
+        {
+            job.row.desc.nodelist = crate::job::clean(nodes, 4096);
+        }
+    }
+    *service.squeue.lock().unwrap_or_else(|e| e.into_inner()) = queue;
+}
+
+/// Jobs that have ended by Slurm's word: pushed ones end with them.
+fn completions(service: &Service, path: &std::path::Path, read: &mut u64) -> Result<(), String> {
+    use std::io::{Read, Seek, SeekFrom};
+    let named = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut file = std::fs::File::open(path).map_err(named)?;
+    let length = file.metadata().map_err(named)?.len();
+    if *read > length {
+        *read = 0;
+    }
+    file.seek(SeekFrom::Start(*read)).map_err(named)?;
+    let mut bytes = Vec::new();
+    file.take(16 << 20).read_to_end(&mut bytes).map_err(named)?;
+    let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
+    *read += end as u64 + 1;
+    for line in String::from_utf8_lossy(&bytes[..end]).lines() {
+        let fields = parse_completion(line);
+        let Some(id) = fields.get("JobId") else { continue };
+        let ended: Vec<i64> = {
+            let running = service.running();
+            let is_it = |job: &&crate::live::LiveJob| {
+                job.row.origin == crate::job::Origin::Push
+                    && job.connections == 0
+                    && job.row.desc.jobid.split(['.', '-']).next() == Some(id)
+            };
+            running.jobs.values().filter(is_it).map(|job| job.row.id).collect()
+        };
+        let well = fields.get("JobState").is_none_or(|state| state == "COMPLETED");
+        let state = if well { crate::job::State::Finished } else { crate::job::State::Lost };
+        for job in ended {
+            super::finished::pushed(service, job, state).map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_queue_is_a_table() {
+        let queue = Queue::parse("JOBID|PARTITION|COMMENT\n17|normal|./app\n18|a|b|c\n");
+        assert_eq!(queue.jobs.len(), 1, "a name with a bar in it");
+        assert_eq!(queue.jobs["17"]["PARTITION"], "normal");
+        assert!(Queue::parse("").jobs.is_empty());
+    }
+
+    #[test]
+    fn completions_are_words() {
+        let fields = parse_completion("JobId=5 UserId=ann(1000) Name=my job JobState=COMPLETED NodeCnt=1");
+        assert_eq!(fields["Name"], "my job");
+        assert_eq!(fields["JobState"], "COMPLETED");
+    }
+}

@@ -1,0 +1,214 @@
+//! The socket of the metric proxy's clients: JSON objects, each followed by a NUL byte.
+//!
+//! `{"JobDesc":{…}}` comes first, then `{"Desc":{"name","doc","ctype"}}` for each counter, and every period
+//! `{"Value":{"name","value":ctype}}` with what was added. Who is at the other end is known from the kernel.
+
+use super::finished;
+use super::push::{self, PushKind};
+use crate::job::{JobDesc, Origin, State};
+use crate::service::{Service, now};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::io::AsyncReadExt;
+use tokio::net::{UnixListener, UnixStream};
+
+/// No message is longer; a client that sends more without a NUL is cut off.
+const LONGEST: usize = 1 << 20;
+
+/// How a value comes.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub enum CType {
+    Counter {
+        #[serde(default)]
+        ts: u64,
+        value: f64,
+    },
+    Gauge {
+        #[serde(default)]
+        min: f64,
+        #[serde(default)]
+        max: f64,
+        hits: f64,
+        total: f64,
+    },
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub enum Message {
+    JobDesc(JobDesc),
+    Desc {
+        name: String,
+        #[serde(default)]
+        doc: String,
+        #[serde(default)]
+        ctype: Option<CType>,
+    },
+    Value {
+        name: String,
+        value: CType,
+    },
+}
+
+/// Takes bytes as they come and gives whole messages.
+#[derive(Debug, Default)]
+pub struct Messages {
+    waiting: Vec<u8>,
+}
+
+impl Messages {
+    /// The messages that these bytes complete. `Err`: the client does not speak this language.
+    pub fn take(&mut self, bytes: &[u8]) -> Result<Vec<Message>, String> {
+        self.waiting.extend_from_slice(bytes);
+        let mut messages = Vec::new();
+        let mut rest = 0;
+        while let Some(length) = self.waiting[rest..].iter().position(|byte| *byte == 0) {
+            let message = &self.waiting[rest..rest + length];
+            rest += length + 1;
+            if !message.is_empty() {
+                messages.push(serde_json::from_slice(message).map_err(|error| error.to_string())?);
+            }
+        }
+        self.waiting.drain(..rest);
+        if self.waiting.len() > LONGEST {
+            return Err(format!("more than {LONGEST} bytes without a NUL"));
+        }
+        Ok(messages)
+    }
+}
+
+/// Listen until the service ends.
+pub fn listen(path: &Path) -> std::io::Result<UnixListener> {
+    // A socket that a former service has left.
+    let _ = std::fs::remove_file(path);
+    UnixListener::bind(path)
+}
+
+/// Take clients.
+pub async fn serve(service: Arc<Service>, listener: UnixListener) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                tokio::spawn(client(Arc::clone(&service), stream));
+            }
+            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(100)).await,
+        }
+    }
+}
+
+async fn client(service: Arc<Service>, mut stream: UnixStream) {
+    let Ok(peer) = stream.peer_cred() else { return };
+    let owner = Some(peer.uid());
+    let mut messages = Messages::default();
+    let mut client = Client { owner, job: None, docs: HashMap::new() };
+    let mut buffer = vec![0; 16 << 10];
+    loop {
+        let length = match stream.read(&mut buffer).await {
+            Ok(0) | Err(_) => break,
+            Ok(length) => length,
+        };
+        let taken = messages.take(&buffer[..length]);
+        let done = taken.and_then(|some| some.into_iter().try_for_each(|one| client.take(&service, one)));
+        if done.is_err() {
+            service.stats.push_errors.add(1);
+            break;
+        }
+    }
+    let _ = tokio::task::spawn_blocking(move || client.left(&service)).await;
+}
+
+struct Client {
+    owner: Option<u32>,
+    job: Option<i64>,
+    docs: HashMap<String, String>,
+}
+
+impl Client {
+    fn take(&mut self, service: &Service, message: Message) -> Result<(), String> {
+        match message {
+            Message::JobDesc(desc) => {
+                let id = push::job(service, desc, Origin::Push, self.owner)?;
+                if self.job != Some(id)
+                    && let Some(job) = service.running().jobs.get_mut(&id)
+                {
+                    job.connections += 1;
+                }
+                self.job = Some(id);
+                Ok(())
+            }
+            Message::Desc { name, doc, .. } => {
+                if self.docs.len() < 4096 {
+                    self.docs.insert(name, doc);
+                }
+                Ok(())
+            }
+            Message::Value { name, value } => {
+                let id = self.job.ok_or("expected a JobDesc first")?;
+                let start =
+                    service.running().jobs.get(&id).map(|job| job.row.start).ok_or("the job has ended")?;
+                let (kind, value) = match value {
+                    CType::Counter { value, .. } => (PushKind::Increment, value),
+                    CType::Gauge { hits, total, .. } if hits > 0.0 => (PushKind::Gauge, total / hits),
+                    CType::Gauge { .. } => return Ok(()),
+                };
+                let docs = |name: &str| self.docs.get(name).cloned().unwrap_or_default();
+                let values = std::iter::once((name.as_str(), kind, value));
+                push::apply(service, id, now() - start, values, docs).map(|_| ())
+            }
+        }
+    }
+
+    /// The connection is closed: with the last one the job ends.
+    fn left(&self, service: &Service) {
+        let Some(id) = self.job else { return };
+        let last = match service.running().jobs.get_mut(&id) {
+            Some(job) => {
+                job.connections = job.connections.saturating_sub(1);
+                job.connections == 0
+            }
+            None => false,
+        };
+        if last {
+            let done = finished::pushed(service, id, State::Finished);
+            service.stats.problem("database", done.err().map(|error| error.to_string()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const STREAM: &str = "{\"JobDesc\":{\"jobid\":\"1\",\"command\":\"grün\",\"size\":4}}\0\
+        {\"Desc\":{\"name\":\"a\",\"doc\":\"b\",\"ctype\":{\"Counter\":{\"ts\":0,\"value\":0}}}}\0\
+        {\"Value\":{\"name\":\"a\",\"value\":{\"Counter\":{\"ts\":1,\"value\":2.5}}}}\0";
+
+    #[test]
+    fn messages_may_be_split_anywhere() {
+        let whole = Messages::default().take(STREAM.as_bytes()).unwrap();
+        assert_eq!(whole.len(), 3);
+        for at in 0..STREAM.len() {
+            let mut messages = Messages::default();
+            let mut all = messages.take(&STREAM.as_bytes()[..at]).unwrap();
+            all.extend(messages.take(&STREAM.as_bytes()[at..]).unwrap());
+            assert_eq!(all, whole, "split at {at}");
+        }
+    }
+
+    #[test]
+    fn a_client_without_end_is_cut_off() {
+        let mut messages = Messages::default();
+        let piece = vec![b' '; 1 << 19];
+        assert!((0..4).any(|_| messages.take(&piece).is_err()));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_no_danger(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Messages::default().take(&bytes);
+        }
+    }
+}

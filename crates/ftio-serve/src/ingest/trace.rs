@@ -1,0 +1,253 @@
+//! A finished trace or log becomes a job: one pass gives its profile, its period and its series.
+
+use crate::job::{JobDesc, Kind as MetricKind, READ, READS, Total, Totals, WRITES, WRITTEN};
+use crate::series::Series;
+use ftio_core::detect::detection::Detection;
+use ftio_core::detect::{Options, detect};
+use ftio_core::inspect::profile::measurements::measurements;
+use ftio_core::inspect::profile::profile_and;
+use ftio_core::inspect::summarize;
+use ftio_core::inspect::summary::Summary;
+use ftio_core::request::{Batch, Class, Request, Span};
+use ftio_core::source::{Input, Job, Kind, OpenOptions, Opened, Source, SourceError, open};
+use ftio_core::time::seconds;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use tmio_trace::frame::{FrameKind, FrameReader};
+use tmio_trace::{Header, RankInfo};
+
+/// Bins of a finished job's series, at least, as far as the budget allows.
+const BINS: f64 = 2048.0;
+
+/// What a file says.
+#[derive(Debug)]
+pub struct Read {
+    pub desc: JobDesc,
+    /// Seconds since 1970.
+    pub start: f64,
+    pub end: f64,
+    /// Did the job reach its end?
+    pub complete: bool,
+    pub owner: u32,
+    pub totals: Totals,
+    pub series: Series,
+    pub detection: Option<Detection>,
+    /// Callpath, metric, value.
+    pub measurements: Vec<(String, String, f64)>,
+}
+
+/// A file that is open: what it is cannot change any more.
+#[derive(Debug)]
+pub struct OpenFile {
+    file: File,
+    pub owner: u32,
+    pub size: u64,
+}
+
+impl OpenFile {
+    /// Open what others own: no links are followed, nothing is waited for, and it must be a regular file.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        use rustix::fs::{Mode, OFlags};
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| error.to_string())?;
+        let file = File::from(file);
+        let about = file.metadata().map_err(|error| error.to_string())?;
+        if !about.is_file() {
+            return Err("not a regular file".into());
+        }
+        Ok(OpenFile { owner: about.uid(), size: about.len(), file })
+    }
+
+    /// A path to exactly this file, whatever its name leads to by now.
+    fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
+    }
+}
+
+/// Read a file that somebody may have put there. `name` is what messages call it.
+pub fn read_file(path: &Path, budget: usize) -> Result<Read, String> {
+    let file = OpenFile::open(path)?;
+    read(&file.path(), path, file.owner, budget)
+}
+
+/// Read the parts that a dead job has left.
+pub fn read_parts(path: &Path, owner: u32, budget: usize) -> Result<Read, String> {
+    read(path, path, owner, budget)
+}
+
+fn read(door: &Path, path: &Path, owner: u32, budget: usize) -> Result<Read, String> {
+    let opened = opened(door, path)?;
+    let ours = matches!(opened.kind, Kind::Ours(_));
+    let mut series = Series::new(crate::series::FINEST);
+    let mut totals = [0u64; 4];
+    let look = |name: &str, source: Box<dyn Source + '_>| {
+        detect(name, Tee { source, series: &mut series, totals: &mut totals, budget }, &Options::default())
+    };
+    let text = |error: SourceError| named(&error.to_string(), door, path);
+    let (profile, analysis) = profile_and(opened, Box::new(look)).map_err(text)?;
+    let detection = analysis.ok().map(|analysis| analysis.detection);
+    let summary = summarize(opened_again(door, path)?).map_err(text)?;
+    // A bin is no finer than there is something to see.
+    while series.bins() as f64 > 2.0 * BINS {
+        series.fold();
+    }
+    let hosts = if ours { hosts(door) } else { Vec::new() };
+    let measured = measurements(&profile, detection.as_ref());
+    let mut measurements: Vec<(String, String, f64)> =
+        measured.into_iter().map(|one| (one.callpath, one.metric.to_owned(), one.value)).collect();
+    let (desc, start, end) = describe(&summary, path, &hosts, ours.then(|| header(door)).flatten());
+    let length = (end - start).max(0.0);
+    measurements.push(("walltime".into(), "Time (s)".into(), length));
+    for (name, value) in [WRITTEN, READ, WRITES, READS].into_iter().zip(totals) {
+        measurements.push((
+            name.to_owned(),
+            if name.ends_with("bytes") { "Size (B)" } else { "Hits" }.into(),
+            value as f64,
+        ));
+    }
+    Ok(Read {
+        desc,
+        start,
+        end,
+        complete: summary.complete,
+        owner,
+        totals: all_totals(&totals, &measurements, end),
+        series,
+        detection,
+        measurements,
+    })
+}
+
+/// One input; an export of several quantities is no job.
+fn opened(door: &Path, path: &Path) -> Result<Opened, String> {
+    let input = Input::new(door);
+    let mut all =
+        open(&input, &OpenOptions::default()).map_err(|error| named(&error.to_string(), door, path))?;
+    match (all.pop(), all.is_empty()) {
+        (Some(Opened { kind: Kind::Sampled(_), .. }), _) | (_, false) => {
+            Err("samples of a quantity, not a job: push them instead".into())
+        }
+        (Some(one), true) => Ok(one),
+        (None, true) => Err("nothing in it".into()),
+    }
+}
+
+fn opened_again(door: &Path, path: &Path) -> Result<Opened, String> {
+    opened(door, path)
+}
+
+/// Messages name the file as the user does.
+fn named(text: &str, door: &Path, path: &Path) -> String {
+    text.replace(&*door.to_string_lossy(), &path.to_string_lossy())
+}
+
+/// Who, what, where and when.
+fn describe(summary: &Summary, path: &Path, hosts: &[String], header: Option<Header>) -> (JobDesc, f64, f64) {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = path.parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
+    let changed = std::fs::symlink_metadata(path).map_or(0, |about| about.mtime()) as f64;
+    let job = summary.job.as_ref();
+    let length = (summary.t_end - summary.t_start.min(0.0)).max(0.0);
+    let start = job.map(|job| job.start).filter(|start| *start > 0.0).unwrap_or(changed - length);
+    let executable = job.map(|job| job.executable.trim()).filter(|name| !name.is_empty());
+    let command = header.and_then(|header| header.command).filter(|command| !command.is_empty());
+    // Runs of an unknown program are known by their folder.
+    let unknown =
+        || path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    let desc = JobDesc {
+        jobid: job.map(|job| job.id.trim().to_owned()).filter(|id| !id.is_empty()).unwrap_or(stem),
+        command: command.or(executable.map(str::to_owned)).unwrap_or_else(unknown),
+        size: summary.ranks.map_or(0, i64::from),
+        nodelist: hosts.join(","),
+        run_dir: folder,
+        start_time: start as u64,
+        end_time: (start + length) as u64,
+        ..JobDesc::default()
+    };
+    (desc.cleaned(), start, start + length)
+}
+
+/// The hosts of a trace of ours, from the frames before its first block.
+fn hosts(door: &Path) -> Vec<String> {
+    let Ok(file) = File::open(door) else { return Vec::new() };
+    let mut frames = FrameReader::new(std::io::BufReader::new(file));
+    let mut hosts = Vec::new();
+    while let Ok(Some(frame)) = frames.next_frame() {
+        match frame.kind {
+            Some(FrameKind::Rank) => {
+                let host = RankInfo::parse(frame.body).map(|info| info.host);
+                hosts.extend(host.filter(|host| !hosts.contains(host)));
+            }
+            Some(FrameKind::Header | FrameKind::Padding) => {}
+            _ => break,
+        }
+    }
+    hosts
+}
+
+fn header(door: &Path) -> Option<Header> {
+    tmio_trace::parts::first_header(door)
+}
+
+/// Counters as `/job` shows them: the four of every trace, and everything that was measured.
+fn all_totals(counted: &[u64; 4], measurements: &[(String, String, f64)], time: f64) -> Totals {
+    let mut totals = Totals::new();
+    for (callpath, metric, value) in measurements {
+        let name = crate::apps::metric_name(callpath, metric);
+        totals.insert(name, Total { doc: metric.clone(), ..Total::counter(*value, time) });
+    }
+    for (name, value) in [WRITTEN, READ, WRITES, READS].into_iter().zip(counted) {
+        totals
+            .insert(name.into(), Total { kind: MetricKind::Counter, ..Total::counter(*value as f64, time) });
+    }
+    totals
+}
+
+/// Passes requests on, and puts them into a series on the way.
+struct Tee<'a, S> {
+    source: S,
+    series: &'a mut Series,
+    totals: &'a mut [u64; 4],
+    budget: usize,
+}
+
+impl<S: Source> Tee<'_, S> {
+    fn add(series: &mut Series, totals: &mut [u64; 4], budget: usize, request: &Request) {
+        let (place, bytes, operations) = match request.class {
+            Class::WriteSync | Class::WriteAsync => (0, WRITTEN, WRITES),
+            _ => (1, READ, READS),
+        };
+        totals[place] += request.bytes;
+        totals[place + 2] += 1;
+        series.spread(bytes, seconds(request.start), seconds(request.end), request.bytes, budget);
+        series.spread(operations, seconds(request.end), seconds(request.end), 1, budget);
+    }
+}
+
+impl<S: Source> Source for Tee<'_, S> {
+    fn bin(&self) -> Option<i64> {
+        self.source.bin()
+    }
+
+    fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
+        let Tee { source, series, totals, budget } = *self;
+        Box::new(source).read(span, &mut |requests| {
+            requests.iter().for_each(|request| Self::add(series, totals, budget, request));
+            visit(requests);
+        })
+    }
+
+    fn read_detailed(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(Batch<'_>),
+    ) -> Result<Job, SourceError> {
+        let Tee { source, series, totals, budget } = *self;
+        Box::new(source).read_detailed(span, &mut |batch| {
+            batch.requests.iter().for_each(|detail| Self::add(series, totals, budget, &detail.request));
+            visit(batch);
+        })
+    }
+}

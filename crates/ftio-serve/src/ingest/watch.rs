@@ -1,0 +1,160 @@
+//! Directories are looked through every now and then: what is new is read, what grows is followed.
+//!
+//! Polling finds what other machines write to a shared file system, which file events do not. One thread
+//! looks after each directory, so that one that hangs does not stop the others.
+
+use super::follow::Followed;
+use super::{finished, trace};
+use crate::service::Service;
+use crate::store::Version;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// A look through a directory stops at this many files.
+const MOST_FILES: usize = 1_000_000;
+/// At most this many running traces are followed.
+const MOST_FOLLOWED: usize = 10_000;
+/// Looking takes at most this share of the time.
+const SHARE: u32 = 10;
+
+/// Look after a directory until told to stop.
+pub fn run(service: &Arc<Service>, root: &Path, stop: &AtomicBool) {
+    let mut watch = Watch::new(service, root);
+    while !stop.load(Relaxed) {
+        let begun = Instant::now();
+        watch.round();
+        service.stats.scan_millis.set(begun.elapsed().as_millis() as u64);
+        // A directory that takes long is looked at less often.
+        let pause = service.config.poll.max((begun.elapsed() * SHARE).min(Duration::from_secs(60)));
+        let until = Instant::now() + pause;
+        while Instant::now() < until && !stop.load(Relaxed) {
+            std::thread::sleep(Duration::from_millis(50).min(pause));
+        }
+    }
+}
+
+/// One directory.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    service: &'a Arc<Service>,
+    root: PathBuf,
+    /// What was read already.
+    known: HashMap<PathBuf, Version>,
+    /// What was there at the last look: a file is read when it did not change in between.
+    before: HashMap<PathBuf, Version>,
+    followed: BTreeMap<PathBuf, Followed>,
+}
+
+/// What a look finds.
+#[derive(Debug, Default)]
+struct Found {
+    files: Vec<(PathBuf, Metadata)>,
+    /// The `.parts` of traces, and their owners.
+    parts: Vec<(PathBuf, u32)>,
+}
+
+impl<'a> Watch<'a> {
+    pub fn new(service: &'a Arc<Service>, root: &Path) -> Self {
+        let sources = service.reader().sources().unwrap_or_default();
+        let known = sources.into_iter().map(|(path, version)| (PathBuf::from(path), version)).collect();
+        Watch { service, root: root.to_owned(), known, before: HashMap::new(), followed: BTreeMap::new() }
+    }
+
+    /// One look.
+    pub fn round(&mut self) {
+        let mut found = Found::default();
+        let config = &self.service.config;
+        let listed = list(&self.root, config.depth, &config.data, &mut found);
+        let name = self.root.display().to_string();
+        let problem = listed.err().map(|error| format!("{name}: {error}"));
+        self.service.stats.problem(&name, problem);
+        self.service.stats.scanned_files.set(found.files.len() as u64);
+        self.follow(found.parts);
+        let mut now = HashMap::with_capacity(found.files.len());
+        for (path, about) in found.files {
+            let version = Version::of(&about);
+            if self.known.get(&path) == Some(&version) {
+                continue;
+            }
+            if self.before.get(&path) == Some(&version) {
+                self.read(&path, version, &about);
+            } else {
+                now.insert(path, version);
+            }
+        }
+        self.before = now;
+    }
+
+    fn read(&mut self, path: &Path, version: Version, about: &Metadata) {
+        self.known.insert(path.to_owned(), version);
+        let budget = self.service.config.budget;
+        let read = match about.len() > self.service.config.largest {
+            true => Err(format!("{} bytes: larger than --largest", about.len())),
+            false => trace::read_file(path, budget),
+        };
+        let done = match read {
+            Ok(read) => finished::trace(self.service, path, version, read).map(|_| ()),
+            // It is no trace, or a damaged one: not again until it changes.
+            Err(problem) => {
+                self.service.stats.trace_errors.add(1);
+                self.service.writer().set_source(path, version, None, Some(&problem))
+            }
+        };
+        if let Err(error) = &done {
+            // The database could not be written: again at the next look.
+            self.known.remove(path);
+            self.before.insert(path.to_owned(), version);
+            self.service.stats.problem("database", Some(format!("the database cannot be written: {error}")));
+        } else {
+            self.service.stats.problem("database", None);
+        }
+    }
+
+    fn follow(&mut self, parts: Vec<(PathBuf, u32)>) {
+        for (path, owner) in parts {
+            if self.followed.len() < MOST_FOLLOWED && !self.followed.contains_key(&path) {
+                self.followed.insert(path.clone(), Followed::new(&path, owner));
+            }
+        }
+        let service = self.service;
+        self.followed.retain(|_, followed| followed.look(service));
+        service.stats.followed.set(self.followed.len() as u64);
+    }
+}
+
+/// Everything below a directory that could be an input. Links are not followed, and hidden names passed over.
+fn list(folder: &Path, depth: usize, data: &Path, found: &mut Found) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        // Something that vanishes under way is none of our business.
+        let Ok(entry) = entry else { continue };
+        let Ok(about) = entry.metadata() else { continue };
+        let path = entry.path();
+        if entry.file_name().as_encoded_bytes().starts_with(b".") || found.files.len() >= MOST_FILES {
+            continue;
+        }
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if path == data {
+            // Our own.
+            continue;
+        }
+        if about.is_dir() && ending == "parts" {
+            found.parts.push((path, about.uid()));
+        } else if about.is_dir() && depth > 0 {
+            // What may not be entered belongs to somebody else.
+            let _ = list(&path, depth - 1, data, found);
+        } else if about.is_file() && about.len() > 0 && !is_temporary(&path) {
+            found.files.push((path, about));
+        }
+    }
+    Ok(())
+}
+
+/// `OUT.RUN.tmp` becomes `OUT` when the job has ended.
+fn is_temporary(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "tmp")
+}

@@ -1,0 +1,85 @@
+//! The service behind `ftio serve`: it finds jobs, keeps what they did, and answers questions over HTTP.
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`config`] | what it is told at its start |
+//! | [`ingest`] | how it learns of jobs: traces, pushes, Slurm |
+//! | [`live`], [`series`] | a running job, and what its metrics did over time within a budget |
+//! | [`store`] | the database of jobs, runs, predictions and alarms |
+//! | [`apps`], [`foresee`] | scaling models of an application; the period and the next phase of a job |
+//! | [`tick`], [`alarms`] | what happens once a second |
+//! | [`http`] | who asks, what they may see, and the answers |
+//!
+//! Nothing here analyses I/O by itself: periods are `ftio-core`'s, models `perf-model`'s, sets `io-sets`'.
+
+#![forbid(unsafe_code)]
+
+pub mod agent;
+pub mod alarms;
+pub mod apps;
+pub mod config;
+pub mod foresee;
+pub mod http;
+pub mod ingest;
+pub mod job;
+pub mod live;
+pub mod series;
+pub mod service;
+pub mod stats;
+pub mod store;
+pub mod tick;
+pub mod users;
+pub mod viewer;
+
+pub use config::{Config, Listen, Slurm};
+pub use service::{Hooks, Service};
+
+use anyhow::Context;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// What a thread does until it is told to stop.
+type Work = Box<dyn FnOnce(&Arc<Service>, &AtomicBool) + Send>;
+
+/// Serve until `stop` says so. `ready` is told the addresses when requests are taken.
+pub fn run(
+    config: Config,
+    hooks: Hooks,
+    stop: &Arc<AtomicBool>,
+    ready: impl FnOnce(&[String]),
+) -> anyhow::Result<()> {
+    config.check().map_err(anyhow::Error::msg)?;
+    let service = Service::open(config, hooks)?;
+    let mut threads = Vec::new();
+    let mut start = |name: &str, work: Work| {
+        let (service, stop) = (Arc::clone(&service), Arc::clone(stop));
+        let thread = std::thread::Builder::new().name(name.into()).spawn(move || work(&service, &stop));
+        thread.with_context(|| format!("no thread for {name}")).map(|thread| threads.push(thread))
+    };
+    start("tick", Box::new(|service, stop| tick::run(service, stop)))?;
+    start("predict", Box::new(|service, stop| tick::predict(service, stop)))?;
+    for root in service.config.watch.clone() {
+        start("watch", Box::new(move |service, stop| ingest::watch::run(service, &root, stop)))?;
+    }
+    for slurm in service.config.slurm.clone() {
+        start("slurm", Box::new(move |service, stop| ingest::slurm::run(service, &slurm, stop)))?;
+    }
+    for url in service.config.scrape.clone() {
+        start("scrape", Box::new(move |service, stop| ingest::scrape::run(service, &url, stop)))?;
+    }
+    let served = http::serve(&service, stop, ready);
+    stop.store(true, Relaxed);
+    // One that hangs in a file system is left behind.
+    let patience = Instant::now() + Duration::from_secs(5);
+    for thread in threads {
+        while !thread.is_finished() && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        if thread.is_finished() {
+            let _ = thread.join();
+        }
+    }
+    service.checkpoint()?;
+    served
+}

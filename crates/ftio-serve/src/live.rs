@@ -1,0 +1,198 @@
+//! A job that runs: what is kept of it in memory.
+
+use crate::job::{JobDesc, Kind, Origin, READ, READS, State, Total, Totals, WRITES, WRITTEN, clean};
+use crate::series::Series;
+use crate::series::journal::Change;
+use crate::store::JobRow;
+use ftio_core::detect::detection::Detection;
+use ftio_core::request::{Class, Request};
+use ftio_core::time::seconds;
+
+/// A job has no more metrics than this: more is a mistake, or an attack.
+const MOST_METRICS: usize = 512;
+/// Predictions are at least this far apart, in seconds, and in parts of the job's time.
+const LEAST_PAUSE: f64 = 5.0;
+const PARTS: f64 = 50.0;
+/// A job that never pauses is looked at this often all the same.
+const LONGEST_PAUSE: f64 = 60.0;
+
+/// A job that runs.
+#[derive(Clone, Debug)]
+pub struct LiveJob {
+    pub row: JobRow,
+    pub totals: Totals,
+    pub series: Series,
+    /// When something last came, in seconds since 1970.
+    pub last: f64,
+    /// Job time of the last byte.
+    last_bytes: f64,
+    /// Up to which job time everything is known.
+    pub known: f64,
+    pub detection: Option<Detection>,
+    /// Job time and bytes of the last prediction.
+    predicted: Option<(f64, f64)>,
+    /// The prediction whose phase has not come yet, by its number, and when it was made in job time.
+    pub outstanding: Option<(i64, f64)>,
+    /// Connections over which it comes; it ends with the last.
+    pub connections: usize,
+    /// Whether details were saved since the last change.
+    pub saved: bool,
+}
+
+impl LiveJob {
+    pub fn new(row: JobRow, level: i32, now: f64) -> Self {
+        LiveJob {
+            row,
+            totals: Totals::new(),
+            series: Series::new(level),
+            last: now,
+            last_bytes: 0.0,
+            known: 0.0,
+            detection: None,
+            predicted: None,
+            outstanding: None,
+            connections: 0,
+            saved: false,
+        }
+    }
+
+    /// A row for a job that begins.
+    pub fn row(desc: JobDesc, origin: Origin, owner: Option<u32>, start: f64) -> JobRow {
+        let app = crate::apps::key(&desc.command, desc.size);
+        JobRow {
+            id: 0,
+            start,
+            end: 0.0,
+            state: State::Running,
+            origin,
+            owner,
+            app,
+            path: String::new(),
+            period: None,
+            confidence: None,
+            written_bytes: 0.0,
+            read_bytes: 0.0,
+            io_share: None,
+            high_findings: 0,
+            desc: desc.cleaned(),
+        }
+    }
+
+    /// Take in requests of a trace.
+    pub fn requests(&mut self, requests: &[Request], now: f64, budget: usize) {
+        for request in requests {
+            let (bytes, operations) = match request.class {
+                Class::WriteSync | Class::WriteAsync => (WRITTEN, WRITES),
+                _ => (READ, READS),
+            };
+            let (start, end) = (seconds(request.start), seconds(request.end));
+            self.series.spread(bytes, start, end, request.bytes, budget);
+            self.series.spread(operations, end, end, 1, budget);
+            self.count(bytes, request.bytes as f64, now);
+            self.count(operations, 1.0, now);
+            self.last_bytes = self.last_bytes.max(end);
+        }
+        self.last = now;
+        self.saved = false;
+    }
+
+    fn count(&mut self, name: &str, value: f64, now: f64) {
+        match self.totals.get_mut(name) {
+            Some(total) => total.add(value, now),
+            None => {
+                self.totals.insert(name.to_owned(), Total::counter(value, now));
+            }
+        }
+        match name {
+            WRITTEN => self.row.written_bytes += value,
+            READ => self.row.read_bytes += value,
+            _ => {}
+        }
+    }
+
+    /// What a value that comes means: an increment of a counter, or what a gauge shows. `None`: it is not
+    /// taken, because there are too many metrics, or the name has another kind.
+    pub fn change(&self, name: &str, kind: Kind, value: f64, is_sum: bool) -> Option<Change> {
+        let name = clean(name, crate::job::LONGEST_NAME);
+        let known = self.totals.get(&name);
+        if !value.is_finite() || name.is_empty() || known.is_some_and(|known| known.kind != kind) {
+            return None;
+        }
+        if known.is_none() && self.totals.len() >= MOST_METRICS {
+            return None;
+        }
+        if kind == Kind::Gauge || !is_sum {
+            return (kind == Kind::Gauge || value >= 0.0).then_some((name, kind, value, None));
+        }
+        // A sum that falls has begun anew.
+        let before = known.and_then(|known| known.raw).unwrap_or(0.0);
+        let added = if value >= before { value - before } else { value };
+        (value >= 0.0).then_some((name, kind, added, Some(value)))
+    }
+
+    /// Take in what came, `time` seconds after the job began.
+    pub fn apply(
+        &mut self,
+        time: f64,
+        changes: &[Change],
+        docs: impl Fn(&str) -> String,
+        now: f64,
+        budget: usize,
+    ) {
+        for (name, kind, value, raw) in changes {
+            if !self.series.add(name, *kind, time, *value, budget) {
+                continue;
+            }
+            let total = self.totals.entry(name.clone()).or_insert_with(|| Total::new(*kind, &docs(name)));
+            total.add(*value, now);
+            if raw.is_some() {
+                total.raw = *raw;
+            }
+            match name.as_str() {
+                WRITTEN => self.row.written_bytes += value,
+                READ => self.row.read_bytes += value,
+                _ => {}
+            }
+            if matches!(name.as_str(), WRITTEN | READ) && *value > 0.0 {
+                self.last_bytes = self.last_bytes.max(time);
+            }
+        }
+        self.known = self.known.max(time);
+        self.last = now;
+        self.saved = false;
+    }
+
+    /// Is it time to look at the period again? When a phase has ended, and not too often.
+    pub fn is_due(&self) -> bool {
+        let bytes = self.row.written_bytes + self.row.read_bytes;
+        let (at, before) = self.predicted.unwrap_or((f64::NEG_INFINITY, 0.0));
+        let quiet = self.known - self.last_bytes >= 2.0 * self.series.period();
+        let pause = self.known - at;
+        let rested = pause >= LEAST_PAUSE.max(self.known / PARTS);
+        bytes > before && rested && (quiet || pause >= LONGEST_PAUSE)
+    }
+
+    /// It was looked at.
+    pub fn looked(&mut self, known: f64) {
+        self.predicted = Some((known, self.row.written_bytes + self.row.read_bytes));
+    }
+
+    /// Bytes per second in steps from `begin` on, in seconds since 1970: written, read.
+    pub fn rates(&self, begin: f64, step: f64, count: usize) -> [Vec<f64>; 2] {
+        [WRITTEN, READ].map(|name| self.series.rates(name, begin - self.row.start, step, count))
+    }
+
+    /// Bytes per second of the last seconds, for a small picture.
+    pub fn spark(&self, now: f64, seconds: usize) -> Vec<f64> {
+        let [mut written, read] = self.rates(now - seconds as f64, 1.0, seconds);
+        written.iter_mut().zip(read).for_each(|(sum, read)| *sum += read);
+        written
+    }
+
+    /// Bytes per second now: the mean of the last two seconds that are complete.
+    pub fn rate(&self, now: f64) -> f64 {
+        let end = self.row.start + (now - self.row.start).floor();
+        let [written, read] = self.rates(end - 2.0, 2.0, 1);
+        written[0] + read[0]
+    }
+}

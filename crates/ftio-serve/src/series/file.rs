@@ -1,0 +1,192 @@
+//! Series on disk: one file a job, written whole and renamed, with a checksum.
+//!
+//! `FTSR`, version, level, record of the journal, number of columns; then for each its name, kind and bins;
+//! at the end the CRC-32 of everything before. Bins are columns as in a trace of tmio: differences cost
+//! nothing where there is nothing, and whole numbers a few bytes.
+
+use super::{Column, Seen, Series};
+use anyhow::Context;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tmio_trace::column::{ColumnReader, ColumnWriter};
+
+const MAGIC: &[u8; 4] = b"FTSR";
+const VERSION: u8 = 1;
+/// Beyond this a number in a file cannot be right.
+const MOST_BINS: u64 = 1 << 26;
+/// Above this not every whole number is a float.
+const EXACT: f64 = (1u64 << 53) as f64;
+
+/// The file of a series.
+pub fn encode(series: &Series) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.extend_from_slice(MAGIC);
+    out.push(VERSION);
+    out.extend_from_slice(&series.level.to_le_bytes());
+    out.extend_from_slice(&series.journaled.to_le_bytes());
+    put(&mut out, series.columns.len() as u64);
+    for (name, column) in &series.columns {
+        put(&mut out, name.len() as u64);
+        out.extend_from_slice(name.as_bytes());
+        put(&mut out, column.len() as u64);
+        match column {
+            Column::Counter(bins) => {
+                out.push(0);
+                numbers(&mut out, bins.iter().copied());
+            }
+            Column::Gauge(bins) => {
+                out.push(1);
+                numbers(&mut out, bins.iter().map(|seen| seen.least));
+                numbers(&mut out, bins.iter().map(|seen| seen.greatest));
+                numbers(&mut out, bins.iter().map(|seen| seen.sum));
+                numbers(&mut out, bins.iter().map(|seen| seen.count));
+            }
+        }
+    }
+    let sum = crc32fast::hash(&out);
+    out.extend_from_slice(&sum.to_le_bytes());
+    out
+}
+
+fn put(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(&(value as u32).to_le_bytes());
+}
+
+/// Whole numbers as they are, others by their bits.
+fn numbers(out: &mut Vec<u8>, values: impl Iterator<Item = f64> + Clone) {
+    let whole = values
+        .clone()
+        .all(|value| value.fract() == 0.0 && value.abs() <= EXACT && value.to_bits() != MINUS_ZERO);
+    let mut writer = ColumnWriter::default();
+    writer.restart(values.clone().count());
+    for value in values {
+        writer.push(if whole { value as i64 } else { value.to_bits() as i64 });
+    }
+    let bytes = writer.finish();
+    out.push(u8::from(!whole));
+    put(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+const MINUS_ZERO: u64 = 1 << 63;
+
+/// What [`encode`] wrote; `None` if it is damaged.
+pub fn decode(bytes: &[u8]) -> Option<Series> {
+    let (content, sum) = bytes.split_last_chunk::<4>()?;
+    if crc32fast::hash(content) != u32::from_le_bytes(*sum) {
+        return None;
+    }
+    let mut rest = content.strip_prefix(MAGIC)?.strip_prefix(&[VERSION])?;
+    let mut series = Series::new(0);
+    series.level = i32::from_le_bytes(*take(&mut rest)?);
+    if !(super::FINEST..=super::COARSEST).contains(&series.level) {
+        return None;
+    }
+    series.journaled = u64::from_le_bytes(*take(&mut rest)?);
+    let count = get(&mut rest)?;
+    let mut columns = BTreeMap::new();
+    for _ in 0..count {
+        let length = get(&mut rest)? as usize;
+        let (name, after) = rest.split_at_checked(length)?;
+        rest = after;
+        let name = std::str::from_utf8(name).ok()?.to_owned();
+        let bins = get(&mut rest)?;
+        if bins > MOST_BINS {
+            return None;
+        }
+        let [kind] = *take(&mut rest)?;
+        let column = match kind {
+            0 => Column::Counter(read(&mut rest, bins)?),
+            1 => {
+                let parts: Vec<Vec<f64>> = (0..4).map(|_| read(&mut rest, bins)).collect::<Option<_>>()?;
+                let seen = |i: usize| Seen {
+                    least: parts[0][i],
+                    greatest: parts[1][i],
+                    sum: parts[2][i],
+                    count: parts[3][i],
+                };
+                Column::Gauge((0..bins as usize).map(seen).collect())
+            }
+            _ => return None,
+        };
+        columns.insert(name, column);
+    }
+    series.columns = columns;
+    rest.is_empty().then_some(series)
+}
+
+fn take<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
+    let (first, after) = rest.split_first_chunk::<N>()?;
+    *rest = after;
+    Some(first)
+}
+
+fn get(rest: &mut &[u8]) -> Option<u64> {
+    take(rest).map(|bytes| u64::from(u32::from_le_bytes(*bytes)))
+}
+
+fn read(rest: &mut &[u8], count: u64) -> Option<Vec<f64>> {
+    let [bits] = *take(rest)?;
+    let length = get(rest)? as usize;
+    let (bytes, after) = rest.split_at_checked(length)?;
+    *rest = after;
+    let mut reader = ColumnReader::new(bytes);
+    let mut values = Vec::new();
+    for _ in 0..count {
+        let value = reader.next_value()?;
+        values.push(if bits == 0 { value as f64 } else { f64::from_bits(value as u64) });
+    }
+    Some(values)
+}
+
+/// The folder of series. Files are named by the number of the job, never by what a user calls it.
+#[derive(Clone, Debug)]
+pub struct SeriesFiles {
+    folder: PathBuf,
+}
+
+impl SeriesFiles {
+    /// The folder `series` below `data`.
+    pub fn open(data: &Path) -> anyhow::Result<Self> {
+        let folder = data.join("series");
+        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        Ok(SeriesFiles { folder })
+    }
+
+    /// A thousand to a folder.
+    fn path(&self, job: i64) -> PathBuf {
+        self.folder.join((job / 1000).to_string()).join(format!("{job}.series"))
+    }
+
+    /// The series of a job; `None` if there is none, or it is damaged.
+    pub fn load(&self, job: i64) -> Option<Series> {
+        decode(&std::fs::read(self.path(job)).ok()?)
+    }
+
+    /// Write it: the old file stays until the new one is whole.
+    pub fn save(&self, job: i64, series: &Series, sync: bool) -> anyhow::Result<()> {
+        let path = self.path(job);
+        let named = || path.display().to_string();
+        let folder = path.parent().unwrap_or(&self.folder);
+        std::fs::create_dir_all(folder).with_context(named)?;
+        let new = path.with_extension("new");
+        let mut file = File::create(&new).with_context(named)?;
+        file.write_all(&encode(series)).with_context(named)?;
+        if sync {
+            file.sync_data().with_context(named)?;
+        }
+        std::fs::rename(&new, &path).with_context(named)
+    }
+
+    /// How large the file is.
+    pub fn size(&self, job: i64) -> u64 {
+        std::fs::metadata(self.path(job)).map_or(0, |about| about.len())
+    }
+
+    /// Remove it.
+    pub fn remove(&self, job: i64) {
+        let _ = std::fs::remove_file(self.path(job));
+    }
+}

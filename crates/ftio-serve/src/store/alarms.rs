@@ -1,0 +1,119 @@
+//! Thresholds that were set over HTTP, and alarms that were raised.
+
+use super::Store;
+use crate::viewer::Viewer;
+use rusqlite::params;
+use serde::Serialize;
+
+/// A threshold, as the original has it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RuleRow {
+    pub name: String,
+    /// The job id it is for; `*` is all.
+    pub target: String,
+    pub metric: String,
+    /// `<`, `>` or `=`.
+    pub operation: String,
+    pub value: f64,
+}
+
+/// An alarm that was raised.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AlarmRow {
+    pub id: i64,
+    pub rule: String,
+    pub job: i64,
+    pub jobid: String,
+    pub metric: String,
+    pub value: f64,
+    pub message: String,
+    /// Seconds since 1970.
+    pub since: f64,
+    /// `None` while it stands.
+    pub until: Option<f64>,
+}
+
+impl Store {
+    pub fn set_rule(&self, rule: &RuleRow) -> anyhow::Result<()> {
+        let sql = "INSERT OR REPLACE INTO rules (name, target, metric, operation, value)
+            VALUES (?1,?2,?3,?4,?5)";
+        self.connection
+            .execute(sql, params![rule.name, rule.target, rule.metric, rule.operation, rule.value])?;
+        Ok(())
+    }
+
+    /// `false`: there was none.
+    pub fn remove_rule(&self, target: &str, name: &str) -> anyhow::Result<bool> {
+        let sql = "DELETE FROM rules WHERE target = ?1 AND name = ?2";
+        Ok(self.connection.execute(sql, params![target, name])? > 0)
+    }
+
+    pub fn rules(&self) -> anyhow::Result<Vec<RuleRow>> {
+        let sql = "SELECT name, target, metric, operation, value FROM rules ORDER BY target, name";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| {
+            Ok(RuleRow {
+                name: row.get(0)?,
+                target: row.get(1)?,
+                metric: row.get(2)?,
+                operation: row.get(3)?,
+                value: row.get(4)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// An alarm is raised; its number.
+    pub fn raise(&self, alarm: &AlarmRow, owner: Option<u32>) -> anyhow::Result<i64> {
+        let sql = "INSERT INTO alarms (rule, job, jobid, owner, metric, value, message, since)
+            VALUES (?1,?2,?3,?4,?5,?6,?7,?8)";
+        self.connection.execute(
+            sql,
+            params![
+                alarm.rule,
+                alarm.job,
+                alarm.jobid,
+                owner,
+                alarm.metric,
+                alarm.value,
+                alarm.message,
+                alarm.since
+            ],
+        )?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    pub fn clear(&self, alarm: i64, time: f64) -> anyhow::Result<()> {
+        self.connection.execute("UPDATE alarms SET until = ?2 WHERE id = ?1", params![alarm, time])?;
+        Ok(())
+    }
+
+    /// Whatever stood when the service ended is over: it is raised again if it still holds.
+    pub fn clear_all(&self, time: f64) -> anyhow::Result<()> {
+        self.connection.execute("UPDATE alarms SET until = ?1 WHERE until IS NULL", [time])?;
+        Ok(())
+    }
+
+    /// Those that stand, and the latest others.
+    pub fn alarms(&self, viewer: &Viewer, only_standing: bool, most: usize) -> anyhow::Result<Vec<AlarmRow>> {
+        let sql = "SELECT id, rule, job, jobid, metric, value, message, since, until FROM alarms
+            WHERE (?1 OR owner = ?2) AND (NOT ?3 OR until IS NULL)
+            ORDER BY until IS NOT NULL, since DESC LIMIT ?4";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows =
+            statement.query_map(params![viewer.all, viewer.uid, only_standing, most as i64], |row| {
+                Ok(AlarmRow {
+                    id: row.get(0)?,
+                    rule: row.get(1)?,
+                    job: row.get(2)?,
+                    jobid: row.get(3)?,
+                    metric: row.get(4)?,
+                    value: row.get(5)?,
+                    message: row.get(6)?,
+                    since: row.get(7)?,
+                    until: row.get(8)?,
+                })
+            })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

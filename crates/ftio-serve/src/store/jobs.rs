@@ -1,0 +1,327 @@
+//! Jobs: one row each, and their details apart.
+
+use super::Store;
+use crate::job::{JobDesc, Origin, State, Totals};
+use crate::viewer::Viewer;
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use serde::Serialize;
+
+/// A job as it is listed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobRow {
+    /// Its number in the database; Slurm uses job ids again.
+    pub id: i64,
+    #[serde(flatten)]
+    pub desc: JobDesc,
+    /// Seconds since 1970, with fractions.
+    pub start: f64,
+    /// 0 while it runs.
+    pub end: f64,
+    pub state: State,
+    pub origin: Origin,
+    /// The user's number: of the file's owner, or of who pushed.
+    pub owner: Option<u32>,
+    pub app: String,
+    /// The trace.
+    #[serde(skip)]
+    pub path: String,
+    pub period: Option<f64>,
+    pub confidence: Option<f64>,
+    pub written_bytes: f64,
+    pub read_bytes: f64,
+    /// Share of the time with substantial I/O.
+    pub io_share: Option<f64>,
+    /// Findings of high severity.
+    pub high_findings: i64,
+}
+
+const COLUMNS: &str = "id, jobid, cluster, start, end, state, origin, owner, command, app, size, nodelist, \
+                       partition, run_dir, path, period, confidence, written, read, io_share, high_findings";
+
+fn row(row: &Row<'_>) -> rusqlite::Result<JobRow> {
+    let (start, end): (f64, f64) = (row.get(3)?, row.get(4)?);
+    Ok(JobRow {
+        id: row.get(0)?,
+        desc: JobDesc {
+            jobid: row.get(1)?,
+            cluster: row.get(2)?,
+            command: row.get(8)?,
+            size: row.get(10)?,
+            nodelist: row.get(11)?,
+            partition: row.get(12)?,
+            run_dir: row.get(13)?,
+            start_time: start as u64,
+            end_time: end as u64,
+        },
+        start,
+        end,
+        state: State::from_name(&row.get::<_, String>(5)?).unwrap_or_default(),
+        origin: Origin::from_name(&row.get::<_, String>(6)?).unwrap_or(Origin::Trace),
+        owner: row.get(7)?,
+        app: row.get(9)?,
+        path: row.get(14)?,
+        period: row.get(15)?,
+        confidence: row.get(16)?,
+        written_bytes: row.get(17)?,
+        read_bytes: row.get(18)?,
+        io_share: row.get(19)?,
+        high_findings: row.get(20)?,
+    })
+}
+
+/// By what a list is ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    #[default]
+    Start,
+    End,
+    Size,
+    Written,
+    Read,
+    Period,
+}
+
+impl Sort {
+    pub const NAMES: [&'static str; 6] = ["start", "end", "size", "written", "read", "period"];
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "start" => Sort::Start,
+            "end" => Sort::End,
+            "size" => Sort::Size,
+            "written" => Sort::Written,
+            "read" => Sort::Read,
+            "period" => Sort::Period,
+            _ => return None,
+        })
+    }
+
+    fn column(self) -> &'static str {
+        match self {
+            Sort::Start => "start",
+            Sort::End => "end",
+            Sort::Size => "size",
+            Sort::Written => "written",
+            Sort::Read => "read",
+            Sort::Period => "period",
+        }
+    }
+}
+
+/// Which jobs are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct JobFilter {
+    pub state: Option<State>,
+    pub origin: Option<Origin>,
+    pub owner: Option<u32>,
+    pub app: Option<String>,
+    /// In job id, command or nodes.
+    pub text: Option<String>,
+    /// Started at or after, in seconds since 1970.
+    pub from: Option<f64>,
+    /// Started before.
+    pub to: Option<f64>,
+    pub sort: Sort,
+    pub ascending: bool,
+    pub limit: usize,
+    /// Continue after the job with this number in a list of this order.
+    pub after: Option<i64>,
+}
+
+impl Store {
+    /// A new job; its number.
+    pub fn insert_job(&self, job: &JobRow) -> anyhow::Result<i64> {
+        let sql = "INSERT INTO jobs (jobid, cluster, start, end, state, origin, owner, command, app, size,
+            nodelist, partition, run_dir, path, period, confidence, written, read, io_share, high_findings)
+            VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)";
+        self.connection.prepare_cached(sql)?.execute(params![
+            job.desc.jobid,
+            job.desc.cluster,
+            job.start,
+            job.end,
+            job.state.name(),
+            job.origin.name(),
+            job.owner,
+            job.desc.command,
+            job.app,
+            job.desc.size,
+            job.desc.nodelist,
+            job.desc.partition,
+            job.desc.run_dir,
+            job.path,
+            job.period,
+            job.confidence,
+            job.written_bytes,
+            job.read_bytes,
+            job.io_share,
+            job.high_findings,
+        ])?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    /// What is known by now. The job id and where it is known from stay.
+    pub fn update_job(&self, job: &JobRow) -> anyhow::Result<()> {
+        let sql = "UPDATE jobs SET start=?2, end=?3, state=?4, owner=?5, command=?6, app=?7, size=?8,
+            nodelist=?9, partition=?10, run_dir=?11, path=?12, period=?13, confidence=?14, written=?15,
+            read=?16, io_share=?17, high_findings=?18, cluster=?19, jobid=?20 WHERE id=?1";
+        self.connection.prepare_cached(sql)?.execute(params![
+            job.id,
+            job.start,
+            job.end,
+            job.state.name(),
+            job.owner,
+            job.desc.command,
+            job.app,
+            job.desc.size,
+            job.desc.nodelist,
+            job.desc.partition,
+            job.desc.run_dir,
+            job.path,
+            job.period,
+            job.confidence,
+            job.written_bytes,
+            job.read_bytes,
+            job.io_share,
+            job.high_findings,
+            job.desc.cluster,
+            job.desc.jobid,
+        ])?;
+        Ok(())
+    }
+
+    /// What it came to, what was found in it, and findings: JSON.
+    pub fn set_details(
+        &self,
+        job: i64,
+        totals: &Totals,
+        detection: &serde_json::Value,
+        findings: &serde_json::Value,
+    ) -> anyhow::Result<()> {
+        let sql = "INSERT OR REPLACE INTO details (job, totals, detection, findings) VALUES (?1,?2,?3,?4)";
+        let totals = serde_json::to_string(totals)?;
+        self.connection.prepare_cached(sql)?.execute(params![
+            job,
+            totals,
+            detection.to_string(),
+            findings.to_string()
+        ])?;
+        Ok(())
+    }
+
+    /// Totals, detection and findings of a job.
+    pub fn details(
+        &self,
+        job: i64,
+    ) -> anyhow::Result<Option<(Totals, serde_json::Value, serde_json::Value)>> {
+        let sql = "SELECT totals, detection, findings FROM details WHERE job = ?1";
+        let texts: Option<(String, String, String)> = self
+            .connection
+            .prepare_cached(sql)?
+            .query_row([job], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        let Some((totals, detection, findings)) = texts else { return Ok(None) };
+        Ok(Some((
+            serde_json::from_str(&totals)?,
+            serde_json::from_str(&detection)?,
+            serde_json::from_str(&findings)?,
+        )))
+    }
+
+    /// One job by its number.
+    pub fn job(&self, id: i64) -> anyhow::Result<Option<JobRow>> {
+        let sql = format!("SELECT {COLUMNS} FROM jobs WHERE id = ?1");
+        Ok(self.connection.prepare_cached(&sql)?.query_row([id], row).optional()?)
+    }
+
+    /// The latest job of that id that somebody may see.
+    pub fn job_by_jobid(&self, jobid: &str, viewer: &Viewer) -> anyhow::Result<Option<JobRow>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM jobs WHERE jobid = ?1 AND (?2 OR owner = ?3) ORDER BY start DESC, id DESC \
+             LIMIT 1"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        Ok(statement.query_row(params![jobid, viewer.all, viewer.uid], row).optional()?)
+    }
+
+    /// Jobs that somebody may see.
+    pub fn jobs(&self, filter: &JobFilter, viewer: &Viewer) -> anyhow::Result<Vec<JobRow>> {
+        let mut sql = format!("SELECT {COLUMNS} FROM jobs WHERE 1");
+        let mut values: Vec<Value> = Vec::new();
+        let mut add = |condition: &str, value: Value| {
+            values.push(value);
+            sql.push_str(&format!(" AND {}", condition.replace('?', &format!("?{}", values.len()))));
+        };
+        if !viewer.all {
+            add("owner = ?", viewer.uid.map_or(Value::Integer(-1), |uid| Value::Integer(uid.into())));
+        }
+        if let Some(owner) = filter.owner {
+            add("owner = ?", Value::Integer(owner.into()));
+        }
+        if let Some(state) = filter.state {
+            add("state = ?", Value::Text(state.name().into()));
+        }
+        if let Some(origin) = filter.origin {
+            add("origin = ?", Value::Text(origin.name().into()));
+        }
+        if let Some(app) = &filter.app {
+            add("app = ?", Value::Text(app.clone()));
+        }
+        if let Some(text) = &filter.text {
+            let found = "(instr(lower(jobid), lower(?)) OR instr(lower(command), lower(?)) OR \
+                         instr(lower(nodelist), lower(?)))";
+            add(found, Value::Text(text.clone()));
+        }
+        if let Some(from) = filter.from {
+            add("start >= ?", Value::Real(from));
+        }
+        if let Some(to) = filter.to {
+            add("start < ?", Value::Real(to));
+        }
+        let (column, order, beyond) = (
+            filter.sort.column(),
+            if filter.ascending { "ASC" } else { "DESC" },
+            if filter.ascending { ">" } else { "<" },
+        );
+        if let Some(after) = filter.after {
+            let place = format!(
+                "(coalesce({column}, -1), id) {beyond} \
+                 (SELECT coalesce({column}, -1), id FROM jobs WHERE id = ?)"
+            );
+            add(&place, Value::Integer(after));
+        }
+        sql.push_str(&format!(
+            " ORDER BY coalesce({column}, -1) {order}, id {order} LIMIT {}",
+            filter.limit.min(1_000_000)
+        ));
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let rows = statement.query_map(params_from_iter(values), row)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// How many jobs are in which state.
+    pub fn count_jobs(&self) -> anyhow::Result<Vec<(State, i64)>> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT state, count(*) FROM jobs GROUP BY state")?;
+        let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
+        let mut counts = Vec::new();
+        for one in rows {
+            let (name, count) = one?;
+            counts.extend(State::from_name(&name).map(|state| (state, count)));
+        }
+        Ok(counts)
+    }
+}
+
+impl Store {
+    /// The job that this is another account of: same id, cluster and origin, begun within a second.
+    pub fn same_run(&self, job: &JobRow) -> anyhow::Result<Option<(i64, State)>> {
+        let sql = "SELECT id, state FROM jobs WHERE jobid = ?1 AND cluster = ?2 AND abs(start - ?3) < 1
+            AND owner IS ?4 AND origin = ?5 ORDER BY id LIMIT 1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let values = params![job.desc.jobid, job.desc.cluster, job.start, job.owner, job.origin.name()];
+        let found: Option<(i64, String)> =
+            statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        Ok(found.map(|(id, state)| (id, State::from_name(&state).unwrap_or_default())))
+    }
+}

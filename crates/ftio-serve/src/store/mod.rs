@@ -1,0 +1,141 @@
+//! What outlives the process: `jobs.db`, an SQLite database with a write-ahead log.
+//!
+//! | table | a row is |
+//! |---|---|
+//! | `jobs` | a job: who, what, where, when, and what it came to |
+//! | `runs` | the measurements of a finished job, for scaling models |
+//! | `sources` | a file that was read, so that it is read once |
+//! | `predictions` | what was foretold, and what came of it |
+//! | `rules`, `alarms` | thresholds, and when they were crossed |
+//! | `days` | sums of a day, a user and an application: years are added up from these |
+
+mod alarms;
+mod jobs;
+mod predictions;
+mod runs;
+mod sources;
+
+pub use alarms::{AlarmRow, RuleRow};
+pub use jobs::{JobFilter, JobRow, Sort};
+pub use predictions::{Hits, PredictionRow};
+pub use runs::{AppRow, DayRow, RunRow};
+pub use sources::Version;
+
+use anyhow::{Context, bail};
+use rusqlite::Connection;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS jobs (
+    id INTEGER PRIMARY KEY, jobid TEXT NOT NULL, cluster TEXT NOT NULL, start REAL NOT NULL,
+    end REAL NOT NULL,
+    state TEXT NOT NULL, origin TEXT NOT NULL, owner INTEGER, command TEXT NOT NULL, app TEXT NOT NULL,
+    size INTEGER NOT NULL, nodelist TEXT NOT NULL, partition TEXT NOT NULL, run_dir TEXT NOT NULL,
+    path TEXT NOT NULL, period REAL, confidence REAL, written REAL NOT NULL, read REAL NOT NULL,
+    io_share REAL, high_findings INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX IF NOT EXISTS jobs_jobid ON jobs (jobid);
+CREATE INDEX IF NOT EXISTS jobs_start ON jobs (start);
+CREATE INDEX IF NOT EXISTS jobs_owner ON jobs (owner, start);
+CREATE INDEX IF NOT EXISTS jobs_app ON jobs (app, start);
+CREATE INDEX IF NOT EXISTS jobs_state ON jobs (state);
+CREATE TABLE IF NOT EXISTS details (
+    job INTEGER PRIMARY KEY, totals TEXT NOT NULL, detection TEXT NOT NULL, findings TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS runs (
+    job INTEGER PRIMARY KEY, app TEXT NOT NULL, size INTEGER NOT NULL, end REAL NOT NULL, owner INTEGER,
+    measurements TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS runs_app ON runs (app, end);
+CREATE TABLE IF NOT EXISTS sources (
+    path TEXT PRIMARY KEY, device INTEGER NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL,
+    changed INTEGER NOT NULL, job INTEGER, problem TEXT);
+CREATE TABLE IF NOT EXISTS predictions (
+    id INTEGER PRIMARY KEY, job INTEGER NOT NULL, made REAL NOT NULL, start REAL NOT NULL, low REAL NOT NULL,
+    high REAL NOT NULL, end REAL NOT NULL, bytes REAL NOT NULL, period REAL, confidence REAL NOT NULL,
+    came REAL, hit INTEGER);
+CREATE INDEX IF NOT EXISTS predictions_job ON predictions (job, made);
+CREATE INDEX IF NOT EXISTS predictions_made ON predictions (made);
+CREATE TABLE IF NOT EXISTS rules (
+    name TEXT NOT NULL, target TEXT NOT NULL, metric TEXT NOT NULL, operation TEXT NOT NULL,
+    value REAL NOT NULL, PRIMARY KEY (target, name));
+CREATE TABLE IF NOT EXISTS alarms (
+    id INTEGER PRIMARY KEY, rule TEXT NOT NULL, job INTEGER NOT NULL, jobid TEXT NOT NULL, owner INTEGER,
+    metric TEXT NOT NULL, value REAL NOT NULL, message TEXT NOT NULL, since REAL NOT NULL, until REAL);
+CREATE INDEX IF NOT EXISTS alarms_since ON alarms (since);
+CREATE TABLE IF NOT EXISTS days (
+    day INTEGER NOT NULL, owner INTEGER NOT NULL, app TEXT NOT NULL, jobs INTEGER NOT NULL,
+    written REAL NOT NULL, read REAL NOT NULL, PRIMARY KEY (day, owner, app));
+PRAGMA user_version = 1;
+";
+
+/// File systems on which SQLite's log does not work (`statfs(2)`): NFS, SMB, Lustre, GPFS, BeeGFS, Ceph.
+const SHARED: [u64; 7] = [0x6969, 0x517b, 0xff53_4d42, 0x0bd0_0bd0, 0x4750_4653, 0x1983_0326, 0x00c3_6400];
+
+/// The database.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+}
+
+/// Held as long as the service runs: a second one on the same data refuses to start.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Store {
+    /// Open the database in a directory of data, or make it.
+    pub fn open(data: &Path) -> anyhow::Result<Self> {
+        let path = data.join("jobs.db");
+        let named = || path.display().to_string();
+        let connection = Connection::open(&path).with_context(named)?;
+        connection.busy_timeout(Duration::from_secs(10))?;
+        connection.pragma_update(None, "journal_mode", "WAL").with_context(named)?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        connection.execute_batch(SCHEMA).with_context(named)?;
+        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if version != 1 {
+            bail!("{}: expected a database of version 1, found {version}: made by a newer ftio", named());
+        }
+        Ok(Store { connection })
+    }
+
+    /// In one transaction: all of it or nothing.
+    pub fn transaction<T>(&mut self, work: impl FnOnce(&Self) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        match work(self) {
+            Ok(done) => {
+                self.connection.execute_batch("COMMIT")?;
+                Ok(done)
+            }
+            Err(error) => {
+                let _ = self.connection.execute_batch("ROLLBACK");
+                Err(error)
+            }
+        }
+    }
+
+    /// Does it work? Part of `/readyz`.
+    pub fn check(&self) -> anyhow::Result<()> {
+        Ok(self.connection.execute_batch("BEGIN IMMEDIATE; COMMIT")?)
+    }
+}
+
+/// Make the directory ready: it exists, is ours alone, is on a disk of this machine, and nobody else uses it.
+pub fn claim(data: &Path) -> anyhow::Result<Lock> {
+    let named = || data.display().to_string();
+    std::fs::create_dir_all(data).with_context(named)?;
+    let kind = rustix::fs::statfs(data).map(|found| found.f_type as u64 & 0xffff_ffff).unwrap_or(0);
+    if SHARED.contains(&kind) {
+        bail!("{}: a network file system: the database needs a disk of this machine (--data)", named());
+    }
+    let path: PathBuf = data.join("lock");
+    let file = File::options().create(true).append(true).open(&path).with_context(named)?;
+    if rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_err() {
+        bail!("{}: another ftio serve uses this directory", named());
+    }
+    Ok(Lock { _file: file })
+}
+
+#[cfg(test)]
+mod tests;

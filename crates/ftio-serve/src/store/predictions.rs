@@ -1,0 +1,101 @@
+//! What was foretold, and what came of it.
+
+use super::Store;
+use rusqlite::params;
+use serde::Serialize;
+
+/// A prediction of a job's next phase; times in seconds since 1970.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PredictionRow {
+    pub id: i64,
+    pub job: i64,
+    pub made: f64,
+    pub start: f64,
+    /// The start lies between this …
+    pub low: f64,
+    /// … and this with a probability of 80 %.
+    pub high: f64,
+    pub end: f64,
+    pub bytes: f64,
+    pub period: Option<f64>,
+    pub confidence: f64,
+    /// When the phase did begin; `None` if that is not known (yet).
+    pub came: Option<f64>,
+    /// Whether that was in the interval, or within a tenth of the period.
+    pub hit: Option<bool>,
+}
+
+/// How often predictions were right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Hits {
+    /// Predictions whose phase came.
+    pub judged: i64,
+    /// Of these, how many were right.
+    pub hits: i64,
+    /// Mean distance between predicted and actual start, in periods.
+    pub mean_error: Option<f64>,
+}
+
+impl Store {
+    /// Keep a prediction; its number.
+    pub fn insert_prediction(&self, row: &PredictionRow) -> anyhow::Result<i64> {
+        let sql =
+            "INSERT INTO predictions (job, made, start, low, high, end, bytes, period, confidence, came, hit)
+            VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)";
+        self.connection.prepare_cached(sql)?.execute(params![
+            row.job,
+            row.made,
+            row.start,
+            row.low,
+            row.high,
+            row.end,
+            row.bytes,
+            row.period,
+            row.confidence,
+            row.came,
+            row.hit
+        ])?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    /// Its phase came.
+    pub fn judge_prediction(&self, id: i64, came: f64, hit: bool) -> anyhow::Result<()> {
+        let sql = "UPDATE predictions SET came = ?2, hit = ?3 WHERE id = ?1";
+        self.connection.prepare_cached(sql)?.execute(params![id, came, hit])?;
+        Ok(())
+    }
+
+    /// Those of a job, the latest first.
+    pub fn predictions(&self, job: i64, most: usize) -> anyhow::Result<Vec<PredictionRow>> {
+        let sql = "SELECT id, job, made, start, low, high, end, bytes, period, confidence, came, hit
+            FROM predictions WHERE job = ?1 ORDER BY made DESC LIMIT ?2";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params![job, most as i64], |row| {
+            Ok(PredictionRow {
+                id: row.get(0)?,
+                job: row.get(1)?,
+                made: row.get(2)?,
+                start: row.get(3)?,
+                low: row.get(4)?,
+                high: row.get(5)?,
+                end: row.get(6)?,
+                bytes: row.get(7)?,
+                period: row.get(8)?,
+                confidence: row.get(9)?,
+                came: row.get(10)?,
+                hit: row.get(11)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// How right predictions were since a time, of one job or of all.
+    pub fn hits(&self, since: f64, job: Option<i64>) -> anyhow::Result<Hits> {
+        let sql = "SELECT count(*), coalesce(sum(hit), 0), avg(abs(came - start) / period) FROM predictions
+            WHERE hit IS NOT NULL AND made >= ?1 AND (?2 IS NULL OR job = ?2)";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.query_row(params![since, job], |row| {
+            Ok(Hits { judged: row.get(0)?, hits: row.get(1)?, mean_error: row.get(2)? })
+        })?)
+    }
+}

@@ -1,0 +1,145 @@
+//! Finished runs and what they measured; sums by day.
+
+use super::Store;
+use crate::viewer::Viewer;
+use rusqlite::params;
+use serde::Serialize;
+
+/// What a finished run measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRow {
+    pub job: i64,
+    pub size: i64,
+    /// Callpath, metric, value.
+    pub measurements: Vec<(String, String, f64)>,
+}
+
+/// An application: all runs of one command.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AppRow {
+    /// Its key.
+    pub app: String,
+    /// Jobs, running ones included.
+    pub jobs: i64,
+    /// Finished runs with measurements.
+    pub runs: i64,
+    /// Different numbers of ranks among them.
+    pub scales: i64,
+    pub smallest: i64,
+    pub largest: i64,
+    /// When the latest began, in seconds since 1970.
+    pub last: f64,
+    pub written_bytes: f64,
+    pub read_bytes: f64,
+    /// Mean of the periods that were found.
+    pub period: Option<f64>,
+}
+
+/// Sums of a day.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DayRow {
+    /// Days since 1970.
+    pub day: i64,
+    /// `None` where nobody is known.
+    pub owner: Option<u32>,
+    pub app: String,
+    pub jobs: i64,
+    pub written_bytes: f64,
+    pub read_bytes: f64,
+}
+
+impl Store {
+    /// Keep what a run measured.
+    pub fn insert_run(&self, run: &RunRow, app: &str, end: f64, owner: Option<u32>) -> anyhow::Result<()> {
+        let sql = "INSERT OR REPLACE INTO runs (job, app, size, end, owner, measurements)
+            VALUES (?1,?2,?3,?4,?5,?6)";
+        let text = serde_json::to_string(&run.measurements)?;
+        self.connection.prepare_cached(sql)?.execute(params![run.job, app, run.size, end, owner, text])?;
+        Ok(())
+    }
+
+    /// The latest runs of an application that somebody may see, oldest first.
+    pub fn runs(&self, app: &str, viewer: &Viewer, most: usize) -> anyhow::Result<Vec<RunRow>> {
+        let sql = "SELECT job, size, measurements FROM runs WHERE app = ?1 AND (?2 OR owner = ?3)
+            ORDER BY end DESC, job DESC LIMIT ?4";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params![app, viewer.all, viewer.uid, most as i64], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?))
+        })?;
+        let mut runs = Vec::new();
+        for row in rows {
+            let (job, size, text) = row?;
+            runs.push(RunRow { job, size, measurements: serde_json::from_str(&text)? });
+        }
+        runs.reverse();
+        Ok(runs)
+    }
+
+    /// How many runs an application has, and the last of them: whether models are out of date.
+    pub fn runs_version(&self, app: &str, viewer: &Viewer) -> anyhow::Result<(i64, i64)> {
+        let sql = "SELECT count(*), coalesce(max(job), 0) FROM runs WHERE app = ?1 AND (?2 OR owner = ?3)";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.query_row(params![app, viewer.all, viewer.uid], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+
+    /// All applications that somebody may see, the latest first.
+    pub fn apps(&self, viewer: &Viewer, most: usize) -> anyhow::Result<Vec<AppRow>> {
+        let sql = "SELECT jobs.app, count(*), count(runs.job), count(DISTINCT runs.size), min(jobs.size),
+            max(jobs.size), max(start), sum(written), sum(read), avg(period)
+            FROM jobs LEFT JOIN runs ON runs.job = jobs.id
+            WHERE jobs.app <> '' AND (?1 OR jobs.owner = ?2)
+            GROUP BY jobs.app ORDER BY max(start) DESC LIMIT ?3";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params![viewer.all, viewer.uid, most as i64], |row| {
+            Ok(AppRow {
+                app: row.get(0)?,
+                jobs: row.get(1)?,
+                runs: row.get(2)?,
+                scales: row.get(3)?,
+                smallest: row.get(4)?,
+                largest: row.get(5)?,
+                last: row.get(6)?,
+                written_bytes: row.get(7)?,
+                read_bytes: row.get(8)?,
+                period: row.get(9)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Add a finished job to its day.
+    pub fn add_to_day(
+        &self,
+        end: f64,
+        owner: Option<u32>,
+        app: &str,
+        written: f64,
+        read: f64,
+    ) -> anyhow::Result<()> {
+        let sql = "INSERT INTO days (day, owner, app, jobs, written, read) VALUES (?1,?2,?3,1,?4,?5)
+            ON CONFLICT (day, owner, app) DO UPDATE SET jobs = jobs + 1, written = written + ?4,
+            read = read + ?5";
+        let day = (end / 86_400.0) as i64;
+        let owner = owner.map_or(-1, i64::from);
+        self.connection.prepare_cached(sql)?.execute(params![day, owner, app, written, read])?;
+        Ok(())
+    }
+
+    /// Sums since a day.
+    pub fn days(&self, from: i64, viewer: &Viewer) -> anyhow::Result<Vec<DayRow>> {
+        let sql = "SELECT day, owner, app, jobs, written, read FROM days
+            WHERE day >= ?1 AND (?2 OR owner = ?3) ORDER BY day LIMIT 100000";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params![from, viewer.all, viewer.uid], |row| {
+            Ok(DayRow {
+                day: row.get(0)?,
+                owner: u32::try_from(row.get::<_, i64>(1)?).ok(),
+                app: row.get(2)?,
+                jobs: row.get(3)?,
+                written_bytes: row.get(4)?,
+                read_bytes: row.get(5)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

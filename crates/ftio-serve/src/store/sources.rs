@@ -1,0 +1,82 @@
+//! Files that were read. One that has not changed is not read again, also after a restart.
+
+use super::Store;
+use rusqlite::{OptionalExtension, params};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What tells files of one name apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    pub device: u64,
+    pub inode: u64,
+    pub size: u64,
+    /// Nanoseconds since 1970.
+    pub changed: i64,
+}
+
+impl Version {
+    pub fn of(about: &std::fs::Metadata) -> Self {
+        Version {
+            device: about.dev(),
+            inode: about.ino(),
+            size: about.len(),
+            changed: about.mtime().saturating_mul(1_000_000_000).saturating_add(about.mtime_nsec()),
+        }
+    }
+}
+
+impl Store {
+    /// The version of a file that was read last.
+    pub fn source(&self, path: &Path) -> anyhow::Result<Option<Version>> {
+        let sql = "SELECT device, inode, size, changed FROM sources WHERE path = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let found = statement.query_row([path.to_string_lossy()], |row| {
+            Ok(Version {
+                device: row.get::<_, i64>(0)? as u64,
+                inode: row.get::<_, i64>(1)? as u64,
+                size: row.get::<_, i64>(2)? as u64,
+                changed: row.get(3)?,
+            })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// All of them, at the start.
+    pub fn sources(&self) -> anyhow::Result<Vec<(String, Version)>> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT path, device, inode, size, changed FROM sources")?;
+        let rows = statement.query_map([], |row| {
+            let version = Version {
+                device: row.get::<_, i64>(1)? as u64,
+                inode: row.get::<_, i64>(2)? as u64,
+                size: row.get::<_, i64>(3)? as u64,
+                changed: row.get(4)?,
+            };
+            Ok((row.get(0)?, version))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// A file was read: what job it is, or what is wrong with it.
+    pub fn set_source(
+        &self,
+        path: &Path,
+        version: Version,
+        job: Option<i64>,
+        problem: Option<&str>,
+    ) -> anyhow::Result<()> {
+        let sql = "INSERT OR REPLACE INTO sources (path, device, inode, size, changed, job, problem)
+            VALUES (?1,?2,?3,?4,?5,?6,?7)";
+        self.connection.prepare_cached(sql)?.execute(params![
+            path.to_string_lossy(),
+            version.device as i64,
+            version.inode as i64,
+            version.size as i64,
+            version.changed,
+            job,
+            problem
+        ])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! What happens once a second, and when a phase has ended: the journal, predictions, silent jobs, alarms.
+
+use crate::foresee;
+use crate::ingest::finished;
+use crate::job::{Origin, State};
+use crate::live::LiveJob;
+use crate::service::{Service, now};
+use crate::store::PredictionRow;
+use ftio_core::detect::detection::Detection;
+use serde_json::json;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+const SECOND: Duration = Duration::from_secs(1);
+/// The journal begins anew this often, or when it has grown to this size.
+const CHECKPOINT: Duration = Duration::from_secs(300);
+const LONGEST_JOURNAL: u64 = 32 << 20;
+/// Points of the small pictures.
+pub const SPARK: usize = 60;
+/// Running jobs that watchers are told of.
+const MOST_TOLD: usize = 300;
+/// A phase within this part of the period of what was foretold counts as right.
+const TOLERANCE: f64 = 0.1;
+
+/// Once a second until told to stop.
+pub fn run(service: &Service, stop: &AtomicBool) {
+    let mut checkpoint = Instant::now();
+    while !stop.load(Relaxed) {
+        let begun = Instant::now();
+        let flushed = service.flush_journal();
+        service
+            .stats
+            .problem("journal", flushed.err().map(|error| format!("the journal cannot be written: {error}")));
+        let long = service.running().journal.length() > LONGEST_JOURNAL;
+        if long || checkpoint.elapsed() >= CHECKPOINT {
+            checkpoint = Instant::now();
+            let done = service.checkpoint();
+            service
+                .stats
+                .problem("series", done.err().map(|error| format!("series cannot be written: {error}")));
+        }
+        end_silent(service);
+        crate::alarms::look(service);
+        tell(service);
+        while begun.elapsed() < SECOND && !stop.load(Relaxed) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// A pushed job that says nothing any more has ended somehow.
+fn end_silent(service: &Service) {
+    let longest = service.config.silence.as_secs_f64();
+    let time = now();
+    let silent: Vec<i64> = {
+        let running = service.running();
+        let is_silent = |job: &&LiveJob| {
+            job.row.origin != Origin::Trace && job.connections == 0 && time - job.last > longest
+        };
+        running.jobs.values().filter(is_silent).map(|job| job.row.id).collect()
+    };
+    for id in silent {
+        let done = finished::pushed(service, id, State::Lost);
+        service.stats.problem("database", done.err().map(|error| error.to_string()));
+    }
+}
+
+/// Tell watchers what running jobs do, once a second for all of them.
+fn tell(service: &Service) {
+    if service.events.receiver_count() == 0 {
+        return;
+    }
+    let time = now();
+    let mut jobs: Vec<(f64, Option<u32>, String)> = {
+        let running = service.running();
+        running
+            .jobs
+            .values()
+            .map(|job| (job.rate(time), job.row.owner, brief(job, time).to_string()))
+            .collect()
+    };
+    // Those that move most, if there are too many to be shown.
+    jobs.sort_by(|a, b| b.0.total_cmp(&a.0));
+    jobs.truncate(MOST_TOLD);
+    service.tell_jobs(time, jobs.into_iter().map(|(_, owner, job)| (owner, job)).collect());
+}
+
+/// A running job in a few numbers.
+pub fn brief(job: &LiveJob, time: f64) -> serde_json::Value {
+    let next = job.detection.as_ref().and_then(|found| found.next_phase);
+    json!({
+        "id": job.row.id,
+        "jobid": job.row.desc.jobid,
+        "origin": job.row.origin,
+        "app": job.row.app,
+        "size": job.row.desc.size,
+        "start": job.row.start,
+        "rate": job.rate(time),
+        "written_bytes": job.row.written_bytes,
+        "read_bytes": job.row.read_bytes,
+        "period": job.detection.as_ref().and_then(|found| found.period),
+        "confidence": job.detection.as_ref().map(|found| found.confidence),
+        "next_start": next.map(|next| job.row.start + next.start),
+        "next_end": next.map(|next| job.row.start + next.end),
+        "next_bytes": next.map(|next| next.bytes),
+        "lag": time - job.last,
+        "spark": job.spark(time, SPARK),
+    })
+}
+
+/// Look at the period of jobs whose phase has ended, until told to stop.
+pub fn predict(service: &Service, stop: &AtomicBool) {
+    while !stop.load(Relaxed) {
+        let due: Vec<i64> = {
+            let running = service.running();
+            let due = running.jobs.values().filter(|job| job.is_due() && job.row.origin != Origin::Node);
+            due.map(|job| job.row.id).collect()
+        };
+        for id in &due {
+            let done = predict_job(service, *id);
+            service.stats.problem("database", done.err().map(|error| error.to_string()));
+        }
+        std::thread::sleep(Duration::from_millis(if due.is_empty() { 200 } else { 10 }));
+    }
+}
+
+fn predict_job(service: &Service, id: i64) -> anyhow::Result<()> {
+    let Some(job) = service.running().jobs.get(&id).cloned() else { return Ok(()) };
+    let begun = Instant::now();
+    let known = job.known;
+    let found = foresee::of_bytes(&job.row.desc.jobid, &job.series, job.row.desc.size, known);
+    service.stats.prediction(begun.elapsed().as_secs_f64());
+    let mut outstanding = None;
+    if let Some(found) = &found {
+        judge(service, &job, found);
+        outstanding = keep(service, &job, found, known)?;
+    }
+    if let Some(job) = service.running().jobs.get_mut(&id) {
+        job.looked(known);
+        job.outstanding = outstanding;
+        if let Some(found) = &found {
+            (job.row.period, job.row.confidence) = (found.period, found.period.map(|_| found.confidence));
+            job.row.io_share = found.characterization.r_io_of_job;
+        }
+        job.detection = found;
+    }
+    Ok(())
+}
+
+/// Keep what was foretold. Its number, and when it was made in job time.
+fn keep(
+    service: &Service,
+    job: &LiveJob,
+    found: &Detection,
+    known: f64,
+) -> anyhow::Result<Option<(i64, f64)>> {
+    let Some(next) = found.next_phase.filter(|next| !next.provisional) else { return Ok(None) };
+    let at = |time: f64| job.row.start + time;
+    let row = PredictionRow {
+        id: 0,
+        job: job.row.id,
+        made: at(known),
+        start: at(next.start),
+        low: at(next.start_low),
+        high: at(next.start_high),
+        end: at(next.end),
+        bytes: next.bytes as f64,
+        period: found.period,
+        confidence: found.confidence,
+        came: None,
+        hit: None,
+    };
+    let id = service.writer().insert_prediction(&row)?;
+    Ok(Some((id, known)))
+}
+
+/// Was the last prediction right? The first phase after it tells.
+pub fn judge(service: &Service, job: &LiveJob, found: &Detection) {
+    let Some((id, made)) = job.outstanding else { return };
+    let before = job.detection.as_ref();
+    let Some(next) = before.and_then(|before| before.next_phase) else { return };
+    let Some(came) = found.phases.iter().map(|phase| phase.start).find(|start| *start > made) else { return };
+    let near = before.and_then(|before| before.period).map_or(0.0, |period| TOLERANCE * period);
+    let hit = (next.start_low..=next.start_high).contains(&came) || (came - next.start).abs() <= near;
+    let judged = service.writer().judge_prediction(id, job.row.start + came, hit);
+    service.stats.problem("database", judged.err().map(|error| error.to_string()));
+}

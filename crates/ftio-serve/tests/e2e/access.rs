@@ -1,0 +1,224 @@
+//! Who may see and do what, and what is refused.
+
+use crate::server::{Server, config, ioskel};
+use ftio_serve::config::{Token, parse_access};
+use ftio_serve::http::routes::{Method, Needs, ROUTES};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+const USER: &str = "token-of-a-user-0001";
+const OPERATOR: &str = "token-of-an-operator";
+const AGENT: &str = "token-of-an-agent-01";
+const METRICS: &str = "token-of-prometheus1";
+
+fn server() -> (Server, tempfile::TempDir, tempfile::TempDir) {
+    let (data, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::write(watched.path().join("a"), ioskel(2, "foreign", "/bin/app")).unwrap();
+    let mut config = config(data.path());
+    config.watch = vec![watched.path().to_owned()];
+    let lines = [(USER, "user"), (OPERATOR, "operator"), (AGENT, "agent"), (METRICS, "metrics")];
+    let text: String = lines.iter().map(|(token, role)| format!("{token} {role} uid:4000000001\n")).collect();
+    config.tokens = parse_access(&text).unwrap().tokens;
+    assert_eq!(
+        config.tokens[USER],
+        Token {
+            name: "uid:4000000001".into(),
+            role: ftio_serve::viewer::Role::User,
+            uid: Some(4_000_000_001)
+        }
+    );
+    let server = Server::start(config);
+    server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() == 1));
+    (server, data, watched)
+}
+
+fn bearer(token: &str) -> String {
+    format!("Authorization: Bearer {token}\r\nContent-Type: application/json\r\n")
+}
+
+/// All ways × all roles: nobody learns of a job that is not theirs.
+#[test]
+fn other_users_jobs_are_not_there() {
+    let (server, _data, _watched) = server();
+    for route in ROUTES.iter().filter(|route| route.path != "/api/v1/events") {
+        let parameters: Vec<String> = route
+            .parameters
+            .iter()
+            .map(|name| name.trim_end_matches('?'))
+            .filter(|name| {
+                ["jobid", "job", "app", "metric", "metricid", "filter", "size", "ranks", "start", "end"]
+                    .contains(name)
+            })
+            .map(|name| match name {
+                "jobid" | "job" => format!("{name}=foreign"),
+                "app" => "app=app".to_owned(),
+                "size" | "ranks" | "end" => format!("{name}=4"),
+                "start" => "start=1".to_owned(),
+                _ => format!("{name}=written_bytes"),
+            })
+            .collect();
+        let url = format!("{}?{}", route.path.replace("{id}", "1"), parameters.join("&"));
+        let method = match route.method {
+            Method::Get => "GET",
+            Method::Post | Method::Change => "POST",
+            Method::Delete => "DELETE",
+        };
+        let (status, body) = server.with(method, &url, &bearer(USER), "");
+        // What was asked may be said again.
+        let echo = body.contains("foreign: no such job") || body.contains("foreign: not in the queue");
+        assert!(echo || !body.contains("foreign"), "{method} {url}: {status} {body}");
+        if route.needs == Needs::Admin {
+            assert_eq!(status, 403, "{method} {url}");
+        }
+        if route.needs == Needs::Jobs {
+            for token in [AGENT, METRICS] {
+                assert_eq!(server.with(method, &url, &bearer(token), "").0, 403, "{method} {url}");
+            }
+        }
+        let wrong = server.with(method, &url, &bearer("no-such-token-at-all"), "").0;
+        assert!(wrong == 401 || route.needs == Needs::Nothing, "{method} {url}: {wrong}");
+    }
+    let jobs = |token: &str| -> Value {
+        serde_json::from_str(&server.with("GET", "/api/v1/jobs", &bearer(token), "").1).unwrap()
+    };
+    assert_eq!(jobs(OPERATOR)["jobs"].as_array().unwrap().len(), 1);
+    assert_eq!(jobs(USER)["jobs"].as_array().unwrap().len(), 0);
+    assert_eq!(server.with("GET", "/metrics", &bearer(METRICS), "").0, 200);
+    let push = json!({"job": {"jobid": "x"}, "metrics": {"a": 1}}).to_string();
+    assert_eq!(server.with("POST", "/api/v1/push", &bearer(AGENT), &push).0, 403, "an agent is no job");
+    let push = json!({"node": "n1", "metrics": {"node_load1": 1}}).to_string();
+    assert_eq!(server.with("POST", "/api/v1/push", &bearer(AGENT), &push).0, 200);
+}
+
+#[test]
+fn pages_of_others_may_not_ask() {
+    let (server, _data, _watched) = server();
+    let own = format!("http://{}", server.address);
+    for (headers, status) in [
+        ("Sec-Fetch-Site: cross-site\r\n".to_owned(), 403),
+        ("Sec-Fetch-Site: same-site\r\n".to_owned(), 403),
+        ("Origin: http://evil.example\r\n".to_owned(), 403),
+        ("Origin: null\r\n".to_owned(), 403),
+        (format!("Origin: {own}\r\nSec-Fetch-Site: same-origin\r\n"), 200),
+        ("Sec-Fetch-Site: none\r\n".to_owned(), 200),
+    ] {
+        let headers = headers + "Content-Type: application/json\r\n";
+        assert_eq!(server.with("GET", "/job/list", &headers, "").0, status, "{headers}");
+        let alarm =
+            json!({"name": "a", "target": "b", "metric": "c", "operation": ">", "value": 1}).to_string();
+        assert_eq!(server.with("POST", "/alarms/add", &headers, &alarm).0, status, "{headers}");
+    }
+    // A form of another page can send text, and nothing else without asking.
+    let form = server.with("POST", "/alarms/add", "Content-Type: text/plain\r\n", "{}");
+    assert_eq!(form.0, 415);
+    for host in ["evil.example", "evil.example:1337", "", "127.0.0.1.evil.example"] {
+        let request = format!("GET /job/list HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        assert_eq!(server.raw(&request).0, 421, "{host}");
+    }
+    for path in [
+        "/alarms/del?target=a&name=b",
+        "/set?key=a&value=1",
+        "/accumulate?key=a&value=1",
+        "/push?key=a",
+        "/join?to=169.254.169.254",
+        "/join/multiple",
+        "/pivot",
+        "/remove",
+        "/leave",
+        "/disconnect",
+    ] {
+        assert_eq!(server.get(path).0, 405, "GET {path}");
+    }
+    assert_eq!(server.post("/join", &json!({"to": "169.254.169.254:80"})).0, 403);
+    let (_, head, _) =
+        server.raw(&format!("GET / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.address));
+    for wanted in [
+        "content-security-policy: default-src 'none'",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
+    ] {
+        assert!(head.contains(wanted), "{wanted}: {head}");
+    }
+    assert!(!head.to_lowercase().contains("access-control"), "{head}");
+}
+
+#[test]
+fn the_token_of_the_first_visit_becomes_a_cookie() {
+    let (server, _data, _watched) = server();
+    let host = server.address;
+    let visit = |query: &str| {
+        server.raw(&format!("GET /{query} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
+    };
+    let (status, head, _) = visit(&format!("?token={OPERATOR}"));
+    assert_eq!(status, 303);
+    assert!(head.contains("HttpOnly; SameSite=Strict") && head.contains("location: /\r\n"), "{head}");
+    assert_eq!(visit("?token=wrong").0, 401);
+    let cookie = format!("Cookie: a=b; ftio_token={USER}\r\n");
+    let you = server.with("GET", "/api/v1/version", &cookie, "").1;
+    assert!(you.contains("\"role\":\"user\""), "{you}");
+}
+
+#[test]
+fn what_was_asked_by_get_works_if_told_so() {
+    let data = tempfile::tempdir().unwrap();
+    let mut config = config(data.path());
+    config.compat_get = true;
+    let server = Server::start(config);
+    assert_eq!(server.get("/accumulate?key=a&value=2&job=j").0, 200);
+    assert_eq!(server.get("/accumulate?key=a&value=3&job=j").0, 200);
+    let job = server.json("/job?job=j");
+    assert_eq!(job["counters"][0]["ctype"]["Counter"]["value"], 5.0);
+    let cross = server.with(
+        "GET",
+        "/accumulate?key=a&value=3&job=j",
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n",
+        "",
+    );
+    assert_eq!(cross.0, 403, "not by a link on another page");
+}
+
+/// Clients that send nothing, or a byte now and then, do not keep others from being served.
+#[test]
+fn slow_clients_stop_nobody() {
+    let data = tempfile::tempdir().unwrap();
+    let mut config = config(data.path());
+    config.connections_per_peer = 250;
+    let server = Server::start(config);
+    let mut slow: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(server.address).unwrap()).collect();
+    for stream in &mut slow {
+        stream.write_all(b"GET /job/list HTTP/1.1\r\nHo").unwrap();
+    }
+    assert_eq!(server.get("/job/list").0, 200);
+    // More than there is room for are turned away.
+    let more: Vec<TcpStream> = (0..80).map(|_| TcpStream::connect(server.address).unwrap()).collect();
+    std::thread::sleep(Duration::from_millis(300));
+    let refused = more.iter().filter(|stream| {
+        stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        matches!((&mut &**stream).read(&mut [0; 1]), Ok(0))
+    });
+    assert!(refused.count() >= 25);
+    drop((slow, more));
+    server.wait("/job/list", |list| list.is_array());
+}
+
+#[test]
+fn long_and_broken_requests_are_refused() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(config(data.path()));
+    let long = format!("GET /{} HTTP/1.1\r\nHost: {}\r\n\r\n", "x".repeat(64 << 10), server.address);
+    let status = server.raw(&long).0;
+    assert!(status >= 400 || status == 0, "{status}");
+    let (status, _) = server.post("/alarms/add", &json!({"name": "x".repeat(2 << 20)}));
+    assert_eq!(status, 413);
+    for body in
+        ["{", "[]", "null", "{\"metrics\": 3}", "{\"job\": {\"jobid\": 7}}", "{\"job\":{\"jobid\":\"\"}}"]
+    {
+        let (status, _) = server.with("POST", "/api/v1/push", "Content-Type: application/json\r\n", body);
+        assert_eq!(status, 400, "{body}");
+    }
+    let (status, _, _) = server.raw("nonsense\r\n\r\n");
+    assert!(status == 400 || status == 0);
+    assert_eq!(server.get("/healthz").0, 200);
+}

@@ -1,0 +1,129 @@
+//! Traces that appear below a watched directory become jobs, profiles and models.
+
+use crate::server::{Server, config, ioskel};
+use serde_json::Value;
+use std::path::Path;
+
+const COMMAND: &str = "/opt/bin/ioskel ioskel.100ms.512k.15.100";
+
+fn runs(folder: &Path) {
+    for ranks in [1, 2, 4, 8] {
+        let name = format!("tmio_{}_{ranks}.msgpack", 100 + ranks);
+        std::fs::write(folder.join(name), ioskel(ranks, &(100 + ranks).to_string(), COMMAND)).unwrap();
+    }
+}
+
+fn equation(models: &Value, name: &str) -> String {
+    let all = models.as_array().unwrap();
+    let found = all.iter().find(|model| model[0] == name).unwrap_or_else(|| panic!("{name}: {models}"));
+    found[1].as_str().unwrap().to_owned()
+}
+
+/// The check of the paper's figures: without any command, the formula of what is written and read.
+#[test]
+fn four_runs_give_the_models_of_the_paper() {
+    let (data, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut config = config(data.path());
+    config.watch = vec![watched.path().to_owned()];
+    let server = Server::start(config);
+    runs(watched.path());
+    let profiles = server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() == 4));
+    assert_eq!(profiles[0]["jobid"], "108", "the latest first");
+    assert_eq!(profiles[0]["nodelist"], "node0,node1");
+    assert_eq!(profiles[0]["command"], COMMAND);
+
+    let models = server.json("/model/get?jobid=101");
+    assert_eq!(equation(&models, "write_sync->total_bytes"), "4194304.0 * size^(1)");
+    assert_eq!(equation(&models, "read_sync->total_bytes"), "3670016.0 * size^(1)");
+    assert_eq!(equation(&models, "written_bytes"), "4194304.0 * size^(1)");
+    assert_eq!(server.json("/model/get?job=108"), models, "job and jobid are the same");
+    assert_eq!(server.json("/model/get"), models, "there is only one application");
+    for (metric, exact) in [("write_sync->total_bytes", 268_435_456.0), ("read_bytes", 234_881_024.0)] {
+        let path = format!("/model/evaluate?jobid=102&size=64&metric={}", metric.replace('>', "%3E"));
+        assert_eq!(server.json(&path)["value"], exact, "{metric}");
+    }
+    let curve = server.json("/model/plot?jobid=101&metric=written_bytes&start=1&end=4");
+    assert_eq!(curve, serde_json::json!([[1.0, 4_194_304.0], [2.0, 8_388_608.0], [3.0, 12_582_912.0]]));
+    let points = server.json("/profiles/points?jobid=101");
+    assert_eq!(points["written_bytes"][3], serde_json::json!([8.0, 33_554_432.0]));
+    let (_, lines) = server.get("/profiles/extrap?jobid=101");
+    assert!(lines.lines().all(|line| line.starts_with("{\"params\":{\"size\":")), "{lines}");
+
+    // A run with other arguments is another application.
+    std::fs::write(watched.path().join("other.msgpack"), ioskel(4, "200", "/opt/bin/ioskel other")).unwrap();
+    server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() == 5));
+    assert_eq!(server.json("/model/get?jobid=101"), models);
+    assert_eq!(server.get("/model/get").0, 400, "which application?");
+    let apps = server.json("/api/v1/apps");
+    assert_eq!(apps["apps"].as_array().unwrap().len(), 2);
+
+    // All is there after a restart, and nothing is read twice.
+    server.stop();
+    let mut config = crate::server::config(data.path());
+    config.watch = vec![watched.path().to_owned()];
+    let server = Server::start(config);
+    assert_eq!(server.json("/model/get?jobid=101"), models);
+    assert_eq!(server.json("/profiles").as_array().unwrap().len(), 5);
+    let site = server.json("/api/v1/site?days=3660");
+    assert_eq!(site["users"][0]["jobs"], 5.0);
+}
+
+#[test]
+fn a_series_has_the_bytes_of_its_trace() {
+    let (data, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::create_dir(watched.path().join("deep")).unwrap();
+    std::fs::write(watched.path().join("deep/run.msgpack"), ioskel(4, "7", COMMAND)).unwrap();
+    let mut config = config(data.path());
+    config.watch = vec![watched.path().to_owned()];
+    let server = Server::start(config);
+    server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() == 1));
+    let names = server.json("/trace/metrics?jobid=7");
+    assert_eq!(
+        names,
+        serde_json::json!(["read_bytes", "read_operations", "write_operations", "written_bytes"])
+    );
+    let points = server.json("/trace/plot?jobid=7&filter=written_bytes");
+    assert_eq!(points.as_array().unwrap().last().unwrap()[1], 16_777_216.0);
+    let rates = server.json("/trace/plot?jobid=7&filter=written_bytes&derivate=1");
+    let step = points[1][0].as_f64().unwrap() - points[0][0].as_f64().unwrap();
+    let sum: f64 = rates.as_array().unwrap().iter().map(|point| point[1].as_f64().unwrap() * step).sum();
+    assert_eq!(sum, 16_777_216.0);
+    assert_eq!(step.log2().fract(), 0.0, "the period is a power of two");
+    let jobs = server.json("/api/v1/jobs?q=ioskel");
+    let id = jobs["jobs"][0]["id"].as_i64().unwrap();
+    assert_eq!(jobs["jobs"][0]["high_findings"], 1);
+    let series = server.json(&format!("/api/v1/jobs/{id}/series?points=10"));
+    assert!(series["points"].as_array().unwrap().len() <= 10);
+    assert_eq!(server.get(&format!("/api/v1/jobs/{id}/report.html")).0, 200);
+    assert_eq!(server.json(&format!("/api/v1/jobs/{id}/findings"))["findings"][0]["id"], "small-writes");
+}
+
+/// Whatever lies in a watched directory: it is left alone, and does not stop the others.
+#[test]
+fn odd_files_do_no_harm() {
+    let (data, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let secret = tempfile::tempdir().unwrap();
+    std::fs::write(secret.path().join("trace"), ioskel(2, "secret", COMMAND)).unwrap();
+    let at = |name: &str| watched.path().join(name);
+    std::os::unix::fs::symlink(secret.path().join("trace"), at("link")).unwrap();
+    std::os::unix::fs::symlink(secret.path(), at("folder")).unwrap();
+    std::process::Command::new("mkfifo").arg(at("fifo")).status().unwrap();
+    std::fs::write(at("text"), "hello").unwrap();
+    std::fs::write(at("half"), &ioskel(2, "half", COMMAND)[..200]).unwrap();
+    let sparse = std::fs::File::create(at("sparse")).unwrap();
+    sparse.set_len(1 << 40).unwrap();
+    std::fs::create_dir(at("x.parts")).unwrap();
+    std::os::unix::fs::symlink(secret.path().join("trace"), at("x.parts/node")).unwrap();
+    std::fs::write(at("good"), ioskel(2, "good", COMMAND)).unwrap();
+    let mut config = config(data.path());
+    config.watch = vec![watched.path().to_owned(), watched.path().join("not there")];
+    let server = Server::start(config);
+    server.wait("/profiles", |all| all.as_array().is_some_and(|all| !all.is_empty()));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let jobs = server.json("/api/v1/jobs");
+    let ids: Vec<&str> =
+        jobs["jobs"].as_array().unwrap().iter().map(|job| job["jobid"].as_str().unwrap()).collect();
+    assert!(ids.contains(&"good") && !ids.contains(&"secret"), "{ids:?}");
+    let (status, body) = server.get("/readyz");
+    assert!(status == 503 && body.contains("not there"), "a directory that is not there is told: {body}");
+}
