@@ -82,11 +82,12 @@ impl Tally {
         let copying: f64 = active().map(|(from, to)| to - from).sum();
         let overlapping: f64 = active().map(|(from, to)| overlap(phases, from, to)).sum();
         let after = |(from, to): (f64, f64)| self.ended.map_or(0.0, |end| (to - from.max(end)).max(0.0));
+        // The sum of nothing is -0, which reads oddly.
         Report {
-            seconds_copying: copying,
-            seconds_overlap: overlapping,
+            seconds_copying: copying + 0.0,
+            seconds_overlap: overlapping + 0.0,
             share_in_quiet: (copying > 0.0).then(|| 1.0 - overlapping / copying),
-            seconds_after_end: active().map(after).sum(),
+            seconds_after_end: active().map(after).sum::<f64>() + 0.0,
             phases: phases.len() as u64,
             ..self.report.clone()
         }
