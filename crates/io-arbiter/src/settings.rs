@@ -28,7 +28,7 @@ pub struct Settings {
     pub leases: Leases,
     /// Who first.
     pub order: Order,
-    /// How long a job may have to wait; `None`: twice its period, within [`PATIENCE`].
+    /// How long a job may have to wait; `None`: twice its period, within bounds.
     pub patience: Option<f64>,
     /// How long a job holds while others of its set wait; `None`: twice the median phase of the set.
     pub turn: Option<f64>,

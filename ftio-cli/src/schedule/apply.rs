@@ -22,7 +22,7 @@ const HEADING: &str = "Turns by the file system's own means";
 
 /// How turns are applied.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ApplyArgs {
     /// Apply the turns of an arbiter: by rules of Lustre's NRS TBF policy, by weights or limits of cgroups,
     /// or by a command of the site's
     #[arg(long, value_name = "MEANS", value_enum, requires = "arbiter", help_heading = HEADING)]
@@ -137,7 +137,7 @@ impl std::fmt::Display for Action {
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// Applies turns until it is interrupted; then everything is taken back.
-pub fn run(args: &Args) -> anyhow::Result<Exit> {
+pub fn run(args: &ApplyArgs) -> anyhow::Result<Exit> {
     let (Some(means), Some(address)) = (args.apply, &args.arbiter) else {
         return Err(wrong_usage("--apply needs --arbiter ADDRESS"));
     };
@@ -180,7 +180,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     lost.map_or(Ok(Exit::Done), Err)
 }
 
-fn check(args: &Args, means: Means) -> anyhow::Result<()> {
+fn check(args: &ApplyArgs, means: Means) -> anyhow::Result<()> {
     match means {
         Means::Cgroup if !args.cgroup.as_ref().is_some_and(|directory| directory.contains("{job}")) => {
             Err(wrong_usage("--apply cgroup needs --cgroup DIR with {job} in it"))
@@ -193,7 +193,7 @@ fn check(args: &Args, means: Means) -> anyhow::Result<()> {
 }
 
 /// Does what has changed.
-fn apply(args: &Args, means: Means, known: &mut BTreeMap<String, Turn>, now: BTreeMap<String, Turn>) {
+fn apply(args: &ApplyArgs, means: Means, known: &mut BTreeMap<String, Turn>, now: BTreeMap<String, Turn>) {
     let gone: Vec<String> = known.keys().filter(|job| !now.contains_key(*job)).cloned().collect();
     let changes = now.iter().map(|(job, turn)| (job.clone(), *turn));
     let changes: Vec<(String, Turn)> = changes.chain(gone.into_iter().map(|job| (job, Turn::Gone))).collect();
@@ -222,7 +222,7 @@ fn is_plain(job: &str) -> bool {
     !job.is_empty() && job.len() <= 64 && job.chars().all(fine)
 }
 
-fn actions(args: &Args, means: Means, job: &str, before: Option<Turn>, turn: Turn) -> Vec<Action> {
+fn actions(args: &ApplyArgs, means: Means, job: &str, before: Option<Turn>, turn: Turn) -> Vec<Action> {
     match means {
         Means::LustreTbf => {
             let rate = if turn == Turn::Closed { args.closed_rate } else { args.open_rate };
@@ -306,10 +306,10 @@ mod tests {
     #[derive(clap::Parser)]
     struct Line {
         #[command(flatten)]
-        args: Args,
+        args: ApplyArgs,
     }
 
-    fn args(line: &str) -> Args {
+    fn args(line: &str) -> ApplyArgs {
         Line::try_parse_from(line.split(' ')).unwrap().args
     }
 

@@ -60,7 +60,7 @@ pub struct Args {
     pub traces: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub apply: apply::Args,
+    pub apply: apply::ApplyArgs,
 
     /// The job's id, if there is one trace [default: $IOSETS_JOB_ID if there is one trace; what the trace
     /// says; $SLURM_JOB_ID if there is one trace; the trace's name]

@@ -85,7 +85,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub alarms: Option<PathBuf>,
 
-    /// Ask Slurm: squeue[:SECONDS] (at least 30), or jobcomp:FILE; may be given several times
+    /// Ask Slurm: squeue, squeue:SECONDS (at least 30), or jobcomp:FILE; may be given several times
     #[arg(long, value_name = "HOW", value_parser = slurm)]
     pub slurm: Vec<Slurm>,
 

@@ -73,8 +73,10 @@ pub fn metrics(context: &Context) -> Result {
         let bytes = |job: &LiveJob| job.row.written_bytes + job.row.read_bytes;
         jobs.sort_by(|a, b| bytes(b).total_cmp(&bytes(a)));
         let all = jobs.len();
-        let sums: Vec<f64> =
-            OF_JOBS[..4].iter().map(|(.., value)| jobs.iter().filter_map(|job| value(job)).sum()).collect();
+        let sums: Vec<f64> = OF_JOBS[..4]
+            .iter()
+            .map(|(.., value)| jobs.iter().filter_map(|job| value(job)).sum::<f64>() + 0.0)
+            .collect();
         jobs.truncate(service.config.metrics_jobs);
         one_of_each_id(&mut jobs);
         of_jobs(&mut out, &jobs, service.config.metrics_users);

@@ -66,7 +66,7 @@ impl Journal {
         self.next = self.next.max(last + 1);
     }
 
-    /// Take a record; it is on disk after the next [`flush`](Self::flush).
+    /// Take a record; it is on disk when the next [`frame`](Self::frame) has been written.
     pub fn add(&mut self, job: i64, t: f64, values: Vec<Change>) -> u64 {
         let n = self.next;
         self.next += 1;
