@@ -155,8 +155,8 @@ fn prometheus(report: &Report) -> String {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
         for job in &report.jobs {
             if let Some(value) = get(job) {
-                let id = job.job.replace('\\', "\\\\").replace('"', "\\\"");
-                let _ = writeln!(text, "{name}{{job=\"{id}\",run=\"{}\"}} {value}", job.run);
+                let id = job.job.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+                let _ = writeln!(text, "{name}{{jobid=\"{id}\",run=\"{}\"}} {value}", job.run);
             }
         }
     }
@@ -179,8 +179,8 @@ mod tests {
         };
         let report = Report { jobs: vec![job], waiting: 1, ..Report::default() };
         let text = table(&report, Style::for_stderr());
-        assert!(text.contains("waiting") && text.contains("19.2 s"), "{text}");
+        assert!(text.contains("waiting") && text.contains("19.20 s"), "{text}");
         let text = prometheus(&report);
-        assert!(text.contains("ftio_turn_waiting_seconds{job=\"47\\\"11\",run=\"0f\"} 1.5\n"), "{text}");
+        assert!(text.contains("ftio_turn_waiting_seconds{jobid=\"47\\\"11\",run=\"0f\"} 1.5\n"), "{text}");
     }
 }
