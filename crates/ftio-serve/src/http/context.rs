@@ -1,5 +1,6 @@
 //! A question and its answer, without anything of HTTP that handlers need not know.
 
+use crate::ingest::push::NotTaken;
 use crate::job::JobDesc;
 use crate::service::Service;
 use crate::store::JobRow;
@@ -78,6 +79,15 @@ impl Fault {
 impl From<anyhow::Error> for Fault {
     fn from(error: anyhow::Error) -> Self {
         Fault::new(503, format!("the data cannot be read or written: {error}"))
+    }
+}
+
+impl From<NotTaken> for Fault {
+    fn from(error: NotTaken) -> Self {
+        match error {
+            NotTaken::Wrong(text) => bad(text),
+            NotTaken::NotStored(text) => Fault::new(503, text),
+        }
     }
 }
 

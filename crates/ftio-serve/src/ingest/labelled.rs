@@ -1,6 +1,6 @@
 //! Values with labels, as Prometheus has them: which job or node they belong to, and under which name.
 
-use super::push::{PushKind, apply, job};
+use super::push::{NotTaken, PushKind, apply, job};
 use crate::job::{JobDesc, Origin};
 use crate::service::Service;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ impl Sample {
 }
 
 /// Take them in. How many were taken, and how many not.
-pub fn take(service: &Service, samples: &[Sample], owner: Option<u32>) -> Result<(usize, usize), String> {
+pub fn take(service: &Service, samples: &[Sample], owner: Option<u32>) -> Result<(usize, usize), NotTaken> {
     let (mut taken, mut refused) = (0, 0);
     let mut jobs: BTreeMap<String, i64> = BTreeMap::new();
     for sample in samples {

@@ -55,6 +55,41 @@ const MOST_VALUES: usize = 100_000;
 const SINCE_1970: f64 = 1e8;
 const COUNTERS: [&str; 4] = ["_total", "_bytes", "_operations", "_seconds"];
 
+/// Why values are not taken.
+#[derive(Debug)]
+pub enum NotTaken {
+    /// They are wrong: there is no use in sending them again.
+    Wrong(String),
+    /// They cannot be stored now, say because the disk is full: they may be sent again.
+    NotStored(String),
+}
+
+impl From<&str> for NotTaken {
+    fn from(text: &str) -> Self {
+        NotTaken::Wrong(text.to_owned())
+    }
+}
+
+impl From<String> for NotTaken {
+    fn from(text: String) -> Self {
+        NotTaken::Wrong(text)
+    }
+}
+
+impl std::fmt::Display for NotTaken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (NotTaken::Wrong(text) | NotTaken::NotStored(text)) = self;
+        f.write_str(text)
+    }
+}
+
+/// Whether something could be written to the database; a problem of the service if not.
+fn stored<T>(service: &Service, done: anyhow::Result<T>) -> Result<T, NotTaken> {
+    let text = done.as_ref().err().map(|error| format!("the database cannot be written: {error}"));
+    service.stats.problem("database", text.clone());
+    done.map_err(|_| NotTaken::NotStored(text.unwrap_or_default()))
+}
+
 /// What a push did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
@@ -65,7 +100,7 @@ pub struct Taken {
 }
 
 /// Take in what somebody pushes; `owner` is who.
-pub fn take(service: &Service, push: &Push, owner: Option<u32>) -> Result<Taken, String> {
+pub fn take(service: &Service, push: &Push, owner: Option<u32>) -> Result<Taken, NotTaken> {
     let count: usize = push
         .metrics
         .values()
@@ -75,7 +110,7 @@ pub fn take(service: &Service, push: &Push, owner: Option<u32>) -> Result<Taken,
         })
         .sum();
     if count > MOST_VALUES {
-        return Err(format!("{count} values: at most {MOST_VALUES} in one push"));
+        return Err(format!("{count} values: at most {MOST_VALUES} in one push").into());
     }
     let (desc, origin) = match &push.node {
         Some(node) => (node_desc(node), Origin::Node),
@@ -108,7 +143,7 @@ pub fn take(service: &Service, push: &Push, owner: Option<u32>) -> Result<Taken,
     }
     service.stats.pushes.add(1);
     if push.end || push.job.end_time > 0 {
-        finished::pushed(service, id, State::Finished).map_err(|error| error.to_string())?;
+        stored(service, finished::pushed(service, id, State::Finished))?;
     }
     Ok(taken)
 }
@@ -132,7 +167,12 @@ fn node_desc(node: &str) -> JobDesc {
 }
 
 /// The running job of that description, or a new one; its number.
-pub fn job(service: &Service, mut desc: JobDesc, origin: Origin, owner: Option<u32>) -> Result<i64, String> {
+pub fn job(
+    service: &Service,
+    mut desc: JobDesc,
+    origin: Origin,
+    owner: Option<u32>,
+) -> Result<i64, NotTaken> {
     desc = desc.cleaned();
     if desc.jobid.is_empty() {
         return Err("expected a job with a jobid, or a node".into());
@@ -166,7 +206,7 @@ pub fn job(service: &Service, mut desc: JobDesc, origin: Origin, owner: Option<u
         row.app.clear();
     }
     // Under the lock: two pushes of a new job make one job.
-    row.id = service.writer().insert_job(&row).map_err(|error| error.to_string())?;
+    row.id = stored(service, service.writer().insert_job(&row))?;
     let id = row.id;
     let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
     running.jobs.insert(id, LiveJob::new(row, 0, time));
@@ -182,7 +222,7 @@ pub fn apply<'a>(
     time: f64,
     values: impl Iterator<Item = (&'a str, PushKind, f64)>,
     docs: impl Fn(&str) -> String,
-) -> Result<(usize, usize), String> {
+) -> Result<(usize, usize), NotTaken> {
     let budget = service.config.budget;
     let mut running = service.running();
     let running = &mut *running;

@@ -27,7 +27,7 @@ pub fn run(service: &Service, url: &str, stop: &AtomicBool) {
                 sample.labels.entry("instance".into()).or_insert_with(|| host.clone());
             }
             let owner = Some(rustix::process::geteuid().as_raw());
-            take(service, &samples, owner).map(|_| ())
+            take(service, &samples, owner).map(|_| ()).map_err(|error| error.to_string())
         });
         service.stats.problem(url, done.err().map(|error| format!("{url}: {error}")));
     }

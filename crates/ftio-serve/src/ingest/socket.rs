@@ -4,7 +4,7 @@
 //! `{"Value":{"name","value":ctype}}` with what was added. Who is at the other end is known from the kernel.
 
 use super::finished;
-use super::push::{self, PushKind};
+use super::push::{self, NotTaken, PushKind};
 use crate::job::{JobDesc, Origin, State};
 use crate::service::{Service, now};
 use serde::Deserialize;
@@ -110,7 +110,9 @@ async fn client(service: Arc<Service>, mut stream: UnixStream) {
             Ok(length) => length,
         };
         let taken = messages.take(&buffer[..length]);
-        let done = taken.and_then(|some| some.into_iter().try_for_each(|one| client.take(&service, one)));
+        let done = taken
+            .map_err(NotTaken::from)
+            .and_then(|some| some.into_iter().try_for_each(|one| client.take(&service, one)));
         if done.is_err() {
             service.stats.push_errors.add(1);
             break;
@@ -126,7 +128,7 @@ struct Client {
 }
 
 impl Client {
-    fn take(&mut self, service: &Service, message: Message) -> Result<(), String> {
+    fn take(&mut self, service: &Service, message: Message) -> Result<(), NotTaken> {
         match message {
             Message::JobDesc(desc) => {
                 let id = push::job(service, desc, Origin::Push, self.owner)?;

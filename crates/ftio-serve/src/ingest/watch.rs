@@ -5,6 +5,7 @@
 
 use super::follow::Followed;
 use super::{finished, trace};
+use crate::job::{LONGEST_COMMAND, clean};
 use crate::service::Service;
 use crate::store::Version;
 use std::collections::{BTreeMap, HashMap};
@@ -102,6 +103,8 @@ impl<'a> Watch<'a> {
             // It is no trace, or a damaged one: not again until it changes.
             Err(problem) => {
                 self.service.stats.trace_errors.add(1);
+                let name = clean(&path.to_string_lossy(), LONGEST_COMMAND);
+                eprintln!("ftio serve: {name}: {problem}; it is not read again until it changes");
                 self.service.writer().set_source(path, version, None, Some(&problem))
             }
         };

@@ -290,9 +290,7 @@ fn prometheus_understands_the_metrics() {
         .stderr(std::process::Stdio::piped())
         .spawn();
     let Ok(mut promtool) = promtool else {
-        assert!(std::env::var("STRICT").as_deref() != Ok("1"), "promtool is not installed");
-        eprintln!("SKIPPED prometheus_understands_the_metrics: promtool is not installed");
-        return;
+        return test_data::skip("prometheus_understands_the_metrics", "promtool is not installed");
     };
     std::io::Write::write_all(&mut promtool.stdin.take().unwrap(), text.as_bytes()).unwrap();
     let output = promtool.wait_with_output().unwrap();

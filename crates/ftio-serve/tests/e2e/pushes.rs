@@ -50,6 +50,29 @@ fn a_pushed_job_has_a_period_and_an_end() {
     assert_eq!(server.json("/profiles/points?jobid=sim")["written_bytes"], json!([[16.0, 45e9]]));
 }
 
+/// A push that is refused because the disk is full may be sent again, and is not the sender's fault:
+/// Prometheus gives up what it gets a 400 for.
+#[test]
+fn what_cannot_be_stored_may_be_sent_again() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(config(data.path()));
+    let database = rusqlite::Connection::open(data.path().join("jobs.db")).unwrap();
+    let full = "CREATE TRIGGER full BEFORE INSERT ON jobs BEGIN SELECT RAISE(FAIL, 'disk is full'); END";
+    database.execute_batch(full).unwrap();
+    let push = json!({"job": {"jobid": "7"}, "metrics": {"written_bytes": 5.0}});
+    let (status, answer) = server.post("/api/v1/push", &push);
+    assert_eq!(status, 503, "{answer}");
+    assert!(answer["error"].as_str().unwrap().contains("disk is full"), "{answer}");
+    let (status, answer) = server.get("/readyz");
+    assert!(status == 503 && answer.contains("disk is full"), "{status} {answer}");
+    assert_eq!(server.post("/api/v1/push", &json!({"job": {}, "metrics": {}})).0, 400);
+
+    database.execute_batch("DROP TRIGGER full").unwrap();
+    assert_eq!(server.post("/api/v1/push", &push).0, 200);
+    assert_eq!(server.get("/readyz").0, 200);
+    assert_eq!(server.json("/api/v1/running")["jobs"][0]["jobid"], "7");
+}
+
 #[test]
 fn clients_of_the_metric_proxy_are_understood() {
     let data = tempfile::tempdir().unwrap();

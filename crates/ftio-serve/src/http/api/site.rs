@@ -247,20 +247,20 @@ pub fn push(context: &Context) -> Result {
     if context.who.role == crate::viewer::Role::Agent && push.node.is_none() {
         return Err(Fault::new(403, "an agent tells of its node only"));
     }
-    let taken = take(&context.service, &push, context.who.uid).map_err(bad)?;
+    let taken = take(&context.service, &push, context.who.uid)?;
     Ok(Answer::json(
         &json!({"job": taken.job, "values": taken.values, "refused": taken.refused, "success": true}),
     ))
 }
 
-/// `/api/v1/write`. What cannot be read is 400, so that Prometheus does not send it again.
+/// `/api/v1/write`. What cannot be read is 400, so that Prometheus does not send it again; what cannot be
+/// stored is 503, so that it does.
 pub fn remote_write(context: &Context) -> Result {
     let samples = crate::ingest::remote_write::decode(&context.bytes).map_err(bad)?;
     let only_nodes = context.who.role == crate::viewer::Role::Agent;
     let samples: Vec<_> =
         samples.into_iter().filter(|sample| !only_nodes || !sample.labels.contains_key("jobid")).collect();
-    let (taken, refused) =
-        crate::ingest::labelled::take(&context.service, &samples, context.who.uid).map_err(bad)?;
+    let (taken, refused) = crate::ingest::labelled::take(&context.service, &samples, context.who.uid)?;
     Ok(Answer::json(&json!({"values": taken, "refused": refused})))
 }
 

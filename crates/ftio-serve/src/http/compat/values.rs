@@ -15,12 +15,12 @@ fn put(context: &Context, kind: PushKind, value: f64) -> Result<()> {
     let owner = context.who.uid;
     let desc = JobDesc { jobid: jobid.clone(), ..JobDesc::default() };
     let origin = if jobid == OWN { Origin::Node } else { Origin::Push };
-    let id = job(service, desc, origin, owner).map_err(bad)?;
+    let id = job(service, desc, origin, owner)?;
     let start = service.running().jobs.get(&id).map_or_else(now, |job| job.row.start);
     let doc = context.get("doc").unwrap_or_default();
     let (taken, _) =
-        apply(service, id, now() - start, std::iter::once((key.as_str(), kind, value)), |_| doc.clone())
-            .map_err(bad)?;
+        apply(service, id, now() - start, std::iter::once((key.as_str(), kind, value)), |_| doc.clone())?;
+
     if taken == 0 { Err(bad(format!("{key}: not taken: no number, or of another kind"))) } else { Ok(()) }
 }
 
