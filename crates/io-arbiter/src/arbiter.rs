@@ -69,6 +69,8 @@ pub struct Arbiter {
     totals: Totals,
     /// Nodes that have asked and were not answered yet.
     asked: Vec<NodeId>,
+    /// Nodes that have held for longer than they may without a sign, counted over several leases.
+    silent: Vec<NodeId>,
     messages: Vec<(NodeId, Message)>,
     phases: Vec<PhaseReport>,
     charged: f64,
@@ -109,6 +111,7 @@ impl Arbiter {
             waits: Waits::default(),
             totals: Totals::default(),
             asked: Vec::new(),
+            silent: Vec::new(),
             messages: Vec::new(),
             phases: Vec::new(),
             charged: 0.0,
@@ -304,10 +307,7 @@ impl Arbiter {
             let Some(job) = self.jobs.get_mut(index) else { continue };
             job.held += elapsed;
             self.times.charge(job.set, elapsed);
-            if let Some(phase) = &mut job.phase {
-                phase.held += elapsed;
-                phase.turn += elapsed;
-            }
+            self.dirty |= job.phase.as_mut().is_some_and(|phase| phase.hold(elapsed));
         }
     }
 

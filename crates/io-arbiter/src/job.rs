@@ -2,7 +2,7 @@
 
 use crate::arbiter::NodeId;
 use crate::bursts::Bursts;
-use crate::settings::{PATIENCE, PATIENCE_AT_FIRST, SHORT, Settings};
+use crate::settings::{PATIENCE, PATIENCE_AT_FIRST, SHORT, Settings, TURN};
 use crate::window::Window;
 use io_sets::rules::{DEFAULT, Priority, Set};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,8 +34,28 @@ pub(crate) struct Phase {
     /// Seconds of waiting that are over.
     pub(crate) waited: f64,
     pub(crate) revocations: u32,
-    /// It goes in any case: it has waited for too long, or is too short to wait.
+    /// It has waited for too long: it goes in any case.
     pub(crate) passes: bool,
+    /// It is expected to be too short to wait, and has not been longer yet.
+    pub(crate) short: bool,
+}
+
+impl Phase {
+    /// It needs no lease of its own.
+    pub(crate) fn goes_anyway(&self) -> bool {
+        self.passes || self.short
+    }
+
+    /// So many more seconds with a lease. Tells whether that made it longer than a short one may be: from
+    /// then on it takes turns as others do.
+    pub(crate) fn hold(&mut self, seconds: f64) -> bool {
+        self.held += seconds;
+        self.turn += seconds;
+        self.short && {
+            self.short = self.held <= TURN;
+            !self.short
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -128,7 +148,8 @@ impl Job {
                 turns: 0,
                 waited: 0.0,
                 revocations: 0,
-                passes: self.is_short(),
+                passes: false,
+                short: self.is_short(),
             });
             self.classify(now, settings);
         }
@@ -192,8 +213,12 @@ impl Job {
         Some((typical - done).max(0.02 * typical))
     }
 
-    /// Its phases are so short that taking turns costs more than it gains.
+    /// Its phases are so short that taking turns costs more than it gains. While one is under way, what it
+    /// was expected to be counts, until it is longer.
     pub(crate) fn is_short(&self) -> bool {
+        if let Some(phase) = &self.phase {
+            return phase.short;
+        }
         self.typical_bytes.zip(self.rate).is_some_and(|(bytes, rate)| bytes / rate < SHORT)
     }
 

@@ -1,6 +1,6 @@
 //! In which order jobs get leases: virtual time between sets, turns within a set.
 
-use crate::job::{Job, SetKey};
+use crate::job::{Job, Phase, SetKey};
 use crate::settings::{Order, SLICE, Settings, TURN};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +89,7 @@ pub(crate) fn order(
     let mut sets: BTreeMap<SetKey, Vec<usize>> = BTreeMap::new();
     for index in wanting {
         match jobs.get(index) {
-            Some(job) if !job.phase.as_ref().is_some_and(|phase| phase.passes) => {
+            Some(job) if !job.phase.as_ref().is_some_and(Phase::goes_anyway) => {
                 sets.entry(job.set).or_default().push(*index);
             }
             _ => {}

@@ -62,7 +62,7 @@ pub(crate) const SIGN: f64 = 0.35;
 /// which is more than it gains.
 pub(crate) const SHORT: f64 = 0.025;
 
-/// The shortest turn.
+/// The shortest turn. A phase that was expected to be short and has held for longer takes turns too.
 pub(crate) const TURN: f64 = 1.0;
 
 /// How often things that change slowly are looked at.

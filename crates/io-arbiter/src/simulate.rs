@@ -84,7 +84,7 @@ pub fn run(jobs: &[SimulatedJob], system: FileSystem, until: f64, settings: Opti
         let Some(arbiter) = &mut arbiter else { continue };
         arbiter.settle(now);
         for (node, message) in arbiter.take_messages() {
-            clients[node as usize].receive(&message);
+            clients[node as usize].receive(now, &message);
         }
     }
     Outcome { courses: clients.into_iter().map(|client| client.end(until)).collect() }
@@ -132,14 +132,16 @@ impl Client {
         Message::new(kind).seq(self.seq).with(bytes as u64, b)
     }
 
-    fn receive(&mut self, message: &Message) {
+    fn receive(&mut self, now: f64, message: &Message) {
         match (message.kind, self.state) {
             (Kind::Grant, State::Waiting) => self.state = State::Working,
             (Kind::Revoke, State::Working) => {
                 // What it got so far is its answer.
                 (self.state, self.beat) = (State::Waiting, f64::NEG_INFINITY);
             }
-            (Kind::Revoke, _) => self.yields = None,
+            // Its phase ended a moment ago, which the arbiter does not know: it says so at its next turn.
+            (Kind::Revoke, State::Computing { .. }) => (self.yields, self.beat) = (None, f64::NEG_INFINITY),
+            (Kind::Grant, State::Computing { .. }) => self.yields = Some(now + GRACE),
             _ => {}
         }
     }

@@ -2,6 +2,7 @@
 
 use super::tell::phase_report;
 use super::{Arbiter, FORGOTTEN, NodeId};
+use crate::job::Phase;
 use crate::order::{self, rest};
 use crate::settings::{Order, SILENT};
 use lease_protocol::{COLLECTIVE_SLOTS, Kind, Message};
@@ -129,6 +130,10 @@ impl Arbiter {
             .filter(|(_, one)| one.silent + now - one.heard.max(one.granted) > SILENT)
             .map(|(node, _)| node)
             .collect();
+        // Those whose lease was asked back just before they had been silent for too long, unless they answered.
+        let asked_back = std::mem::take(&mut self.silent).into_iter();
+        let still = |node: &NodeId| self.nodes.get(node).is_some_and(|one| one.wants && one.silent > SILENT);
+        let lost: BTreeSet<NodeId> = asked_back.filter(still).chain(lost).collect();
         for node in lost {
             self.totals.silent += 1;
             // If it comes back, it has to ask.
@@ -174,7 +179,8 @@ impl Arbiter {
                 continue;
             };
             let turn = self.facts.get(&job.set).map_or(f64::INFINITY, |facts| facts.turn);
-            if let Some(phase) = job.phase.as_mut().filter(|phase| phase.turn >= turn && !phase.passes) {
+            if let Some(phase) = job.phase.as_mut().filter(|phase| phase.turn >= turn && !phase.goes_anyway())
+            {
                 phase.turn = 0.0;
                 phase.turns += 1;
                 job.slice_end = now;
@@ -233,7 +239,7 @@ impl Arbiter {
                 _ => {}
             }
         }
-        let passes = |index: &&usize| self.jobs[*index].phase.as_ref().is_some_and(|phase| phase.passes);
+        let passes = |index: &&usize| self.jobs[*index].phase.as_ref().is_some_and(Phase::goes_anyway);
         let passing = self.wanting.iter().filter(passes).copied();
         let go: Vec<usize> = top.into_iter().chain(passing).filter(|index| !self.jobs[index].holds).collect();
         let before = self.holders.clone();
@@ -273,6 +279,9 @@ impl Arbiter {
             // An honest node answers: if none comes, the next lease begins where this one ended.
             if !std::mem::replace(&mut one.waiting, true) {
                 one.silent += now - one.heard.max(one.granted);
+                if one.silent > SILENT {
+                    self.silent.push(*node);
+                }
             }
             self.messages.push((*node, Message::new(Kind::Revoke).seq(one.seq)));
             if !std::mem::replace(&mut one.hears, true) {
