@@ -32,8 +32,8 @@ struct Field {
     digits: usize,
     /// Digits after the point.
     after: usize,
-    /// Bytes that are neither digits nor the first point.
-    others: usize,
+    /// It has nothing but digits and at most one point.
+    is_number: bool,
 }
 
 /// Reads plain rows of one table.
@@ -114,43 +114,50 @@ impl PlainRows {
         Some((BandwidthPiece { start, end, bandwidth, bytes, rank, class }, length))
     }
 
-    /// Finds the fields of the first row and its length; `None` if it is not whole, empty, a comment, or has quotes.
+    /// Finds the fields of the first row and its length; `None` if it is not whole, empty, a comment, or has
+    /// quotes.
     #[inline]
     fn split(&mut self, buffer: &[u8]) -> Option<usize> {
         if matches!(buffer.first()?, b'#' | b'\n' | b'\r' | b' ' | b'\t') {
             return None;
         }
-        let mut field = Field::default();
-        let (mut count, mut point) = (0, false);
-        for (at, &byte) in buffer.iter().enumerate() {
-            if byte.is_ascii_digit() {
-                field.mantissa = field.mantissa.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
-                field.digits += 1;
-                field.after += usize::from(point);
-            } else if byte == self.separator || byte == b'\n' {
-                field.to = at;
-                if byte == b'\n' && at > field.from && buffer[at - 1] == b'\r' {
-                    field.to -= 1;
-                    field.others -= 1;
+        let (mut at, mut count) = (0, 0);
+        loop {
+            let from = at;
+            let (mut mantissa, mut after) = (0u64, 0);
+            let mut byte = digits(buffer, &mut at, &mut mantissa)?;
+            let mut digits_in_all = at - from;
+            if byte == b'.' {
+                at += 1;
+                let point = at;
+                byte = digits(buffer, &mut at, &mut mantissa)?;
+                after = at - point;
+                digits_in_all += after;
+            }
+            let mut to = at;
+            if byte == b'\r' && *buffer.get(at + 1)? == b'\n' {
+                (at, byte) = (at + 1, b'\n');
+            }
+            let is_number = byte == self.separator || byte == b'\n';
+            while byte != self.separator && byte != b'\n' {
+                if byte == b'"' {
+                    return None;
                 }
-                if let Some(place) = self.fields.get_mut(count) {
-                    *place = field;
-                }
-                count += 1;
-                if byte == b'\n' {
-                    return (count >= self.columns).then_some(at + 1);
-                }
-                field = Field { from: at + 1, ..Field::default() };
-                point = false;
-            } else if byte == b'"' {
-                return None;
-            } else if byte == b'.' && !point {
-                point = true;
-            } else {
-                field.others += 1;
+                at += 1;
+                byte = *buffer.get(at)?;
+                to = at;
+            }
+            if !is_number && byte == b'\n' && buffer[at - 1] == b'\r' {
+                to -= 1;
+            }
+            if let Some(place) = self.fields.get_mut(count) {
+                *place = Field { from, to, mantissa, digits: digits_in_all, after, is_number };
+            }
+            (at, count) = (at + 1, count + 1);
+            if byte == b'\n' {
+                return (count >= self.columns).then_some(at);
             }
         }
-        None
     }
 
     /// What a word says, if it says that the row moves data.
@@ -167,11 +174,25 @@ impl PlainRows {
     }
 }
 
+/// Takes in the digits from `at` on, and gives the byte behind them; `None` at the end of the buffer.
+#[inline(always)]
+fn digits(buffer: &[u8], at: &mut usize, mantissa: &mut u64) -> Option<u8> {
+    loop {
+        let byte = *buffer.get(*at)?;
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return Some(byte);
+        }
+        *mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+        *at += 1;
+    }
+}
+
 /// The number that a field is: digits and a point exactly as the library reads them, since both their digits
 /// and the power of ten are exact; anything else by the library.
 #[inline]
 fn number_of(buffer: &[u8], field: &Field, separator: char) -> Option<f64> {
-    let plain = field.others == 0 && (1..=MOST_DIGITS).contains(&field.digits) && field.mantissa < EXACT;
+    let plain = field.is_number && (1..=MOST_DIGITS).contains(&field.digits) && field.mantissa < EXACT;
     if plain {
         return Some(field.mantissa as f64 / POWERS[field.after]);
     }
