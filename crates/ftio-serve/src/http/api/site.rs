@@ -5,15 +5,18 @@ use crate::ingest::push::{Push, take};
 use crate::job::Origin;
 use crate::live::LiveJob;
 use crate::service::now;
+use crate::store::Hits;
 use crate::tick::brief;
 use io_sets::rules::{Priority, Set};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const DAY: f64 = 86_400.0;
 /// Phases of one job that a forecast lists.
 const MOST_PHASES: usize = 1000;
+
+/// Stretches in which phases meet, the soonest first.
+const MOST_CONFLICTS: usize = 200;
 
 /// Phases of all jobs that a forecast lists, the soonest first.
 const MOST_AHEAD: usize = 2000;
@@ -122,7 +125,10 @@ fn conflicts(phases: &[Ahead], capacity: Option<f64>) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
     let mut last = f64::NEG_INFINITY;
     for (time, begins, i) in edges {
-        if open.len() > 1 && time > last && found.len() < 200 {
+        if found.len() >= MOST_CONFLICTS {
+            break;
+        }
+        if open.len() > 1 && time > last {
             let rate: f64 = open.iter().map(|i| phases[*i].bytes / (phases[*i].end - phases[*i].start)).sum();
             let jobs: Vec<&str> = open.iter().map(|i| phases[*i].jobid.as_str()).collect();
             let share = capacity.map(|capacity| rate / capacity);
@@ -216,14 +222,34 @@ pub fn series(context: &Context) -> Result {
     Ok(Answer::json(&json!({"time": time, "capacity": context.service.config.capacity, "points": list})))
 }
 
-/// `/api/v1/quality`.
+/// `/api/v1/site/categories`: how many jobs of which category ended when, in at most 60 stretches.
+pub fn categories(context: &Context) -> Result {
+    const STRETCHES: f64 = 60.0;
+    let days = context.number("days")?.unwrap_or(30.0).clamp(1.0, 3660.0);
+    let step = (days / STRETCHES).ceil() as i64;
+    let from = ((now() - days * DAY) / DAY) as i64;
+    let rows = context.service.reader().categories(from, step, &context.viewer())?;
+    let rows: Vec<Value> = rows
+        .into_iter()
+        .map(|row| {
+            json!({"day": row.day as f64 * DAY, "category": row.category, "jobs": row.jobs, "bytes": row.bytes})
+        })
+        .collect();
+    Ok(Answer::json(&json!({"days": days, "step": step, "categories": rows})))
+}
+
+/// `/api/v1/quality`: of all jobs that one may see, or those of an application.
 pub fn quality(context: &Context) -> Result {
     let days = context.number("days")?.unwrap_or(30.0).clamp(1.0, 3660.0);
-    if !context.viewer().all {
-        return Err(Fault::new(403, "of all jobs: only for operators; a job has its own"));
-    }
-    let hits = context.service.reader().hits(now() - days * DAY, None)?;
-    Ok(Answer::json(&json!({"days": days, "quality": hits})))
+    let app = context.get("app").filter(|app| !app.is_empty());
+    let since = now() - days * DAY;
+    let weeks = context.service.reader().weekly_hits(since, app.as_deref(), &context.viewer())?;
+    let all = weeks.iter().fold(Hits::default(), |sum, (_, hits)| sum.with(*hits));
+    let weeks: Vec<Value> = weeks
+        .into_iter()
+        .map(|(day, hits)| json!({"day": day as f64 * DAY, "judged": hits.judged, "hits": hits.hits}))
+        .collect();
+    Ok(Answer::json(&json!({"days": days, "quality": all, "weeks": weeks})))
 }
 
 /// `/api/v1/alarms`.
@@ -243,7 +269,7 @@ pub fn alarms(context: &Context) -> Result {
 
 /// `/api/v1/push`.
 pub fn push(context: &Context) -> Result {
-    let push = Push::deserialize(&context.body).map_err(|error| bad(error.to_string()))?;
+    let push: Push = serde_json::from_slice(&context.bytes).map_err(|error| bad(error.to_string()))?;
     if context.who.role == crate::viewer::Role::Agent && push.node.is_none() {
         return Err(Fault::new(403, "an agent tells of its node only"));
     }
