@@ -29,7 +29,7 @@ const TOLERANCE: f64 = 0.1;
 /// Once a second until told to stop.
 pub fn run(service: &Service, stop: &AtomicBool) {
     let mut checkpoint = Instant::now();
-    let mut kept = Instant::now() - FORGET;
+    let mut kept: Option<Instant> = None;
     let mut clock = Clock::new();
     while !stop.load(Relaxed) {
         let begun = Instant::now();
@@ -51,8 +51,8 @@ pub fn run(service: &Service, stop: &AtomicBool) {
                 .problem("series", done.err().map(|error| format!("series cannot be written: {error:#}")));
         }
         clock.look(service);
-        if kept.elapsed() >= FORGET {
-            kept = Instant::now();
+        if kept.is_none_or(|kept| kept.elapsed() >= FORGET) {
+            kept = Some(Instant::now());
             forget_old(service);
         }
         if service.database_is_damaged() {

@@ -295,6 +295,7 @@ async fn answer(service: Arc<Service>, peer: Arc<Peer>, request: Request<Incomin
     // All bodies together have a limit, too.
     let announced = body.size_hint().upper().map_or(most, |length| usize::try_from(length).unwrap_or(most));
     if announced > most {
+        drain(body).await;
         return refused(&service, 413, "the body is too long");
     }
     let _room = match u32::try_from(announced.div_ceil(1 << 10)) {
@@ -322,6 +323,22 @@ async fn answer(service: Arc<Service>, peer: Arc<Peer>, request: Request<Incomin
         // A defect of ours must not end the service.
         Err(_) => refused(&service, 500, "the answer failed: a defect of ftio serve"),
     }
+}
+
+/// A client that is still sending when the connection is closed would not see the answer: what it sends is
+/// thrown away for a while.
+async fn drain(mut body: Incoming) {
+    const TIME: Duration = Duration::from_secs(5);
+    let thrown = async {
+        let mut left = 4 * PUSH_BODY;
+        while let Some(Ok(frame)) = body.frame().await {
+            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+            if left == 0 {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(TIME, thrown).await;
 }
 
 fn refused(service: &Service, status: u16, text: &str) -> Response<Body> {
