@@ -10,7 +10,7 @@ use ftio_core::time::seconds;
 use std::time::Instant;
 
 /// A job has no more metrics than this: more is a mistake, or an attack.
-const MOST_METRICS: usize = 512;
+pub const MOST_METRICS: usize = 512;
 /// A greater value is no measurement, and sums of such would be no numbers.
 const LARGEST: f64 = 1e100;
 /// Predictions are at least this far apart, in seconds, and in parts of the job's time.

@@ -184,11 +184,19 @@ fn the_pages_work_in_a_browser() {
         ("#/apps", "apps", &["model a", "sim <b>in", "2 to 32"]),
         ("#/app?app=model%20a", "app", &["1000000.0 * size^(1)", "at 64 ranks: 64.00 MB", "written_bytes"]),
         ("#/app?app=sim%20%3Cb%3Ein", "app", &["Period over ranks", "write periodic"]),
-        (&format!("#/compare?ids={trace},{live}"), "compare", &["Compare", "4711", "4711, 4 ranks", "Period"]),
+        (
+            &format!("#/compare?ids={trace},{live}"),
+            "compare",
+            &["Compare", "4711", "4711, 4 ranks", "Period"],
+        ),
         ("#/jobs?category=write_periodic", "jobs", &["checkpointer"]),
         (&format!("#/job/{ended}"), "job", &["Categories: ", "write periodic"]),
         ("#/site", "site", &["Who moves how much", "Sets of running jobs", "S1"]),
-        ("#/site", "site", &["Categories of the last year", "write periodic", "Predictions of the last 30 days"]),
+        (
+            "#/site",
+            "site",
+            &["Categories of the last year", "write periodic", "Predictions of the last 30 days"],
+        ),
         ("#/alarms", "alarms", &["Rules", "mostly-io"]),
     ];
     for width in [1300, 500] {

@@ -2,11 +2,11 @@
 
 use crate::ingest::finished;
 use crate::job::{JobDesc, Kind, LONGEST_NAME, Origin, State, clean};
-use crate::live::LiveJob;
+use crate::live::{LiveJob, MOST_METRICS};
 use crate::service::{Service, now};
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// `POST /api/v1/push`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -285,6 +285,8 @@ pub fn apply<'a>(
     }
     let mut refused = 0;
     let mut changes = Vec::new();
+    // Names that this push brings count as well.
+    let mut new: HashSet<String> = HashSet::new();
     for (name, kind, value) in values {
         let (kind, is_sum) = match kind {
             PushKind::Counter => (Kind::Counter, true),
@@ -292,7 +294,17 @@ pub fn apply<'a>(
             PushKind::Gauge => (Kind::Gauge, false),
         };
         match job.change(name, kind, time, value, is_sum) {
-            Some(change) => changes.push(change),
+            Some(change) => {
+                if !job.totals.contains_key(&change.0) {
+                    new.insert(change.0.clone());
+                }
+                if job.totals.len() + new.len() > MOST_METRICS {
+                    new.remove(&change.0);
+                    refused += 1;
+                    continue;
+                }
+                changes.push(change);
+            }
             None => refused += 1,
         }
     }

@@ -9,6 +9,13 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+/// Between fields, because names and comments of jobs have all letters in them.
+const BETWEEN: char = '\u{1f}';
+/// What `squeue` is asked for: job, array, name, comment, user, account, partition, quality of service, state,
+/// times, sizes, nodes, directory, command.
+const FIELDS: [&str; 20] =
+    ["i", "F", "K", "j", "k", "u", "a", "P", "q", "t", "T", "V", "S", "M", "l", "D", "C", "N", "Z", "o"];
+
 /// What `squeue` said last: for each job its fields by name.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Queue {
@@ -19,15 +26,18 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// The table that `squeue --format %all` prints: a line of names, then a line for each job.
+    /// The table that `squeue` prints: a line of names, then a line for each job. Fields are apart by
+    /// [`BETWEEN`], or by `|` as with `--format %all`.
     pub fn parse(text: &str) -> Self {
         let mut lines = text.lines();
-        let names: Vec<&str> = lines.next().unwrap_or_default().split('|').map(str::trim).collect();
+        let first = lines.next().unwrap_or_default();
+        let between = if first.contains(BETWEEN) { BETWEEN } else { '|' };
+        let names: Vec<&str> = first.split(between).map(str::trim).collect();
         let id = names.iter().position(|name| *name == "JOBID");
         let mut jobs = BTreeMap::new();
         for line in lines {
-            let fields: Vec<&str> = line.split('|').map(str::trim).collect();
-            // A `|` in a name shifts everything: such a line tells nothing.
+            let fields: Vec<&str> = line.split(between).map(str::trim).collect();
+            // A `|` or a line feed in a name shifts everything: such a line tells nothing.
             if fields.len() != names.len() {
                 continue;
             }
@@ -87,7 +97,8 @@ pub fn run(service: &Service, slurm: &Slurm, stop: &AtomicBool) {
 }
 
 fn squeue() -> Result<Queue, String> {
-    let mut queue = Queue::parse(&said("squeue", &["--format", "%all"])?);
+    let format = FIELDS.map(|field| format!("%{field}")).join(&BETWEEN.to_string());
+    let mut queue = Queue::parse(&said("squeue", &["--format", &format])?);
     queue.time = now();
     Ok(queue)
 }
@@ -198,6 +209,8 @@ mod tests {
         assert_eq!(queue.jobs.len(), 1, "a name with a bar in it");
         assert_eq!(queue.jobs["17"]["PARTITION"], "normal");
         assert!(Queue::parse("").jobs.is_empty());
+        let queue = Queue::parse("JOBID\u{1f}COMMENT\n18\u{1f}b | c\n");
+        assert_eq!(queue.jobs["18"]["COMMENT"], "b | c");
     }
 
     #[test]

@@ -68,11 +68,12 @@ async function showApp(app) {
     charts.push(chart); chart.draw();
   }
 
+  let shown = null;
   async function draw(one) {
     const unit = unitOf(one.metric), measured = points[one.name] || [], top = 64 * largest;
     const { points: curve } = await ask("api/v1/apps/curve?" + query({ app, metric: one.name, to: top }));
     if (mine !== visit) return;
-    charts = []; place.replaceChildren();
+    charts = charts.filter(chart => chart !== shown); place.replaceChildren();
     const x = curve.map(p => p[0]), line = { x, y: curve.map(p => p[1]) }, low = { x, y: curve.map(p => p[2]) }, high = { x, y: curve.map(p => p[3]) };
     const dots = { x: measured.map(p => p[0]), y: measured.map(p => p[1]) };
     const shared = new View(1, top, 1, 2 * largest);
@@ -93,7 +94,7 @@ async function showApp(app) {
       },
       describe: v => `${v.toFixed(0)} ranks\nmodel ${si(at(line, v) || 0, unit)}`,
     });
-    charts.push(chart); chart.draw();
+    charts.push(chart); chart.draw(); shown = chart;
     const form = make("form", place), label = make("label", form, "Ranks "), slider = make("input", label), said = make("output", form);
     form.onsubmit = event => event.preventDefault();
     slider.type = "range"; slider.min = 0; slider.max = 1000; slider.value = 1000 * Math.log(2 * largest) / Math.log(top);

@@ -15,7 +15,7 @@ async function showCompare(given) {
   // What differs is said by how much, from the first one.
   const beside = (value, base, text) => {
     const cell = make("span", null, text(value));
-    if (value !== base && base && value !== null) make("span", cell, ` (${value > base ? "+" : "−"}${percent(Math.abs(value / base - 1))})`).className = "minor";
+    if (base && value !== null && Math.abs(value / base - 1) >= 0.005) make("span", cell, ` (${value > base ? "+" : "−"}${percent(Math.abs(value / base - 1))})`).className = "minor";
     return cell;
   };
   table(view, [
