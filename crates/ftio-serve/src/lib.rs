@@ -33,6 +33,7 @@ pub mod service;
 pub mod stats;
 pub mod store;
 pub mod tick;
+mod unix_socket;
 pub mod users;
 pub mod viewer;
 

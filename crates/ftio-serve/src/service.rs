@@ -102,6 +102,10 @@ const AT_ONCE: usize = 16;
 const LEAST_BUDGET: usize = 4096;
 /// Models of this many applications are kept.
 const MOST_MODELS: usize = 256;
+/// Running jobs that a watcher is told of.
+pub const MOST_TOLD: usize = 300;
+/// Room for the bodies of all requests together, in KiB.
+const ALL_BODIES: usize = 96 << 10;
 /// Events that a slow watcher may be behind.
 const EVENTS: usize = 256;
 
@@ -144,7 +148,7 @@ impl Service {
             started: now(),
             opened: Instant::now(),
             events: broadcast::channel(EVENTS).0,
-            bodies: Semaphore::new(crate::http::ALL_BODIES),
+            bodies: Semaphore::new(ALL_BODIES),
             running: Mutex::new(running),
             writer: Mutex::new(writer),
             readers,
@@ -240,7 +244,7 @@ impl Service {
 
     /// Tell those who watch what runs.
     pub fn tell_jobs(&self, time: f64, jobs: Vec<(Option<u32>, String)>) {
-        let whole = listed(time, jobs.iter().take(crate::tick::MOST_TOLD).map(|(_, job)| job.as_str()));
+        let whole = listed(time, jobs.iter().take(MOST_TOLD).map(|(_, job)| job.as_str()));
         self.send("jobs", About::Jobs { time, jobs, whole });
     }
 

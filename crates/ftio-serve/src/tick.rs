@@ -21,8 +21,6 @@ const FORGET: Duration = Duration::from_secs(600);
 const STEP: f64 = 2.0;
 /// Points of the small pictures.
 pub const SPARK: usize = 60;
-/// Running jobs that a watcher is told of.
-pub const MOST_TOLD: usize = 300;
 /// A phase within this part of the period of what was foretold counts as right.
 const TOLERANCE: f64 = 0.1;
 

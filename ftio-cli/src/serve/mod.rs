@@ -95,8 +95,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub alarms: Option<PathBuf>,
 
-    /// Ask Slurm: squeue or sacct, with :SECONDS after it (at least 30), or jobcomp:FILE; may be given several
-    /// times
+    /// Ask Slurm: squeue or sacct, with :SECONDS after it (at least 30), or jobcomp:FILE; may be given
+    /// several times
     #[arg(long, value_name = "HOW", value_parser = slurm)]
     pub slurm: Vec<Slurm>,
 
@@ -104,8 +104,8 @@ pub struct Args {
     #[arg(long, value_name = "URL", value_parser = plain_url)]
     pub scrape: Vec<String>,
 
-    /// Write what /metrics says to this URL by Prometheus' remote write, every 15 s: http://HOST:PORT/PATH; may
-    /// be given several times
+    /// Write what /metrics says to this URL by Prometheus' remote write, every 15 s: http://HOST:PORT/PATH;
+    /// may be given several times
     #[arg(long, value_name = "URL", value_parser = plain_url)]
     pub remote_write: Vec<String>,
 

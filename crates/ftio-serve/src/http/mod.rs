@@ -28,7 +28,7 @@ use identity::Peer;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -45,10 +45,8 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 const BODY: usize = 1 << 20;
 /// … unless it is a push.
 const PUSH_BODY: usize = 8 << 20;
-/// Bodies up to this length are always taken …
+/// Bodies up to this length are always taken, longer ones as long as there is room.
 const SMALL_BODY: usize = 4 << 10;
-/// … and longer ones as long as all of them together, in KiB, do not take more than this.
-pub const ALL_BODIES: usize = 96 << 10;
 /// Questions that are worked on at the same time.
 const WORKERS: usize = 8;
 
@@ -120,7 +118,7 @@ async fn listen(
             }
             Listen::Unix(path) => {
                 let named = || format!("cannot listen on {}", path.display());
-                let listener = bind_unix(path).with_context(named)?;
+                let listener = crate::unix_socket::bind(path).with_context(named)?;
                 names.push(format!("unix:{}", path.display()));
                 paths.push(path.clone());
                 tokio::spawn(accept_unix(Arc::clone(service), listener, Arc::clone(&open)));
@@ -135,24 +133,6 @@ async fn listen(
     }
     ready(&names);
     Ok(paths)
-}
-
-/// Listen on a Unix socket. Anybody may connect: the kernel says who it is. What a service that was killed
-/// has left is replaced; what another one uses, and what is no socket, is left alone.
-pub fn bind_unix(path: &Path) -> std::io::Result<UnixListener> {
-    use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-    if let Ok(about) = std::fs::symlink_metadata(path) {
-        if !about.file_type().is_socket() {
-            return Err(std::io::Error::other("there is a file of that name, which is no socket"));
-        }
-        if std::os::unix::net::UnixStream::connect(path).is_ok() {
-            return Err(std::io::Error::other("another server listens there"));
-        }
-        std::fs::remove_file(path)?;
-    }
-    let listener = UnixListener::bind(path)?;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666))?;
-    Ok(listener)
 }
 
 async fn accept_tcp(service: Arc<Service>, listener: TcpListener, open: Arc<Mutex<Open>>) {

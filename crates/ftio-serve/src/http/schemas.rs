@@ -1,8 +1,8 @@
 //! What answers look like, for the OpenAPI description. A test compares them with what the server says.
 //!
-//! Written shortly: `s` is a text, `n` a number, `i` a whole one, `b` true or false, `*` anything, `[T]` a list,
-//! `<T>` an object with names that are not known before, `{name:T,other?:T}` an object, of which `other` may be
-//! absent. `T?` may be null. Words in capitals are in [`NAMED`].
+//! Written shortly: `s` is a text, `n` a number, `i` a whole one, `b` true or false, `*` anything, `[T]` a
+//! list, `<T>` an object with names that are not known before, `{name:T,other?:T}` an object, of which
+//! `other` may be absent. `T?` may be null. Words in capitals are in [`NAMED`].
 
 use super::routes::Method;
 use serde_json::{Map, Value, json};

@@ -1,5 +1,5 @@
-//! File events of the kernel (inotify): a hint to look at once. They tell nothing of what other machines write
-//! to a shared file system, so directories are looked through now and then all the same.
+//! File events of the kernel (inotify): a hint to look at once. They tell nothing of what other machines
+//! write to a shared file system, so directories are looked through now and then all the same.
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use std::collections::HashSet;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Between fields, because names and comments of jobs have all letters in them.
 const BETWEEN: char = '\u{1f}';
-/// What `squeue` is asked for: job, array, name, comment, user, account, partition, quality of service, state,
-/// times, sizes, nodes, directory, command.
+/// What `squeue` is asked for: job, array, name, comment, user, account, partition, quality of service,
+/// state, times, sizes, nodes, directory, command.
 const FIELDS: [&str; 20] =
     ["i", "F", "K", "j", "k", "u", "a", "P", "q", "t", "T", "V", "S", "M", "l", "D", "C", "N", "Z", "o"];
 

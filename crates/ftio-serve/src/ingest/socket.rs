@@ -82,7 +82,7 @@ impl Messages {
 /// Listen until the service ends.
 pub fn listen(path: &Path) -> std::io::Result<UnixListener> {
     // A socket that a former service has left.
-    crate::http::bind_unix(path)
+    crate::unix_socket::bind(path)
 }
 
 /// Take clients.

@@ -227,8 +227,8 @@ fn many_jobs_share_the_memory() {
     assert!(one_more.to_string().contains("64 jobs run already"), "{one_more}");
 }
 
-/// Jobs that ended long ago are forgotten with their series. Their days still add up, and their traces are not
-/// read again.
+/// Jobs that ended long ago are forgotten with their series. Their days still add up, and their traces are
+/// not read again.
 #[test]
 fn old_jobs_are_forgotten_and_their_sums_stay() {
     let (data, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
