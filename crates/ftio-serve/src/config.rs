@@ -19,6 +19,8 @@ pub enum Listen {
 pub enum Slurm {
     /// `squeue`, this often.
     Squeue(Duration),
+    /// `sacct` for jobs that have ended, this often.
+    Sacct(Duration),
     /// The file of `JobCompType=jobcomp/filetxt`.
     JobComp(PathBuf),
 }
@@ -38,6 +40,14 @@ pub struct Config {
     pub largest: u64,
     /// Bytes of memory, and at most of disk, for the series of one job.
     pub budget: usize,
+    /// Bytes of memory for the series of all running jobs: if there are many, each has less.
+    pub memory: usize,
+    /// At most this many jobs run at once.
+    pub most_running: usize,
+    /// Jobs that ended longer ago are forgotten; the sums of their days stay.
+    pub keep: Option<Duration>,
+    /// Where `/metrics` is written to by Prometheus' remote write.
+    pub remote_write: Vec<String>,
     /// A pushed job that is silent this long has ended.
     pub silence: Duration,
     /// Socket of the metric proxy's protocol.
@@ -95,6 +105,10 @@ impl Config {
             depth: 8,
             largest: 16 << 30,
             budget: 256 << 10,
+            memory: 256 << 20,
+            most_running: 20_000,
+            keep: None,
+            remote_write: Vec::new(),
             silence: Duration::from_secs(120),
             proxy_socket: None,
             tokens: HashMap::new(),

@@ -56,7 +56,7 @@ impl State {
 }
 
 /// Where a job is known from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// A trace or log below a watched directory.
@@ -109,15 +109,18 @@ pub struct Total {
     /// Of a counter that comes as a running sum: the last one that came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<f64>,
+    /// And when that was, in seconds of job time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_time: Option<f64>,
 }
 
 impl Total {
     pub fn counter(value: f64, time: f64) -> Self {
-        Total { kind: Kind::Counter, value, doc: String::new(), time, seen: None, raw: None }
+        Total { kind: Kind::Counter, value, doc: String::new(), time, seen: None, raw: None, raw_time: None }
     }
 
     pub fn new(kind: Kind, doc: &str) -> Self {
-        Total { kind, value: 0.0, doc: doc.to_owned(), time: 0.0, seen: None, raw: None }
+        Total { kind, value: 0.0, doc: doc.to_owned(), time: 0.0, seen: None, raw: None, raw_time: None }
     }
 
     /// Add an increment, or a value that was seen.

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`config`] | what it is told at its start |
 //! | [`ingest`] | how it learns of jobs: traces, pushes, Slurm |
-//! | [`live`], [`series`] | a running job, and what its metrics did over time within a budget |
+//! | [`running`], [`live`], [`series`] | running jobs, and what their metrics did over time in a budget |
 //! | [`store`] | the database of jobs, runs, predictions and alarms |
 //! | [`apps`], [`foresee`] | scaling models of an application; the period and the next phase of a job |
+//! | [`categories`] | the categories of MOSAIC |
 //! | [`tick`], [`alarms`] | what happens once a second |
 //! | [`http`] | who asks, what they may see, and the answers |
+//! | [`export`] | metrics go out by remote write |
 //!
 //! Nothing here analyses I/O by itself: periods are `ftio-core`'s, models `perf-model`'s, sets `io-sets`'.
 
@@ -17,17 +19,21 @@
 pub mod agent;
 pub mod alarms;
 pub mod apps;
+pub mod categories;
 pub mod config;
+pub mod export;
 pub mod foresee;
 pub mod http;
 pub mod ingest;
 pub mod job;
 pub mod live;
+pub mod running;
 pub mod series;
 pub mod service;
 pub mod stats;
 pub mod store;
 pub mod tick;
+mod unix_socket;
 pub mod users;
 pub mod viewer;
 
@@ -64,6 +70,9 @@ pub fn run(
     }
     for slurm in service.config.slurm.clone() {
         start("slurm", Box::new(move |service, stop| ingest::slurm::run(service, &slurm, stop)))?;
+    }
+    for url in service.config.remote_write.clone() {
+        start("export", Box::new(move |service, stop| export::run(service, &url, stop)))?;
     }
     for url in service.config.scrape.clone() {
         start("scrape", Box::new(move |service, stop| ingest::scrape::run(service, &url, stop)))?;

@@ -7,9 +7,12 @@ use crate::store::JobRow;
 use ftio_core::detect::detection::Detection;
 use ftio_core::request::{Class, Request};
 use ftio_core::time::seconds;
+use std::time::Instant;
 
 /// A job has no more metrics than this: more is a mistake, or an attack.
-const MOST_METRICS: usize = 512;
+pub const MOST_METRICS: usize = 512;
+/// A greater value is no measurement, and sums of such would be no numbers.
+const LARGEST: f64 = 1e100;
 /// Predictions are at least this far apart, in seconds, and in parts of the job's time.
 const LEAST_PAUSE: f64 = 5.0;
 const PARTS: f64 = 50.0;
@@ -24,6 +27,10 @@ pub struct LiveJob {
     pub series: Series,
     /// When something last came, in seconds since 1970.
     pub last: f64,
+    /// The same by a clock that nobody sets.
+    pub heard: Instant,
+    /// Whether its times are those of our clock: values came without any.
+    pub by_our_clock: bool,
     /// Job time of the last byte.
     last_bytes: f64,
     /// Up to which job time everything is known.
@@ -46,6 +53,8 @@ impl LiveJob {
             totals: Totals::new(),
             series: Series::new(level),
             last: now,
+            heard: Instant::now(),
+            by_our_clock: false,
             last_bytes: 0.0,
             known: 0.0,
             detection: None,
@@ -74,6 +83,7 @@ impl LiveJob {
             read_bytes: 0.0,
             io_share: None,
             high_findings: 0,
+            categories: Vec::new(),
             desc: desc.cleaned(),
         }
     }
@@ -92,8 +102,13 @@ impl LiveJob {
             self.count(operations, 1.0, now);
             self.last_bytes = self.last_bytes.max(end);
         }
-        self.last = now;
+        self.hear(now);
         self.saved = false;
+    }
+
+    /// Something came.
+    pub fn hear(&mut self, now: f64) {
+        (self.last, self.heard) = (now, Instant::now());
     }
 
     fn count(&mut self, name: &str, value: f64, now: f64) {
@@ -110,12 +125,17 @@ impl LiveJob {
         }
     }
 
-    /// What a value that comes means: an increment of a counter, or what a gauge shows. `None`: it is not
-    /// taken, because there are too many metrics, or the name has another kind.
-    pub fn change(&self, name: &str, kind: Kind, value: f64, is_sum: bool) -> Option<Change> {
+    /// What a value that comes means, `time` seconds after the job began: an increment of a counter, or what
+    /// a gauge shows. `None`: it is not taken, because it is no number, there are too many metrics, the name
+    /// has another kind, or a running sum of that time or a later one is known already.
+    pub fn change(&self, name: &str, kind: Kind, time: f64, value: f64, is_sum: bool) -> Option<Change> {
         let name = clean(name, crate::job::LONGEST_NAME);
         let known = self.totals.get(&name);
-        if !value.is_finite() || name.is_empty() || known.is_some_and(|known| known.kind != kind) {
+        if value.is_nan()
+            || value.abs() > LARGEST
+            || name.is_empty()
+            || known.is_some_and(|known| known.kind != kind)
+        {
             return None;
         }
         if known.is_none() && self.totals.len() >= MOST_METRICS {
@@ -124,8 +144,14 @@ impl LiveJob {
         if kind == Kind::Gauge || !is_sum {
             return (kind == Kind::Gauge || value >= 0.0).then_some((name, kind, value, None));
         }
-        // A sum that falls has begun anew.
         let before = known.and_then(|known| known.raw).unwrap_or(0.0);
+        // Sent twice, or late: a sum that is older than what is known says nothing, and must not be taken for
+        // one that has begun anew.
+        let latest = known.and_then(|known| known.raw_time).unwrap_or(f64::NEG_INFINITY);
+        if time < latest || (time == latest && value < before) {
+            return None;
+        }
+        // A sum that falls has begun anew.
         let added = if value >= before { value - before } else { value };
         (value >= 0.0).then_some((name, kind, added, Some(value)))
     }
@@ -146,7 +172,7 @@ impl LiveJob {
             let total = self.totals.entry(name.clone()).or_insert_with(|| Total::new(*kind, &docs(name)));
             total.add(*value, now);
             if raw.is_some() {
-                total.raw = *raw;
+                (total.raw, total.raw_time) = (*raw, Some(time));
             }
             match name.as_str() {
                 WRITTEN => self.row.written_bytes += value,
@@ -158,7 +184,7 @@ impl LiveJob {
             }
         }
         self.known = self.known.max(time);
-        self.last = now;
+        self.hear(now);
         self.saved = false;
     }
 

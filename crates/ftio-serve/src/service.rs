@@ -4,16 +4,18 @@ use crate::apps::Fitted;
 use crate::config::Config;
 use crate::job::{JobDesc, Kind, Origin, State, Total, Totals};
 use crate::live::LiveJob;
+use crate::running::Running;
 use crate::series::journal::{self, Journal};
 use crate::series::{Series, SeriesFiles};
 use crate::stats::Stats;
-use crate::store::{JobFilter, JobRow, Lock, Store, claim};
+use crate::store::{JobFilter, JobRow, Lock, Store, claim, is_damaged};
 use crate::viewer::Viewer;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{SystemTime, UNIX_EPOCH};
-use tokio::sync::broadcast;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::{Semaphore, broadcast};
 
 /// What the command gives the service: charts that pictures and reports use as well, and reports.
 #[derive(Clone, Copy)]
@@ -37,13 +39,6 @@ impl std::fmt::Debug for Hooks {
 /// Seconds since 1970.
 pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
-}
-
-/// Running jobs, and the journal of what is pushed.
-#[derive(Debug)]
-pub struct Running {
-    pub jobs: BTreeMap<i64, LiveJob>,
-    pub journal: Journal,
 }
 
 /// What watchers of the page are told.
@@ -74,10 +69,21 @@ pub struct Service {
     pub files: SeriesFiles,
     pub stats: Stats,
     pub started: f64,
+    /// The same by a clock that nobody sets.
+    pub opened: Instant,
     pub events: broadcast::Sender<Arc<Event>>,
+    /// Room for bodies of requests, in KiB.
+    pub bodies: Semaphore,
     running: Mutex<Running>,
     writer: Mutex<Store>,
-    reader: Mutex<Store>,
+    /// A question that takes long does not keep others waiting.
+    readers: [Mutex<Store>; READERS],
+    next_reader: AtomicUsize,
+    damaged: AtomicBool,
+    /// Held by whoever writes what is kept of a job, so that nobody writes something older over it.
+    saving: Mutex<()>,
+    /// Held by whoever makes a new job of a push, so that two pushes make one job.
+    beginning: Mutex<()>,
     models: Mutex<HashMap<ModelsOf, Arc<Fitted>>>,
     pub alarms: Mutex<crate::alarms::Alarms>,
     pub squeue: Mutex<crate::ingest::slurm::Queue>,
@@ -88,8 +94,18 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// Connections to the database for questions.
+const READERS: usize = 4;
+/// Jobs whose series are saved in one transaction.
+const AT_ONCE: usize = 16;
+/// However many jobs run, each has this many bytes for its series.
+const LEAST_BUDGET: usize = 4096;
 /// Models of this many applications are kept.
 const MOST_MODELS: usize = 256;
+/// Running jobs that a watcher is told of.
+pub const MOST_TOLD: usize = 300;
+/// Room for the bodies of all requests together, in KiB.
+const ALL_BODIES: usize = 96 << 10;
 /// Events that a slow watcher may be behind.
 const EVENTS: usize = 256;
 
@@ -97,16 +113,18 @@ impl Service {
     /// Open the data, and bring back the jobs that were running.
     pub fn open(config: Config, hooks: Hooks) -> anyhow::Result<Arc<Self>> {
         let lock = claim(&config.data)?;
-        let writer = Store::open(&config.data)?;
-        let reader = Store::open(&config.data)?;
+        let writer = Store::open_or_mend(&config.data)?;
+        let readers = [0; READERS].map(|_| Store::open(&config.data).map(Mutex::new));
+        let [first, second, third, fourth] = readers;
+        let readers = [first?, second?, third?, fourth?];
         let files = SeriesFiles::open(&config.data)?;
         let alarms = crate::alarms::Alarms::open(&config, &writer)?;
         let (journal, records) = Journal::open(&config.data)?;
-        let mut running = Running { jobs: BTreeMap::new(), journal };
+        let mut running = Running::new(journal);
         let filter = JobFilter { state: Some(State::Running), limit: usize::MAX, ..JobFilter::default() };
         for row in writer.jobs(&filter, &Viewer::ALL)? {
             if row.origin != Origin::Trace {
-                running.jobs.insert(row.id, revived(row, &writer, &files)?);
+                running.insert(revived(row, &writer, &files)?);
             } else if !is_there(Path::new(&row.path)) {
                 // What comes from a file is read from it again; this one is gone.
                 writer.update_job(&JobRow { state: State::Lost, end: row.start, ..row })?;
@@ -128,10 +146,16 @@ impl Service {
             files,
             stats: Stats::default(),
             started: now(),
+            opened: Instant::now(),
             events: broadcast::channel(EVENTS).0,
+            bodies: Semaphore::new(ALL_BODIES),
             running: Mutex::new(running),
             writer: Mutex::new(writer),
-            reader: Mutex::new(reader),
+            readers,
+            next_reader: AtomicUsize::new(0),
+            damaged: AtomicBool::new(false),
+            saving: Mutex::default(),
+            beginning: Mutex::default(),
             models: Mutex::default(),
             alarms: Mutex::new(alarms),
             squeue: Mutex::default(),
@@ -154,7 +178,63 @@ impl Service {
 
     /// The database, to ask it.
     pub fn reader(&self) -> MutexGuard<'_, Store> {
-        locked(&self.reader)
+        let free = self.readers.iter().find_map(|reader| reader.try_lock().ok());
+        free.unwrap_or_else(|| locked(&self.readers[self.next_reader.fetch_add(1, Relaxed) % READERS]))
+    }
+
+    /// Nobody else writes what is kept of a job meanwhile.
+    pub fn saving(&self) -> MutexGuard<'_, ()> {
+        locked(&self.saving)
+    }
+
+    /// Nobody else makes a new job meanwhile.
+    pub fn beginning(&self) -> MutexGuard<'_, ()> {
+        locked(&self.beginning)
+    }
+
+    /// The database was found to be damaged: a new one takes its place, with all that can still be read.
+    pub fn mend(&self) -> anyhow::Result<()> {
+        let _saving = self.saving();
+        let mut writer = self.writer();
+        let mut readers: Vec<_> = self.readers.iter().map(locked).collect();
+        // Nobody may have the old files open while they are moved away.
+        *writer = Store::nowhere()?;
+        for reader in &mut readers {
+            **reader = Store::nowhere()?;
+        }
+        *writer = Store::open_or_mend(&self.config.data)?;
+        for reader in &mut readers {
+            **reader = Store::open(&self.config.data)?;
+        }
+        // Running jobs may not have been among what could be read.
+        let rows: Vec<JobRow> = self.running().jobs.values().map(|job| job.row.clone()).collect();
+        writer.transaction(|store| rows.iter().try_for_each(|row| store.put_job(row)))
+    }
+
+    /// Whether something could be stored: it is said if not. Damage is mended at the next opportunity.
+    pub fn stored<T>(&self, done: anyhow::Result<T>) -> Option<T> {
+        let problem = done.as_ref().err();
+        if problem.is_some_and(is_damaged) {
+            self.damaged.store(true, Relaxed);
+        }
+        let text = problem.map(|error| format!("the database cannot be written: {error}"));
+        self.stats.problem("database", text);
+        done.ok()
+    }
+
+    /// A question could not be answered because of damage.
+    pub fn notice_damage(&self) {
+        self.damaged.store(true, Relaxed);
+    }
+
+    /// Was damage met since this was last asked?
+    pub fn database_is_damaged(&self) -> bool {
+        self.damaged.swap(false, Relaxed)
+    }
+
+    /// Bytes for the series of each job, if there are this many.
+    pub fn budget(&self, running: usize) -> usize {
+        self.config.budget.min((self.config.memory / running.max(1)).max(LEAST_BUDGET))
     }
 
     /// Tell those who watch about a job.
@@ -164,7 +244,7 @@ impl Service {
 
     /// Tell those who watch what runs.
     pub fn tell_jobs(&self, time: f64, jobs: Vec<(Option<u32>, String)>) {
-        let whole = listed(time, jobs.iter().map(|(_, job)| job.as_str()));
+        let whole = listed(time, jobs.iter().take(MOST_TOLD).map(|(_, job)| job.as_str()));
         self.send("jobs", About::Jobs { time, jobs, whole });
     }
 
@@ -178,7 +258,10 @@ impl Service {
     pub fn flush_journal(&self) -> anyhow::Result<()> {
         let frame = self.running().journal.frame()?;
         if let Some((frame, mut file)) = frame {
-            journal::write(&frame, &mut file)?;
+            if let Err(error) = journal::write(&frame, &mut file) {
+                self.running().journal.broken = true;
+                return Err(error.into());
+            }
             self.stats.journal_bytes.add(frame.len() as u64);
         }
         Ok(())
@@ -187,11 +270,27 @@ impl Service {
     /// Write all running series to their files, so that the journal can begin anew.
     pub fn checkpoint(&self) -> anyhow::Result<()> {
         self.flush_journal()?;
-        let (before, jobs) = {
+        let (before, ids) = {
             let mut running = self.running();
-            let pushed = |job: &&LiveJob| job.row.origin != Origin::Trace;
-            let jobs: Vec<LiveJob> = running.jobs.values().filter(pushed).cloned().collect();
-            (running.journal.rotate()?, jobs)
+            let before = running.journal.rotate()?;
+            let pushed = running.jobs.values().filter(|job| job.row.origin != Origin::Trace && !job.saved);
+            (before, pushed.map(|job| job.row.id).collect::<Vec<i64>>())
+        };
+        for some in ids.chunks(AT_ONCE) {
+            self.save(some)?;
+        }
+        let mut running = self.running();
+        running.journal.broken = false;
+        running.journal.forget(before);
+        Ok(())
+    }
+
+    /// Save some running jobs.
+    fn save(&self, ids: &[i64]) -> anyhow::Result<()> {
+        let _saving = self.saving();
+        let jobs: Vec<LiveJob> = {
+            let running = self.running();
+            ids.iter().filter_map(|id| running.jobs.get(id).cloned()).collect()
         };
         for job in &jobs {
             self.files.save(job.row.id, &job.series, true)?;
@@ -204,8 +303,23 @@ impl Service {
             }
             Ok(())
         })?;
-        self.running().journal.forget(before);
+        let mut running = self.running();
+        for job in &jobs {
+            if let Some(live) = running.jobs.get_mut(&job.row.id) {
+                live.saved = live.series.journaled == job.series.journaled;
+            }
+        }
         Ok(())
+    }
+
+    /// The clock of this machine was set: jobs whose times are those of our clock go on where they were.
+    pub fn clock_was_set(&self, by: f64) {
+        for job in self.running().jobs.values_mut().filter(|job| job.by_our_clock) {
+            job.row.start += by;
+            job.row.desc.start_time = job.row.start as u64;
+            job.last += by;
+            job.saved = false;
+        }
     }
 
     /// The latest job of that id, running ones first.

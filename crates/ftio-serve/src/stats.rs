@@ -40,6 +40,8 @@ pub struct Stats {
     pub pushes: Count,
     pub push_errors: Count,
     pub predictions: Count,
+    /// Jobs that were too old to be kept.
+    pub forgotten: Count,
     /// How many took how long: one more than [`EDGES`].
     pub prediction_times: [Count; EDGES.len() + 1],
     pub prediction_micros: Count,

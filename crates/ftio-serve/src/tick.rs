@@ -15,29 +15,48 @@ const SECOND: Duration = Duration::from_secs(1);
 /// The journal begins anew this often, or when it has grown to this size.
 const CHECKPOINT: Duration = Duration::from_secs(300);
 const LONGEST_JOURNAL: u64 = 32 << 20;
+/// How often jobs are looked for that are too old to be kept.
+const FORGET: Duration = Duration::from_secs(600);
+/// A clock that is off by more than this, in seconds, was set.
+const STEP: f64 = 2.0;
 /// Points of the small pictures.
 pub const SPARK: usize = 60;
-/// Running jobs that watchers are told of.
-const MOST_TOLD: usize = 300;
 /// A phase within this part of the period of what was foretold counts as right.
 const TOLERANCE: f64 = 0.1;
 
 /// Once a second until told to stop.
 pub fn run(service: &Service, stop: &AtomicBool) {
     let mut checkpoint = Instant::now();
+    let mut kept: Option<Instant> = None;
+    let mut clock = Clock::new();
     while !stop.load(Relaxed) {
         let begun = Instant::now();
-        let flushed = service.flush_journal();
-        service
-            .stats
-            .problem("journal", flushed.err().map(|error| format!("the journal cannot be written: {error}")));
-        let long = service.running().journal.length() > LONGEST_JOURNAL;
-        if long || checkpoint.elapsed() >= CHECKPOINT {
+        if let Err(error) = service.flush_journal() {
+            service.stats.problem("journal", Some(format!("the journal cannot be written: {error}")));
+        }
+        let (long, broken) = {
+            let running = service.running();
+            (running.journal.length() > LONGEST_JOURNAL, running.journal.broken)
+        };
+        if long || broken || checkpoint.elapsed() >= CHECKPOINT {
             checkpoint = Instant::now();
             let done = service.checkpoint();
+            if broken && done.is_ok() {
+                service.stats.problem("journal", None);
+            }
             service
                 .stats
-                .problem("series", done.err().map(|error| format!("series cannot be written: {error}")));
+                .problem("series", done.err().map(|error| format!("series cannot be written: {error:#}")));
+        }
+        clock.look(service);
+        if kept.is_none_or(|kept| kept.elapsed() >= FORGET) {
+            kept = Some(Instant::now());
+            forget_old(service);
+        }
+        if service.database_is_damaged() {
+            let mended = service.mend();
+            let text = |error: anyhow::Error| format!("the damaged database cannot be replaced: {error:#}");
+            service.stats.problem("damage", mended.err().map(text));
         }
         end_silent(service);
         crate::alarms::look(service);
@@ -50,18 +69,49 @@ pub fn run(service: &Service, stop: &AtomicBool) {
 
 /// A pushed job that says nothing any more has ended somehow.
 fn end_silent(service: &Service) {
-    let longest = service.config.silence.as_secs_f64();
-    let time = now();
+    let longest = service.config.silence;
     let silent: Vec<i64> = {
         let running = service.running();
         let is_silent = |job: &&LiveJob| {
-            job.row.origin != Origin::Trace && job.connections == 0 && time - job.last > longest
+            job.row.origin != Origin::Trace && job.connections == 0 && job.heard.elapsed() > longest
         };
         running.jobs.values().filter(is_silent).map(|job| job.row.id).collect()
     };
     for id in silent {
         let done = finished::pushed(service, id, State::Lost);
-        service.stats.problem("database", done.err().map(|error| error.to_string()));
+        service.stored(done);
+    }
+}
+
+/// Jobs that ended too long ago, with their series.
+fn forget_old(service: &Service) {
+    let Some(keep) = service.config.keep else { return };
+    loop {
+        let forgotten = service.writer().forget_some(now() - keep.as_secs_f64());
+        let Some(ids) = service.stored(forgotten).filter(|ids| !ids.is_empty()) else { return };
+        ids.iter().for_each(|id| service.files.remove(*id));
+        service.stats.forgotten.add(ids.len() as u64);
+    }
+}
+
+/// Notices when the clock of the machine is set.
+struct Clock {
+    wall: f64,
+    steady: Instant,
+}
+
+impl Clock {
+    fn new() -> Self {
+        Clock { wall: now(), steady: Instant::now() }
+    }
+
+    fn look(&mut self, service: &Service) {
+        let before = std::mem::replace(self, Self::new());
+        let by = (self.wall - before.wall) - (self.steady - before.steady).as_secs_f64();
+        if by.abs() >= STEP {
+            eprintln!("ftio serve: the clock was set by {by:+.1} s; running jobs go on where they were");
+            service.clock_was_set(by);
+        }
     }
 }
 
@@ -79,9 +129,8 @@ fn tell(service: &Service) {
             .map(|job| (job.rate(time), job.row.owner, brief(job, time).to_string()))
             .collect()
     };
-    // Those that move most, if there are too many to be shown.
+    // Those that move most come first: there may be too many to be shown.
     jobs.sort_by(|a, b| b.0.total_cmp(&a.0));
-    jobs.truncate(MOST_TOLD);
     service.tell_jobs(time, jobs.into_iter().map(|(_, owner, job)| (owner, job)).collect());
 }
 
@@ -117,8 +166,7 @@ pub fn predict(service: &Service, stop: &AtomicBool) {
             due.map(|job| job.row.id).collect()
         };
         for id in &due {
-            let done = predict_job(service, *id);
-            service.stats.problem("database", done.err().map(|error| error.to_string()));
+            service.stored(predict_job(service, *id));
         }
         std::thread::sleep(Duration::from_millis(if due.is_empty() { 200 } else { 10 }));
     }
@@ -183,5 +231,5 @@ pub fn judge(service: &Service, job: &LiveJob, found: &Detection) {
     let near = before.and_then(|before| before.period).map_or(0.0, |period| TOLERANCE * period);
     let hit = (next.start_low..=next.start_high).contains(&came) || (came - next.start).abs() <= near;
     let judged = service.writer().judge_prediction(id, job.row.start + came, hit);
-    service.stats.problem("database", judged.err().map(|error| error.to_string()));
+    service.stored(judged);
 }

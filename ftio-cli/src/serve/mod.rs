@@ -73,6 +73,16 @@ pub struct Args {
     #[arg(value_parser = clap::value_parser!(u32).range(4096..))]
     pub budget: u32,
 
+    /// Bytes of memory for the series of all running jobs together: if there are many, each has less
+    #[arg(long, value_name = "BYTES", default_value = "268435456")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1 << 20..))]
+    pub memory: u64,
+
+    /// Forget jobs that ended more than this many days ago, with their series; the sums of days stay
+    /// [default: keep everything]
+    #[arg(long, value_name = "DAYS", value_parser = positive)]
+    pub keep: Option<f64>,
+
     /// Name of the cluster, for jobs that do not say
     #[arg(long, value_name = "NAME", default_value = "")]
     pub cluster: String,
@@ -85,13 +95,19 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub alarms: Option<PathBuf>,
 
-    /// Ask Slurm: squeue, squeue:SECONDS (at least 30), or jobcomp:FILE; may be given several times
+    /// Ask Slurm: squeue or sacct, with :SECONDS after it (at least 30), or jobcomp:FILE; may be given
+    /// several times
     #[arg(long, value_name = "HOW", value_parser = slurm)]
     pub slurm: Vec<Slurm>,
 
     /// Ask this exporter of Prometheus every ten seconds: http://HOST:PORT[/PATH]; may be given several times
     #[arg(long, value_name = "URL", value_parser = plain_url)]
     pub scrape: Vec<String>,
+
+    /// Write what /metrics says to this URL by Prometheus' remote write, every 15 s: http://HOST:PORT/PATH;
+    /// may be given several times
+    #[arg(long, value_name = "URL", value_parser = plain_url)]
+    pub remote_write: Vec<String>,
 
     /// Take values over this socket, in the protocol of the metric proxy's clients
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
@@ -133,8 +149,13 @@ fn slurm(text: &str) -> Result<Slurm, String> {
             Ok(seconds) if seconds >= LEAST => Ok(Slurm::Squeue(Duration::from_secs(seconds))),
             _ => Err(format!("expected at least {LEAST} seconds: squeue is a load for Slurm")),
         },
+        ("sacct", "") => Ok(Slurm::Sacct(Duration::from_secs(60))),
+        ("sacct", seconds) => match seconds.parse() {
+            Ok(seconds) if seconds >= LEAST => Ok(Slurm::Sacct(Duration::from_secs(seconds))),
+            _ => Err(format!("expected at least {LEAST} seconds: sacct is a load for Slurm")),
+        },
         ("jobcomp", path) if !path.is_empty() => Ok(Slurm::JobComp(path.into())),
-        _ => Err("expected squeue, squeue:SECONDS or jobcomp:FILE".into()),
+        _ => Err("expected squeue, sacct (with :SECONDS after it), or jobcomp:FILE".into()),
     }
 }
 
@@ -201,6 +222,10 @@ fn config(args: &Args) -> anyhow::Result<Config> {
     }
     config.poll = Duration::from_secs_f64(args.poll);
     config.budget = args.budget as usize;
+    config.memory = usize::try_from(args.memory).unwrap_or(usize::MAX);
+    // A century is for ever.
+    config.keep = args.keep.map(|days| Duration::from_secs_f64(86_400.0 * days.min(36_500.0)));
+    config.remote_write.clone_from(&args.remote_write);
     config.cluster.clone_from(&args.cluster);
     config.capacity = args.capacity;
     config.alarms.clone_from(&args.alarms);

@@ -153,13 +153,17 @@ fn the_pages_work_in_a_browser() {
     }
     server.push(&bursts("<img src=x onerror=document.title=1>", 16, 15));
     server.push(&bursts("second", 8, 15));
-    server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() == 6));
+    let mut ended = bursts("checkpointer", 8, 15);
+    ended["end"] = json!(true);
+    server.push(&ended);
+    server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() == 7));
     server.wait("/api/v1/running", |all| {
         all["jobs"].as_array().is_some_and(|all| all.iter().all(|job| job["period"].is_number()))
     });
     let rows = server.wait("/api/v1/jobs?state=running", |_| true);
     let live = rows["jobs"][0]["id"].as_i64().unwrap();
     let trace = server.wait("/api/v1/jobs?q=4711", |_| true)["jobs"][0]["id"].as_i64().unwrap();
+    let ended = server.wait("/api/v1/jobs?q=checkpointer", |_| true)["jobs"][0]["id"].as_i64().unwrap();
 
     let open = |path: &str, ready: &str| {
         browser.open(&format!("http://{}/{path}", server.address));
@@ -179,7 +183,20 @@ fn the_pages_work_in_a_browser() {
         (&format!("#/job/{live}"), "job", &["Bandwidth", "Next phase", "Predictions"]),
         ("#/apps", "apps", &["model a", "sim <b>in", "2 to 32"]),
         ("#/app?app=model%20a", "app", &["1000000.0 * size^(1)", "at 64 ranks: 64.00 MB", "written_bytes"]),
+        ("#/app?app=sim%20%3Cb%3Ein", "app", &["Period over ranks", "write periodic"]),
+        (
+            &format!("#/compare?ids={trace},{live}"),
+            "compare",
+            &["Compare", "4711", "4711, 4 ranks", "Period"],
+        ),
+        ("#/jobs?category=write_periodic", "jobs", &["checkpointer"]),
+        (&format!("#/job/{ended}"), "job", &["Categories: ", "write periodic"]),
         ("#/site", "site", &["Who moves how much", "Sets of running jobs", "S1"]),
+        (
+            "#/site",
+            "site",
+            &["Categories of the last year", "write periodic", "Predictions of the last 30 days"],
+        ),
         ("#/alarms", "alarms", &["Rules", "mostly-io"]),
     ];
     for width in [1300, 500] {

@@ -3,7 +3,7 @@
 mod notify;
 mod rules;
 
-pub use notify::{Notify, request as http_request};
+pub use notify::{Notify, Refused, request as http_request, send as http_send};
 pub use rules::{Operation, Rule, RuleFile};
 
 use crate::config::Config;
@@ -29,7 +29,7 @@ pub struct Alarms {
 /// A rule and a job.
 #[derive(Clone, Copy, Debug)]
 struct Standing {
-    /// Beyond the threshold since, in seconds since 1970.
+    /// Beyond the threshold since, in seconds by a clock that nobody sets.
     since: f64,
     /// The alarm that was raised.
     raised: Option<i64>,
@@ -92,7 +92,7 @@ impl Alarms {
 fn value(job: &LiveJob, metric: &str, time: f64) -> Option<f64> {
     Some(match metric {
         "rate" => job.rate(time),
-        "silent_seconds" => time - job.last,
+        "silent_seconds" => job.heard.elapsed().as_secs_f64(),
         "period" => job.detection.as_ref()?.period?,
         "confidence" => job.detection.as_ref()?.confidence,
         "io_share" => job.row.io_share?,
@@ -103,7 +103,7 @@ fn value(job: &LiveJob, metric: &str, time: f64) -> Option<f64> {
 
 /// Look at all rules and running jobs.
 pub fn look(service: &Service) {
-    let time = now();
+    let (time, steady) = (now(), service.opened.elapsed().as_secs_f64());
     let stored = service.reader().rules().unwrap_or_default();
     let mut alarms = service.alarms.lock().unwrap_or_else(|e| e.into_inner());
     let stored = stored.iter().filter_map(Rule::stored);
@@ -118,13 +118,13 @@ pub fn look(service: &Service) {
                     .values()
                     .filter(|job| matches!(job.row.origin, Origin::Trace | Origin::Push));
                 let sum: f64 = jobs.filter_map(|job| value(job, &rule.metric, time)).sum();
-                let step = alarms.step(rule, 0, Some(sum), time);
+                let step = alarms.step(rule, 0, Some(sum), steady);
                 steps.push((rule.clone(), 0, SITE.into(), None, sum, step));
                 continue;
             }
             for job in running.jobs.values().filter(|job| rule.concerns(&job.row)) {
                 let found = value(job, &rule.metric, time);
-                let step = alarms.step(rule, job.row.id, found, time);
+                let step = alarms.step(rule, job.row.id, found, steady);
                 let jobid = job.row.desc.jobid.clone();
                 steps.push((rule.clone(), job.row.id, jobid, job.row.owner, found.unwrap_or(0.0), step));
             }
@@ -169,7 +169,7 @@ pub fn look(service: &Service) {
                 alarms.notify.send(&AlarmRow { until: Some(time), ..alarm.clone() }, true);
             }),
         };
-        service.stats.problem("database", done.err().map(|error| error.to_string()));
+        service.stored(done);
         service.tell("alarm", owner, &serde_json::json!(alarm));
     }
 }

@@ -105,30 +105,47 @@ pub fn post(url: &str, body: &str) -> Result<(), String> {
     request("POST", url, body).map(|_| ())
 }
 
+/// Why a request was in vain.
+#[derive(Debug)]
+pub struct Refused {
+    /// Of the answer, if there was one.
+    pub status: Option<u16>,
+    pub text: String,
+}
+
 /// The body of an answer with status 200.
 pub fn request(method: &str, url: &str, body: &str) -> Result<String, String> {
-    let rest = url.strip_prefix("http://").ok_or("expected http://HOST:PORT/PATH")?;
+    send(method, url, "Content-Type: application/json\r\n", body.as_bytes()).map_err(|refused| refused.text)
+}
+
+/// The same with any headers and any body.
+pub fn send(method: &str, url: &str, headers: &str, body: &[u8]) -> Result<String, Refused> {
+    let text = |error: std::io::Error| Refused { status: None, text: error.to_string() };
+    let wrong = |text: &str| Refused { status: None, text: text.to_owned() };
+    let rest = url.strip_prefix("http://").ok_or_else(|| wrong("expected http://HOST:PORT/PATH"))?;
     let (host, path) =
         rest.split_once('/').map_or((rest, String::new()), |(host, path)| (host, path.to_owned()));
     let address = if host.contains(':') { host.to_owned() } else { format!("{host}:80") };
-    let text = |error: std::io::Error| error.to_string();
-    let address = address.to_socket_addrs().map_err(text)?.next().ok_or("no such host")?;
+    let address = address.to_socket_addrs().map_err(text)?.next().ok_or_else(|| wrong("no such host"))?;
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT).map_err(text)?;
     stream.set_read_timeout(Some(TIMEOUT)).map_err(text)?;
     stream.set_write_timeout(Some(TIMEOUT)).map_err(text)?;
     write!(
         stream,
-        "{method} /{path} HTTP/1.0\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: \
-         {}\r\nConnection: close\r\n\r\n{body}",
+        "{method} /{path} HTTP/1.0\r\nHost: {host}\r\n{headers}Content-Length: {}\r\n\
+         Connection: close\r\n\r\n",
         body.len()
     )
     .map_err(text)?;
+    stream.write_all(body).map_err(text)?;
     let mut answer = Vec::new();
     stream.take(64 << 20).read_to_end(&mut answer).map_err(text)?;
     let answer = String::from_utf8_lossy(&answer);
-    let status = answer.split(' ').nth(1).unwrap_or_default();
-    match (status.starts_with('2'), answer.split_once("\r\n\r\n")) {
-        (true, Some((_, body))) => Ok(body.to_owned()),
-        _ => Err(format!("answered {}", answer.lines().next().unwrap_or("nothing"))),
+    let status: Option<u16> = answer.split(' ').nth(1).and_then(|word| word.parse().ok());
+    match (status, answer.split_once("\r\n\r\n")) {
+        (Some(200..=299), Some((_, body))) => Ok(body.to_owned()),
+        _ => {
+            Err(Refused { status, text: format!("answered {}", answer.lines().next().unwrap_or("nothing")) })
+        }
     }
 }

@@ -59,6 +59,8 @@ pub struct Answer {
 pub struct Fault {
     pub status: u16,
     pub text: String,
+    /// Because the database is damaged.
+    pub damage: bool,
 }
 
 /// What a handler gives.
@@ -66,7 +68,7 @@ pub type Result<T = Answer> = std::result::Result<T, Fault>;
 
 impl Fault {
     pub fn new(status: u16, text: impl Into<String>) -> Self {
-        Fault { status, text: text.into() }
+        Fault { status, text: text.into(), damage: false }
     }
 
     /// As JSON: our own `error`, and what the original answers.
@@ -78,7 +80,8 @@ impl Fault {
 
 impl From<anyhow::Error> for Fault {
     fn from(error: anyhow::Error) -> Self {
-        Fault::new(503, format!("the data cannot be read or written: {error}"))
+        let damage = crate::store::is_damaged(&error);
+        Fault { damage, ..Fault::new(503, format!("the data cannot be read or written: {error}")) }
     }
 }
 

@@ -88,7 +88,7 @@ fn shown(event: &Event, viewer: &Viewer) -> Option<String> {
         About::Jobs { whole, .. } if viewer.all => Cow::from(whole),
         About::Jobs { time, jobs, .. } => {
             let own = jobs.iter().filter(|(owner, _)| viewer.sees(*owner)).map(|(_, job)| job.as_str());
-            listed(*time, own).into()
+            listed(*time, own.take(crate::service::MOST_TOLD)).into()
         }
     };
     Some(format!("id: {}\nevent: {}\ndata: {data}\n\n", event.id, event.name))

@@ -61,7 +61,12 @@ pub fn answer(service: &Arc<Service>, peer: &Peer, asked: Asked) -> Reply {
             (Reply::Answer(answer), status)
         }
         Ok(other) => (other, 200),
-        Err(fault) => (Reply::Answer(fault.answer()), fault.status),
+        Err(fault) => {
+            if fault.damage {
+                service.notice_damage();
+            }
+            (Reply::Answer(fault.answer()), fault.status)
+        }
     };
     service.stats.request(route, status);
     reply
@@ -123,7 +128,8 @@ fn reply(service: &Arc<Service>, peer: &Peer, asked: &Asked, name: &mut &'static
     if route.path == routes::EVENTS {
         return Ok(Reply::Events(who));
     }
-    let raw = route.path == routes::REMOTE_WRITE;
+    // These are read without a detour, since they may be long.
+    let raw = [routes::REMOTE_WRITE, routes::PUSH].contains(&route.path);
     let body = match asked.body.is_empty() || raw {
         true => Value::Null,
         false => serde_json::from_slice(&asked.body)

@@ -10,13 +10,16 @@ pub mod openapi;
 mod page;
 mod prometheus;
 pub mod routes;
+mod schemas;
+
+pub use prometheus::text as metrics_text;
 
 use crate::config::Listen;
 use crate::service::Service;
 use anyhow::Context as _;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -42,6 +45,8 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 const BODY: usize = 1 << 20;
 /// … unless it is a push.
 const PUSH_BODY: usize = 8 << 20;
+/// Bodies up to this length are always taken, longer ones as long as there is room.
+const SMALL_BODY: usize = 4 << 10;
 /// Questions that are worked on at the same time.
 const WORKERS: usize = 8;
 
@@ -112,9 +117,8 @@ async fn listen(
                 tokio::spawn(accept_tcp(Arc::clone(service), listener, Arc::clone(&open)));
             }
             Listen::Unix(path) => {
-                let _ = std::fs::remove_file(path);
                 let named = || format!("cannot listen on {}", path.display());
-                let listener = UnixListener::bind(path).with_context(named)?;
+                let listener = crate::unix_socket::bind(path).with_context(named)?;
                 names.push(format!("unix:{}", path.display()));
                 paths.push(path.clone());
                 tokio::spawn(accept_unix(Arc::clone(service), listener, Arc::clone(&open)));
@@ -232,11 +236,56 @@ async fn connection(
     drop(place);
 }
 
+/// What is answered to these bytes if somebody who runs as this user sends them and closes the connection:
+/// for those who test with any bytes.
+pub fn answered(service: &Arc<Service>, uid: u32, bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    const QUIET: Duration = Duration::from_millis(100);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let open = Arc::new(Mutex::new(Open { most: 1, ..Open::default() }));
+    let place = Place::take(service, &open, None).context("no room for a connection")?;
+    runtime.block_on(async {
+        let (ours, theirs) = tokio::io::duplex(64 << 10);
+        let served = tokio::spawn(connection(Arc::clone(service), theirs, Peer::Unix { uid }, place));
+        let (mut reader, mut writer) = tokio::io::split(ours);
+        let bytes = bytes.to_vec();
+        let sent = tokio::spawn(async move {
+            // A server that closes early has said all that it has to say.
+            let _ = writer.write_all(&bytes).await;
+            writer
+        });
+        let mut answer = Vec::new();
+        if tokio::time::timeout(QUIET, reader.read_to_end(&mut answer)).await.is_err() {
+            // It waits for more: there is none.
+            if let Ok(mut writer) = sent.await {
+                let _ = writer.shutdown().await;
+            }
+            let _ = tokio::time::timeout(BODY_TIME, reader.read_to_end(&mut answer)).await;
+        }
+        served.abort();
+        Ok(answer)
+    })
+}
+
 async fn answer(service: Arc<Service>, peer: Arc<Peer>, request: Request<Incoming>) -> Response<Body> {
     let head = request.method() == "HEAD";
     let (parts, body) = request.into_parts();
-    let is_push = ["/api/v1/push", routes::REMOTE_WRITE].contains(&parts.uri.path());
+    let is_push = [routes::PUSH, routes::REMOTE_WRITE].contains(&parts.uri.path());
     let most = if is_push { PUSH_BODY } else { BODY };
+    // All bodies together have a limit, too.
+    let announced = body.size_hint().upper().map_or(most, |length| usize::try_from(length).unwrap_or(most));
+    if announced > most {
+        drain(body).await;
+        return refused(&service, 413, "the body is too long");
+    }
+    let _room = match u32::try_from(announced.div_ceil(1 << 10)) {
+        _ if announced <= SMALL_BODY => None,
+        Ok(kilobytes) => match service.bodies.try_acquire_many(kilobytes) {
+            Ok(room) => Some(room),
+            Err(_) => return refused(&service, 429, "too many long bodies at once: try again"),
+        },
+        Err(_) => return refused(&service, 413, "the body is too long"),
+    };
     let body = match tokio::time::timeout(BODY_TIME, Limited::new(body, most).collect()).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(_)) => return refused(&service, 413, "the body is too long, or was broken off"),
@@ -254,6 +303,22 @@ async fn answer(service: Arc<Service>, peer: Arc<Peer>, request: Request<Incomin
         // A defect of ours must not end the service.
         Err(_) => refused(&service, 500, "the answer failed: a defect of ftio serve"),
     }
+}
+
+/// A client that is still sending when the connection is closed would not see the answer: what it sends is
+/// thrown away for a while.
+async fn drain(mut body: Incoming) {
+    const TIME: Duration = Duration::from_secs(5);
+    let thrown = async {
+        let mut left = 4 * PUSH_BODY;
+        while let Some(Ok(frame)) = body.frame().await {
+            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+            if left == 0 {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(TIME, thrown).await;
 }
 
 fn refused(service: &Service, status: u16, text: &str) -> Response<Body> {
@@ -277,6 +342,9 @@ fn finished(answer: context::Answer, head: bool) -> Response<Body> {
     }
     if answer.status == 405 {
         builder = builder.header("allow", "POST");
+    }
+    if answer.status == 429 {
+        builder = builder.header("retry-after", "1");
     }
     if answer.status == 401 {
         builder = builder.header("www-authenticate", "Bearer");

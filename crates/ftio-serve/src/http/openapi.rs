@@ -30,7 +30,10 @@ pub fn description() -> Value {
             "license": {"name": "BSD-3-Clause"},
         },
         "paths": paths,
-        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "components": {
+            "schemas": super::schemas::named(),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
     })
 }
 
@@ -55,7 +58,8 @@ fn operation(route: &Route) -> Value {
         _ => "application/json",
     };
     let mut content = Map::new();
-    content.insert(kind.into(), json!({}));
+    let schema = super::schemas::answer(route.method, route.path);
+    content.insert(kind.into(), schema.map_or_else(|| json!({}), |schema| json!({"schema": schema})));
     let mut operation = json!({
         "summary": route.about,
         "parameters": parameters,

@@ -5,8 +5,9 @@ use crate::service::Service;
 
 const INDEX: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/page.css");
-const SCRIPTS: [&str; 4] = [
+const SCRIPTS: [&str; 5] = [
     include_str!("../page/basics.js"),
+    include_str!("../page/compare.js"),
     include_str!("../page/now.js"),
     include_str!("../page/jobs.js"),
     include_str!("../page/apps.js"),

@@ -5,7 +5,9 @@ use super::context::{Answer, Context, Result};
 use crate::config::Listen;
 use crate::job::{Origin, READ, READS, WRITES, WRITTEN};
 use crate::live::LiveJob;
+use crate::service::Service;
 use crate::stats::EDGES;
+use crate::viewer::Viewer;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -55,19 +57,23 @@ const OF_JOBS: [Metric; 11] = [
 
 /// `/metrics`.
 pub fn metrics(context: &Context) -> Result {
-    let mut out = String::new();
-    let only = context.jobid();
-    let sees = context.viewer();
     let scrapes = context.who.role == crate::viewer::Role::Metrics;
-    let service = &context.service;
+    let sees = if scrapes { Viewer::ALL } else { context.viewer() };
+    let text = text(&context.service, &sees, context.jobid().as_deref())?;
+    Ok(Answer::text("text/plain; version=0.0.4; charset=utf-8", text))
+}
+
+/// All jobs that somebody may see, or one, and the service itself.
+pub fn text(service: &Service, sees: &Viewer, only: Option<&str>) -> anyhow::Result<String> {
+    let mut out = String::new();
     {
         let running = service.running();
         let mut jobs: Vec<&LiveJob> = running
             .jobs
             .values()
             .filter(|job| matches!(job.row.origin, Origin::Trace | Origin::Push))
-            .filter(|job| scrapes || sees.sees(job.row.owner))
-            .filter(|job| only.as_ref().is_none_or(|only| *only == job.row.desc.jobid || only == "main"))
+            .filter(|job| sees.sees(job.row.owner))
+            .filter(|job| only.is_none_or(|only| only == job.row.desc.jobid || only == "main"))
             .collect();
         // Those that move most, if there are too many.
         let bytes = |job: &LiveJob| job.row.written_bytes + job.row.read_bytes;
@@ -96,8 +102,8 @@ pub fn metrics(context: &Context) -> Result {
             hidden as f64,
         );
     }
-    of_service(&mut out, context)?;
-    Ok(Answer::text("text/plain; version=0.0.4; charset=utf-8", out))
+    of_service(&mut out, service)?;
+    Ok(out)
 }
 
 /// A job id may be in use by two users: the label would be there twice, and Prometheus would take nothing.
@@ -144,8 +150,7 @@ fn single(out: &mut String, name: &str, kind: &str, help: &str, value: f64) {
     let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
 }
 
-fn of_service(out: &mut String, context: &Context) -> Result<()> {
-    let service = &context.service;
+fn of_service(out: &mut String, service: &Service) -> anyhow::Result<()> {
     let stats = &service.stats;
     let _ = writeln!(out, "# HELP ftio_jobs Jobs by state.\n# TYPE ftio_jobs gauge");
     for (state, count) in service.reader().count_jobs()? {
@@ -156,6 +161,7 @@ fn of_service(out: &mut String, context: &Context) -> Result<()> {
         ("ftio_trace_errors_total", "Files that are no traces, or damaged.", &stats.trace_errors),
         ("ftio_pushes_total", "Pushes that were taken.", &stats.pushes),
         ("ftio_push_errors_total", "Pushed values that were not taken.", &stats.push_errors),
+        ("ftio_jobs_forgotten_total", "Jobs that were too old to be kept.", &stats.forgotten),
         ("ftio_journal_bytes_total", "Bytes written to the journal.", &stats.journal_bytes),
         ("ftio_refused_connections_total", "Connections beyond the limits.", &stats.refused_connections),
     ];

@@ -218,7 +218,20 @@ pub const ROUTES: &[Route] = &[
     get("/api/v1/openapi.json", &[], "This description", openapi::document),
     get(
         "/api/v1/jobs",
-        &["state?", "origin?", "user?", "app?", "q?", "from?", "to?", "sort?", "order?", "limit?", "cursor?"],
+        &[
+            "state?",
+            "origin?",
+            "user?",
+            "app?",
+            "category?",
+            "q?",
+            "from?",
+            "to?",
+            "sort?",
+            "order?",
+            "limit?",
+            "cursor?",
+        ],
         "Jobs",
         api::jobs::list,
     ),
@@ -241,6 +254,7 @@ pub const ROUTES: &[Route] = &[
     get("/api/v1/jobs/{id}/report.html", &[], "The report of ftio report", api::jobs::report),
     get("/api/v1/apps", &["limit?"], "Applications", api::apps::list),
     get("/api/v1/apps/profiles", &["app"], "Its runs", api::apps::profiles),
+    get("/api/v1/apps/categories", &["app"], "Categories of its latest jobs", api::apps::categories),
     get("/api/v1/apps/points", &["app"], "Measured values by number of ranks", api::apps::points),
     get("/api/v1/apps/models", &["app", "all?"], "Its models", api::apps::models),
     get(
@@ -255,8 +269,9 @@ pub const ROUTES: &[Route] = &[
     get("/api/v1/forecast", &["horizon?"], "Phases ahead, and where they meet", api::site::forecast),
     get("/api/v1/schedule", &[], "Sets and priorities of Set-10", api::site::schedule),
     get("/api/v1/site", &["days?"], "Who moves how much", api::site::site),
+    get("/api/v1/site/categories", &["days?"], "Categories of jobs over time", api::site::categories),
     get("/api/v1/site/series", &["metric?", "points?"], "The sum of all running jobs", api::site::series),
-    get("/api/v1/quality", &["days?"], "How right predictions were", api::site::quality),
+    get("/api/v1/quality", &["days?", "app?"], "How right predictions were, by weeks", api::site::quality),
     get("/api/v1/alarms", &["standing?"], "Alarms and rules", api::site::alarms),
     with(
         Method::Post,
@@ -273,7 +288,7 @@ pub const ROUTES: &[Route] = &[
         Needs::Admin,
         get("/api/v1/alarms", &["name", "target"], "Remove a threshold", compat::alarms::remove),
     ),
-    with(Method::Post, Needs::Push, get("/api/v1/push", &[], "Values of a job or a node", api::site::push)),
+    with(Method::Post, Needs::Push, get(PUSH, &[], "Values of a job or a node", api::site::push)),
     with(
         Method::Post,
         Needs::Push,
@@ -289,6 +304,9 @@ pub const ROUTES: &[Route] = &[
 
 /// Where the stream of events is.
 pub const EVENTS: &str = "/api/v1/events";
+
+/// Where values are pushed to.
+pub const PUSH: &str = "/api/v1/push";
 
 /// Where Prometheus writes to; the body is not JSON.
 pub const REMOTE_WRITE: &str = "/api/v1/write";

@@ -27,7 +27,9 @@ pub fn trace(service: &Service, path: &Path, version: Version, read: Read) -> an
     let value = |name: &str| read.totals.get(name).map_or(0.0, |total| total.value);
     (row.written_bytes, row.read_bytes) = (value(crate::job::WRITTEN), value(crate::job::READ));
     row.high_findings = high(&findings);
+    row.categories = read.categories;
     let detection = serde_json::to_value(&read.detection)?;
+    let _saving = service.saving();
     let id = service.writer().transaction(|store| {
         // The same run again, or one that was followed while it ran.
         let known = store.same_run(&row)?;
@@ -43,13 +45,14 @@ pub fn trace(service: &Service, path: &Path, version: Version, read: Read) -> an
             store.insert_run(&run, &row.app, row.end, row.owner)?;
         }
         if !again {
-            store.add_to_day(row.end, row.owner, &row.app, row.written_bytes, row.read_bytes)?;
+            store.add_to_day(&row)?;
         }
         store.set_source(path, version, Some(row.id), None)?;
+        // Before the job is there for good: nobody finds one whose series is missing.
+        service.files.save(row.id, &read.series, false)?;
         Ok(row.id)
     })?;
-    service.files.save(id, &read.series, false)?;
-    let live = service.running().jobs.remove(&id);
+    let live = service.running().remove(id);
     judge_last(service, live.as_ref(), found);
     service.stats.traces_read.add(1);
     told(service, &row);
@@ -77,9 +80,21 @@ fn judge_last(
     }
 }
 
-/// A pushed job has ended, by its own word or because it is silent.
+/// A pushed job has ended, by its own word or because it is silent. If that cannot be stored it goes on, and
+/// ends at the next attempt.
 pub fn pushed(service: &Service, id: i64, state: State) -> anyhow::Result<()> {
-    let Some(mut job) = service.running().jobs.remove(&id) else { return Ok(()) };
+    let _saving = service.saving();
+    let Some(job) = service.running().remove(id) else { return Ok(()) };
+    let done = keep(service, job.clone(), state);
+    match &done {
+        Ok(row) => told(service, row),
+        Err(_) => service.running().insert(job),
+    }
+    done.map(|_| ())
+}
+
+fn keep(service: &Service, mut job: LiveJob, state: State) -> anyhow::Result<JobRow> {
+    let id = job.row.id;
     let end = if state == State::Finished { now() } else { job.last };
     job.row.end = end.max(job.row.start);
     job.row.desc.end_time = job.row.end as u64;
@@ -93,6 +108,7 @@ pub fn pushed(service: &Service, id: i64, state: State) -> anyhow::Result<()> {
         job.row.confidence = found.period.map(|_| found.confidence);
         job.row.io_share = found.characterization.r_io_of_job;
     }
+    job.row.categories = crate::categories::of_series(&job.series, ranks, known);
     service.files.save(id, &job.series, true)?;
     let detection = serde_json::to_value(&found)?;
     service.writer().transaction(|store| {
@@ -104,13 +120,11 @@ pub fn pushed(service: &Service, id: i64, state: State) -> anyhow::Result<()> {
             store.insert_run(&run, &job.row.app, job.row.end, job.row.owner)?;
         }
         if is_job {
-            let (written, read) = (job.row.written_bytes, job.row.read_bytes);
-            store.add_to_day(job.row.end, job.row.owner, &job.row.app, written, read)?;
+            store.add_to_day(&job.row)?;
         }
         Ok(())
     })?;
-    told(service, &job.row);
-    Ok(())
+    Ok(job.row)
 }
 
 /// What counters came to, under the names that the original gives Extra-P: `mpi___hits___mpi_send` is the

@@ -54,7 +54,7 @@ impl Followed {
             self.job = self.begin(service);
         }
         let Some(id) = self.job else { return true };
-        let budget = service.config.budget;
+        let budget = service.budget(service.running().jobs.len());
         let time = now();
         let mut reset = false;
         let mut take = |event: Event<'_>| {
@@ -85,7 +85,7 @@ impl Followed {
         }
         if reset {
             // Another run under the same name: begin anew.
-            service.running().jobs.remove(&id);
+            service.running().remove(id);
             *self = Followed::new(&self.path, self.owner);
             return true;
         }
@@ -136,14 +136,14 @@ impl Followed {
         row.id = id;
         let owner = row.owner;
         let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
-        service.running().jobs.insert(id, LiveJob::new(row, LEVEL, now()));
+        service.running().insert(LiveJob::new(row, LEVEL, now()));
         service.tell("began", owner, &data);
         Some(id)
     }
 
     /// The job was killed: what it has left is all there will be.
     fn dead(&self, service: &Service, id: i64) {
-        let live = service.running().jobs.remove(&id);
+        let live = service.running().remove(id);
         let Some(mut live) = live else { return };
         let read = trace::read_parts(&self.path, self.owner, service.config.budget);
         let found = read.as_ref().ok().and_then(|read| read.detection.as_ref());
@@ -152,20 +152,15 @@ impl Followed {
         live.row.desc.end_time = live.row.end as u64;
         live.row.period = found.and_then(|found| found.period);
         live.row.confidence = found.and_then(|found| found.period.map(|_| found.confidence));
+        live.row.categories = read.as_ref().map(|read| read.categories.clone()).unwrap_or_default();
         let detection = serde_json::to_value(found).unwrap_or_default();
         let saved = service.writer().transaction(|store| {
             store.update_job(&live.row)?;
             store.set_details(id, &live.totals, &detection, &serde_json::json!([]))?;
-            store.add_to_day(
-                live.row.end,
-                live.row.owner,
-                &live.row.app,
-                live.row.written_bytes,
-                live.row.read_bytes,
-            )
+            store.add_to_day(&live.row)?;
+            service.files.save(id, &live.series, false)
         });
-        let saved = saved.and_then(|()| service.files.save(id, &live.series, false));
-        service.stats.problem("database", saved.err().map(|error| error.to_string()));
+        service.stored(saved);
         let data = serde_json::json!({"id": id, "jobid": live.row.desc.jobid, "app": live.row.app});
         service.tell("ended", live.row.owner, &data);
     }

@@ -2,10 +2,11 @@
 
 use crate::ingest::finished;
 use crate::job::{JobDesc, Kind, LONGEST_NAME, Origin, State, clean};
-use crate::live::LiveJob;
+use crate::live::{LiveJob, MOST_METRICS};
 use crate::service::{Service, now};
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::collections::{BTreeMap, HashSet};
 
 /// `POST /api/v1/push`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -42,11 +43,50 @@ pub enum PushKind {
 }
 
 /// One value, now; or several, each with its time in seconds since 1970 or since the job began.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 pub enum Values {
     One(f64),
     Many(Vec<(f64, f64)>),
+}
+
+/// Without keeping what is too much: a push of nothing but brackets takes no more memory than another.
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Values;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a number, or a list of [time, number]")
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Values, E> {
+                Ok(Values::One(value))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Values, E> {
+                Ok(Values::One(value as f64))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Values, E> {
+                Ok(Values::One(value as f64))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Values, A::Error> {
+                let mut values = Vec::new();
+                while let Some(value) = list.next_element()? {
+                    values.push(value);
+                    if values.len() > MOST_VALUES {
+                        return Err(A::Error::custom(format_args!(
+                            "at most {MOST_VALUES} values in one push"
+                        )));
+                    }
+                }
+                Ok(Values::Many(values))
+            }
+        }
+        from.deserialize_any(Reader)
+    }
 }
 
 /// No push has more values.
@@ -86,8 +126,7 @@ impl std::fmt::Display for NotTaken {
 /// Whether something could be written to the database; a problem of the service if not.
 fn stored<T>(service: &Service, done: anyhow::Result<T>) -> Result<T, NotTaken> {
     let text = done.as_ref().err().map(|error| format!("the database cannot be written: {error}"));
-    service.stats.problem("database", text.clone());
-    done.map_err(|_| NotTaken::NotStored(text.unwrap_or_default()))
+    service.stored(done).ok_or_else(|| NotTaken::NotStored(text.unwrap_or_default()))
 }
 
 /// What a push did.
@@ -120,8 +159,10 @@ pub fn take(service: &Service, push: &Push, owner: Option<u32>) -> Result<Taken,
     let mut all: BTreeMap<u64, Vec<(&str, f64)>> = BTreeMap::new();
     let time = now();
     {
-        let running = service.running();
-        let start = running.jobs.get(&id).ok_or("the job has just ended")?.row.start;
+        let mut running = service.running();
+        let job = running.jobs.get_mut(&id).ok_or("the job has just ended")?;
+        job.by_our_clock |= push.metrics.values().any(|values| matches!(values, Values::One(_)));
+        let start = job.row.start;
         for (name, values) in &push.metrics {
             let mut add = |at: f64, value: f64| {
                 let at = if at > SINCE_1970 { at - start } else { at };
@@ -183,18 +224,17 @@ pub fn job(
     if desc.cluster.is_empty() {
         desc.cluster = service.config.cluster.clone();
     }
-    let same = |job: &LiveJob| {
-        job.row.origin == origin && job.row.owner == owner && job.row.desc.jobid == desc.jobid
-    };
-    let mut running = service.running();
-    if let Some(job) = running.jobs.values_mut().find(|job| same(job)) {
-        // What is told later is added.
-        let known = &mut job.row.desc;
-        if known.command.is_empty() && !desc.command.is_empty() {
-            (known.command, known.size) = (desc.command, desc.size);
-            job.row.app = crate::apps::key(&known.command, known.size);
-        }
-        return Ok(job.row.id);
+    if let Some(id) = known(service, &desc, origin, owner) {
+        return Ok(id);
+    }
+    // Two pushes of a new job make one job. Nobody else waits for the disk meanwhile.
+    let _beginning = service.beginning();
+    if let Some(id) = known(service, &desc, origin, owner) {
+        return Ok(id);
+    }
+    let running = service.running().jobs.len();
+    if running >= service.config.most_running {
+        return Err(NotTaken::NotStored(format!("{running} jobs run already: no more are taken")));
     }
     let time = now();
     // The original sends milliseconds.
@@ -205,14 +245,25 @@ pub fn job(
     if origin == Origin::Node || origin == Origin::Scrape {
         row.app.clear();
     }
-    // Under the lock: two pushes of a new job make one job.
     row.id = stored(service, service.writer().insert_job(&row))?;
     let id = row.id;
     let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
-    running.jobs.insert(id, LiveJob::new(row, 0, time));
-    drop(running);
+    service.running().insert(LiveJob::new(row, 0, time));
     service.tell("began", owner, &data);
     Ok(id)
+}
+
+/// The number of a job that runs. What is told about it later is added.
+fn known(service: &Service, desc: &JobDesc, origin: Origin, owner: Option<u32>) -> Option<i64> {
+    let mut running = service.running();
+    let id = running.named(origin, owner, &desc.jobid)?;
+    let job = running.jobs.get_mut(&id)?;
+    if job.row.desc.command.is_empty() && !desc.command.is_empty() {
+        job.row.desc.command.clone_from(&desc.command);
+        job.row.desc.size = desc.size;
+        job.row.app = crate::apps::key(&desc.command, desc.size);
+    }
+    Some(id)
 }
 
 /// Values of one time go into a job and the journal. How many did, and how many did not.
@@ -223,20 +274,37 @@ pub fn apply<'a>(
     values: impl Iterator<Item = (&'a str, PushKind, f64)>,
     docs: impl Fn(&str) -> String,
 ) -> Result<(usize, usize), NotTaken> {
-    let budget = service.config.budget;
     let mut running = service.running();
     let running = &mut *running;
+    let budget = service.budget(running.jobs.len());
     let job = running.jobs.get_mut(&id).ok_or("the job has ended")?;
+    if running.journal.broken {
+        // It is not silent: it cannot be heard.
+        job.hear(now());
+        return Err(NotTaken::NotStored("the journal cannot be written: is the disk full?".into()));
+    }
     let mut refused = 0;
     let mut changes = Vec::new();
+    // Names that this push brings count as well.
+    let mut new: HashSet<String> = HashSet::new();
     for (name, kind, value) in values {
         let (kind, is_sum) = match kind {
             PushKind::Counter => (Kind::Counter, true),
             PushKind::Increment => (Kind::Counter, false),
             PushKind::Gauge => (Kind::Gauge, false),
         };
-        match job.change(name, kind, value, is_sum) {
-            Some(change) => changes.push(change),
+        match job.change(name, kind, time, value, is_sum) {
+            Some(change) => {
+                if !job.totals.contains_key(&change.0) {
+                    new.insert(change.0.clone());
+                }
+                if job.totals.len() + new.len() > MOST_METRICS {
+                    new.remove(&change.0);
+                    refused += 1;
+                    continue;
+                }
+                changes.push(change);
+            }
             None => refused += 1,
         }
     }

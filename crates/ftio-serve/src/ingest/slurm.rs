@@ -1,4 +1,5 @@
-//! What Slurm knows: one `squeue` for all jobs, seldom; or the file in which it notes jobs that have ended.
+//! What Slurm knows: one `squeue` for all jobs, seldom; one `sacct` for those that have ended; or the file in
+//! which it notes them.
 
 use crate::config::Slurm;
 use crate::service::{Service, now};
@@ -7,6 +8,13 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+
+/// Between fields, because names and comments of jobs have all letters in them.
+const BETWEEN: char = '\u{1f}';
+/// What `squeue` is asked for: job, array, name, comment, user, account, partition, quality of service,
+/// state, times, sizes, nodes, directory, command.
+const FIELDS: [&str; 20] =
+    ["i", "F", "K", "j", "k", "u", "a", "P", "q", "t", "T", "V", "S", "M", "l", "D", "C", "N", "Z", "o"];
 
 /// What `squeue` said last: for each job its fields by name.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -18,15 +26,18 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// The table that `squeue --format %all` prints: a line of names, then a line for each job.
+    /// The table that `squeue` prints: a line of names, then a line for each job. Fields are apart by
+    /// [`BETWEEN`], or by `|` as with `--format %all`.
     pub fn parse(text: &str) -> Self {
         let mut lines = text.lines();
-        let names: Vec<&str> = lines.next().unwrap_or_default().split('|').map(str::trim).collect();
+        let first = lines.next().unwrap_or_default();
+        let between = if first.contains(BETWEEN) { BETWEEN } else { '|' };
+        let names: Vec<&str> = first.split(between).map(str::trim).collect();
         let id = names.iter().position(|name| *name == "JOBID");
         let mut jobs = BTreeMap::new();
         for line in lines {
-            let fields: Vec<&str> = line.split('|').map(str::trim).collect();
-            // A `|` in a name shifts everything: such a line tells nothing.
+            let fields: Vec<&str> = line.split(between).map(str::trim).collect();
+            // A `|` or a line feed in a name shifts everything: such a line tells nothing.
             if fields.len() != names.len() {
                 continue;
             }
@@ -71,11 +82,13 @@ pub fn run(service: &Service, slurm: &Slurm, stop: &AtomicBool) {
         }
         last = Instant::now();
         let usual = match slurm {
-            Slurm::Squeue(every) => *every,
+            Slurm::Squeue(every) | Slurm::Sacct(every) => *every,
             Slurm::JobComp(_) => Duration::from_secs(5),
         };
         let done = match slurm {
             Slurm::Squeue(_) => squeue().map(|queue| apply_queue(service, queue)),
+            // A little overlap: what is seen twice ends once.
+            Slurm::Sacct(every) => sacct(2 * every.as_secs()).and_then(|text| ended(service, &text)),
             Slurm::JobComp(path) => completions(service, path, &mut read),
         };
         pause = if done.is_ok() { usual } else { (pause * 2).clamp(usual, Duration::from_secs(600)) };
@@ -84,15 +97,65 @@ pub fn run(service: &Service, slurm: &Slurm, stop: &AtomicBool) {
 }
 
 fn squeue() -> Result<Queue, String> {
-    let output = Command::new("squeue").args(["--format", "%all"]).output();
-    let output = output.map_err(|error| format!("squeue: {error}"))?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("squeue: {}", text.lines().next().unwrap_or("failed")));
-    }
-    let mut queue = Queue::parse(&String::from_utf8_lossy(&output.stdout));
+    let format = FIELDS.map(|field| format!("%{field}")).join(&BETWEEN.to_string());
+    let mut queue = Queue::parse(&said("squeue", &["--format", &format])?);
     queue.time = now();
     Ok(queue)
+}
+
+/// Jobs that ended in the last seconds: lines of id, state and node list.
+fn sacct(seconds: u64) -> Result<String, String> {
+    let since = format!("--starttime=now-{seconds}seconds");
+    let format = "--format=JobIDRaw,State,Partition,NodeList";
+    let states = "--state=BF,CA,CD,DL,F,NF,OOM,PR,TO";
+    said("sacct", &["-a", "-X", "-n", "-P", "--endtime=now", &since, states, format])
+}
+
+fn said(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(program).args(arguments).output();
+    let output = output.map_err(|error| format!("{program}: {error}"))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{program}: {}", text.lines().next().unwrap_or("failed")));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What `sacct` says: pushed jobs end with it, and learn where they ran.
+fn ended(service: &Service, text: &str) -> Result<(), String> {
+    for line in text.lines() {
+        let [id, state, partition, nodes] = line.split('|').collect::<Vec<_>>()[..] else { continue };
+        for job in service.running().jobs.values_mut().filter(|job| is_slurms(&job.row, id)) {
+            job.row.desc.partition = crate::job::clean(partition, 256);
+            if job.row.desc.nodelist.is_empty() {
+                job.row.desc.nodelist = crate::job::clean(nodes, 4096);
+            }
+        }
+        end_job(service, id, state == "COMPLETED")?;
+    }
+    Ok(())
+}
+
+/// Is a job the one that Slurm gave this number?
+fn is_slurms(row: &crate::store::JobRow, id: &str) -> bool {
+    row.desc.jobid.split(['.', '-']).next() == Some(id)
+}
+
+/// By Slurm's word a job has ended.
+fn end_job(service: &Service, id: &str, well: bool) -> Result<(), String> {
+    let ended: Vec<i64> = {
+        let running = service.running();
+        let is_it = |job: &&crate::live::LiveJob| {
+            let pushed = job.row.origin == crate::job::Origin::Push && job.connections == 0;
+            pushed && is_slurms(&job.row, id)
+        };
+        running.jobs.values().filter(is_it).map(|job| job.row.id).collect()
+    };
+    let state = if well { crate::job::State::Finished } else { crate::job::State::Lost };
+    for job in ended {
+        super::finished::pushed(service, job, state).map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }
 
 /// What Slurm knows about running jobs that their traces do not tell.
@@ -130,20 +193,8 @@ fn completions(service: &Service, path: &std::path::Path, read: &mut u64) -> Res
     for line in String::from_utf8_lossy(&bytes[..end]).lines() {
         let fields = parse_completion(line);
         let Some(id) = fields.get("JobId") else { continue };
-        let ended: Vec<i64> = {
-            let running = service.running();
-            let is_it = |job: &&crate::live::LiveJob| {
-                job.row.origin == crate::job::Origin::Push
-                    && job.connections == 0
-                    && job.row.desc.jobid.split(['.', '-']).next() == Some(id)
-            };
-            running.jobs.values().filter(is_it).map(|job| job.row.id).collect()
-        };
         let well = fields.get("JobState").is_none_or(|state| state == "COMPLETED");
-        let state = if well { crate::job::State::Finished } else { crate::job::State::Lost };
-        for job in ended {
-            super::finished::pushed(service, job, state).map_err(|error| error.to_string())?;
-        }
+        end_job(service, id, well)?;
     }
     Ok(())
 }
@@ -158,6 +209,8 @@ mod tests {
         assert_eq!(queue.jobs.len(), 1, "a name with a bar in it");
         assert_eq!(queue.jobs["17"]["PARTITION"], "normal");
         assert!(Queue::parse("").jobs.is_empty());
+        let queue = Queue::parse("JOBID\u{1f}COMMENT\n18\u{1f}b | c\n");
+        assert_eq!(queue.jobs["18"]["COMMENT"], "b | c");
     }
 
     #[test]

@@ -82,8 +82,7 @@ impl Messages {
 /// Listen until the service ends.
 pub fn listen(path: &Path) -> std::io::Result<UnixListener> {
     // A socket that a former service has left.
-    let _ = std::fs::remove_file(path);
-    UnixListener::bind(path)
+    crate::unix_socket::bind(path)
 }
 
 /// Take clients.
@@ -110,12 +109,20 @@ async fn client(service: Arc<Service>, mut stream: UnixStream) {
             Ok(length) => length,
         };
         let taken = messages.take(&buffer[..length]);
-        let done = taken
-            .map_err(NotTaken::from)
-            .and_then(|some| some.into_iter().try_for_each(|one| client.take(&service, one)));
-        if done.is_err() {
-            service.stats.push_errors.add(1);
-            break;
+        let done = taken.map_err(NotTaken::from).and_then(|some| {
+            // The disk may have to be waited for.
+            tokio::task::block_in_place(|| some.into_iter().try_for_each(|one| client.take(&service, one)))
+        });
+        match done {
+            Ok(()) => {}
+            // That is not the client's fault: its job goes on.
+            Err(NotTaken::NotStored(_)) => {
+                service.stats.push_errors.add(1);
+            }
+            Err(NotTaken::Wrong(_)) => {
+                service.stats.push_errors.add(1);
+                break;
+            }
         }
     }
     let _ = tokio::task::spawn_blocking(move || client.left(&service)).await;
@@ -136,6 +143,7 @@ impl Client {
                     && let Some(job) = service.running().jobs.get_mut(&id)
                 {
                     job.connections += 1;
+                    job.by_our_clock = true;
                 }
                 self.job = Some(id);
                 Ok(())
@@ -174,7 +182,7 @@ impl Client {
         };
         if last {
             let done = finished::pushed(service, id, State::Finished);
-            service.stats.problem("database", done.err().map(|error| error.to_string()));
+            service.stored(done);
         }
     }
 }

@@ -34,6 +34,7 @@ pub struct Read {
     pub totals: Totals,
     pub series: Series,
     pub detection: Option<Detection>,
+    pub categories: Vec<String>,
     /// Callpath, metric, value.
     pub measurements: Vec<(String, String, f64)>,
 }
@@ -107,7 +108,9 @@ fn read(door: &Path, path: &Path, owner: u32, budget: usize) -> Result<Read, Str
             value as f64,
         ));
     }
+    let categories = crate::categories::of_series(&series, desc.size, length);
     Ok(Read {
+        categories,
         desc,
         start,
         end,

@@ -1,14 +1,16 @@
 //! Directories are looked through every now and then: what is new is read, what grows is followed.
 //!
-//! Polling finds what other machines write to a shared file system, which file events do not. One thread
-//! looks after each directory, so that one that hangs does not stop the others.
+//! Polling finds what other machines write to a shared file system, which file events do not; what this
+//! machine writes is looked at as soon as the kernel tells of it. One thread looks after each directory, so
+//! that one that hangs does not stop the others.
 
+use super::events::Events;
 use super::follow::Followed;
 use super::{finished, trace};
 use crate::job::{LONGEST_COMMAND, clean};
 use crate::service::Service;
 use crate::store::Version;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,10 @@ use std::time::{Duration, Instant};
 const MOST_FILES: usize = 1_000_000;
 /// At most this many running traces are followed.
 const MOST_FOLLOWED: usize = 10_000;
+/// After an event the next look comes no sooner than this.
+const SOON: Duration = Duration::from_millis(200);
+/// A file that has not changed for this long is read.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Looking takes at most this share of the time.
 const SHARE: u32 = 10;
 
@@ -32,9 +38,14 @@ pub fn run(service: &Arc<Service>, root: &Path, stop: &AtomicBool) {
         service.stats.scan_millis.set(begun.elapsed().as_millis() as u64);
         // A directory that takes long is looked at less often.
         let pause = service.config.poll.max((begun.elapsed() * SHARE).min(Duration::from_secs(60)));
-        let until = Instant::now() + pause;
-        while Instant::now() < until && !stop.load(Relaxed) {
+        let soon = (begun.elapsed() * SHARE).max(SOON).min(pause);
+        let begun = Instant::now();
+        while begun.elapsed() < pause && !stop.load(Relaxed) {
             std::thread::sleep(Duration::from_millis(50).min(pause));
+            let again = watch.waits() && begun.elapsed() >= AGAIN;
+            if begun.elapsed() >= soon && (again || watch.events.happened()) {
+                break;
+            }
         }
     }
 }
@@ -49,6 +60,7 @@ pub struct Watch<'a> {
     /// What was there at the last look: a file is read when it did not change in between.
     before: HashMap<PathBuf, Version>,
     followed: BTreeMap<PathBuf, Followed>,
+    events: Events,
 }
 
 /// What a look finds.
@@ -57,13 +69,27 @@ struct Found {
     files: Vec<(PathBuf, Metadata)>,
     /// The `.parts` of traces, and their owners.
     parts: Vec<(PathBuf, u32)>,
+    /// Directories that were looked through.
+    folders: Vec<PathBuf>,
 }
 
 impl<'a> Watch<'a> {
     pub fn new(service: &'a Arc<Service>, root: &Path) -> Self {
         let sources = service.reader().sources().unwrap_or_default();
         let known = sources.into_iter().map(|(path, version)| (PathBuf::from(path), version)).collect();
-        Watch { service, root: root.to_owned(), known, before: HashMap::new(), followed: BTreeMap::new() }
+        Watch {
+            service,
+            root: root.to_owned(),
+            known,
+            before: HashMap::new(),
+            followed: BTreeMap::new(),
+            events: Events::new(),
+        }
+    }
+
+    /// Is there a file that is read at the next look if it does not change?
+    fn waits(&self) -> bool {
+        !self.before.is_empty()
     }
 
     /// One look.
@@ -75,6 +101,9 @@ impl<'a> Watch<'a> {
         let problem = listed.err().map(|error| format!("{name}: {error}"));
         self.service.stats.problem(&name, problem);
         self.service.stats.scanned_files.set(found.files.len() as u64);
+        let there: HashSet<&PathBuf> = found.folders.iter().collect();
+        self.events.keep(|folder| there.contains(&folder.to_path_buf()));
+        found.folders.iter().for_each(|folder| self.events.watch(folder));
         self.follow(found.parts);
         let mut now = HashMap::with_capacity(found.files.len());
         for (path, about) in found.files {
@@ -108,13 +137,9 @@ impl<'a> Watch<'a> {
                 self.service.writer().set_source(path, version, None, Some(&problem))
             }
         };
-        if let Err(error) = &done {
+        if self.service.stored(done).is_none() {
             // The database could not be written: again at the next look.
             self.known.remove(path);
-            self.before.insert(path.to_owned(), version);
-            self.service.stats.problem("database", Some(format!("the database cannot be written: {error}")));
-        } else {
-            self.service.stats.problem("database", None);
         }
     }
 
@@ -132,7 +157,9 @@ impl<'a> Watch<'a> {
 
 /// Everything below a directory that could be an input. Links are not followed, and hidden names passed over.
 fn list(folder: &Path, depth: usize, data: &Path, found: &mut Found) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
+    let entries = std::fs::read_dir(folder)?;
+    found.folders.push(folder.to_owned());
+    for entry in entries {
         // Something that vanishes under way is none of our business.
         let Ok(entry) = entry else { continue };
         let Ok(about) = entry.metadata() else { continue };
@@ -146,6 +173,7 @@ fn list(folder: &Path, depth: usize, data: &Path, found: &mut Found) -> std::io:
             continue;
         }
         if about.is_dir() && ending == "parts" {
+            found.folders.push(path.clone());
             found.parts.push((path, about.uid()));
         } else if about.is_dir() && depth > 0 {
             // What may not be entered belongs to somebody else.

@@ -8,6 +8,7 @@ const rateText = value => value === null || value === undefined ? "–" : si(val
 const periodText = value => value ? seconds(value) : "–";
 const percent = value => value === null || value === undefined ? "–" : (100 * value).toFixed(value > 0.995 ? 1 : 0) + " %";
 const clockText = time => time ? new Date(1000 * time).toLocaleString() : "–";
+const dayText = day => new Date(1000 * day).toISOString().slice(0, 10);
 function spanText(value) {
   const v = Math.max(0, Math.round(value));
   if (v < 120) return v + " s";
@@ -32,6 +33,11 @@ function status(text, bad) {
 
 const link = (text, href) => { const a = make("a", null, text); a.href = href; return a; };
 const empty = (parent, text) => { make("p", parent, text).className = "empty"; };
+// Categories of MOSAIC, as words.
+const categoryText = name => name.replaceAll("_", " ");
+const categoryPill = name => { const a = link(categoryText(name), "#/jobs?" + query({ category: name })); a.className = "pill"; return a; };
+const pills = list => { const p = make("span"); list.forEach(one => p.append(one, " ")); return p; };
+const telling = list => list.filter(name => !name.endsWith("_insignificant"));
 const pill = (text, kind) => { const p = make("span", null, text); p.className = "pill " + (kind || text); return p; };
 
 // Columns: [title, kind, cell(row) -> text or element, name to sort by].
@@ -70,9 +76,9 @@ function facts(parent, list) {
   return dl;
 }
 
-function spark(values) {
+function spark(values, what) {
   const canvas = make("canvas");
-  canvas.className = "spark"; canvas.setAttribute("role", "img"); canvas.setAttribute("aria-label", "bandwidth of the last minute");
+  canvas.className = "spark"; canvas.setAttribute("role", "img"); canvas.setAttribute("aria-label", what || "bandwidth of the last minute");
   paintSpark(canvas, values);
   return canvas;
 }
@@ -86,11 +92,11 @@ function paintSpark(canvas, values) {
 }
 
 // A chart with one or more curves over time; `bands` are phases.
-function timeChart(parent, title, curves, range, unit, bands) {
-  const shared = new View(range[0], range[1]);
+function timeChart(parent, title, curves, range, unit, bands, more) {
+  const { shared, height } = { shared: new View(range[0], range[1]), height: 240, ...more };
   const legend = curves.map(curve => [curve.key, curve.name, ""]).concat(bands && bands.length ? [["phase", "phases", "area"]] : []);
   const chart = new Chart(parent, {
-    view: shared, height: 240, title, names: ["time", unit === "B/s" ? "bandwidth" : "value"], units: ["s", unit], legend,
+    view: shared, height, title, names: ["time", unit === "B/s" ? "bandwidth" : unit === "s" ? "period" : "value"], units: ["s", unit], legend,
     range: (low, high) => [0, 1.05 * Math.max(1e-9, ...curves.map(curve => most(curve, low, high)))],
     curves() {
       if (bands && this.shows("phase")) for (const b of bands) this.band(this.x(b.start), this.x(b.end), "phase", 0.18);

@@ -3,13 +3,13 @@ async function showJobs(given) {
   make("h1", view, "Jobs");
   const mine = visit, form = make("form", view), list = make("div", view);
   const box = (name, label, kind) => { const input = make("input", form); input.name = name; input.type = kind || "search"; input.placeholder = label; input.setAttribute("aria-label", label); input.value = given[name] || ""; return input; };
-  const words = box("q", "Job id, command, node"), user = box("user", "User"), app = box("app", "Application");
+  const words = box("q", "Job id, command, node"), user = box("user", "User"), app = box("app", "Application"), category = box("category", "Category");
   const state = make("select", form);
   state.setAttribute("aria-label", "State");
   for (const [value, text] of [["", "any state"], ["running", "running"], ["finished", "finished"], ["lost", "lost"]]) {
     const option = make("option", state, text); option.value = value; option.selected = value === (given.state || "");
   }
-  const wanted = () => ({ q: words.value, user: user.value, app: app.value, state: state.value, sort: given.sort, order: given.order });
+  const wanted = () => ({ q: words.value, user: user.value, app: app.value, category: category.value, state: state.value, sort: given.sort, order: given.order });
   const go = () => { location.hash = "#/jobs?" + query(wanted()); };
   form.onsubmit = event => { event.preventDefault(); go(); };
   state.onchange = go;
@@ -18,6 +18,7 @@ async function showJobs(given) {
     given.order = given.sort === key && given.order !== "asc" ? "asc" : "desc"; given.sort = key; go();
   } };
   const columns = [
+    choosing(form),
     ["Job", "", job => link(job.jobid, `#/job/${job.id}`)],
     ["State", "", job => pill(job.state)],
     ["User", "minor", job => job.user],
@@ -29,6 +30,7 @@ async function showJobs(given) {
     ["Read", "number minor", job => bytesText(job.read_bytes), "read"],
     ["I/O", "number minor", job => percent(job.io_share)],
     ["Period", "number", job => periodText(job.period), "period"],
+    ["Category", "minor", job => telling(job.categories).map(categoryText).join(", ")],
     ["Findings", "", job => job.high_findings ? pill(job.high_findings + " high", "high") : ""],
   ];
   let rows = [], cursor = null, shown = null;
@@ -59,6 +61,8 @@ async function showJob(id) {
     ["Written", bytesText(job.written_bytes)], ["Read", bytesText(job.read_bytes)], ["Time in I/O", percent(job.io_share)],
     ["Period", job.period ? `${seconds(job.period)} (${percent(job.confidence)})` : "–"],
   ]);
+  const kinds = telling(job.categories);
+  if (kinds.length) { const p = make("p", view, "Categories: "); p.append(pills(kinds.map(categoryPill))); }
   const links = make("p", view);
   links.append(link("Application", "#/app?" + query({ app: job.app })), " · ");
   if (job.has_trace && job.end) links.append(link("Report", `api/v1/jobs/${id}/report.html`), " · ");
@@ -104,6 +108,11 @@ async function showJob(id) {
     if (!predictions.predictions.length) empty(below, "None was made: a phase must come back first.");
     else {
       make("p", below, quality.judged ? `${quality.hits} of ${quality.judged} were right (${percent(quality.hits / quality.judged)}).` : "None can be judged yet.");
+      const known = predictions.predictions.filter(one => one.period).reverse();
+      if (known.length > 1) {
+        const x = known.map(one => one.made - job.start);
+        timeChart(below, "Period over time", [{ key: "wave", name: "period", x, y: known.map(one => one.period) }], [x[0], x[x.length - 1]], "s", [], { height: 160 });
+      }
       table(below, [
         ["Made", "", one => clockText(one.made)],
         ["Phase foretold", "", one => `${seconds(one.start - job.start)} (${seconds(one.low - job.start)} to ${seconds(one.high - job.start)})`],

@@ -5,9 +5,9 @@ async function route() {
   const [path, rest] = (location.hash.slice(1) || "/now").split("?");
   const given = Object.fromEntries(new URLSearchParams(rest || ""));
   const [, page, id] = path.split("/");
-  const pages = { now: showNow, jobs: () => showJobs(given), job: () => showJob(id), apps: showApps, app: () => showApp(given.app || ""), site: showSite, alarms: showAlarms };
+  const pages = { now: showNow, jobs: () => showJobs(given), job: () => showJob(id), apps: showApps, app: () => showApp(given.app || ""), site: showSite, alarms: showAlarms, compare: () => showCompare(given) };
   document.title = "ftio serve";
-  const shown = { job: "jobs", app: "apps" }[page] || page;
+  const shown = { job: "jobs", compare: "jobs", app: "apps" }[page] || page;
   for (const a of document.querySelectorAll("nav a")) {
     if (a.getAttribute("href") === `#/${shown}`) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
   }

@@ -39,6 +39,8 @@ pub struct Journal {
     length: u64,
     next: u64,
     waiting: Vec<Record>,
+    /// It could not be written. What came since is in memory alone, until all series have been saved.
+    pub broken: bool,
 }
 
 impl Journal {
@@ -52,13 +54,17 @@ impl Journal {
         let mut records = Vec::new();
         for number in &numbers {
             let mut bytes = Vec::new();
-            File::open(folder.join(number.to_string())).and_then(|mut file| file.read_to_end(&mut bytes))?;
+            let path = folder.join(number.to_string());
+            let read = File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes));
+            if let Err(error) = read {
+                eprintln!("ftio serve: {}: {error}; what it holds is lost", path.display());
+            }
             records.extend(whole_frames(&bytes));
         }
         let number = numbers.last().map_or(1, |last| last + 1);
         let next = records.iter().map(|record| record.n + 1).max().unwrap_or(1);
         let file = create(&folder, number)?;
-        Ok((Journal { folder, file, number, length: 0, next, waiting: Vec::new() }, records))
+        Ok((Journal { folder, file, number, length: 0, next, waiting: Vec::new(), broken: false }, records))
     }
 
     /// Records are numbered from here on: higher than anything that a series knows.
@@ -86,7 +92,8 @@ impl Journal {
 
     /// Take what waits, as a frame, and the file to write it to: writing needs no lock.
     pub fn frame(&mut self) -> anyhow::Result<Option<(Vec<u8>, File)>> {
-        if self.waiting.is_empty() {
+        // After a frame that is not whole, none would be read.
+        if self.waiting.is_empty() || self.broken {
             return Ok(None);
         }
         let content = serde_json::to_vec(&std::mem::take(&mut self.waiting))?;

@@ -34,10 +34,13 @@ pub struct JobRow {
     pub io_share: Option<f64>,
     /// Findings of high severity.
     pub high_findings: i64,
+    /// What kind of I/O it does (MOSAIC), once it has ended.
+    pub categories: Vec<String>,
 }
 
 const COLUMNS: &str = "id, jobid, cluster, start, end, state, origin, owner, command, app, size, nodelist, \
-                       partition, run_dir, path, period, confidence, written, read, io_share, high_findings";
+                       partition, run_dir, path, period, confidence, written, read, io_share, high_findings, \
+                       categories";
 
 fn row(row: &Row<'_>) -> rusqlite::Result<JobRow> {
     let (start, end): (f64, f64) = (row.get(3)?, row.get(4)?);
@@ -67,7 +70,13 @@ fn row(row: &Row<'_>) -> rusqlite::Result<JobRow> {
         read_bytes: row.get(18)?,
         io_share: row.get(19)?,
         high_findings: row.get(20)?,
+        categories: words(&row.get::<_, String>(21)?),
     })
+}
+
+/// Names of categories have no commas.
+fn words(text: &str) -> Vec<String> {
+    text.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 /// By what a list is ordered.
@@ -116,6 +125,7 @@ pub struct JobFilter {
     pub origin: Option<Origin>,
     pub owner: Option<u32>,
     pub app: Option<String>,
+    pub category: Option<String>,
     /// In job id, command or nodes.
     pub text: Option<String>,
     /// Started at or after, in seconds since 1970.
@@ -164,7 +174,7 @@ impl Store {
     pub fn update_job(&self, job: &JobRow) -> anyhow::Result<()> {
         let sql = "UPDATE jobs SET start=?2, end=?3, state=?4, owner=?5, command=?6, app=?7, size=?8,
             nodelist=?9, partition=?10, run_dir=?11, path=?12, period=?13, confidence=?14, written=?15,
-            read=?16, io_share=?17, high_findings=?18, cluster=?19, jobid=?20 WHERE id=?1";
+            read=?16, io_share=?17, high_findings=?18, cluster=?19, jobid=?20, categories=?21 WHERE id=?1";
         self.connection.prepare_cached(sql)?.execute(params![
             job.id,
             job.start,
@@ -186,8 +196,18 @@ impl Store {
             job.high_findings,
             job.desc.cluster,
             job.desc.jobid,
+            job.categories.join(","),
         ])?;
         Ok(())
+    }
+
+    /// A job whose number is given: it is there, whether it was or not.
+    pub fn put_job(&self, job: &JobRow) -> anyhow::Result<()> {
+        let sql = "INSERT OR IGNORE INTO jobs (id, jobid, cluster, start, end, state, origin, command, app, size,
+            nodelist, partition, run_dir, path, written, read) VALUES (?1,'','',0,0,'running',?2,'','',0,'','','',
+            '',0,0)";
+        self.connection.execute(sql, params![job.id, job.origin.name()])?;
+        self.update_job(job)
     }
 
     /// What it came to, what was found in it, and findings: JSON.
@@ -266,6 +286,9 @@ impl Store {
         }
         if let Some(app) = &filter.app {
             add("app = ?", Value::Text(app.clone()));
+        }
+        if let Some(category) = &filter.category {
+            add("instr(',' || categories || ',', ',' || ? || ',')", Value::Text(category.clone()));
         }
         if let Some(text) = &filter.text {
             let found = "(instr(lower(jobid), lower(?)) OR instr(lower(command), lower(?)) OR \

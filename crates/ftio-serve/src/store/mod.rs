@@ -7,18 +7,21 @@
 //! | `sources` | a file that was read, so that it is read once |
 //! | `predictions` | what was foretold, and what came of it |
 //! | `rules`, `alarms` | thresholds, and when they were crossed |
-//! | `days` | sums of a day, a user and an application: years are added up from these |
+//! | `days`, `day_categories` | sums of a day and a user, which years are added up from |
 
 mod alarms;
+mod forget;
 mod jobs;
+mod mend;
 mod predictions;
 mod runs;
 mod sources;
 
 pub use alarms::{AlarmRow, RuleRow};
 pub use jobs::{JobFilter, JobRow, Sort};
+pub use mend::is_damaged;
 pub use predictions::{Hits, PredictionRow};
-pub use runs::{AppRow, DayRow, RunRow};
+pub use runs::{AppRow, CategoryRow, DayRow, RunRow};
 pub use sources::Version;
 
 use anyhow::{Context, bail};
@@ -34,12 +37,12 @@ CREATE TABLE IF NOT EXISTS jobs (
     state TEXT NOT NULL, origin TEXT NOT NULL, owner INTEGER, command TEXT NOT NULL, app TEXT NOT NULL,
     size INTEGER NOT NULL, nodelist TEXT NOT NULL, partition TEXT NOT NULL, run_dir TEXT NOT NULL,
     path TEXT NOT NULL, period REAL, confidence REAL, written REAL NOT NULL, read REAL NOT NULL,
-    io_share REAL, high_findings INTEGER NOT NULL DEFAULT 0);
+    io_share REAL, high_findings INTEGER NOT NULL DEFAULT 0, categories TEXT NOT NULL DEFAULT '');
 CREATE INDEX IF NOT EXISTS jobs_jobid ON jobs (jobid);
 CREATE INDEX IF NOT EXISTS jobs_start ON jobs (start);
 CREATE INDEX IF NOT EXISTS jobs_owner ON jobs (owner, start);
 CREATE INDEX IF NOT EXISTS jobs_app ON jobs (app, start);
-CREATE INDEX IF NOT EXISTS jobs_state ON jobs (state);
+CREATE INDEX IF NOT EXISTS jobs_state ON jobs (state, end);
 CREATE TABLE IF NOT EXISTS details (
     job INTEGER PRIMARY KEY, totals TEXT NOT NULL, detection TEXT NOT NULL, findings TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS runs (
@@ -49,6 +52,7 @@ CREATE INDEX IF NOT EXISTS runs_app ON runs (app, end);
 CREATE TABLE IF NOT EXISTS sources (
     path TEXT PRIMARY KEY, device INTEGER NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL,
     changed INTEGER NOT NULL, job INTEGER, problem TEXT);
+CREATE INDEX IF NOT EXISTS sources_job ON sources (job);
 CREATE TABLE IF NOT EXISTS predictions (
     id INTEGER PRIMARY KEY, job INTEGER NOT NULL, made REAL NOT NULL, start REAL NOT NULL, low REAL NOT NULL,
     high REAL NOT NULL, end REAL NOT NULL, bytes REAL NOT NULL, period REAL, confidence REAL NOT NULL,
@@ -65,8 +69,15 @@ CREATE INDEX IF NOT EXISTS alarms_since ON alarms (since);
 CREATE TABLE IF NOT EXISTS days (
     day INTEGER NOT NULL, owner INTEGER NOT NULL, app TEXT NOT NULL, jobs INTEGER NOT NULL,
     written REAL NOT NULL, read REAL NOT NULL, PRIMARY KEY (day, owner, app));
+CREATE TABLE IF NOT EXISTS day_categories (
+    day INTEGER NOT NULL, owner INTEGER NOT NULL, category TEXT NOT NULL, jobs INTEGER NOT NULL,
+    bytes REAL NOT NULL, PRIMARY KEY (day, owner, category));
 PRAGMA user_version = 1;
 ";
+
+/// All tables, for whoever copies them.
+const TABLES: [&str; 9] =
+    ["jobs", "details", "runs", "sources", "predictions", "rules", "alarms", "days", "day_categories"];
 
 /// File systems on which SQLite's log does not work (`statfs(2)`): NFS, SMB, Lustre, GPFS, BeeGFS, Ceph.
 const SHARED: [u64; 7] = [0x6969, 0x517b, 0xff53_4d42, 0x0bd0_0bd0, 0x4750_4653, 0x1983_0326, 0x00c3_6400];

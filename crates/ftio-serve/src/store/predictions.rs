@@ -1,6 +1,7 @@
 //! What was foretold, and what came of it.
 
 use super::Store;
+use crate::viewer::Viewer;
 use rusqlite::params;
 use serde::Serialize;
 
@@ -34,6 +35,21 @@ pub struct Hits {
     pub hits: i64,
     /// Mean distance between predicted and actual start, in periods.
     pub mean_error: Option<f64>,
+}
+
+impl Hits {
+    /// Of both together.
+    pub fn with(self, other: Hits) -> Hits {
+        let judged = self.judged + other.judged;
+        let weighted = |hits: Hits| hits.mean_error.map(|error| error * hits.judged as f64);
+        let errors = [self, other].into_iter().filter_map(weighted).reduce(|a, b| a + b);
+        let mean_error = errors.map(|sum| sum / judged.max(1) as f64);
+        Hits { judged, hits: self.hits + other.hits, mean_error }
+    }
+}
+
+fn hits(row: &rusqlite::Row<'_>, first: usize) -> rusqlite::Result<Hits> {
+    Ok(Hits { judged: row.get(first)?, hits: row.get(first + 1)?, mean_error: row.get(first + 2)? })
 }
 
 impl Store {
@@ -89,13 +105,29 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// How right predictions were since a time, of one job or of all.
-    pub fn hits(&self, since: f64, job: Option<i64>) -> anyhow::Result<Hits> {
+    /// How right predictions about a job were.
+    pub fn hits(&self, job: i64) -> anyhow::Result<Hits> {
         let sql = "SELECT count(*), coalesce(sum(hit), 0), avg(abs(came - start) / period) FROM predictions
-            WHERE hit IS NOT NULL AND made >= ?1 AND (?2 IS NULL OR job = ?2)";
+            WHERE hit IS NOT NULL AND job = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
-        Ok(statement.query_row(params![since, job], |row| {
-            Ok(Hits { judged: row.get(0)?, hits: row.get(1)?, mean_error: row.get(2)? })
-        })?)
+        Ok(statement.query_row([job], |row| hits(row, 0))?)
+    }
+
+    /// How right predictions since a time were, about all jobs that somebody may see, or those of one
+    /// application: by weeks, each with its first day (days since 1970).
+    pub fn weekly_hits(
+        &self,
+        since: f64,
+        app: Option<&str>,
+        viewer: &Viewer,
+    ) -> anyhow::Result<Vec<(i64, Hits)>> {
+        let sql = "SELECT cast(p.made / 604800 AS INTEGER) * 7, count(*), coalesce(sum(hit), 0),
+            avg(abs(p.came - p.start) / p.period) FROM predictions p JOIN jobs ON jobs.id = p.job
+            WHERE p.hit IS NOT NULL AND p.made >= ?1 AND (?2 IS NULL OR jobs.app = ?2)
+            AND (?3 OR jobs.owner = ?4) GROUP BY 1 ORDER BY 1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let values = params![since, app, viewer.all, viewer.uid];
+        let rows = statement.query_map(values, |row| Ok((row.get(0)?, hits(row, 1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 }

@@ -1,9 +1,10 @@
 //! Finished runs and what they measured; sums by day.
 
-use super::Store;
+use super::{JobRow, Store};
 use crate::viewer::Viewer;
 use rusqlite::params;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What a finished run measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,17 @@ pub struct DayRow {
     pub jobs: i64,
     pub written_bytes: f64,
     pub read_bytes: f64,
+}
+
+/// Jobs of a category.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CategoryRow {
+    /// The first day of the stretch, in days since 1970.
+    pub day: i64,
+    pub category: String,
+    pub jobs: i64,
+    /// What they wrote, of a category of writes; what they read, of one of reads.
+    pub bytes: f64,
 }
 
 impl Store {
@@ -108,21 +120,53 @@ impl Store {
     }
 
     /// Add a finished job to its day.
-    pub fn add_to_day(
-        &self,
-        end: f64,
-        owner: Option<u32>,
-        app: &str,
-        written: f64,
-        read: f64,
-    ) -> anyhow::Result<()> {
+    pub fn add_to_day(&self, job: &JobRow) -> anyhow::Result<()> {
         let sql = "INSERT INTO days (day, owner, app, jobs, written, read) VALUES (?1,?2,?3,1,?4,?5)
             ON CONFLICT (day, owner, app) DO UPDATE SET jobs = jobs + 1, written = written + ?4,
             read = read + ?5";
-        let day = (end / 86_400.0) as i64;
-        let owner = owner.map_or(-1, i64::from);
-        self.connection.prepare_cached(sql)?.execute(params![day, owner, app, written, read])?;
+        let day = (job.end / 86_400.0) as i64;
+        let owner = job.owner.map_or(-1, i64::from);
+        let (written, read) = (job.written_bytes, job.read_bytes);
+        self.connection.prepare_cached(sql)?.execute(params![day, owner, job.app, written, read])?;
+        let sql = "INSERT INTO day_categories (day, owner, category, jobs, bytes) VALUES (?1,?2,?3,1,?4)
+            ON CONFLICT (day, owner, category) DO UPDATE SET jobs = jobs + 1, bytes = bytes + ?4";
+        for category in &job.categories {
+            let bytes = if category.starts_with("read") { read } else { written };
+            self.connection.prepare_cached(sql)?.execute(params![day, owner, category, bytes])?;
+        }
         Ok(())
+    }
+
+    /// Categories of all jobs since a day, by stretches of `step` days.
+    pub fn categories(&self, from: i64, step: i64, viewer: &Viewer) -> anyhow::Result<Vec<CategoryRow>> {
+        let sql = "SELECT day / ?4 * ?4, category, sum(jobs), sum(bytes) FROM day_categories
+            WHERE day >= ?1 AND (?2 OR owner = ?3) GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 100000";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params![from, viewer.all, viewer.uid, step.max(1)], |row| {
+            Ok(CategoryRow { day: row.get(0)?, category: row.get(1)?, jobs: row.get(2)?, bytes: row.get(3)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// How many of the latest jobs of an application are in which category.
+    pub fn app_categories(
+        &self,
+        app: &str,
+        viewer: &Viewer,
+        most: usize,
+    ) -> anyhow::Result<Vec<(String, i64)>> {
+        let sql = "SELECT categories FROM jobs WHERE app = ?1 AND (?2 OR owner = ?3) AND state <> 'running'
+            ORDER BY start DESC LIMIT ?4";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let values = params![app, viewer.all, viewer.uid, most as i64];
+        let rows = statement.query_map(values, |row| row.get::<_, String>(0))?;
+        let mut counts: BTreeMap<String, i64> = BTreeMap::new();
+        for row in rows {
+            for category in row?.split(',').filter(|name| !name.is_empty()) {
+                *counts.entry(category.to_owned()).or_default() += 1;
+            }
+        }
+        Ok(counts.into_iter().collect())
     }
 
     /// Sums since a day.

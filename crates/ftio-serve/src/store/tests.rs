@@ -55,11 +55,21 @@ fn days_add_up() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
     for _ in 0..3 {
-        store.add_to_day(86_400.0 * 5.0 + 1.0, Some(7), "app", 10.0, 1.0).unwrap();
+        let ended = JobRow {
+            end: 86_400.0 * 5.0 + 1.0,
+            written_bytes: 10.0,
+            read_bytes: 1.0,
+            categories: vec!["write_steady".into(), "read_on_start".into()],
+            ..job("a", 7, 1.0)
+        };
+        store.add_to_day(&ended).unwrap();
     }
     let days = store.days(0, &Viewer::ALL).unwrap();
     assert_eq!((days.len(), days[0].day, days[0].jobs, days[0].written_bytes), (1, 5, 3, 30.0));
     assert!(store.days(0, &Viewer { all: false, uid: Some(8) }).unwrap().is_empty());
+    let months = store.categories(0, 4, &Viewer::ALL).unwrap();
+    let read = CategoryRow { day: 4, category: "read_on_start".into(), jobs: 3, bytes: 3.0 };
+    assert_eq!((months.len(), &months[0]), (2, &read));
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod access;
 mod contract;
 mod crash;
+mod hostile;
 mod pushes;
+mod robust;
 mod server;
 mod traces;

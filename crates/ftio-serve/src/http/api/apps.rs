@@ -22,6 +22,15 @@ pub fn profiles(context: &Context) -> Result {
     Ok(Answer::json(&json!({"jobs": rows})))
 }
 
+/// `/api/v1/apps/categories`: how many of its latest jobs are in which.
+pub fn categories(context: &Context) -> Result {
+    let app = context.need("app")?;
+    let counts = context.service.reader().app_categories(&app, &context.viewer(), MOST)?;
+    let counts: Vec<_> =
+        counts.into_iter().map(|(category, jobs)| json!({"category": category, "jobs": jobs})).collect();
+    Ok(Answer::json(&json!({"app": app, "categories": counts})))
+}
+
 /// `/api/v1/apps/points`.
 pub fn points(context: &Context) -> Result {
     let app = context.need("app")?;

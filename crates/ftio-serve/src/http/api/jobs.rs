@@ -34,6 +34,7 @@ pub fn list(context: &Context) -> Result {
             .transpose()?,
         owner: word("user").map(|text| users::uid(&text).ok_or_else(|| named("user", &text))).transpose()?,
         app: word("app"),
+        category: word("category"),
         text: word("q"),
         from: context.number("from")?,
         to: context.number("to")?,
@@ -131,7 +132,7 @@ pub fn predictions(context: &Context) -> Result {
     let limit = context.number("limit")?.unwrap_or(100.0).clamp(1.0, MOST as f64) as usize;
     let reader = context.service.reader();
     let all = reader.predictions(row.id, limit)?;
-    let hits = reader.hits(0.0, Some(row.id))?;
+    let hits = reader.hits(row.id)?;
     Ok(Answer::json(&json!({"predictions": all, "quality": hits})))
 }
 

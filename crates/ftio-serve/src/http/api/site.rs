@@ -5,15 +5,20 @@ use crate::ingest::push::{Push, take};
 use crate::job::Origin;
 use crate::live::LiveJob;
 use crate::service::now;
+use crate::store::Hits;
 use crate::tick::brief;
 use io_sets::rules::{Priority, Set};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const DAY: f64 = 86_400.0;
 /// Phases of one job that a forecast lists.
 const MOST_PHASES: usize = 1000;
+
+/// Stretches in which phases meet, the soonest first.
+const MOST_CONFLICTS: usize = 200;
+/// Jobs that are named of one of them.
+const MOST_NAMED: usize = 100;
 
 /// Phases of all jobs that a forecast lists, the soonest first.
 const MOST_AHEAD: usize = 2000;
@@ -109,7 +114,7 @@ pub fn forecast(context: &Context) -> Result {
     Ok(Answer::json(&json!({"time": time, "horizon": horizon, "phases": phases, "conflicts": conflicts})))
 }
 
-/// Where phases of several jobs fall together, and what they would need then.
+/// Stretches in which phases of several jobs fall together, and what they would need at worst.
 fn conflicts(phases: &[Ahead], capacity: Option<f64>) -> Vec<Value> {
     let mut edges: Vec<(f64, bool, usize)> = Vec::new();
     for (i, phase) in phases.iter().enumerate() {
@@ -120,19 +125,28 @@ fn conflicts(phases: &[Ahead], capacity: Option<f64>) -> Vec<Value> {
     edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut open: Vec<usize> = Vec::new();
     let mut found: Vec<Value> = Vec::new();
-    let mut last = f64::NEG_INFINITY;
+    // Since when, who, and how much at worst.
+    let mut meeting: Option<(f64, BTreeMap<i64, &str>, f64)> = None;
     for (time, begins, i) in edges {
-        if open.len() > 1 && time > last && found.len() < 200 {
-            let rate: f64 = open.iter().map(|i| phases[*i].bytes / (phases[*i].end - phases[*i].start)).sum();
-            let jobs: Vec<&str> = open.iter().map(|i| phases[*i].jobid.as_str()).collect();
-            let share = capacity.map(|capacity| rate / capacity);
-            found.push(json!({"start": last, "end": time, "jobs": jobs, "rate": rate, "share": share}));
-        }
         match begins {
             true => open.push(i),
             false => open.retain(|other| *other != i),
         }
-        last = time;
+        let jobs: BTreeMap<i64, &str> =
+            open.iter().map(|i| (phases[*i].job, phases[*i].jobid.as_str())).collect();
+        if jobs.len() > 1 {
+            let rate: f64 = open.iter().map(|i| phases[*i].bytes / (phases[*i].end - phases[*i].start)).sum();
+            let (_, all, most) = meeting.get_or_insert_with(|| (time, BTreeMap::new(), 0.0));
+            all.extend(jobs);
+            *most = most.max(rate);
+        } else if let Some((start, jobs, rate)) = meeting.take().filter(|(start, ..)| time > *start) {
+            let jobs: Vec<&str> = jobs.into_values().take(MOST_NAMED).collect();
+            let share = capacity.map(|capacity| rate / capacity);
+            found.push(json!({"start": start, "end": time, "jobs": jobs, "rate": rate, "share": share}));
+            if found.len() >= MOST_CONFLICTS {
+                break;
+            }
+        }
     }
     found
 }
@@ -216,14 +230,34 @@ pub fn series(context: &Context) -> Result {
     Ok(Answer::json(&json!({"time": time, "capacity": context.service.config.capacity, "points": list})))
 }
 
-/// `/api/v1/quality`.
+/// `/api/v1/site/categories`: how many jobs of which category ended when, in at most 60 stretches.
+pub fn categories(context: &Context) -> Result {
+    const STRETCHES: f64 = 60.0;
+    let days = context.number("days")?.unwrap_or(30.0).clamp(1.0, 3660.0);
+    let step = (days / STRETCHES).ceil() as i64;
+    let from = ((now() - days * DAY) / DAY) as i64;
+    let rows = context.service.reader().categories(from, step, &context.viewer())?;
+    let rows: Vec<Value> = rows
+        .into_iter()
+        .map(|row| {
+            json!({"day": row.day as f64 * DAY, "category": row.category, "jobs": row.jobs, "bytes": row.bytes})
+        })
+        .collect();
+    Ok(Answer::json(&json!({"days": days, "step": step, "categories": rows})))
+}
+
+/// `/api/v1/quality`: of all jobs that one may see, or those of an application.
 pub fn quality(context: &Context) -> Result {
     let days = context.number("days")?.unwrap_or(30.0).clamp(1.0, 3660.0);
-    if !context.viewer().all {
-        return Err(Fault::new(403, "of all jobs: only for operators; a job has its own"));
-    }
-    let hits = context.service.reader().hits(now() - days * DAY, None)?;
-    Ok(Answer::json(&json!({"days": days, "quality": hits})))
+    let app = context.get("app").filter(|app| !app.is_empty());
+    let since = now() - days * DAY;
+    let weeks = context.service.reader().weekly_hits(since, app.as_deref(), &context.viewer())?;
+    let all = weeks.iter().fold(Hits::default(), |sum, (_, hits)| sum.with(*hits));
+    let weeks: Vec<Value> = weeks
+        .into_iter()
+        .map(|(day, hits)| json!({"day": day as f64 * DAY, "judged": hits.judged, "hits": hits.hits}))
+        .collect();
+    Ok(Answer::json(&json!({"days": days, "quality": all, "weeks": weeks})))
 }
 
 /// `/api/v1/alarms`.
@@ -243,7 +277,7 @@ pub fn alarms(context: &Context) -> Result {
 
 /// `/api/v1/push`.
 pub fn push(context: &Context) -> Result {
-    let push = Push::deserialize(&context.body).map_err(|error| bad(error.to_string()))?;
+    let push: Push = serde_json::from_slice(&context.bytes).map_err(|error| bad(error.to_string()))?;
     if context.who.role == crate::viewer::Role::Agent && push.node.is_none() {
         return Err(Fault::new(403, "an agent tells of its node only"));
     }
@@ -267,4 +301,36 @@ pub fn remote_write(context: &Context) -> Result {
 /// The stream is made where connections are.
 pub fn events_are_elsewhere(_: &Context) -> Result {
     Err(Fault::new(500, "the stream of events was not opened"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conflict_is_one_stretch() {
+        let phase = |job: i64, start: f64, end: f64| Ahead {
+            job,
+            jobid: job.to_string(),
+            start,
+            end,
+            bytes: 10.0 * (end - start),
+            confidence: 1.0,
+        };
+        // Two that nearly begin together, a third in the middle; one job's own phases are no conflict.
+        let phases = [
+            phase(1, 0.0, 5.0),
+            phase(2, 0.1, 6.0),
+            phase(3, 2.0, 3.0),
+            phase(4, 20.0, 25.0),
+            phase(4, 24.0, 29.0),
+        ];
+        let found = conflicts(&phases, Some(60.0));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((&found[0]["start"], &found[0]["end"]), (&json!(0.1), &json!(5.0)));
+        assert_eq!(found[0]["jobs"], json!(["1", "2", "3"]));
+        assert_eq!(found[0]["share"], json!(0.5));
+        // What ends when another begins is none.
+        assert!(conflicts(&[phase(1, 0.0, 5.0), phase(2, 5.0, 6.0)], None).is_empty());
+    }
 }

@@ -1,0 +1,12 @@
+#![no_main]
+
+use ftio_serve::series::{decode, encode, journal};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let _ = journal::whole_frames(bytes);
+    // With the right checksum, so that what is behind it is reached.
+    let sum = crc32fast::hash(bytes).to_le_bytes();
+    if let Some(series) = decode(&[bytes, &sum].concat()) {
+        assert_eq!(decode(&encode(&series)).map(|again| encode(&again)), Some(encode(&series)));
+    }
+});
