@@ -42,7 +42,7 @@ install_packages() {
     heading "installing ${packages[*]}"
     as_root apt-get update -qq
     as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "${packages[@]}" > /dev/null
+        apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "${packages[@]}" > /dev/null
 }
 
 find_cargo() {

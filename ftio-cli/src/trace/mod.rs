@@ -71,7 +71,7 @@ pub struct Args {
 /// Which library traces.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LibraryArgs {
-    /// The library [default: $TMIO_LIBRARY, or libtmio.so beside ftio or in ../lib]
+    /// The library [default: $TMIO_LIBRARY, or libtmio.so beside ftio, in ../lib or ../lib64]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub library: Option<PathBuf>,
 }
@@ -159,7 +159,11 @@ fn library(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
             let binary = env::current_exe().context("cannot find out where ftio is")?;
             let binary = binary.canonicalize().unwrap_or(binary);
             let beside = binary.parent().unwrap_or(Path::new(".")).to_owned();
-            ["", "../lib", "../lib64", "../lib/tmio"].map(|place| beside.join(place).join(LIBRARY)).into()
+            // Debian has a folder of libraries for each processor.
+            let multiarch = format!("../lib/{}-linux-gnu", env::consts::ARCH);
+            ["", "../lib", "../lib64", &multiarch, "../lib/tmio"]
+                .map(|place| beside.join(place).join(LIBRARY))
+                .into()
         }
     };
     let Some(found) = places.iter().find(|path| path.is_file()) else {

@@ -1,9 +1,10 @@
 //! Programs built against an installed prefix, with pkg-config, CMake and from Fortran, run with and without
 //! the tracer.
 
-use crate::harness::{Mpi, ftio, installed_mpis, run_limited, skip};
+use crate::harness::{Mpi, ftio, installed_mpis, libtmio, run_limited, skip};
 use crate::mpis::in_path;
 use crate::traced::{Scratch, info};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -21,7 +22,12 @@ fn run(mut command: Command) -> String {
 /// `scripts/install` below a DESTDIR; everything in the prefix finds its neighbours by relative paths.
 fn install(scratch: &Scratch) -> PathBuf {
     let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/install"));
-    let built = ftio().parent().expect("target/release").to_path_buf();
+    let built = scratch.path().join("built");
+    std::fs::create_dir_all(&built).expect("a directory");
+    for file in [ftio(), libtmio()] {
+        let name = file.file_name().expect("a name");
+        std::fs::copy(&file, built.join(name)).expect("a copy");
+    }
     command
         .args(["--no-build", "/opt/tmio"])
         .env("DESTDIR", scratch.path().join("root"))
@@ -130,6 +136,8 @@ fn what_is_installed() {
             "{name}"
         );
     }
+    let mode = std::fs::metadata(prefix.join(&library)).expect("the library").permissions().mode();
+    assert_eq!(mode & 0o777, 0o644, "a library is no program");
     let mut command = Command::new(prefix.join("bin/ftio"));
     command.arg("--version");
     assert!(run(command).contains(version));
@@ -138,4 +146,50 @@ fn what_is_installed() {
         let text = std::fs::read_to_string(prefix.join(&name)).expect("a module file");
         assert!(text.contains("/opt/tmio") && !text.contains('@'), "{name}: {text}");
     }
+}
+
+/// `--from` takes a tree as `scripts/release` packs it, checks the tarball, and refuses one that was changed.
+#[test]
+fn from_binaries_that_are_built_already() {
+    let scratch = Scratch::new();
+    let version = env!("CARGO_PKG_VERSION");
+    let name = format!("tmio-{version}-linux-{}", std::env::consts::ARCH);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let script = format!(
+        "set -e; cd '{dist}'; mkdir -p {name}/bin {name}/lib; cp '{ftio}' {name}/bin/; cp '{library}' {name}/lib/
+         cp -r '{root}/c-headers' '{root}/docs' '{root}/README.md' '{root}/LICENSE' {name}/
+         : > {name}/lib/libtmio_fortran.a; tar -czf {name}.tar.gz {name}; rm -r {name}
+         sha256sum {name}.tar.gz > SHA256SUMS",
+        dist = scratch.path().display(),
+        ftio = ftio().display(),
+        library = libtmio().display(),
+        root = root.display(),
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]);
+    run(command);
+    let install = |prefix: &Path| {
+        let mut command = Command::new(root.join("scripts/install"));
+        command
+            .arg("--from")
+            .arg(scratch.path())
+            .args(["--libdir", "lib64"])
+            .arg(prefix)
+            .env("PATH", "/usr/bin:/bin");
+        run_limited(command, Duration::from_secs(300))
+    };
+    let prefix = scratch.path().join("prefix");
+    let outcome = install(&prefix);
+    assert!(outcome.success(), "{outcome:?}");
+    for file in
+        ["bin/ftio", "lib64/libtmio.so", "include/tmio.h", "share/man/man1/ftio.1", "lib64/pkgconfig/tmio.pc"]
+    {
+        assert!(prefix.join(file).is_file(), "{file}");
+    }
+    let tarball = scratch.path().join(format!("{name}.tar.gz"));
+    let mut bytes = std::fs::read(&tarball).expect("the tarball");
+    bytes.push(0);
+    std::fs::write(&tarball, bytes).expect("a changed tarball");
+    let refused = scratch.path().join("refused");
+    assert!(!install(&refused).success() && !refused.exists());
 }
