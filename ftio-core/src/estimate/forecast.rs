@@ -36,6 +36,9 @@ const GRID: usize = 2000;
 /// The answer is right if the phase begins within this share of the period.
 const REACH: f64 = 0.1;
 
+/// An answer is as good as the best if it is right with this share of its probability.
+const AS_GOOD: f64 = 0.995;
+
 /// Parts of the mixture where nothing is known but the period.
 const EVENLY: usize = 16;
 
@@ -183,8 +186,13 @@ impl Forecast {
             |share: f64| low + sums[1..].partition_point(|x| *x < share * sum).min(GRID - 1) as f64 * step;
         let near = ((REACH * first.period / step) as usize).max(1);
         let within = |i: usize| sums[(i + near).min(GRID)] - sums[i.saturating_sub(near)];
-        let best = (0..GRID).max_by(|&a, &b| within(a).total_cmp(&within(b)).then(b.cmp(&a))).unwrap_or(0);
-        Some(NextStart { start: low + best as f64 * step, low: quantile(0.1), high: quantile(0.9) })
+        // Where starts are known much better than that, many places are as good: the middle one is taken.
+        let most = (0..GRID).map(within).fold(0.0, f64::max);
+        let middle = sums[1..].partition_point(|x| *x < 0.5 * sum);
+        let as_good = (0..GRID).filter(|&i| within(i) >= AS_GOOD * most);
+        let best = as_good.min_by_key(|i| i.abs_diff(middle)).unwrap_or(middle);
+        let start = low + best as f64 * step;
+        Some(NextStart { start, low: quantile(0.1).min(start), high: quantile(0.9).max(start) })
     }
 }
 
@@ -363,6 +371,16 @@ mod tests {
         assert!((next.start - 50.0).abs() < 0.05, "{next:?}");
         // t with 5 degrees of freedom: 1.476 at 90 %.
         assert!((next.high - 50.74).abs() < 0.05 && (next.low - 49.26).abs() < 0.05, "{next:?}");
+    }
+
+    #[test]
+    fn a_start_that_is_known_well_lies_in_the_middle_of_its_interval() {
+        for now in [41.0, 49.0, 49.95] {
+            let parts = vec![part(0.97, 50.0, 0.02), part(0.03, 60.0, 3.0)];
+            let next = Forecast { parts, length: 1.0, bytes: 1.0 }.next(now).unwrap();
+            assert!((next.start - 50.0).abs() < 0.1 && next.low <= next.start, "{now}: {next:?}");
+            assert!(next.start <= next.high && next.high < 50.3, "{now}: {next:?}");
+        }
     }
 
     #[test]
