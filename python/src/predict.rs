@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Follows one trace.
+#[derive(Debug)]
 #[pyclass(module = "ftio_rs._native", frozen)]
 pub struct Predictions {
     path: PathBuf,
@@ -18,6 +19,7 @@ pub struct Predictions {
 }
 
 /// How things stand.
+#[derive(Debug)]
 struct Following {
     trace: Trace,
     predictors: Predictors,
