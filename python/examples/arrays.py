@@ -13,7 +13,9 @@ print(f"samples: {found.period:.1f} s")
 
 # Requests: when each began and ended, and how many bytes it moved.
 start = numpy.repeat(30.0 * numpy.arange(20), 4) + numpy.tile([0.0, 0.1, 0.2, 0.3], 20)
-found = ftio_rs.detect(start=start, end=start + 1.5, bytes=numpy.full(80, 1 << 28), rank=numpy.tile(range(4), 20))
+found = ftio_rs.detect(
+    start=start, end=start + 1.5, bytes=numpy.full(80, 1 << 28), rank=numpy.tile(range(4), 20)
+)
 print(f"requests: {found.period:.1f} s, {len(found.phases)} phases")
 
 # How regular is the bandwidth that was analysed?

@@ -3,8 +3,8 @@
 
 usage: dask_categorize.py ARCHIVE PARTS [SCHEDULER]
 
-ARCHIVE is a folder of logs and PARTS a folder for intermediate results; all workers must see both. SCHEDULER is the
-address of a running scheduler; without it, workers are started here. With dask-jobqueue:
+ARCHIVE is a folder of logs and PARTS a folder for intermediate results; all workers must see both. SCHEDULER
+is the address of a running scheduler; without it, workers are started here. With dask-jobqueue:
 
     from dask_jobqueue import SLURMCluster
     cluster = SLURMCluster(cores=1, memory="2GB", walltime="01:00:00")

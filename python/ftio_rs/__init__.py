@@ -93,10 +93,10 @@ def detect(
 
     Times are in seconds; those that count from 1970, and dates, become times since the first.
 
-    The options are those of the command: mode (-m), freq in Hz or "auto" (-f), ts, te, min_period, max_period,
-    outlier (-o), tol (-t), psd=False (--no-psd), autocorrelation (-c), skip_first_phase, top (-n), reconstruct,
-    over_time, compat (as the Python FTIO 0.0.9 does), paper (as the method was printed), layer, metric, rate,
-    pattern.
+    The options are those of the command: mode (-m), freq in Hz or "auto" (-f), ts, te, min_period,
+    max_period, outlier (-o), tol (-t), psd=False (--no-psd), autocorrelation (-c), skip_first_phase,
+    top (-n), reconstruct, over_time, compat (as the Python FTIO 0.0.9 does), paper (as the method was
+    printed), layer, metric, rate, pattern.
 
     Raises FtioError, if there is nothing to analyse or there are several inputs (see `detect_all`).
     """
@@ -120,8 +120,8 @@ def detect_all(
 ) -> List[Detection]:
     """Find the periods of several inputs: of a list of them, a folder, the metrics of a table.
 
-    by="rank" and by="file" give one result for each. merge=True takes all inputs together as parts of one job.
-    The other options are those of `detect`. An input that cannot be read raises FtioError.
+    by="rank" and by="file" give one result for each. merge=True takes all inputs together as parts of one
+    job. The other options are those of `detect`. An input that cannot be read raises FtioError.
     """
     allowed = set(_OPTIONS) | {"psd", "pattern"}
     unknown = set(options) - allowed
@@ -173,12 +173,12 @@ class predict(Iterator[Prediction]):
             ...
 
     A trace of tmio is followed until its job has ended, or is dead. Files that others append to (JSON Lines,
-    tables) do not say when they are complete: all that is there is replayed. follow=True waits for more, also for a
-    file that does not exist yet, until nothing was added for `timeout` seconds (None: for ever). `poll` is how
-    often files are looked at.
+    tables) do not say when they are complete: all that is there is replayed. follow=True waits for more,
+    also for a file that does not exist yet, until nothing was added for `timeout` seconds (None: for ever).
+    `poll` is how often files are looked at, in seconds.
 
-    window: how far back to look: "hits:3", "periods:K", "seconds:S", "change" or "all". The other options are those
-    of `detect`. Ctrl-C ends the waiting.
+    window: how far back to look: "hits:3", "periods:K", "seconds:S", "change" or "all". The other options
+    are those of `detect`. Ctrl-C ends the waiting.
     """
 
     def __init__(
@@ -271,7 +271,7 @@ def categorize(
     shard: Optional[str] = None,
     threads: int = 1,
 ) -> int:
-    """Read an archive of Darshan logs, or one shard of it, into the file `part`; `merge` makes results of parts.
+    """Read an archive of Darshan logs, or one shard of it, into the file `part`, for `merge`.
 
     shard: "I/N" takes only the logs of one of N shards, so that N processes, on any machines, share the work.
     A part that is there is continued: whoever repeats the call of a process that was killed loses little.
@@ -288,9 +288,9 @@ def merge(
     lines: Optional[PathLike] = None,
     partial: bool = False,
 ) -> Dict[str, Any]:
-    """Join the parts that `categorize` has made: the summary as a dictionary (docs/schemas/ftio.categorize.summary-1).
+    """Join the parts that `categorize` has made: the summary, as a dictionary.
 
-    It is the same, however many shards there were. lines: a file for one JSON object per log.
+    Its fields are those of docs/schemas/ftio.categorize.summary-1.json. It is the same, however many shards there were. lines: a file for one JSON object per log.
     partial=True merges what there is, even if shards are missing or unfinished.
     """
     to = None if lines is None else os.fspath(lines)
@@ -299,8 +299,24 @@ def merge(
 
 
 _OPTIONS = [
-    "mode", "freq", "ts", "te", "min_period", "max_period", "outlier", "tol", "autocorrelation",
-    "skip_first_phase", "top", "reconstruct", "over_time", "compat", "paper", "layer", "metric", "rate",
+    "mode",
+    "freq",
+    "ts",
+    "te",
+    "min_period",
+    "max_period",
+    "outlier",
+    "tol",
+    "autocorrelation",
+    "skip_first_phase",
+    "top",
+    "reconstruct",
+    "over_time",
+    "compat",
+    "paper",
+    "layer",
+    "metric",
+    "rate",
 ]
 
 
@@ -340,7 +356,9 @@ def _detect(given: List[Dict[str, Any]], asked: Dict[str, Any]) -> List[Detectio
     ]
 
 
-def _arrays(source: Any, values: Any, start: Any, end: Any, size: Any, rank: Any, kind: Any, quantity: str) -> Any:
+def _arrays(
+    source: Any, values: Any, start: Any, end: Any, size: Any, rank: Any, kind: Any, quantity: str
+) -> Any:
     columns = {"start": start, "end": end, "bytes": size}
     if any(one is not None for one in (start, end, size, rank, kind)):
         missing = [name for name, one in columns.items() if one is None]
@@ -378,8 +396,34 @@ def _warn(problems: Iterable[str]) -> None:
 
 
 __all__ = [
-    "Bandwidth", "Detection", "Evaluation", "FtioError", "FtioInternalError", "FtioNotFoundError",
-    "FtioSystemError", "FtioValueError", "FtioWarning", "Model", "Page", "Phase", "Phases", "Prediction",
-    "Requests", "SVG", "categorize", "detect", "detect_all", "find_ftio", "library", "merge", "model", "phases",
-    "predict", "preload", "report", "requests", "results", "run",
+    "Bandwidth",
+    "Detection",
+    "Evaluation",
+    "FtioError",
+    "FtioInternalError",
+    "FtioNotFoundError",
+    "FtioSystemError",
+    "FtioValueError",
+    "FtioWarning",
+    "Model",
+    "Page",
+    "Phase",
+    "Phases",
+    "Prediction",
+    "Requests",
+    "SVG",
+    "categorize",
+    "detect",
+    "detect_all",
+    "find_ftio",
+    "library",
+    "merge",
+    "model",
+    "phases",
+    "predict",
+    "preload",
+    "report",
+    "requests",
+    "results",
+    "run",
 ]

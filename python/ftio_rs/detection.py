@@ -101,7 +101,8 @@ class Detection(DetectionFields):
         ]
         if self.next_phase is not None:
             next_phase = self.next_phase
-            rows.append(("Next phase", f"{next_phase.start:g} s to {next_phase.end:g} s, {amount(next_phase.bytes)}"))
+            when = f"{next_phase.start:g} s to {next_phase.end:g} s"
+            rows.append(("Next phase", f"{when}, {amount(next_phase.bytes)}"))
         rows += [("Note", note) for note in self.notes]
         return table(rows) + str(self.sketch())
 
@@ -110,7 +111,7 @@ class Detection(DetectionFields):
         return SVG(sketch(self.bandwidth, [(phase.start, phase.end) for phase in self.phases]))
 
     def plot(self) -> "SVG":
-        """The picture of `ftio --plot`. Only for an input that was a path: it is read again by the command."""
+        """The picture of `ftio --plot`. Only for an input that was a path: the command reads it again."""
         from .program import picture
 
         return SVG(picture(self.source))
@@ -140,7 +141,8 @@ class Phases(List[Phase]):
 
     def _repr_html_(self) -> str:
         head = "<tr><th>start (s)</th><th>end (s)</th><th>bytes</th></tr>"
-        body = "".join(f"<tr><td>{one.start:g}</td><td>{one.end:g}</td><td>{one.bytes}</td></tr>" for one in self)
+        cells = (f"<td>{one.start:g}</td><td>{one.end:g}</td><td>{one.bytes}</td>" for one in self)
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
         return f"<table>{head}{body}</table>"
 
 
@@ -192,6 +194,7 @@ def sketch(signal: Bandwidth, phases: List[Tuple[float, float]]) -> str:
         for start, end in phases[:WIDTH]
     )
     peak = f"max {amount(highest)}/s" if signal.unit else f"max {highest:.4g}"
+    right = f"{signal.start + length:g} s"
     text = 'font-family="sans-serif" font-size="11" fill="#666"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
@@ -199,5 +202,5 @@ def sketch(signal: Bandwidth, phases: List[Tuple[float, float]]) -> str:
         f'<polygon points="0,{base} {points} {WIDTH},{base}" fill="#4a7fb5"/>{bars}'
         f'<text x="2" y="10" {text}>{peak}</text>'
         f'<text x="2" y="{HEIGHT - 6}" {text}>{signal.start:g} s</text>'
-        f'<text x="{WIDTH - 2}" y="{HEIGHT - 6}" text-anchor="end" {text}>{signal.start + length:g} s</text></svg>'
+        f'<text x="{WIDTH - 2}" y="{HEIGHT - 6}" text-anchor="end" {text}>{right}</text></svg>'
     )

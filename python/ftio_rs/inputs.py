@@ -28,22 +28,26 @@ def prepared(source: Any) -> Dict[str, Any]:
             content = content.encode()
         return {"content": content, "name": str(getattr(source, "name", "file"))}
     if is_table(source):
-        columns = {name: source[name] for name in ("start", "end", "bytes", "rank", "class") if name in source}
-        return requests_of(**{("kind" if name == "class" else name): one for name, one in columns.items()})
+        known = {"start": "start", "end": "end", "bytes": "bytes", "rank": "rank", "class": "kind"}
+        return requests_of(**{name: source[column] for column, name in known.items() if has(source, column)})
     raise FtioValueError(
         "expected a path, bytes, an open file, or a table with the columns start, end and bytes; "
         f"found {type(source).__name__}"
     )
 
 
+def has(table: Any, name: str) -> bool:
+    """Does a dictionary or a data frame have a column? An Arrow table has columns without names."""
+    if hasattr(table, "column_names"):
+        return name in table.column_names
+    return name in list(table.columns if hasattr(table, "columns") else table)
+
+
 def is_table(source: Any) -> bool:
     """A dictionary or a data frame with the columns of requests?"""
-    if not hasattr(source, "__getitem__") or not hasattr(source, "__contains__"):
+    if not isinstance(source, Mapping) and not hasattr(source, "columns"):
         return False
-    if isinstance(source, Mapping) or hasattr(source, "columns"):
-        names = source.columns if hasattr(source, "columns") else source
-        return all(name in list(names) for name in ("start", "end", "bytes"))
-    return False
+    return all(has(source, name) for name in ("start", "end", "bytes"))
 
 
 def several(sources: Any) -> List[Dict[str, Any]]:

@@ -81,8 +81,14 @@ def run(*arguments: Any, input: Optional[bytes] = None) -> str:
     """
     words = [os.fspath(one) if isinstance(one, os.PathLike) else str(one) for one in arguments]
     stdin = subprocess.DEVNULL if input is None else None
-    done = subprocess.run([find_ftio(), *words], stdin=stdin, input=input, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(
+        [find_ftio(), *words],
+        stdin=stdin,
+        input=input,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
     if done.returncode not in (0, 3):
         said = done.stderr.decode(errors="replace").strip()
         raise FtioError(said or f"ftio {' '.join(words)}: exit status {done.returncode}")
@@ -103,7 +109,8 @@ class Page(str):
     def _repr_html_(self) -> str:
         import html
 
-        return f'<iframe srcdoc="{html.escape(str(self))}" width="100%" height="600" style="border:0"></iframe>'
+        shape = 'width="100%" height="600" style="border:0"'
+        return f'<iframe srcdoc="{html.escape(str(self))}" {shape}></iframe>'
 
 
 def report(

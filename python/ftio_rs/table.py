@@ -17,9 +17,7 @@ class Requests(Dict[str, Any]):
             import numpy
         except ImportError:
             raise ImportError("requests() gives NumPy arrays: pip install numpy") from None
-        super().__init__(
-            (name, numpy.frombuffer(columns[name], dtype=kind)) for name, kind in TYPES.items()
-        )
+        super().__init__((name, numpy.frombuffer(columns[name], dtype=kind)) for name, kind in TYPES.items())
         #: Names of classes, by their code.
         self.classes: List[str] = list(columns["classes"])
         #: Names of files, by their number.
@@ -72,8 +70,8 @@ class Requests(Dict[str, Any]):
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __reduce__(self) -> Any:
-        columns = {name: bytearray(self[name].tobytes()) for name in TYPES}
-        columns.update(classes=self.classes, files=self.files, ranks=self.ranks)  # type: ignore[call-overload]
+        columns: Dict[str, Any] = {name: bytearray(self[name].tobytes()) for name in TYPES}
+        columns.update(classes=self.classes, files=self.files, ranks=self.ranks)
         return Requests, (columns,)
 
     def __repr__(self) -> str:

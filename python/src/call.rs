@@ -92,8 +92,8 @@ impl From<serde_json::Error> for Problem {
     }
 }
 
-/// Do some work on a thread of its own. If the user interrupts, the exception is raised at once; the thread ends
-/// when its work is done, and its result is dropped.
+/// Do some work on a thread of its own. If the user interrupts, the exception is raised at once; the thread
+/// ends when its work is done, and its result is dropped.
 pub fn call<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,

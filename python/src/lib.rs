@@ -1,6 +1,6 @@
-//! The native half of the Python module `ftio_rs`: each function calls what the `ftio` command calls, and hands
-//! over its JSON as text and its columns as bytes. What Python programmers see (classes, defaults, conversions)
-//! is in `python/ftio_rs`.
+//! The native half of the Python module `ftio_rs`: each function calls what the `ftio` command calls, and
+//! hands over its JSON as text and its columns as bytes. What Python programmers see (classes, defaults,
+//! conversions) is in `python/ftio_rs`.
 
 #![forbid(unsafe_code)]
 

@@ -26,7 +26,13 @@ def rows():
 def columns():
     """The same by column."""
     rank, start, end, size, kind = zip(*rows())
-    return {"rank": list(rank), "start": list(start), "end": list(end), "bytes": list(size), "kind": list(kind)}
+    return {
+        "rank": list(rank),
+        "start": list(start),
+        "end": list(end),
+        "bytes": list(size),
+        "kind": list(kind),
+    }
 
 
 def csv():

@@ -77,7 +77,12 @@ class SameAnswers(unittest.TestCase):
         with measured.open("w") as out:
             for p in (1, 2, 4, 8, 16, 32):
                 for metric, value in (("Time (s)", 3 * p), ("Size (B)", 1e6)):
-                    record = {"params": {"Processes": p}, "callpath": "write", "metric": metric, "value": value}
+                    record = {
+                        "params": {"Processes": p},
+                        "callpath": "write",
+                        "metric": metric,
+                        "value": value,
+                    }
                     out.write(json.dumps(record) + "\n")
         expected = lines("model", "--json", "--evaluate", "Processes=4096", measured)
         for source in (measured, measured.read_bytes(), measured.open("rb")):
@@ -94,14 +99,21 @@ class SameAnswers(unittest.TestCase):
             if status != 0:  # A log that has bins and no requests.
                 continue
             found = ftio_rs.requests(path)
-            moves = [row for row in csv.DictReader(io.StringIO(out)) if "write" in row["kind"] or "read" in row["kind"]]
+            moves = [
+                row
+                for row in csv.DictReader(io.StringIO(out))
+                if "write" in row["kind"] or "read" in row["kind"]
+            ]
             expected = sorted(
-                (int(row["rank"]), float(row["start"]), float(row["end"]), int(row["bytes"]), row["file"]) for row in moves
+                (int(row["rank"]), float(row["start"]), float(row["end"]), int(row["bytes"]), row["file"])
+                for row in moves
             )
             names = [found.files[number] if number >= 0 else "" for number in found["file"]]
             ranks = found["rank"].clip(0)
             ends = numpy.maximum(found["start"], found["end"])
-            got = sorted(zip(ranks.tolist(), found["start"].tolist(), ends.tolist(), found["bytes"].tolist(), names))
+            got = sorted(
+                zip(ranks.tolist(), found["start"].tolist(), ends.tolist(), found["bytes"].tolist(), names)
+            )
             self.assertEqual(got, expected, path)
 
     def test_report(self):

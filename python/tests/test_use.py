@@ -31,7 +31,9 @@ numpy, pandas, polars, pyarrow = map(installed, ("numpy", "pandas", "polars", "p
 
 def python(code, **options):
     """Run code in another interpreter."""
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **options
+    )
 
 
 class Mistakes(unittest.TestCase):
@@ -42,7 +44,8 @@ class Mistakes(unittest.TestCase):
         return str(caught.exception)
 
     def test_no_such_file(self):
-        for function in (ftio_rs.detect, ftio_rs.requests, ftio_rs.phases, ftio_rs.predict, ftio_rs.model, ftio_rs.report):
+        for name in ("detect", "requests", "phases", "predict", "model", "report"):
+            function = getattr(ftio_rs, name)
             text = self.refused(FileNotFoundError, function, "/does/not/exist.msgpack")
             self.assertIn("/does/not/exist.msgpack", text)
 
@@ -54,7 +57,9 @@ class Mistakes(unittest.TestCase):
             nothing = tempfile.mkdtemp(dir=folder)
             self.assertIn("no trace", self.refused(ftio_rs.FtioError, ftio_rs.detect_all, nothing))
         self.assertIn("is empty", self.refused(ftio_rs.FtioError, ftio_rs.detect, b""))
-        self.assertIn("unknown format", self.refused(ftio_rs.FtioError, ftio_rs.detect, b"\0\1\2 what is this"))
+        self.assertIn(
+            "unknown format", self.refused(ftio_rs.FtioError, ftio_rs.detect, b"\0\1\2 what is this")
+        )
         trace = inputs.own_trace().read_bytes()
         for cut in range(0, len(trace), max(1, len(trace) // 40)):
             changed = bytearray(trace)
@@ -68,8 +73,16 @@ class Mistakes(unittest.TestCase):
     def test_wrong_arguments(self):
         path = inputs.csv()
         for options in (
-            {"mode": "wirte"}, {"freq": 0}, {"freq": float("nan")}, {"ts": 5, "te": 1}, {"tol": 2}, {"outlier": "best"},
-            {"layer": "none"}, {"compat": True, "paper": True}, {"rate": "maybe"}, {"min_period": -1},
+            {"mode": "wirte"},
+            {"freq": 0},
+            {"freq": float("nan")},
+            {"ts": 5, "te": 1},
+            {"tol": 2},
+            {"outlier": "best"},
+            {"layer": "none"},
+            {"compat": True, "paper": True},
+            {"rate": "maybe"},
+            {"min_period": -1},
         ):
             self.refused(ValueError, ftio_rs.detect, path, **options)
         self.refused(ValueError, ftio_rs.detect)
@@ -110,8 +123,15 @@ class Sources(unittest.TestCase):
         path = inputs.csv()
         expected = ftio_rs.detect(path).period
         with path.open("rb") as binary, path.open() as text:
-            for source in (str(path), path.read_bytes(), bytearray(path.read_bytes()), memoryview(path.read_bytes()),
-                           binary, text, io.BytesIO(gzip.compress(path.read_bytes()))):
+            for source in (
+                str(path),
+                path.read_bytes(),
+                bytearray(path.read_bytes()),
+                memoryview(path.read_bytes()),
+                binary,
+                text,
+                io.BytesIO(gzip.compress(path.read_bytes())),
+            ):
                 self.assertEqual(ftio_rs.detect(source).period, expected)
 
     def test_a_growing_table_is_followed(self):
@@ -122,7 +142,7 @@ class Sources(unittest.TestCase):
         def write():
             for i in range(0, len(lines), 10):
                 with path.open("a") as out:
-                    out.write("".join(lines[i:i + 10]))
+                    out.write("".join(lines[i : i + 10]))
                 time.sleep(0.1)
 
         writer = threading.Thread(target=write)
@@ -163,7 +183,9 @@ class Processes(unittest.TestCase):
 
     def test_interrupt(self):
         code = "import ftio_rs._native as n, sys; print('ready', flush=True); n._sleeps(60)"
-        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        child = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         self.assertEqual(child.stdout.readline(), "ready\n")
         time.sleep(0.2)
         child.send_signal(signal.SIGINT)
@@ -171,8 +193,12 @@ class Processes(unittest.TestCase):
         self.assertIn("KeyboardInterrupt", said)
 
     def test_interrupt_while_waiting_for_a_trace(self):
-        code = "import ftio_rs; print('ready', flush=True); list(ftio_rs.predict('/no/such/file', follow=True))"
-        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        code = (
+            "import ftio_rs; print('ready', flush=True); list(ftio_rs.predict('/no/such/file', follow=True))"
+        )
+        child = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         self.assertEqual(child.stdout.readline(), "ready\n")
         time.sleep(0.2)
         child.send_signal(signal.SIGINT)
@@ -217,20 +243,28 @@ class Processes(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn(ftio_rs.__version__, done.stdout)
         trace = inputs.FOLDER / "traced.msgpack"
-        code = ("import os, time\nf = os.open('data', os.O_CREAT | os.O_WRONLY)\n"
-                "for i in range(6):\n    os.write(f, b'x' * 100000); time.sleep(0.05)\nos.close(f)\n")
+        code = (
+            "import os, time\nf = os.open('data', os.O_CREAT | os.O_WRONLY)\n"
+            "for i in range(6):\n    os.write(f, b'x' * 100000); time.sleep(0.05)\nos.close(f)\n"
+        )
         environment = ftio_rs.preload(output=trace)
         self.assertIn("libtmio.so", environment["LD_PRELOAD"])
-        traced = subprocess.run([ftio_rs.find_ftio(), "trace", "-o", str(trace), "--", sys.executable, "-c", code],
-                                cwd=inputs.FOLDER, capture_output=True, text=True)
+        traced = subprocess.run(
+            [ftio_rs.find_ftio(), "trace", "-o", str(trace), "--", sys.executable, "-c", code],
+            cwd=inputs.FOLDER,
+            capture_output=True,
+            text=True,
+        )
         self.assertEqual(traced.returncode, 0, traced.stderr)
         self.assertEqual(ftio_rs.detect(trace).total_bytes, 600000)
 
     def test_without_numpy(self):
-        code = ("import sys; sys.modules['numpy'] = None\nimport ftio_rs\n"
-                f"found = ftio_rs.detect({str(inputs.csv())!r})\nassert found._repr_html_()\n"
-                f"try:\n    ftio_rs.requests({str(inputs.csv())!r})\n"
-                "except ImportError as problem:\n    print(problem)\n")
+        code = (
+            "import sys; sys.modules['numpy'] = None\nimport ftio_rs\n"
+            f"found = ftio_rs.detect({str(inputs.csv())!r})\nassert found._repr_html_()\n"
+            f"try:\n    ftio_rs.requests({str(inputs.csv())!r})\n"
+            "except ImportError as problem:\n    print(problem)\n"
+        )
         done = python(code)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("pip install numpy", done.stdout)
@@ -277,7 +311,9 @@ class Tables(unittest.TestCase):
     @unittest.skipUnless(polars, "no polars")
     def test_polars(self):
         frame = self.table.to_polars()
-        self.assertEqual(frame.filter(polars.col("class") == "write_sync").height, inputs.PHASES * inputs.RANKS)
+        self.assertEqual(
+            frame.filter(polars.col("class") == "write_sync").height, inputs.PHASES * inputs.RANKS
+        )
         self.assertEqual(polars.DataFrame(dict(self.table)).height, self.table.count)
         self.assertAlmostEqual(ftio_rs.detect(frame).period, inputs.PERIOD, delta=0.05)
 

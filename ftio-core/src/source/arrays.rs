@@ -1,5 +1,5 @@
-//! Columns of numbers that a caller has in memory: requests, or samples of a quantity. They are treated exactly
-//! as a table (CSV) of them.
+//! Columns of numbers that a caller has in memory: requests, or samples of a quantity. They are treated
+//! exactly as a table (CSV) of them.
 
 use super::bandwidth_piece::BandwidthPiece;
 use super::error::SourceError;
@@ -76,7 +76,8 @@ impl Feed for RequestColumns {
     }
 }
 
-/// Samples of a quantity as an input that results call `name`. `quantity` is "bandwidth" for bytes per second.
+/// Samples of a quantity as an input that results call `name`. `quantity` is "bandwidth" for bytes per
+/// second.
 ///
 /// # Errors
 ///
