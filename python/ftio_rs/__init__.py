@@ -259,7 +259,7 @@ def model(
     else:
         given = inputs.prepared(source)
         path, content = given.get("path"), given.get("content")
-        lines, skipped = _native.model(path, content, given.get("name", path), _json(asked))
+        lines, skipped = _native.model(path, content, str(given.get("name", path)), _json(asked))
     _warn(skipped)
     return [Model(json.loads(line)) for line in lines]
 
@@ -290,7 +290,8 @@ def merge(
 ) -> Dict[str, Any]:
     """Join the parts that `categorize` has made: the summary, as a dictionary.
 
-    Its fields are those of docs/schemas/ftio.categorize.summary-1.json. It is the same, however many shards there were. lines: a file for one JSON object per log.
+    Its fields are those of docs/schemas/ftio.categorize.summary-1.json. It is the same, however many shards
+    there were. lines: a file for one JSON object per log.
     partial=True merges what there is, even if shards are missing or unfinished.
     """
     to = None if lines is None else os.fspath(lines)

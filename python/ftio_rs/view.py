@@ -42,7 +42,7 @@ class View:
         return iter(self._json)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._json == other._json  # type: ignore[attr-defined]
+        return type(self) is type(other) and self._json == other._json
 
     def __hash__(self) -> int:
         return hash(self.to_json())
