@@ -113,7 +113,7 @@ def codes(kinds: Any, length: int) -> bytes:
     """Classes as codes: one name for all requests, or a name or a code for each."""
     if isinstance(kinds, str):
         return bytes([code(kinds)]) * length
-    if hasattr(kinds, "dtype") and getattr(kinds.dtype, "kind", "") in "iu":
+    if hasattr(kinds, "dtype") and getattr(kinds.dtype, "kind", "") in ("i", "u"):
         import numpy
 
         return numpy.ascontiguousarray(kinds, dtype="u1").tobytes()

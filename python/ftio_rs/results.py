@@ -7,6 +7,8 @@ Times are in seconds of job time, sizes in bytes, bandwidths in bytes per second
 # What the JSON holds is what the schemas say: tests of the command check that.
 # mypy: disable-error-code="no-any-return"
 
+from __future__ import annotations
+
 from typing import Any, Dict, List, Optional
 
 from .view import View
