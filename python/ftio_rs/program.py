@@ -1,10 +1,6 @@
 """The command and the tracer that come with this package, and what only the command can do."""
 
 import os
-import shutil
-import subprocess
-import sysconfig
-import tempfile
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
@@ -15,6 +11,9 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 def _places() -> Iterable[Path]:
     """Prefixes below which pip may have put `bin/ftio` and `lib/libtmio.so`."""
+    # What only some calls need is not imported before: `import ftio_rs` is quick.
+    import sysconfig
+
     yield Path(sysconfig.get_path("data"))
     if os.name == "posix":
         yield Path(sysconfig.get_path("data", "posix_user"))
@@ -25,6 +24,8 @@ def _places() -> Iterable[Path]:
 
 def find_ftio() -> str:
     """The path of the `ftio` command of this package; else of the one in PATH."""
+    import shutil
+
     chosen = os.environ.get("FTIO_RS_BIN")
     if chosen:
         return chosen
@@ -79,6 +80,8 @@ def run(*arguments: Any, input: Optional[bytes] = None) -> str:
 
     An exit status other than 0 (and 3: "not periodic") raises FtioError with what the command said.
     """
+    import subprocess
+
     words = [os.fspath(one) if isinstance(one, os.PathLike) else str(one) for one in arguments]
     stdin = subprocess.DEVNULL if input is None else None
     done = subprocess.run(
@@ -97,6 +100,8 @@ def run(*arguments: Any, input: Optional[bytes] = None) -> str:
 
 def picture(path: str) -> str:
     """The SVG of `ftio --plot`."""
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="ftio-") as folder:
         drawn = Path(folder) / "plot.svg"
         run("--quiet", "--plot", drawn, "--", path)

@@ -9,7 +9,7 @@ Times are in seconds of job time, sizes in bytes, bandwidths in bytes per second
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import Any, List, Optional
 
 from .view import View
 
