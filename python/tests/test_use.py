@@ -136,28 +136,28 @@ class Sources(unittest.TestCase):
 
     def test_a_growing_table_is_followed(self):
         path = inputs.FOLDER / "growing.csv"
-        path.write_text("rank,start,end,bytes,op\n")
-        lines = inputs.csv().read_text().splitlines(True)[1:]
-
-        def write():
-            for i in range(0, len(lines), 10):
-                with path.open("a") as out:
-                    out.write("".join(lines[i : i + 10]))
-                time.sleep(0.1)
-
-        writer = threading.Thread(target=write)
-        writer.start()
-        found = list(ftio_rs.predict(path, follow=True, timeout=2.0, poll=0.02))
-        writer.join()
-        self.assertGreater(len(found), 2)
+        lines = inputs.csv().read_text().splitlines(True)
+        path.write_text(lines[0])
+        predictions = ftio_rs.predict(path, follow=True, timeout=60.0, poll=0.02)
+        found = []
+        for i in range(1, len(lines), 20):
+            with path.open("a") as out:
+                out.write("".join(lines[i : i + 20]))
+            found.append(next(predictions))
+        self.assertEqual([one.n for one in found], list(range(1, len(found) + 1)))
         self.assertAlmostEqual(found[-1].period, inputs.PERIOD, delta=0.1)
         self.assertLess(found[0].t, found[-1].t)
 
+    def test_waiting_ends(self):
+        path = inputs.csv()
+        waited = ftio_rs.predict(path, follow=True, timeout=0.2, poll=0.02)
+        self.assertEqual([one.n for one in waited], [one.n for one in ftio_rs.predict(path)])
+
     def test_a_file_that_is_not_there_yet(self):
         path = inputs.FOLDER / "later.csv"
+        predictions = ftio_rs.predict(path, follow=True, timeout=60.0, poll=0.05)
         threading.Timer(0.3, lambda: path.write_text(inputs.csv().read_text())).start()
-        found = list(ftio_rs.predict(path, follow=True, timeout=2.0, poll=0.05))
-        self.assertTrue(found)
+        self.assertTrue(next(predictions).t > 0)
 
 
 class Processes(unittest.TestCase):
