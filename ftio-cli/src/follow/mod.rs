@@ -2,21 +2,19 @@
 //! `ftio stage`. It looks at the files whenever there may be something new, waits for ranks that lag behind,
 //! and knows when to end; what is done with what comes is up to a [`Handler`].
 
-mod grace;
-mod trace;
 mod watch;
 
 use crate::exit::Exit;
 use crate::terminal::text::{Severity, complain};
 use crate::values::positive_seconds;
 use clap::Args;
+pub use ftio_core::follow::Trace;
 use ftio_core::follow::{Event, FileUse, Status};
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
-pub use trace::Trace;
 use watch::Watch;
 
 /// How long to wait after a file event for others of the same burst.

@@ -69,7 +69,7 @@ pub struct PredictionArgs {
     /// How far back to look: "hits:K" shortens the window to K periods each time a period was found K times
     /// in a row; "periods:K" is always the last K periods; "seconds:S" always the last S seconds; "change"
     /// everything since the behaviour changed; "all" everything
-    #[arg(short, long, value_name = "RULE", value_parser = window_rule, default_value = "hits:3")]
+    #[arg(short, long, value_name = "RULE", value_parser = str::parse::<WindowRule>, default_value = "hits:3")]
     #[arg(alias = "window_adaptation")]
     pub window: WindowRule,
 
@@ -116,41 +116,5 @@ impl PredictionArgs {
     pub fn options(&self, outlier: OutlierChoice) -> PredictOptions {
         let options = Options { outlier: Outlier::from(outlier), ..self.signal.options() };
         PredictOptions { window: self.window, detect: self.spectrum.add_to(options) }
-    }
-}
-
-/// `--window`. The Python FTIO's names are understood as well.
-fn window_rule(text: &str) -> Result<WindowRule, String> {
-    let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
-    let number = |least: f64| match value.map(str::parse::<f64>) {
-        Some(Ok(number)) if number >= least && number <= 1e9 => Ok(number),
-        _ => Err(format!("expected \"{name}:\" and a number of at least {least}")),
-    };
-    match (name, value) {
-        ("hits" | "frequency_hits", None) => Ok(WindowRule::default()),
-        ("hits" | "frequency_hits", _) => number(1.0).map(|k| WindowRule::Hits(k as u32)),
-        ("periods", _) => number(1.0).map(WindowRule::Periods),
-        ("seconds", _) => number(1e-6).map(WindowRule::Length),
-        ("change" | "adwin" | "cusum" | "ph", None) => Ok(WindowRule::Change),
-        ("all" | "none", None) => Ok(WindowRule::All),
-        _ => Err("expected hits:K, periods:K, seconds:S, change or all".into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_for_the_window() {
-        assert_eq!(window_rule("hits"), Ok(WindowRule::Hits(3)));
-        assert_eq!(window_rule("hits:5"), Ok(WindowRule::Hits(5)));
-        assert_eq!(window_rule("periods:4.5"), Ok(WindowRule::Periods(4.5)));
-        assert_eq!(window_rule("seconds:60"), Ok(WindowRule::Length(60.0)));
-        assert_eq!(window_rule("cusum"), Ok(WindowRule::Change));
-        assert_eq!(window_rule("all"), Ok(WindowRule::All));
-        for wrong in ["", "hits:0", "hits:x", "periods", "seconds:-1", "change:3", "some"] {
-            assert!(window_rule(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -8,8 +8,8 @@ use super::tui::{self, Tui};
 use crate::follow::Handler;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
-use ftio_core::follow::{Event, Status};
-use ftio_core::predict::{PredictOptions, Predictor};
+use ftio_core::follow::{Event, Predictors, Status};
+use ftio_core::predict::PredictOptions;
 use std::io::Write;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
@@ -86,62 +86,31 @@ impl Handler for Predicting {
 #[derive(Debug)]
 struct Signals {
     path: PathBuf,
-    options: PredictOptions,
-    predictors: Vec<Predictor>,
+    predictors: Predictors,
     shown: Vec<Shown>,
-    /// Job time 0 on the clock, where it is known.
-    origins: Vec<Option<i64>>,
 }
 
 impl Signals {
     fn new(path: &Path, options: PredictOptions) -> Self {
-        Signals {
-            path: path.to_owned(),
-            options,
-            predictors: Vec::new(),
-            shown: Vec::new(),
-            origins: Vec::new(),
-        }
+        Signals { path: path.to_owned(), predictors: Predictors::new(options), shown: Vec::new() }
     }
 
     fn take(&mut self, event: Event<'_>, sinks: &mut Sinks) {
         match event {
             Event::Restarted => {
-                self.predictors.clear();
                 self.shown.clear();
-                self.origins.clear();
                 sinks.restarted(&self.path);
             }
-            Event::Stream(stream) => {
-                let mut predictor = Predictor::new(&stream.name, self.options.clone());
-                predictor.set_per_unit(stream.per_unit);
-                if let Some(start) = stream.begins {
-                    predictor.begins_at(start);
-                }
-                self.predictors.push(predictor);
-                self.shown.push(Shown::new(&stream.name));
-                self.origins.push(None);
-            }
-            Event::Requests { stream, requests } => {
-                if let Some(predictor) = self.predictors.get_mut(stream) {
-                    predictor.add(requests);
-                }
-            }
-            Event::Flush { stream, until } => {
-                if let Some(predictor) = self.predictors.get_mut(stream) {
-                    let mut prediction = predictor.predict(until);
-                    let origin = self.origins.get(stream).copied().flatten();
-                    prediction.next_phase = prediction.next_phase.map(|next| next.on_clock(origin));
-                    self.shown[stream].take(&prediction, predictor.signal());
-                    sinks.prediction(&prediction);
-                }
-            }
-            Event::Clock { stream, origin } => {
-                if let Some(known) = self.origins.get_mut(stream) {
-                    *known = Some(origin);
-                }
-            }
+            Event::Stream(stream) => self.shown.push(Shown::new(&stream.name)),
             Event::Warning(text) => complain(Severity::Warning, text),
+            _ => {}
+        }
+        if let Some((stream, prediction)) = self.predictors.take(&event) {
+            if let (Some(shown), Some(signal)) = (self.shown.get_mut(stream), self.predictors.signal(stream))
+            {
+                shown.take(&prediction, signal);
+            }
+            sinks.prediction(&prediction);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Inputs that grow: what was added since the last look, each byte read once.
 //!
 //! A [`Follower`] looks when it is told to ([`poll`](Follower::poll)) and hands out [`Event`]s; it never
-//! waits. Whoever calls decides when to look: after a file event, or every now and then. It follows
+//! waits. Whoever calls decides when to look: after a file event, or every now and then. A [`Trace`] adds how
+//! long ranks that lag behind are waited for, and [`Predictors`] turn events into predictions. Followed are
 //!
 //! | input | how it grows | a flush is |
 //! |---|---|---|
@@ -17,13 +18,18 @@
 mod appended;
 mod event;
 mod files;
+mod grace;
 mod our_trace;
+mod predictors;
 mod sampled;
 mod tail;
+mod trace;
 mod whole;
 
 pub use event::{Event, Status, Stream};
 pub use files::FileUse;
+pub use predictors::Predictors;
+pub use trace::Trace;
 
 use crate::source::content::{Content, Input};
 use crate::source::{OpenOptions, SourceError, Span, open_content, recognise};

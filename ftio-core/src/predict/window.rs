@@ -8,6 +8,7 @@
 //! again.
 
 use crate::time::{nanoseconds, seconds};
+use std::str::FromStr;
 
 /// How the window follows the job.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +34,28 @@ pub const DEFAULT_HITS: u32 = 3;
 impl Default for WindowRule {
     fn default() -> Self {
         WindowRule::Hits(DEFAULT_HITS)
+    }
+}
+
+/// As users write it. The Python FTIO's names are understood as well.
+impl FromStr for WindowRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
+        let number = |least: f64| match value.map(str::parse::<f64>) {
+            Some(Ok(number)) if number >= least && number <= 1e9 => Ok(number),
+            _ => Err(format!("expected \"{name}:\" and a number of at least {least}")),
+        };
+        match (name, value) {
+            ("hits" | "frequency_hits", None) => Ok(WindowRule::default()),
+            ("hits" | "frequency_hits", _) => number(1.0).map(|k| WindowRule::Hits(k as u32)),
+            ("periods", _) => number(1.0).map(WindowRule::Periods),
+            ("seconds", _) => number(1e-6).map(WindowRule::Length),
+            ("change" | "adwin" | "cusum" | "ph", None) => Ok(WindowRule::Change),
+            ("all" | "none", None) => Ok(WindowRule::All),
+            _ => Err("expected hits:K, periods:K, seconds:S, change or all".into()),
+        }
     }
 }
 
@@ -147,6 +170,20 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rules_as_users_write_them() {
+        let window_rule = str::parse::<WindowRule>;
+        assert_eq!(window_rule("hits"), Ok(WindowRule::Hits(3)));
+        assert_eq!(window_rule("hits:5"), Ok(WindowRule::Hits(5)));
+        assert_eq!(window_rule("periods:4.5"), Ok(WindowRule::Periods(4.5)));
+        assert_eq!(window_rule("seconds:60"), Ok(WindowRule::Length(60.0)));
+        assert_eq!(window_rule("cusum"), Ok(WindowRule::Change));
+        assert_eq!(window_rule("all"), Ok(WindowRule::All));
+        for wrong in ["", "hits:0", "hits:x", "periods", "seconds:-1", "change:3", "some"] {
+            assert!(window_rule(wrong).is_err(), "{wrong}");
+        }
+    }
 
     fn ns(seconds: f64) -> i64 {
         nanoseconds(seconds)

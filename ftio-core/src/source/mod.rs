@@ -24,6 +24,7 @@
 //! leaves nothing to use is a [`SourceError`] with the file, the place in it, what was expected and what was
 //! there.
 
+pub mod arrays;
 mod as_trace;
 mod bandwidth_piece;
 mod calls;

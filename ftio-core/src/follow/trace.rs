@@ -1,9 +1,12 @@
-//! One trace that is followed.
+//! One trace that is followed, by whoever has a clock: ranks that lag behind are waited for, but not for
+//! ever.
 
+use super::Follower;
+use super::event::{Event, Status};
+use super::files::FileUse;
 use super::grace::Grace;
-use ftio_core::follow::{Event, FileUse, Follower, Status};
-use ftio_core::request::Mode;
-use ftio_core::source::{OpenOptions, SourceError, Span};
+use crate::request::Mode;
+use crate::source::{OpenOptions, SourceError, Span};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -24,6 +27,7 @@ impl Trace {
         Trace { follower, grace: Grace::default(), failed: false, ended: false }
     }
 
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.follower.path()
     }
@@ -59,6 +63,10 @@ impl Trace {
     }
 
     /// Take in what is new; with `needs_end` also find out whether the job is dead, and take what it left.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be followed any further.
     pub fn look(&mut self, needs_end: bool, visit: &mut dyn FnMut(Event<'_>)) -> Result<Status, SourceError> {
         let grace = &mut self.grace;
         let mut visit_and_time = |event: Event<'_>| {
