@@ -190,6 +190,7 @@ fn every_json_is_as_its_schema_says() {
         ("ftio.model/1", &["model", "--json", "scale.jsonl"]),
         ("ftio.model/1", &["model", "--json", "--evaluate", "64", "scale.jsonl"]),
         ("ftio.rank/1", &["model", "--json", "--rank", "64", "scale.jsonl"]),
+        ("ftio.model-options/1", &["model", "--json", "--options"]),
         ("ftio.stage/1", &["stage", "--json", "a.msgpack", "--from", "bb", "--to", "storage"]),
         (
             "ftio.stage/1",
