@@ -12,7 +12,7 @@ use crate::thresholds::Thresholds;
 use ftio_core::Layer;
 use ftio_core::request::{Request, Span, is_write};
 use ftio_core::source::{Job, Source, SourceError, TmioTrace};
-use ftio_core::time::{PER_SECOND, seconds};
+use ftio_core::time::seconds;
 use tmio_trace::reader::Operations;
 use tmio_trace::{Event, Metadata};
 
@@ -62,7 +62,7 @@ pub fn read_trace(
             owner.command = header.command.clone().unwrap_or_else(|| header.executable.clone());
             // Outside of a batch system it is the number of a process, and "12.3" is step 3 of job 12.
             owner.job = header.job.split('.').next().and_then(|job| job.parse().ok()).unwrap_or(0);
-            owner.start = header.start.div_euclid(PER_SECOND);
+            owner.start = seconds(header.start).floor() as i64;
         }
         Event::Rank(info) => {
             if let (Some(user), true) = (info.user, owner.user < 0) {

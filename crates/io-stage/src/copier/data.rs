@@ -46,12 +46,12 @@ pub(super) fn copy(
     thread::scope(|scope| {
         // At most one at a time.
         let mut syncing: Option<ScopedJoinHandle<'_, io::Result<()>>> = None;
-        let wait =
-            |syncing: Option<ScopedJoinHandle<'_, io::Result<()>>>| match syncing.map(|one| one.join()) {
-                None | Some(Ok(Ok(()))) => Ok(()),
-                Some(Ok(Err(error))) => Err(writing(&error)),
-                Some(Err(_)) => Err(Stop::Failed("a thread has failed".into())),
-            };
+        let wait = |syncing: Option<ScopedJoinHandle<'_, io::Result<()>>>| match syncing.map(|one| one.join())
+        {
+            None | Some(Ok(Ok(()))) => Ok(()),
+            Some(Ok(Err(error))) => Err(writing(&error)),
+            Some(Err(_)) => Err(Stop::Failed("a thread has failed".into())),
+        };
         for_each_extent(source, size, |from, to| {
             let mut at = from;
             while at < to {
