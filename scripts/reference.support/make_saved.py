@@ -55,7 +55,12 @@ ANCHOR = """<?xml version="1.0" encoding="UTF-8"?>
  </system>
 </cube>
 """
-METRICS = [("time", "INCLUSIVE", "DOUBLE"), ("visits", "EXCLUSIVE", "UINT64"), ("max_time", "EXCLUSIVE", "MAXDOUBLE")]
+METRICS = [
+    ("time", "INCLUSIVE", "DOUBLE"),
+    ("visits", "EXCLUSIVE", "UINT64"),
+    ("max_time", "EXCLUSIVE", "MAXDOUBLE"),
+]
+FIGURES = ("mean", "median", "minimum", "maximum", "std")
 # In which order the calls are numbered: inclusive metrics have the children of a call before their own.
 ORDER = {"INCLUSIVE": [0, 1, 2, 4, 3], "EXCLUSIVE": [0, 1, 2, 3, 4]}
 
@@ -134,7 +139,7 @@ def told(experiment):
                 "points": [
                     {
                         "point": [float(value) for value in one.coordinate.as_tuple()],
-                        **{name: float(getattr(one, name)) for name in ("mean", "median", "minimum", "maximum", "std")},
+                        **{name: float(getattr(one, name)) for name in FIGURES},
                     }
                     for one in points
                 ],

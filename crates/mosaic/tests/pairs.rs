@@ -1,6 +1,7 @@
 //! The same run, traced by tmio and by Darshan with DXT, is of the same categories.
 //!
-//! `pairs/` was recorded by `scripts/reference.support/record_pairs`: real MPI programs, both tracers at once.
+//! `pairs/` was recorded by `scripts/reference.support/record_pairs`: real MPI programs, both tracers at
+//! once.
 
 use mosaic::archive::record::Valid;
 use mosaic::archive::{Record, Settings};
@@ -25,7 +26,7 @@ fn both_tracers_give_the_same_categories() {
         for category in expected {
             assert!(tmio.categories.names().contains(category), "{name}: {:?}", tmio.categories.names());
         }
-        // The same application and user, as many processes, and the same bytes but for what MPI writes itself.
+        // The same application, user and processes, and the same bytes but for what MPI writes itself.
         assert_eq!(tmio.application, darshan.application);
         assert_eq!((tmio.user, tmio.ranks), (darshan.user, darshan.ranks), "{name}");
         assert!((tmio.bytes as f64 / darshan.bytes as f64 - 1.0).abs() < 0.001, "{name}");

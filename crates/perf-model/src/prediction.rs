@@ -6,8 +6,8 @@
 //! the distribution is their mixture, weighted by plausibility: this is what makes an interval far from the
 //! measured points as wide as it should be. Beyond the measured range, what the formula would have missed
 //! there had it been fitted to the smaller scales only is added for each doubling: real programs seldom keep
-//! to one formula. And what runs scatter can hide, a little for each doubling: a second term, or a resource that
-//! begins to fill, which no measured scale shows yet.
+//! to one formula. And what scatter can hide is added, a little for each doubling: a second term, or a
+//! resource that begins to fill, which no measured scale shows yet.
 
 use serde::Serialize;
 

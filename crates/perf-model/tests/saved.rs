@@ -1,6 +1,7 @@
 //! Experiments that Extra-P has saved and profiles of Cube: what we read is what Extra-P reads.
 //!
-//! `saved/` was made by `scripts/reference` (`make_saved.py`), with what Extra-P 4.2.5 reads in `extrap.json`.
+//! `saved/` was made by `scripts/reference` (`make_saved.py`), with what Extra-P 4.2.5 reads in
+//! `extrap.json`.
 
 use perf_model::input::{self, Scaling};
 use perf_model::{Experiment, Measure, Options, model};

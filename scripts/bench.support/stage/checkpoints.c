@@ -1,7 +1,8 @@
 /* checkpoints FOLDER PHASES COMPUTE_SECONDS FILES BYTES JITTER [SEED]: computes and writes in turn. In each
  * phase a rank writes so many new files of so many bytes, one after the other, and closes them. Computing is
  * sleeping, and so is waiting for others: whoever measures storage does not want to measure the processor.
- * Jobs of different seeds compute for different times, and write files of other names. Rank 0 prints one line of JSON: wall time and the seconds of every phase. */
+ * Jobs of different seeds compute for different times, and write files of other names.
+ * Rank 0 prints one line of JSON: wall time and the seconds of every phase. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdint.h>

@@ -153,8 +153,8 @@ pub(super) fn give_name(draft: &Path, target: &Path) -> Result<Stamp, Stop> {
     fs::symlink_metadata(target).map(|meta| Stamp::of(&meta)).map_err(|error| writing(&error))
 }
 
-/// Brings the name of a copy to the storage, whatever happens to the machine. To be done before the original is
-/// removed; not for every copy, because it takes as long as copying some megabytes.
+/// Brings the name of a copy to the storage, whatever happens to the machine. To be done before the original
+/// is removed; not for every copy, because it takes as long as copying some megabytes.
 ///
 /// # Errors
 ///

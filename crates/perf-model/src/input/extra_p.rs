@@ -221,7 +221,10 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_no_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..300), at in 0usize..300) {
+        fn any_bytes_are_no_panic(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..300),
+            at in 0usize..300,
+        ) {
             bytes.splice(0..0, super::super::zip::START.iter().copied());
             let at = at.min(bytes.len());
             bytes.splice(at..at, b"PK\x05\x06".iter().copied());
