@@ -35,6 +35,33 @@ macro_rules! entry {
 }
 pub(crate) use entry;
 
+/// Assembly at the beginning of a function: calls `{before}` with its arguments and puts the result into r11.
+/// All registers that may hold arguments are as they were, and so is the stack: what follows may jump to the
+/// real function.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+macro_rules! call_before {
+    () => {
+        "push rdi
+         push rsi
+         push rdx
+         push rcx
+         push r8
+         push r9
+         push rax
+         call {before}
+         mov r11, rax
+         pop rax
+         pop r9
+         pop r8
+         pop rcx
+         pop rdx
+         pop rsi
+         pop rdi"
+    };
+}
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub(crate) use call_before;
+
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 std::arch::global_asm!(
     ".pushsection .tbss.tmio_caller, \"awT\", @nobits",

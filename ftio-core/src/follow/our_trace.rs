@@ -196,22 +196,9 @@ impl Rounds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::our_trace::tests::operation;
+    use tmio_trace::TraceLayer;
     use tmio_trace::reader::Operations;
-    use tmio_trace::{Direction, FilePointer, Flags, OpKind, Operation, TraceLayer};
-
-    fn operation(layer: TraceLayer, bytes: u64, start: i64) -> Operation {
-        Operation {
-            kind: OpKind::data(Direction::Write, FilePointer::Individual, false, false, false).at(layer),
-            flags: Flags::default(),
-            thread: 0,
-            file: 1,
-            offset: -1,
-            bytes,
-            start,
-            end: start + 10,
-            nonblocking: None,
-        }
-    }
 
     /// A program that reads its input by POSIX and then writes by MPI-IO is followed at MPI-IO.
     #[test]

@@ -277,13 +277,13 @@ pub(crate) fn request(op: &Operation, rank: u32, span: Span) -> Option<Request> 
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use tmio_trace::block::BlockEncoder;
     use tmio_trace::frame::{self, FrameKind};
     use tmio_trace::{Direction, FilePointer, Flags, Header, OpKind, RankInfo, TraceEnd};
 
-    fn operation(layer: TraceLayer, bytes: u64, start: i64) -> Operation {
+    pub(crate) fn operation(layer: TraceLayer, bytes: u64, start: i64) -> Operation {
         Operation {
             kind: OpKind::data(Direction::Write, FilePointer::Individual, false, false, false).at(layer),
             flags: Flags::default(),

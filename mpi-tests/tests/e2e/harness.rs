@@ -44,13 +44,9 @@ pub fn target_directory() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp has a parent").to_path_buf()
 }
 
-fn released(name: &str) -> PathBuf {
-    let path = target_directory().join("release").join(name);
-    assert!(
-        path.is_file(),
-        "{} is missing: run scripts/test, or `cargo build --release` first",
-        path.display()
-    );
+fn built(profile: &str, name: &str, command: &str) -> PathBuf {
+    let path = target_directory().join(profile).join(name);
+    assert!(path.is_file(), "{} is missing: run scripts/test, or `{command}` first", path.display());
     path
 }
 
@@ -58,12 +54,13 @@ fn released(name: &str) -> PathBuf {
 pub fn libtmio() -> PathBuf {
     match std::env::var_os("MPI_TESTS_LIBRARY") {
         Some(path) => fs::canonicalize(path).expect("MPI_TESTS_LIBRARY is a file"),
-        None => released("libtmio.so"),
+        None => built("release", "libtmio.so", "cargo build --release -p tmio-preload"),
     }
 }
 
+/// As its own tests build it: what they say about it holds here, and it is built once.
 pub fn ftio() -> PathBuf {
-    released("ftio")
+    built("debug", "ftio", "cargo build -p ftio-cli")
 }
 
 fn programs() -> PathBuf {

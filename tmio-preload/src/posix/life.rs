@@ -165,22 +165,7 @@ macro_rules! preceded {
                 #[unsafe(naked)]
                 unsafe extern "C" fn $name() {
                     core::arch::naked_asm!(
-                        "push rdi",
-                        "push rsi",
-                        "push rdx",
-                        "push rcx",
-                        "push r8",
-                        "push r9",
-                        "push rax",
-                        "call {before}",
-                        "mov r11, rax",
-                        "pop rax",
-                        "pop r9",
-                        "pop r8",
-                        "pop rcx",
-                        "pop rdx",
-                        "pop rsi",
-                        "pop rdi",
+                        crate::caller::call_before!(),
                         "jmp r11",
                         before = sym before,
                     )

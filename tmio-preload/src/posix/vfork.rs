@@ -134,22 +134,8 @@ mod mark {
     #[unsafe(naked)]
     unsafe extern "C" fn clone() {
         core::arch::naked_asm!(
-            "push rdi",
-            "push rsi",
-            "push rdx",
-            "push rcx",
-            "push r8",
-            "push r9",
-            "sub rsp, 8",
-            "call {before}",
-            "add rsp, 8",
-            "pop r9",
-            "pop r8",
-            "pop rcx",
-            "pop rdx",
-            "pop rsi",
-            "pop rdi",
-            "jmp rax",
+            crate::caller::call_before!(),
+            "jmp r11",
             before = sym before_clone,
         )
     }

@@ -130,7 +130,7 @@ impl Arbiter {
             .filter(|(_, one)| one.silent + now - one.heard.max(one.granted) > SILENT)
             .map(|(node, _)| node)
             .collect();
-        // Those whose lease was asked back just before they had been silent for too long, unless they answered.
+        // Those whose lease was asked back before they had been silent for too long, unless they answered.
         let asked_back = std::mem::take(&mut self.silent).into_iter();
         let still = |node: &NodeId| self.nodes.get(node).is_some_and(|one| one.wants && one.silent > SILENT);
         let lost: BTreeSet<NodeId> = asked_back.filter(still).chain(lost).collect();

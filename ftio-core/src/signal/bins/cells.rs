@@ -11,6 +11,31 @@ impl VolumeBins {
         self.touched.map_or(0..0, |(lo, hi)| cell(lo)..cell(hi) + 1)
     }
 
+    /// Calls `each` with every bin in use that holds something, in order, and with what it holds.
+    pub(super) fn for_each_filled(&self, mut each: impl FnMut(i64, i128)) {
+        let used = self.cells();
+        let next = |cells: &[i128], from: usize| first_filled(cells, from..used.end).unwrap_or(used.end);
+        let (mut cell, mut direct, mut slope) = (used.start, 0, 0);
+        let mut rate = 0i128;
+        loop {
+            if rate == 0 {
+                // Nothing until the next cell that is not empty.
+                direct = if direct < cell || cell == used.start { next(&self.direct, cell) } else { direct };
+                slope = if slope < cell || cell == used.start { next(&self.slope, cell) } else { slope };
+                cell = direct.min(slope);
+            }
+            if cell >= used.end {
+                return;
+            }
+            add(&mut rate, self.slope[cell]);
+            let here = self.direct[cell].wrapping_add(over(rate, self.width));
+            if here != 0 {
+                each(self.base + cell as i64, here);
+            }
+            cell += 1;
+        }
+    }
+
     /// Make sure of cells for the bins `lo ..= hi`, which include those in use.
     pub(super) fn store(&mut self, lo: i64, hi: i64) {
         let len = (hi - lo + 1) as usize;
@@ -56,19 +81,17 @@ impl VolumeBins {
             let bin = old_base + cell as i64;
             (bin, ((bin >> doublings) - (old_base >> doublings)) as usize)
         };
-        for cell in used.clone() {
-            // Most are empty: a look is cheaper than a store.
-            if self.direct[cell] != 0 {
-                let units = take(&mut self.direct[cell]);
-                add(&mut self.direct[bin_and_slot(cell).1], units);
-            }
+        let mut next = used.start;
+        while let Some(cell) = first_filled(&self.direct, next..used.end) {
+            let units = take(&mut self.direct[cell]);
+            add(&mut self.direct[bin_and_slot(cell).1], units);
+            next = cell + 1;
         }
         // Only a change in the very first cell goes to one that was not yet emptied.
         let mut kept = 0;
-        for cell in used.start..used.end + 1 {
-            if self.slope[cell] == 0 {
-                continue;
-            }
+        next = used.start;
+        while let Some(cell) = first_filled(&self.slope, next..used.end + 1) {
+            next = cell + 1;
             let change = take(&mut self.slope[cell]);
             let (bin, slot) = bin_and_slot(cell);
             let into = bin & (group - 1);
@@ -84,4 +107,12 @@ impl VolumeBins {
             add(&mut self.slope[1], kept);
         }
     }
+}
+
+/// The first of these cells that is not empty. Most are: they are looked at eight at a time.
+pub(super) fn first_filled(cells: &[i128], range: Range<usize>) -> Option<usize> {
+    let cells = &cells[range.clone()];
+    let empty = cells.chunks_exact(8).take_while(|eight| eight.iter().fold(0, |any, cell| any | cell) == 0);
+    let skipped = 8 * empty.count();
+    cells[skipped..].iter().position(|cell| *cell != 0).map(|place| range.start + skipped + place)
 }

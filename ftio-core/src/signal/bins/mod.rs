@@ -307,18 +307,13 @@ impl VolumeBins {
         let first = self.index(from);
         let count = (self.index(to.max(from + 1) - 1) - first + 1).max(0) as usize;
         let mut units = vec![0i128; count];
-        let mut rate = 0i128;
         let mut held = 0i128;
-        for i in self.cells() {
-            add(&mut rate, self.slope[i]);
-            let direct = self.direct[i];
-            let index = self.base + i as i64;
-            if let Some(slot) = usize::try_from(index - first).ok().filter(|slot| *slot < count) {
-                let here = direct.wrapping_add(over(rate, self.width));
+        self.for_each_filled(|bin, here| {
+            if let Some(slot) = usize::try_from(bin - first).ok().and_then(|slot| units.get_mut(slot)) {
                 add(&mut held, here);
-                units[slot] = here;
+                *slot = here;
             }
-        }
+        });
         let error = if self.total == 0 {
             0.0
         } else {
@@ -387,7 +382,11 @@ impl Units {
 
     /// Bytes per bin.
     pub fn volumes(&self) -> impl Iterator<Item = f64> + '_ {
-        self.units.iter().map(|&units| units.max(0) as f64 / UNITS)
+        self.units.iter().map(|&units| match u64::try_from(units) {
+            // The same number, by one instruction instead of a function.
+            Ok(few) => few as f64 / UNITS,
+            Err(_) => units.max(0) as f64 / UNITS,
+        })
     }
 
     /// The same in bins of twice the width.

@@ -94,10 +94,15 @@ impl Sections {
             let stride = level.stride;
             level.sections.retain(|index, _| index.rem_euclid(stride) == 0);
         }
-        for exponent in (narrowest.max(from)..to).filter(|exponent| exponent % STEP == 0) {
+        let exponents = (narrowest.max(from)..to).filter(|exponent| exponent % STEP == 0);
+        let mut held = Vec::new();
+        if exponents.clone().next().is_some() {
+            bins.for_each_filled(|bin, here| held.push((bin, here)));
+        }
+        for exponent in exponents {
             let stride = 1i64 << (to - exponent + 17 - BLOCK_BITS - SECTIONS.trailing_zeros());
             let mut level = Sectioned { exponent, stride, sections: BTreeMap::new() };
-            for (bin, here) in bins.held().filter(|(_, here)| *here != 0) {
+            for &(bin, here) in &held {
                 let bin = bin >> (exponent - from);
                 let index = bin >> BLOCK_BITS;
                 if index.rem_euclid(stride) == 0 {
@@ -127,15 +132,6 @@ impl VolumeBins {
             |bins: &&VolumeBins| bins.origin >= from && bins.origin + bins.width * SECTION_BINS as i64 <= to;
         let levels = self.sections.iter().flat_map(|sections| &sections.levels);
         levels.map(|level| level.sections.values().filter(inside).collect()).collect()
-    }
-
-    /// Each bin in use, and what it holds.
-    fn held(&self) -> impl Iterator<Item = (i64, i128)> + '_ {
-        let mut rate = 0i128;
-        self.cells().map(move |cell| {
-            add(&mut rate, self.slope[cell]);
-            (self.base + cell as i64, self.direct[cell].wrapping_add(super::over(rate, self.width)))
-        })
     }
 }
 
