@@ -6,8 +6,7 @@
 //! the distribution is their mixture, weighted by plausibility: this is what makes an interval far from the
 //! measured points as wide as it should be. Beyond the measured range, what the formula would have missed
 //! there had it been fitted to the smaller scales only is added for each doubling: real programs seldom keep
-//! to one formula. And what scatter can hide is added, a little for each doubling: a second term, or a
-//! resource that begins to fill, which no measured scale shows yet.
+//! to one formula.
 
 use serde::Serialize;
 
@@ -20,13 +19,6 @@ use crate::noise::NoiseKind;
 use crate::points::Points;
 use crate::statistical::Scaled;
 use crate::student;
-
-/// A deviation from the formula that scatter can hide grows by this many times the scatter of a run for each
-/// doubling beyond the measured range …
-const HIDDEN: f64 = 1.5;
-/// … and by this share of the value at most. Of series with a second term and of curves that saturate, with 4
-/// and 5 % of scatter, 90 and 94 % of the next runs are then inside; before, 81 and 67 %.
-const MOST_HIDDEN: f64 = 0.06;
 
 /// What an interval is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -208,9 +200,7 @@ impl Part {
             NoiseKind::Relative => None,
             NoiseKind::Absolute => scaled.scale.first().copied(),
         };
-        let mean = points.values.iter().map(|value| value.abs()).sum::<f64>() / points.len() as f64;
-        let scatter = run.sqrt() * scale.map_or(1.0, |scale| if mean > 0.0 { scale / mean } else { 0.0 });
-        let drift = drift(formula, points, kind, run).hypot((HIDDEN * scatter).min(MOST_HIDDEN));
+        let drift = drift(formula, points, kind, run);
         let ranges = points.ranges();
         Some(Part { formula: formula.clone(), weight, fit, degrees, variance, run, scale, ranges, drift })
     }
