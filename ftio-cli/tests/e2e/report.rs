@@ -43,6 +43,20 @@ fn names_from_outside_are_text() {
 }
 
 #[test]
+fn what_a_list_of_requests_does_not_tell_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows: String = (0..24).map(|i| format!("{0}.0,{0}.5,{1}\n", 10 * i, 1_000_000 + i % 2)).collect();
+    std::fs::write(dir.path().join("run.csv"), format!("start,end,bytes\n{rows}")).unwrap();
+    assert_eq!(exit_code(dir.path(), &["report", "run.csv", "-o", "x.html"]), Some(0));
+    let page = std::fs::read_to_string(dir.path().join("x.html")).unwrap();
+    for unknown in ["Time of day", "Ranks begin within", "<span>Metadata</span>"] {
+        assert!(!page.contains(unknown), "{unknown}");
+    }
+    let page = page.replace('\u{202f}', " ");
+    assert!(page.contains("1 000 000 B (12×), 1 000 001 B (12×)"), "sizes that differ look alike");
+}
+
+#[test]
 fn the_same_as_text_and_json() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(4, 12).write(&dir.path().join("run.msgpack"));

@@ -25,8 +25,11 @@ pub fn access(study: &Study) -> String {
         }
     }
     if !usage.common.is_empty() {
+        let alike = |of: u64| usage.common.iter().filter(|other| size(other.size) == size(of)).count() > 1;
+        // Sizes that look the same when they are rounded are told to the byte.
+        let told = |of: u64| if alike(of) { format!("{} B", grouped(of)) } else { size(of) };
         let common: Vec<String> =
-            usage.common.iter().map(|one| format!("{} ({}×)", size(one.size), grouped(one.count))).collect();
+            usage.common.iter().map(|one| format!("{} ({}×)", told(one.size), grouped(one.count))).collect();
         rows.push(("Most common sizes", common.join(", ")));
     }
     out += &pairs(&rows);

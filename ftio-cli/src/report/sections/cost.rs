@@ -47,7 +47,10 @@ pub fn cost(study: &Study) -> String {
     let mut out = String::from("<p>Shares of the run time, of an average rank:</p><div class=\"bars\">");
     out += &bar("Reading", "read", read);
     out += &bar("Writing", "write", write);
-    out += &bar("Metadata", "meta", meta);
+    // Lists of requests have reads and writes only.
+    if study.usage.layer.as_deref() != Some("requests") {
+        out += &bar("Metadata", "meta", meta);
+    }
     if study.usage.by_rank.iter().any(|rank| rank.wait_time > 0.0) {
         out += &bar("of these waiting", "wait", wait);
     }

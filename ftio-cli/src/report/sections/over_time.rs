@@ -66,26 +66,31 @@ pub fn phases(study: &Study) -> String {
     if phases.is_empty() {
         return gap("No phases stand out: the I/O goes on all the time, or there is none.");
     }
+    // Columns of which nothing is known are left out.
+    let (clocks, spreads) = (phases.iter().any(|phase| phase.start_time.is_some()), !study.spread.is_empty());
     let row = |(i, phase): (usize, &ftio_core::detect::listed_phases::ListedPhase)| {
         let clock = phase.start_time.map(|start| time(start.timestamp())).unwrap_or_default();
+        let clock = if clocks { format!("<td>{clock}</td>") } else { String::new() };
         let spread = study.spread.get(i).map_or("<td class=\"n\"></td>".into(), |s| number(*s, &seconds(*s)));
         let bandwidth = phase.bandwidth().unwrap_or(0.0);
         [
             "<tr>".to_owned(),
             number(i as f64 + 1.0, &(i + 1).to_string()),
             number(phase.start, &seconds(phase.start)),
-            format!("<td>{clock}</td>"),
+            clock,
             number(phase.end - phase.start, &seconds(phase.end - phase.start)),
             number(phase.bytes as f64, &bytes(phase.bytes as f64)),
             number(bandwidth, &si(bandwidth, "B/s")),
-            spread,
+            if spreads { spread } else { String::new() },
             "</tr>".to_owned(),
         ]
         .concat()
     };
     let rows: String = phases.iter().enumerate().take(MAX_PHASES).map(row).collect();
-    let headings =
-        ["#Phase", "#Start", "Time of day", "#Length", "#Bytes", "#Bandwidth", "#Ranks begin within"];
+    let mut headings = vec!["#Phase", "#Start"];
+    headings.extend(clocks.then_some("Time of day"));
+    headings.extend(["#Length", "#Bytes", "#Bandwidth"]);
+    headings.extend(spreads.then_some("#Ranks begin within"));
     let more = phases.len().saturating_sub(MAX_PHASES);
     let note =
         if more > 0 { gap(&format!("and {more} more: ftio --csv=phases lists all")) } else { String::new() };

@@ -49,6 +49,8 @@ pub(super) struct PlainRows {
     bandwidth: Option<(usize, f64)>,
     operation: Option<usize>,
     words: Vec<(Vec<u8>, Class)>,
+    /// Those of the last row; kept, because to empty them costs as much as to fill them.
+    fields: Box<[Field; MOST_COLUMNS]>,
 }
 
 impl PlainRows {
@@ -66,6 +68,7 @@ impl PlainRows {
             bandwidth: place(Quantity::Bandwidth),
             operation: place(Quantity::Operation).map(|(index, _)| index),
             words: Vec::new(),
+            fields: Box::default(),
         })
     }
 
@@ -73,8 +76,8 @@ impl PlainRows {
     /// is not plain.
     #[inline]
     pub fn next(&mut self, buffer: &[u8]) -> Option<(BandwidthPiece, usize)> {
-        let mut fields = [Field::default(); MOST_COLUMNS];
-        let length = self.fields(buffer, &mut fields)?;
+        let length = self.split(buffer)?;
+        let fields = &self.fields;
         let value = |place: Option<(usize, f64)>| {
             let Some((index, unit)) = place else { return Some(None) };
             number_of(buffer, &fields[index], char::from(self.separator)).map(|value| Some(value * unit))
@@ -102,15 +105,18 @@ impl PlainRows {
             None => None,
         };
         let class = match self.operation {
-            Some(index) => self.class(&buffer[fields[index].from..fields[index].to])?,
+            Some(index) => {
+                let (from, to) = (fields[index].from, fields[index].to);
+                self.class(&buffer[from..to])?
+            }
             None => Class::WriteSync,
         };
         Some((BandwidthPiece { start, end, bandwidth, bytes, rank, class }, length))
     }
 
-    /// The fields of the first row; `None` if it is not whole, empty, a comment, or has quotes.
+    /// Finds the fields of the first row and its length; `None` if it is not whole, empty, a comment, or has quotes.
     #[inline]
-    fn fields(&self, buffer: &[u8], fields: &mut [Field; MOST_COLUMNS]) -> Option<usize> {
+    fn split(&mut self, buffer: &[u8]) -> Option<usize> {
         if matches!(buffer.first()?, b'#' | b'\n' | b'\r' | b' ' | b'\t') {
             return None;
         }
@@ -127,7 +133,7 @@ impl PlainRows {
                     field.to -= 1;
                     field.others -= 1;
                 }
-                if let Some(place) = fields.get_mut(count) {
+                if let Some(place) = self.fields.get_mut(count) {
                     *place = field;
                 }
                 count += 1;
