@@ -171,7 +171,7 @@ fn every_json_is_as_its_schema_says() {
     std::fs::create_dir(dir.path().join("bb")).unwrap();
     std::fs::write(dir.path().join("bb/file"), "content").unwrap();
     std::fs::create_dir(dir.path().join("storage")).unwrap();
-    let cases: [(&str, &[&str]); 23] = [
+    let cases: [(&str, &[&str]); 24] = [
         ("ftio.detection/1", &["--json", "a.msgpack", "b.msgpack", "one.msgpack"]),
         ("ftio.detection/1", &["--json", "-c", "-n", "2", "--over-time", "--reconstruct", "3", "a.msgpack"]),
         ("ftio.detection/1", &["--json", "--per-rank", "a.msgpack"]),
