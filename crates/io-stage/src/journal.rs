@@ -160,10 +160,10 @@ impl Journal {
         self.write(&Line::Dropped(path.into()))
     }
 
-    /// A copy was verified and has its final name. This is on disk when the call returns.
+    /// A copy was verified and has its final name. The line is not brought to the disk: it outlives a killed
+    /// process, and if the machine fails before the system has written it, the file is copied once more.
     pub fn verified(&mut self, verified: Verified) -> io::Result<()> {
-        self.write(&Line::Verified(verified))?;
-        self.file.sync_data()
+        self.write(&Line::Verified(verified))
     }
 
     /// A file was removed from the buffer.

@@ -11,7 +11,7 @@
 //! **Metadata.** Opens, closes and seeks reach the server from POSIX and from STDIO, which never count the
 //! same call; those of MPI-IO are used where there is nothing below it. With a layer asked for, only that.
 
-use crate::metadata::Requests;
+use crate::metadata::{Requests, thin_out};
 use crate::operation::{Bins, Collector, Operation};
 use crate::run::Run;
 use crate::thresholds::Thresholds;
@@ -279,21 +279,8 @@ impl Accesses {
             }
         }
         if self.metadata.len() >= Collector::MOST {
-            self.thin_out();
+            thin_out(&mut self.metadata);
         }
-    }
-
-    /// Requests of the same second become one.
-    fn thin_out(&mut self) {
-        self.metadata.sort_unstable_by(|a, b| a.start.total_cmp(&b.start).then(a.end.total_cmp(&b.end)));
-        let short = |requests: &Requests| requests.end as u64 == requests.start as u64;
-        self.metadata.dedup_by(|next, last| {
-            let same = short(next) && short(last) && next.start as u64 == last.start as u64;
-            if same {
-                last.count = last.count.saturating_add(next.count);
-            }
-            same
-        });
     }
 }
 

@@ -23,6 +23,19 @@ pub struct Requests {
     pub count: u64,
 }
 
+/// Requests of the same second become one.
+pub(crate) fn thin_out(metadata: &mut Vec<Requests>) {
+    metadata.sort_unstable_by(|a, b| a.start.total_cmp(&b.start).then(a.end.total_cmp(&b.end)));
+    let short = |requests: &Requests| requests.end as u64 == requests.start as u64;
+    metadata.dedup_by(|next, last| {
+        let same = short(next) && short(last) && next.start as u64 == last.start as u64;
+        if same {
+            last.count = last.count.saturating_add(next.count);
+        }
+        same
+    });
+}
+
 /// Counts requests in every second of a run.
 #[derive(Clone, Debug)]
 pub struct Seconds {

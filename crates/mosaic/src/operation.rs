@@ -108,6 +108,11 @@ impl Collector {
         Collector { operations: Vec::new(), bytes: 0, run_time, thresholds: thresholds.clone() }
     }
 
+    /// The run is at least this long.
+    pub fn lasts(&mut self, run_time: f64) {
+        self.run_time = self.run_time.max(run_time);
+    }
+
     /// Add an operation. One that moved no bytes is ignored.
     pub fn push(&mut self, operation: Operation) {
         if operation.bytes == 0 {

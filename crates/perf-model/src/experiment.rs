@@ -11,6 +11,8 @@ pub struct Experiment {
     pub coordinates: Vec<Box<[f64]>>,
     /// One set per callpath and metric, in order of appearance.
     pub sets: Vec<MeasurementSet>,
+    /// What was left out of the file, and why.
+    pub notes: Vec<String>,
 }
 
 /// All measurements of one metric at one callpath.
@@ -136,6 +138,16 @@ pub struct ExperimentBuilder {
     key: Vec<u64>,
 }
 
+impl Experiment {
+    /// Keep the last `runs` repetitions at every point: files are appended to, so these are the newest.
+    pub fn keep_last(&mut self, runs: usize) {
+        for measurement in self.sets.iter_mut().flat_map(|set| &mut set.measurements) {
+            let old = measurement.values.len().saturating_sub(runs);
+            measurement.values.drain(..old);
+        }
+    }
+}
+
 impl ExperimentBuilder {
     /// An experiment over these parameters with no measurement yet.
     pub fn new(parameters: Vec<String>) -> Self {
@@ -215,6 +227,17 @@ mod tests {
         assert_eq!(experiment.coordinates.len(), 2);
         assert_eq!(experiment.sets.len(), 2);
         assert_eq!(experiment.sets[0].measurements[0].values, [1.0, 3.0, 5.0]);
+    }
+
+    #[test]
+    fn the_last_repetitions_are_kept() {
+        let mut builder = ExperimentBuilder::new(vec!["p".into()]);
+        builder.add("a", "t", &[4.0], &[1.0, 3.0, 5.0]);
+        builder.add("a", "t", &[8.0], &[2.0]);
+        let mut experiment = builder.build();
+        experiment.keep_last(2);
+        assert_eq!(experiment.sets[0].measurements[0].values, [3.0, 5.0]);
+        assert_eq!(experiment.sets[0].measurements[1].values, [2.0]);
     }
 
     #[test]

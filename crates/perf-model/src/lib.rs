@@ -74,6 +74,7 @@ mod points;
 mod prediction;
 mod rank;
 mod search_space;
+mod settings;
 mod statistical;
 mod student;
 
@@ -90,4 +91,5 @@ pub use options::{Mode, Modeler, Options};
 pub use prediction::{Interval, Prediction, Predictor, Target, parse_point};
 pub use rank::{Ranked, rank};
 pub use search_space::{GROWING, SHRINKING_LOG, SHRINKING_POWER, SearchSpace};
+pub use settings::{ExponentLists, SETTINGS, Setting};
 pub use statistical::Shrinking;

@@ -2,6 +2,7 @@
 
 use crate::experiment::Measure;
 use crate::search_space::SearchSpace;
+use crate::settings::ExponentLists;
 use crate::statistical::Shrinking;
 
 /// Whose decisions to take.
@@ -41,6 +42,8 @@ pub struct Options {
     pub shrinking: Option<Shrinking>,
     /// The terms to try, instead of the usual ones.
     pub space: Option<SearchSpace>,
+    /// Exponents to combine, instead of the usual terms.
+    pub exponents: ExponentLists,
     /// Compatibility mode: judge terms leave-one-out (Extra-P's default).
     pub cross_validation: bool,
     /// Compatibility mode: compare RSS instead of SMAPE.
@@ -56,6 +59,7 @@ impl Default for Options {
             logs: true,
             shrinking: None,
             space: None,
+            exponents: ExponentLists::default(),
             cross_validation: true,
             compare_rss: false,
         }
@@ -78,6 +82,10 @@ impl Options {
     pub(crate) fn search_space(&self) -> SearchSpace {
         if let Some(space) = &self.space {
             return space.clone();
+        }
+        if !self.exponents.is_empty() {
+            let usual = Options { exponents: ExponentLists::default(), ..self.clone() }.search_space();
+            return SearchSpace::of(self.exponents.terms(self.logs, usual.exponents()));
         }
         match (self.mode, self.modeler) {
             (Mode::Default, Modeler::Refining) => SearchSpace::fine(self.logs),

@@ -13,7 +13,16 @@ const POINTS: usize = 3000;
 /// Boxes of jobs that lie beside each other have different colours.
 const INKS: [Ink; 5] = [Ink::Sampled, Ink::Phase, Ink::Next, Ink::Required, Ink::Exact];
 
-const TIME: Quantity = Quantity { name: "time since the first submission", unit: "s" };
+/// Days, hours or seconds, whichever suits this many seconds; and how many seconds that is.
+fn time_unit(span: f64) -> (Quantity, f64) {
+    let (unit, length) = match span {
+        span if span > 3.0 * 86_400.0 => ("d", 86_400.0),
+        span if span > 3.0 * 3600.0 => ("h", 3600.0),
+        _ => ("s", 1.0),
+    };
+    (Quantity { name: "time since the first submission", unit }, length)
+}
+
 const NODES: Quantity = Quantity { name: "nodes", unit: "" };
 const BANDWIDTH: Quantity = Quantity { name: "bandwidth", unit: "B/s" };
 
@@ -35,19 +44,20 @@ pub fn sheet(jobs: &[Job], outcome: &Outcome, nodes: u32, policy: Policy, balanc
     let with = if balance { ", I/O in balance" } else { "" };
     let title = format!("{} jobs on {nodes} nodes under {}{with}", jobs.len(), policy.name());
     let mut sheet = Sheet { title: title.clone(), width: WIDTH, height, shapes: Vec::new() };
-    let time = Axis::linear(0.0, last - first).widened();
+    let (name, unit) = time_unit(last - first);
+    let time = Axis::linear(0.0, (last - first) / unit).widened();
     let place = |top: f64, height: f64| Rectangle { left: 84.0, top, width: WIDTH - 110.0, height };
     let upper = Frame { place: place(top, NODES_HEIGHT), x: time, y: Axis::linear(0.0, f64::from(nodes)) };
-    upper.axes(TIME, NODES, &mut sheet);
+    upper.axes(name, NODES, &mut sheet);
     upper.heading(&title, &mut sheet);
     upper.clipped(&mut sheet, |sheet| {
         for box_ in placed(outcome) {
-            draw(&box_, jobs, first, &upper, sheet);
+            draw(&box_, jobs, |time| (time - first) / unit, &upper, sheet);
         }
     });
     let mut curve = Curve::default();
     for (time, value) in bandwidth(jobs, outcome) {
-        curve.x.push(time - first);
+        curve.x.push((time - first) / unit);
         curve.y.push(value);
     }
     let highest = curve.y.iter().copied().fold(0.0, f64::max);
@@ -56,7 +66,7 @@ pub fn sheet(jobs: &[Job], outcome: &Outcome, nodes: u32, policy: Policy, balanc
         x: time,
         y: Axis::linear(0.0, highest).widened(),
     };
-    lower.axes(TIME, BANDWIDTH, &mut sheet);
+    lower.axes(name, BANDWIDTH, &mut sheet);
     let curve = curve.thinned(POINTS);
     lower.clipped(&mut sheet, |sheet| {
         lower.filled(&curve, Ink::Sampled, 0.35, sheet);
@@ -66,9 +76,9 @@ pub fn sheet(jobs: &[Job], outcome: &Outcome, nodes: u32, policy: Policy, balanc
     sheet
 }
 
-fn draw(placed: &Placed, jobs: &[Job], first: f64, frame: &Frame, sheet: &mut Sheet) {
-    let (left, bottom) = frame.at(placed.from - first, f64::from(placed.first));
-    let (right, top) = frame.at(placed.to - first, f64::from(placed.first + placed.count));
+fn draw(placed: &Placed, jobs: &[Job], at: impl Fn(f64) -> f64, frame: &Frame, sheet: &mut Sheet) {
+    let (left, bottom) = frame.at(at(placed.from), f64::from(placed.first));
+    let (right, top) = frame.at(at(placed.to), f64::from(placed.first + placed.count));
     let ink = INKS[placed.job % INKS.len()];
     sheet.band(left, right, top, bottom, ink, 0.75);
     // A thin edge, where there is room for one.

@@ -17,6 +17,8 @@ Examples:
       ftio categorize /logs --json --bad-logs bad.txt > logs.jsonl
   A long run; repeat the command to resume it, or to add new logs:
       ftio categorize /logs -o logs.part
+  Jobs that were traced by tmio:
+      ftio categorize --all-files /traces
   On four machines, and then combined:
       ftio categorize /logs --shard 0/4 -o part-0     (… 1/4, 2/4, 3/4)
       ftio categorize merge part-*
@@ -30,7 +32,7 @@ _high_busy_time
 
 Exit status: 0 done (also if some logs could not be used), 1 if none could be used, 2 wrong usage.";
 
-/// Sort an archive of Darshan logs into categories of I/O behaviour
+/// Sort an archive of Darshan logs, or of other inputs, into categories of I/O behaviour
 ///
 /// The method is that of MOSAIC (Jolivel et al., PDSW 2024): operations are merged, cut into segments and
 /// grouped; periodicity, time of the accesses and load on the metadata server give the categories. Runs of
@@ -42,13 +44,18 @@ pub struct Args {
     #[command(subcommand)]
     pub command: Option<CategorizeCommand>,
 
-    /// Darshan logs, or folders; in folders, all files with ".darshan" in their name are taken, at any depth
+    /// Darshan logs, traces, anything that ftio reads; or folders, in which all files with ".darshan" in
+    /// their name are taken, at any depth
     #[arg(required_unless_present = "from", value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 
     /// Also take paths from this file, one per line; - for standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub from: Option<PathBuf>,
+
+    /// In folders, take every file, whatever its name: traces of tmio, tables, Recorder's folders
+    #[arg(long)]
+    pub all_files: bool,
 
     /// Keep the records of the logs in this file; if it exists, resume where it stopped
     #[arg(short, long, value_name = "PART", value_hint = ValueHint::FilePath)]

@@ -1,4 +1,4 @@
-//! `ftio categorize PATH…`: an archive of Darshan logs by categories of I/O behaviour.
+//! `ftio categorize PATH…`: an archive of Darshan logs, or of other inputs, by categories of I/O behaviour.
 
 mod args;
 mod judge;
@@ -35,7 +35,10 @@ fn read(args: &Args) -> anyhow::Result<Exit> {
     }
     let listing = list(args)?;
     if listing.is_empty() {
-        complain(Severity::Error, "expected Darshan logs, found no file with \".darshan\" in its name");
+        complain(
+            Severity::Error,
+            "expected Darshan logs, found no file with \".darshan\" in its name; --all-files takes others",
+        );
         return Ok(Exit::Failed);
     }
     let outputs = Outputs::open(&args.results)?;
@@ -75,7 +78,8 @@ fn logs(count: u64) -> String {
 }
 
 fn list(args: &Args) -> anyhow::Result<Listing> {
-    let mut listing = Listing::of(&args.paths);
+    let mut listing =
+        if args.all_files { Listing::of_every_file(&args.paths) } else { Listing::of(&args.paths) };
     if let Some(from) = &args.from {
         listing = if from.as_os_str() == "-" {
             listing.with_lines(io::stdin().lock()).context("standard input")?

@@ -7,7 +7,8 @@ use crate::terminal::units::{bytes, counted, grouped, percent, seconds};
 use mosaic::Direction;
 use mosaic::archive::Summary;
 use mosaic::archive::site::SiteRow;
-use mosaic::archive::summary::{Example, View};
+use mosaic::archive::summary::Example;
+use mosaic::archive::view::View;
 use mosaic::thresholds::TABLE;
 use std::fmt::Write as _;
 

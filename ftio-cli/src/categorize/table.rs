@@ -5,7 +5,7 @@ use crate::terminal::text::printable;
 use crate::terminal::units::{counted, grouped, percent};
 use mosaic::Direction;
 use mosaic::archive::Summary;
-use mosaic::archive::summary::{Agreement, Table2, Table3, View};
+use mosaic::archive::view::{Agreement, Table2, Table3, View};
 use std::fmt::Write as _;
 
 /// Bad logs that are listed; --bad-logs has all.

@@ -5,6 +5,7 @@ mod drawing;
 mod formula;
 mod page;
 mod point;
+mod settings;
 mod table;
 
 use crate::canvas::{Format, PictureFile, draw_sheet};
@@ -13,10 +14,12 @@ use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain, printable};
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
+use perf_model::input::{self, Scaling};
 use perf_model::output::json::Record;
 use perf_model::output::print::{Print, print};
-use perf_model::{Experiment, Measure, Mode, Modeler, Models, Options, input, model};
+use perf_model::{Experiment, Models, model};
 use serde::Serialize;
+use settings::Settings;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -36,6 +39,12 @@ Examples:
       ftio model scale.jsonl --print '{callpath}: {model:python}'
   Points, formulas and intervals, to open in a browser:
       ftio model scale.jsonl --evaluate 4096 --plot models.html
+  An experiment of Extra-P, a folder of profiles of Score-P:
+      ftio model experiment.extra-p
+      ftio model runs/ --scaling strong
+  Which options a fit has, and only the terms that theory allows:
+      ftio model --options
+      ftio model scale.jsonl --options poly_exponents=0,1/2,1 --options log_exponents=0,1
   What Extra-P 4.2 would say:
       ftio model scale.jsonl --compat --print all
 
@@ -53,18 +62,34 @@ Exit status: 0 done, 1 failed, 2 wrong usage.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Measurements: JSON lines as ftio scale writes them, or Extra-P's JSON or text; - is standard input
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Measurements: JSON lines as ftio scale writes them, Extra-P's JSON or text, an experiment that Extra-P
+    /// has saved (.extra-p), or a folder of Cube profiles (app.p4.r1/profile.cubex); - is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub file: Option<PathBuf>,
 
     /// How to search: refining tries finer exponents, segmented two formulas with a change between them; both
     /// for one parameter only
-    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
-    pub modeler: ModelerChoice,
+    /// [default: default]
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub modeler: Option<ModelerChoice>,
 
-    /// How the repetitions of a scale become one value
-    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
-    pub measure: MeasureChoice,
+    /// How the repetitions of a scale become one value [default: mean]
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub measure: Option<MeasureChoice>,
+
+    /// Take only the last N runs of each scale: files are appended to, so these are the newest
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub last: Option<u32>,
+
+    /// Cube profiles: with weak scaling every process is a measurement, with weak-threaded every thread that
+    /// did something, with strong scaling their sum is one
+    #[arg(long, value_enum, value_name = "KIND", default_value_t)]
+    pub scaling: ScalingChoice,
+
+    /// Set an option of the fit, such as poly_exponents=0,1/2,1; may be given several times. Without a value:
+    /// list all options, with their values and where they come from
+    #[arg(long, value_name = "KEY=VALUE", num_args = 0..=1, default_missing_value = "")]
+    pub options: Vec<String>,
 
     /// Decide as Extra-P 4.2 does: same terms, coefficients and costs
     #[arg(long)]
@@ -108,18 +133,17 @@ pub struct Args {
 }
 
 /// `--modeler`.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ModelerChoice {
-    #[default]
+    #[value(alias = "basic")]
     Default,
     Refining,
     Segmented,
 }
 
 /// `--measure`.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum MeasureChoice {
-    #[default]
     Mean,
     Median,
     #[value(alias = "min")]
@@ -128,23 +152,40 @@ pub enum MeasureChoice {
     Maximum,
 }
 
-impl Args {
-    fn options(&self) -> Options {
-        Options {
-            mode: if self.compat { Mode::Compat } else { Mode::Default },
-            modeler: match self.modeler {
-                ModelerChoice::Default => Modeler::Default,
-                ModelerChoice::Refining => Modeler::Refining,
-                ModelerChoice::Segmented => Modeler::Segmented,
-            },
-            measure: match self.measure {
-                MeasureChoice::Mean => Measure::Mean,
-                MeasureChoice::Median => Measure::Median,
-                MeasureChoice::Minimum => Measure::Minimum,
-                MeasureChoice::Maximum => Measure::Maximum,
-            },
-            ..Options::default()
+/// `--scaling`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum ScalingChoice {
+    #[default]
+    Weak,
+    WeakThreaded,
+    Strong,
+}
+
+impl ModelerChoice {
+    fn name(self) -> &'static str {
+        match self {
+            ModelerChoice::Default => "default",
+            ModelerChoice::Refining => "refining",
+            ModelerChoice::Segmented => "segmented",
         }
+    }
+}
+
+impl MeasureChoice {
+    fn name(self) -> &'static str {
+        match self {
+            MeasureChoice::Mean => "mean",
+            MeasureChoice::Median => "median",
+            MeasureChoice::Minimum => "minimum",
+            MeasureChoice::Maximum => "maximum",
+        }
+    }
+}
+
+impl Args {
+    /// Words after `--options` that set nothing: none, or, in `--options FILE`, the file.
+    fn wants_list(&self) -> bool {
+        self.options.iter().any(|word| !word.contains('='))
     }
 
     /// The file, and the point of `--rank`. In `--rank FILE` the file was taken for the point.
@@ -159,13 +200,25 @@ impl Args {
 
 /// Read, model, print.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    let settings = Settings::new(args.compat, args.modeler, args.measure, &args.options)?;
+    if args.wants_list() {
+        let text = settings.list(args.json, Style::for_stdout())?;
+        std::io::stdout().lock().write_all(text.as_bytes())?;
+        return Ok(Exit::Done);
+    }
     let picture = args.plot.as_deref().map(PictureFile::open).transpose()?;
     let (file, rank) = args.file_and_rank().ok_or_else(|| {
         wrong_usage("expected a file of measurements, or - for standard input (see ftio model --help)")
     })?;
-    let mut experiment = read(&file)?;
+    let mut experiment = read(&file, args.scaling)?;
+    for note in &experiment.notes {
+        complain(Severity::Warning, note);
+    }
+    if let Some(last) = args.last {
+        experiment.keep_last(last as usize);
+    }
     narrow(&mut experiment, args)?;
-    let models = model(&experiment, &args.options())?;
+    let models = model(&experiment, &settings.options)?;
     for skipped in &models.skipped {
         let name = file.display();
         complain(
@@ -209,7 +262,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn read(file: &Path) -> anyhow::Result<Experiment> {
+fn read(file: &Path, scaling: ScalingChoice) -> anyhow::Result<Experiment> {
+    if file.is_dir() {
+        let scaling = match scaling {
+            ScalingChoice::Weak => Scaling::Weak,
+            ScalingChoice::WeakThreaded => Scaling::WeakThreaded,
+            ScalingChoice::Strong => Scaling::Strong,
+        };
+        return Ok(input::read_runs(file, scaling)?);
+    }
     if file.as_os_str() != "-" {
         return Ok(input::read(file, None)?);
     }

@@ -2,6 +2,7 @@
 
 use super::record::Record;
 use super::staging::Staging;
+use io_stage::copier::keep_name;
 use io_stage::holders::{Held, held_below};
 use io_stage::plan::{Action, Copy, Decision, Direction};
 use io_stage::stamp::Stamp;
@@ -82,7 +83,7 @@ impl Staging {
         } else if self.holds(held, stamp, false) {
             Some("a process has it open".to_owned())
         } else {
-            fs::remove_file(&place).err().map(|error| error.to_string())
+            keep_name(&copy).and_then(|()| fs::remove_file(&place)).err().map(|error| error.to_string())
         };
         let event = if kept.is_some() { "kept" } else { "evicted" };
         if kept.is_none() {

@@ -236,3 +236,40 @@ fn a_sample_is_judged() {
     let output = ftio(folder.path(), &["categorize", "accuracy", "judged.json"]);
     assert_eq!(output.status.code(), Some(1));
 }
+
+/// A run that tmio and Darshan have traced at the same time, and the same as a table.
+#[test]
+fn any_input_is_categorised() {
+    let folder = tempfile::tempdir().unwrap();
+    let pairs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/mosaic/tests/pairs");
+    for name in ["checkpoints.msgpack", "checkpoints.darshan"] {
+        std::fs::copy(pairs.join(name), folder.path().join(name)).unwrap();
+    }
+    let output = ftio(folder.path(), &["convert", "checkpoints.msgpack", "-o", "table.csv"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = ftio(folder.path(), &["categorize", ".", "--json"]);
+    assert_eq!(lines(&stdout(&output)).len(), 1, "only Darshan logs: {}", stdout(&output));
+    let output = ftio(folder.path(), &["categorize", "--all-files", ".", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let all = lines(&stdout(&output));
+    let told: Vec<(&str, &str)> =
+        all.iter().map(|line| (line["source"].as_str().unwrap(), line["status"].as_str().unwrap())).collect();
+    // Two runs of one application by one user, of which the Darshan log has a few bytes more; of the table
+    // nobody knows whose it is.
+    assert_eq!(
+        told,
+        [("./checkpoints.darshan", "ok"), ("./checkpoints.msgpack", "duplicate"), ("./table.csv", "ok")]
+    );
+    let names = |line: &Value| -> Vec<String> {
+        let names = line["categories"].as_array().unwrap().iter();
+        names.map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&all[0]), names(&all[1]));
+    let without_metadata: Vec<String> =
+        names(&all[2]).into_iter().filter(|name| !name.starts_with("metadata")).collect();
+    assert_eq!(without_metadata, names(&all[1]), "which has no category of metadata");
+    assert!(all[1]["metadata"]["operations"].as_u64().unwrap() >= 192, "{}", all[1]["metadata"]);
+    let nothing = tempfile::tempdir().unwrap();
+    let none = ftio(nothing.path(), &["categorize", "."]);
+    assert!(stderr(&none).contains("--all-files takes others"), "{}", stderr(&none));
+}

@@ -312,3 +312,78 @@ fn wrong_input_and_wrong_usage() {
         assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
     }
 }
+
+/// What Extra-P has saved, and profiles of Cube: the fixtures of perf-model.
+fn saved(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/perf-model/tests/saved");
+    folder.join(name).to_string_lossy().into_owned()
+}
+
+#[test]
+fn experiments_of_extra_p_and_profiles_of_cube() {
+    let directory = tempdir().unwrap();
+    let models = |args: &[&str]| -> Vec<Record> {
+        let output = ftio(directory.path(), &[&["model", "--json"], args].concat());
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let two = models(&[&saved("values.extra-p")]);
+    assert_eq!(two.iter().map(|one| one.callpath.as_str()).collect::<Vec<_>>(), ["main", "main->write"]);
+    assert_eq!(two[0].points, 25);
+    let strong = models(&[&saved("cube"), "--scaling", "strong", "--metric", "visits"]);
+    let weak = models(&[&saved("cube"), "--metric", "visits"]);
+    assert_eq!((strong.len(), weak.len()), (3, 3));
+    // Three processes: the sum is three times the mean.
+    let at = |models: &[Record]| models.iter().find(|one| one.callpath == "main").unwrap().constant;
+    assert_eq!((at(&strong), at(&weak)), (3.0, 1.0));
+    let none = ftio(directory.path(), &["model", "."]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(stderr(&none).contains("expected folders such as app.p4.n10.r1"), "{}", stderr(&none));
+}
+
+#[test]
+fn options_are_listed_with_their_source_and_set() {
+    let directory = measurements();
+    let list = |args: &[&str]| {
+        let output = ftio(directory.path(), &[&["model"], args].concat());
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let has = |text: &str, words: [&str; 3]| {
+        let found = text.lines().any(|line| line.split_whitespace().take(3).eq(words));
+        assert!(found, "{words:?} in\n{text}");
+    };
+    let text = list(&["--options"]);
+    has(&text, ["modeler", "default", "default"]);
+    has(&text, ["allow_negative_exponents", "falling", "default"]);
+    let text = list(&["--compat", "--measure", "median", "--options", "poly_exponents=1/2,1", "--options"]);
+    has(&text, ["measure", "median", "--measure"]);
+    has(&text, ["poly_exponents", "1/2,1", "--options"]);
+    has(&text, ["allow_negative_exponents", "false", "--compat"]);
+    // Only the square root is allowed, so it is found for what grows in proportion.
+    let only = ["--options", "poly_exponents=1/2", "--callpath", "write_sync", "--metric", "Size", "--json"];
+    let model = list(&[&["scale.jsonl"][..], &only].concat());
+    let model: Record = serde_json::from_str(model.lines().next().unwrap()).unwrap();
+    assert_eq!(model.terms[0].factors[0].exponent, "1/2");
+    let wrong = ftio(directory.path(), &["model", "scale.jsonl", "--options", "poly_exponents=x"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(stderr(&wrong).contains("expected numbers or fractions"), "{}", stderr(&wrong));
+}
+
+#[test]
+fn the_last_runs_only() {
+    let directory = tempdir().unwrap();
+    let mut text = String::new();
+    // The application became twice as fast after its second run at each scale.
+    for run in 0..4 {
+        for p in [2.0f64, 4.0, 8.0, 16.0, 32.0] {
+            let value = if run < 2 { 2.0 * p } else { p };
+            text += &format!("{{\"params\":{{\"p\":{p}}},\"value\":{value}}}\n");
+        }
+    }
+    std::fs::write(directory.path().join("runs.jsonl"), text).unwrap();
+    let output = ftio(directory.path(), &["model", "runs.jsonl", "--json", "--last", "2"]);
+    let model: Record = serde_json::from_str(stdout(&output).trim()).unwrap();
+    assert_eq!(model.terms[0].factors[0].exponent, "1");
+    assert!((model.terms[0].coefficient - 1.0).abs() < 1e-9, "{}", model.terms[0].coefficient);
+}

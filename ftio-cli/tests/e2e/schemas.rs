@@ -171,7 +171,7 @@ fn every_json_is_as_its_schema_says() {
     std::fs::create_dir(dir.path().join("bb")).unwrap();
     std::fs::write(dir.path().join("bb/file"), "content").unwrap();
     std::fs::create_dir(dir.path().join("storage")).unwrap();
-    let cases: [(&str, &[&str]); 23] = [
+    let cases: [(&str, &[&str]); 24] = [
         ("ftio.detection/1", &["--json", "a.msgpack", "b.msgpack", "one.msgpack"]),
         ("ftio.detection/1", &["--json", "-c", "-n", "2", "--over-time", "--reconstruct", "3", "a.msgpack"]),
         ("ftio.detection/1", &["--json", "--per-rank", "a.msgpack"]),
@@ -190,6 +190,7 @@ fn every_json_is_as_its_schema_says() {
         ("ftio.model/1", &["model", "--json", "scale.jsonl"]),
         ("ftio.model/1", &["model", "--json", "--evaluate", "64", "scale.jsonl"]),
         ("ftio.rank/1", &["model", "--json", "--rank", "64", "scale.jsonl"]),
+        ("ftio.model-options/1", &["model", "--json", "--options"]),
         ("ftio.stage/1", &["stage", "--json", "a.msgpack", "--from", "bb", "--to", "storage"]),
         (
             "ftio.stage/1",

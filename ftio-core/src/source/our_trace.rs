@@ -200,7 +200,7 @@ impl Source for TmioTrace {
 
 impl TmioTrace {
     /// Hand out requests, and everything else that the trace tells to `watch`.
-    pub(crate) fn read_watched(
+    pub fn read_watched(
         self,
         span: Span,
         visit: &mut dyn FnMut(&[Request]),

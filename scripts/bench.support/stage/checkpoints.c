@@ -1,6 +1,7 @@
-/* checkpoints FOLDER PHASES COMPUTE_SECONDS FILES BYTES JITTER: computes and writes in turn. In each phase a
- * rank writes so many new files of so many bytes, one after the other, and closes them. Computing is
+/* checkpoints FOLDER PHASES COMPUTE_SECONDS FILES BYTES JITTER [SEED]: computes and writes in turn. In each
+ * phase a rank writes so many new files of so many bytes, one after the other, and closes them. Computing is
  * sleeping, and so is waiting for others: whoever measures storage does not want to measure the processor.
+ * Jobs of different seeds compute for different times, and write files of other names.
  * Rank 0 prints one line of JSON: wall time and the seconds of every phase. */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -33,9 +34,11 @@ static void wait_for_all(void) {
         usleep(500);
 }
 
+static const char *job = "";
+
 static void write_file(const char *folder, int phase, int number, int rank, const char *data, long bytes) {
     char name[4096];
-    snprintf(name, sizeof name, "%s/checkpoint.%04d.%02d.%d", folder, phase, number, rank);
+    snprintf(name, sizeof name, "%s/checkpoint.%s%04d.%02d.%d", folder, job, phase, number, rank);
     MPI_File file;
     if (MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file)) {
         fprintf(stderr, "checkpoints: cannot open %s\n", name);
@@ -52,8 +55,8 @@ static void write_file(const char *folder, int phase, int number, int rank, cons
 }
 
 int main(int argc, char **argv) {
-    if (argc != 7) {
-        fprintf(stderr, "usage: checkpoints FOLDER PHASES COMPUTE_SECONDS FILES BYTES JITTER\n");
+    if (argc != 7 && argc != 8) {
+        fprintf(stderr, "usage: checkpoints FOLDER PHASES COMPUTE_SECONDS FILES BYTES JITTER [SEED]\n");
         return 2;
     }
     int phases = atoi(argv[2]), files = atoi(argv[4]), rank;
@@ -65,6 +68,12 @@ int main(int argc, char **argv) {
     memset(data, 'a' + rank, CHUNK);
     double *took = calloc((size_t)phases, sizeof *took);
     uint64_t random = 1;
+    if (argc == 8) {
+        static char prefix[64];
+        random = strtoull(argv[7], NULL, 10);
+        snprintf(prefix, sizeof prefix, "job%llu.", (unsigned long long)random);
+        job = prefix;
+    }
     wait_for_all();
     double begin = MPI_Wtime();
     for (int i = 0; i < phases; i++) {

@@ -11,12 +11,14 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
 use twox_hash::XxHash64;
 
-/// What was copied is brought to the storage after so many bytes: otherwise the copy would seem to be done
-/// when most of it is still to come, perhaps during a phase.
-const SYNC_EVERY: u64 = 32 << 20;
+/// What was copied is brought to the storage after so many bytes, while the next ones are copied: otherwise
+/// the copy would seem to be done when most of it is still to come, perhaps during a phase; and reading would
+/// rest meanwhile, which can be half of the time.
+const SYNC_EVERY: u64 = 8 << 20;
 
 /// Both ends of a copy, with their names for messages.
 #[derive(Clone, Copy, Debug)]
@@ -40,54 +42,67 @@ pub(super) fn copy(
     let mut in_kernel = !with_checksum;
     let mut buffer = Vec::new();
     let mut unsynced = 0;
-    for_each_extent(source, size, |from, to| {
-        let mut at = from;
-        while at < to {
-            let piece = pace.piece().min(to - at);
-            pace.wait(piece, flow)?;
-            let began = Instant::now();
-            let mut moved = 0;
-            if in_kernel {
-                let copied = copy_file_range(
-                    source,
-                    Some(&mut at.clone()),
-                    target,
-                    Some(&mut at.clone()),
-                    piece as usize,
-                );
-                match copied {
-                    Ok(bytes) => moved = bytes as u64,
-                    // Between these two it is not possible; reading tells what is wrong if something is.
-                    Err(Errno::NOSPC) => return Err(Stop::Full),
-                    Err(Errno::DQUOT) => return Err(Stop::Full),
-                    Err(_) => {}
+    let sync = || target.sync_data();
+    thread::scope(|scope| {
+        // At most one at a time.
+        let mut syncing: Option<ScopedJoinHandle<'_, io::Result<()>>> = None;
+        let wait = |syncing: Option<ScopedJoinHandle<'_, io::Result<()>>>| match syncing.map(|one| one.join())
+        {
+            None | Some(Ok(Ok(()))) => Ok(()),
+            Some(Ok(Err(error))) => Err(writing(&error)),
+            Some(Err(_)) => Err(Stop::Failed("a thread has failed".into())),
+        };
+        for_each_extent(source, size, |from, to| {
+            let mut at = from;
+            while at < to {
+                let piece = pace.piece().min(to - at);
+                pace.wait(piece, flow)?;
+                let began = Instant::now();
+                let mut moved = 0;
+                if in_kernel {
+                    let copied = copy_file_range(
+                        source,
+                        Some(&mut at.clone()),
+                        target,
+                        Some(&mut at.clone()),
+                        piece as usize,
+                    );
+                    match copied {
+                        Ok(bytes) => moved = bytes as u64,
+                        // Between these two it is not possible; reading tells what is wrong if something is.
+                        Err(Errno::NOSPC) => return Err(Stop::Full),
+                        Err(Errno::DQUOT) => return Err(Stop::Full),
+                        Err(_) => {}
+                    }
+                    in_kernel = moved > 0;
                 }
-                in_kernel = moved > 0;
-            }
-            if moved == 0 {
-                buffer.resize(piece as usize, 0);
-                let read = source.read_at(&mut buffer, at);
-                let read = read.map_err(|error| Stop::reading(ends.source.1, &error))?;
-                if read == 0 {
-                    // It is shorter than it was.
-                    return Err(Stop::Changed);
+                if moved == 0 {
+                    buffer.resize(piece as usize, 0);
+                    let read = source.read_at(&mut buffer, at);
+                    let read = read.map_err(|error| Stop::reading(ends.source.1, &error))?;
+                    if read == 0 {
+                        // It is shorter than it was.
+                        return Err(Stop::Changed);
+                    }
+                    if let Some(checksum) = &mut checksum {
+                        checksum.write(&buffer[..read]);
+                    }
+                    target.write_all_at(&buffer[..read], at).map_err(|error| writing(&error))?;
+                    moved = read as u64;
                 }
-                if let Some(checksum) = &mut checksum {
-                    checksum.write(&buffer[..read]);
+                at += moved;
+                unsynced += moved;
+                if unsynced >= SYNC_EVERY {
+                    wait(syncing.take())?;
+                    syncing = Some(scope.spawn(sync));
+                    unsynced = 0;
                 }
-                target.write_all_at(&buffer[..read], at).map_err(|error| writing(&error))?;
-                moved = read as u64;
+                pace.moved(moved, began.elapsed());
+                progress.store(at, Relaxed);
             }
-            at += moved;
-            unsynced += moved;
-            if unsynced >= SYNC_EVERY {
-                target.sync_data().map_err(|error| writing(&error))?;
-                unsynced = 0;
-            }
-            pace.moved(moved, began.elapsed());
-            progress.store(at, Relaxed);
-        }
-        Ok(())
+            Ok(())
+        })?;
+        wait(syncing.take())
     })?;
     target.set_len(size).map_err(|error| writing(&error))?;
     progress.store(size, Relaxed);

@@ -143,15 +143,24 @@ pub(super) fn second_name(
     Ok(Stamp::of(&meta))
 }
 
-/// The draft becomes the copy. Returns which version that is.
+/// The draft becomes the copy. Returns which version that is. The name need not be on the storage before the
+/// file is removed from the buffer: see [`keep_name`].
 pub(super) fn give_name(draft: &Path, target: &Path) -> Result<Stamp, Stop> {
     let writing = |error: &io::Error| Stop::writing(target, error);
     fs::rename(draft, target).map_err(|error| writing(&error))?;
     // Two names of one file: renaming one to the other does nothing.
     let _ = fs::remove_file(draft);
-    // The name has to be on the storage as well.
-    File::open(folder(target)).and_then(|folder| folder.sync_all()).map_err(|error| writing(&error))?;
     fs::symlink_metadata(target).map(|meta| Stamp::of(&meta)).map_err(|error| writing(&error))
+}
+
+/// Brings the name of a copy to the storage, whatever happens to the machine. To be done before the original
+/// is removed; not for every copy, because it takes as long as copying some megabytes.
+///
+/// # Errors
+///
+/// The folder cannot be opened or synchronised.
+pub fn keep_name(copy: &Path) -> io::Result<()> {
+    File::open(folder(copy))?.sync_all()
 }
 
 /// The folders of a file, as open to others as those that they come from.

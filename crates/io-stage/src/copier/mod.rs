@@ -24,10 +24,11 @@ use std::thread::JoinHandle;
 use stop::Stop;
 
 pub use command::{BadCommand, Template};
+pub use file::keep_name;
 
 /// Low enough for the ranks to go first, and not the lowest: where ranks keep all cores busy, a thread of
 /// nice 19 would hardly get to its next piece.
-const NICE: i32 = 10;
+const NICE: i32 = 5;
 
 /// How copies are made.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,6 @@
 //! The logs of an archive: a list of paths that takes little memory.
 
+use ftio_core::source::{self, Folder};
 use std::fs;
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -12,18 +13,35 @@ pub struct Listing {
     places: Vec<(usize, usize)>,
     passed_over: u64,
     problems: Vec<String>,
+    all_files: bool,
+}
+
+/// Is a folder one input, such as the parts of a job that runs?
+fn is_one_input(folder: &Path) -> bool {
+    matches!(source::folder(folder), Ok(Folder::Input))
 }
 
 impl Listing {
     /// Files as they are, and of folders and all they hold the files with `.darshan` in their name. Hidden
-    /// ones are passed over.
+    /// ones are passed over. A folder that is one input as a whole is listed as such.
     pub fn of<P: AsRef<Path>>(paths: &[P]) -> Listing {
-        let mut listing = Listing::default();
+        Listing::default().with(paths)
+    }
+
+    /// The same with every file of the folders, whatever its name.
+    pub fn of_every_file<P: AsRef<Path>>(paths: &[P]) -> Listing {
+        Listing { all_files: true, ..Listing::default() }.with(paths)
+    }
+
+    fn with<P: AsRef<Path>>(mut self, paths: &[P]) -> Listing {
         for path in paths {
-            let path = path.as_ref();
-            if path.is_dir() { listing.walk(path) } else { listing.push(path) }
+            self.add(path.as_ref());
         }
-        listing.sorted()
+        self.sorted()
+    }
+
+    fn add(&mut self, path: &Path) {
+        if path.is_dir() && !is_one_input(path) { self.walk(path) } else { self.push(path) }
     }
 
     /// With the paths that a text has, one a line. Folders are walked as well.
@@ -34,7 +52,7 @@ impl Listing {
             if line.is_empty() {
                 continue;
             }
-            if path.is_dir() { self.walk(path) } else { self.push(path) }
+            self.add(path);
         }
         Ok(self.sorted())
     }
@@ -64,9 +82,16 @@ impl Listing {
                 }
                 let path = entry.path();
                 match entry.file_type() {
+                    Ok(kind) if kind.is_dir() && self.all_files && is_one_input(&path) => {
+                        // Parts that were not cleared away hold nothing more than their trace.
+                        if !path.with_extension("").is_file() {
+                            self.push(&path);
+                        }
+                    }
                     Ok(kind) if kind.is_dir() => waiting.push(path),
                     // A link to a folder could lead round in circles.
                     Ok(kind) if kind.is_symlink() && !path.is_file() => self.passed_over += 1,
+                    Ok(_) if self.all_files => self.push(&path),
                     Ok(_) if name.windows(8).any(|part| part == b".darshan") => self.push(&path),
                     _ => self.passed_over += 1,
                 }
@@ -139,6 +164,12 @@ mod tests {
         assert_eq!((listing.len(), listing.passed_over()), (3, 1));
         // A file that is named is taken, whatever its name.
         assert_eq!(Listing::of(&[root.join("2019/readme.txt")]).len(), 1);
+        // All files, and the parts of a job that runs as one.
+        fs::create_dir_all(root.join("2019/run.parts")).unwrap();
+        fs::write(root.join("2019/run.parts/node"), b"").unwrap();
+        let all = Listing::of_every_file(&[root]);
+        let names: Vec<&str> = all.iter().filter_map(|path| path.rsplit('/').next()).collect();
+        assert_eq!(names, ["a.darshan.gz", "readme.txt", "run.parts", "x.darshan_partial", "b.darshan"]);
         let listed = Listing::default().with_lines(&b"/z\n\n/a\n/z\n"[..]).unwrap();
         assert_eq!(listed.iter().collect::<Vec<_>>(), ["/a", "/z"]);
     }

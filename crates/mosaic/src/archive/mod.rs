@@ -10,6 +10,7 @@
 mod application;
 pub mod line;
 pub mod listing;
+mod merged;
 pub mod part;
 pub mod process;
 pub mod record;
@@ -17,6 +18,7 @@ pub mod reduce;
 pub mod shard;
 pub mod site;
 pub mod summary;
+pub mod view;
 mod why;
 
 pub use application::Identity;

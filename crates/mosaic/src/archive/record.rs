@@ -2,7 +2,7 @@
 
 use super::Identity;
 use crate::category::Categories;
-use crate::log::{self, Invalid, InvalidKind, Origin, Reading};
+use crate::log::{self, Invalid, InvalidKind, LoggedRun, Origin, Reading};
 use crate::requests;
 use crate::run::{Findings, categorize};
 use crate::thresholds::Thresholds;
@@ -98,26 +98,42 @@ fn examine_input(path: &str, settings: &Settings) -> Result<Valid, Invalid> {
         return examine(&log.log, settings);
     }
     let name = opened.name.clone();
+    if let Kind::Ours(trace) = opened.kind {
+        let (found, owner) = requests::read_trace(&name, trace, &settings.reading, &settings.thresholds)?;
+        let application = settings.identity.of(&owner.command).to_owned();
+        return Ok(valid(found, settings, owner.user, application, owner.job, owner.start));
+    }
     // A signature, or a heatmap: bytes per second.
     let is_bandwidth = matches!(&opened.kind, Kind::Sampled(sampled) if sampled.series.is_bandwidth);
     let source = opened.into_source().map_err(invalid)?;
     let found = requests::read(&name, source, is_bandwidth, &settings.thresholds)?;
+    // Nobody knows whose run it was, or of which application.
+    Ok(valid(found, settings, -1, String::new(), 0, 0))
+}
+
+fn valid(
+    found: LoggedRun,
+    settings: &Settings,
+    user: i64,
+    application: String,
+    job: i64,
+    start: i64,
+) -> Valid {
     let findings = categorize(&found.run, &settings.thresholds, settings.reading.witness);
-    Ok(Valid {
-        // Nobody knows whose run it was, or of which application.
-        user: -1,
-        application: String::new(),
-        job: 0,
+    Valid {
+        user,
+        application,
+        job,
         bytes: findings.read.bytes.saturating_add(findings.write.bytes),
         categories: findings.categories(),
         ranks: found.run.ranks,
-        start: 0,
+        start,
         run_time: found.run.run_time,
         layer: found.layer,
         origin: found.origin,
         findings,
         notes: found.notes,
-    })
+    }
 }
 
 fn invalid(error: SourceError) -> Invalid {
@@ -134,20 +150,7 @@ fn invalid(error: SourceError) -> Invalid {
 /// What the rules say about a log.
 pub fn examine(log: &Log, settings: &Settings) -> Result<Valid, Invalid> {
     let found = log::read(log, &settings.reading, &settings.thresholds)?;
-    let findings = categorize(&found.run, &settings.thresholds, settings.reading.witness);
     let job = log.job();
-    Ok(Valid {
-        user: job.uid,
-        application: settings.identity.of(&job.command).to_owned(),
-        job: job.job_id,
-        bytes: findings.read.bytes.saturating_add(findings.write.bytes),
-        categories: findings.categories(),
-        ranks: found.run.ranks,
-        start: job.start.seconds,
-        run_time: found.run.run_time,
-        layer: found.layer,
-        origin: found.origin,
-        findings,
-        notes: found.notes,
-    })
+    let application = settings.identity.of(&job.command).to_owned();
+    Ok(valid(found, settings, job.uid, application, job.job_id, job.start.seconds))
 }

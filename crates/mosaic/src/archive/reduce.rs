@@ -4,7 +4,8 @@
 
 use super::application::{Key, key};
 use super::line::Line;
-use super::part::{Merged, PartError, Weight, Written, check, record};
+use super::merged::{Merged, Weight, check, record};
+use super::part::{PartError, Written};
 use super::site::SiteRow;
 use super::summary::{Adder, Summary};
 use crate::category::Categories;

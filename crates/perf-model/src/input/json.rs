@@ -23,7 +23,7 @@ struct PointValues {
 }
 
 /// An object whose order is kept: models appear in the order of the file.
-struct Ordered<T>(Vec<(String, T)>);
+pub(super) struct Ordered<T>(pub Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {

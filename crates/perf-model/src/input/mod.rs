@@ -6,6 +6,8 @@
 //! | [`Format::Json`] | `.json` | one document, with points spelled out or with ids |
 //! | [`Format::Text`] | `.txt` | `PARAMETER`, `POINTS`, `REGION`, `METRIC`, `DATA` |
 //! | [`Format::Talpas`] | `.txt` | JSON lines with `;` between the fields |
+//! | [`Format::ExtraP`] | `.extra-p` | an experiment that Extra-P has saved: a zip archive |
+//! | [`read_runs`] | a folder | profiles of Score-P, `app.p4.r1/profile.cubex` for each run |
 //!
 //! # JSON lines
 //!
@@ -42,9 +44,15 @@
 //! assert_eq!(error.to_string(), "runs.txt:2: expected numbers, found `x`");
 //! ```
 
+mod bytes;
+mod cube;
+mod extra_p;
 mod json;
 mod json_lines;
 mod text;
+mod zip;
+
+pub use cube::{Scaling, read_runs};
 
 use std::path::Path;
 
@@ -69,6 +77,8 @@ pub enum Format {
     Text,
     /// Talpas: as JSON lines, with `;` for `,` and `parameters` for `params`.
     Talpas,
+    /// An experiment as Extra-P saves it. Bytes, not text.
+    ExtraP,
 }
 
 impl Format {
@@ -96,11 +106,14 @@ impl Format {
     }
 }
 
-/// Reads a file; without a format, guesses it.
+/// Reads a file; without a format, guesses it. A folder is read as [`read_runs`] does.
 ///
 /// # Errors
 /// The file cannot be read, is not text, or does not have the form of its format.
 pub fn read(path: &Path, format: Option<Format>) -> Result<Experiment> {
+    if path.is_dir() {
+        return read_runs(path, Scaling::default());
+    }
     let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
     parse_bytes(bytes, &path.display().to_string(), format)
 }
@@ -110,6 +123,9 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<Experiment> {
 /// # Errors
 /// As [`read`].
 pub fn parse_bytes(bytes: Vec<u8>, source: &str, format: Option<Format>) -> Result<Experiment> {
+    if format == Some(Format::ExtraP) || (format.is_none() && bytes.starts_with(zip::START)) {
+        return not_empty(extra_p::parse(&bytes, source)?, source);
+    }
     match String::from_utf8(bytes) {
         Ok(text) => parse(text.strip_prefix('\u{feff}').unwrap_or(&text), source, format),
         Err(error) => {
@@ -141,7 +157,12 @@ pub fn parse(text: &str, source: &str, format: Option<Format>) -> Result<Experim
         Format::Talpas => json_lines::parse(text, source, json_lines::Dialect::Talpas),
         Format::Json => json::parse(text, source),
         Format::Text => text::parse(text, source),
+        Format::ExtraP => extra_p::parse(text.as_bytes(), source),
     }?;
+    not_empty(builder, source)
+}
+
+fn not_empty(builder: ExperimentBuilder, source: &str) -> Result<Experiment> {
     let experiment = builder.build();
     if experiment.sets.is_empty() {
         return Err(Error::Empty { place: Place { source: source.to_owned(), line: None } });

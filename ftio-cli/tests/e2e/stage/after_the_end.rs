@@ -172,3 +172,44 @@ fn a_simulation_compares_policies() {
     );
     assert_eq!(wrong.status.code(), Some(2));
 }
+
+#[test]
+fn what_changes_vanishes_or_cannot_be_written_under_the_copy() {
+    let dir = folders();
+    let (bb, storage) = (dir.path().join("bb"), dir.path().join("storage"));
+    ended_job(dir.path());
+    // Oldest first, then the smallest: this is the order of their names.
+    for (i, name) in ["a-changes", "b-vanishes", "c-shrinks", "d-plain"].iter().enumerate() {
+        fs::write(bb.join(name), content(i as u64, 300_000 + 1000 * i)).unwrap();
+    }
+    fs::write(bb.join("taken"), content(9, 10)).unwrap();
+    // A folder is where its copy should be.
+    fs::create_dir_all(storage.join("taken/by another")).unwrap();
+    let mut staging = Staging::start(dir.path(), &["--rate", "500k", "--guard", "0.2"]);
+    // Each is disturbed the first time that it is copied.
+    let mut left = vec!["a-changes", "b-vanishes", "c-shrinks"];
+    while !left.is_empty() {
+        let copy = staging.until("copy");
+        let path = copy["path"].as_str().unwrap();
+        let Some(at) = left.iter().position(|name| *name == path) else { continue };
+        match left.remove(at) {
+            "a-changes" => fs::write(bb.join(path), content(50, 299_000)).unwrap(),
+            "b-vanishes" => fs::remove_file(bb.join(path)).unwrap(),
+            _ => File::options().write(true).open(bb.join(path)).unwrap().set_len(100_000).unwrap(),
+        }
+    }
+    let (code, seen, said) = staging.end();
+    assert_eq!(code, Some(1), "one file is left: {said}{seen:#?}");
+    assert_eq!(names(&storage), ["a-changes", "c-shrinks", "d-plain", "taken"]);
+    assert_eq!(fs::read(storage.join("a-changes")).unwrap(), content(50, 299_000), "the new content");
+    assert_eq!(fs::read(storage.join("c-shrinks")).unwrap(), content(2, 302_000)[..100_000]);
+    assert_eq!(fs::read(storage.join("d-plain")).unwrap(), content(3, 303_000));
+    let of = |path: &str, event: &str| {
+        seen.iter().filter(|line| line["path"] == path && line["event"] == event).count()
+    };
+    // A look at the buffer may notice it before the copy does.
+    for (path, event) in [("a-changes", "changed"), ("b-vanishes", "vanished"), ("c-shrinks", "changed")] {
+        assert_eq!(of(path, event) + of(path, "cancelled"), 1, "{path}: {seen:#?}");
+    }
+    assert_eq!(of("taken", "failed"), 3, "{seen:#?}");
+}

@@ -114,7 +114,7 @@ fn killed_at_any_moment_it_leaves_nothing_half_done_and_goes_on() {
     let args = ["--rate", "10M", "--evict", "--capacity", "1M", "--high-water", "0.5", "--low-water", "0.1"];
     let mut state = 12345u64;
     let mut removed = 0;
-    for round in 0..40 {
+    for round in 0..50 {
         let file = (format!("f{round:02}"), content(round, 100_000 + 3_000 * round as usize));
         fs::write(bb.join(&file.0), &file.1).unwrap();
         originals.push(file);
@@ -138,7 +138,7 @@ fn killed_at_any_moment_it_leaves_nothing_half_done_and_goes_on() {
     assert!(removed > 0, "some were removed from the buffer meanwhile");
     let (code, seen, said) = Staging::start(dir.path(), &args).end();
     assert_eq!(code, Some(0), "{said}{seen:#?}");
-    assert_eq!(names(&storage).len(), 40, "all are out, and no draft is left: {:?}", names(&storage));
+    assert_eq!(names(&storage).len(), 50, "all are out, and no draft is left: {:?}", names(&storage));
     check_whole(&storage, &originals);
     let again = Staging::start(dir.path(), &args).end();
     let copies = again.1.iter().filter(|line| line["event"] == "copy").count();
