@@ -107,7 +107,7 @@ impl Saved {
 /// deviation: the least, the median (twice if the number is even), the greatest, and in between as many of
 /// one value below the median as of one above.
 fn spread(count: usize, average: f64, median: f64, [low, high]: [f64; 2], deviation: f64) -> Vec<f64> {
-    let (n, middle) = (count as f64, if count % 2 == 0 { 2 } else { 1 });
+    let (n, middle) = (count as f64, if count.is_multiple_of(2) { 2 } else { 1 });
     let each = (count - 2 - middle) / 2;
     let mut values = vec![low, high];
     if count == 4 {
