@@ -27,7 +27,7 @@ pub struct Queue {
 
 impl Queue {
     /// The table that `squeue` prints: a line of names, then a line for each job. Fields are apart by
-    /// [`BETWEEN`], or by `|` as with `--format %all`.
+    /// `BETWEEN`, or by `|` as with `--format %all`.
     pub fn parse(text: &str) -> Self {
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
