@@ -43,8 +43,7 @@ class Bandwidth:
         """The start of each bin, in seconds of job time, as a NumPy array."""
         import numpy
 
-        times: "numpy.typing.NDArray[numpy.float64]" = self.start + self.step * numpy.arange(len(self))
-        return times
+        return numpy.asarray(self.start + self.step * numpy.arange(len(self)), dtype=numpy.float64)
 
     def columns(self, count: int) -> List[float]:
         """The highest sample of each of so many equal parts, for a picture. Needs no NumPy."""

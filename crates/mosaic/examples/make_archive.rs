@@ -1,7 +1,7 @@
 //! Makes an archive of small Darshan logs, each different, for measurements.
 //!
 //! ```text
-//! cargo run --release -p mosaic --example make_archive FOLDER LOGS
+//! cargo run --release -p ftio-mosaic --example make_archive FOLDER LOGS
 //! ```
 //!
 //! Logs are about 2 KB: a job, a table of mounts, and the POSIX, MPI-IO, STDIO and HEATMAP records of a few
