@@ -201,3 +201,18 @@ fn traces_of_one_or_no_operation_work_with_every_option() {
         }
     }
 }
+
+/// A window that begins within a phase: what is left of it is no phase that begins there.
+#[test]
+fn a_window_that_cuts_a_phase_of_a_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let row = |i: i32| format!("{:.6},{:.6},1048576\n", f64::from(i) * 0.8, f64::from(i) * 0.8 + 0.24);
+    let rows: String = (0..14).map(row).collect();
+    std::fs::write(dir.path().join("run.csv"), format!("start,end,bytes\n{rows}")).unwrap();
+    for from in ["7.9", "8.03", "8.06", "8.1", "8.15", "8.2", "8.5"] {
+        let text = stdout(&ftio(dir.path(), &["--json", "--ts", from, "--te", "11.5", "run.csv"]));
+        let found: Value = serde_json::from_str(&text).unwrap();
+        let period = found["period"].as_f64().unwrap_or(f64::NAN);
+        assert!((period - 0.8).abs() < 0.004, "from {from}: {period}");
+    }
+}

@@ -107,8 +107,7 @@ fn in_window<T>(
     let mut collected = collector.finish();
     let Some((from, to)) = window(&collected, &job, options) else { return Ok(None) };
     collected.bins.fit(from, to);
-    let begins = job.start.or(collected.bins.extent().map(|(first, _)| first)).unwrap_or(0);
-    let windows = Windows::new(&collected.bins, begins, &job, options);
+    let windows = Windows::new(&collected.bins, begins(&collected, &job, options), &job, options);
     let sampled = sample(&windows, Some((from, to)), options, &mut Vec::new());
     Ok(Some(look(&windows, sampled)))
 }
@@ -117,6 +116,16 @@ fn in_window<T>(
 fn with_bins(bin: Option<i64>, options: &Options) -> Options {
     let frequency = options.frequency.or(bin.map(|ns| PER_SECOND / ns as f64));
     Options { frequency, ..options.clone() }
+}
+
+/// When the job began, in nanoseconds of job time. Requests before a window that was asked for are not known:
+/// unless the input tells, the job may have begun long before it.
+fn begins(collected: &Collected, job: &Job, options: &Options) -> i64 {
+    let first = || match options.from {
+        Some(_) => Some(i64::MIN),
+        None => collected.bins.extent().map(|(first, _)| first),
+    };
+    job.start.or_else(first).unwrap_or(0)
 }
 
 /// Analyse what was collected.
@@ -138,8 +147,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
             if job.per_unit.is_some() { format!("{bytes} units") } else { amount::bytes(bytes as f64) };
         notes.push(format!("mode {mode} is left out: {amount} ({share:.0} % of all)"));
     }
-    let begins = job.start.or(collected.bins.extent().map(|(first, _)| first)).unwrap_or(0);
-    let windows = Windows::new(&collected.bins, begins, job, options);
+    let windows = Windows::new(&collected.bins, begins(&collected, job, options), job, options);
     let sampled = sample(&windows, window, options, &mut notes);
     let found = windows.find(sampled);
     let (from, to) = window.unwrap_or((0, 0));

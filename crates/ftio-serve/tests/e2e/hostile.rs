@@ -86,7 +86,8 @@ fn requests_that_can_be_read_in_two_ways_are_not_answered_twice() {
     for request in [both, two_lengths, odd_length, odd_coding, folded] {
         let mut stream = TcpStream::connect(host).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(3))).unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
+        // Refused at the head: it may be closed before all is written.
+        let _ = stream.write_all(request.as_bytes());
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer);
