@@ -6,8 +6,9 @@ use crate::job::Origin;
 use crate::live::LiveJob;
 use crate::service::now;
 use crate::store::Hits;
-use crate::tick::brief;
+use crate::tick::Brief;
 use io_sets::rules::{Priority, Set};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -33,8 +34,8 @@ pub fn ready(context: &Context) -> Result {
     let mut problems = context.service.stats.problems();
     problems.extend(context.service.writer().check().err().map(|error| error.to_string()));
     let status = if problems.is_empty() { 200 } else { 503 };
-    // Who is not known learns only that there are some.
-    let shown = if context.who.role.sees_jobs() { json!(problems) } else { json!(problems.len()) };
+    // They name files: others learn only how many there are.
+    let shown = if context.viewer().all { json!(problems) } else { json!(problems.len()) };
     Ok(Answer { status, ..Answer::json(&json!({"ready": problems.is_empty(), "problems": shown})) })
 }
 
@@ -49,10 +50,18 @@ pub fn version(context: &Context) -> Result {
 /// `/api/v1/running`.
 pub fn running(context: &Context) -> Result {
     let (viewer, time) = (context.viewer(), now());
-    let running = context.service.running();
-    let own = running.jobs.values().filter(|job| viewer.sees(job.row.owner));
-    let jobs: Vec<Value> = own.map(|job| brief(job, time)).collect();
-    Ok(Answer::json(&json!({"time": time, "jobs": jobs})))
+    // The text is made when nobody has to wait for it any more.
+    let jobs: Vec<Brief> = {
+        let running = context.service.running();
+        let own = running.jobs.values().filter(|job| viewer.sees(job.row.owner));
+        own.map(|job| Brief::of(job, time)).collect()
+    };
+    #[derive(Serialize)]
+    struct Listed {
+        time: f64,
+        jobs: Vec<Brief>,
+    }
+    Ok(Answer::json(&Listed { time, jobs }))
 }
 
 /// A phase that is ahead, in seconds since 1970.
@@ -123,21 +132,34 @@ fn conflicts(phases: &[Ahead], capacity: Option<f64>) -> Vec<Value> {
     }
     // What ends makes room for what begins.
     edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let mut open: Vec<usize> = Vec::new();
+    // Jobs with a phase at that time: how many of them, and the id. All together move so much at worst.
+    let mut open: BTreeMap<i64, (usize, &str)> = BTreeMap::new();
+    let mut rate = 0.0f64;
     let mut found: Vec<Value> = Vec::new();
     // Since when, who, and how much at worst.
     let mut meeting: Option<(f64, BTreeMap<i64, &str>, f64)> = None;
     for (time, begins, i) in edges {
-        match begins {
-            true => open.push(i),
-            false => open.retain(|other| *other != i),
+        let phase = &phases[i];
+        let bandwidth = phase.bytes / (phase.end - phase.start);
+        if begins {
+            open.entry(phase.job).or_insert((0, &phase.jobid)).0 += 1;
+            rate += bandwidth;
+        } else {
+            if let Some((count, _)) = open.get_mut(&phase.job) {
+                *count -= 1;
+                if *count == 0 {
+                    open.remove(&phase.job);
+                }
+            }
+            // Without what is left of rounding.
+            rate = if open.is_empty() { 0.0 } else { rate - bandwidth };
         }
-        let jobs: BTreeMap<i64, &str> =
-            open.iter().map(|i| (phases[*i].job, phases[*i].jobid.as_str())).collect();
-        if jobs.len() > 1 {
-            let rate: f64 = open.iter().map(|i| phases[*i].bytes / (phases[*i].end - phases[*i].start)).sum();
-            let (_, all, most) = meeting.get_or_insert_with(|| (time, BTreeMap::new(), 0.0));
-            all.extend(jobs);
+        if open.len() > 1 {
+            let all = || open.iter().map(|(job, (_, jobid))| (*job, *jobid)).collect();
+            let (_, jobs, most) = meeting.get_or_insert_with(|| (time, all(), 0.0));
+            if begins {
+                jobs.insert(phase.job, &phase.jobid);
+            }
             *most = most.max(rate);
         } else if let Some((start, jobs, rate)) = meeting.take().filter(|(start, ..)| time > *start) {
             let jobs: Vec<&str> = jobs.into_values().take(MOST_NAMED).collect();
@@ -263,7 +285,7 @@ pub fn quality(context: &Context) -> Result {
 /// `/api/v1/alarms`.
 pub fn alarms(context: &Context) -> Result {
     let rows = context.service.reader().alarms(&context.viewer(), context.flag("standing"), 500)?;
-    let thresholds = context.service.reader().rules()?;
+    let thresholds = crate::http::compat::alarms::own_rules(context)?;
     let rules: Vec<Value> = {
         let alarms = context.service.alarms.lock().unwrap_or_else(|e| e.into_inner());
         let shown = |rule: &crate::alarms::Rule| {
