@@ -156,7 +156,10 @@ fn killed_again_and_again_it_loses_nothing_that_was_stored() {
         if round > 0 {
             for (name, least, most) in [("long", safe, sum), ("busy", 0, busy_sent)] {
                 let found = of(name);
-                assert!(found.len() == 1 && found[0]["state"] == "running", "round {round}: {name}: {found:?}");
+                assert!(
+                    found.len() == 1 && found[0]["state"] == "running",
+                    "round {round}: {name}: {found:?}"
+                );
                 let written = found[0]["written_bytes"].as_f64().unwrap() as u64;
                 assert!((least..=most).contains(&written), "{name}: {written} of {least}..={most}");
             }
@@ -177,9 +180,8 @@ fn killed_again_and_again_it_loses_nothing_that_was_stored() {
             }
         }
         let name = format!("short{round}");
-        server.push(
-            &json!({"job": {"jobid": name, "size": 2}, "metrics": {"written_bytes": 1}, "end": true}),
-        );
+        server
+            .push(&json!({"job": {"jobid": name, "size": 2}, "metrics": {"written_bytes": 1}, "end": true}));
         ended.push(name);
         // Killed while somebody pushes.
         let address = server.address.clone();

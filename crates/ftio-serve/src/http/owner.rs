@@ -144,9 +144,8 @@ mod tests {
 
     #[test]
     fn the_table_is_read() {
-        let line = |inode: &str| {
-            format!("sl\n 0: 0100007F:A000 0100007F:0539 01 0:0 00:0 0 1234 0 {inode} 1\n")
-        };
+        let line =
+            |inode: &str| format!("sl\n 0: 0100007F:A000 0100007F:0539 01 0:0 00:0 0 1234 0 {inode} 1\n");
         assert_eq!(find(&line("5"), "0100007F:A000", "0100007F:0539"), Some(1234));
         assert_eq!(find(&line("5"), "0100007F:A001", "0100007F:0539"), None);
         assert_eq!(find(&line("0"), "0100007F:A000", "0100007F:0539"), None, "nobody holds it");

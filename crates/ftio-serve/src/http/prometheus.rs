@@ -124,8 +124,7 @@ fn listed(service: &Service, sees: &Viewer, only: Option<&str>) -> (usize, Vec<S
     let all = jobs.len();
     let sums = [0, 1, 2, 3].map(|i| jobs.iter().filter_map(|job| (OF_JOBS[i].3)(job)).sum::<f64>() + 0.0);
     jobs.truncate(service.config.metrics_jobs);
-    let mut said: Vec<Said> =
-        jobs.iter().map(|job| Said::of(job, service.config.metrics_users)).collect();
+    let mut said: Vec<Said> = jobs.iter().map(|job| Said::of(job, service.config.metrics_users)).collect();
     drop(running);
     // A job id may be in use by two users: the label would be there twice, and Prometheus would take nothing.
     let mut seen = std::collections::HashSet::new();

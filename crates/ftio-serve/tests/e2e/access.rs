@@ -79,7 +79,8 @@ fn other_users_jobs_are_not_there() {
         assert!(wrong == 401 || route.needs == Needs::Nothing, "{method} {url}: {wrong}");
     }
     // A threshold on a job tells of the job, and what is wrong names files of others.
-    let alarm = json!({"name": "big", "target": "foreign", "metric": "written_bytes", "operation": ">", "value": 1});
+    let alarm =
+        json!({"name": "big", "target": "foreign", "metric": "written_bytes", "operation": ">", "value": 1});
     assert_eq!(server.post("/alarms/add", &alarm).0, 200);
     for path in ["/api/v1/alarms", "/alarms", "/alarms/list", "/readyz", "/metrics", "/api/v1/running"] {
         let body = server.with("GET", path, &bearer(USER), "").1;

@@ -289,5 +289,8 @@ fn senseless_numbers_and_times_do_no_harm() {
     let long = "x".repeat(100_000);
     assert_eq!(push(&format!("{{\"{long}\":1}}")).0, 200);
     let names = server.json("/trace/metrics?job=j");
-    assert!(names.as_array().unwrap().iter().all(|name| name.as_str().unwrap().len() <= 512), "names are cut");
+    assert!(
+        names.as_array().unwrap().iter().all(|name| name.as_str().unwrap().len() <= 512),
+        "names are cut"
+    );
 }
