@@ -142,7 +142,8 @@ fn metric(server: &Server, name: &str) -> f64 {
 #[test]
 fn killed_again_and_again_it_loses_nothing_that_was_stored() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut sum, mut safe, mut ended) = (0u64, 0u64, Vec::new());
+    let (mut sum, mut safe) = (0u64, 0u64);
+    let mut ended: Vec<String> = Vec::new();
     let mut busy_sent = 0u64;
     for round in 0..=5 {
         let server = Server::start(dir.path(), &["--data", "d"]);

@@ -201,7 +201,10 @@ fn many_files_do_no_harm() {
     for folder in 0..20 {
         let folder = watched.path().join(folder.to_string());
         std::fs::create_dir(&folder).unwrap();
-        (0..100).for_each(|file| std::fs::write(folder.join(file.to_string()), "").unwrap());
+        for file in 0..100 {
+            let content = if file % 10 == 0 { "no trace" } else { "" };
+            std::fs::write(folder.join(file.to_string()), content).unwrap();
+        }
     }
     std::fs::write(watched.path().join("19/trace"), ioskel(2, "1", COMMAND)).unwrap();
     let mut config = config(data.path());
