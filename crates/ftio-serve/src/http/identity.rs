@@ -1,7 +1,7 @@
 //! Who is at the other end of a connection.
 //!
-//! The kernel knows: of a Unix socket by its credentials, and of a connection from this machine by its list of
-//! connections, which names the user of each. So loopback needs no password, and yet nobody sees the jobs
+//! The kernel knows: of a Unix socket by its credentials, and of a connection from this machine by its list
+//! of connections, which names the user of each. So loopback needs no password, and yet nobody sees the jobs
 //! of others. Elsewhere it is a token, or a proxy that is trusted to say.
 
 use super::context::{Fault, Identity, Result};

@@ -113,8 +113,8 @@ impl Store {
             connection.pragma_query_value(None, "user_version", |row| row.get(0)).with_context(named)?;
         if version > VERSION {
             bail!(
-                "{}: a database of version {version}, made by a newer ftio; this one knows version {VERSION}: \
-                 use the newer ftio, or another directory (--data)",
+                "{}: a database of version {version}, made by a newer ftio; this one knows version \
+                 {VERSION}: use the newer ftio, or another directory (--data)",
                 named()
             );
         }
