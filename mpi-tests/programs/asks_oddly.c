@@ -1,7 +1,7 @@
 // Does I/O in ways that taking turns has to survive.
 // asks_oddly DIRECTORY MODE
-// order: collective calls on two files, nonblocking in another order on each rank, blocking after I/O of their
-//        own; threads: four of each rank write at the same time; fork: a rank forks while it writes;
+// order: collective calls on two files, nonblocking in another order on each rank, blocking after I/O of
+//        their own; threads: four of each rank write at the same time; fork: a rank forks while it writes;
 // abort: rank 1 aborts the job while it writes; leave: rank 1 ends without MPI_Finalize while it writes.
 // Rank 0 prints "right" if every write was read back.
 #include <mpi.h>
