@@ -1,6 +1,6 @@
 //! Signatures of simulated applications beside their truth, one JSON object a line: `measure_signature
 //! SEEDS [PART…]`, with parts accuracy, noise, samples, level, gamma, kappa, silent, time. `scripts/bench
-//! signature` makes tables of it.
+//! signature` makes tables of it. FIRST in the environment is the first seed of the part noise (default 0).
 
 use io_signature::compare::{Comparison, compare};
 use io_signature::{Method, Sample, Settings, Signature, dtw, published, resample, signature};
@@ -141,6 +141,7 @@ fn main() {
     let asked = |part: &str| parts.is_empty() || parts.iter().any(|one| one == part);
     let applications = Application::published();
     let few = (seeds / 4).max(2);
+    let first = std::env::var("FIRST").ok().and_then(|first| first.parse().ok()).unwrap_or(0u64);
     if asked("accuracy") {
         for disturbance in all() {
             for application in &applications {
@@ -153,7 +154,7 @@ fn main() {
     if asked("noise") {
         for disturbance in all() {
             for application in &applications {
-                for seed in 0..seeds {
+                for seed in first..first + seeds {
                     for scale in [0.5, 1.0, 2.0, 3.0, 5.0, 8.0] {
                         let case = Case { application, disturbance, scale, runs: 10, seed };
                         let found = signature(&case.samples(), Method::Median, &Settings::default());

@@ -90,7 +90,7 @@ impl Batch<'_> {
         let close = balance::TOLERANCE * self.balance.workload();
         let mut best: Option<(f64, usize)> = None;
         for index in allowed {
-            let away = self.balance.away_with(&self.jobs[index], self.jobs[index].preferred);
+            let away = self.away_with(&self.jobs[index], self.jobs[index].preferred);
             if away <= close {
                 return Some(index);
             }

@@ -66,14 +66,8 @@ impl Balance {
         self.running.intensity()
     }
 
-    /// How far the machine is from the workload if this job ran as well.
-    pub fn away_with(&self, job: &Job, nodes: u32) -> f64 {
-        let mut sum = self.running;
-        sum.add(job, nodes, 1.0);
-        (sum.intensity() - self.workload()).abs()
-    }
-
-    /// The same if running jobs had other sizes: job, nodes before, nodes after.
+    /// How far the machine would be from the workload if running jobs had other sizes: job, nodes before, nodes
+    /// after.
     pub fn away_after(&self, changes: &[(&Job, u32, u32)]) -> f64 {
         let mut sum = self.running;
         for (job, before, after) in changes {
@@ -85,6 +79,19 @@ impl Balance {
 }
 
 impl Batch<'_> {
+    /// How far the machine is from the workload if this job ran as well, on average over its life: a running
+    /// job that ends sooner counts for as long as it lasts. What the machine does at this moment would be
+    /// balanced by jobs that go on long after it.
+    pub(super) fn away_with(&self, job: &Job, nodes: u32) -> f64 {
+        let life = (job.estimate * job.ratio(nodes)).max(1.0);
+        let mut sum = Sum::default();
+        for running in &self.running {
+            sum.add(running.job, running.nodes, (running.left(self.now) / life).min(1.0));
+        }
+        sum.add(job, nodes, 1.0);
+        (sum.intensity() - self.balance.workload()).abs()
+    }
+
     /// With another size of this job, the machine would be no further from the workload, or close to it.
     pub(super) fn helps_balance(&self, place: usize, nodes: u32) -> bool {
         let running = &self.running[place];

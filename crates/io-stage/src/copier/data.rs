@@ -17,8 +17,8 @@ use twox_hash::XxHash64;
 
 /// What was copied is brought to the storage after so many bytes, while the next ones are copied: otherwise
 /// the copy would seem to be done when most of it is still to come, perhaps during a phase; and reading would
-/// rest meanwhile, which can be half of the time.
-const SYNC_EVERY: u64 = 8 << 20;
+/// rest meanwhile, which can be half of the time. Reading never waits for this before the end of the file.
+const SYNC_EVERY: u64 = 2 << 20;
 
 /// Both ends of a copy, with their names for messages.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +92,8 @@ pub(super) fn copy(
                 }
                 at += moved;
                 unsynced += moved;
-                if unsynced >= SYNC_EVERY {
+                let idle = syncing.as_ref().is_none_or(ScopedJoinHandle::is_finished);
+                if unsynced >= SYNC_EVERY && idle {
                     wait(syncing.take())?;
                     syncing = Some(scope.spawn(sync));
                     unsynced = 0;

@@ -130,7 +130,6 @@ pub(crate) fn with_second_term(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{Options, model_series};
 
     #[test]
