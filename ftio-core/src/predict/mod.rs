@@ -49,6 +49,7 @@ pub use trend::{Direction, Trend};
 pub use window::WindowRule;
 
 use crate::detect::{Analysis, Options, analyse};
+use crate::phases::phase::Phase;
 use crate::request::Request;
 use crate::signal::collect::width;
 use crate::signal::{AUTO_MIN_SAMPLES, Signal};
@@ -80,8 +81,22 @@ pub struct Predictor {
     past: Past,
     predictions: u64,
     signal: Signal,
+    /// The phases of the last prediction, in seconds of job time.
+    phases: Vec<Phase>,
     /// Lengths of the samples of a quantity, as far as they were looked at.
     steps: Vec<i64>,
+}
+
+/// Where a window begins instead of within a phase: half-way between that phase and the one before, so that
+/// the phase is seen whole. Never before `earliest`.
+fn before_phase(phases: &[Phase], from: i64, earliest: i64) -> i64 {
+    let at = seconds(from);
+    let within = phases.iter().position(|phase| (phase.start..phase.end).contains(&at));
+    let quiet = within.and_then(|i| {
+        let before = phases[i.checked_sub(1)?];
+        Some(nanoseconds((before.end.min(phases[i].start) + phases[i].start) / 2.0))
+    });
+    quiet.unwrap_or(from).max(earliest)
 }
 
 /// Samples whose lengths are looked at to know the distance of samples.
@@ -99,6 +114,7 @@ impl Predictor {
             past: Past::default(),
             predictions: 0,
             steps: Vec::new(),
+            phases: Vec::new(),
             signal: Signal { start: first, bin: 1, samples: Vec::new(), abstraction_error: 0.0 },
             job: Job { start: Some(first), ..Job::default() },
             options,
@@ -138,7 +154,11 @@ impl Predictor {
 
     /// Everything up to `until` (nanoseconds of job time) is known: what is to be expected?
     pub fn predict(&mut self, until: i64) -> Prediction {
-        let start = self.window.start(until);
+        let before = self.window.begins();
+        let mut start = self.window.start(until);
+        if start > before && self.options.window.may_move() {
+            start = before_phase(&self.phases, start, before);
+        }
         let mut start = self.aligned(start, until);
         let mut found = self.analyse_window(start, until);
         // Too little may have been kept for the period to be seen: take back what was given up. Or too much:
@@ -169,6 +189,7 @@ impl Predictor {
         let change = changed.and_then(|_| self.change.last());
         let prediction = self.describe(start, until, &found, change);
         self.signal = found.signal;
+        self.phases = found.phases;
         prediction
     }
 
@@ -227,7 +248,8 @@ impl Predictor {
         match recent {
             Some((period, tail)) => {
                 self.change.observe(until, period)?;
-                let from = self.aligned((until - nanoseconds(keep * period)).max(start), until);
+                let from = before_phase(&tail.phases, until - nanoseconds(keep * period), start);
+                let from = self.aligned(from, until);
                 let again = self.analyse_window(from, until);
                 let analysed = if again.detection.period.is_some() { again } else { tail };
                 Some((from, Some(analysed)))

@@ -142,3 +142,21 @@ fn the_same_calls_give_the_same_answers() {
     let phases = every(3.0, 12, 1.0);
     assert_eq!(run(WindowRule::Change, &phases), run(WindowRule::Change, &phases));
 }
+
+#[test]
+fn a_shortened_window_begins_between_phases() {
+    let phases = every(0.8, 14, 0.3);
+    for part in [0.1, 0.35, 0.55, 0.75, 0.95] {
+        let flushes = phases.iter().map(|(start, length)| start + part * length);
+        let predictions = run_flushing(WindowRule::default(), &phases, flushes);
+        let shortened = predictions.iter().filter(|prediction| prediction.window[0] > 0.0);
+        assert!(shortened.clone().count() >= 5);
+        for prediction in shortened {
+            let from = prediction.window[0];
+            let cut =
+                phases.iter().any(|(start, length)| from > start + 1e-3 && from < start + length - 1e-3);
+            assert!(!cut, "{part}: a window from {from}");
+            assert!(error(prediction, 0.8) < 0.002, "{part}: {prediction:?}");
+        }
+    }
+}

@@ -4,7 +4,8 @@
 //! published way: *after finding k times a dominant frequency, the window is reduced to k times the last
 //! found period.* In the paper's example (III-B c) the third hit lets the window of the prediction at 47.4 s
 //! begin at 47.4 − 3 × 8.1 = 23.1 s. There it stays, while the window grows, until k more hits let it move
-//! again. A window in which nothing is found once it is shortened is taken back, and the next hit tries
+//! again. Where the published start lies within a phase, ours lies in the quiet before it: the part of a phase
+//! that a window leaves over looks like one that begins later. A window in which nothing is found once it is shortened is taken back, and the next hit tries
 //! again.
 
 use crate::time::{nanoseconds, seconds};
@@ -60,6 +61,12 @@ impl FromStr for WindowRule {
 }
 
 impl WindowRule {
+    /// The length is not one that users have asked for: a window may begin a little earlier, before a phase
+    /// instead of within it.
+    pub fn may_move(self) -> bool {
+        matches!(self, WindowRule::Hits(_))
+    }
+
     /// With how many periods to begin again when the behaviour has changed; `None`: changes are not looked
     /// for.
     pub fn follows_changes(self) -> Option<f64> {
@@ -91,6 +98,11 @@ impl Window {
     /// From `first` on.
     pub fn new(rule: WindowRule, first: i64) -> Self {
         Window { rule, first, start: first, before: None, hits: 0, last_hit: i64::MIN, period: None }
+    }
+
+    /// Where the window of the last flush began.
+    pub fn begins(&self) -> i64 {
+        self.start
     }
 
     /// Where the window of a flush at `until` begins.
