@@ -44,8 +44,8 @@ impl Drop for NoCancellation {
 
 /// Signals wait until this is dropped. A handler that came in the middle of our own work could leave it by a
 /// jump for good, and what it does would count as ours. Those that a fault of the thread itself raises are
-/// not held back; nor is `SIGXFSZ`, of which who writes takes care. What has come meanwhile is delivered where
-/// this is dropped: nothing of our own may be under way there any more.
+/// not held back; nor is `SIGXFSZ`, of which who writes takes care. What has come meanwhile is delivered
+/// where this is dropped: nothing of our own may be under way there any more.
 #[derive(Debug)]
 pub struct NoSignals(Option<libc::sigset_t>);
 

@@ -62,6 +62,8 @@ fn by_env(name: &str, value: &str) -> Vec<String> {
 
 const AS_ROOT: (&str, &str) = ("OMPI_ALLOW_RUN_AS_ROOT", "1");
 const AS_ROOT_INDEED: (&str, &str) = ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+/// Says that it cannot be used, in every program, on machines without its network.
+const WITHOUT_UCX: (&str, &str) = ("OMPI_MCA_osc", "^ucx");
 const INTEL: &[(&str, &str)] =
     &[("I_MPI_ROOT", "{}"), ("I_MPI_FABRICS", "shm"), ("LD_LIBRARY_PATH", "{}/lib")];
 
@@ -107,7 +109,7 @@ pub const KNOWN: [Mpi; 7] = [
         libraries: &[],
         fortran: &[],
         launcher: &["{}/bin/mpirun", "--oversubscribe"],
-        variables: &[AS_ROOT, AS_ROOT_INDEED],
+        variables: &[AS_ROOT, AS_ROOT_INDEED, WITHOUT_UCX],
         give: by_x,
         lacks: &[
             Lack::LargeCounts,

@@ -416,19 +416,23 @@ fn speak_up(thread: &ThreadState, tries: usize) {
     }
 }
 
-/// How often a thread that hands over calls lets others go first, so that they can store theirs.
-const PATIENCE: usize = 100_000;
+/// Nanoseconds for which a thread that hands over calls lets others go first, so that they can store theirs.
+/// One that was left by a jump is never stored, and on a busy machine every turn of others takes long.
+const PATIENCE: i64 = 20_000_000;
 
 /// Gives the calls that were kept to the recorder. Who comes after this finds no room.
 fn hand_over(thread: &ThreadState) {
     let kept = PAGE.early.swap(HANDED_OVER, AcqRel);
     let kept = if kept < HANDED_OVER { kept.min(EARLY_CALLS) } else { 0 };
-    let mut patience = PATIENCE;
+    let mut until = None;
     for words in EARLY_WORDS.iter().take(kept) {
         let [start, end, offset, bytes, identity, ready] = words;
         // Its owner may be about to store it, and may have lost the processor on the way.
-        while ready.load(Acquire) == 0 && patience > 0 {
-            patience -= 1;
+        while ready.load(Acquire) == 0 {
+            let now = tmio_api::clock::monotonic();
+            if now > *until.get_or_insert(now + PATIENCE) {
+                break;
+            }
             // SAFETY: the call has no premises.
             unsafe { libc::sched_yield() };
         }

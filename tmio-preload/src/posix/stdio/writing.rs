@@ -21,10 +21,8 @@ unsafe extern "C" {
 
 /// What a call has written that took as many bytes; `None`: it says that it failed.
 fn wrote(taken: Option<i64>, before: &Look, after: &Look) -> Moved {
-    if after.failed(before, taken.is_none()) {
-        return (0, 0);
-    }
-    (0, taken.unwrap_or(0) + before.pending - after.pending)
+    let written = taken.unwrap_or(0) + before.pending - after.pending;
+    if written > 0 && after.failed(before, taken.is_none()) { (0, 0) } else { (0, written) }
 }
 
 /// What a call has written that took a character, or none.
