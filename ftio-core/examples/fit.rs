@@ -1,8 +1,10 @@
 //! Fits the weights of `ftio-core/src/estimate/weights.rs`: conditional logit over the hypotheses of a trace
 //! (`scripts/fit` runs it).
 //!
-//!     fit [--seeds FROM..TO] [--held-out FROM..TO] [--l2 X] [--none-weight X] [--leave-one-kind-out] [--drop
-//!     NAME,…]
+//!     fit [--seeds FROM..TO] [--held-out FROM..TO] [--l2 X] [--none-weight X] [--leave-one-kind-out]
+//!         [--drop NAME,…] [--only NAME,…]
+//!
+//! With `--only`, all other weights and the constant stay as they are in the table.
 //!
 //! Traces of all fitted kinds of `trace-generator` are looked at; a hypothesis is right if its period is
 //! within 3 % of the truth. What is maximised is the logarithm of the probability of the right ones, or of
@@ -36,6 +38,8 @@ struct How {
     l2: f64,
     none_weight: f64,
     keep: Vec<bool>,
+    /// Weights that are fitted alone, if any, and what all were before.
+    only: Option<(Vec<bool>, Parameters)>,
 }
 
 struct Trace {
@@ -51,7 +55,7 @@ struct Trace {
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut seeds, mut held_out, mut l2, mut leave_out) = (10_000..10_040, 20_000..20_010, 0.0005, false);
     let mut none_weight = 1.5;
-    let mut dropped = Vec::new();
+    let (mut dropped, mut only) = (Vec::new(), Vec::new());
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} wants a value"));
@@ -62,18 +66,24 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--l2" => l2 = value()?.parse()?,
             "--leave-one-kind-out" => leave_out = true,
             "--drop" => dropped.extend(value()?.split(',').map(str::to_owned)),
+            "--only" => only.extend(value()?.split(',').map(str::to_owned)),
             _ => return Err(format!("{arg}: unknown; see the head of examples/fit.rs").into()),
         }
     }
-    let keep: Vec<bool> =
-        WEIGHTS.iter().map(|weight| !dropped.iter().any(|name| name == weight.name)).collect();
+    let named = |names: &[String]| -> Vec<bool> {
+        WEIGHTS.iter().map(|weight| names.iter().any(|name| name == weight.name)).collect()
+    };
+    let keep: Vec<bool> = named(&dropped).into_iter().map(|dropped| !dropped).collect();
+    let mut now = [CONSTANT; FEATURES + 1];
+    WEIGHTS.iter().enumerate().for_each(|(i, weight)| now[i + 1] = weight.value);
+    let only = (!only.is_empty()).then(|| (named(&only), now));
     let kinds = |wanted: bool| -> Vec<Kind> {
         families()
             .filter(|(_, fitted, _)| *fitted == wanted)
             .flat_map(|(_, _, kinds)| kinds.iter().copied())
             .collect()
     };
-    let how = How { l2, none_weight, keep };
+    let how = How { l2, none_weight, keep, only };
     let fitted = gather(&kinds(true), &seeds);
     let judged = gather(&kinds(true), &held_out);
     let unseen = gather(&kinds(false), &held_out);
@@ -83,13 +93,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         judged.len(),
         unseen.len()
     );
-    let mut now = [CONSTANT; FEATURES + 1];
-    WEIGHTS.iter().enumerate().for_each(|(i, weight)| now[i + 1] = weight.value);
-    report("today's weights, seeds held out", &judged, |_| now);
-    report("today's weights, other kinds", &unseen, |_| now);
+    report("today's weights, seeds held out", &judged, false, |_| now);
+    report("today's weights, other kinds", &unseen, false, |_| now);
     let found = fit(&fitted.iter().collect::<Vec<_>>(), &how, None);
-    report("new weights, seeds held out", &judged, |_| found);
-    report("new weights, other kinds", &unseen, |_| found);
+    report("new weights, seeds held out", &judged, false, |_| found);
+    report("new weights, other kinds", &unseen, false, |_| found);
     if leave_out {
         let mut names: Vec<&str> = judged.iter().map(|trace| trace.kind).collect();
         names.dedup();
@@ -97,7 +105,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let without: Vec<Parameters> =
             names.iter().map(|kind| fit(&others(kind), &how, Some(&found))).collect();
         let of = |kind: &str| without[names.iter().position(|name| *name == kind).unwrap_or(0)];
-        report("leave one kind out", &judged, of);
+        report("leave one kind out", &judged, true, of);
     }
     print_table(&found);
     Ok(())
@@ -183,6 +191,8 @@ fn fit(traces: &[&Trace], how: &How, near: Option<&Parameters>) -> Parameters {
         (0..FEATURES).for_each(|i| deviation[i] += (row.features[i] - mean[i]).powi(2) / count);
     }
     deviation.iter_mut().for_each(|one| *one = one.sqrt() + 1e-9);
+    // What is held must not change with what is fitted.
+    let mean = if how.only.is_some() { [0.0; FEATURES] } else { mean };
     let standardised = |features: &[f64; FEATURES]| {
         std::array::from_fn(|i| if how.keep[i] { (features[i] - mean[i]) / deviation[i] } else { 0.0 })
     };
@@ -215,10 +225,14 @@ fn fit(traces: &[&Trace], how: &How, near: Option<&Parameters>) -> Parameters {
         }
         value += 0.5 * how.l2 * at[1..].iter().map(|x| x * x).sum::<f64>();
         slope[1..].iter_mut().zip(&at[1..]).for_each(|(slope, x)| *slope += how.l2 * x);
+        if let Some((free, _)) = &how.only {
+            slope[0] = 0.0;
+            slope[1..].iter_mut().zip(free).filter(|(_, free)| !**free).for_each(|(slope, _)| *slope = 0.0);
+        }
         (value, slope)
     };
     let mut start = [0.0; FEATURES + 1];
-    if let Some(near) = near {
+    if let Some(near) = near.or(how.only.as_ref().map(|(_, now)| now)) {
         (0..FEATURES).for_each(|i| start[i + 1] = near[i + 1] * deviation[i]);
         start[0] = near[0] + (0..FEATURES).map(|i| near[i + 1] * mean[i]).sum::<f64>();
     }
@@ -279,18 +293,18 @@ fn dot(a: &Parameters, b: &Parameters) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// How good the answers are by these weights, kind by kind.
-fn report(what: &str, traces: &[Trace], parameters: impl Fn(&str) -> Parameters) {
-    let mut kinds: Vec<(&str, [usize; 4], f64)> = Vec::new();
+/// How good the answers are by these weights, for every kind, or for those that are not good enough.
+fn report(what: &str, traces: &[Trace], every: bool, parameters: impl Fn(&str) -> Parameters) {
+    let mut kinds: Vec<(&str, [usize; 5], f64)> = Vec::new();
     let mut sure: Vec<bool> = Vec::new();
     let mut unsure: Vec<(f64, bool)> = Vec::new();
     for trace in traces {
         let parameters = parameters(trace.kind);
         let found = posterior_by(trace.pool.clone(), &|one| score(&parameters, &one.features));
         if kinds.last().is_none_or(|(kind, ..)| *kind != trace.kind) {
-            kinds.push((trace.kind, [0; 4], 0.0));
+            kinds.push((trace.kind, [0; 5], 0.0));
         }
-        let Some((_, [count, right, wrong, sure_wrong], loss)) = kinds.last_mut() else { continue };
+        let Some((_, [count, right, wrong, sure_all, sure_wrong], loss)) = kinds.last_mut() else { continue };
         *count += 1;
         let best = found.candidates.first();
         let answer = best.filter(|best| best.probability >= 0.5);
@@ -310,6 +324,7 @@ fn report(what: &str, traces: &[Trace], parameters: impl Fn(&str) -> Parameters)
             *wrong += usize::from(!good);
             if answer.probability >= SURE {
                 sure.push(good);
+                *sure_all += 1;
                 *sure_wrong += usize::from(!good);
             } else {
                 unsure.push((answer.probability, good));
@@ -332,10 +347,11 @@ fn report(what: &str, traces: &[Trace], parameters: impl Fn(&str) -> Parameters)
         unsure.len(),
         100.0 * stated
     );
-    for (kind, [count, right, wrong, sure_wrong], _) in kinds {
-        if 20 * right < 19 * count || sure_wrong > 0 {
+    for (kind, [count, right, wrong, sure_all, sure_wrong], _) in kinds {
+        if every || 20 * right < 19 * count || sure_wrong > 0 {
             eprintln!(
-                "    {kind:<26} {right:>3} of {count:>3} right, {wrong:>3} wrong, {sure_wrong} of them sure"
+                "    {kind:<26} {right:>3} of {count:>3} right, {wrong:>3} wrong; {sure_all:>3} sure, \
+                 {sure_wrong} of them wrong"
             );
         }
     }

@@ -5,13 +5,14 @@ use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
 use ftio_core::estimate::kind::SignalKind;
 use ftio_core::request::{Class, Request};
-use ftio_core::source::{InMemory, Input, Job, OpenOptions, open};
+use ftio_core::source::content::Content;
+use ftio_core::source::{InMemory, Input, Job, OpenOptions, open, open_content};
 use trace_generator::application::Application;
 use trace_generator::experiment::settings;
 use trace_generator::generated::Generated;
 use trace_generator::irregular::Irregular;
 use trace_generator::shape::Shape;
-use trace_generator::write::nanoseconds;
+use trace_generator::write::{nanoseconds, recording};
 
 fn run(generated: &Generated, frequency: Option<f64>) -> Detection {
     let requests: Vec<Request> = generated
@@ -79,6 +80,24 @@ fn signals_without_a_period() {
     for kind in Irregular::NOT_PERIODIC {
         let called = (60..72).filter(|&seed| !run(&kind.generate(seed), Some(1.0)).periodic).count();
         assert!(called >= 11, "{kind:?}: {called} of 12 called not periodic");
+    }
+}
+
+/// Kinds without a period, with seeds for which one was once given: the largest swell of a load that wanders
+/// was taken for a transfer that hides a rhythm; distances that halve each time, for a drift.
+#[test]
+fn what_wanders_or_runs_away_has_no_period() {
+    for (name, seeds) in [("random_walk_series", &[1, 10, 15][..]), ("u_last_minute", &[3, 6, 7, 11, 14])] {
+        let kind = trace_generator::kinds::named(name).unwrap();
+        for &seed in seeds {
+            let mut bytes = Vec::new();
+            recording(&kind.generate(seed).recording, &mut bytes).unwrap();
+            let content = Content::from_bytes(name, bytes).unwrap();
+            let mut opened = open_content(content, &OpenOptions::default()).unwrap();
+            let source = opened.swap_remove(0).into_source().unwrap();
+            let found = detect(name, source, &Options::default()).unwrap().detection;
+            assert_eq!(found.period, None, "{name} {seed}: at {}", found.confidence);
+        }
     }
 }
 

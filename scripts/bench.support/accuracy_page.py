@@ -296,13 +296,25 @@ def kinds_reliability(results, method):
     ]
 
 
+def left_out_table(results):
+    """Each kind by the weights that were fitted without it."""
+    rows = [["kind that was left out", "right", "sure answers", "of these wrong"]]
+    for name, right, _, count, *words in results.get("left_out", []):
+        sure, wrong = words[3], words[5]
+        if int(right) < int(count) or int(wrong):
+            rows.append([name, f"{right} of {count}", sure, wrong])
+    others = len(results.get("left_out", [])) + 1 - len(rows)
+    text = f"\nAll traces of {others} kinds are right if the weights are fitted without that kind. The others:\n\n"
+    return text + table(rows) if results.get("left_out") else ""
+
+
 def kinds_page(results):
     """docs/accuracy-kinds.md and its picture."""
     rows = [["method", "mean confidence", "share right", "answers"]]
     for method in results["methods"]:
         rows += [[method, f"{c:.2f}", f"{r:.2f}", str(n)] for c, r, n in kinds_reliability(results, method)]
     left_out = "".join(f"- {line}\n" for line in results.get("fit", []))
-    judged = f" Here is the result:\n\n{left_out}" if left_out else "\n"
+    judged = f" Here is the result:\n\n{left_out}{left_out_table(results)}" if left_out else "\n"
     python = results["methods"].get("Python FTIO")
     few = (
         f" The Python FTIO takes seconds for a trace and gets {len(python) // max(1, len({one['kind'] for one in python}))} of each kind."

@@ -2,7 +2,7 @@
 
 use crate::buffers::{BLOCK_MEMORY, Buffers, Who};
 use crate::parts::Extent;
-use crate::shield::Errno;
+use crate::shield::{Errno, NoSignals};
 use crate::slot::Slot;
 use crate::spool::MAX_SLOTS;
 use crate::system;
@@ -59,6 +59,7 @@ impl<'a> Locked<'a> {
 impl Buffers {
     /// Writes out everything that is published, and how far that covers this rank.
     pub(crate) fn flush(&self, who: Who) {
+        let _signals = NoSignals::new();
         let errno = Errno::save();
         self.write_out(who, false);
         drop(errno);
@@ -68,6 +69,7 @@ impl Buffers {
     /// ends soon, and however short a while ago a write failed. Returns whether nothing is left.
     pub(crate) fn write_out(&self, who: Who, patiently: bool) -> bool {
         let Some(spool) = self.spool() else { return true };
+        self.take_interrupting();
         let Some(mut writer) = self.writer(who, patiently) else { return false };
         // An idle rank has nothing to say by itself.
         if who == Who::FlushThread && !patiently && !spool.slots().any(Slot::has_records) {

@@ -38,7 +38,7 @@ impl ThreadState {
     /// flushes either sees the note or has read the clock before.
     #[inline(always)]
     pub fn begin(&self) -> InFlight<'_> {
-        match self.slot.get() {
+        match self.slot() {
             Some(slot) => slot.begin(AT_AN_UNKNOWN_TIME),
             None => self.begin_without_slot(),
         }
@@ -48,7 +48,7 @@ impl ThreadState {
 
     #[inline(always)]
     fn leave(&self) {
-        match self.slot.get() {
+        match self.slot() {
             Some(slot) => slot.end(),
             None => self.leave_without_slot(),
         }
@@ -93,7 +93,7 @@ impl InFlight<'_> {
     /// When the operation began.
     #[inline(always)]
     pub fn since(&self, ticks: u64) {
-        if let Some(slot) = self.0.slot.get() {
+        if let Some(slot) = self.0.slot() {
             slot.begin(ticks);
         }
     }

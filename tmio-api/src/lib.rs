@@ -36,6 +36,7 @@ mod commit;
 mod files;
 mod flush_thread;
 pub mod in_flight;
+mod interrupting;
 pub mod leases;
 pub mod message;
 pub mod nodes;
@@ -64,7 +65,7 @@ pub use recorder::{
     close_file, delete_file, finish, finish_apart, finish_without_mpi, flush, has_records, has_started, mark,
     open_file, record, start,
 };
-pub use shield::shield;
+pub use shield::{NoSignals, shield};
 pub use spool::keeps_mapped_pages;
 pub use state::{is_on, is_on_or_paused, pause, resume};
 pub use world::{JobInfo, World};

@@ -14,10 +14,10 @@ use crate::options::{self, Options};
 use crate::output::{self, Place, Values};
 use crate::parts::Part;
 use crate::record::Record;
-use crate::shield::Errno;
+use crate::shield::{Errno, NoSignals};
 use crate::system;
 use crate::thread::ThreadState;
-use crate::{beside, clock, slot};
+use crate::{beside, clock, interrupting, slot};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -91,29 +91,40 @@ static PROCESS: parking_lot::Mutex<Option<Process>> = parking_lot::Mutex::new(No
 /// The process that has begun to record, 0: none has.
 static PID: AtomicU64 = AtomicU64::new(0);
 
-/// Begins to record this process. `false`: it cannot be done, or is not wanted.
-pub fn begin(options: &Options) -> bool {
+/// Whether a process records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// It does.
+    Yes,
+    /// It is not wanted.
+    Refused,
+    /// It cannot: there are no descriptors or no memory left, or the place cannot be written.
+    Failed,
+}
+
+/// Begins to record this process.
+pub fn begin(options: &Options) -> Begun {
     let errno = Errno::save();
     // A program that prints something else than without us is not the same program.
     let level = if options.log == Level::Debug { Level::Debug } else { Level::Silent };
     message::configure(level, level == Level::Debug);
-    let begun = options::has_agreed(options)
-        && match Process::begin(options) {
-            Ok(process) => {
-                PID.store(u64::from(std::process::id()), SeqCst);
-                flush_every(options.flush);
-                // Held for ever only in the child of a program with threads, which then does not say that it
-                // ended.
-                if let Some(mut place) = PROCESS.try_lock() {
-                    *place = Some(process);
-                }
-                true
+    let begun = match options::has_agreed(options).then(|| Process::begin(options)) {
+        None => Begun::Refused,
+        Some(Ok(process)) => {
+            PID.store(u64::from(std::process::id()), SeqCst);
+            flush_every(options.flush);
+            // Held for ever only in the child of a program with threads, which then does not say that it
+            // ended.
+            if let Some(mut place) = PROCESS.try_lock() {
+                *place = Some(process);
             }
-            Err(reason) => {
-                message::debug(format_args!("no trace of this process: {reason}"));
-                false
-            }
-        };
+            Begun::Yes
+        }
+        Some(Err(reason)) => {
+            message::debug(format_args!("no trace of this process: {reason}"));
+            Begun::Failed
+        }
+    };
     drop(errno);
     begun
 }
@@ -230,6 +241,7 @@ pub fn is_recording() -> bool {
 /// The number under which a file of this name is recorded. 0: there is nobody to record it.
 pub fn file_number(name: &str) -> u32 {
     let Some(buffers) = buffers::get() else { return 0 };
+    let _signals = NoSignals::new();
     let errno = Errno::save();
     let number = crate::shield(|| match buffers.files.wants(name) {
         true => {
@@ -291,6 +303,7 @@ pub fn flush_if_due(now: u64) {
 #[cold]
 #[inline(never)]
 fn flush_now(due: u64, now: u64) {
+    let _signals = NoSignals::new();
     let next = now.wrapping_add(FLUSH_TICKS.load(Relaxed)).max(1);
     if is_recording() && NEXT_FLUSH.compare_exchange(due, next, Relaxed, Relaxed).is_ok() {
         crate::shield(|| buffers::get().map(|buffers| buffers.flush(Who::Application)));
@@ -310,13 +323,20 @@ pub fn record(thread: &ThreadState, call: &Call, file: u32) {
 fn record_slowly(thread: &ThreadState, call: &Call, file: u32) {
     let Call { kind, flags, offset, bytes, start, end } = *call;
     let record = Record { kind, flags, file: 0, offset, bytes, start, end, nonblocking: [0; 4] };
-    // The thread may not be cancelled while a block is written.
+    // The thread may not be cancelled while a block is written, nor leave that by a jump.
+    let _signals = NoSignals::new();
     crate::shield(|| buffers::get().map(|buffers| buffers.store(thread, &record, file)));
 }
 
 /// The process ends, or becomes another program: what it has recorded goes to the part.
 pub fn end() {
-    write_out();
+    write_out(true);
+}
+
+/// What the process does from here on cannot be recorded: what it has recorded goes to the part, which does
+/// not say that it has ended.
+pub fn end_early() {
+    write_out(false);
 }
 
 /// So many operations could be kept nowhere: the trace says so.
@@ -326,10 +346,11 @@ pub fn lose(operations: u64) {
     }
 }
 
-fn write_out() {
+fn write_out(has_ended: bool) {
     if !is_recording() {
         return;
     }
+    let _signals = NoSignals::new();
     let errno = Errno::save();
     if let Some(buffers) = buffers::get()
         && let Some(process) = PROCESS.try_lock().as_deref().and_then(Option::as_ref)
@@ -337,7 +358,7 @@ fn write_out() {
         let kept = buffers.write_out(Who::Application, true);
         let mut info = process.info.clone();
         let own = buffers.own_bytes.load(Relaxed) as u64;
-        info.finished = kept;
+        info.finished = kept && has_ended;
         info.operations = buffers.operations();
         info.lost = buffers.lost.load(Relaxed);
         info.overhead_per_op = slot::measure_record();
@@ -364,6 +385,7 @@ pub fn forget(thread: &ThreadState) {
     thread.begin_anew();
     buffers::forget();
     beside::forget();
+    interrupting::forget();
     PID.store(0, Relaxed);
     NEXT_FLUSH.store(0, Relaxed);
 }

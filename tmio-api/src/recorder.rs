@@ -8,7 +8,7 @@ use crate::options::{self, Flush, Options};
 use crate::parts::Part;
 use crate::plan::{self, Plan};
 use crate::record::Record;
-use crate::shield::shield;
+use crate::shield::{NoSignals, shield};
 use crate::state::{self, is_on};
 use crate::system::ProcessIo;
 use crate::thread::ThreadState;
@@ -102,13 +102,14 @@ pub fn record(thread: &ThreadState, record: Record) {
 #[cold]
 #[inline(never)]
 fn record_slowly(thread: &ThreadState, record: &Record) {
-    shield(|| {
-        let Some(buffers) = buffers::get() else { return };
-        let file = buffers.files.lookup(thread, record.file);
-        if file != IGNORED {
-            buffers.store(thread, record, file);
-        }
-    });
+    let Some(buffers) = buffers::get() else { return };
+    let Some(file) = shield(|| buffers.files.lookup(thread, record.file)) else { return };
+    if file == IGNORED || storing::store_in_slot(thread, record, file) {
+        return;
+    }
+    // A handler may not leave by a jump what writes out a full slot.
+    let _signals = NoSignals::new();
+    shield(|| buffers.store(thread, record, file));
 }
 
 /// A file was opened between `start` and `end`.

@@ -42,6 +42,55 @@ impl Drop for NoCancellation {
     }
 }
 
+/// Signals wait until this is dropped. A handler that came in the middle of our own work could leave it by a
+/// jump for good, and what it does would count as ours. Those that a fault of the thread itself raises are
+/// not held back; nor is `SIGXFSZ`, of which who writes takes care. What has come meanwhile is delivered where
+/// this is dropped: nothing of our own may be under way there any more.
+#[derive(Debug)]
+pub struct NoSignals(Option<libc::sigset_t>);
+
+const NOT_HELD_BACK: [c_int; 8] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+    libc::SIGABRT,
+    libc::SIGXFSZ,
+];
+
+impl NoSignals {
+    /// Holds back signals of the calling thread.
+    pub fn new() -> Self {
+        // SAFETY: the sets are initialised by the calls before they are used.
+        unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            let mut old: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&mut set);
+            for signal in NOT_HELD_BACK {
+                libc::sigdelset(&mut set, signal);
+            }
+            Self((libc::pthread_sigmask(libc::SIG_BLOCK, &set, &mut old) == 0).then_some(old))
+        }
+    }
+}
+
+impl Default for NoSignals {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for NoSignals {
+    fn drop(&mut self) {
+        if let Some(old) = &self.0 {
+            // SAFETY: the set is the one that the thread had.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, old, std::ptr::null_mut()) };
+        }
+    }
+}
+
 /// Keeps the application's `errno` over what tmio does, and tells the thread's own calls from the program's.
 pub(crate) struct Errno(i32);
 

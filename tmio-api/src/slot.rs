@@ -12,10 +12,14 @@ use tmio_trace::spool::{
     RATE, RawRecords, SLOT_WORDS, SYNC_WORDS, TickScale,
 };
 
+/// The words that tell about a slot, and those that hold its records.
+pub(crate) type Head = [AtomicU64; SLOT_WORDS];
+pub(crate) type Records = &'static [AtomicU64];
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
-    head: &'static [AtomicU64; SLOT_WORDS],
-    records: &'static [AtomicU64],
+    head: &'static Head,
+    records: Records,
 }
 
 macro_rules! head_words {
@@ -52,6 +56,21 @@ impl Slot {
         let slot = Self { head, records };
         slot.anchor();
         (!records.is_empty()).then_some(slot)
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(head: &'static Head, records: Records) -> Self {
+        Self { head, records }
+    }
+
+    #[inline(always)]
+    pub(crate) fn parts(self) -> (&'static Head, Records) {
+        (self.head, self.records)
+    }
+
+    /// Where the next record goes in the slot of this head.
+    pub(crate) fn place_in(head: &'static Head) -> u64 {
+        Self { head, records: &[] }.published().load(Relaxed)
     }
 
     /// Takes the slot for the thread `id` if nobody has it.

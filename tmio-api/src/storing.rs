@@ -6,9 +6,10 @@
 
 use crate::buffers::{self, BLOCK_MEMORY, Buffers};
 use crate::clock;
+use crate::interrupting;
 use crate::process::Call;
 use crate::record::Record;
-use crate::shield::Errno;
+use crate::shield::{Errno, NoSignals};
 use crate::slot::Slot;
 use crate::system;
 use crate::thread::{self, ThreadState};
@@ -20,22 +21,21 @@ use tmio_trace::{Flags, Metadata, OpKind};
 /// Stores a record where its thread has room for it. `false`: there is none.
 #[inline(always)]
 pub(crate) fn store_in_slot(thread: &ThreadState, record: &Record, file: u32) -> bool {
-    let Some(slot) = thread.slot.get() else { return false };
     let words = record.words(thread, file);
     if record.kind.is_nonblocking() {
-        slot.push(words)
+        thread.in_slot(|slot| slot.push(words))
     } else {
         let [a, b, c, d, e, ..] = words;
-        slot.push::<SYNC_WORDS>([a, b, c, d, e])
+        thread.in_slot(|slot| slot.push::<SYNC_WORDS>([a, b, c, d, e]))
     }
 }
 
 /// The same for a blocking call of another layer than MPI-IO.
 #[inline(always)]
 pub(crate) fn store_call(thread: &ThreadState, call: &Call, file: u32) -> bool {
-    let Some(slot) = thread.slot.get() else { return false };
     let identity = pack_identity(file, call.kind, call.flags, thread.number());
-    slot.push::<SYNC_WORDS>([call.start, call.end, call.offset as u64, call.bytes, identity])
+    let words = [call.start, call.end, call.offset as u64, call.bytes, identity];
+    thread.in_slot(|slot| slot.push::<SYNC_WORDS>(words))
 }
 
 impl Record {
@@ -81,7 +81,7 @@ impl Buffers {
                 *head = [ticks, ticks, 0, length as u64, identity];
             }
             let words = words.get(..SYNC_WORDS + length.div_ceil(8)).unwrap_or_default();
-            if thread.slot.get().is_none_or(|slot| !slot.push_words(words)) {
+            if !thread.in_slot(|slot| slot.push_words(words)) {
                 self.push_slowly(thread, words);
             }
         });
@@ -89,8 +89,16 @@ impl Buffers {
 
     #[cold]
     fn push_slowly(&self, thread: &ThreadState, words: &[u64]) {
+        if thread.is_interrupted() {
+            if !interrupting::keep(words) {
+                self.lost.fetch_add(1, Relaxed);
+            }
+            return;
+        }
+        let _signals = NoSignals::new();
         // Keeps the application's allocator and error number out of it as far as possible.
         let errno = Errno::save();
+        self.take_interrupting();
         let since = words.first().copied().unwrap_or(0);
         let stored = match self.slot_with_room(thread, words.len(), since) {
             Some(slot) => {
@@ -105,10 +113,23 @@ impl Buffers {
         drop(errno);
     }
 
+    /// Stores what signal handlers have kept because they had interrupted somebody.
+    pub(crate) fn take_interrupting(&self) {
+        interrupting::take(|words| {
+            if !self.push_shared(words, words.first().copied().unwrap_or(0)) {
+                self.lost.fetch_add(1, Relaxed);
+            }
+        });
+    }
+
     /// A thread without a slot begins an operation: it gets one now, or is counted among those without, so
     /// that whoever flushes knows that there is something under way.
     #[cold]
     pub(crate) fn begin_without_slot(&self, thread: &ThreadState, ticks: u64) {
+        if thread.is_interrupted() {
+            return;
+        }
+        let _signals = NoSignals::new();
         let errno = Errno::save();
         self.without_slot.enter(thread, ticks);
         if let Some(slot) = self.slot_with_room(thread, ASYNC_WORDS, ticks) {
@@ -119,7 +140,7 @@ impl Buffers {
 
     /// The thread's operation goes on in a slot.
     fn settle(&self, thread: &ThreadState, slot: Slot) {
-        thread.slot.set(Some(slot));
+        thread.set_slot(Some(slot));
         if let Some(since) = thread.homeless_since() {
             slot.begin(since);
             self.without_slot.leave(thread);
@@ -130,7 +151,7 @@ impl Buffers {
     /// threads than slots, or all slots are full and cannot be written out. `since`: when the operation began
     /// that it is for.
     fn slot_with_room(&self, thread: &ThreadState, words: usize, since: u64) -> Option<Slot> {
-        if let Some(own) = thread.slot.get() {
+        if let Some(own) = thread.slot() {
             if own.has_room(words) || self.make_room(&own, since) {
                 return Some(own);
             }
@@ -140,7 +161,7 @@ impl Buffers {
                 self.without_slot.enter(thread, under_way);
                 own.end();
             }
-            thread.slot.set(None);
+            thread.set_slot(None);
             own.release();
         }
         if !system::has_memory(BLOCK_MEMORY) {

@@ -3,10 +3,11 @@
 //! Nothing here has a destructor, so that a thread may end at any time and in any order.
 
 use crate::clock;
-use crate::slot::Slot;
+use crate::slot::{Head, Records, Slot};
 use std::cell::Cell;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU16, AtomicU64};
+use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicU16, AtomicU64, compiler_fence};
 use tmio_trace::spool::TickScale;
 
 /// What one thread remembers, in one line of the cache. Finding it may cost a call (not on x86-64), so
@@ -20,14 +21,23 @@ pub struct ThreadState {
     own_work: Cell<u8>,
     /// Calls of MPI that the thread is in and that are not operations on files, such as `MPI_Init`.
     in_mpi: Cell<u8>,
-    pub(crate) slot: Cell<Option<Slot>>,
+    /// Records of signal handlers in a row that have interrupted the storing of one and the same record …
+    interruptions: Cell<u8>,
+    /// … of which this is the place.
+    interrupted_at: Cell<u16>,
+    /// The thread's slot. While it stores a record there, `free_head` is `None`: a signal handler that comes
+    /// meanwhile keeps its own record elsewhere.
+    free_head: Cell<Option<&'static Head>>,
+    head: Cell<Option<&'static Head>>,
+    records: Cell<MaybeUninit<Records>>,
     /// Number of the thread within its process and one more; 0: it has none yet.
     number: Cell<u16>,
     /// Since when it is in an operation without having a slot; 0: it is not.
     homeless: Cell<u64>,
     /// The file that the thread used last: handle, state of the file table, number.
     last_handle: Cell<usize>,
-    last_changes: Cell<u64>,
+    /// As many bits of it as there is room for.
+    last_changes: Cell<u32>,
     last_number: Cell<u32>,
 }
 
@@ -36,7 +46,7 @@ const _: () = {
     assert!(size_of::<ThreadState>() == 64);
     // SAFETY: null is no reference, so that zeros are the `None` of an option of them; the compiler checks
     // it here.
-    assert!(unsafe { std::mem::zeroed::<Option<Slot>>() }.is_none());
+    assert!(unsafe { std::mem::zeroed::<Option<&'static Head>>() }.is_none());
 };
 
 /// How long a store of a processor may take until all others see it, with a large margin: nanoseconds by
@@ -152,20 +162,71 @@ impl ThreadState {
         self.inside.set(false);
         self.own_work.set(0);
         self.in_mpi.set(0);
-        self.slot.set(None);
+        self.set_slot(None);
+        self.interruptions.set(0);
         self.homeless.set(0);
+    }
+
+    /// Where the thread's records go. `None`: it has no slot, or is storing a record just now.
+    #[inline(always)]
+    pub(crate) fn slot(&self) -> Option<Slot> {
+        let head = self.free_head.get()?;
+        // SAFETY: the records are set before the head, and only together with it.
+        Some(Slot::of(head, unsafe { self.records.get().assume_init() }))
+    }
+
+    pub(crate) fn set_slot(&self, slot: Option<Slot>) {
+        self.free_head.set(None);
+        compiler_fence(SeqCst);
+        let parts = slot.map(Slot::parts);
+        if let Some((_, records)) = parts {
+            self.records.set(MaybeUninit::new(records));
+        }
+        self.interruptions.set(0);
+        self.head.set(parts.map(|(head, _)| head));
+        compiler_fence(SeqCst);
+        self.free_head.set(self.head.get());
+    }
+
+    /// Stores a record in the thread's slot. A signal handler that comes meanwhile finds no slot: it would
+    /// store its record in the same place. `false`: there is no slot, or no room.
+    #[inline(always)]
+    pub(crate) fn in_slot(&self, store: impl FnOnce(Slot) -> bool) -> bool {
+        let Some(slot) = self.slot() else { return false };
+        self.free_head.set(None);
+        compiler_fence(SeqCst);
+        let stored = store(slot);
+        compiler_fence(SeqCst);
+        self.free_head.set(Some(slot.parts().0));
+        stored
+    }
+
+    /// Whether this is a signal handler that has interrupted the thread while it stored a record. If an
+    /// earlier handler has left that by a jump for good, which shows after a while, the answer is no, and the
+    /// thread has no slot any more.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        const NEVER_SO_MANY: u8 = 100;
+        let Some(head) = self.head.get().filter(|_| self.free_head.get().is_none()) else { return false };
+        let at = Slot::place_in(head) as u16;
+        let before = if self.interrupted_at.replace(at) == at { self.interruptions.get() } else { 0 };
+        self.interruptions.set(before.saturating_add(1));
+        if before < NEVER_SO_MANY {
+            return true;
+        }
+        self.set_slot(None);
+        false
     }
 
     /// The number of the file that the thread used last, if that is `handle` and nothing has changed since.
     #[inline(always)]
     pub(crate) fn remembered_file(&self, handle: usize, changes: u64) -> Option<u32> {
-        let same = self.last_handle.get() == handle && self.last_changes.get() == changes;
+        let same = self.last_handle.get() == handle && self.last_changes.get() == changes as u32;
         same.then(|| self.last_number.get())
     }
 
     pub(crate) fn remember_file(&self, handle: usize, changes: u64, number: u32) {
         self.last_handle.set(handle);
-        self.last_changes.set(changes);
+        self.last_changes.set(changes as u32);
         self.last_number.set(number);
     }
 

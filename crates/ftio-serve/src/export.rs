@@ -4,10 +4,11 @@ use crate::alarms::{Refused, http_send};
 use crate::http::metrics_text;
 use crate::ingest::labelled::{Sample, parse_text};
 use crate::service::{Service, now};
+use crate::tick::every;
 use crate::viewer::Viewer;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// How often.
 const EVERY: Duration = Duration::from_secs(15);
@@ -21,13 +22,7 @@ const HEADERS: &str = "Content-Type: application/x-protobuf\r\nContent-Encoding:
 /// Write until told to stop.
 pub fn run(service: &Service, url: &str, stop: &AtomicBool) {
     let mut waiting: VecDeque<Vec<u8>> = VecDeque::new();
-    let mut last: Option<Instant> = None;
-    while !stop.load(Relaxed) {
-        if last.is_some_and(|last| last.elapsed() < EVERY) {
-            std::thread::sleep(Duration::from_millis(100));
-            continue;
-        }
-        last = Some(Instant::now());
+    every(EVERY, stop, || {
         match metrics_text(service, &Viewer::ALL, None) {
             Ok(text) => waiting.extend(requests(&text, now())),
             Err(error) => service.stats.problem("metrics", Some(error.to_string())),
@@ -49,14 +44,14 @@ pub fn run(service: &Service, url: &str, stop: &AtomicBool) {
             }
         }
         service.stats.problem(url, problem);
-    }
+    });
 }
 
 /// The requests that carry what `/metrics` says at a time (seconds since 1970).
 pub fn requests(text: &str, time: f64) -> Vec<Vec<u8>> {
     let mut samples = parse_text(text, time);
     for sample in &mut samples {
-        sample.labels.entry("job".into()).or_insert_with(|| "ftio".into());
+        sample.label_if_absent("job", "ftio");
     }
     samples.chunks(AT_ONCE).map(|some| pack(&write_request(some))).collect()
 }
@@ -67,7 +62,7 @@ fn write_request(samples: &[Sample]) -> Vec<u8> {
     for sample in samples {
         let mut series = Vec::new();
         // Prometheus wants them in this order.
-        for (name, value) in &sample.labels {
+        for (name, value) in sample.labels.iter() {
             let mut label = Vec::new();
             field(&mut label, 1, name.as_bytes());
             field(&mut label, 2, value.as_bytes());

@@ -31,6 +31,8 @@ pub struct LiveJob {
     pub heard: Instant,
     /// Whether its times are those of our clock: values came without any.
     pub by_our_clock: bool,
+    /// When it began by its own word, in seconds since 1970; 0 if it does not say.
+    pub said_start: u64,
     /// Job time of the last byte.
     last_bytes: f64,
     /// Up to which job time everything is known.
@@ -55,6 +57,7 @@ impl LiveJob {
             last: now,
             heard: Instant::now(),
             by_our_clock: false,
+            said_start: 0,
             last_bytes: 0.0,
             known: 0.0,
             detection: None,

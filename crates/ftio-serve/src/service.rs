@@ -10,6 +10,7 @@ use crate::series::{Series, SeriesFiles};
 use crate::stats::Stats;
 use crate::store::{JobFilter, JobRow, Lock, Store, claim, is_damaged};
 use crate::viewer::Viewer;
+use hyper::body::Bytes;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -42,20 +43,28 @@ pub fn now() -> f64 {
 }
 
 /// What watchers of the page are told.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Event {
     pub id: u64,
     pub name: &'static str,
     pub about: About,
+    /// The text as those see it who see everything, and as each user does: made once, however many watch.
+    pub made: Mutex<HashMap<(bool, Option<u32>), Bytes>>,
 }
 
-/// What an event is about. The text is made once, however many watch.
+impl Event {
+    pub fn new(id: u64, name: &'static str, about: About) -> Self {
+        Event { id, name, about, made: Mutex::default() }
+    }
+}
+
+/// What an event is about.
 #[derive(Clone, Debug)]
 pub enum About {
     /// One job, or none: for its owner, and those who see everything.
     One { owner: Option<u32>, text: String },
-    /// All running jobs, each with its owner; and the whole for those who see everything.
-    Jobs { time: f64, jobs: Vec<(Option<u32>, String)>, whole: String },
+    /// All running jobs, each with its owner.
+    Jobs { time: f64, jobs: Vec<(Option<u32>, String)> },
 }
 
 /// An application, and the user whose runs count; `None`: those of everybody.
@@ -106,8 +115,8 @@ const MOST_MODELS: usize = 256;
 pub const MOST_TOLD: usize = 300;
 /// Room for the bodies of all requests together, in KiB.
 const ALL_BODIES: usize = 96 << 10;
-/// Events that a slow watcher may be behind.
-const EVENTS: usize = 256;
+/// Events that a slow watcher may be behind: they stay in memory for it.
+const EVENTS: usize = 32;
 
 impl Service {
     /// Open the data, and bring back the jobs that were running.
@@ -244,14 +253,13 @@ impl Service {
 
     /// Tell those who watch what runs.
     pub fn tell_jobs(&self, time: f64, jobs: Vec<(Option<u32>, String)>) {
-        let whole = listed(time, jobs.iter().take(MOST_TOLD).map(|(_, job)| job.as_str()));
-        self.send("jobs", About::Jobs { time, jobs, whole });
+        self.send("jobs", About::Jobs { time, jobs });
     }
 
     fn send(&self, name: &'static str, about: About) {
         let id = self.stats.events.add(1);
         // Nobody may be there.
-        let _ = self.events.send(Arc::new(Event { id, name, about }));
+        let _ = self.events.send(Arc::new(Event::new(id, name, about)));
     }
 
     /// Put what was pushed in the last second on disk.

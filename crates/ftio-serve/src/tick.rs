@@ -7,7 +7,7 @@ use crate::live::LiveJob;
 use crate::service::{Service, now};
 use crate::store::PredictionRow;
 use ftio_core::detect::detection::Detection;
-use serde_json::json;
+use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -67,6 +67,19 @@ pub fn run(service: &Service, stop: &AtomicBool) {
     }
 }
 
+/// Do something again and again, with such a pause in between, until told to stop.
+pub fn every(pause: Duration, stop: &AtomicBool, mut work: impl FnMut()) {
+    let mut last: Option<Instant> = None;
+    while !stop.load(Relaxed) {
+        if last.is_some_and(|last| last.elapsed() < pause) {
+            std::thread::sleep(Duration::from_millis(100).min(pause));
+            continue;
+        }
+        last = Some(Instant::now());
+        work();
+    }
+}
+
 /// A pushed job that says nothing any more has ended somehow.
 fn end_silent(service: &Service) {
     let longest = service.config.silence;
@@ -121,40 +134,60 @@ fn tell(service: &Service) {
         return;
     }
     let time = now();
-    let mut jobs: Vec<(f64, Option<u32>, String)> = {
-        let running = service.running();
-        running
-            .jobs
-            .values()
-            .map(|job| (job.rate(time), job.row.owner, brief(job, time).to_string()))
-            .collect()
-    };
+    let mut jobs: Vec<Brief> = service.running().jobs.values().map(|job| Brief::of(job, time)).collect();
     // Those that move most come first: there may be too many to be shown.
-    jobs.sort_by(|a, b| b.0.total_cmp(&a.0));
-    service.tell_jobs(time, jobs.into_iter().map(|(_, owner, job)| (owner, job)).collect());
+    jobs.sort_by(|a, b| b.rate.total_cmp(&a.rate));
+    let text = |job: Brief| (job.owner, serde_json::to_string(&job).unwrap_or_default());
+    service.tell_jobs(time, jobs.into_iter().map(text).collect());
 }
 
 /// A running job in a few numbers.
-pub fn brief(job: &LiveJob, time: f64) -> serde_json::Value {
-    let next = job.detection.as_ref().and_then(|found| found.next_phase);
-    json!({
-        "id": job.row.id,
-        "jobid": job.row.desc.jobid,
-        "origin": job.row.origin,
-        "app": job.row.app,
-        "size": job.row.desc.size,
-        "start": job.row.start,
-        "rate": job.rate(time),
-        "written_bytes": job.row.written_bytes,
-        "read_bytes": job.row.read_bytes,
-        "period": job.detection.as_ref().and_then(|found| found.period),
-        "confidence": job.detection.as_ref().map(|found| found.confidence),
-        "next_start": next.map(|next| job.row.start + next.start),
-        "next_end": next.map(|next| job.row.start + next.end),
-        "next_bytes": next.map(|next| next.bytes),
-        "lag": time - job.last,
-        "spark": job.spark(time, SPARK),
-    })
+#[derive(Clone, Debug, Serialize)]
+pub struct Brief {
+    #[serde(skip)]
+    pub owner: Option<u32>,
+    id: i64,
+    jobid: String,
+    origin: Origin,
+    app: String,
+    size: i64,
+    start: f64,
+    rate: f64,
+    written_bytes: f64,
+    read_bytes: f64,
+    period: Option<f64>,
+    confidence: Option<f64>,
+    next_start: Option<f64>,
+    next_end: Option<f64>,
+    next_bytes: Option<u64>,
+    lag: f64,
+    spark: Vec<f64>,
+}
+
+impl Brief {
+    pub fn of(job: &LiveJob, time: f64) -> Self {
+        let found = job.detection.as_ref();
+        let next = found.and_then(|found| found.next_phase);
+        Brief {
+            owner: job.row.owner,
+            id: job.row.id,
+            jobid: job.row.desc.jobid.clone(),
+            origin: job.row.origin,
+            app: job.row.app.clone(),
+            size: job.row.desc.size,
+            start: job.row.start,
+            rate: job.rate(time),
+            written_bytes: job.row.written_bytes,
+            read_bytes: job.row.read_bytes,
+            period: found.and_then(|found| found.period),
+            confidence: found.map(|found| found.confidence),
+            next_start: next.map(|next| job.row.start + next.start),
+            next_end: next.map(|next| job.row.start + next.end),
+            next_bytes: next.map(|next| next.bytes),
+            lag: time - job.last,
+            spark: job.spark(time, SPARK),
+        }
+    }
 }
 
 /// Look at the period of jobs whose phase has ended, until told to stop.

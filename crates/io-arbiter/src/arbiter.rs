@@ -63,6 +63,8 @@ pub struct Arbiter {
     /// Priorities that others have found, by job.
     told: HashMap<String, Priority>,
     facts: BTreeMap<SetKey, SetFacts>,
+    /// What the jobs of a set have in common may have changed.
+    stale: bool,
     times: VirtualTime,
     width: Width,
     waits: Waits,
@@ -106,6 +108,7 @@ impl Arbiter {
             next_job: 0,
             told: HashMap::new(),
             facts: BTreeMap::new(),
+            stale: false,
             times: VirtualTime::default(),
             width: Width::new(),
             waits: Waits::default(),
@@ -217,6 +220,9 @@ impl Arbiter {
 
     /// Somebody who knows its period says what priority a job has; `None`: nobody does any more.
     pub fn tell_priority(&mut self, now: f64, job: &str, priority: Option<Priority>) {
+        if self.told.get(job).copied() == priority {
+            return;
+        }
         match priority {
             Some(priority) => self.told.insert(job.to_owned(), priority),
             None => self.told.remove(job),
@@ -226,6 +232,11 @@ impl Arbiter {
             one.classify(now, &self.settings);
             self.dirty = true;
         }
+    }
+
+    /// The names of all jobs, once each.
+    pub fn names(&self) -> BTreeSet<String> {
+        self.jobs.values().map(|job| job.name.clone()).collect()
     }
 
     /// What is to be sent, in this order.
@@ -261,6 +272,9 @@ impl Arbiter {
         if now >= self.next_tick {
             self.next_tick = now + TICK;
             self.tick(now);
+        }
+        if std::mem::take(&mut self.stale) {
+            self.compare();
         }
         let over = self.slices().any(|end| end <= now);
         if self.dirty || (over && now >= self.decided + PAUSE) {

@@ -51,6 +51,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod alternatives;
 mod assess;
 mod basis;
 mod compat;

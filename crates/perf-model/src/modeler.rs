@@ -161,9 +161,13 @@ fn one(
             let outcome = match (points.dimensions, options.modeler, basis) {
                 (1, Modeler::Segmented, _) => statistical::segmented(points, space, shrinking),
                 (1, _, Some(basis)) => {
-                    statistical::single_on(points, basis, shrinking, noise::known_kind(points))
+                    let one = statistical::single_on(points, basis, shrinking, noise::known_kind(points));
+                    statistical::with_second_term(points, space, shrinking, one)
                 }
-                (1, ..) => statistical::single(points, space, shrinking),
+                (1, ..) => {
+                    let one = statistical::single(points, space, shrinking);
+                    statistical::with_second_term(points, space, shrinking, one)
+                }
                 _ => statistical::multi(points, space, shrinking),
             };
             assess::statistical(set, points, outcome, absent)

@@ -6,10 +6,12 @@
 //! the distribution is their mixture, weighted by plausibility: this is what makes an interval far from the
 //! measured points as wide as it should be. Beyond the measured range, what the formula would have missed
 //! there had it been fitted to the smaller scales only is added for each doubling: real programs seldom keep
-//! to one formula.
+//! to one formula. So is what scatter can hide, and the mixture has more in it than the formulas that a model
+//! is chosen from (see [`crate::alternatives`]).
 
 use serde::Serialize;
 
+use crate::alternatives;
 use crate::assess::{parts, weighted_fit};
 use crate::dense::Fit;
 use crate::error::{Error, Result};
@@ -19,6 +21,13 @@ use crate::noise::NoiseKind;
 use crate::points::Points;
 use crate::statistical::Scaled;
 use crate::student;
+
+/// A deviation from the formula that scatter can hide grows by this many times the scatter of a run for each
+/// doubling beyond the measured range …
+const HIDDEN: f64 = 1.5;
+/// … and by this share of the value at most. With more measurements than a few less is hidden.
+const MOST_HIDDEN: f64 = 0.06;
+const FEW: f64 = 6.0;
 
 /// What an interval is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,6 +78,8 @@ struct Part {
     run: f64,
     /// Scale of a point: `None` if it is the value.
     scale: Option<f64>,
+    /// The parameter beyond which a curve saturates: it counts as p / (1 + p / limit).
+    limit: Option<f64>,
     /// The measured range of each parameter.
     ranges: Vec<(f64, f64)>,
     /// Relative deviation for each doubling beyond the range.
@@ -105,11 +116,16 @@ impl Model {
             .map(|(formula, points)| {
                 if alone {
                     let parts = self.alternatives.iter();
+                    let others = alternatives::beyond(self);
                     parts
-                        .filter_map(|other| Part::new(&other.formula, other.weight, points, self.kind))
+                        .map(|other| (&other.formula, other.weight, None))
+                        .chain(others.iter().map(|other| (&other.formula, other.weight, other.limit)))
+                        .filter_map(|(formula, weight, limit)| {
+                            Part::new(formula, weight, limit, points, self.kind)
+                        })
                         .collect()
                 } else {
-                    Part::new(formula, 1.0, points, self.kind).into_iter().collect()
+                    Part::new(formula, 1.0, None, points, self.kind).into_iter().collect()
                 }
             })
             .collect();
@@ -178,7 +194,14 @@ struct Component {
 }
 
 impl Part {
-    fn new(formula: &Formula, weight: f64, points: &Points, kind: NoiseKind) -> Option<Part> {
+    fn new(
+        formula: &Formula,
+        weight: f64,
+        limit: Option<f64>,
+        measured: &Points,
+        kind: NoiseKind,
+    ) -> Option<Part> {
+        let points = &limited(measured, limit);
         let kind = if formula.terms.is_empty() { NoiseKind::Absolute } else { kind };
         let (_, fit) = weighted_fit(formula, points, kind)?;
         let k = formula.terms.len() + 1;
@@ -200,9 +223,13 @@ impl Part {
             NoiseKind::Relative => None,
             NoiseKind::Absolute => scaled.scale.first().copied(),
         };
-        let drift = drift(formula, points, kind, run);
-        let ranges = points.ranges();
-        Some(Part { formula: formula.clone(), weight, fit, degrees, variance, run, scale, ranges, drift })
+        let mean = points.values.iter().map(|value| value.abs()).sum::<f64>() / points.len() as f64;
+        let scatter = run.sqrt() * scale.map_or(1.0, |scale| if mean > 0.0 { scale / mean } else { 0.0 });
+        // The more was measured, the less can hide.
+        let hidden = HIDDEN * scatter * (FEW / (points.len() as f64 + believed.degrees)).sqrt().min(1.0);
+        let drift = drift(formula, points, measured, kind, run).hypot(hidden.min(MOST_HIDDEN));
+        let (formula, ranges) = (formula.clone(), measured.ranges());
+        Some(Part { formula, weight, fit, degrees, variance, run, scale, limit, ranges, drift })
     }
 
     /// How many doublings a point lies beyond what was measured, in the parameter where that is most.
@@ -216,9 +243,10 @@ impl Part {
     }
 
     fn at(&self, point: &[f64], target: Target) -> Component {
-        let centre = self.formula.evaluate(point);
+        let curved: Vec<f64> = point.iter().map(|p| alternatives::limit(*p, self.limit)).collect();
+        let centre = self.formula.evaluate(&curved);
         let mut row = vec![1.0];
-        row.extend(self.formula.terms.iter().map(|term| term.basis(point)));
+        row.extend(self.formula.terms.iter().map(|term| term.basis(&curved)));
         let scale = self.scale.unwrap_or(centre.abs());
         let mut variance = self.variance * self.fit.leverage(&row);
         if target == Target::Run {
@@ -229,10 +257,17 @@ impl Part {
     }
 }
 
+/// Points as a curve with that limit sees them.
+fn limited(points: &Points, limit: Option<f64>) -> Points {
+    let mut points = points.clone();
+    points.coordinates.iter_mut().for_each(|p| *p = alternatives::limit(*p, limit));
+    points
+}
+
 /// How much more a formula has been wrong beyond what it was fitted to than runs scatter: it is fitted to the
 /// smaller scales only and asked for the larger ones that are known. The result is the relative deviation for
 /// each doubling.
-fn drift(formula: &Formula, points: &Points, kind: NoiseKind, run: f64) -> f64 {
+fn drift(formula: &Formula, points: &Points, measured: &Points, kind: NoiseKind, run: f64) -> f64 {
     let k = formula.terms.len() + 1;
     let fewest = (k + 2).max(points.len() / 2);
     if points.dimensions != 1 || points.len() <= fewest {
@@ -243,13 +278,13 @@ fn drift(formula: &Formula, points: &Points, kind: NoiseKind, run: f64) -> f64 {
     for kept in fewest..points.len() {
         let known = points.select(order[..kept].iter().copied());
         let Some((_, fit)) = weighted_fit(formula, &known, kind) else { continue };
-        let largest = known.point(kept - 1)[0];
+        let largest = measured.point(order[kept - 1])[0];
         for index in &order[kept..] {
             let (point, value) = (points.point(*index), points.values[*index]);
             let rows = std::iter::once(1.0).chain(formula.terms.iter().map(|term| term.basis(point)));
             let predicted: f64 =
                 rows.zip(&fit.coefficients).map(|(row, coefficient)| row * coefficient).sum();
-            let doublings = (point[0] / largest).log2();
+            let doublings = (measured.point(*index)[0] / largest).log2();
             // A deviation above the whole value says no more than that.
             let error = ((value - predicted) / predicted.abs().max(value.abs())).clamp(-1.0, 1.0);
             if error.is_finite() && doublings > 0.0 && doublings.is_finite() {

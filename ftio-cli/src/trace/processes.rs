@@ -18,7 +18,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tmio_trace::reader::is_trace_start;
 use tmio_trace::recover::Remains;
 
@@ -129,12 +129,44 @@ impl Run {
         let taken = self.path.exists() && identity(&self.path) != self.before;
         let place = if taken { free_place(&self.path) } else { self.path.clone() };
         recover::write(&remains, &place)?;
+        if self.goes_on() {
+            // The parts are read as long as they are there, and a daemon may still add to them.
+            let place = printable(&place.to_string_lossy()).into_owned();
+            complain(Severity::Note, &format!("processes run still: {place} may grow, and its parts stay"));
+            return Ok(());
+        }
         // The spools of killed processes are in it now.
         remains.remove(false).with_context(|| remains.parts.display().to_string())?;
         if std::io::stderr().is_terminal() {
             complain(Severity::Note, &format!("the trace is {}", printable(&place.to_string_lossy())));
         }
         Ok(())
+    }
+}
+
+impl Run {
+    /// Whether processes of the run are there still, such as daemons that have not done enough yet to have a
+    /// part. Servers that end with their client get a moment for it.
+    fn goes_on(&self) -> bool {
+        let begin = format!("TMIO_RUN={:016x}:", self.number);
+        let is_member = |directory: &Path| {
+            fs::read(directory.join("environ")).is_ok_and(|text| {
+                text.split(|&byte| byte == 0).any(|word| word.starts_with(begin.as_bytes()))
+            })
+        };
+        let any = || {
+            let Ok(processes) = fs::read_dir("/proc") else { return false };
+            processes.flatten().any(|process| {
+                process.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit())
+                    && is_member(&process.path())
+            })
+        };
+        (0..30).all(|_| {
+            any() && {
+                std::thread::sleep(Duration::from_millis(10));
+                true
+            }
+        })
     }
 }
 

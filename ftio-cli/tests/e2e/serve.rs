@@ -32,19 +32,7 @@ impl Server {
     }
 
     fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: \
-             application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            self.address,
-            body.len()
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+        ask(&self.address, method, path, body).expect("an answer")
     }
 
     fn push(&self, value: &Value) {
@@ -63,6 +51,23 @@ impl Server {
             std::thread::sleep(Duration::from_millis(100));
         }
     }
+}
+
+/// Status and body; `None`: there is no server any more.
+fn ask(address: &str, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: \
+         application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    // It may answer and close before it has read all.
+    let _ = stream.write_all(request.as_bytes());
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let answer = String::from_utf8_lossy(&answer);
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
 }
 
 impl Drop for Server {
@@ -123,6 +128,79 @@ fn an_agent_tells_of_its_node() {
     let counters = job["counters"].as_array().unwrap();
     let memory = counters.iter().find(|one| one["name"] == "node_memory_total_bytes").unwrap();
     assert!(memory["ctype"]["Gauge"]["max"].as_f64().unwrap() > 1e6, "{memory}");
+}
+
+/// The value of a metric of the service itself.
+fn metric(server: &Server, name: &str) -> f64 {
+    let text = server.ask("GET", "/metrics", "").1;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {name}: {text}")).parse().unwrap()
+}
+
+/// Killed (SIGKILL) five times while values come: what was on disk is there, nothing is there twice, and no
+/// job that has ended is lost. scripts/serve-test does it a hundred times.
+#[test]
+fn killed_again_and_again_it_loses_nothing_that_was_stored() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut sum, mut safe, mut ended) = (0u64, 0u64, Vec::new());
+    let mut busy_sent = 0u64;
+    for round in 0..=5 {
+        let server = Server::start(dir.path(), &["--data", "d"]);
+        let jobs: Value = serde_json::from_str(&server.ask("GET", "/api/v1/jobs?limit=500", "").1).unwrap();
+        let jobs = jobs["jobs"].as_array().unwrap();
+        let of = |name: &str| jobs.iter().filter(|job| job["jobid"] == name).collect::<Vec<_>>();
+        for name in &ended {
+            let found = of(name);
+            assert!(found.len() == 1 && found[0]["state"] == "finished", "round {round}: {name}: {found:?}");
+        }
+        if round > 0 {
+            for (name, least, most) in [("long", safe, sum), ("busy", 0, busy_sent)] {
+                let found = of(name);
+                assert!(
+                    found.len() == 1 && found[0]["state"] == "running",
+                    "round {round}: {name}: {found:?}"
+                );
+                let written = found[0]["written_bytes"].as_f64().unwrap() as u64;
+                assert!((least..=most).contains(&written), "{name}: {written} of {least}..={most}");
+            }
+        }
+        let mut step = |server: &Server| {
+            sum += 1000;
+            server.push(&json!({"job": {"jobid": "long", "size": 4}, "metrics": {"written_bytes": sum}}));
+            sum
+        };
+        safe = step(&server);
+        // A journal that has grown twice since then holds it: the second time it began after the first.
+        for _ in 0..2 {
+            let before = metric(&server, "ftio_journal_bytes_total");
+            let begun = Instant::now();
+            while metric(&server, "ftio_journal_bytes_total") <= before {
+                assert!(begun.elapsed() < Duration::from_secs(60), "the journal is not written");
+                step(&server);
+            }
+        }
+        let name = format!("short{round}");
+        server
+            .push(&json!({"job": {"jobid": name, "size": 2}, "metrics": {"written_bytes": 1}, "end": true}));
+        ended.push(name);
+        // Killed while somebody pushes.
+        let address = server.address.clone();
+        let first = busy_sent;
+        let pusher = std::thread::spawn(move || {
+            let mut sent = first;
+            loop {
+                sent += 1;
+                let push = json!({"job": {"jobid": "busy"}, "metrics": {"written_bytes": sent}}).to_string();
+                if ask(&address, "POST", "/api/v1/push", &push).is_none() {
+                    return sent;
+                }
+            }
+        });
+        let all = |jobs: &Value| jobs["jobs"].as_array().is_some_and(|all| all.len() == 2);
+        server.wait("/api/v1/running", all);
+        drop(server);
+        busy_sent = pusher.join().unwrap();
+    }
 }
 
 fn seconds_now() -> u64 {

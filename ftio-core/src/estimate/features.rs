@@ -34,6 +34,10 @@ const EVEN_PHASES: f64 = 4.0;
 const SHORT: f64 = 0.1;
 const LONG: f64 = 0.3;
 
+/// At these shares of the period the autocorrelation of a wave is low. What wanders at random remembers less
+/// and less: its autocorrelation is higher there than one period later.
+const BETWEEN: [f64; 3] = [0.35, 0.5, 0.65];
+
 /// A hypothesis with its features, in the order of [`WEIGHTS`](crate::estimate::weights::WEIGHTS).
 #[derive(Clone, Debug)]
 pub struct Described {
@@ -150,6 +154,7 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             0.0,
             0.0,
             0.0,
+            0.0,
         ];
         out.push(Described { hypothesis: one, features, cover, correlation, duty, uneven_volume: uneven });
     }
@@ -181,18 +186,39 @@ fn log_rating(one: &Hypothesis, marked: &Marked, uneven: f64) -> f64 {
     (1e-3 + rating(marked.list.octaves.min(4.0), one.members.len() as f64, irregularity)).ln()
 }
 
+/// How much higher the autocorrelation is after one period than before it is over.
+fn rebound(correlation: &Correlation, period: f64) -> f64 {
+    let between = BETWEEN.iter().map(|share| correlation.at(share * period));
+    correlation.at(period) - between.fold(1.0, f64::min)
+}
+
+/// What the spectrum's own hypotheses are described by.
+#[derive(Clone, Copy, Debug)]
+pub struct Spectrum<'a> {
+    /// The power of each frequency.
+    pub powers: &'a Powers,
+    /// The autocorrelation.
+    pub correlation: &'a Correlation,
+    /// Seconds between samples.
+    pub sampled: f64,
+    /// Seconds in all.
+    pub duration: f64,
+}
+
 /// The features of the spectrum's own hypotheses: all others are 0 there.
-pub fn describe_waves(waves: Vec<Wave>, powers: &Powers, sampled: f64, duration: f64) -> Vec<Described> {
+pub fn describe_waves(waves: Vec<Wave>, spectrum: &Spectrum<'_>) -> Vec<Described> {
+    let Spectrum { powers, correlation, sampled, duration } = *spectrum;
     let described = |wave: Wave| {
         let period = wave.hypothesis.period;
         let mut features = [0.0; FEATURES];
-        features[FEATURES - 6..].copy_from_slice(&[
+        features[FEATURES - 7..].copy_from_slice(&[
             1.0,
             wave.z.log2(),
             powers.of_comb(period, sampled).sqrt(),
             (duration / period).log2().min(6.0),
             (wave.z / wave.rival.max(1.0)).log2().clamp(-2.0, 4.0),
             powers.above_neighbours(period).clamp(0.0, 6.0),
+            rebound(correlation, period).clamp(-0.5, 1.0),
         ]);
         Described {
             hypothesis: wave.hypothesis,
@@ -204,4 +230,30 @@ pub fn describe_waves(waves: Vec<Wave>, powers: &Powers, sampled: f64, duration:
         }
     };
     waves.into_iter().map(described).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::TAU;
+
+    #[test]
+    fn a_wave_comes_back_and_what_wanders_does_not() {
+        let mut random = seeded_random::Random::new(11);
+        let mut mean_rebound = |height: f64| {
+            let mut value = 0.0;
+            let mut rebound_of = |_| {
+                let samples = (0..2000).map(|i| {
+                    value = 0.99 * value + random.unit() - 0.5;
+                    100.0 + value + height * (TAU * f64::from(i) / 200.0).cos()
+                });
+                let samples = samples.collect();
+                let signal = Signal { start: 0, bin: 1_000_000_000, samples, abstraction_error: 0.0 };
+                rebound(&Correlation::of(&signal), 200.0)
+            };
+            (0..20).map(&mut rebound_of).sum::<f64>() / 20.0
+        };
+        let (wandering, wave) = (mean_rebound(0.0), mean_rebound(8.0));
+        assert!(wandering < 0.3 && wave > 1.0, "{wandering} {wave}");
+    }
 }

@@ -43,9 +43,10 @@ use crate::spectral::SpectralResult;
 pub use crate::estimate::result::{Estimate, FirstPhase, PeriodOf};
 pub use crate::estimate::view::Given;
 
-/// At most this many huge transfers are left out, and beside several of them a rhythm has at least so many
-/// phases.
+/// At most this many huge transfers are left out. A rhythm beside one of them has at least so many phases, and
+/// beside several, so many: every further look at what is left may find something by chance.
 const MOST_HUGE: usize = 4;
+const LEAST_BESIDE_ONE: usize = 4;
 const LEAST_BESIDE: usize = 6;
 
 /// A first phase this many times as long, or as large, as the others is told apart.
@@ -85,12 +86,17 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
 
 /// Huge transfers may hide what comes before or after them: a job reads its input, then a restart file. The
 /// signal without the largest, the two largest and so on, if there is a rhythm in it: one of a good number of
-/// phases where several were left out.
+/// phases where several were left out. A line of the spectrum alone is no such rhythm: what was cut out
+/// leaves lines of its own, and the largest swell of a load that wanders is no transfer.
 fn beside_huge_transfers(view: &View) -> Option<View> {
     let mut rest = view.without_huge_transfer()?;
     for left_out in 1..=MOST_HUGE {
         let best = rest.posterior.candidates.first().filter(|best| best.probability >= ANSWER);
-        let enough = |best: &Candidate| left_out == 1 || best.best.hypothesis.members.len() >= LEAST_BESIDE;
+        let enough = |best: &Candidate| {
+            let one = &best.best.hypothesis;
+            let least = if left_out == 1 { LEAST_BESIDE_ONE } else { LEAST_BESIDE };
+            one.form != Form::Line && one.members.len() >= least
+        };
         if best.is_some_and(enough) {
             return Some(rest);
         }

@@ -2,7 +2,7 @@
 
 use crate::estimate::beats::without_beats;
 use crate::estimate::correlation::Correlation;
-use crate::estimate::features::{Described, Signs, describe, describe_waves};
+use crate::estimate::features::{Described, Signs, Spectrum, describe, describe_waves};
 use crate::estimate::hypotheses::line::waves;
 use crate::estimate::hypotheses::{Form, Hypothesis, Marked, Setting, hypotheses};
 use crate::estimate::lines::{Line, Powers, refined};
@@ -95,7 +95,8 @@ impl View {
         if let Some(sampled) = given.sampled {
             let mut found = waves(&lists, &lines, sampled, duration);
             found.retain(|wave| (given.periods.0..=given.periods.1).contains(&wave.hypothesis.period));
-            pool.extend(describe_waves(found, &powers, sampled, duration));
+            let spectrum = Spectrum { powers: &powers, correlation: &correlation, sampled, duration };
+            pool.extend(describe_waves(found, &spectrum));
             pool = without_beats(pool, sampled, exactness);
         }
         let posterior = posterior(pool.clone());

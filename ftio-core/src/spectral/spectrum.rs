@@ -193,21 +193,36 @@ impl Wave {
     }
 }
 
-/// Σ_n (x_n − mean) · e^(−2πi·ν·n) at ν cycles per sample, by a rotating phasor that is renewed now and then.
+/// Σ_n (x_n − mean) · e^(−2πi·ν·n) at ν cycles per sample, by rotating phasors that are renewed now and then:
+/// several at once, so that the processor need not wait for one rotation before it begins the next.
 pub fn fourier_at(samples: &[f64], cycles_per_sample: f64) -> Complex64 {
+    const LANES: usize = 4;
     let mean = samples.iter().sum::<f64>() / samples.len().max(1) as f64;
-    let turn = Complex64::from_polar(1.0, -TAU * cycles_per_sample);
-    let mut sum = Complex64::default();
+    let phasor = |n: usize| {
+        // Taken modulo one turn before it is multiplied by 2π.
+        Complex64::from_polar(1.0, -TAU * (cycles_per_sample * n as f64).fract())
+    };
+    let turn = phasor(LANES);
+    let (mut real, mut imaginary) = ([0.0; LANES], [0.0; LANES]);
     for (block, chunk) in samples.chunks(256).enumerate() {
-        // The phase of the block's first sample, taken modulo one turn before it is multiplied by 2π.
-        let cycles = (cycles_per_sample * (block * 256) as f64).fract();
-        let mut phasor = Complex64::from_polar(1.0, -TAU * cycles);
-        for &x in chunk {
-            sum += phasor * (x - mean);
-            phasor *= turn;
+        let first: [Complex64; LANES] = std::array::from_fn(|lane| phasor(block * 256 + lane));
+        let (mut cosines, mut sines) = (first.map(|phasor| phasor.re), first.map(|phasor| phasor.im));
+        let (whole, rest) = chunk.as_chunks::<LANES>();
+        for samples in whole {
+            for lane in 0..LANES {
+                let (cosine, sine, x) = (cosines[lane], sines[lane], samples[lane] - mean);
+                real[lane] += cosine * x;
+                imaginary[lane] += sine * x;
+                cosines[lane] = cosine * turn.re - sine * turn.im;
+                sines[lane] = cosine * turn.im + sine * turn.re;
+            }
+        }
+        for (lane, x) in rest.iter().enumerate() {
+            real[lane] += cosines[lane] * (x - mean);
+            imaginary[lane] += sines[lane] * (x - mean);
         }
     }
-    sum
+    Complex64::new(real.iter().sum(), imaginary.iter().sum())
 }
 
 fn normalise(values: &mut [f64]) {

@@ -43,5 +43,6 @@ mod traps;
 mod trouble;
 mod untrusted;
 mod unusual;
+mod unusual_posix;
 mod unwritable;
 mod workload_truth;

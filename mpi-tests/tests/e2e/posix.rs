@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// A command under `ftio trace`, in the directory of the program's files.
-fn trace(scratch: &Scratch, words: &[&str]) -> Outcome {
+pub fn trace(scratch: &Scratch, words: &[&str]) -> Outcome {
     let mut command = Command::new(ftio());
     command.args(["trace", "-o"]).arg(scratch.trace()).arg("--library").arg(libtmio()).arg("--").args(words);
     command.current_dir(scratch.data()).env("TMIO_SPOOL", scratch.spool());
@@ -21,9 +21,9 @@ fn trace(scratch: &Scratch, words: &[&str]) -> Outcome {
 }
 
 /// By layer and name within the program's directory: bytes read and written.
-type Files = BTreeMap<(String, String), (u64, u64)>;
+pub type Files = BTreeMap<(String, String), (u64, u64)>;
 
-fn files(scratch: &Scratch, info: &Value) -> Files {
+pub fn files(scratch: &Scratch, info: &Value) -> Files {
     let data = scratch.data().canonicalize().unwrap();
     let mut files = Files::new();
     for file in info["files"].as_array().unwrap() {
@@ -41,7 +41,7 @@ fn files(scratch: &Scratch, info: &Value) -> Files {
 }
 
 /// A trace of a command that succeeds, leaves nothing else behind, and says nothing more than without us.
-fn traced(words: &[&str]) -> (Scratch, Outcome, Value) {
+pub fn traced(words: &[&str]) -> (Scratch, Outcome, Value) {
     let scratch = Scratch::new();
     let outcome = trace(&scratch, words);
     assert!(outcome.success() && outcome.stderr.is_empty(), "{words:?}: {outcome:?}");
@@ -52,7 +52,7 @@ fn traced(words: &[&str]) -> (Scratch, Outcome, Value) {
 }
 
 /// A program of `programs/` that uses no MPI.
-fn compiled(name: &str) -> Option<PathBuf> {
+pub fn compiled(name: &str) -> Option<PathBuf> {
     let directory = target_directory().join("mpi-tests");
     fs::create_dir_all(&directory).unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(format!("{name}.c"));

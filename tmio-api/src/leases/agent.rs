@@ -180,7 +180,12 @@ impl Agent {
                 Some(link) => link.wait(pause),
                 None => sleep_while(&STOP, 0, pause),
             }
-            if self.hear().is_err() {
+            if let Err(error) = self.hear() {
+                // Not an arbiter, or one of another version: it will not be a better one in a second.
+                if error.kind() == std::io::ErrorKind::InvalidData {
+                    self.refused = true;
+                    *PROBLEM.lock() = Some(format!("it has another protocol ({error})"));
+                }
                 self.lose();
             }
             self.look();

@@ -7,9 +7,9 @@ use lease_protocol::{Address, LENGTH, Message};
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 const CONNECT: Duration = Duration::from_millis(300);
 /// Room for what has arrived; longer texts are cut.
 const ROOM: usize = 1024;
+/// How often the time of the node's file changes, by which the arbiter sees that the node lives.
+const TOUCH: Duration = Duration::from_secs(10);
 const FLAGS: i32 = libc::O_NOFOLLOW | libc::O_CLOEXEC;
 
 pub(super) struct Link {
@@ -36,6 +38,7 @@ struct Files {
     sign: PathBuf,
     shown: String,
     seen: Instant,
+    touched: Instant,
 }
 
 /// What has come.
@@ -48,9 +51,7 @@ impl Link {
     pub(super) fn connect(address: &Address, number: u64) -> io::Result<Self> {
         let (up, files): (OwnedFd, _) = match address {
             Address::Unix(path) => {
-                let stream = UnixStream::connect(path)?;
-                stream.set_nonblocking(true)?;
-                (stream.into(), None)
+                (connect_unix(path)?, None)
             }
             Address::Tcp(host, port) => {
                 let stream = TcpStream::connect_timeout(&SocketAddr::new(resolve(host)?, *port), CONNECT)?;
@@ -93,6 +94,11 @@ impl Link {
     pub(super) fn receive(&mut self) -> io::Result<Arrived> {
         if let Some(files) = &mut self.files {
             files.look()?;
+            if files.touched.elapsed() > TOUCH {
+                files.touched = Instant::now();
+                // SAFETY: the descriptor is open; no times means now.
+                unsafe { libc::futimens(self.up.as_raw_fd(), std::ptr::null()) };
+            }
         }
         loop {
             if let Some(arrived) = self.next()? {
@@ -133,7 +139,7 @@ impl Link {
         let Some(head) = self.bytes.get(..self.length).and_then(<[u8]>::first_chunk::<LENGTH>) else {
             return Ok(None);
         };
-        let message = Message::decode(head).map_err(|_| ErrorKind::InvalidData)?;
+        let message = Message::decode(head).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
         let (whole, wanted) = (message.text as usize, (message.text as usize).min(ROOM - LENGTH));
         let Some(text) = self.bytes.get(LENGTH..LENGTH + wanted).filter(|_| self.length >= LENGTH + wanted)
         else {
@@ -143,6 +149,32 @@ impl Link {
         self.take(LENGTH + wanted);
         self.skip = whole - wanted;
         Ok(Some(Arrived::Message(message, text)))
+    }
+}
+
+/// Connects to a Unix socket without waiting: an arbiter that is stopped takes nobody when its queue is full.
+fn connect_unix(path: &Path) -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: an address of zeros is an empty one; the length is that of the address; the descriptor is new,
+    // and nobody else's.
+    unsafe {
+        let mut address: libc::sockaddr_un = std::mem::zeroed();
+        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        let bytes = path.as_os_str().as_bytes();
+        if bytes.len() >= address.sun_path.len() {
+            return Err(ErrorKind::InvalidInput.into());
+        }
+        address.sun_path.iter_mut().zip(bytes).for_each(|(place, byte)| *place = *byte as libc::c_char);
+        let descriptor = libc::socket(libc::AF_UNIX, kind, 0);
+        if descriptor < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let socket = OwnedFd::from_raw_fd(descriptor);
+        let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
+        match libc::connect(descriptor, std::ptr::from_ref(&address).cast(), length) {
+            0 => Ok(socket),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 }
 
@@ -186,7 +218,8 @@ impl Files {
         let mut options = OpenOptions::new();
         options.append(true).create_new(true).mode(0o644).custom_flags(FLAGS);
         let up = options.open(name)?;
-        Ok((up.into(), Files { down: None, names, sign, shown, seen: Instant::now() }))
+        let now = Instant::now();
+        Ok((up.into(), Files { down: None, names, sign, shown, seen: now, touched: now }))
     }
 
     /// Whether the arbiter is still there: what it shows changes, or it has not been looked for long.

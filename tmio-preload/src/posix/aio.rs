@@ -1,8 +1,9 @@
-//! Asynchronous I/O of POSIX: an operation lasts from its submission to the call that asks for its result.
+//! Asynchronous I/O of POSIX: an operation lasts from its submission to the first call that says that it is
+//! done.
 //!
 //! The C library's own threads move the data, and none of their calls can be seen.
 
-use super::next::wrappers;
+use super::next::{Next, wrappers};
 use super::recording::{self, file_of};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicU64;
@@ -13,7 +14,7 @@ use tmio_trace::TraceLayer;
 
 type Block = *mut libc::aiocb;
 
-/// An operation that was submitted, and whose result nobody has asked for.
+/// An operation that was submitted, and of which nobody knows that it is done.
 struct Pending {
     /// The address of its control block; 0: the place is free; 1: it is being filled in.
     block: AtomicU64,
@@ -79,7 +80,7 @@ fn withdraw(block: Block) {
     }
 }
 
-/// The program has asked for the result of an operation.
+/// An operation is done.
 fn complete(block: Block, result: isize) {
     let address = block.addr() as u64;
     let Some(place) = places(address).take(TRIES).find(|place| place.block.load(Acquire) == address) else {
@@ -119,7 +120,12 @@ unsafe fn submitting(block: Block, direction: Direction, call: impl FnOnce() -> 
 /// # Safety
 ///
 /// These are the arguments of `lio_listio`: a list of as many control blocks, some of which may be null.
-unsafe fn submitting_list(list: *const Block, count: c_int, call: impl FnOnce() -> c_int) -> c_int {
+unsafe fn submitting_list(
+    mode: c_int,
+    list: *const Block,
+    count: c_int,
+    call: impl FnOnce() -> c_int,
+) -> c_int {
     if recording::is_on() && !list.is_null() {
         for index in 0..usize::try_from(count).unwrap_or(0) {
             // SAFETY: as the caller promises.
@@ -134,7 +140,89 @@ unsafe fn submitting_list(list: *const Block, count: c_int, call: impl FnOnce() 
         }
     }
     // Of those that could not be submitted, the result is an error as well.
-    call()
+    match mode {
+        // SAFETY: as the caller promises.
+        libc::LIO_WAIT => unsafe { waiting(list, count, call) },
+        _ => call(),
+    }
+}
+
+/// The result of an operation that is done. The C library tells it as often as it is asked.
+///
+/// # Safety
+///
+/// It is a control block.
+unsafe fn result_of(block: Block) -> isize {
+    static NEXT: Next = Next::new("aio_return\0");
+    let function = NEXT.get();
+    if function.is_null() {
+        return -1;
+    }
+    // SAFETY: the function of this name has this signature, and the caller's promise.
+    unsafe {
+        std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn(Block) -> isize>(function)(block)
+    }
+}
+
+/// Whether an operation is done, as the C library says.
+///
+/// # Safety
+///
+/// It is a control block.
+unsafe fn is_done(block: Block) -> bool {
+    static NEXT: Next = Next::new("aio_error\0");
+    let function = NEXT.get();
+    // SAFETY: as above.
+    !function.is_null()
+        && unsafe {
+            std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn(Block) -> c_int>(function)(block)
+        } != libc::EINPROGRESS
+}
+
+/// Whether there is an operation of this block that is recorded when it is done.
+fn is_pending(block: Block) -> bool {
+    let address = block.addr() as u64;
+    !block.is_null() && places(address).take(TRIES).any(|place| place.block.load(Relaxed) == address)
+}
+
+/// The program has asked whether an operation is done.
+///
+/// # Safety
+///
+/// It is the argument of the call.
+#[inline(always)]
+unsafe fn asking(block: Block, call: impl FnOnce() -> c_int) -> c_int {
+    let error = call();
+    if error != libc::EINPROGRESS && recording::is_on() && is_pending(block) {
+        // SAFETY: as the caller promises; the operation is done.
+        complete(block, unsafe { result_of(block) });
+    }
+    error
+}
+
+/// The program has waited for some operations of a list.
+///
+/// # Safety
+///
+/// These are the arguments of the call, which were good enough for it.
+unsafe fn waiting(list: *const Block, count: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    let result = call();
+    if recording::is_on() && !list.is_null() {
+        // SAFETY: the address is that of this thread's errno.
+        let errno = unsafe { *libc::__errno_location() };
+        for index in 0..usize::try_from(count).unwrap_or(0) {
+            // SAFETY: as the caller promises.
+            unsafe {
+                let block = *list.add(index);
+                if is_pending(block) && is_done(block) {
+                    complete(block, result_of(block));
+                }
+            }
+        }
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = errno };
+    }
+    result
 }
 
 #[inline(always)]
@@ -153,8 +241,14 @@ wrappers! {
     aio_write64 (block: Block) -> c_int, |next| submitting(block, Write, || next(block));
     aio_return (block: Block) -> isize, |next| completing(block, || next(block));
     aio_return64 (block: Block) -> isize, |next| completing(block, || next(block));
+    aio_error (block: Block) -> c_int, |next| asking(block, || next(block));
+    aio_error64 (block: Block) -> c_int, |next| asking(block, || next(block));
+    aio_suspend (list: *const Block, n: c_int, time: *const c_void) -> c_int,
+        |next| waiting(list, n, || next(list, n, time));
+    aio_suspend64 (list: *const Block, n: c_int, time: *const c_void) -> c_int,
+        |next| waiting(list, n, || next(list, n, time));
     lio_listio (mode: c_int, list: *const Block, n: c_int, event: *mut c_void) -> c_int,
-        |next| submitting_list(list, n, || next(mode, list, n, event));
+        |next| submitting_list(mode, list, n, || next(mode, list, n, event));
     lio_listio64 (mode: c_int, list: *const Block, n: c_int, event: *mut c_void) -> c_int,
-        |next| submitting_list(list, n, || next(mode, list, n, event));
+        |next| submitting_list(mode, list, n, || next(mode, list, n, event));
 }

@@ -50,6 +50,11 @@ fn data(direction: Direction, descriptor: c_int, offset: Option<i64>, call: impl
     )
 }
 
+/// A call that writes as many bytes to a descriptor as it returns.
+pub(super) fn written(descriptor: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    data(Write, descriptor, None, || call() as isize) as c_int
+}
+
 /// A call that moves no data.
 #[inline(always)]
 fn metadata(operation: Metadata, descriptor: c_int, call: impl FnOnce() -> c_int) -> c_int {

@@ -26,6 +26,31 @@ unsafe fn opening(name: Name, call: impl FnOnce() -> c_int) -> c_int {
     })
 }
 
+/// The same where the file may be one without a name: then it is the directory's that is given.
+///
+/// # Safety
+///
+/// The name is the argument of the call.
+#[inline(always)]
+unsafe fn opening_for(how: c_int, name: Name, call: impl FnOnce() -> c_int) -> c_int {
+    match how & libc::O_TMPFILE == libc::O_TMPFILE {
+        true => opened(call, look_at),
+        // SAFETY: as the caller promises.
+        false => unsafe { opening(name, call) },
+    }
+}
+
+/// What a descriptor means of which no name is known.
+fn look_at(thread: &ThreadState, descriptor: c_int) -> Entry {
+    if is_mpis(thread) {
+        return Entry::Mpi;
+    }
+    descriptors::set(descriptor, Entry::Unknown);
+    // A look at it learns what it is.
+    let _ = file_of(thread, descriptor, TraceLayer::Posix);
+    descriptors::get(descriptor)
+}
+
 /// Runs a call that returns a new descriptor, and takes note of what `look` says it means.
 #[inline(always)]
 fn opened(call: impl FnOnce() -> c_int, look: impl FnOnce(&ThreadState, c_int) -> Entry) -> c_int {
@@ -80,22 +105,14 @@ pub(super) fn note(thread: &ThreadState, entry: Entry, layer: TraceLayer, operat
 ///
 /// The name is the argument of the call.
 #[inline(always)]
-unsafe fn open_at(directory: c_int, name: Name, call: impl FnOnce() -> c_int) -> c_int {
+unsafe fn open_at(directory: c_int, name: Name, how: c_int, call: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: a name that is not null is a string, or the call fails.
     let is_relative = directory != libc::AT_FDCWD && !name.is_null() && unsafe { *name } != b'/' as c_char;
     if !is_relative {
         // SAFETY: as the caller promises.
-        return unsafe { opening(name, call) };
+        return unsafe { opening_for(how, name, call) };
     }
-    opened(call, |thread, descriptor| {
-        if is_mpis(thread) {
-            return Entry::Mpi;
-        }
-        descriptors::set(descriptor, Entry::Unknown);
-        // A look at it learns what it is.
-        let _ = file_of(thread, descriptor, TraceLayer::Posix);
-        descriptors::get(descriptor)
-    })
+    opened(call, look_at)
 }
 
 /// Runs a call that closes a descriptor. What it meant is forgotten before, as another thread may get the
@@ -163,19 +180,21 @@ fn duplicates(command: c_int) -> bool {
 }
 
 wrappers! {
-    open (name: Name, how: c_int, mode: c_uint) -> c_int, |next| opening(name, || next(name, how, mode));
-    open64 (name: Name, how: c_int, mode: c_uint) -> c_int, |next| opening(name, || next(name, how, mode));
-    __open_2 (name: Name, how: c_int) -> c_int, |next| opening(name, || next(name, how));
-    __open64_2 (name: Name, how: c_int) -> c_int, |next| opening(name, || next(name, how));
+    open (name: Name, how: c_int, mode: c_uint) -> c_int,
+        |next| opening_for(how, name, || next(name, how, mode));
+    open64 (name: Name, how: c_int, mode: c_uint) -> c_int,
+        |next| opening_for(how, name, || next(name, how, mode));
+    __open_2 (name: Name, how: c_int) -> c_int, |next| opening_for(how, name, || next(name, how));
+    __open64_2 (name: Name, how: c_int) -> c_int, |next| opening_for(how, name, || next(name, how));
     creat (name: Name, mode: c_uint) -> c_int, |next| opening(name, || next(name, mode));
     creat64 (name: Name, mode: c_uint) -> c_int, |next| opening(name, || next(name, mode));
     openat (at: c_int, name: Name, how: c_int, mode: c_uint) -> c_int,
-        |next| open_at(at, name, || next(at, name, how, mode));
+        |next| open_at(at, name, how, || next(at, name, how, mode));
     openat64 (at: c_int, name: Name, how: c_int, mode: c_uint) -> c_int,
-        |next| open_at(at, name, || next(at, name, how, mode));
-    __openat_2 (at: c_int, name: Name, how: c_int) -> c_int, |next| open_at(at, name, || next(at, name, how));
+        |next| open_at(at, name, how, || next(at, name, how, mode));
+    __openat_2 (at: c_int, name: Name, how: c_int) -> c_int, |next| open_at(at, name, how, || next(at, name, how));
     __openat64_2 (at: c_int, name: Name, how: c_int) -> c_int,
-        |next| open_at(at, name, || next(at, name, how));
+        |next| open_at(at, name, how, || next(at, name, how));
     // The name is complete only after the call.
     mkstemp (name: Name) -> c_int, |next| opening(name, || next(name));
     mkstemp64 (name: Name) -> c_int, |next| opening(name, || next(name));
@@ -261,6 +280,10 @@ unsafe extern "C" fn syscall() {
         "je 2f",
         "cmp rdi, {clone}",
         "je 2f",
+        "cmp rdi, {seccomp}",
+        "je 2f",
+        "cmp rdi, {prctl}",
+        "je 2f",
         "jmp rax",
         "2:",
         crate::caller::call_before!(),
@@ -273,6 +296,8 @@ unsafe extern "C" fn syscall() {
         dup3 = const libc::SYS_dup3,
         vfork = const libc::SYS_vfork,
         clone = const libc::SYS_clone,
+        seccomp = const libc::SYS_seccomp,
+        prctl = const libc::SYS_prctl,
     )
 }
 
@@ -286,6 +311,13 @@ extern "C" fn before_syscall(number: i64, first: usize, second: usize) -> *mut c
     let next = NEXT.get();
     SYSCALL.store(next, Release);
     super::vfork::before_raw(number, first);
+    // Questions about what the kernel can do are more numerous than filters.
+    const SECCOMP_SET_MODE_FILTER: usize = 1;
+    if matches!((number, first), (libc::SYS_seccomp, ..=SECCOMP_SET_MODE_FILTER))
+        || (number == libc::SYS_prctl && first == libc::PR_SET_SECCOMP as usize)
+    {
+        life::forbids_system_calls();
+    }
     if is_ours() {
         match number {
             libc::SYS_close => descriptors::set(first as c_int, Entry::Unknown),

@@ -1,10 +1,11 @@
 //! The life of a process: its start, MPI, becoming another program, and its end.
 
+use super::next::wrappers;
 use super::{recording, stdio};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
 use tmio_api::options;
-use tmio_api::{clock, process, shield, thread};
+use tmio_api::{NoSignals, clock, process, shield, thread};
 
 unsafe extern "C" {
     fn __cxa_atexit(
@@ -12,6 +13,7 @@ unsafe extern "C" {
         argument: *mut c_void,
         library: *mut c_void,
     ) -> c_int;
+    fn __cxa_at_quick_exit(function: unsafe extern "C" fn(*mut c_void), library: *mut c_void) -> c_int;
 }
 
 #[cfg(not(test))]
@@ -74,11 +76,18 @@ fn begin() {
     // After the destructors of all libraries, which may write (libgfortran's does). One that is tied to our
     // library would run before.
     // SAFETY: the function lives as long as the process.
-    unsafe { __cxa_atexit(at_exit, null_mut(), null_mut()) };
+    unsafe {
+        __cxa_atexit(at_exit, null_mut(), null_mut());
+        __cxa_at_quick_exit(at_quick_exit, null_mut());
+    }
+}
+
+unsafe extern "C" fn at_quick_exit(_: *mut c_void) {
+    ends();
 }
 
 unsafe extern "C" fn at_exit(_: *mut c_void) {
-    if recording::is_this_process() {
+    if recording::is_on() && recording::is_this_process() {
         stdio::at_exit();
         ends();
     }
@@ -86,7 +95,9 @@ unsafe extern "C" fn at_exit(_: *mut c_void) {
 
 /// The process ends at once: what its streams hold is not written.
 extern "C" fn ends() {
-    if recording::is_this_process() {
+    // A process that nothing is recorded of may have forbidden itself to ask the kernel who it is.
+    if recording::is_on() && recording::is_this_process() {
+        let _signals = NoSignals::new();
         shield(recording::end);
     }
 }
@@ -94,6 +105,7 @@ extern "C" fn ends() {
 /// The process tries to become another program. If that fails it goes on.
 extern "C" fn becomes_another() {
     if recording::is_process() {
+        let _signals = NoSignals::new();
         shield(process::end);
     }
 }
@@ -127,6 +139,21 @@ pub(crate) fn mpi_ends() {
 /// `MPI_Init` has returned.
 pub(crate) fn mpi_has_begun() {
     recording::rank_begins(tmio_api::has_started());
+}
+
+wrappers! {
+    prctl (option: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int, |next| {
+        if option == libc::PR_SET_SECCOMP {
+            forbids_system_calls();
+        }
+        next(option, a, b, c, d)
+    };
+}
+
+/// The process forbids itself most system calls from here on.
+pub(super) fn forbids_system_calls() {
+    let _signals = NoSignals::new();
+    shield(recording::stop_early);
 }
 
 /// Closes all descriptors from a number on, on kernels that cannot do that at once.

@@ -135,8 +135,23 @@ pub(super) fn look(descriptor: c_int) -> Entry {
         return Entry::Ignored;
     }
     match path_of(descriptor) {
-        Some(path) if !path.starts_with("/memfd:") && !recording::leaves_out(&path) => intern(&path),
+        Some(path) if !path.starts_with("/memfd:") && !recording::leaves_out(&path) => {
+            intern(&without_number(path))
+        }
         _ => Entry::Ignored,
+    }
+}
+
+/// Files that never had a name (`O_TMPFILE`) are numbered by the kernel: all of a directory become one.
+fn without_number(path: String) -> String {
+    let is_numbered = |name: &str| {
+        name.strip_prefix('#')
+            .and_then(|rest| rest.strip_suffix(" (deleted)"))
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    match path.rsplit_once('/') {
+        Some((directory, name)) if is_numbered(name) => format!("{directory}/(temporary)"),
+        _ => path,
     }
 }
 
@@ -239,5 +254,19 @@ fn is_real_file(descriptor: c_int) -> bool {
             && stat.assume_init().st_mode & libc::S_IFMT == libc::S_IFREG
             && (libc::fstatfs(descriptor, system.as_mut_ptr()) != 0
                 || !NOT_REAL.contains(&system.assume_init().f_type))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_without_a_name_are_one() {
+        let told = |path: &str| without_number(path.to_owned());
+        assert_eq!(told("/a/#123 (deleted)"), "/a/(temporary)");
+        for path in ["/a/#123", "/a/b (deleted)", "/a/# (deleted)", "/a/#1x (deleted)", "x"] {
+            assert_eq!(told(path), path);
+        }
     }
 }

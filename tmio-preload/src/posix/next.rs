@@ -56,6 +56,13 @@ impl Absent for i32 {
     }
 }
 
+/// A wide character: none.
+impl Absent for u32 {
+    fn absent() -> Self {
+        u32::MAX
+    }
+}
+
 impl Absent for isize {
     fn absent() -> Self {
         -1

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 use tmio_api::options::Options;
-use tmio_api::process::{self, Call};
+use tmio_api::process::{self, Begun, Call};
 use tmio_api::thread::{self, ThreadState};
 use tmio_trace::{Direction, FilePointer, Flags, Metadata, OpKind, TraceLayer};
 
@@ -53,7 +53,10 @@ struct Page {
     missed: AtomicU64,
     /// Somebody has waited in vain for who begins to record: nobody waits again.
     is_slow: AtomicU64,
-    _rest: [u64; 504],
+    /// How often it was tried in vain to begin, and after how many calls it is tried again.
+    failures: AtomicU64,
+    next_try: AtomicUsize,
+    _rest: [u64; 502],
 }
 
 static PAGE: Page = Page {
@@ -66,7 +69,9 @@ static PAGE: Page = Page {
     is_asked_for: AtomicU64::new(0),
     missed: AtomicU64::new(0),
     is_slow: AtomicU64::new(0),
-    _rest: [0; 504],
+    failures: AtomicU64::new(0),
+    next_try: AtomicUsize::new(0),
+    _rest: [0; 502],
 };
 
 /// The layers are wanted in this program: also in its fork children, which find the page wiped.
@@ -143,6 +148,8 @@ extern "C" fn wipe() {
     PAGE.first.store(0, Relaxed);
     PAGE.missed.store(0, Relaxed);
     PAGE.is_slow.store(0, Relaxed);
+    PAGE.failures.store(0, Relaxed);
+    PAGE.next_try.store(0, Relaxed);
 }
 
 /// Whether calls are looked at.
@@ -201,8 +208,9 @@ pub(super) fn leaves_out(path: &str) -> bool {
     OPTIONS.get().is_none_or(|options| options.leaves_out(path))
 }
 
-/// Runs work of our own, in which nothing is recorded, and `errno` is kept.
+/// Runs work of our own, in which nothing is recorded, signals wait, and `errno` is kept.
 pub(super) fn own_work<T>(thread: &ThreadState, body: impl FnOnce() -> T) -> T {
+    let _signals = tmio_api::NoSignals::new();
     thread.begin_own_work();
     // SAFETY: the address is that of this thread's errno.
     let errno = unsafe { *libc::__errno_location() };
@@ -311,7 +319,7 @@ fn record_early(thread: &ThreadState, file: u32, call: &Call) {
         // There is no more room, or somebody has just taken what there is.
         let tries = if PAGE.is_slow.load(Relaxed) == 0 { TRIES } else { 1 };
         match PAGE.mode.load(Acquire) {
-            EARLY => own_work(thread, || become_interesting(thread, tries)),
+            EARLY if is_time_to_begin() => own_work(thread, || become_interesting(thread, tries)),
             QUIET => own_work(thread, || speak_up(thread, tries)),
             _ => {}
         }
@@ -330,7 +338,7 @@ fn record_early(thread: &ThreadState, file: u32, call: &Call) {
     let enough = bytes >= ENOUGH_BYTES.load(Relaxed) || is_long(first, call.end);
     // The call is kept: if another thread is about to begin, there is nothing to wait for.
     match PAGE.mode.load(Relaxed) {
-        EARLY if enough => own_work(thread, || become_interesting(thread, 1)),
+        EARLY if enough && is_time_to_begin() => own_work(thread, || become_interesting(thread, 1)),
         QUIET if enough || tmio_api::has_records() => own_work(thread, || speak_up(thread, 1)),
         _ => {}
     }
@@ -360,6 +368,14 @@ fn keep(file: u32, call: &Call) -> bool {
     true
 }
 
+/// After how many attempts in vain nothing is recorded.
+const MOST_FAILURES: u64 = 10;
+
+/// Whether it was not tried in vain to begin just now.
+fn is_time_to_begin() -> bool {
+    PAGE.early.load(Relaxed) >= PAGE.next_try.load(Relaxed)
+}
+
 /// The process becomes a rank of its run, unless another thread is at it and does not come to an end.
 #[cold]
 fn become_interesting(thread: &ThreadState, tries: usize) {
@@ -367,11 +383,20 @@ fn become_interesting(thread: &ThreadState, tries: usize) {
         if PAGE.mode.load(Acquire) != EARLY {
             return;
         }
-        let begun = tmio_api::shield(|| OPTIONS.get().is_some_and(process::begin)).unwrap_or(false);
-        if begun {
-            hand_over(thread);
-        }
-        PAGE.mode.store(if begun { PROCESS } else { OVER }, Release);
+        let begun = tmio_api::shield(|| OPTIONS.get().map(process::begin)).flatten();
+        let mode = match begun {
+            Some(Begun::Yes) => {
+                hand_over(thread);
+                PROCESS
+            }
+            Some(Begun::Failed) if PAGE.failures.fetch_add(1, Relaxed) < MOST_FAILURES => {
+                // Descriptors or memory may have run out for a while.
+                PAGE.next_try.store(PAGE.early.load(Relaxed).saturating_mul(2) + 64, Relaxed);
+                EARLY
+            }
+            _ => OVER,
+        };
+        PAGE.mode.store(mode, Release);
     });
     if done.is_none() && tries > 1 {
         PAGE.is_slow.store(1, Relaxed);
@@ -461,14 +486,36 @@ pub(super) fn rank_ends() {
 
 /// The process ends: what it recorded is written out.
 pub(super) fn end() {
-    let little = PAGE.mode.load(Acquire) == EARLY && PAGE.early.load(Relaxed) > 0;
-    if little && PAGE.is_asked_for.load(Relaxed) != 0 {
-        thread::with(|thread| own_work(thread, || become_interesting(thread, TRIES)));
-    }
+    begin_in_the_end();
     if is_process() {
         process::lose(PAGE.missed.swap(0, Relaxed));
         PAGE.mode.store(OVER, Release);
         process::end();
+    }
+}
+
+/// A process that has done little is recorded nevertheless if it is the command that was asked for, and one
+/// that could not begin before tries once more.
+fn begin_in_the_end() {
+    let has_calls = PAGE.mode.load(Acquire) == EARLY && PAGE.early.load(Relaxed) > 0;
+    if has_calls && (PAGE.is_asked_for.load(Relaxed) != 0 || PAGE.failures.load(Relaxed) != 0) {
+        thread::with(|thread| own_work(thread, || become_interesting(thread, TRIES)));
+    }
+}
+
+/// The process is about to forbid itself all system calls but some: one of ours would be its end. What it has
+/// done is written out, and nothing is recorded any more, neither here nor in its children.
+pub(super) fn stop_early() {
+    if !is_on() || !is_this_process() {
+        return;
+    }
+    begin_in_the_end();
+    let was_process = is_process();
+    WANTED.store(false, Relaxed);
+    PAGE.mode.store(OVER, Release);
+    if was_process {
+        process::lose(PAGE.missed.swap(0, Relaxed));
+        process::end_early();
     }
 }
 

@@ -60,10 +60,10 @@ impl Rule {
 
     pub fn message(&self, value: f64) -> String {
         if !self.text.is_empty() {
-            return self.text.replace("{value}", &format!("{value:.4}"));
+            return self.text.replace("{value}", &short(value));
         }
         let (sign, threshold) = (self.sign(), self.value);
-        format!("{} is {value:.4} ({sign} {threshold})", self.metric)
+        format!("{} is {} ({sign} {})", self.metric, short(value), short(threshold))
     }
 
     pub fn sign(&self) -> &'static str {
@@ -186,9 +186,42 @@ impl RuleFile {
     }
 }
 
+/// A number as people read it: four digits, and large ones in thousands, millions and so on.
+fn short(value: f64) -> String {
+    let prefixes = ["", " k", " M", " G", " T", " P", " E"];
+    let mut value = value;
+    let mut prefix = 0;
+    // Up to four digits need none.
+    while value.abs() >= if prefix == 0 { 1e4 } else { 1e3 } && prefix + 1 < prefixes.len() {
+        value /= 1e3;
+        prefix += 1;
+    }
+    let digits = if value.abs() >= 1.0 { 2 } else { 4 };
+    let text = format!("{value:.digits$}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{text}{}", prefixes[prefix])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in [
+            (45e9, "45 G"),
+            (5.0, "5"),
+            (0.5234, "0.5234"),
+            (0.0, "0"),
+            (9999.0, "9999"),
+            (12_340.0, "12.34 k"),
+            (-2.5e6, "-2.5 M"),
+            (100.0, "100"),
+            (0.95, "0.95"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+    }
 
     #[test]
     fn rules_are_read() {

@@ -1,13 +1,13 @@
 //! Server-sent events: a stream for each watcher, with what they may see.
 
 use super::Body;
+use super::connections::WRITE_TIME;
 use super::context::Identity;
 use crate::service::{About, Event, Service, listed};
 use crate::viewer::Viewer;
 use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::{Body as HttpBody, Bytes, Frame};
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,7 +21,8 @@ const PULSE: Duration = Duration::from_secs(15);
 /// Watchers at the same time.
 const MOST: u64 = 1024;
 /// Pieces that a slow watcher may be behind.
-const BEHIND: usize = 16;
+const BEHIND: usize = 2;
+const KIND: &str = "text/event-stream";
 
 struct Stream(mpsc::Receiver<Bytes>);
 
@@ -37,20 +38,25 @@ impl HttpBody for Stream {
     }
 }
 
+/// Is that an answer of this kind?
+pub fn is_stream(answer: &Response<Body>) -> bool {
+    answer.headers().get("content-type").is_some_and(|kind| kind == KIND)
+}
+
 /// The stream for somebody.
 pub fn stream(service: &Arc<Service>, who: Identity) -> Response<Body> {
-    if service.stats.watchers.get() >= MOST {
+    if service.stats.watchers.add(1) >= MOST {
+        service.stats.watchers.take(1);
         return super::refused(service, 429, "too many watch already");
     }
     let (sender, receiver) = mpsc::channel(BEHIND);
     let service = Arc::clone(service);
     tokio::spawn(async move {
-        service.stats.watchers.add(1);
         forward(&service, &who.viewer(), sender).await;
         service.stats.watchers.take(1);
     });
     Response::builder()
-        .header("content-type", "text/event-stream")
+        .header("content-type", KIND)
         .header("cache-control", "no-store")
         .header("x-accel-buffering", "no")
         .header("x-content-type-options", "nosniff")
@@ -65,7 +71,7 @@ async fn forward(service: &Service, viewer: &Viewer, sender: mpsc::Sender<Bytes>
     }
     loop {
         let text = match tokio::time::timeout(PULSE, events.recv()).await {
-            Err(_) => ": still here\n\n".to_owned(),
+            Err(_) => Bytes::from_static(b": still here\n\n"),
             Ok(Ok(event)) => match shown(&event, viewer) {
                 Some(text) => text,
                 None => continue,
@@ -74,24 +80,33 @@ async fn forward(service: &Service, viewer: &Viewer, sender: mpsc::Sender<Bytes>
             Ok(Err(RecvError::Lagged(_))) => continue,
             Ok(Err(RecvError::Closed)) => return,
         };
-        if sender.send(Bytes::from(text)).await.is_err() {
+        // One who does not read any more is no watcher.
+        let sent = tokio::time::timeout(WRITE_TIME, sender.send(text)).await;
+        if !matches!(sent, Ok(Ok(()))) {
             return;
         }
     }
 }
 
-/// An event as the watcher may see it; `None`: not at all.
-fn shown(event: &Event, viewer: &Viewer) -> Option<String> {
-    let data = match &event.about {
+/// An event as the watcher may see it; `None`: not at all. All who see the same share one text.
+fn shown(event: &Event, viewer: &Viewer) -> Option<Bytes> {
+    let own = match &event.about {
         About::One { owner, .. } if !viewer.sees(*owner) => return None,
-        About::One { text, .. } => Cow::from(text),
-        About::Jobs { whole, .. } if viewer.all => Cow::from(whole),
-        About::Jobs { time, jobs, .. } => {
-            let own = jobs.iter().filter(|(owner, _)| viewer.sees(*owner)).map(|(_, job)| job.as_str());
-            listed(*time, own.take(crate::service::MOST_TOLD)).into()
-        }
+        About::One { .. } => None,
+        About::Jobs { .. } => viewer.uid.filter(|_| !viewer.all),
     };
-    Some(format!("id: {}\nevent: {}\ndata: {data}\n\n", event.id, event.name))
+    let mut made = event.made.lock().unwrap_or_else(|e| e.into_inner());
+    let text = made.entry((viewer.all, own)).or_insert_with(|| {
+        let data = match &event.about {
+            About::One { text, .. } => text.clone(),
+            About::Jobs { time, jobs } => {
+                let own = jobs.iter().filter(|(owner, _)| viewer.sees(*owner)).map(|(_, job)| job.as_str());
+                listed(*time, own.take(crate::service::MOST_TOLD))
+            }
+        };
+        Bytes::from(format!("id: {}\nevent: {}\ndata: {data}\n\n", event.id, event.name))
+    });
+    Some(text.clone())
 }
 
 #[cfg(test)]
@@ -101,15 +116,18 @@ mod tests {
     #[test]
     fn watchers_see_their_own_jobs() {
         let jobs = vec![(Some(5), "{\"id\":1}".to_owned()), (None, "{\"id\":2}".to_owned())];
-        let about =
-            About::Jobs { time: 1.5, whole: listed(1.5, jobs.iter().map(|job| job.1.as_str())), jobs };
-        let event = Event { id: 9, name: "jobs", about };
+        let event = Event::new(9, "jobs", About::Jobs { time: 1.5, jobs });
         let own = shown(&event, &Viewer { all: false, uid: Some(5) }).unwrap();
         assert_eq!(own, "id: 9\nevent: jobs\ndata: {\"time\":1.5,\"jobs\":[{\"id\":1}]}\n\n");
-        assert!(shown(&event, &Viewer::ALL).unwrap().contains("{\"id\":1},{\"id\":2}"));
+        let again = shown(&event, &Viewer { all: false, uid: Some(5) }).unwrap();
+        assert_eq!(again.as_ptr(), own.as_ptr(), "all who see the same share one text");
+        let all = shown(&event, &Viewer::ALL).unwrap();
+        assert!(all.ends_with(b"[{\"id\":1},{\"id\":2}]}\n\n"), "{all:?}");
+        for nobody in [Some(7), None] {
+            let none = shown(&event, &Viewer { all: false, uid: nobody }).unwrap();
+            assert!(none.ends_with(b"\"jobs\":[]}\n\n"), "{none:?}");
+        }
         let about = About::One { owner: Some(6), text: "{}".into() };
-        assert!(
-            shown(&Event { id: 9, name: "began", about }, &Viewer { all: false, uid: Some(5) }).is_none()
-        );
+        assert!(shown(&Event::new(9, "began", about), &Viewer { all: false, uid: Some(5) }).is_none());
     }
 }

@@ -2,11 +2,13 @@
 
 mod api;
 mod compat;
+mod connections;
 pub mod context;
 mod events;
 mod guard;
 pub mod identity;
 pub mod openapi;
+mod owner;
 mod page;
 mod prometheus;
 pub mod routes;
@@ -17,6 +19,7 @@ pub use prometheus::text as metrics_text;
 use crate::config::Listen;
 use crate::service::Service;
 use anyhow::Context as _;
+use connections::{Patient, Place, Room};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body as _, Bytes, Incoming};
@@ -25,12 +28,12 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use identity::Peer;
-use std::collections::HashMap;
 use std::convert::Infallible;
-use std::net::IpAddr;
+use std::future::Future;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
@@ -51,15 +54,6 @@ const SMALL_BODY: usize = 4 << 10;
 const WORKERS: usize = 8;
 
 type Body = BoxBody<Bytes, Infallible>;
-
-/// Connections that are open.
-#[derive(Debug, Default)]
-struct Open {
-    /// As many as there may be.
-    most: usize,
-    all: usize,
-    by_peer: HashMap<Option<IpAddr>, usize>,
-}
 
 /// Listen and answer until told to stop.
 pub fn serve(
@@ -104,7 +98,7 @@ async fn listen(
     most: usize,
     ready: impl FnOnce(&[String]),
 ) -> anyhow::Result<Vec<PathBuf>> {
-    let open = Arc::new(Mutex::new(Open { most, ..Open::default() }));
+    let room = Room::new(service, most);
     let mut names = Vec::new();
     let mut paths = Vec::new();
     for listen in &service.config.listen {
@@ -114,14 +108,14 @@ async fn listen(
                 let listener = TcpListener::bind(address).await.with_context(named)?;
                 let local = listener.local_addr()?;
                 names.push(format!("http://{local}"));
-                tokio::spawn(accept_tcp(Arc::clone(service), listener, Arc::clone(&open)));
+                tokio::spawn(accept_tcp(Arc::clone(service), listener, room.clone()));
             }
             Listen::Unix(path) => {
                 let named = || format!("cannot listen on {}", path.display());
                 let listener = crate::unix_socket::bind(path).with_context(named)?;
                 names.push(format!("unix:{}", path.display()));
                 paths.push(path.clone());
-                tokio::spawn(accept_unix(Arc::clone(service), listener, Arc::clone(&open)));
+                tokio::spawn(accept_unix(Arc::clone(service), listener, room.clone()));
             }
         }
     }
@@ -129,19 +123,24 @@ async fn listen(
         let named = || format!("cannot listen on {}", path.display());
         let listener = crate::ingest::socket::listen(path).with_context(named)?;
         paths.push(path.clone());
-        tokio::spawn(crate::ingest::socket::serve(Arc::clone(service), listener));
+        tokio::spawn(crate::ingest::socket::serve(Arc::clone(service), listener, move || {
+            let place = room.try_take(None)?;
+            // It has no requests: it stays as long as its job.
+            place.works();
+            Some(place)
+        }));
     }
     ready(&names);
     Ok(paths)
 }
 
-async fn accept_tcp(service: Arc<Service>, listener: TcpListener, open: Arc<Mutex<Open>>) {
+async fn accept_tcp(service: Arc<Service>, listener: TcpListener, room: Room) {
     let mut last_error = None;
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let Ok(local) = stream.local_addr() else { continue };
-                let Some(place) = Place::take(&service, &open, Some(peer.ip())) else { continue };
+                let Some(place) = room.take(Some(peer.ip())).await else { continue };
                 let _ = stream.set_nodelay(true);
                 let peer = Peer::Tcp { peer, local, uid: OnceLock::new() };
                 tokio::spawn(connection(Arc::clone(&service), stream, peer, place));
@@ -151,13 +150,13 @@ async fn accept_tcp(service: Arc<Service>, listener: TcpListener, open: Arc<Mute
     }
 }
 
-async fn accept_unix(service: Arc<Service>, listener: UnixListener, open: Arc<Mutex<Open>>) {
+async fn accept_unix(service: Arc<Service>, listener: UnixListener, room: Room) {
     let mut last_error = None;
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 let Ok(peer) = stream.peer_cred() else { continue };
-                let Some(place) = Place::take(&service, &open, None) else { continue };
+                let Some(place) = room.take(None).await else { continue };
                 let peer = Peer::Unix { uid: peer.uid() };
                 tokio::spawn(connection(Arc::clone(&service), stream, peer, place));
             }
@@ -176,64 +175,37 @@ async fn out_of_descriptors(service: &Service, last: &mut Option<String>, error:
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-/// A place among the open connections, given back at the end.
-struct Place {
-    service: Arc<Service>,
-    open: Arc<Mutex<Open>>,
-    peer: Option<IpAddr>,
-}
-
-impl Place {
-    /// `None`: there are too many.
-    fn take(service: &Arc<Service>, open: &Arc<Mutex<Open>>, peer: Option<IpAddr>) -> Option<Self> {
-        let mut now = open.lock().unwrap_or_else(|e| e.into_inner());
-        let of_peer = now.by_peer.get(&peer).copied().unwrap_or(0);
-        if now.all >= service.config.connections.min(now.most)
-            || of_peer >= service.config.connections_per_peer
-        {
-            service.stats.refused_connections.add(1);
-            return None;
-        }
-        now.all += 1;
-        now.by_peer.insert(peer, of_peer + 1);
-        service.stats.connections.add(1);
-        Some(Place { service: Arc::clone(service), open: Arc::clone(open), peer })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut now = self.open.lock().unwrap_or_else(|e| e.into_inner());
-        now.all -= 1;
-        if let Some(count) = now.by_peer.get_mut(&self.peer) {
-            *count -= 1;
-            if *count == 0 {
-                now.by_peer.remove(&self.peer);
-            }
-        }
-        self.service.stats.connections.take(1);
-    }
-}
-
 async fn connection(
     service: Arc<Service>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: Peer,
     place: Place,
 ) {
-    let peer = Arc::new(peer);
+    let (peer, place) = (Arc::new(peer), Arc::new(place));
     let answer = service_fn(|request| {
-        let (service, peer) = (Arc::clone(&service), Arc::clone(&peer));
-        async move { Ok::<_, Infallible>(answer(service, peer, request).await) }
+        let (service, peer, place) = (Arc::clone(&service), Arc::clone(&peer), Arc::clone(&place));
+        async move {
+            place.works();
+            let answer = answer(service, peer, request).await;
+            // A stream of events goes on for as long as somebody watches.
+            if !events::is_stream(&answer) {
+                place.waits();
+            }
+            Ok::<_, Infallible>(answer)
+        }
     });
-    // A client that breaks off is no news.
-    let _ = http1::Builder::new()
+    let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD)
-        .serve_connection(TokioIo::new(stream), answer)
-        .await;
-    drop(place);
+        .serve_connection(TokioIo::new(Patient::new(stream, connections::WRITE_TIME)), answer);
+    let (mut served, mut away) = (std::pin::pin!(served), std::pin::pin!(place.sent_away()));
+    // A client that breaks off is no news.
+    std::future::poll_fn(|context| {
+        let over = served.as_mut().poll(context).is_ready() || away.as_mut().poll(context).is_ready();
+        if over { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
 }
 
 /// What is answered to these bytes if somebody who runs as this user sends them and closes the connection:
@@ -242,8 +214,7 @@ pub fn answered(service: &Arc<Service>, uid: u32, bytes: &[u8]) -> anyhow::Resul
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     const QUIET: Duration = Duration::from_millis(100);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let open = Arc::new(Mutex::new(Open { most: 1, ..Open::default() }));
-    let place = Place::take(service, &open, None).context("no room for a connection")?;
+    let place = Room::new(service, 1).try_take(None).context("no room for a connection")?;
     runtime.block_on(async {
         let (ours, theirs) = tokio::io::duplex(64 << 10);
         let served = tokio::spawn(connection(Arc::clone(service), theirs, Peer::Unix { uid }, place));

@@ -63,85 +63,94 @@ pub fn metrics(context: &Context) -> Result {
     Ok(Answer::text("text/plain; version=0.0.4; charset=utf-8", text))
 }
 
+/// What is said of one job.
+struct Said {
+    /// `cluster` and `jobid`.
+    label: String,
+    /// The other labels of the info metric.
+    info: String,
+    values: [Option<f64>; OF_JOBS.len()],
+}
+
+impl Said {
+    fn of(job: &LiveJob, users: bool) -> Self {
+        let desc = &job.row.desc;
+        let user = job.row.owner.filter(|_| users).map(crate::users::name).unwrap_or_default();
+        Said {
+            label: format!("cluster=\"{}\",jobid=\"{}\"", escaped(&desc.cluster), escaped(&desc.jobid)),
+            info: format!(
+                "user=\"{}\",partition=\"{}\",app=\"{}\"",
+                escaped(&user),
+                escaped(&desc.partition),
+                escaped(&job.row.app)
+            ),
+            values: OF_JOBS.map(|(.., value)| value(job)),
+        }
+    }
+}
+
 /// All jobs that somebody may see, or one, and the service itself.
 pub fn text(service: &Service, sees: &Viewer, only: Option<&str>) -> anyhow::Result<String> {
     let mut out = String::new();
-    {
-        let running = service.running();
-        let mut jobs: Vec<&LiveJob> = running
-            .jobs
-            .values()
-            .filter(|job| matches!(job.row.origin, Origin::Trace | Origin::Push))
-            .filter(|job| sees.sees(job.row.owner))
-            .filter(|job| only.is_none_or(|only| only == job.row.desc.jobid || only == "main"))
-            .collect();
-        // Those that move most, if there are too many.
-        let bytes = |job: &LiveJob| job.row.written_bytes + job.row.read_bytes;
-        jobs.sort_by(|a, b| bytes(b).total_cmp(&bytes(a)));
-        let all = jobs.len();
-        let sums: Vec<f64> = OF_JOBS[..4]
-            .iter()
-            .map(|(.., value)| jobs.iter().filter_map(|job| value(job)).sum::<f64>() + 0.0)
-            .collect();
-        jobs.truncate(service.config.metrics_jobs);
-        one_of_each_id(&mut jobs);
-        of_jobs(&mut out, &jobs, service.config.metrics_users);
-        let cluster = escaped(&service.config.cluster);
-        for ((name, ..), sum) in OF_JOBS.iter().zip(sums) {
-            // It falls when a job ends: no counter.
-            let name = name.replace("ftio_job_", "ftio_site_").replace("_total", "");
-            let _ = writeln!(out, "# HELP {name} The sum over all running jobs.\n# TYPE {name} gauge");
-            let _ = writeln!(out, "{name}{{cluster=\"{cluster}\"}} {sum}");
-        }
-        let hidden = all - jobs.len();
-        single(
-            &mut out,
-            "ftio_jobs_hidden",
-            "gauge",
-            "Running jobs that are not listed one by one.",
-            hidden as f64,
-        );
+    let (all, jobs, sums) = listed(service, sees, only);
+    of_jobs(&mut out, &jobs);
+    let cluster = escaped(&service.config.cluster);
+    for ((name, ..), sum) in OF_JOBS.iter().zip(sums) {
+        // It falls when a job ends: no counter.
+        let name = name.replace("ftio_job_", "ftio_site_").replace("_total", "");
+        let _ = writeln!(out, "# HELP {name} The sum over all running jobs.\n# TYPE {name} gauge");
+        let _ = writeln!(out, "{name}{{cluster=\"{cluster}\"}} {sum}");
     }
+    let hidden = (all - jobs.len()) as f64;
+    single(&mut out, "ftio_jobs_hidden", "gauge", "Running jobs that are not listed one by one.", hidden);
     of_service(&mut out, service)?;
     Ok(out)
 }
 
-/// A job id may be in use by two users: the label would be there twice, and Prometheus would take nothing.
-fn one_of_each_id(jobs: &mut Vec<&LiveJob>) {
+/// How many jobs there are, those that are listed, and the sums of all. The text is made later, when nobody
+/// waits for it.
+fn listed(service: &Service, sees: &Viewer, only: Option<&str>) -> (usize, Vec<Said>, [f64; 4]) {
+    let running = service.running();
+    let mut jobs: Vec<&LiveJob> = running
+        .jobs
+        .values()
+        .filter(|job| matches!(job.row.origin, Origin::Trace | Origin::Push))
+        .filter(|job| sees.sees(job.row.owner))
+        .filter(|job| only.is_none_or(|only| only == job.row.desc.jobid || only == "main"))
+        .collect();
+    // Those that move most, if there are too many.
+    let bytes = |job: &LiveJob| job.row.written_bytes + job.row.read_bytes;
+    jobs.sort_by(|a, b| bytes(b).total_cmp(&bytes(a)));
+    let all = jobs.len();
+    let sums = [0, 1, 2, 3].map(|i| jobs.iter().filter_map(|job| (OF_JOBS[i].3)(job)).sum::<f64>() + 0.0);
+    jobs.truncate(service.config.metrics_jobs);
+    let mut said: Vec<Said> = jobs.iter().map(|job| Said::of(job, service.config.metrics_users)).collect();
+    drop(running);
+    // A job id may be in use by two users: the label would be there twice, and Prometheus would take nothing.
     let mut seen = std::collections::HashSet::new();
-    jobs.retain(|job| seen.insert((job.row.desc.cluster.clone(), job.row.desc.jobid.clone())));
+    said.retain(|one| seen.insert(one.label.clone()));
+    (all, said, sums)
 }
 
-fn of_jobs(out: &mut String, jobs: &[&LiveJob], users: bool) {
+fn of_jobs(out: &mut String, jobs: &[Said]) {
     if jobs.is_empty() {
         return;
     }
-    let label = |job: &LiveJob| {
-        format!("cluster=\"{}\",jobid=\"{}\"", escaped(&job.row.desc.cluster), escaped(&job.row.desc.jobid))
-    };
     let _ = writeln!(
         out,
         "# HELP ftio_job_info What a job is; the value is always 1.\n# TYPE ftio_job_info gauge"
     );
     for job in jobs {
-        let user = job.row.owner.filter(|_| users).map(crate::users::name).unwrap_or_default();
-        let _ = writeln!(
-            out,
-            "ftio_job_info{{{},user=\"{}\",partition=\"{}\",app=\"{}\"}} 1",
-            label(job),
-            escaped(&user),
-            escaped(&job.row.desc.partition),
-            escaped(&job.row.app)
-        );
+        let _ = writeln!(out, "ftio_job_info{{{},{}}} 1", job.label, job.info);
     }
-    for (name, kind, help, value) in OF_JOBS {
-        let values: Vec<(&&LiveJob, f64)> = jobs.iter().filter_map(|job| Some((job, value(job)?))).collect();
-        if values.is_empty() {
+    for (place, (name, kind, help, _)) in OF_JOBS.iter().enumerate() {
+        let values = || jobs.iter().filter_map(|job| Some((&job.label, job.values[place]?)));
+        if values().next().is_none() {
             continue;
         }
         let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        for (job, value) in values {
-            let _ = writeln!(out, "{name}{{{}}} {value}", label(job));
+        for (label, value) in values() {
+            let _ = writeln!(out, "{name}{{{label}}} {value}");
         }
     }
 }

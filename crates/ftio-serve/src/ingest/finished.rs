@@ -1,6 +1,6 @@
 //! A job has ended: its row, its profile, its series and its day are written in one transaction.
 
-use super::trace::Read;
+use super::trace::{OpenFile, Read};
 use crate::job::{Kind, Origin, State, Totals};
 use crate::live::LiveJob;
 use crate::service::{Service, now};
@@ -9,8 +9,15 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// A trace was read to its end. The number of its job.
-pub fn trace(service: &Service, path: &Path, version: Version, read: Read) -> anyhow::Result<i64> {
-    let findings = (service.hooks.findings)(path).unwrap_or_else(|_| json!([]));
+pub fn trace(
+    service: &Service,
+    path: &Path,
+    version: Version,
+    read: Read,
+    file: &OpenFile,
+) -> anyhow::Result<i64> {
+    // Of the file that was read, whatever is under its name by now.
+    let findings = (service.hooks.findings)(&file.door()).unwrap_or_else(|_| json!([]));
     let mut desc = read.desc;
     if desc.cluster.is_empty() {
         desc.cluster = service.config.cluster.clone();

@@ -4,12 +4,13 @@ use super::push::{NotTaken, PushKind, apply, job};
 use crate::job::{JobDesc, Origin};
 use crate::service::Service;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One value of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// The name is the label `__name__`.
-    pub labels: BTreeMap<String, String>,
+    /// The name is the label `__name__`. Samples of one series share them.
+    pub labels: Arc<BTreeMap<String, String>>,
     pub value: f64,
     /// Seconds since 1970.
     pub time: f64,
@@ -20,6 +21,13 @@ const OWNERS: [&str; 4] = ["__name__", "jobid", "job", "instance"];
 const COUNTERS: [&str; 4] = ["_total", "_sum", "_count", "_bucket"];
 
 impl Sample {
+    /// Add a label, unless there is one of that name.
+    pub fn label_if_absent(&mut self, name: &str, value: &str) {
+        if !self.labels.contains_key(name) {
+            Arc::make_mut(&mut self.labels).insert(name.to_owned(), value.to_owned());
+        }
+    }
+
     /// With its other labels, as the original has it: `disk_usage{device="sda"}`.
     fn name(&self) -> String {
         let name = self.labels.get("__name__").cloned().unwrap_or_default();
@@ -95,7 +103,7 @@ fn parse_line(line: &str, now: f64) -> Option<Sample> {
     let mut words = rest.split_whitespace();
     let value: f64 = words.next()?.parse().ok()?;
     let time = words.next().and_then(|word| word.parse::<f64>().ok()).map_or(now, |millis| millis / 1e3);
-    Some(Sample { labels, value, time })
+    Some(Sample { labels: Arc::new(labels), value, time })
 }
 
 /// What comes after the brace; `None` if there is none.

@@ -93,6 +93,11 @@ impl<'de> Deserialize<'de> for Values {
 const MOST_VALUES: usize = 100_000;
 /// Times up to this are seconds since the job began.
 const SINCE_1970: f64 = 1e8;
+/// A value of a time further ahead, in seconds, is of a clock that is wrong: it would make everything before
+/// it one bin.
+const AHEAD: f64 = 86_400.0;
+/// Processes of one run say that it began at times that differ by less than this, in seconds.
+const SAME_START: u64 = 60;
 const COUNTERS: [&str; 4] = ["_total", "_bytes", "_operations", "_seconds"];
 
 /// Why values are not taken.
@@ -215,6 +220,10 @@ pub fn job(
     owner: Option<u32>,
 ) -> Result<i64, NotTaken> {
     desc = desc.cleaned();
+    // The original sends milliseconds.
+    if desc.start_time > 100_000_000_000 {
+        desc.start_time /= 1000;
+    }
     if desc.jobid.is_empty() {
         return Err("expected a job with a jobid, or a node".into());
     }
@@ -223,6 +232,9 @@ pub fn job(
     }
     if desc.cluster.is_empty() {
         desc.cluster = service.config.cluster.clone();
+    }
+    if let Some(before) = earlier(service, &desc, origin, owner) {
+        stored(service, finished::pushed(service, before, State::Lost))?;
     }
     if let Some(id) = known(service, &desc, origin, owner) {
         return Ok(id);
@@ -237,8 +249,7 @@ pub fn job(
         return Err(NotTaken::NotStored(format!("{running} jobs run already: no more are taken")));
     }
     let time = now();
-    // The original sends milliseconds.
-    let said = if desc.start_time > 100_000_000_000 { desc.start_time / 1000 } else { desc.start_time };
+    let said = desc.start_time;
     let start = Some(said as f64).filter(|said| *said > 0.0 && *said <= time).unwrap_or(time);
     (desc.start_time, desc.end_time) = (start as u64, 0);
     let mut row = LiveJob::row(desc, origin, owner, start);
@@ -248,9 +259,21 @@ pub fn job(
     row.id = stored(service, service.writer().insert_job(&row))?;
     let id = row.id;
     let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
-    service.running().insert(LiveJob::new(row, 0, time));
+    let mut job = LiveJob::new(row, 0, time);
+    job.said_start = said;
+    service.running().insert(job);
     service.tell("began", owner, &data);
     Ok(id)
+}
+
+/// The job that ran under this id until now, if the description is that of a later run: job ids are used
+/// again, and so are those of jobs that were requeued.
+fn earlier(service: &Service, desc: &JobDesc, origin: Origin, owner: Option<u32>) -> Option<i64> {
+    let running = service.running();
+    let id = running.named(origin, owner, &desc.jobid)?;
+    let job = running.jobs.get(&id)?;
+    let later = job.said_start > 0 && desc.start_time > job.said_start + SAME_START;
+    (later && desc.start_time as f64 > job.last && job.connections == 0).then_some(id)
 }
 
 /// The number of a job that runs. What is told about it later is added.
@@ -258,6 +281,9 @@ fn known(service: &Service, desc: &JobDesc, origin: Origin, owner: Option<u32>) 
     let mut running = service.running();
     let id = running.named(origin, owner, &desc.jobid)?;
     let job = running.jobs.get_mut(&id)?;
+    if job.said_start == 0 {
+        job.said_start = desc.start_time;
+    }
     if job.row.desc.command.is_empty() && !desc.command.is_empty() {
         job.row.desc.command.clone_from(&desc.command);
         job.row.desc.size = desc.size;
@@ -282,6 +308,11 @@ pub fn apply<'a>(
         // It is not silent: it cannot be heard.
         job.hear(now());
         return Err(NotTaken::NotStored("the journal cannot be written: is the disk full?".into()));
+    }
+    if job.row.start + time > now() + AHEAD {
+        let refused = values.count();
+        service.stats.push_errors.add(refused as u64);
+        return Ok((0, refused));
     }
     let mut refused = 0;
     let mut changes = Vec::new();

@@ -3,11 +3,17 @@
 
 use super::labelled::Sample;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Uncompressed it is no longer than this.
 const LONGEST: usize = 32 << 20;
-/// No request has more samples.
+/// No request has more samples, …
 const MOST: usize = 200_000;
+/// … more labels, all series together, …
+const MOST_LABELS: usize = 400_000;
+/// … or a series with more labels, or with longer ones.
+const LABELS: usize = 128;
+const LONGEST_LABEL: usize = 4096;
 
 /// The samples of a request.
 pub fn decode(body: &[u8]) -> Result<Vec<Sample>, String> {
@@ -104,18 +110,26 @@ fn field<'a>(bytes: &mut &'a [u8]) -> Option<(u64, Field<'a>)> {
 
 fn request(mut bytes: &[u8]) -> Option<Vec<Sample>> {
     let mut samples = Vec::new();
+    let mut labels = 0;
     while !bytes.is_empty() {
         if let (1, Field::Bytes(series)) = field(&mut bytes)? {
-            time_series(series, &mut samples)?;
+            labels += time_series(series, &mut samples)?;
         }
-        if samples.len() > MOST {
+        if labels > MOST_LABELS {
             return None;
         }
     }
     Some(samples)
 }
 
-fn time_series(mut bytes: &[u8], samples: &mut Vec<Sample>) -> Option<()> {
+/// The text of a label; `None`: it is too long.
+fn text(bytes: &[u8]) -> Option<String> {
+    (bytes.len() <= LONGEST_LABEL).then(|| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// Add the samples of a series. The number of its labels; `None`: it cannot be read, or is too much. A short
+/// request may be a very long one when it is unpacked, so every part is counted before it is kept.
+fn time_series(mut bytes: &[u8], samples: &mut Vec<Sample>) -> Option<usize> {
     let mut labels = BTreeMap::new();
     let mut values = Vec::new();
     while !bytes.is_empty() {
@@ -124,12 +138,15 @@ fn time_series(mut bytes: &[u8], samples: &mut Vec<Sample>) -> Option<()> {
                 let (mut name, mut value) = (String::new(), String::new());
                 while !label.is_empty() {
                     match field(&mut label)? {
-                        (1, Field::Bytes(text)) => name = String::from_utf8_lossy(text).into_owned(),
-                        (2, Field::Bytes(text)) => value = String::from_utf8_lossy(text).into_owned(),
+                        (1, Field::Bytes(bytes)) => name = text(bytes)?,
+                        (2, Field::Bytes(bytes)) => value = text(bytes)?,
                         _ => {}
                     }
                 }
                 labels.insert(name, value);
+                if labels.len() > LABELS {
+                    return None;
+                }
             }
             (2, Field::Bytes(mut sample)) => {
                 let (mut value, mut millis) = (0.0, 0i64);
@@ -141,16 +158,20 @@ fn time_series(mut bytes: &[u8], samples: &mut Vec<Sample>) -> Option<()> {
                     }
                 }
                 values.push((value, millis));
+                if samples.len() + values.len() > MOST {
+                    return None;
+                }
             }
             _ => {}
         }
     }
+    let (count, labels) = (labels.len(), Arc::new(labels));
     samples.extend(values.into_iter().map(|(value, millis)| Sample {
-        labels: labels.clone(),
+        labels: Arc::clone(&labels),
         value,
         time: millis as f64 / 1e3,
     }));
-    Some(())
+    Some(count)
 }
 
 #[cfg(test)]
@@ -188,6 +209,35 @@ mod tests {
         assert_eq!(unpack(&[12, 1 << 2, b'a', b'b', 9 << 2 | 2, 2, 0]).unwrap(), b"abababababab");
         assert!(unpack(&[12, 1 << 2, b'a', b'b', 9 << 2 | 2, 3, 0]).is_none(), "from before the beginning");
         assert!(unpack(&[0xff, 0xff, 0xff, 0xff, 0x0f]).is_none(), "longer than allowed");
+    }
+
+    fn long(number: u8, content: &[u8]) -> Vec<u8> {
+        let mut out = vec![number << 3 | 2];
+        let mut length = content.len();
+        while length >= 0x80 {
+            out.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        out.push(length as u8);
+        [&out, content].concat()
+    }
+
+    /// A few bytes that stand for very much.
+    #[test]
+    fn bombs_are_refused_before_they_burst() {
+        let label = |name: &str, value: &str| {
+            long(1, &[long(1, name.as_bytes()), long(2, value.as_bytes())].concat())
+        };
+        // Empty samples of one series with long labels: each would have had a copy of them.
+        let samples = |count: usize| long(2, &[]).repeat(count);
+        let wide: Vec<u8> = (0..100).flat_map(|i| label(&format!("l{i}"), &"x".repeat(4000))).collect();
+        assert_eq!(request(&long(1, &[&wide[..], &samples(MOST)].concat())).unwrap().len(), MOST);
+        assert!(request(&long(1, &[&wide[..], &samples(MOST + 1)].concat())).is_none());
+        assert!(request(&long(1, &label("a", &"x".repeat(LONGEST_LABEL + 1)))).is_none());
+        let many: Vec<u8> = (0..=LABELS).flat_map(|i| label(&i.to_string(), "")).collect();
+        assert!(request(&long(1, &many)).is_none());
+        let series = long(1, &many[..many.len() / 2]);
+        assert!(request(&series.repeat(2 * MOST_LABELS / LABELS + 100)).is_none());
     }
 
     proptest! {

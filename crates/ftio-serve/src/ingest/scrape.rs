@@ -3,8 +3,9 @@
 use super::labelled::{parse_text, take};
 use crate::alarms::http_request;
 use crate::service::{Service, now};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use crate::tick::every;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// How often.
 pub const EVERY: Duration = Duration::from_secs(10);
@@ -14,21 +15,15 @@ pub fn run(service: &Service, url: &str, stop: &AtomicBool) {
     let rest = url.trim_start_matches("http://");
     let host = rest.split('/').next().unwrap_or(rest).to_owned();
     let full = if rest.contains('/') { url.to_owned() } else { format!("{url}/metrics") };
-    let mut last: Option<Instant> = None;
-    while !stop.load(Relaxed) {
-        if last.is_some_and(|last| last.elapsed() < EVERY) {
-            std::thread::sleep(Duration::from_millis(100));
-            continue;
-        }
-        last = Some(Instant::now());
+    every(EVERY, stop, || {
         let done = http_request("GET", &full, "").and_then(|text| {
             let mut samples = parse_text(&text, now());
             for sample in &mut samples {
-                sample.labels.entry("instance".into()).or_insert_with(|| host.clone());
+                sample.label_if_absent("instance", &host);
             }
             let owner = Some(rustix::process::geteuid().as_raw());
             take(service, &samples, owner).map(|_| ()).map_err(|error| error.to_string())
         });
         service.stats.problem(url, done.err().map(|error| format!("{url}: {error}")));
-    }
+    });
 }

@@ -85,12 +85,24 @@ pub fn listen(path: &Path) -> std::io::Result<UnixListener> {
     crate::unix_socket::bind(path)
 }
 
-/// Take clients.
-pub async fn serve(service: Arc<Service>, listener: UnixListener) {
+/// Take clients, as long as there is room for them.
+pub async fn serve<P: Send + 'static>(
+    service: Arc<Service>,
+    listener: UnixListener,
+    room: impl Fn() -> Option<P> + Send,
+) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(client(Arc::clone(&service), stream));
+                let Some(place) = room() else {
+                    service.stats.refused_connections.add(1);
+                    continue;
+                };
+                let service = Arc::clone(&service);
+                tokio::spawn(async move {
+                    client(service, stream).await;
+                    drop(place);
+                });
             }
             Err(_) => tokio::time::sleep(std::time::Duration::from_millis(100)).await,
         }

@@ -12,7 +12,7 @@ use ftio_core::request::{Batch, Class, Request, Span};
 use ftio_core::source::{Input, Job, Kind, OpenOptions, Opened, Source, SourceError, open};
 use ftio_core::time::seconds;
 use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use tmio_trace::frame::{FrameKind, FrameReader};
@@ -44,33 +44,44 @@ pub struct Read {
 pub struct OpenFile {
     file: File,
     pub owner: u32,
-    pub size: u64,
 }
 
 impl OpenFile {
-    /// Open what others own: no links are followed, nothing is waited for, and it must be a regular file.
-    pub fn open(path: &Path) -> Result<Self, String> {
-        use rustix::fs::{Mode, OFlags};
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| error.to_string())?;
-        let file = File::from(file);
+    /// Open what others own, below a directory: no links are followed on the way, nothing is waited for, and
+    /// it must be a regular file.
+    pub fn open(root: &Path, path: &Path) -> Result<Self, String> {
+        let file = File::from(below(root, path).map_err(|error| error.to_string())?);
         let about = file.metadata().map_err(|error| error.to_string())?;
         if !about.is_file() {
             return Err("not a regular file".into());
         }
-        Ok(OpenFile { owner: about.uid(), size: about.len(), file })
+        Ok(OpenFile { owner: about.uid(), file })
     }
 
     /// A path to exactly this file, whatever its name leads to by now.
-    fn path(&self) -> PathBuf {
+    pub fn door(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
 }
 
-/// Read a file that somebody may have put there. `name` is what messages call it.
-pub fn read_file(path: &Path, budget: usize) -> Result<Read, String> {
-    let file = OpenFile::open(path)?;
-    read(&file.path(), path, file.owner, budget)
+fn below(root: &Path, path: &Path) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+    use rustix::io::Errno;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let inside = path.strip_prefix(root).map_err(|_| Errno::XDEV)?;
+    let folder =
+        rustix::fs::openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    match rustix::fs::openat2(&folder, inside, flags, Mode::empty(), how) {
+        // Kernels before 5.6, and sandboxes that do not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(&folder, inside, flags, Mode::empty()),
+        opened => opened,
+    }
+}
+
+/// Read a file that somebody may have put below a directory. It stays open, for who wants to know more of it.
+pub fn read_file(file: &OpenFile, path: &Path, budget: usize) -> Result<Read, String> {
+    read(&file.door(), path, file.owner, budget)
 }
 
 /// Read the parts that a dead job has left.

@@ -59,6 +59,8 @@ pub struct Watch<'a> {
     known: HashMap<PathBuf, Version>,
     /// What was there at the last look: a file is read when it did not change in between.
     before: HashMap<PathBuf, Version>,
+    /// What may not be opened, and when that was last changed (seconds and nanoseconds since 1970).
+    refused: HashMap<PathBuf, (i64, i64)>,
     followed: BTreeMap<PathBuf, Followed>,
     events: Events,
 }
@@ -82,6 +84,7 @@ impl<'a> Watch<'a> {
             root: root.to_owned(),
             known,
             before: HashMap::new(),
+            refused: HashMap::new(),
             followed: BTreeMap::new(),
             events: Events::new(),
         }
@@ -108,7 +111,8 @@ impl<'a> Watch<'a> {
         let mut now = HashMap::with_capacity(found.files.len());
         for (path, about) in found.files {
             let version = Version::of(&about);
-            if self.known.get(&path) == Some(&version) {
+            let changed = (about.ctime(), about.ctime_nsec());
+            if self.known.get(&path) == Some(&version) || self.refused.get(&path) == Some(&changed) {
                 continue;
             }
             if self.before.get(&path) == Some(&version) {
@@ -122,13 +126,18 @@ impl<'a> Watch<'a> {
 
     fn read(&mut self, path: &Path, version: Version, about: &Metadata) {
         self.known.insert(path.to_owned(), version);
-        let budget = self.service.config.budget;
-        let read = match about.len() > self.service.config.largest {
-            true => Err(format!("{} bytes: larger than --largest", about.len())),
-            false => trace::read_file(path, budget),
+        let (largest, budget) = (self.service.config.largest, self.service.config.budget);
+        let file = match trace::OpenFile::open(&self.root, path) {
+            Ok(file) => file,
+            Err(problem) => return self.refused(path, about, &problem),
+        };
+        self.refused.remove(path);
+        let read = match about.len() > largest {
+            true => Err(format!("{} bytes: larger than {largest}", about.len())),
+            false => trace::read_file(&file, path, budget),
         };
         let done = match read {
-            Ok(read) => finished::trace(self.service, path, version, read).map(|_| ()),
+            Ok(read) => finished::trace(self.service, path, version, read, &file).map(|_| ()),
             // It is no trace, or a damaged one: not again until it changes.
             Err(problem) => {
                 self.service.stats.trace_errors.add(1);
@@ -140,6 +149,17 @@ impl<'a> Watch<'a> {
         if self.service.stored(done).is_none() {
             // The database could not be written: again at the next look.
             self.known.remove(path);
+        }
+    }
+
+    /// It may not be opened, say because of its permissions: again when these change, and told once.
+    fn refused(&mut self, path: &Path, about: &Metadata, problem: &str) {
+        self.known.remove(path);
+        let changed = (about.ctime(), about.ctime_nsec());
+        if self.refused.insert(path.to_owned(), changed) != Some(changed) {
+            self.service.stats.trace_errors.add(1);
+            let name = clean(&path.to_string_lossy(), LONGEST_COMMAND);
+            eprintln!("ftio serve: {name}: {problem}; it is tried again when that changes");
         }
     }
 

@@ -171,7 +171,7 @@ async function showAlarms() {
       ["Since", "", one => clockText(one.since)], ["Until", "minor", one => clockText(one.until)],
     ], data.alarms);
     make("h2", place, "Rules");
-    table(place, [["Name", "", rule => rule.name], ["Metric", "", rule => rule.metric + (rule.site ? ", all jobs together" : "")], ["Threshold", "number", rule => `${rule.operation} ${rule.value}`], ["For", "number", rule => rule.for === undefined ? "at once" : spanText(rule.for)]],
+    table(place, [["Name", "", rule => rule.name], ["Metric", "", rule => rule.metric + (rule.site ? ", all jobs together" : "")], ["Threshold", "number", rule => `${rule.operation} ${rule.value >= 1e4 ? rule.value.toExponential() : rule.value}`], ["For", "number", rule => rule.for === undefined ? "at once" : spanText(rule.for)]],
       data.rules.concat(data.thresholds.map(one => ({ ...one, name: `${one.name} (${one.target})` }))));
   };
   listeners.push({ alarm: look, poll: look });

@@ -90,7 +90,7 @@ async function showJob(id) {
     } else if (!place.children.length) empty(place, "Nothing was moved yet. With TMIO_FLUSH=finalize a job shows nothing until it ends.");
     const ahead = found.next_phase;
     if (ahead && !job.end) next.textContent = `Next phase ${clockText(job.start + ahead.start)}, ${bytesText(ahead.bytes)}.`;
-    else next.textContent = (found.reasons || []).join(" ");
+    else next.textContent = (found.reasons || []).join("; ");
   };
   const rest = async () => {
     const [findings, predictions] = await Promise.all([ask(`api/v1/jobs/${id}/findings`), ask(`api/v1/jobs/${id}/predictions`)]);

@@ -337,14 +337,29 @@ impl Store {
 }
 
 impl Store {
-    /// The job that this is another account of: same id, cluster and origin, begun within a second.
+    /// The job that this is another account of: of the same user, with the same id, begun within a second,
+    /// and either of the same file, or of one that is gone (it was renamed), or begun in the same instant and
+    /// running until now, or the same in every number (a copy). Two programs that one job starts at once are
+    /// two jobs.
     pub fn same_run(&self, job: &JobRow) -> anyhow::Result<Option<(i64, State)>> {
-        let sql = "SELECT id, state FROM jobs WHERE jobid = ?1 AND cluster = ?2 AND abs(start - ?3) < 1
-            AND owner IS ?4 AND origin = ?5 ORDER BY id LIMIT 1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let values = params![job.desc.jobid, job.desc.cluster, job.start, job.owner, job.origin.name()];
-        let found: Option<(i64, String)> =
-            statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-        Ok(found.map(|(id, state)| (id, State::from_name(&state).unwrap_or_default())))
+        let sql = format!(
+            "SELECT {COLUMNS} FROM jobs WHERE jobid = ?1 AND cluster = ?2 AND abs(start - ?3) < 1
+            AND owner IS ?4 AND origin = ?5 ORDER BY path <> ?6, id"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let values =
+            params![job.desc.jobid, job.desc.cluster, job.start, job.owner, job.origin.name(), job.path];
+        let all: Vec<JobRow> = statement.query_map(values, row)?.collect::<Result<_, _>>()?;
+        let gone = |path: &str| {
+            let path = std::path::Path::new(path);
+            !path.exists() && !tmio_trace::parts::directory(path).exists()
+        };
+        let numbers = |row: &JobRow| [row.start, row.end, row.written_bytes, row.read_bytes];
+        let same = |row: &&JobRow| {
+            let instant = (row.start - job.start).abs() < 1e-6 && row.desc.command == job.desc.command;
+            let copy = row.state == State::Running || numbers(row) == numbers(job);
+            row.path == job.path || gone(&row.path) || (instant && copy)
+        };
+        Ok(all.iter().find(same).map(|row| (row.id, row.state)))
     }
 }

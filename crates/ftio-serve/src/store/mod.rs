@@ -72,8 +72,16 @@ CREATE TABLE IF NOT EXISTS days (
 CREATE TABLE IF NOT EXISTS day_categories (
     day INTEGER NOT NULL, owner INTEGER NOT NULL, category TEXT NOT NULL, jobs INTEGER NOT NULL,
     bytes REAL NOT NULL, PRIMARY KEY (day, owner, category));
-PRAGMA user_version = 1;
 ";
+
+/// Of the tables above. A database of an older one is brought up to it, one of a newer one is left alone.
+const VERSION: i64 = 2;
+
+/// Columns that older databases may not have.
+const LATER: [(&str, &str, &str); 2] = [
+    ("jobs", "high_findings", "INTEGER NOT NULL DEFAULT 0"),
+    ("jobs", "categories", "TEXT NOT NULL DEFAULT ''"),
+];
 
 /// All tables, for whoever copies them.
 const TABLES: [&str; 9] =
@@ -101,14 +109,35 @@ impl Store {
         let named = || path.display().to_string();
         let connection = Connection::open(&path).with_context(named)?;
         connection.busy_timeout(Duration::from_secs(10))?;
+        let version: i64 =
+            connection.pragma_query_value(None, "user_version", |row| row.get(0)).with_context(named)?;
+        if version > VERSION {
+            bail!(
+                "{}: a database of version {version}, made by a newer ftio; this one knows version {VERSION}: \
+                 use the newer ftio, or another directory (--data)",
+                named()
+            );
+        }
         connection.pragma_update(None, "journal_mode", "WAL").with_context(named)?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        connection.execute_batch(SCHEMA).with_context(named)?;
-        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if version != 1 {
-            bail!("{}: expected a database of version 1, found {version}: made by a newer ftio", named());
+        let mut store = Store { connection };
+        if version < VERSION {
+            store.transaction(Self::bring_up).with_context(named)?;
         }
-        Ok(Store { connection })
+        Ok(store)
+    }
+
+    /// Make the tables, and what older ones lack.
+    fn bring_up(&self) -> anyhow::Result<()> {
+        self.connection.execute_batch(SCHEMA)?;
+        for (table, column, kind) in LATER {
+            let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2";
+            let there: i64 = self.connection.query_row(sql, [table, column], |row| row.get(0))?;
+            if there == 0 {
+                self.connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"))?;
+            }
+        }
+        Ok(self.connection.pragma_update(None, "user_version", VERSION)?)
     }
 
     /// In one transaction: all of it or nothing.

@@ -1,12 +1,10 @@
 //! Who may see and do what, and what is refused.
 
-use crate::server::{Server, config, ioskel};
+use crate::server::{Server, arrived, config, ioskel, until};
 use ftio_serve::config::{Token, parse_access};
 use ftio_serve::http::routes::{Method, Needs, ROUTES};
 use serde_json::{Value, json};
-use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
 const USER: &str = "token-of-a-user-0001";
 const OPERATOR: &str = "token-of-an-operator";
@@ -80,11 +78,37 @@ fn other_users_jobs_are_not_there() {
         let wrong = server.with(method, &url, &bearer("no-such-token-at-all"), "").0;
         assert!(wrong == 401 || route.needs == Needs::Nothing, "{method} {url}: {wrong}");
     }
+    // A threshold on a job tells of the job, and what is wrong names files of others.
+    let alarm =
+        json!({"name": "big", "target": "foreign", "metric": "written_bytes", "operation": ">", "value": 1});
+    assert_eq!(server.post("/alarms/add", &alarm).0, 200);
+    for path in ["/api/v1/alarms", "/alarms", "/alarms/list", "/readyz", "/metrics", "/api/v1/running"] {
+        let body = server.with("GET", path, &bearer(USER), "").1;
+        assert!(!body.contains("foreign"), "{path}: {body}");
+    }
+    assert!(server.with("GET", "/api/v1/alarms", &bearer(OPERATOR), "").1.contains("foreign"));
+    // The numbers of jobs can be guessed.
+    for path in ["", "/series", "/prediction", "/predictions", "/detection", "/findings", "/report.html"] {
+        for number in ["1", "01", "%31", "+1", "1%20"] {
+            let url = format!("/api/v1/jobs/{number}{path}");
+            assert_eq!(server.with("GET", &url, &bearer(USER), "").0, 404, "{url}");
+        }
+    }
+    // Pushing to the id of somebody else's job makes a job of one's own.
+    let push = json!({"job": {"jobid": "foreign"}, "metrics": {"written_bytes": 1}, "end": true}).to_string();
+    assert_eq!(server.with("POST", "/api/v1/push", &bearer(USER), &push).0, 200);
+    let all = server.json("/api/v1/jobs?q=foreign");
+    let all = all["jobs"].as_array().unwrap();
+    assert_eq!(all.len(), 2);
+    assert!(all.iter().any(|job| job["id"] == 1 && job["written_bytes"] == 8_388_608.0), "{all:?}");
+    let own = server.with("GET", "/job?job=foreign", &bearer(USER), "");
+    assert!(own.0 == 404 || !own.1.contains("8388608"), "{own:?}");
+
     let jobs = |token: &str| -> Value {
         serde_json::from_str(&server.with("GET", "/api/v1/jobs", &bearer(token), "").1).unwrap()
     };
-    assert_eq!(jobs(OPERATOR)["jobs"].as_array().unwrap().len(), 1);
-    assert_eq!(jobs(USER)["jobs"].as_array().unwrap().len(), 0);
+    assert_eq!(jobs(OPERATOR)["jobs"].as_array().unwrap().len(), 2);
+    assert_eq!(jobs(USER)["jobs"].as_array().unwrap().len(), 1);
     assert_eq!(server.with("GET", "/metrics", &bearer(METRICS), "").0, 200);
     let push = json!({"job": {"jobid": "x"}, "metrics": {"a": 1}}).to_string();
     assert_eq!(server.with("POST", "/api/v1/push", &bearer(AGENT), &push).0, 403, "an agent is no job");
@@ -179,28 +203,44 @@ fn what_was_asked_by_get_works_if_told_so() {
     assert_eq!(cross.0, 403, "not by a link on another page");
 }
 
-/// Clients that send nothing, or a byte now and then, do not keep others from being served.
+/// Clients that send nothing, or a byte now and then, do not keep others from being served, not even if they
+/// have taken every place: the one that has waited longest has to leave.
 #[test]
 fn slow_clients_stop_nobody() {
     let data = tempfile::tempdir().unwrap();
     let mut config = config(data.path());
-    config.connections_per_peer = 250;
+    config.connections = 100;
     let server = Server::start(config);
-    let mut slow: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(server.address).unwrap()).collect();
-    for stream in &mut slow {
-        stream.write_all(b"GET /job/list HTTP/1.1\r\nHo").unwrap();
+    let half = "GET /job/list HTTP/1.1\r\nHo";
+    let first = server.connect(half);
+    let slow: Vec<TcpStream> = (0..250).map(|_| server.connect(half)).collect();
+    for _ in 0..20 {
+        assert_eq!(server.get("/job/list").0, 200);
     }
-    assert_eq!(server.get("/job/list").0, 200);
-    // More than there is room for are turned away.
-    let more: Vec<TcpStream> = (0..80).map(|_| TcpStream::connect(server.address).unwrap()).collect();
-    std::thread::sleep(Duration::from_millis(300));
-    let refused = more.iter().filter(|stream| {
-        stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-        matches!((&mut &**stream).read(&mut [0; 1]), Ok(0))
+    until("the first has to leave", || arrived(&first).is_none());
+    until("no more than there is room for", || {
+        slow.iter().filter(|stream| arrived(stream).is_some()).count() <= 100
     });
-    assert!(refused.count() >= 25);
-    drop((slow, more));
-    server.wait("/job/list", |list| list.is_array());
+    drop(slow);
+    let metrics = server.get("/metrics").1;
+    let refused = metrics.lines().find(|line| line.starts_with("ftio_refused_connections_total")).unwrap();
+    assert_ne!(refused.rsplit(' ').next(), Some("0"), "they are counted");
+}
+
+/// One address that has too many connections makes room for itself; watchers of events stay.
+#[test]
+fn one_address_does_not_push_others_out() {
+    let data = tempfile::tempdir().unwrap();
+    let mut config = config(data.path());
+    config.connections_per_peer = 20;
+    let server = Server::start(config);
+    let host = server.address;
+    let watcher = server.connect(&format!("GET /api/v1/events HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    until("the stream begins", || arrived(&watcher).is_some_and(|bytes| !bytes.is_empty()));
+    let slow: Vec<TcpStream> = (0..60).map(|_| server.connect("GET /")).collect();
+    assert_eq!(server.get("/job/list").0, 200);
+    until("most have left", || slow.iter().filter(|stream| arrived(stream).is_some()).count() <= 20);
+    assert!(arrived(&watcher).is_some(), "who watches is no slow client");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Requests of somebody who wants to break it.
 
-use crate::server::{Server, config, ioskel};
+use crate::server::{Server, arrived, config, ioskel, until};
 use ftio_serve::viewer::Role;
 use ftio_serve::{Listen, Service};
 use proptest::prelude::*;
@@ -111,20 +111,16 @@ fn long_bodies_have_a_limit_together() {
         server.address,
         8 << 20
     );
-    let slow: Vec<TcpStream> = (0..14)
-        .map(|_| {
-            let mut stream = TcpStream::connect(server.address).unwrap();
-            stream.write_all(head.as_bytes()).unwrap();
-            stream
-        })
-        .collect();
-    std::thread::sleep(Duration::from_millis(300));
-    let refused = slow.iter().filter(|stream| {
-        stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-        let mut first = [0; 12];
-        matches!((&mut &**stream).read(&mut first), Ok(12)) && first.ends_with(b"429")
+    let slow: Vec<TcpStream> = (0..14).map(|_| server.connect(&head)).collect();
+    let mut refused = std::collections::HashSet::new();
+    until("12 times 8 MiB are taken, and two are refused", || {
+        for (number, stream) in slow.iter().enumerate() {
+            if arrived(stream).is_some_and(|bytes| bytes.starts_with(b"HTTP/1.1 429")) {
+                refused.insert(number);
+            }
+        }
+        refused.len() == 2
     });
-    assert_eq!(refused.count(), 2, "12 times 8 MiB are taken");
     let small = json!({"job": {"jobid": "j"}, "metrics": {"a": 1}});
     assert_eq!(server.post("/api/v1/push", &small).0, 200, "short ones are always taken");
     drop(slow);
@@ -212,4 +208,89 @@ fn a_unix_socket_knows_who_asks() {
         server.stop();
         assert!(!socket.exists());
     }
+}
+
+/// One who watches and never reads costs no more than a few events, and is cut off in the end; others see
+/// everything.
+#[test]
+fn watchers_that_never_read_take_no_memory() {
+    let data = tempfile::tempdir().unwrap();
+    let service = crate::server::opened(data.path());
+    let mut held = Vec::new();
+    let stuck: Vec<_> = (0..8).map(|_| service.events.subscribe()).collect();
+    for second in 0..200 {
+        let jobs = (0..300).map(|_| (Some(1), "x".repeat(1000))).collect();
+        service.tell_jobs(f64::from(second), jobs);
+        // What is kept for those who do not read is the latest, and nothing else.
+        held.push(service.events.len());
+    }
+    assert!(held.iter().all(|held| *held <= 32), "{held:?}");
+    drop(stuck);
+}
+
+/// A run under an id that is still in use by an earlier one.
+#[test]
+fn a_job_id_that_is_used_again_is_another_job() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(config(data.path()));
+    let start = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let push = |start: u64, sum: u64| {
+        let job = json!({"jobid": "17", "command": "/bin/a", "size": 2, "start_time": start});
+        let push = json!({"job": job, "metrics": {"written_bytes": sum}});
+        assert_eq!(server.post("/api/v1/push", &push).0, 200);
+    };
+    push(start - 1000, 5);
+    // Other processes of the same run began a little later.
+    push(start - 990, 7);
+    assert_eq!(server.json("/api/v1/jobs")["jobs"].as_array().unwrap().len(), 1);
+    // One whose clock is ahead is no other run either, as long as it says the same.
+    push(start + 3000, 9);
+    push(start + 3000, 11);
+    let jobs = server.json("/api/v1/jobs?sort=start&order=asc");
+    let jobs = jobs["jobs"].as_array().unwrap();
+    assert_eq!(jobs.len(), 2, "{jobs:?}");
+    let found: Vec<(&str, f64)> = jobs
+        .iter()
+        .map(|job| (job["state"].as_str().unwrap(), job["written_bytes"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(found, [("lost", 7.0), ("running", 11.0)]);
+}
+
+/// Numbers and times that make no sense change nothing that does.
+#[test]
+fn senseless_numbers_and_times_do_no_harm() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(config(data.path()));
+    let push = |metrics: &str| {
+        let body = format!("{{\"job\":{{\"jobid\":\"j\",\"size\":2}},\"metrics\":{metrics}}}");
+        server.with("POST", "/api/v1/push", "Content-Type: application/json\r\n", &body)
+    };
+    let good = "{\"written_bytes\":[[1,10],[2,20],[3,30]]}";
+    assert_eq!(push(good).0, 200);
+    for wrong in ["NaN", "Infinity", "-Infinity", "1e999", "\"5\"", "null", "{}", "[[1]]", "[[1,2,3]]"] {
+        assert_eq!(push(&format!("{{\"written_bytes\":{wrong}}}")).0, 400, "{wrong}");
+    }
+    let far = 4_102_444_800.0 + 1e8;
+    for refused in ["[[4,-1]]", "[[4,1e300]]", "[[1e300,40]]", "[[1e8,40]]", &format!("[[{far},40]]")] {
+        let (status, answer) = push(&format!("{{\"written_bytes\":{refused}}}"));
+        assert_eq!(status, 200, "{refused}");
+        assert!(answer.contains("\"refused\":1"), "{refused}: {answer}");
+    }
+    let series = server.json("/api/v1/jobs/1/series?metric=written_bytes");
+    assert_eq!(series["period"], 1.0, "a time far ahead does not make the bins wide");
+    assert_eq!(server.json("/trace/plot?job=j&filter=written_bytes").as_array().unwrap().len(), 4);
+    assert_eq!(server.json("/api/v1/jobs/1")["written_bytes"], 30.0);
+    for query in ["from=nan", "to=inf", "points=-1e309", "from=1e400"] {
+        assert_eq!(server.get(&format!("/api/v1/jobs/1/series?{query}")).0, 400, "{query}");
+    }
+    for query in ["from=-1e300", "to=1e300", "points=-5", "points=1e18", "from=5&to=-5"] {
+        assert_eq!(server.get(&format!("/api/v1/jobs/1/series?{query}")).0, 200, "{query}");
+    }
+    let long = "x".repeat(100_000);
+    assert_eq!(push(&format!("{{\"{long}\":1}}")).0, 200);
+    let names = server.json("/trace/metrics?job=j");
+    assert!(
+        names.as_array().unwrap().iter().all(|name| name.as_str().unwrap().len() <= 512),
+        "names are cut"
+    );
 }

@@ -111,7 +111,8 @@ fn clients_of_the_metric_proxy_are_understood() {
     };
     server.wait("/job?job=77-0", is_30);
     drop(clients.pop());
-    std::thread::sleep(Duration::from_millis(200));
+    // The other one, and the one that asks.
+    crate::server::until("one has left", || server.get("/metrics").1.contains("\nftio_connections 2\n"));
     assert_eq!(server.json("/job/list").as_array().unwrap().len(), 2, "one process is still there");
     drop(clients);
     server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() == 1));

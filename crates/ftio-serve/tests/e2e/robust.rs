@@ -259,3 +259,36 @@ fn old_jobs_are_forgotten_and_their_sums_stay() {
     assert_eq!(server.json("/api/v1/site?days=3660")["users"][0]["jobs"], 3.0);
     assert!(server.get("/metrics").1.contains("ftio_jobs_forgotten_total 2"));
 }
+
+/// A database of an older ftio is brought up to date, one of a newer ftio is not touched.
+#[test]
+fn databases_of_other_versions() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(config(data.path()));
+    let value = json!({"job": {"jobid": "old", "size": 4}, "metrics": {"written_bytes": 5}, "end": true});
+    assert_eq!(server.post("/api/v1/push", &value).0, 200);
+    server.stop();
+    let path = data.path().join("jobs.db");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database
+        .execute_batch(
+            "ALTER TABLE jobs DROP COLUMN categories; ALTER TABLE jobs DROP COLUMN high_findings;
+             DROP TABLE day_categories; PRAGMA user_version = 1",
+        )
+        .unwrap();
+    drop(database);
+    let server = Server::start(config(data.path()));
+    assert_eq!(server.json("/api/v1/jobs")["jobs"][0]["jobid"], "old");
+    assert_eq!(server.get("/api/v1/site/categories").0, 200);
+    assert_eq!(server.post("/api/v1/push", &value).0, 200);
+    server.stop();
+
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.pragma_update(None, "user_version", 99).unwrap();
+    drop(database);
+    let error = Service::open(config(data.path()), crate::server::HOOKS).unwrap_err().to_string();
+    assert!(error.contains("version 99, made by a newer ftio"), "{error}");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    let version: i64 = database.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(version, 99, "it is left as it is");
+}

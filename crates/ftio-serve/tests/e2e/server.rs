@@ -94,6 +94,13 @@ impl Server {
         (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
     }
 
+    /// A connection that has sent this. The server may close it at any time, so writing may fail.
+    pub fn connect(&self, request: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let _ = stream.write_all(request.as_bytes());
+        stream
+    }
+
     /// Ask until the answer is as wanted. Fails after a minute.
     pub fn wait(&self, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let begun = Instant::now();
@@ -126,6 +133,28 @@ impl Drop for Server {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+/// Look until something is so. Fails after a minute.
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// What has arrived on a connection so far; `None`: it is closed.
+pub fn arrived(stream: &TcpStream) -> Option<Vec<u8>> {
+    stream.set_nonblocking(true).unwrap();
+    let mut buffer = [0; 4096];
+    let read = (&mut &*stream).read(&mut buffer);
+    match read {
+        Ok(0) => None,
+        Ok(length) => Some(buffer[..length].to_vec()),
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Some(Vec::new()),
+        Err(_) => None,
     }
 }
 

@@ -107,6 +107,8 @@ fn odd_files_do_no_harm() {
     let at = |name: &str| watched.path().join(name);
     std::os::unix::fs::symlink(secret.path().join("trace"), at("link")).unwrap();
     std::os::unix::fs::symlink(secret.path(), at("folder")).unwrap();
+    std::os::unix::fs::symlink(watched.path(), at("loop")).unwrap();
+    std::os::unix::fs::symlink(at("snake"), at("snake")).unwrap();
     std::process::Command::new("mkfifo").arg(at("fifo")).status().unwrap();
     std::fs::write(at("text"), "hello").unwrap();
     std::fs::write(at("half"), &ioskel(2, "half", COMMAND)[..200]).unwrap();
@@ -119,11 +121,91 @@ fn odd_files_do_no_harm() {
     config.watch = vec![watched.path().to_owned(), watched.path().join("not there")];
     let server = Server::start(config);
     server.wait("/profiles", |all| all.as_array().is_some_and(|all| !all.is_empty()));
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    // What comes later is read after everything that was there.
+    std::fs::write(at("later"), ioskel(4, "later", COMMAND)).unwrap();
+    server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() >= 2));
     let jobs = server.json("/api/v1/jobs");
     let ids: Vec<&str> =
         jobs["jobs"].as_array().unwrap().iter().map(|job| job["jobid"].as_str().unwrap()).collect();
     assert!(ids.contains(&"good") && !ids.contains(&"secret"), "{ids:?}");
     let (status, body) = server.get("/readyz");
     assert!(status == 503 && body.contains("not there"), "a directory that is not there is told: {body}");
+}
+
+/// Two programs that one job starts at once are two jobs; a trace that is renamed, copied or replaced is one.
+#[test]
+fn runs_are_told_apart_by_their_files() {
+    let (data, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let at = |name: &str| watched.path().join(name);
+    let put = |name: &str, bytes: &[u8]| {
+        // As a whole, under another name first, as a job does it.
+        std::fs::write(at("x.tmp"), bytes).unwrap();
+        std::fs::rename(at("x.tmp"), at(name)).unwrap();
+    };
+    put("one", &ioskel(2, "17", COMMAND));
+    put("two", &ioskel(2, "17", "/opt/bin/other program"));
+    let mut config = config(data.path());
+    config.watch = vec![watched.path().to_owned()];
+    let server = Server::start(config);
+    let count = |wanted: usize| {
+        server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() == wanted));
+        let metrics = server.get("/metrics").1;
+        let read = metrics.lines().find_map(|line| line.strip_prefix("ftio_traces_read_total ")).unwrap();
+        read.parse::<u32>().unwrap()
+    };
+    crate::server::until("both are read", || count(2) == 2);
+    std::fs::copy(at("one"), at("copy")).unwrap();
+    crate::server::until("the copy is read", || count(2) == 3);
+    std::fs::rename(at("two"), at("renamed")).unwrap();
+    crate::server::until("the renamed one is read", || count(2) == 4);
+    // Replaced by another run under the same name.
+    put("one", &ioskel(4, "18", COMMAND));
+    crate::server::until("the new one is read", || count(3) == 5);
+    assert_eq!(server.json("/api/v1/site?days=3660")["users"][0]["jobs"], 3.0);
+}
+
+/// A file that may not be read is read as soon as it may.
+#[test]
+fn permissions_may_come_later() {
+    use std::os::unix::fs::PermissionsExt;
+    if rustix::process::geteuid().is_root() {
+        // Root may read everything: what cannot be opened is a directory that was swapped for a link.
+        let (data, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::fs::write(elsewhere.path().join("a"), ioskel(2, "1", COMMAND)).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), watched.path().join("sub")).unwrap();
+        let path = watched.path().join("sub/a");
+        let opened = ftio_serve::ingest::trace::OpenFile::open(watched.path(), &path);
+        assert!(opened.unwrap_err().contains("symbolic links"), "no link on the way is followed");
+        assert!(ftio_serve::ingest::trace::OpenFile::open(elsewhere.path(), &path).is_err(), "not below it");
+        drop(data);
+        return;
+    }
+    let (data, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = watched.path().join("a");
+    let mode = |mode: u32| std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+    std::fs::write(&path, ioskel(2, "1", COMMAND)).unwrap();
+    mode(0o000);
+    let mut config = config(data.path());
+    config.watch = vec![watched.path().to_owned()];
+    let server = Server::start(config);
+    crate::server::until("it is refused", || server.get("/metrics").1.contains("ftio_trace_errors_total 1"));
+    mode(0o600);
+    server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() == 1));
+}
+
+/// So many files that are no traces: those that are get read all the same.
+#[test]
+fn many_files_do_no_harm() {
+    let (data, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for folder in 0..20 {
+        let folder = watched.path().join(folder.to_string());
+        std::fs::create_dir(&folder).unwrap();
+        (0..100).for_each(|file| std::fs::write(folder.join(file.to_string()), "").unwrap());
+    }
+    std::fs::write(watched.path().join("19/trace"), ioskel(2, "1", COMMAND)).unwrap();
+    let mut config = config(data.path());
+    config.watch = vec![watched.path().to_owned()];
+    let server = Server::start(config);
+    server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() == 1));
 }

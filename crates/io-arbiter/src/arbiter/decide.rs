@@ -33,7 +33,7 @@ impl Arbiter {
                 self.times.wake(set);
             }
             self.wanting.insert(index);
-            self.compare();
+            self.stale = true;
             self.dirty = true;
         }
         if self.job_of(node).is_some_and(|job| job.holds) {

@@ -26,11 +26,14 @@ pub(super) struct Connection {
     /// Messages in the present second.
     second: u64,
     messages: u32,
+    /// It has said who it is, or asked for the report.
+    pub(super) known: bool,
 }
 
 impl Connection {
     pub(super) fn new(socket: Socket) -> Self {
-        Connection { socket, stream: super::stream(), unsent: Vec::new(), second: 0, messages: 0 }
+        let stream = super::stream();
+        Connection { socket, stream, unsent: Vec::new(), second: 0, messages: 0, known: false }
     }
 
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
@@ -59,7 +62,13 @@ impl Connection {
         for _ in 0..AT_ONCE {
             match self.socket.read(&mut bytes) {
                 Ok(0) => return State::Over,
-                Ok(length) => self.stream.push(&bytes[..length]),
+                Ok(length) => {
+                    self.stream.push(&bytes[..length]);
+                    // If there is more, or nothing ever again, the next look tells.
+                    if length < bytes.len() {
+                        return State::Open;
+                    }
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return State::Open,
                 Err(_) => return State::Over,

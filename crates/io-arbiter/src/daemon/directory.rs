@@ -8,17 +8,19 @@
 //! ```
 //!
 //! The bytes are those of the sockets. Both sides look often, so that a turn takes some 50 ms to change hands
-//! and not 50 µs: right for phases of seconds. Files of a session before this one are removed.
+//! and not 50 µs: right for phases of seconds. Files of a session before this one are removed, and those of
+//! a node that was killed: a node that lives changes the time of its file every ten seconds.
 
 use super::stream;
 use crate::arbiter::NodeId;
 use lease_protocol::{Message, Stream};
 use rustix::fs::OFlags;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// How often it is looked for messages, and for new nodes; in seconds.
 pub(super) const POLL: f64 = 0.02;
@@ -26,16 +28,23 @@ const NEW: f64 = 0.1;
 /// How often the arbiter shows that it is there, and how often it shows its state.
 const SIGN: f64 = 0.25;
 const REPORT: f64 = 1.0;
+/// How often it is looked whether nodes live, and without what sign for how long they do not.
+const LIVES: f64 = 10.0;
+const DEAD: f64 = 60.0;
+/// For how long it is looked whether another arbiter shows itself, in steps of 100 ms.
+const STEPS: u32 = 12;
 /// Directories with more nodes than this are somebody's mistake.
 const MOST: usize = 100_000;
 
 #[derive(Debug)]
 struct FileNode {
-    id: NodeId,
     up: File,
     down: File,
     stream: Stream,
     user: u32,
+    /// The time of its file, and when it was seen to change.
+    changed: Option<SystemTime>,
+    seen: f64,
 }
 
 #[derive(Debug)]
@@ -43,8 +52,11 @@ pub(super) struct Directory {
     path: PathBuf,
     session: u64,
     count: u64,
-    nodes: BTreeMap<String, FileNode>,
+    nodes: HashMap<NodeId, FileNode>,
+    /// By the name of the file; also those that made no sense, and are not listened to.
+    names: BTreeMap<String, NodeId>,
     next_look: f64,
+    next_lives: f64,
     next_sign: f64,
     next_report: f64,
 }
@@ -53,7 +65,11 @@ pub(super) struct Directory {
 type Arrived = (NodeId, Option<((Message, String), u32)>);
 
 impl Directory {
+    /// `AddrInUse`: another arbiter is there.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
+        if is_taken(path) {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
         let nodes = path.join("nodes");
         fs::create_dir_all(&nodes)?;
         // Nodes of all users make files there, and nobody removes those of others.
@@ -61,14 +77,16 @@ impl Directory {
         for entry in fs::read_dir(&nodes)?.flatten() {
             let _ = fs::remove_file(entry.path());
         }
-        let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let session = time.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(40);
         let mut directory = Directory {
             path: path.to_owned(),
             session,
             count: 0,
-            nodes: BTreeMap::new(),
+            nodes: HashMap::new(),
+            names: BTreeMap::new(),
             next_look: 0.0,
+            next_lives: 0.0,
             next_sign: 0.0,
             next_report: 0.0,
         };
@@ -81,11 +99,11 @@ impl Directory {
     }
 
     pub(super) fn has(&self, node: NodeId) -> bool {
-        self.nodes.values().any(|one| one.id == node)
+        self.nodes.contains_key(&node)
     }
 
     pub(super) fn send(&mut self, node: NodeId, bytes: &[u8]) {
-        if let Some(one) = self.nodes.values_mut().find(|one| one.id == node) {
+        if let Some(one) = self.nodes.get_mut(&node) {
             // If it cannot be written, the node hears nothing, and goes on.
             let _ = one.down.write_all(bytes);
         }
@@ -99,21 +117,32 @@ impl Directory {
         fs::rename(&draft, self.path.join(name))
     }
 
+    /// Shows that this arbiter is there; an error if another one does.
     fn sign(&mut self) -> io::Result<()> {
+        let shown = fs::read_to_string(self.path.join("arbiter")).unwrap_or_default();
+        let session = format!("{:016x}", self.session);
+        if self.count > 0 && !shown.is_empty() && !shown.starts_with(&session) {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
         self.count += 1;
-        self.write("arbiter", &format!("{:016x} {}\n", self.session, self.count))
+        self.write("arbiter", &format!("{session} {}\n", self.count))
     }
 
-    /// Looks for new nodes and new messages, and shows that the arbiter is there.
+    /// Looks for new nodes and new messages, and shows that the arbiter is there. `AddrInUse`: another one
+    /// has taken its place.
     pub(super) fn look(
         &mut self,
         now: f64,
         next: &mut NodeId,
         report: impl FnOnce() -> String,
-    ) -> Vec<Arrived> {
+    ) -> io::Result<Vec<Arrived>> {
         if now >= self.next_sign {
             self.next_sign = now + SIGN;
-            let _ = self.sign();
+            // Where nothing can be written, nodes see that nothing changes, and go on without turns.
+            match self.sign() {
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
+                _ => {}
+            }
         }
         if now >= self.next_report {
             self.next_report = now + REPORT;
@@ -122,53 +151,114 @@ impl Directory {
         let mut arrived = Vec::new();
         if now >= self.next_look {
             self.next_look = now + NEW;
-            self.find_nodes(next, &mut arrived);
+            self.find_nodes(now, next, &mut arrived);
         }
-        for one in self.nodes.values_mut() {
+        if now >= self.next_lives {
+            self.next_lives = now + LIVES;
+            self.find_dead(now, &mut arrived);
+        }
+        let mut nonsense = Vec::new();
+        for (id, one) in &mut self.nodes {
+            // No more than this at a time: nobody keeps others waiting by saying much.
             let mut bytes = [0; 4096];
-            while let Ok(length @ 1..) = one.up.read(&mut bytes) {
+            if let Ok(length @ 1..) = one.up.read(&mut bytes) {
                 one.stream.push(&bytes[..length]);
             }
-            while let Ok(Some(message)) = one.stream.take() {
-                arrived.push((one.id, Some((message, one.user))));
+            loop {
+                match one.stream.take() {
+                    Ok(Some(message)) => arrived.push((*id, Some((message, one.user)))),
+                    Ok(None) => break,
+                    Err(_) => {
+                        nonsense.push(*id);
+                        break;
+                    }
+                }
             }
         }
-        arrived
+        for id in nonsense {
+            self.nodes.remove(&id);
+            arrived.push((id, None));
+        }
+        Ok(arrived)
     }
 
-    fn find_nodes(&mut self, next: &mut NodeId, arrived: &mut Vec<Arrived>) {
+    fn find_nodes(&mut self, now: f64, next: &mut NodeId, arrived: &mut Vec<Arrived>) {
         let Ok(entries) = fs::read_dir(self.path.join("nodes")) else { return };
         let mut present = Vec::new();
         for entry in entries.flatten().take(2 * MOST) {
             let name = entry.file_name().to_string_lossy().into_owned();
             let Some(id) = name.strip_suffix(".up") else { continue };
             present.push(id.to_owned());
-            let is_new = !self.nodes.contains_key(id) && self.nodes.len() < MOST;
-            if let Some(node) = is_new.then(|| open(&entry.path(), *next).ok()).flatten() {
+            let is_new = !self.names.contains_key(id) && self.names.len() < MOST;
+            if let Some(node) = is_new.then(|| open(&entry.path(), now).ok()).flatten() {
+                self.names.insert(id.to_owned(), *next);
+                self.nodes.insert(*next, node);
                 *next += 1;
-                self.nodes.insert(id.to_owned(), node);
             }
         }
         present.sort_unstable();
         let directory = self.path.join("nodes");
-        self.nodes.retain(|id, node| {
+        let nodes = &mut self.nodes;
+        self.names.retain(|id, node| {
             let stays = present.binary_search(id).is_ok();
             if !stays {
-                arrived.push((node.id, None));
+                nodes.remove(node);
+                arrived.push((*node, None));
                 let _ = fs::remove_file(directory.join(format!("{id}.down")));
             }
             stays
         });
     }
+
+    /// Nodes that were killed left their files.
+    fn find_dead(&mut self, now: f64, arrived: &mut Vec<Arrived>) {
+        let directory = self.path.join("nodes");
+        let nodes = &mut self.nodes;
+        self.names.retain(|id, number| {
+            let Some(node) = nodes.get_mut(number) else { return true };
+            let changed = node.up.metadata().and_then(|about| about.modified()).ok();
+            if changed != node.changed {
+                (node.changed, node.seen) = (changed, now);
+            }
+            let lives = now - node.seen < DEAD;
+            if !lives {
+                nodes.remove(number);
+                arrived.push((*number, None));
+                for end in ["up", "down"] {
+                    let _ = fs::remove_file(directory.join(format!("{id}.{end}")));
+                }
+            }
+            lives
+        });
+    }
+}
+
+/// Whether another arbiter shows that it is there. One that was killed has left its sign, which does not
+/// change any more.
+fn is_taken(path: &Path) -> bool {
+    let shown = || fs::read_to_string(path.join("arbiter")).unwrap_or_default();
+    let before = shown();
+    for _ in 0..STEPS {
+        match shown() {
+            now if now.is_empty() => return false,
+            now if now != before => return true,
+            _ => std::thread::sleep(Duration::from_millis(100)),
+        }
+    }
+    false
 }
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        let _ = fs::remove_file(self.path.join("arbiter"));
+        let sign = self.path.join("arbiter");
+        let shown = fs::read_to_string(&sign).unwrap_or_default();
+        if shown.starts_with(&format!("{:016x}", self.session)) {
+            let _ = fs::remove_file(sign);
+        }
     }
 }
 
-fn open(path: &Path, id: NodeId) -> io::Result<FileNode> {
+fn open(path: &Path, now: f64) -> io::Result<FileNode> {
     let nofollow = OFlags::NOFOLLOW.bits() as i32;
     let up = OpenOptions::new().read(true).custom_flags(nofollow).open(path)?;
     let about = up.metadata()?;
@@ -177,5 +267,5 @@ fn open(path: &Path, id: NodeId) -> io::Result<FileNode> {
     }
     let down = path.with_extension("down");
     let down = OpenOptions::new().append(true).create(true).mode(0o644).custom_flags(nofollow).open(down)?;
-    Ok(FileNode { id, up, down, stream: stream(), user: about.uid() })
+    Ok(FileNode { up, down, stream: stream(), user: about.uid(), changed: None, seen: now })
 }

@@ -2,19 +2,25 @@
 
 use super::Problem;
 use lease_protocol::Address;
-use std::fs::{self, Permissions};
+use rustix::fs::{FlockOperation, flock};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[derive(Debug)]
 pub(super) enum Listener {
-    Unix(UnixListener, PathBuf),
+    Unix { listener: UnixListener, path: PathBuf, inode: u64 },
     Tcp(TcpListener),
 }
+
+/// How long another arbiter may take to begin in the same directory, in steps of 10 ms.
+const STEPS: u32 = 100;
 
 #[derive(Debug)]
 pub(super) enum Socket {
@@ -27,7 +33,9 @@ impl Listener {
         let problem = |error: io::Error| Problem::Listen(address.clone(), error);
         match address {
             Address::Unix(path) => {
-                if UnixStream::connect(path).is_ok() {
+                // Two that begin at the same moment must not both take the place of one that is gone.
+                let _turn = lock_directory(path);
+                if is_taken(path) {
                     return Err(Problem::Taken(address.clone()));
                 }
                 remove_socket(path).map_err(problem)?;
@@ -35,7 +43,8 @@ impl Listener {
                 // Jobs of all users of this host may ask for their turn.
                 fs::set_permissions(path, Permissions::from_mode(0o666)).map_err(problem)?;
                 listener.set_nonblocking(true).map_err(problem)?;
-                Ok(Listener::Unix(listener, path.clone()))
+                let inode = fs::symlink_metadata(path).map_err(problem)?.ino();
+                Ok(Listener::Unix { listener, path: path.clone(), inode })
             }
             Address::Tcp(host, port) => {
                 let listener = TcpListener::bind((host.as_str(), *port)).map_err(problem)?;
@@ -48,7 +57,7 @@ impl Listener {
 
     pub(super) fn address(&self) -> Address {
         match self {
-            Listener::Unix(_, path) => Address::Unix(path.clone()),
+            Listener::Unix { path, .. } => Address::Unix(path.clone()),
             Listener::Tcp(listener) => match listener.local_addr() {
                 Ok(address) => Address::Tcp(address.ip().to_string(), address.port()),
                 Err(_) => Address::Tcp("0.0.0.0".to_owned(), 0),
@@ -58,24 +67,24 @@ impl Listener {
 
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         match self {
-            Listener::Unix(listener, _) => listener.as_fd(),
+            Listener::Unix { listener, .. } => listener.as_fd(),
             Listener::Tcp(listener) => listener.as_fd(),
         }
     }
 
-    /// The next one who comes, if there is one.
-    pub(super) fn accept(&self) -> Option<Socket> {
+    /// The next one who comes; `WouldBlock`: nobody does.
+    pub(super) fn accept(&self) -> io::Result<Socket> {
         match self {
-            Listener::Unix(listener, _) => {
-                let (stream, _) = listener.accept().ok()?;
-                stream.set_nonblocking(true).ok()?;
-                Some(Socket::Unix(stream))
+            Listener::Unix { listener, .. } => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(true)?;
+                Ok(Socket::Unix(stream))
             }
             Listener::Tcp(listener) => {
-                let (stream, _) = listener.accept().ok()?;
-                stream.set_nonblocking(true).ok()?;
-                stream.set_nodelay(true).ok()?;
-                Some(Socket::Tcp(stream))
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(true)?;
+                stream.set_nodelay(true)?;
+                Ok(Socket::Tcp(stream))
             }
         }
     }
@@ -83,10 +92,33 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Listener::Unix(_, path) = self {
-            let _ = fs::remove_file(path);
+        if let Listener::Unix { path, inode, .. } = self {
+            // If somebody has removed it and another arbiter made its own, that one stays.
+            let is_ours = fs::symlink_metadata(&*path).is_ok_and(|about| about.ino() == *inode);
+            let _ = is_ours.then(|| fs::remove_file(path));
         }
     }
+}
+
+/// Keeps others from beginning in this directory for as long as the file is open, or for a second: a lock
+/// that somebody holds for longer is not an arbiter's.
+fn lock_directory(path: &Path) -> Option<File> {
+    let directory = File::open(path.parent()?).ok()?;
+    for _ in 0..STEPS {
+        match flock(&directory, FlockOperation::NonBlockingLockExclusive) {
+            Err(rustix::io::Errno::AGAIN) => std::thread::sleep(Duration::from_millis(10)),
+            _ => return Some(directory),
+        }
+    }
+    None
+}
+
+/// Whether somebody listens. One that is stopped, and has a full queue, does.
+fn is_taken(path: &Path) -> bool {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let Ok(socket) = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None) else { return false };
+    let Ok(address) = SocketAddrUnix::new(path) else { return false };
+    matches!(connect(&socket, &address), Ok(()) | Err(rustix::io::Errno::AGAIN))
 }
 
 /// What an arbiter that was killed has left. Anything but a socket stays, and is an error when it is bound.

@@ -14,9 +14,10 @@ use io_sets::rules::Priority;
 use lease_protocol::{Address, Hello, Kind, LONGEST_TEXT, Message, Stream};
 use listen::Listener;
 use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::process::{Resource, getrlimit, setrlimit};
 use rustix::time::Timespec;
-use std::collections::HashMap;
-use std::io;
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -63,7 +64,13 @@ pub struct Daemon {
     connections: HashMap<NodeId, Connection>,
     next: NodeId,
     began: Instant,
+    /// Jobs whose priority is to be read, and when all of them are again.
+    unread: VecDeque<String>,
     read_priorities: f64,
+    /// Connections that have not said who they are, and until when they have to.
+    strangers: VecDeque<(f64, NodeId)>,
+    /// Nobody else can be let in before this time.
+    deaf: Option<f64>,
 }
 
 /// Listeners have the lowest numbers, connections those above.
@@ -72,12 +79,19 @@ const FIRST_CONNECTION: NodeId = 1024;
 const LONGEST: f64 = 0.2;
 /// More messages than this in a second are not honest.
 const FLOOD: u32 = 2000;
-/// How often files with priorities are read.
+/// How often files with priorities are read, and how many before others have their turn.
 const PRIORITIES: f64 = 1.0;
+const AT_ONCE: usize = 16;
+const MOMENT: f64 = 1e-3;
+/// Whoever connects says in this time who it is.
+const STRANGER: f64 = 5.0;
+/// How long nobody is let in when there are no descriptors left.
+const DEAF: f64 = 0.25;
 
 impl Daemon {
     /// Listens.
     pub fn new(options: Options) -> Result<Self, Problem> {
+        allow_descriptors();
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let (mut listeners, mut directories) = (Vec::new(), Vec::new());
         for address in &options.listen {
@@ -85,8 +99,10 @@ impl Daemon {
                 return Err(Problem::NoSecret(address.clone()));
             }
             match address {
-                Address::Directory(path) => directories
-                    .push(Directory::open(path).map_err(|error| Problem::Listen(address.clone(), error))?),
+                Address::Directory(path) => match Directory::open(path) {
+                    Ok(directory) => directories.push(directory),
+                    Err(error) => return Err(problem(address, error)),
+                },
                 _ => listeners.push(Listener::bind(address)?),
             }
         }
@@ -102,7 +118,10 @@ impl Daemon {
             connections: HashMap::new(),
             next: FIRST_CONNECTION,
             began: Instant::now(),
+            unread: VecDeque::new(),
             read_priorities: 0.0,
+            strangers: VecDeque::new(),
+            deaf: None,
         })
     }
 
@@ -124,6 +143,9 @@ impl Daemon {
             if !self.directories.is_empty() {
                 wait = wait.min(directory::POLL);
             }
+            if !self.unread.is_empty() {
+                wait = wait.min(MOMENT);
+            }
             // Rounded up: a moment too early would be a turn around this loop for nothing.
             let timeout = Timespec::try_from(Duration::from_secs_f64(wait)).ok();
             events.clear();
@@ -137,8 +159,9 @@ impl Daemon {
                     node => self.ready(node, event.flags),
                 }
             }
-            self.look_at_directories();
+            self.look_at_directories()?;
             self.look_at_priorities();
+            self.look_at_strangers();
             let now = self.now();
             self.arbiter.settle(now);
             for (node, message) in self.arbiter.take_messages() {
@@ -150,12 +173,47 @@ impl Daemon {
     }
 
     fn accept(&mut self, listener: usize) {
-        while let Some(stream) = self.listeners.get(listener).and_then(Listener::accept) {
-            let flags = EventFlags::IN | EventFlags::RDHUP;
-            let node = self.next;
-            if epoll::add(&self.epoll, stream.descriptor(), EventData::new_u64(node), flags).is_ok() {
-                self.next += 1;
-                self.connections.insert(node, Connection::new(stream));
+        let now = self.now();
+        while let Some(one) = self.listeners.get(listener) {
+            match one.accept() {
+                Ok(stream) => {
+                    let flags = EventFlags::IN | EventFlags::RDHUP;
+                    let node = self.next;
+                    if epoll::add(&self.epoll, stream.descriptor(), EventData::new_u64(node), flags).is_ok() {
+                        self.next += 1;
+                        self.connections.insert(node, Connection::new(stream));
+                        self.strangers.push_back((now + STRANGER, node));
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                // It has gone again.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
+                // There are no descriptors left. Whoever comes goes on without turns, and asks again; the
+                // others are served meanwhile.
+                Err(_) => {
+                    self.listeners.iter().for_each(|one| _ = epoll::delete(&self.epoll, one.descriptor()));
+                    self.deaf = Some(now + DEAF);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whoever has connected and says nothing takes a place from others.
+    fn look_at_strangers(&mut self) {
+        let now = self.now();
+        while let Some(&(_, node)) = self.strangers.front().filter(|(until, _)| *until <= now) {
+            self.strangers.pop_front();
+            if self.connections.get(&node).is_some_and(|one| !one.known) {
+                self.end(node);
+            }
+        }
+        if self.deaf.is_some_and(|until| until <= now) {
+            self.deaf = None;
+            for (number, one) in self.listeners.iter().enumerate() {
+                let data = EventData::new_u64(number as u64);
+                let _ = epoll::add(&self.epoll, one.descriptor(), data, EventFlags::IN);
             }
         }
     }
@@ -202,11 +260,14 @@ impl Daemon {
     fn message(&mut self, node: NodeId, message: &Message, text: &str) -> Result<(), String> {
         let now = self.now();
         let Some(connection) = self.connections.get(&node) else { return Ok(()) };
-        let hello = || Hello::decode(text);
+        let (hello, user) = (|| Hello::decode(text), connection.user());
         let may = match connection.is_remote() {
             true => hello().is_some_and(|hello| self.options.secret.as_ref().is_some_and(|s| hello.knows(s))),
             false => true,
         };
+        if let Some(connection) = self.connections.get_mut(&node) {
+            connection.known |= may;
+        }
         match message.kind {
             Kind::Status if may => {
                 let report = serde_json::to_string(&self.arbiter.report(now)).unwrap_or_default();
@@ -214,7 +275,6 @@ impl Daemon {
             }
             Kind::Hello if may => {
                 let hello = hello().ok_or("the job has no name")?;
-                let user = connection.user();
                 let running = Duration::from_millis(message.b).as_secs_f64();
                 self.arbiter
                     .hello(now, node, &hello, (message.a, running), user)
@@ -257,12 +317,15 @@ impl Daemon {
         }
     }
 
-    fn look_at_directories(&mut self) {
+    fn look_at_directories(&mut self) -> Result<(), Problem> {
         let now = self.now();
         let mut arrived = Vec::new();
         for directory in &mut self.directories {
             let report = || serde_json::to_string(&self.arbiter.report(now)).unwrap_or_default();
-            arrived.extend(directory.look(now, &mut self.next, report));
+            let address = Address::Directory(directory.path().to_owned());
+            let some =
+                directory.look(now, &mut self.next, report).map_err(|error| problem(&address, error))?;
+            arrived.extend(some);
         }
         for (node, what) in arrived {
             let Some(((message, text), user)) = what else {
@@ -279,27 +342,42 @@ impl Daemon {
                 _ => self.arbiter.receive(now, node, &message),
             };
         }
+        Ok(())
     }
 
     /// Priorities that others have found count more than what the arbiter sees.
     fn look_at_priorities(&mut self) {
+        let Some(root) = self.options.priorities.clone() else { return };
         let now = self.now();
-        let Some(root) = self.options.priorities.clone().filter(|_| now >= self.read_priorities) else {
-            return;
-        };
-        self.read_priorities = now + PRIORITIES;
-        let report = self.arbiter.report(now);
-        for job in report.jobs {
+        if self.unread.is_empty() && now >= self.read_priorities {
+            self.read_priorities = now + PRIORITIES;
+            self.unread.extend(self.arbiter.names());
+        }
+        for job in self.unread.drain(..AT_ONCE.min(self.unread.len())) {
             // Steps count as their job.
-            let id = job.job.split('.').next().unwrap_or_default();
+            let id = job.split('.').next().unwrap_or_default();
             if id.is_empty() || id.contains('/') {
                 continue;
             }
             let text = std::fs::read_to_string(root.join(id).join("priority")).unwrap_or_default();
             let priority = text.trim().parse().ok().and_then(Priority::from_stored);
-            self.arbiter.tell_priority(now, &job.job, priority);
+            self.arbiter.tell_priority(now, &job, priority);
         }
     }
+}
+
+fn problem(address: &Address, error: io::Error) -> Problem {
+    match error.kind() {
+        ErrorKind::AddrInUse => Problem::Taken(address.clone()),
+        _ => Problem::Listen(address.clone(), error),
+    }
+}
+
+/// Every node is a descriptor. Many systems allow 1024 of them, and more to those who ask.
+fn allow_descriptors() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = setrlimit(Resource::Nofile, limit);
 }
 
 /// A stream of what nodes say.

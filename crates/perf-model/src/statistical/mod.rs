@@ -10,14 +10,17 @@
 //!   on unusual exponents breaks near-ties in favour of `p` rather than `p^(4/5)`.
 //! * **Constant or not** is a test of significance, with the same standard for both: is the term's
 //!   improvement over the constant larger than chance allows?
+//! * **A second term** is added if it is significant by a stricter standard.
 //! * **Falling series** are offered shrinking terms.
 //! * **Impossible fits**, negative at a measured point of a positive quantity, are dropped.
 
 mod multi;
+mod pairs;
 mod search;
 mod segmented;
 
 pub(crate) use multi::multi;
+pub(crate) use pairs::{fitted, pairs, prices, residuals, with_second_term};
 pub use search::Shrinking;
 pub(crate) use search::{single, single_on};
 pub(crate) use segmented::segmented;

@@ -12,6 +12,8 @@ pub(super) const KINDS: &[Kind] = &[
     Kind::new("red_series", "values that remember the one before", red_series),
     Kind::new("pink_series", "power that falls with the frequency", pink_series),
     Kind::new("random_walk_series", "a bandwidth that goes up or down at random", random_walk_series),
+    Kind::new("wandering_series", "values that remember the ones before for long", wandering_series),
+    Kind::new("smooth_series", "a load that wanders, smoothed", smooth_series),
     Kind::new("single_burst", "one burst", single_burst),
     Kind::new("burst_pair", "two bursts", burst_pair),
 ];
@@ -98,6 +100,41 @@ fn random_walk_series(random: &mut Random) -> Made {
             value
         })
         .collect();
+    series(random, values)
+}
+
+/// Values that remember those before over a fifth to an eightieth of the series.
+fn wandering(random: &mut Random, count: usize) -> Vec<f64> {
+    let keep = (-random.log_between(5.0, 80.0) / count as f64).exp();
+    let mut value = 0.0;
+    let next = |_| {
+        value = keep * value + (1.0 - keep * keep).sqrt() * random.normal();
+        value
+    };
+    (0..count).map(next).collect()
+}
+
+fn wandering_series(random: &mut Random) -> Made {
+    let count = random.log_between(100.0, 5000.0) as usize;
+    let mut values = wandering(random, count);
+    if random.chance(0.5) {
+        values.iter_mut().for_each(|value| *value = value.exp());
+    }
+    not_negative(random, &mut values);
+    series(random, values)
+}
+
+fn smooth_series(random: &mut Random) -> Made {
+    let count = random.log_between(100.0, 5000.0) as usize;
+    let rough = wandering(random, count);
+    let keep = (-random.log_between(20.0, 200.0) / count as f64).exp();
+    let mut smooth = rough[0];
+    let next = |value: f64| {
+        smooth = keep * smooth + (1.0 - keep) * value;
+        smooth
+    };
+    let mut values: Vec<f64> = rough.into_iter().map(next).collect();
+    not_negative(random, &mut values);
     series(random, values)
 }
 

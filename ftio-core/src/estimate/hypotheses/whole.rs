@@ -10,6 +10,10 @@ const DRIFT_DISTANCES: usize = 7;
 const DRIFT_CHANGE: f64 = 0.15;
 const DRIFT_ERRORS: f64 = 6.0;
 
+/// The logarithm of a distance changes by no more than this from one to the next: of distances that halve
+/// each time, no mean foretells anything.
+const DRIFT_STEEPEST: f64 = 0.25;
+
 /// A distance at an end is odd if it differs from the median of the others by more than this many robust
 /// spreads and this share; with at least this many distances.
 const ODD_SPREADS: f64 = 4.0;
@@ -130,6 +134,9 @@ pub fn drift(
     let square = n * (n * n - 1.0) / 12.0;
     let steep = slope.abs() * square.sqrt() >= DRIFT_ERRORS * sigma.max(exactness);
     if slope.abs() * (n - 1.0) < DRIFT_CHANGE || !steep {
+        return None;
+    }
+    if slope.abs() > DRIFT_STEEPEST {
         return None;
     }
     let half = slope * (n - 1.0) / 2.0;

@@ -3,11 +3,17 @@
 //! Each is a few instructions that put the arguments where a function with a list of them expects them, and
 //! then call the latter.
 
+use super::super::data::written;
 use super::super::next::{Next, wrappers};
 use super::reading::{scanned, stdin};
 use super::stream::{Stream, on};
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use super::wide;
 use super::writing::as_many;
 use std::ffi::{c_char, c_int, c_void};
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use tmio_trace::Direction::{Read, Write};
 
 type Format = *const c_char;
 /// A `va_list`, as a parameter.
@@ -26,6 +32,10 @@ wrappers! {
         |next| on(stdout, true, || next(format, values), as_many);
     __vprintf_chk (check: c_int, format: Format, values: Values) -> c_int,
         |next| on(stdout, true, || next(check, format, values), as_many);
+    vdprintf (fd: c_int, format: Format, values: Values) -> c_int,
+        |next| written(fd, || next(fd, format, values));
+    __vdprintf_chk (fd: c_int, check: c_int, format: Format, values: Values) -> c_int,
+        |next| written(fd, || next(fd, check, format, values));
 }
 
 type Plain = unsafe extern "C-unwind" fn(*mut Stream, Format, Values) -> c_int;
@@ -160,6 +170,77 @@ variadic! {
     };
     __isoc99_scanf (8, "rsi") |format: Format, values: Values|
         plain(&VFSCANF_99, stdin, format, values, false);
+
+    fwprintf (16, "rdx") |f: *mut Stream, format: Format, values: Values|
+        wide::formatted([&VFWPRINTF; 2], f, format, values, Write);
+    wprintf (8, "rsi") |format: Format, values: Values|
+        wide::formatted([&VFWPRINTF; 2], stdout, format, values, Write);
+    __fwprintf_chk (24, "rcx") |f: *mut Stream, check: c_int, format: Format, values: Values|
+        wide::checked(f, check, format, values);
+    __wprintf_chk (16, "rdx") |check: c_int, format: Format, values: Values|
+        wide::checked(stdout, check, format, values);
+    fwscanf (16, "rdx") |f: *mut Stream, format: Format, values: Values|
+        wide::formatted([&VFWSCANF; 2], f, format, values, Read);
+    wscanf (8, "rsi") |format: Format, values: Values|
+        wide::formatted([&VFWSCANF; 2], stdin, format, values, Read);
+    __isoc99_fwscanf (16, "rdx") |f: *mut Stream, format: Format, values: Values|
+        wide::formatted([&VFWSCANF_99; 2], f, format, values, Read);
+    __isoc99_wscanf (8, "rsi") |format: Format, values: Values|
+        wide::formatted([&VFWSCANF_99; 2], stdin, format, values, Read);
+    __isoc23_fwscanf (16, "rdx") |f: *mut Stream, format: Format, values: Values|
+        wide::formatted([&VFWSCANF_23, &VFWSCANF_99], f, format, values, Read);
+    __isoc23_wscanf (8, "rsi") |format: Format, values: Values|
+        wide::formatted([&VFWSCANF_23, &VFWSCANF_99], stdin, format, values, Read);
+
+    // To a descriptor, by a stream that lives as long as the call.
+    dprintf (16, "rdx") |fd: c_int, format: Format, values: Values| to_descriptor(fd, format, values);
+    __dprintf_chk (24, "rcx") |fd: c_int, check: c_int, format: Format, values: Values|
+        to_descriptor_checked(fd, check, format, values);
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+static VFWPRINTF: Next = Next::new("vfwprintf\0");
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+static VFWSCANF: Next = Next::new("vfwscanf\0");
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+static VFWSCANF_99: Next = Next::new("__isoc99_vfwscanf\0");
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+static VFWSCANF_23: Next = Next::new("__isoc23_vfwscanf\0");
+
+/// # Safety
+///
+/// The arguments are those of `vdprintf`.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+unsafe fn to_descriptor(fd: c_int, format: Format, values: Values) -> c_int {
+    static NEXT: Next = Next::new("vdprintf\0");
+    let function = NEXT.get();
+    if function.is_null() {
+        return -1;
+    }
+    type Function = unsafe extern "C-unwind" fn(c_int, Format, Values) -> c_int;
+    // SAFETY: the function of this name has this signature, and the caller's promise.
+    unsafe {
+        let function: Function = std::mem::transmute(function);
+        written(fd, || function(fd, format, values))
+    }
+}
+
+/// # Safety
+///
+/// The arguments are those of `__vdprintf_chk`.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+unsafe fn to_descriptor_checked(fd: c_int, check: c_int, format: Format, values: Values) -> c_int {
+    static NEXT: Next = Next::new("__vdprintf_chk\0");
+    let function = NEXT.get();
+    if function.is_null() {
+        return -1;
+    }
+    type Function = unsafe extern "C-unwind" fn(c_int, c_int, Format, Values) -> c_int;
+    // SAFETY: the function of this name has this signature, and the caller's promise.
+    unsafe {
+        let function: Function = std::mem::transmute(function);
+        written(fd, || function(fd, check, format, values))
+    }
 }
 
 /// What such programs call; an older C library has none of them.

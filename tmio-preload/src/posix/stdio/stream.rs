@@ -36,18 +36,37 @@ pub(crate) struct Stream {
     short_buffer: [u8; 1],
     lock: *mut c_void,
     offset: i64,
-    _rest: [*mut c_void; 5],
+    codecvt: *mut c_void,
+    wide: *const Wide,
+    _rest: [*mut c_void; 3],
     mode: c_int,
+}
+
+/// The buffer of characters that a stream of wide ones has besides.
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct Wide {
+    pub(super) read_ptr: *const u32,
+    pub(super) read_end: *const u32,
+    _read_base: *const u32,
+    pub(super) write_base: *const u32,
+    pub(super) write_ptr: *const u32,
+    pub(super) write_end: *const u32,
 }
 
 const _: () = {
     assert!(offset_of!(Stream, descriptor) == 112);
     assert!(offset_of!(Stream, offset) == 144);
+    assert!(offset_of!(Stream, wide) == 160);
     assert!(offset_of!(Stream, mode) == 192);
 };
 
 /// The stream reads what was pushed back to it; what it has of the file is kept elsewhere meanwhile.
 const IN_BACKUP: c_int = 0x100;
+/// A call has failed to read or write.
+const HAS_FAILED: c_int = 0x20;
+/// Everything is written at the end of the file, wherever that is.
+const APPENDS: c_int = 0x1000;
 
 /// A buffer at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +79,7 @@ pub(super) struct Look {
     read_base: usize,
     read_end: usize,
     offset: i64,
+    has_failed: bool,
 }
 
 impl Look {
@@ -67,7 +87,7 @@ impl Look {
     ///
     /// It is a stream.
     #[inline(always)]
-    unsafe fn at(stream: *const Stream) -> Self {
+    pub(super) unsafe fn at(stream: *const Stream) -> Self {
         // SAFETY: as the caller promises. Another thread may change the stream, so that the compiler may not
         // assume anything about it.
         macro_rules! field {
@@ -89,7 +109,14 @@ impl Look {
             read_base,
             read_end,
             offset,
+            has_failed: flags & HAS_FAILED != 0,
         }
+    }
+
+    /// Whether a call could not write what it had to, by what it returned and by what the stream says. What
+    /// had waited in the buffer is lost then, and nobody knows how much of it was written.
+    pub(super) fn failed(&self, before: &Look, result_says_so: bool) -> bool {
+        self.has_failed && (!before.has_failed || result_says_so)
     }
 
     /// Bytes that were read to fill the buffer once, if it was filled since `before`.
@@ -106,7 +133,34 @@ impl Look {
     }
 }
 
-/// The descriptor of a stream; −1: it has none, or is one of wide characters, which has other buffers.
+impl Stream {
+    /// The buffer of a stream of wide characters.
+    pub(super) fn wide(&self) -> Option<&Wide> {
+        // SAFETY: a stream that is one of wide characters has such a buffer as long as it is open.
+        if self.mode > 0 { unsafe { self.wide.as_ref() } } else { None }
+    }
+
+    /// It is one of bytes: calls for wide characters fail.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.mode < 0
+    }
+
+    pub(super) fn appends(&self) -> bool {
+        self.flags & APPENDS != 0
+    }
+
+    /// Bytes in its buffer for bytes that were read.
+    pub(super) fn filled(&self) -> i64 {
+        (self.read_end.addr() as i64 - self.read_base.addr() as i64).max(0)
+    }
+
+    pub(super) fn number(&self) -> c_int {
+        self.descriptor
+    }
+}
+
+/// The descriptor of a stream; −1: it has none, or is one of wide characters, which has other buffers
+/// ([`wide`](super::wide)).
 ///
 /// # Safety
 ///
@@ -196,11 +250,11 @@ unsafe extern "C" {
 }
 
 /// The stream is this thread's while it lasts.
-struct Lock(*mut Stream);
+pub(super) struct Lock(*mut Stream);
 
 impl Lock {
     #[inline(always)]
-    fn of(stream: *mut Stream) -> Self {
+    pub(super) fn of(stream: *mut Stream) -> Self {
         if is_alone() {
             return Self(null_mut());
         }
@@ -238,8 +292,8 @@ fn is_alone() -> bool {
     unsafe { flag.read_volatile() != 0 }
 }
 
-/// Shows every stream of the process that has bytes to be written, with their number.
-pub(super) fn each_pending(visit: &mut dyn FnMut(c_int, i64)) {
+/// Shows every stream of the process that has a descriptor.
+pub(super) fn each(visit: &mut dyn FnMut(*mut Stream)) {
     // SAFETY: the names stand for these things in the C library; the list is that of all open streams, and is
     // held still meanwhile.
     unsafe {
@@ -258,10 +312,8 @@ pub(super) fn each_pending(visit: &mut dyn FnMut(c_int, i64)) {
             if stream.is_null() {
                 break;
             }
-            let number = descriptor(stream);
-            let pending = if number < 0 { 0 } else { Look::at(stream).pending };
-            if pending > 0 {
-                visit(number, pending);
+            if (*stream).descriptor >= 0 {
+                visit(stream);
             }
             stream = (*stream).chain;
         }

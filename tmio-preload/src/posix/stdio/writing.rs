@@ -6,9 +6,11 @@ use super::super::next::wrappers;
 use super::super::recording::{self, file_of};
 use super::super::vfork::is_own_memory;
 use super::stream::{self, Look, Moved, Stream, descriptor, on};
+use super::wide;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use tmio_api::{clock, thread};
-use tmio_trace::Direction::Write;
+use tmio_api::clock;
+use tmio_api::thread::{self, ThreadState};
+use tmio_trace::Direction::{Read, Write};
 use tmio_trace::{Metadata, TraceLayer};
 
 type Name = *const c_char;
@@ -17,34 +19,45 @@ unsafe extern "C" {
     static stdout: *mut Stream;
 }
 
-fn wrote(taken: i64, before: &Look, after: &Look) -> Moved {
-    (0, taken + before.pending - after.pending)
+/// What a call has written that took as many bytes; `None`: it says that it failed.
+fn wrote(taken: Option<i64>, before: &Look, after: &Look) -> Moved {
+    if after.failed(before, taken.is_none()) {
+        return (0, 0);
+    }
+    (0, taken.unwrap_or(0) + before.pending - after.pending)
 }
 
 /// What a call has written that took a character, or none.
 pub(super) fn one(result: &c_int, before: &Look, after: &Look) -> Moved {
-    wrote(i64::from(*result != libc::EOF), before, after)
+    wrote((*result != libc::EOF).then_some(1), before, after)
 }
 
 /// What a call has written that took as many characters as it returns.
 pub(super) fn as_many(result: &c_int, before: &Look, after: &Look) -> Moved {
-    wrote(i64::from((*result).max(0)), before, after)
+    wrote((*result >= 0).then_some(i64::from(*result)), before, after)
 }
 
 /// What a change of the position has written, and read.
-fn moved_by_seek<R>(_: &R, before: &Look, after: &Look) -> Moved {
-    (after.read_by_seek(before), before.pending - after.pending)
+fn moved_by_seek(result: &c_int, before: &Look, after: &Look) -> Moved {
+    let failed = after.failed(before, *result != 0);
+    (after.read_by_seek(before), if failed { 0 } else { before.pending - after.pending })
 }
 
 /// # Safety
 ///
 /// `text` is the string that a call has put into a stream.
-unsafe fn length(text: Name, result: c_int, more: i64) -> i64 {
-    if result < 0 {
-        return 0;
-    }
+unsafe fn length(text: Name, result: c_int, more: i64) -> Option<i64> {
     // SAFETY: as the caller promises.
-    unsafe { CStr::from_ptr(text) }.to_bytes().len() as i64 + more
+    (result >= 0).then(|| unsafe { CStr::from_ptr(text) }.to_bytes().len() as i64 + more)
+}
+
+/// What `fwrite` has written. Bytes that wait when it fails are lost; if none did, it returns those that were
+/// written.
+fn wrote_items(bytes: usize, all: usize, before: &Look, after: &Look) -> Moved {
+    if bytes < all && before.pending == 0 {
+        return (0, bytes as i64 - after.pending);
+    }
+    wrote((bytes == all).then_some(bytes as i64), before, after)
 }
 
 /// Writes items, byte by byte as far as the C library is concerned, which then tells how many bytes it took.
@@ -65,7 +78,7 @@ unsafe fn items(
         return call(size, count);
     }
     // SAFETY: as the caller promises.
-    let bytes = unsafe { on(stream, locks, || call(1, all), |bytes, a, b| wrote(*bytes as i64, a, b)) };
+    let bytes = unsafe { on(stream, locks, || call(1, all), |bytes, a, b| wrote_items(*bytes, all, a, b)) };
     if bytes == all { count } else { bytes / size }
 }
 
@@ -107,12 +120,15 @@ unsafe fn closing<R>(stream: *mut Stream, call: impl FnOnce() -> R, worked: impl
     }
     thread::with(|thread| {
         // SAFETY: as the caller promises.
-        let number = unsafe { descriptor(stream) };
+        let number = if stream.is_null() { -1 } else { unsafe { (*stream).number() } };
         if number < 0 || thread.is_own_work() || !is_own_memory() {
             return call();
         }
-        // SAFETY: as above.
-        let pending = unsafe { stream::pending(stream) };
+        // SAFETY: as above. A stream of wide characters has nothing in its buffer for bytes.
+        let pending = unsafe {
+            wide::write_out(thread, stream, true);
+            stream::pending(stream)
+        };
         // Whether an unused one is a file need not be known.
         let unused = pending == 0 && descriptors::get(number) == Entry::Unknown;
         let file = if unused { None } else { file_of(thread, number, TraceLayer::Stdio) };
@@ -147,32 +163,121 @@ unsafe fn reopen(name: Name, stream: *mut Stream, call: impl FnOnce() -> *mut St
 unsafe fn flush(stream: *mut Stream, locks: bool, call: impl FnOnce() -> c_int) -> c_int {
     if !stream.is_null() {
         // SAFETY: as the caller promises.
-        return unsafe { on(stream, locks, call, moved_by_seek) };
+        return unsafe { moving(stream, locks, call) };
     }
+    flush_all(call)
+}
+
+/// Runs a call that writes what a stream holds, and may move its position.
+///
+/// # Safety
+///
+/// It is the stream of the call.
+#[inline(always)]
+unsafe fn moving(stream: *mut Stream, locks: bool, call: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if recording::is_on() && (*stream).wide().is_some() {
+            return moving_wide(stream, locks, call);
+        }
+        on(stream, locks, call, moved_by_seek)
+    }
+}
+
+/// # Safety
+///
+/// It is the stream of the call.
+#[cold]
+unsafe fn moving_wide(stream: *mut Stream, locks: bool, call: impl FnOnce() -> c_int) -> c_int {
+    thread::with(|thread| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let number = (*stream).number();
+            let file = if number < 0 { None } else { file_of(thread, number, TraceLayer::Stdio) };
+            let Some(file) = file else { return call() };
+            wide::write_out(thread, stream, locks);
+            let (before, start) = (Look::at(stream), clock::now());
+            let result = call();
+            let (read, _) = moved_by_seek(&result, &before, &Look::at(stream));
+            stream::record(thread, file, Read, read, start, clock::now());
+            result
+        }
+    })
+}
+
+/// Streams that hold something, and how much.
+const MOST_STREAMS: usize = 256;
+type Held = [Option<(u32, i64)>; MOST_STREAMS];
+
+fn look_at_all(thread: &ThreadState, wide: &mut dyn FnMut(*mut Stream)) -> Held {
+    let mut held = [None; MOST_STREAMS];
+    let mut places = held.iter_mut();
+    stream::each(&mut |stream| {
+        // SAFETY: it is a stream that is held still.
+        unsafe {
+            if (*stream).wide().is_some() {
+                return wide(stream);
+            }
+            let pending = stream::pending(stream);
+            if pending > 0
+                && let Some(file) = file_of(thread, (*stream).number(), TraceLayer::Stdio)
+                && let Some(place) = places.next()
+            {
+                *place = Some((file, pending));
+            }
+        }
+    });
+    held
+}
+
+fn record_all(thread: &ThreadState, held: &Held, start: u64) {
+    for &(file, pending) in held.iter().flatten() {
+        stream::record(thread, file, Write, pending, start, clock::now());
+    }
+}
+
+/// Runs a call that writes what all streams hold.
+fn flush_all(call: impl FnOnce() -> c_int) -> c_int {
     if !recording::is_on() {
         return call();
     }
-    let start = clock::now();
-    record_pending(start);
-    call()
-}
-
-fn record_pending(start: u64) {
     thread::with(|thread| {
         if thread.is_own_work() {
-            return;
+            return call();
         }
-        stream::each_pending(&mut |number, pending| {
-            if let Some(file) = file_of(thread, number, TraceLayer::Stdio) {
-                stream::record(thread, file, Write, pending, start, clock::now());
+        let mut positions = wide::Positions::default();
+        // SAFETY: they are streams that are held still.
+        let held = look_at_all(thread, &mut |stream| unsafe {
+            if wide::is_pending(&*stream) {
+                positions.note(&*stream);
             }
         });
-    });
+        let start = clock::now();
+        let result = call();
+        // If not everything could be written, nobody knows what was.
+        if result == 0 {
+            record_all(thread, &held, start);
+        }
+        positions.written(&mut |number, bytes| {
+            if let Some(file) = file_of(thread, number, TraceLayer::Stdio) {
+                stream::record(thread, file, Write, bytes, start, clock::now());
+            }
+        });
+        result
+    })
 }
 
 /// The process ends: after everything else, the C library writes what its streams hold.
 pub(crate) fn at_exit() {
-    record_pending(clock::now());
+    thread::with(|thread| {
+        if !recording::is_on() || thread.is_own_work() {
+            return;
+        }
+        let start = clock::now();
+        // SAFETY: the C library would do the same next, and without a lock as well.
+        let held = look_at_all(thread, &mut |stream| unsafe { wide::write_out(thread, stream, false) });
+        record_all(thread, &held, start);
+    });
 }
 
 wrappers! {
@@ -207,12 +312,20 @@ wrappers! {
     fflush (f: *mut Stream) -> c_int, |next| flush(f, true, || next(f));
     fflush_unlocked (f: *mut Stream) -> c_int, |next| flush(f, false, || next(f));
     fseek (f: *mut Stream, to: i64, from: c_int) -> c_int,
-        |next| on(f, true, || next(f, to, from), moved_by_seek);
+        |next| moving(f, true, || next(f, to, from));
     fseeko (f: *mut Stream, to: i64, from: c_int) -> c_int,
-        |next| on(f, true, || next(f, to, from), moved_by_seek);
+        |next| moving(f, true, || next(f, to, from));
     fseeko64 (f: *mut Stream, to: i64, from: c_int) -> c_int,
-        |next| on(f, true, || next(f, to, from), moved_by_seek);
-    fsetpos (f: *mut Stream, to: *const c_void) -> c_int, |next| on(f, true, || next(f, to), moved_by_seek);
-    fsetpos64 (f: *mut Stream, to: *const c_void) -> c_int, |next| on(f, true, || next(f, to), moved_by_seek);
-    rewind (f: *mut Stream) -> (), |next| on(f, true, || next(f), moved_by_seek);
+        |next| moving(f, true, || next(f, to, from));
+    fsetpos (f: *mut Stream, to: *const c_void) -> c_int, |next| moving(f, true, || next(f, to));
+    fsetpos64 (f: *mut Stream, to: *const c_void) -> c_int, |next| moving(f, true, || next(f, to));
+    rewind (f: *mut Stream) -> (), |next| { moving(f, true, || { next(f); 0 }); };
+    // They write what waits in the buffer that there was.
+    setvbuf (f: *mut Stream, to: *mut c_char, how: c_int, n: usize) -> c_int,
+        |next| moving(f, true, || next(f, to, how, n));
+    setbuf (f: *mut Stream, to: *mut c_char) -> (), |next| { moving(f, true, || { next(f, to); 0 }); };
+    setbuffer (f: *mut Stream, to: *mut c_char, n: usize) -> (),
+        |next| { moving(f, true, || { next(f, to, n); 0 }); };
+    setlinebuf (f: *mut Stream) -> (), |next| { moving(f, true, || { next(f); 0 }); };
+    fcloseall () -> c_int, |next| flush_all(|| next());
 }

@@ -1,6 +1,7 @@
 //! Jobs: lists, one job, its series, predictions, findings and report.
 
 use crate::http::context::{Answer, Context, Fault, Result, absent, bad};
+use crate::ingest::trace::OpenFile;
 use crate::job::{Origin, State, WRITTEN};
 use crate::store::{JobFilter, JobRow, Sort};
 use crate::users;
@@ -170,15 +171,16 @@ pub fn report(context: &Context) -> Result {
         return Err(absent("a report needs a trace, and this job was pushed"));
     }
     let path = Path::new(&row.path);
-    let inside = context.service.config.watch.iter().any(|root| path.starts_with(root));
-    if !inside {
-        return Err(absent("its trace is no longer below a watched directory"));
-    }
-    // Somebody may have put something else there.
-    crate::ingest::trace::OpenFile::open(path)
-        .ok()
-        .filter(|file| Some(file.owner) == row.owner)
-        .ok_or_else(|| absent("its trace is gone"))?;
-    let page = (context.service.hooks.report)(path).map_err(|text| Fault::new(422, text))?;
+    let root = context.service.config.watch.iter().find(|root| path.starts_with(root));
+    let root = root.ok_or_else(|| absent("its trace is no longer below a watched directory"))?;
+    // Somebody may have put something else there. The report is made of the file that is looked at here.
+    let file = OpenFile::open(root, path).ok().filter(|file| Some(file.owner) == row.owner);
+    let file = file.ok_or_else(|| absent("its trace is gone"))?;
+    let door = file.door();
+    let page = (context.service.hooks.report)(&door).map_err(|text| Fault::new(422, text))?;
+    // The name of the file, without any letter that means something in a page.
+    let plain = |letter: char| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
+    let name: String = path.file_name().unwrap_or_default().to_string_lossy().chars().map(plain).collect();
+    let page = page.replace(&*door.to_string_lossy(), &name);
     Ok(Answer { policy: Some(REPORT_POLICY), ..Answer::text("text/html; charset=utf-8", page) })
 }

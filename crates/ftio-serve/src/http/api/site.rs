@@ -6,8 +6,9 @@ use crate::job::Origin;
 use crate::live::LiveJob;
 use crate::service::now;
 use crate::store::Hits;
-use crate::tick::brief;
+use crate::tick::Brief;
 use io_sets::rules::{Priority, Set};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -33,8 +34,8 @@ pub fn ready(context: &Context) -> Result {
     let mut problems = context.service.stats.problems();
     problems.extend(context.service.writer().check().err().map(|error| error.to_string()));
     let status = if problems.is_empty() { 200 } else { 503 };
-    // Who is not known learns only that there are some.
-    let shown = if context.who.role.sees_jobs() { json!(problems) } else { json!(problems.len()) };
+    // They name files: others learn only how many there are.
+    let shown = if context.viewer().all { json!(problems) } else { json!(problems.len()) };
     Ok(Answer { status, ..Answer::json(&json!({"ready": problems.is_empty(), "problems": shown})) })
 }
 
@@ -49,95 +50,137 @@ pub fn version(context: &Context) -> Result {
 /// `/api/v1/running`.
 pub fn running(context: &Context) -> Result {
     let (viewer, time) = (context.viewer(), now());
-    let running = context.service.running();
-    let own = running.jobs.values().filter(|job| viewer.sees(job.row.owner));
-    let jobs: Vec<Value> = own.map(|job| brief(job, time)).collect();
-    Ok(Answer::json(&json!({"time": time, "jobs": jobs})))
+    // The text is made when nobody has to wait for it any more.
+    let jobs: Vec<Brief> = {
+        let running = context.service.running();
+        let own = running.jobs.values().filter(|job| viewer.sees(job.row.owner));
+        own.map(|job| Brief::of(job, time)).collect()
+    };
+    #[derive(Serialize)]
+    struct Listed {
+        time: f64,
+        jobs: Vec<Brief>,
+    }
+    Ok(Answer::json(&Listed { time, jobs }))
+}
+
+/// A job whose next phase is known.
+struct Expected {
+    job: i64,
+    jobid: String,
+    /// Of its next phase, in seconds since 1970.
+    start: f64,
+    end: f64,
+    bytes: f64,
+    period: Option<f64>,
+    confidence: f64,
+}
+
+impl Expected {
+    fn of(job: &LiveJob) -> Option<Self> {
+        let found = job.detection.as_ref()?;
+        let next = found.next_phase?;
+        Some(Expected {
+            job: job.row.id,
+            jobid: job.row.desc.jobid.clone(),
+            start: next.start + job.row.start,
+            end: next.end + job.row.start,
+            bytes: next.bytes as f64,
+            period: found.period.filter(|period| *period > 0.0),
+            confidence: found.confidence,
+        })
+    }
+
+    /// Its phases up to a time: the next one, and its repetitions.
+    fn ahead(&self, time: f64, until: f64) -> impl Iterator<Item = Ahead<'_>> {
+        let most = if self.period.is_some() { MOST_PHASES } else { 1 };
+        let phase = |i: usize| {
+            let shift = self.period.unwrap_or(0.0) * i as f64;
+            let (start, end) = (self.start + shift, self.end + shift);
+            Ahead {
+                job: self.job,
+                jobid: &self.jobid,
+                start,
+                end: end.max(start + 1e-3),
+                bytes: self.bytes,
+                confidence: self.confidence,
+            }
+        };
+        (0..most).map(phase).take_while(move |one| one.start <= until).filter(move |one| one.end >= time)
+    }
 }
 
 /// A phase that is ahead, in seconds since 1970.
-struct Ahead {
+#[derive(Serialize)]
+struct Ahead<'a> {
     job: i64,
-    jobid: String,
+    jobid: &'a str,
     start: f64,
     end: f64,
     bytes: f64,
     confidence: f64,
 }
 
-/// The phases of a job up to a time: the next one, and its repetitions.
-fn ahead(job: &LiveJob, time: f64, until: f64) -> Vec<Ahead> {
-    let Some(found) = &job.detection else { return Vec::new() };
-    let Some(next) = found.next_phase else { return Vec::new() };
-    let step = found.period.filter(|period| *period > 0.0);
-    let mut phases = Vec::new();
-    for i in 0..MOST_PHASES {
-        let shift = job.row.start + step.unwrap_or(0.0) * i as f64;
-        let (start, end) = (next.start + shift, next.end + shift);
-        if start > until || (i > 0 && step.is_none()) {
-            break;
-        }
-        if end >= time {
-            phases.push(Ahead {
-                job: job.row.id,
-                jobid: job.row.desc.jobid.clone(),
-                start,
-                end: end.max(start + 1e-3),
-                bytes: next.bytes as f64,
-                confidence: found.confidence,
-            });
-        }
-    }
-    phases
-}
-
 /// `/api/v1/forecast`: phases ahead, and stretches in which several jobs are expected at once.
 pub fn forecast(context: &Context) -> Result {
     let (viewer, time) = (context.viewer(), now());
     let horizon = context.number("horizon")?.unwrap_or(600.0).clamp(1.0, DAY);
-    let phases: Vec<Ahead> = {
+    let jobs: Vec<Expected> = {
         let running = context.service.running();
         let own = running.jobs.values().filter(|job| viewer.sees(job.row.owner));
-        own.flat_map(|job| ahead(job, time, time + horizon)).collect()
+        own.filter_map(Expected::of).collect()
     };
+    let mut phases: Vec<Ahead<'_>> = jobs.iter().flat_map(|job| job.ahead(time, time + horizon)).collect();
+    phases.sort_by(|a, b| a.start.total_cmp(&b.start));
     let conflicts = conflicts(&phases, context.service.config.capacity);
-    let mut soonest: Vec<&Ahead> = phases.iter().collect();
-    soonest.sort_by(|a, b| a.start.total_cmp(&b.start));
-    let phases: Vec<Value> = soonest
-        .iter()
-        .take(MOST_AHEAD)
-        .map(|one| {
-            json!({"job": one.job, "jobid": one.jobid, "start": one.start, "end": one.end, "bytes": one.bytes,
-                "confidence": one.confidence})
-        })
-        .collect();
-    Ok(Answer::json(&json!({"time": time, "horizon": horizon, "phases": phases, "conflicts": conflicts})))
+    phases.truncate(MOST_AHEAD);
+    #[derive(Serialize)]
+    struct Forecast<'a> {
+        time: f64,
+        horizon: f64,
+        phases: Vec<Ahead<'a>>,
+        conflicts: Vec<Value>,
+    }
+    Ok(Answer::json(&Forecast { time, horizon, phases, conflicts }))
 }
 
 /// Stretches in which phases of several jobs fall together, and what they would need at worst.
-fn conflicts(phases: &[Ahead], capacity: Option<f64>) -> Vec<Value> {
-    let mut edges: Vec<(f64, bool, usize)> = Vec::new();
+fn conflicts(phases: &[Ahead<'_>], capacity: Option<f64>) -> Vec<Value> {
+    let mut edges: Vec<(f64, bool, usize)> = Vec::with_capacity(2 * phases.len());
     for (i, phase) in phases.iter().enumerate() {
         edges.push((phase.start, true, i));
         edges.push((phase.end, false, i));
     }
     // What ends makes room for what begins.
     edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let mut open: Vec<usize> = Vec::new();
+    // Jobs with a phase at that time: how many of them, and the id. All together move so much at worst.
+    let mut open: BTreeMap<i64, (usize, &str)> = BTreeMap::new();
+    let mut rate = 0.0f64;
     let mut found: Vec<Value> = Vec::new();
     // Since when, who, and how much at worst.
     let mut meeting: Option<(f64, BTreeMap<i64, &str>, f64)> = None;
     for (time, begins, i) in edges {
-        match begins {
-            true => open.push(i),
-            false => open.retain(|other| *other != i),
+        let phase = &phases[i];
+        let bandwidth = phase.bytes / (phase.end - phase.start);
+        if begins {
+            open.entry(phase.job).or_insert((0, phase.jobid)).0 += 1;
+            rate += bandwidth;
+        } else {
+            if let Some((count, _)) = open.get_mut(&phase.job) {
+                *count -= 1;
+                if *count == 0 {
+                    open.remove(&phase.job);
+                }
+            }
+            // Without what is left of rounding.
+            rate = if open.is_empty() { 0.0 } else { rate - bandwidth };
         }
-        let jobs: BTreeMap<i64, &str> =
-            open.iter().map(|i| (phases[*i].job, phases[*i].jobid.as_str())).collect();
-        if jobs.len() > 1 {
-            let rate: f64 = open.iter().map(|i| phases[*i].bytes / (phases[*i].end - phases[*i].start)).sum();
-            let (_, all, most) = meeting.get_or_insert_with(|| (time, BTreeMap::new(), 0.0));
-            all.extend(jobs);
+        if open.len() > 1 {
+            let all = || open.iter().map(|(job, (_, jobid))| (*job, *jobid)).collect();
+            let (_, jobs, most) = meeting.get_or_insert_with(|| (time, all(), 0.0));
+            if begins {
+                jobs.insert(phase.job, phase.jobid);
+            }
             *most = most.max(rate);
         } else if let Some((start, jobs, rate)) = meeting.take().filter(|(start, ..)| time > *start) {
             let jobs: Vec<&str> = jobs.into_values().take(MOST_NAMED).collect();
@@ -263,7 +306,7 @@ pub fn quality(context: &Context) -> Result {
 /// `/api/v1/alarms`.
 pub fn alarms(context: &Context) -> Result {
     let rows = context.service.reader().alarms(&context.viewer(), context.flag("standing"), 500)?;
-    let thresholds = context.service.reader().rules()?;
+    let thresholds = crate::http::compat::alarms::own_rules(context)?;
     let rules: Vec<Value> = {
         let alarms = context.service.alarms.lock().unwrap_or_else(|e| e.into_inner());
         let shown = |rule: &crate::alarms::Rule| {
@@ -309,9 +352,10 @@ mod tests {
 
     #[test]
     fn a_conflict_is_one_stretch() {
+        let names: Vec<String> = (0..5).map(|job| job.to_string()).collect();
         let phase = |job: i64, start: f64, end: f64| Ahead {
             job,
-            jobid: job.to_string(),
+            jobid: &names[job as usize],
             start,
             end,
             bytes: 10.0 * (end - start),

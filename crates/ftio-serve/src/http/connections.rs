@@ -1,0 +1,261 @@
+//! How many connections there are, who has to leave when there are too many, and clients that do not read.
+
+use crate::service::Service;
+use std::collections::{BTreeMap, HashMap};
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
+use tokio::time::{Instant, Sleep};
+
+/// A client that takes nothing of its answer for this long is cut off.
+pub const WRITE_TIME: Duration = Duration::from_secs(30);
+/// How often it is looked whether one that has to leave has left.
+const LEAVING: usize = 1000;
+
+/// Connections that are open.
+#[derive(Debug, Default)]
+struct Open {
+    all: usize,
+    by_peer: HashMap<Option<IpAddr>, usize>,
+    /// Those of which no request is worked on, the one that waits longest first.
+    waiting: BTreeMap<u64, (Option<IpAddr>, Arc<Notify>)>,
+    next: u64,
+}
+
+/// Room for connections.
+#[derive(Clone, Debug)]
+pub struct Room {
+    /// As many as there may be.
+    most: usize,
+    most_of_peer: usize,
+    open: Arc<Mutex<Open>>,
+    service: Arc<Service>,
+}
+
+impl Room {
+    /// For at most so many, whatever the configuration says.
+    pub fn new(service: &Arc<Service>, most: usize) -> Self {
+        let config = &service.config;
+        Room {
+            most: config.connections.min(most),
+            most_of_peer: config.connections_per_peer,
+            open: Arc::default(),
+            service: Arc::clone(service),
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// A place, if there is one.
+    pub fn try_take(&self, peer: Option<IpAddr>) -> Option<Place> {
+        let mut open = self.open();
+        let of_peer = open.by_peer.get(&peer).copied().unwrap_or(0);
+        if open.all >= self.most || of_peer >= self.most_of_peer {
+            return None;
+        }
+        open.all += 1;
+        open.by_peer.insert(peer, of_peer + 1);
+        self.service.stats.connections.add(1);
+        drop(open);
+        let leave = Arc::new(Notify::new());
+        let place = Place { room: self.clone(), peer, leave, waits: Mutex::new(None) };
+        place.waits();
+        Some(place)
+    }
+
+    /// A place. If there is none, the one that has waited longest for a request has to leave: a client that
+    /// has something to say comes in, however many say nothing.
+    pub async fn take(&self, peer: Option<IpAddr>) -> Option<Place> {
+        if let Some(place) = self.try_take(peer) {
+            return Some(place);
+        }
+        self.service.stats.refused_connections.add(1);
+        self.send_away(peer)?;
+        for _ in 0..LEAVING {
+            tokio::task::yield_now().await;
+            if let Some(place) = self.try_take(peer) {
+                return Some(place);
+            }
+        }
+        None
+    }
+
+    fn send_away(&self, peer: Option<IpAddr>) -> Option<()> {
+        let mut open = self.open();
+        let crowded = open.by_peer.get(&peer).is_some_and(|count| *count >= self.most_of_peer);
+        // One address that has too many makes room for itself, and nobody else does.
+        let mut waiting = open.waiting.iter();
+        let (number, _) = waiting.find(|(_, (other, _))| !crowded || *other == peer)?;
+        let number = *number;
+        let (_, leave) = open.waiting.remove(&number)?;
+        leave.notify_one();
+        Some(())
+    }
+}
+
+/// A place among the open connections, given back at the end.
+#[derive(Debug)]
+pub struct Place {
+    room: Room,
+    peer: Option<IpAddr>,
+    leave: Arc<Notify>,
+    /// Its number among those that wait.
+    waits: Mutex<Option<u64>>,
+}
+
+impl Place {
+    fn number(&self) -> MutexGuard<'_, Option<u64>> {
+        self.waits.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// No request is worked on.
+    pub fn waits(&self) {
+        let mut open = self.room.open();
+        let number = open.next;
+        open.next += 1;
+        if let Some(before) = self.number().replace(number) {
+            open.waiting.remove(&before);
+        }
+        open.waiting.insert(number, (self.peer, Arc::clone(&self.leave)));
+    }
+
+    /// A request has come.
+    pub fn works(&self) {
+        let mut open = self.room.open();
+        if let Some(number) = self.number().take() {
+            open.waiting.remove(&number);
+        }
+    }
+
+    /// Until somebody else needs the place more.
+    pub async fn sent_away(&self) {
+        self.leave.notified().await;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.works();
+        let mut open = self.room.open();
+        open.all -= 1;
+        if let Some(count) = open.by_peer.get_mut(&self.peer) {
+            *count -= 1;
+            if *count == 0 {
+                open.by_peer.remove(&self.peer);
+            }
+        }
+        self.room.service.stats.connections.take(1);
+    }
+}
+
+/// A stream whose other end must read: an answer that nobody takes does not stay in memory for ever.
+pub struct Patient<S> {
+    stream: S,
+    /// Runs while something waits to be written.
+    until: Pin<Box<Sleep>>,
+    blocked: bool,
+    time: Duration,
+}
+
+impl<S> Patient<S> {
+    /// Cut off after this time without any progress.
+    pub fn new(stream: S, time: Duration) -> Self {
+        Patient { stream, until: Box::pin(tokio::time::sleep(time)), blocked: false, time }
+    }
+
+    /// What a write came to; an error if nothing could be written for too long.
+    fn patience<T>(
+        &mut self,
+        done: Poll<std::io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<T>> {
+        if done.is_ready() {
+            self.blocked = false;
+            return done;
+        }
+        if !self.blocked {
+            self.blocked = true;
+            let until = Instant::now() + self.time;
+            self.until.as_mut().reset(until);
+        }
+        ready!(self.until.as_mut().poll(context));
+        Poll::Ready(Err(std::io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        let done = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.patience(done, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[std::io::IoSlice<'_>],
+    ) -> Poll<std::io::Result<usize>> {
+        let done = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
+        self.patience(done, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncWriteExt;
+
+    /// One who reads nothing is cut off; one who reads slowly is not.
+    #[test]
+    fn a_client_that_does_not_read_is_cut_off() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let (ours, theirs) = tokio::io::duplex(16);
+            let mut patient = Patient::new(theirs, Duration::from_millis(20));
+            let error = patient.write_all(&[1; 64]).await.unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
+            drop(ours);
+
+            let (mut ours, theirs) = tokio::io::duplex(16);
+            let mut patient = Patient::new(theirs, Duration::from_secs(60));
+            let writer = tokio::spawn(async move { patient.write_all(&[1; 64]).await });
+            for _ in 0..64 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                tokio::io::AsyncReadExt::read_exact(&mut ours, &mut [0; 1]).await.unwrap();
+            }
+            writer.await.unwrap().unwrap();
+        });
+    }
+}

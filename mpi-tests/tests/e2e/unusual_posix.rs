@@ -1,0 +1,107 @@
+//! Ways to read and write that few programs use, and programs that a tracer easily gets in the way of.
+
+use crate::posix::{Files, compiled, files, trace, traced};
+use crate::traced::{Scratch, info};
+use serde_json::Value;
+use std::fs;
+
+/// What the program says that it did: lines "LAYER FILE read BYTES written BYTES".
+fn told(text: &str) -> Files {
+    let number = |word: &str| word.parse::<u64>().unwrap_or_else(|_| panic!("{text}"));
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [layer, name, "read", read, "written", written] = words[..] else { panic!("{line}") };
+        ((layer.to_owned(), name.to_owned()), (number(read), number(written)))
+    };
+    text.lines().map(line).collect()
+}
+
+/// What is recorded is what the program says, byte for byte.
+fn is_exact(way: &str) {
+    let Some(program) = compiled("unusual_io") else { return };
+    let (scratch, outcome, info) = traced(&[program.to_str().unwrap(), way]);
+    let told = told(&outcome.stdout);
+    assert!(!told.is_empty(), "{outcome:?}");
+    assert_eq!(files(&scratch, &info), told, "{way}: {info:#}");
+    assert_eq!(info["lost"], 0, "{way}");
+    fs::remove_file(program).unwrap();
+}
+
+#[test]
+fn streams_of_wide_characters() {
+    is_exact("wide");
+}
+
+#[test]
+fn descriptors_that_a_child_has_from_its_parent() {
+    is_exact("inherited");
+}
+
+#[test]
+fn descriptors_that_come_by_other_ways_or_change_their_meaning() {
+    is_exact("descriptors");
+}
+
+#[test]
+fn asynchronous_operations_of_which_nobody_asks_the_result() {
+    is_exact("asynchronous");
+}
+
+/// A handler that writes may interrupt the storing of a record: neither of the two is damaged or lost.
+#[test]
+fn signal_handlers_that_write() {
+    is_exact("signals");
+}
+
+/// Who cannot begin to record because all descriptors are in use tries again.
+#[test]
+fn all_descriptors_in_use_for_a_while() {
+    is_exact("crowded");
+}
+
+fn posix_written(scratch: &Scratch, info: &Value) -> u64 {
+    files(scratch, info).values().map(|(_, written)| written).sum()
+}
+
+#[test]
+fn signal_handlers_that_jump() {
+    let Some(program) = compiled("unusual_io") else { return };
+    let (scratch, outcome, info) = traced(&[program.to_str().unwrap(), "jumps"]);
+    let bounds: Vec<u64> = outcome.stdout.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    let [least, most] = bounds[..] else { panic!("{outcome:?}") };
+    let written = posix_written(&scratch, &info);
+    assert!((least..=most).contains(&written), "{written} of {least} to {most} bytes: {info:#}");
+    fs::remove_file(program).unwrap();
+}
+
+/// Of a stream that cannot write what it holds, nobody knows how much of that was written. Nothing is counted
+/// that was not written, and what was written and not counted is told.
+#[test]
+fn streams_at_a_limit_of_the_size_of_files() {
+    let Some(program) = compiled("unusual_io") else { return };
+    let (scratch, outcome, info) = traced(&[program.to_str().unwrap(), "limited"]);
+    let truth: u64 = outcome.stdout.trim().parse().unwrap();
+    let written = posix_written(&scratch, &info);
+    // All but what was in one buffer.
+    assert!((truth - 4096..=truth).contains(&written), "{written} of {truth} bytes");
+    let unseen = info["coverage"]["unseen"]["written"].as_u64().unwrap();
+    assert!(unseen >= truth - written, "{unseen}: {written} of {truth} bytes");
+    fs::remove_file(program).unwrap();
+}
+
+/// A process that is killed if it makes a system call that its filter does not know makes none because of us.
+/// What it did before is kept, and the trace does not say that this was all.
+#[test]
+fn a_process_that_forbids_itself_system_calls() {
+    let Some(program) = compiled("unusual_io") else { return };
+    for way in ["sandbox", "sandbox_raw"] {
+        let scratch = Scratch::new();
+        let outcome = trace(&scratch, &[program.to_str().unwrap(), way]);
+        assert_eq!((outcome.code, &*outcome.stdout, &*outcome.stderr), (Some(0), "done\n", ""), "{way}");
+        let info = info(&scratch.trace());
+        assert_eq!(posix_written(&scratch, &info), 1_500_000, "{way}: {info:#}");
+        assert_eq!(info["complete"], false, "{way}: {info:#}");
+        assert_eq!(scratch.leftovers(), [""; 0], "{way}");
+    }
+    fs::remove_file(program).unwrap();
+}

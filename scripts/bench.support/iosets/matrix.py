@@ -1,0 +1,160 @@
+"""Mixes of jobs, each run with and without an arbiter, several at a time, each on a file system of its own."""
+
+import concurrent.futures
+import json
+import math
+import pathlib
+import random
+import subprocess
+import time
+
+from rig import BUILD, CHUNK, FTIO, RATE, Arbiter, FileSystem, Job, interval, metrics, place, wait_until
+
+SCALE = 40
+SHORT, LONG = (18.0, 128 / 110), (360.0, 2560 / 110)
+POLICIES = ("fair", "turns")
+
+
+def published(draw):
+    """One job that writes every 19.2 s and fifteen that write every 384 s; all begin together."""
+    return [(compute, io, draw.random()) for compute, io in [SHORT] + [LONG] * 15]
+
+
+def random_starts(load):
+    def jobs(draw):
+        mix = [SHORT] + [LONG] * 15
+        part = load / sum(io / (compute + io) for compute, io in mix)
+        periods = [(compute + io, io / (compute + io) * part) for compute, io in mix]
+        return [(all * (1 - io), all * io, draw.random() * all) for all, io in periods]
+
+    return jobs
+
+
+def mixed(draw):
+    """Periods of 10 to 1000 s, all shares of I/O."""
+    parts = [draw.random() for _ in range(16)]
+    jobs = []
+    for part in parts:
+        period, io = 10 ** (1 + 2 * draw.random()), min(0.9, 0.8 * part / sum(parts))
+        jobs.append((period * (1 - io), period * io, draw.random() * period))
+    return jobs
+
+
+# Name: jobs (seconds of computing, of I/O alone, and until it begins), frame, how they write, how many of the
+# last ones do not ask, the most that stretch and slowdown may be of what they are without turns.
+MIXES = {
+    "published experiment": (published, (400, 3200), "own", 0, (0.64, 0.18)),
+    "random starts, 97 %": (random_starts(0.97), (800, 2400), "own", 0, (1.01, 0.40)),
+    "random starts, 80 %": (random_starts(0.80), (800, 2400), "own", 0, (1.01, 0.50)),
+    "mixed periods, 80 %": (mixed, (800, 2400), "own", 0, (1.01, 0.90)),
+    "collective writes": (published, (400, 1600), "all", 0, (1.01, 1.01)),
+    "half of the jobs outside": (published, (400, 2000), "own", 8, (1.01, 1.01)),
+}
+
+
+def execute(jobs, frame, how, policy, outside, mpi, scale):
+    """Runs the jobs; gives the phases of each, in seconds since the common start."""
+    with place() as directory:
+        directory = pathlib.Path(directory)
+        system = FileSystem(directory)
+        arbiter = None
+        if policy == "turns":
+            arbiter = Arbiter(f"unix:{directory}/a", "--time-scale", scale)
+        start = time.time() + 4 + 0.25 * len(jobs)
+        running = []
+        for number, (compute, size, delay) in enumerate(jobs, 1):
+            writes = max(1, round(size / 2 / CHUNK))
+            arguments = [how, 100000, writes, round(size / 2 / writes), round(1e3 * compute), 0]
+            arguments.append(f"{start + delay:.3f}")
+            asks = arbiter and number <= len(jobs) - outside
+            address = arbiter.listen if asks else None
+            running.append(Job(str(number), directory, system.mount, arguments, mpi, address))
+        late = time.time() - start
+        wait_until(start + frame[1] + 0.5)
+        for job in running:
+            job.kill()
+        if arbiter:
+            arbiter.end()
+        system.end()
+        if late > 0:
+            raise RuntimeError(f"the jobs took {late:.1f} s too long to begin: fewer at a time")
+        courses = []
+        for job, (_, _, delay) in zip(running, jobs):
+            begun, phases = job.phases()
+            if begun is None:
+                raise RuntimeError(f"a job never began: {job.errors.read_text()}")
+            courses.append([(a - begun + delay, b - begun + delay) for a, b in phases])
+        return courses
+
+
+def alone(how, mpi, seconds=3):
+    """Bytes per second of one job without any other."""
+    size = RATE // 2
+    courses = execute([(0.2, size, 0.0)], (0, seconds), how, "fair", 0, mpi, 1)
+    times = [b - a for a, b in courses[0][1:]]
+    return size / (sum(times) / len(times))
+
+
+def one(name, policy, repetition, mpi, scale, speed):
+    make, frame, how, outside, _ = MIXES[name]
+    draw = random.Random(repetition)
+    jobs = [(compute / scale, io / scale * speed, begins / scale) for compute, io, begins in make(draw)]
+    frame = tuple(seconds / scale for seconds in frame)
+    courses = execute(jobs, frame, how, policy, outside, mpi, scale)
+    return name, policy, repetition, metrics(jobs, courses, frame, speed)
+
+
+def simulated():
+    """The published experiment in `ftio schedule simulate`, on a file system that one job can fill."""
+    command = [str(FTIO), "schedule", "simulate", "--capacity", "110", "--json", "--repetitions", "10"]
+    command += ["--policies", "fair_share,set10_clairvoyant"]
+    answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    rename = {"stretch_geomean": "stretch", "io_slowdown": "slowdown", "utilisation": "utilisation"}
+    pick = lambda policy: {new: answer["policies"][policy][old] for old, new in rename.items()}
+    return {"fair": pick("fair_share"), "turns": pick("set10_clairvoyant")}
+
+
+def run(names, repetitions, parallel, mpi, scale, say):
+    """All mixes. Both policies of a repetition run at about the same time, on the same draw."""
+    speeds = {"own": RATE, "all": alone("all", mpi)}
+    say(f"one job alone: {speeds['all'] / RATE:.2f} of the file system with collective writes")
+    rows = {name: {policy: {} for policy in POLICIES} for name in names}
+    tasks = [(name, policy, r) for r in range(repetitions) for name in names for policy in POLICIES]
+    # The longest first, so that no core is idle at the end.
+    tasks.sort(key=lambda task: (task[2] // max(1, repetitions // 2), -MIXES[task[0]][1][1]))
+    failed = []
+    with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
+        waiting = []
+        for name, policy, repetition in tasks:
+            speed = speeds[MIXES[name][2]]
+            waiting.append(pool.submit(one, name, policy, repetition, mpi, scale, speed))
+            if len(waiting) < parallel:
+                # Jobs are not all launched at the same moment.
+                time.sleep(1.5)
+        for task in concurrent.futures.as_completed(waiting):
+            try:
+                name, policy, repetition, row = task.result()
+            except RuntimeError as error:
+                failed.append(str(error))
+                say(f"FAILED: {error}")
+                continue
+            rows[name][policy][repetition] = row
+            say(
+                f"{name:26} {policy:6} {repetition}: stretch {row['stretch']:.3f} "
+                f"(max {row['stretch_max']:.3f}), slowdown {row['slowdown']:.2f}, "
+                f"utilisation {row['utilisation']:.3f}"
+            )
+    return {name: compare(rows[name]) for name in names}, failed
+
+
+def compare(rows):
+    """Means with intervals, and the changes by repetition."""
+    both = sorted(set(rows["fair"]) & set(rows["turns"]))
+    result = {"repetitions": len(both)}
+    for key in ("stretch", "slowdown", "utilisation", "stretch_max"):
+        for policy in POLICIES:
+            values = [rows[policy][r][key] for r in both]
+            result[f"{key}_{policy}"] = interval(values) if values else (math.nan, math.nan)
+        changes = [rows["turns"][r][key] / rows["fair"][r][key] for r in both]
+        result[f"{key}_change"] = interval(changes) if changes else (math.nan, math.nan)
+    return result
