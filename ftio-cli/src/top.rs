@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{seconds, si};
+use crate::terminal::width::{columns, wrapped};
 use crate::values::positive_seconds;
 use anyhow::Context;
 use clap::ValueHint;
@@ -59,22 +60,38 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let about = || format!("no answer of an arbiter at {}", args.arbiter);
     let secret = secret(args.secret.as_deref())?;
-    let mut client = Client::new(&args.arbiter, secret.as_deref()).with_context(about)?;
+    let connect = || Client::new(&args.arbiter, secret.as_deref());
+    let mut client = Some(connect().with_context(about)?);
     let screen = !args.json && !args.prometheus && std::io::stdout().is_terminal();
     let interval = args.interval.or(screen.then_some(1.0));
     loop {
-        let report = client.report().with_context(about)?;
-        let text = match (args.json, args.prometheus) {
-            (true, _) => serde_json::to_string(&report)? + "\n",
-            (_, true) => prometheus(&report),
-            _ => table(&report, Style::for_stdout()),
+        let answer = match &mut client {
+            Some(client) => client.report(),
+            None => connect().and_then(|mut new| {
+                let report = new.report();
+                client = Some(new);
+                report
+            }),
+        };
+        let text = match answer {
+            Ok(report) if args.json => serde_json::to_string(&report)? + "\n",
+            Ok(report) if args.prometheus => prometheus(&report),
+            Ok(report) => table(&report, Style::for_stdout(), columns(), screen.then(rows).flatten()),
+            // An arbiter that is restarted is there again in a moment.
+            Err(error) if screen => {
+                client = None;
+                format!("{}: {error}; trying again\n", about())
+            }
+            Err(error) => return Err(error).with_context(about),
         };
         let mut out = std::io::stdout().lock();
         if screen {
-            // To the upper left corner, and nothing of what was there.
-            out.write_all(b"\x1b[H\x1b[2J")?;
+            // Over what was there, line by line, and nothing of what was below: that does not flicker.
+            let lines = text.lines().flat_map(|line| [line, "\x1b[K\r\n"]).collect::<String>();
+            write!(out, "\x1b[H{lines}\x1b[J")?;
+        } else {
+            out.write_all(text.as_bytes())?;
         }
-        out.write_all(text.as_bytes())?;
         out.flush()?;
         match interval {
             Some(interval) => std::thread::sleep(Duration::from_secs_f64(interval)),
@@ -83,43 +100,84 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-fn table(report: &Report, style: Style) -> String {
-    let mut text = format!(
-        "{} jobs, {} hold, {} wait; {} of {} seen at most; leases: {} ({} now)\n",
-        report.jobs.len(),
-        report.holding,
-        report.waiting,
-        si(report.bandwidth, "B/s"),
-        si(report.capacity, "B/s"),
-        report.leases,
-        report.width,
-    );
-    let head = format!(
-        "{:<20} {:>4} {:<10} {:>8} {:>11} {:>10} {:>9} {:>7} {:>9}",
-        "job", "set", "state", "waiting", "now", "period", "next", "phases", "waited"
-    );
-    let _ = writeln!(text, "{}", style.bold(&head));
-    for job in &report.jobs {
-        let _ = writeln!(text, "{}", row(job));
-    }
-    text
+/// A column: its title, its width, whether it is aligned to the left, and what is in it.
+type Column = (&'static str, usize, bool, fn(&JobReport) -> String);
+
+/// In the order of their places.
+const COLUMNS: [Column; 12] = [
+    ("set", 3, false, |job| job.set.to_string()),
+    ("state", 9, true, |job| job.state.clone()),
+    ("waiting", 8, false, |job| time(Some(job.waiting).filter(|waiting| *waiting > 0.0))),
+    ("now", 10, false, |job| si(job.bandwidth, "B/s")),
+    ("period", 9, false, |job| time(job.period)),
+    ("next", 9, false, |job| time(job.next_phase)),
+    ("waited", 9, false, |job| brief(job.waited)),
+    ("phases", 7, false, |job| job.phases.to_string()),
+    ("moved", 10, false, |job| si(job.bytes as f64, "B")),
+    ("held", 9, false, |job| brief(job.held)),
+    ("nodes", 6, false, |job| job.nodes.to_string()),
+    ("ranks", 7, false, |job| job.ranks.to_string()),
+];
+/// The narrowest and the widest column of names.
+const NAME: (usize, usize) = (14, 40);
+/// Columns that are shown where it is not known how many there is room for.
+const USUAL: usize = 100;
+
+fn time(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), brief)
 }
 
-fn row(job: &JobReport) -> String {
-    let time = |value: Option<f64>| value.map_or("-".to_owned(), seconds);
-    let waiting = Some(job.waiting).filter(|waiting| *waiting > 0.0);
-    let name: String = printable(&job.job).chars().take(20).collect();
-    format!(
-        "{name:<20} {:>4} {:<10} {:>8} {:>11} {:>10} {:>9} {:>7} {:>9}",
-        job.set,
-        job.state,
-        time(waiting),
-        si(job.bandwidth, "B/s"),
-        time(job.period),
-        time(job.next_phase),
-        job.phases,
-        seconds(job.waited),
-    )
+/// A time that fits a column.
+fn brief(value: f64) -> String {
+    match value / 3600.0 {
+        hours if hours >= 1.0 => format!("{hours:.1} h"),
+        _ => seconds(value),
+    }
+}
+
+/// Rows of the terminal.
+fn rows() -> Option<usize> {
+    rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_row))
+}
+
+/// As much as there is room for: columns from the left, and jobs from the top.
+fn table(report: &Report, style: Style, columns: Option<usize>, rows: Option<usize>) -> String {
+    let room = columns.unwrap_or(USUAL);
+    let mut used = NAME.0;
+    let fits = |(_, width, ..): &&Column| {
+        used += width + 1;
+        used <= room
+    };
+    let shown: Vec<Column> = COLUMNS.iter().take_while(fits).copied().collect();
+    let taken: usize = shown.iter().map(|(_, width, ..)| width + 1).sum();
+    let name = room.saturating_sub(taken).clamp(NAME.0, NAME.1);
+    let about = [
+        format!("{} jobs, {} hold, {} wait", report.jobs.len(), report.holding, report.waiting),
+        format!("{} of {} seen at most", si(report.bandwidth, "B/s"), si(report.capacity, "B/s")),
+        format!("leases: {} ({} now)", report.leases, report.width),
+    ];
+    let mut lines = wrapped(&about.join("; "), room);
+    let line = |first: &str, cell: &dyn Fn(&Column) -> String| {
+        let first: String = first.chars().take(name).collect();
+        let mut text = format!("{first:<name$}");
+        for column in &shown {
+            let (_, width, left, _) = *column;
+            let cell = cell(column);
+            let _ = if left { write!(text, " {cell:<width$}") } else { write!(text, " {cell:>width$}") };
+        }
+        text
+    };
+    let head = line("job", &|(title, ..)| (*title).to_owned());
+    lines.push(style.bold(&head).to_string());
+    // The last row of a terminal stays empty: a line there would move all others up.
+    let most = rows.map_or(report.jobs.len(), |rows| rows.saturating_sub(lines.len() + 2));
+    let row = |job: &JobReport| line(&printable(&job.job), &|(.., get)| get(job));
+    lines.extend(report.jobs.iter().take(most).map(row));
+    let left = report.jobs.len().saturating_sub(most);
+    if left > 0 {
+        lines.push(format!("and {left} more"));
+    }
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 /// A metric of a job: name, type, what it is, its value.
@@ -178,9 +236,31 @@ mod tests {
             ..JobReport::default()
         };
         let report = Report { jobs: vec![job], waiting: 1, ..Report::default() };
-        let text = table(&report, Style::for_stderr());
+        let text = table(&report, Style::for_stderr(), None, None);
         assert!(text.contains("waiting") && text.contains("19.20 s"), "{text}");
         let text = prometheus(&report);
         assert!(text.contains("ftio_turn_waiting_seconds{jobid=\"47\\\"11\",run=\"0f\"} 1.5\n"), "{text}");
+    }
+
+    #[test]
+    fn it_fits_the_terminal() {
+        let job = |number: usize| JobReport {
+            job: format!("{number}-with-a-name-that-is-longer-than-any-column"),
+            state: "computing".into(),
+            period: Some(19.2),
+            bandwidth: 123_456_789.0,
+            bytes: u64::MAX,
+            held: 1e7,
+            ranks: 1 << 20,
+            ..JobReport::default()
+        };
+        let jobs: Vec<JobReport> = (0..100).map(job).collect();
+        let report = Report { jobs, leases: "auto".into(), ..Report::default() };
+        for (columns, title) in [(60, "period"), (80, "waited"), (200, "ranks")] {
+            let text = table(&report, Style::for_stderr(), Some(columns), Some(24));
+            assert!(text.lines().all(|line| crate::terminal::width::width(line) <= columns), "{text}");
+            assert!(text.contains(title) && text.lines().count() < 24, "{text}");
+            assert!(text.ends_with(" more\n"), "{text}");
+        }
     }
 }

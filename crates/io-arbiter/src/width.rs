@@ -22,6 +22,8 @@ const LAG: f64 = 0.3;
 const FADING: f64 = 0.998;
 /// Seconds between two trials of a kind, at first and at most.
 const PAUSES: (f64, f64) = (5.0, 300.0);
+/// Where one job alone reaches what all together got, more can hardly help: so much longer until it is tried.
+const FILLED: (f64, f64) = (0.9, 30.0);
 /// How long trials last: longer than the window where it has to show what all get.
 const ALL: f64 = 1.4;
 const ONE: f64 = 0.75;
@@ -111,10 +113,12 @@ impl Width {
 
     fn begin(&mut self, now: f64, wanting: usize, waiting: bool) {
         let more = Trial::More { by: self.step, before: self.capacity };
+        let filled = self.typical.is_some_and(|typical| typical >= FILLED.0 * self.capacity);
+        let patient = if filled { FILLED.1 } else { 0.0 };
         self.trial = match () {
             _ if wanting >= 2 * self.together => Some((Trial::All { wanting }, now + ALL)),
             _ if self.typical.is_none() && now >= self.next_one.0 => Some((Trial::One, now + ONE)),
-            _ if waiting && now >= self.next_more.0 => Some((more, now + MORE)),
+            _ if waiting && now >= self.next_more.0 + patient => Some((more, now + MORE)),
             _ => None,
         };
     }

@@ -209,7 +209,13 @@ fn apply(args: &ApplyArgs, means: Means, known: &mut BTreeMap<String, Turn>, now
         for action in actions(args, means, &job, before, turn) {
             if args.dry_run {
                 println!("{action}");
-            } else if let Err(error) = perform(&action) {
+                continue;
+            }
+            let Err(error) = perform(&action) else { continue };
+            // A rule that an earlier run was killed with is still there, and cannot be started again.
+            let again = (means == Means::LustreTbf && before.is_none())
+                .then(|| actions(args, means, &job, Some(turn), turn));
+            if !again.is_some_and(|again| again.iter().all(|action| perform(action).is_ok())) {
                 complain(Severity::Error, &format!("{action}: {error}"));
             }
         }

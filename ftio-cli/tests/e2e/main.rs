@@ -33,3 +33,4 @@ mod signature;
 mod stage;
 mod support;
 mod trace;
+mod turns;

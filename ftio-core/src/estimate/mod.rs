@@ -60,7 +60,11 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
     let view = View::of(fine, given);
     let answers =
         |view: &View| view.posterior.candidates.first().is_some_and(|best| best.probability >= ANSWER);
-    let view = if answers(&view) { view } else { beside_huge_transfers(&view).unwrap_or(view) };
+    let view = if answers(&view) {
+        view
+    } else {
+        beside_huge_transfers(&view).or_else(|| beside_glitches(&view)).unwrap_or(view)
+    };
     let mut evidence = Evidence::of(&view);
     evidence.spectrum_period = spectral.frequency.map(|frequency| 1.0 / frequency);
     evidence.spectrum_confidence = spectral.confidence();
@@ -103,6 +107,14 @@ fn beside_huge_transfers(view: &View) -> Option<View> {
         rest = rest.without_huge_transfer()?;
     }
     None
+}
+
+/// A monitor may give a few samples that are higher than all others by far. The series without them, if there
+/// is a rhythm of a good number of phases in it.
+fn beside_glitches(view: &View) -> Option<View> {
+    let rest = view.without_glitches()?;
+    let best = rest.posterior.candidates.first().filter(|best| best.probability >= ANSWER)?;
+    (best.best.hypothesis.members.len() >= LEAST_BESIDE).then_some(rest)
 }
 
 /// With the next phase by all hypotheses, and a provisional answer if there is no period.

@@ -23,6 +23,15 @@ const HUGE: f64 = 0.35;
 /// … if there is this share beside it.
 const REST: f64 = 0.005;
 
+/// Samples of a series that exceed the usual high one this many times are glitches of the monitor, if there is
+/// one that exceeds it by far, and no more than this share of all.
+const GLITCH: f64 = 3.0;
+const GLITCH_FAR: f64 = 8.0;
+const GLITCHES: f64 = 0.02;
+
+/// The usual high sample of a series: this share of those above zero is no higher.
+const USUAL_HIGH: f64 = 0.95;
+
 /// What is known about a signal beside its samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Given {
@@ -125,6 +134,24 @@ impl View {
         let mut signal = self.signal.clone();
         signal.samples[largest.from..largest.to].iter_mut().for_each(|x| *x = x.min(self.ground.background));
         (signal.mean() > 0.0).then(|| View::of(&signal, &self.given))
+    }
+
+    /// The same series without the few samples that are higher than all others by far.
+    pub fn without_glitches(&self) -> Option<View> {
+        self.given.sampled?;
+        let mut above: Vec<f64> = self.signal.samples.iter().copied().filter(|x| *x > 0.0).collect();
+        let rank = (USUAL_HIGH * above.len() as f64) as usize;
+        let highest = above.iter().copied().fold(0.0, f64::max);
+        let (_, &mut usual, _) =
+            (rank < above.len()).then(|| above.select_nth_unstable_by(rank, f64::total_cmp))?;
+        let is_glitch = |x: &&f64| **x > GLITCH * usual;
+        let glitches = self.signal.samples.iter().filter(is_glitch).count();
+        if highest < GLITCH_FAR * usual || glitches as f64 > GLITCHES * self.signal.samples.len() as f64 {
+            return None;
+        }
+        let mut signal = self.signal.clone();
+        signal.samples.iter_mut().filter(|x| **x > GLITCH * usual).for_each(|x| *x = usual);
+        Some(View::of(&signal, &self.given))
     }
 
     /// The phases that are members of a hypothesis.

@@ -338,3 +338,98 @@ fn through_a_directory_and_over_tcp_with_a_secret() {
         assert!(arbiter.phases().iter().all(|phase| phase["job"] == "4711"));
     }
 }
+
+/// `asks_oddly` under the tracer.
+fn odd_job(mpi: &Mpi, scratch: &Scratch, mode: &str) -> Job {
+    let job = mpi.job(2, mpi.program("asks_oddly")).args([scratch.data()]).args([mode]);
+    let address = format!("unix:{},grace=10", socket(scratch).display());
+    traced(job, scratch).env("IOSETS_JOB_ID", mode).env("TMIO_IOSETS", address).alone()
+}
+
+/// Takes the only lease away again and again, until it is dropped.
+struct Rival {
+    stop: std::sync::Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Rival {
+    fn start(socket: PathBuf) -> Self {
+        let stop = std::sync::Arc::new(AtomicBool::new(false));
+        let ends = stop.clone();
+        let thread = thread::spawn(move || {
+            while !ends.load(Relaxed) {
+                drop(Holder::take(&socket));
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        Rival { stop, thread: Some(thread) }
+    }
+}
+
+impl Drop for Rival {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[test]
+fn calls_in_any_order_threads_and_forks_take_turns_and_end() {
+    for mpi in installed_mpis() {
+        for mode in ["order", "threads", "fork"] {
+            let scratch = Scratch::new();
+            let arbiter = Arbiter::on_socket(&scratch, &["--leases", "1"]);
+            let rival = Rival::start(socket(&scratch));
+            let outcome = odd_job(&mpi, &scratch, mode).run();
+            drop(rival);
+            let what = format!("{}, {mode}", mpi.name);
+            is_right(&what, &outcome);
+            assert!(outcome.stderr.is_empty(), "{what}: {outcome:?}");
+            assert!(arbiter.phases().iter().any(|phase| phase["job"] == mode), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_job_that_aborts_or_loses_a_rank_gives_its_turn_back() {
+    for mpi in installed_mpis() {
+        for mode in ["abort", "leave"] {
+            let scratch = Scratch::new();
+            let _arbiter = Arbiter::on_socket(&scratch, &["--leases", "1"]);
+            let outcome = odd_job(&mpi, &scratch, mode).run();
+            let what = format!("{}, {mode}", mpi.name);
+            assert!(!outcome.success(), "{what}: {outcome:?}");
+            let address = format!("unix:{}", socket(&scratch).display());
+            until(&format!("{what}: its turn is free"), || report(&address)["holding"] == 0);
+            drop(Holder::take(&socket(&scratch)));
+        }
+    }
+}
+
+#[test]
+fn what_answers_and_is_no_arbiter_of_this_version_holds_nobody_up() {
+    let mpi = installed_mpis().into_iter().next().expect("an MPI");
+    // Another version of the protocol; something else altogether; somebody who says nothing.
+    let mut version = Message::new(Kind::Welcome).encode().to_vec();
+    version[2] = 2;
+    let answers = [version, b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".to_vec(), Vec::new()];
+    for answer in answers {
+        let scratch = Scratch::new();
+        let listener = std::os::unix::net::UnixListener::bind(socket(&scratch)).unwrap();
+        let says = answer.clone();
+        // Ends with the test: nobody connects any more.
+        thread::spawn(move || {
+            let mut open = Vec::new();
+            while let Ok((mut stream, _)) = listener.accept() {
+                let _ = stream.write_all(&says);
+                open.push(stream);
+            }
+        });
+        let outcome = job(&mpi, &scratch, "job", "own 3 5 4096 400").run();
+        is_right("another version", &outcome);
+        let why = if answer.is_empty() { "no arbiter at" } else { "another protocol" };
+        assert!(outcome.stderr.contains(why), "{outcome:?}");
+    }
+}

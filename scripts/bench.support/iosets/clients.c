@@ -147,8 +147,8 @@ struct job {
     uint32_t seq;
 };
 
-static void load(const char *address, const char *secret, long jobs, long nodes, double seconds, double period,
-                 double work) {
+static void load(const char *address, const char *secret, long jobs, long nodes, double seconds,
+                 double period, double work) {
     long all = jobs * nodes, count = 0, room = 1 << 22, said = 0, heard = 0;
     struct rlimit limit = {(rlim_t)all + 64, (rlim_t)all + 64};
     if (setrlimit(RLIMIT_NOFILE, &limit) && all > 19900) fail("too few descriptors");

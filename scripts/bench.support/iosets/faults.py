@@ -84,7 +84,7 @@ def waiting_job(directory, arbiter, holder, mpi, prefix=()):
     """A job that waits, because somebody else holds the only lease and does not let go."""
     data = directory / "data"
     data.mkdir(exist_ok=True)
-    arguments = ["own", 40, 3, 4096, 200, 0]
+    arguments = ["own", 4, 3, 4096, 200, 0]
     address = f"{arbiter.listen},secret={directory}/secret"
     return Job("waits", directory, data, arguments, mpi, address, prefix=prefix)
 
@@ -119,7 +119,7 @@ def faults(mpi, say):
             holder.stdout.readline()
             time.sleep(1.5)
             job = waiting_job(directory, arbiter, holder, mpi, there)
-            time.sleep(2.5)
+            time.sleep(1.5)
             waited = len(job.phases()[1]) == 0
             began = time.monotonic()
             if fault == "arbiter stopped":

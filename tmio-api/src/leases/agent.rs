@@ -142,6 +142,8 @@ struct Agent {
     /// What ranks had done when they were looked at last, and since when it has not changed.
     sums: Sums,
     quiet: Instant,
+    /// A rank waited when it was looked last.
+    waited: bool,
     told: u64,
     entered: [u32; lease_protocol::COLLECTIVE_SLOTS],
 }
@@ -164,6 +166,7 @@ impl Agent {
             beat: now,
             sums: Sums::default(),
             quiet: now,
+            waited: false,
             told: 0,
             entered: [0; lease_protocol::COLLECTIVE_SLOTS],
         }
@@ -200,7 +203,11 @@ impl Agent {
                 .min(self.again.saturating_duration_since(Instant::now()))
                 .max(Duration::from_millis(1));
         }
-        let idle = self.sums.under_way == 0 && (self.page.is_open() || OWES.load(Relaxed));
+        // Whoever waits at the closed gate needs nothing but an answer, which ends the pause.
+        if self.waited {
+            return SILENT.saturating_sub(self.heard.elapsed()).clamp(Duration::from_millis(1), IDLE);
+        }
+        let idle = self.sums.under_way == 0 && self.sums.waiting == 0 && OWES.load(Relaxed);
         match self.welcome && (idle || self.page.is_open()) {
             true => {
                 self.choice.grace.saturating_sub(self.quiet.elapsed()).clamp(Duration::from_millis(1), IDLE)
@@ -313,11 +320,11 @@ impl Agent {
         self.sums = sums;
         let open = self.page.is_open();
         let waits = !open && OWES.load(SeqCst) && sums.waiting > 0;
+        if !std::mem::replace(&mut self.waited, waits) {
+            self.heard = self.heard.max(now.checked_sub(SILENT - ANSWER).unwrap_or(now));
+        }
         if waits && self.is_silent(now) {
             return self.lose();
-        }
-        if !waits {
-            self.heard = self.heard.max(now.checked_sub(SILENT - ANSWER).unwrap_or(now));
         }
         if self.who.has_others && !open {
             self.tell_entered();

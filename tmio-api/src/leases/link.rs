@@ -50,9 +50,7 @@ pub(super) enum Arrived {
 impl Link {
     pub(super) fn connect(address: &Address, number: u64) -> io::Result<Self> {
         let (up, files): (OwnedFd, _) = match address {
-            Address::Unix(path) => {
-                (connect_unix(path)?, None)
-            }
+            Address::Unix(path) => (connect_unix(path)?, None),
             Address::Tcp(host, port) => {
                 let stream = TcpStream::connect_timeout(&SocketAddr::new(resolve(host)?, *port), CONNECT)?;
                 stream.set_nodelay(true)?;

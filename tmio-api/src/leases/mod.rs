@@ -181,7 +181,8 @@ fn wait(page: &Page, call: Option<Call>, mut progress: impl FnMut()) {
     let patience = CHOICE.get().map_or(Duration::ZERO, |choice| choice.patience);
     let mut beats = page.head.beats.load(SeqCst);
     if beats == GIVEN_UP.load(Relaxed) {
-        page.own.opened.fetch_add(1, Relaxed);
+        // An agent that has not begun yet was not asked.
+        page.own.opened.fetch_add(u32::from(beats != 0), Relaxed);
         page.own.entered.fetch_add(1, SeqCst);
         return;
     }

@@ -25,6 +25,7 @@ pub(super) const KINDS: &[Kind] = &[
         one_to_fifty,
     ),
     Kind::new("u_giant_checkpoint", "one giant checkpoint in the middle of regular phases", giant_checkpoint),
+    Kind::new("u_glitches", "a monitor with a few samples that are far too high", glitches),
     Kind::new("u_growing_noise", "regular phases while other traffic grows beyond them", growing_noise),
     Kind::new("u_many_small", "one large output every n steps that each write a little", many_small),
     Kind::new(
@@ -223,6 +224,20 @@ fn giant_checkpoint(random: &mut Random) -> Made {
     }
     let period = program.period;
     program.made(base(period, starts))
+}
+
+fn glitches(random: &mut Random) -> Made {
+    let count = random.whole(15, 60);
+    let busy = random.between(0.1, 0.4);
+    let (program, starts) = phased(random, count, busy);
+    let until = program.end();
+    let step = program.period / random.between(10.0, 40.0);
+    let mut values = program.sampled(step, until);
+    for _ in 0..random.whole(1, 6) {
+        let at = random.below(values.len());
+        values[at] = program.rate * random.log_between(20.0, 1000.0);
+    }
+    samples(step, values, base(program.period, starts))
 }
 
 fn growing_noise(random: &mut Random) -> Made {

@@ -1,0 +1,224 @@
+//! `ftio arbiter`, `ftio top` and `ftio schedule --apply`: commands against a running arbiter.
+
+use crate::support::{ftio, skipped, stderr, stdout};
+use lease_protocol::{Hello, Kind, Message};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::{TempDir, tempdir};
+
+/// A running command, killed when dropped.
+struct Running(Child);
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        Running(command.stdin(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Asks it to end, and waits.
+    fn end(&mut self) -> bool {
+        let process = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &process]).status().unwrap().success());
+        self.0.wait().unwrap().success()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_ftio"))
+}
+
+/// An arbiter with one lease, of which job `holds` has it and job `waits` does not.
+struct Turns {
+    place: TempDir,
+    address: String,
+    _arbiter: Running,
+    _nodes: [UnixStream; 2],
+}
+
+impl Turns {
+    fn new() -> Self {
+        let place = tempfile::Builder::new().prefix("t").tempdir_in("/tmp").unwrap();
+        let socket = place.path().join("a");
+        let address = format!("unix:{}", socket.display());
+        // The one that holds is of a much heavier set, and is not interrupted.
+        let priorities = place.path().join("priorities");
+        fs::create_dir_all(priorities.join("holds")).unwrap();
+        fs::write(priorities.join("holds/priority"), "1000000000\n").unwrap();
+        let mut command = program();
+        command.args(["arbiter", "--leases", "1", "--listen", &address, "--priorities"]).arg(&priorities);
+        let mut arbiter = Running::start(command.stderr(Stdio::piped()));
+        let mut line = String::new();
+        BufReader::new(arbiter.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("listening at "), "{line}");
+        let ask = |job: &str| {
+            let mut node = UnixStream::connect(&socket).unwrap();
+            let hello = Hello { job: job.into(), ..Hello::default() };
+            node.write_all(&Message::new(Kind::Hello).with(1, 1000).encode_with(&hello.encode())).unwrap();
+            node.write_all(&Message::new(Kind::Ask).seq(1).encode()).unwrap();
+            node
+        };
+        let holds = ask("holds");
+        let mut beats = holds.try_clone().unwrap();
+        thread::spawn(move || {
+            while beats.write_all(&Message::new(Kind::Beat).with(1 << 20, 1).encode()).is_ok() {
+                thread::sleep(Duration::from_millis(100));
+            }
+        });
+        let turns = Turns { place, address, _arbiter: arbiter, _nodes: [holds, ask("waits")] };
+        until("both are known, and one waits", || {
+            let jobs = turns.report()["jobs"].clone();
+            let state = |name: &str| {
+                let all = jobs.as_array().unwrap().iter();
+                all.filter(|job| job["job"] == name).map(|job| job["state"].clone()).next()
+            };
+            state("holds") == Some("holding".into()) && state("waits") == Some("waiting".into())
+        });
+        turns
+    }
+
+    fn report(&self) -> serde_json::Value {
+        let output = ftio(Path::new("."), &["top", "--json", "--arbiter", &self.address]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.place.path().join(name)
+    }
+
+    fn apply(&self, arguments: &[&str]) -> Command {
+        let mut command = program();
+        command.args(["schedule", "--arbiter", &self.address, "--apply"]).args(arguments);
+        command
+    }
+}
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !done() {
+        assert!(began.elapsed() < Duration::from_secs(60), "never: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn lines(path: &Path) -> Vec<String> {
+    fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+/// `lctl` as nrs_tbf.c has it: a rule that exists is not started, one that does not is not changed.
+const LCTL: &str = r#"#!/bin/sh
+rule=${2#*=}
+set -- $rule
+case $1 in
+    start) [ ! -e "$RULES/$2" ] || exit 17; touch "$RULES/$2" ;;
+    change) [ -e "$RULES/$2" ] || exit 2 ;;
+    stop) rm -f "$RULES/$2" ;;
+esac
+echo "$rule" >> "$RULES/../log"
+"#;
+
+#[test]
+fn lustre_gets_rules_and_loses_them() {
+    let turns = Turns::new();
+    let rules = turns.path("rules");
+    fs::create_dir(&rules).unwrap();
+    // An earlier run was killed: its rule is still there.
+    fs::write(rules.join("jwaits"), "").unwrap();
+    let tools = turns.path("tools");
+    fs::create_dir(&tools).unwrap();
+    fs::write(tools.join("lctl"), LCTL).unwrap();
+    fs::set_permissions(tools.join("lctl"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
+    let mut command = turns.apply(&["lustre-tbf", "--closed-rate", "3"]);
+    let mut applying = Running::start(command.env("PATH", path).env("RULES", &rules));
+    let log = turns.path("log");
+    until("both have a rule", || lines(&log).len() == 2);
+    assert_eq!(lines(&log), ["start jholds jobid={holds} rate=10000", "change jwaits rate=3"]);
+    assert!(applying.end());
+    assert_eq!(lines(&log)[2..], ["stop jholds", "stop jwaits"]);
+    assert_eq!(fs::read_dir(&rules).unwrap().count(), 0);
+}
+
+#[test]
+fn a_command_of_the_site_hears_of_every_turn() {
+    let turns = Turns::new();
+    let log = turns.path("log");
+    let command = format!("echo {{job}} {{state}} >> {}", log.display());
+    let dry = ftio(
+        Path::new("."),
+        &["schedule", "--apply", "command", "--arbiter", &turns.address, "--command", &command, "--dry-run"],
+    );
+    assert_eq!(stdout(&dry).lines().count(), 2, "{dry:?}");
+    assert!(lines(&log).is_empty(), "and nothing was done");
+    let mut applying = Running::start(&mut turns.apply(&["command", "--command", &command]));
+    until("it hears", || lines(&log).len() == 2);
+    assert!(applying.end());
+    assert_eq!(lines(&log), ["holds open", "waits closed", "holds gone", "waits gone"]);
+}
+
+/// Groups of the kernel, version 1: a job that waits is limited, and the limit is taken back.
+#[test]
+fn the_kernel_limits_a_group_that_waits() {
+    let root = Path::new("/sys/fs/cgroup/blkio");
+    let name = |job: &str| root.join(format!("ftio-test-{}-{job}", std::process::id()));
+    let groups = ["holds", "waits"].map(name);
+    if !groups.iter().all(|group| fs::create_dir(group).is_ok()) {
+        return skipped("no groups of the blkio controller (cgroup version 1) can be made here");
+    }
+    let number = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let Some(device) = number("/sys/block/loop0/dev") else {
+        groups.iter().for_each(|group| fs::remove_dir(group).unwrap());
+        return skipped("there is no loop device");
+    };
+    let turns = Turns::new();
+    let group = name("{job}").display().to_string();
+    let limit = format!("{device}=1048576");
+    let mut applying = Running::start(&mut turns.apply(&["cgroup", "--cgroup", &group, "--limit", &limit]));
+    let shown = || {
+        groups.each_ref().map(|group| {
+            fs::read_to_string(group.join("blkio.throttle.write_bps_device")).unwrap().trim().to_owned()
+        })
+    };
+    until("the one that waits is limited", || shown() == [String::new(), format!("{device} 1048576")]);
+    assert!(applying.end());
+    let left = shown();
+    groups.iter().for_each(|group| fs::remove_dir(group).unwrap());
+    assert_eq!(left, [String::new(), String::new()], "the limit is gone");
+}
+
+#[test]
+fn two_arbiters_and_a_socket_that_somebody_left() {
+    let turns = Turns::new();
+    let second = ftio(Path::new("."), &["arbiter", "--listen", &turns.address]);
+    assert_eq!(second.status.code(), Some(1));
+    assert!(stderr(&second).contains("another arbiter listens at"), "{second:?}");
+    let place = tempdir().unwrap();
+    let address = format!("unix:{}", place.path().join("none").display());
+    let none = ftio(Path::new("."), &["top", "--arbiter", &address]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(stderr(&none).contains("no answer of an arbiter at"), "{none:?}");
+}
+
+#[test]
+fn top_for_people_and_for_prometheus() {
+    let turns = Turns::new();
+    let output = ftio(Path::new("."), &["top", "--arbiter", &turns.address]);
+    let text = stdout(&output);
+    assert!(text.starts_with("2 jobs, 1 hold, 1 wait; "), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("waits ") && line.contains("waiting")), "{text}");
+    let output = ftio(Path::new("."), &["top", "--prometheus", "--arbiter", &turns.address]);
+    let text = stdout(&output);
+    assert!(text.contains("ftio_turn_holding{jobid=\"holds\",run=\"0000000000000000\"} 1\n"), "{text}");
+}
