@@ -204,7 +204,7 @@ pub fn table(summary: &Summary, style: Style, columns: Option<usize>, most_files
                 line("Coverage", format!("{} traced, {past}", bytes(traced as f64)));
             }
             None => {
-                let through = bytes(summary.coverage.mpi_io_bytes as f64);
+                let through = bytes(summary.coverage.mpi_io_bytes.unwrap_or(0) as f64);
                 line("Coverage", format!("{through} by MPI-IO, {all} by the processes in all"));
             }
         }

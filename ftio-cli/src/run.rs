@@ -6,7 +6,7 @@ use crate::follow::{PollArgs, Program, Trace, Until, follow};
 use crate::predict::{OutArgs, Place, Predicting, PredictionArgs, Sinks, Tui};
 use crate::terminal::text::{Severity, complain};
 use crate::trace::{Launcher, LibraryArgs, ProgramArgs, Tracing, processes};
-use crate::values::OutlierChoice;
+use crate::values::{OutlierChoice, flush};
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use ftio_core::detect::Options;
@@ -40,7 +40,7 @@ pub struct Args {
     pub output: Option<PathBuf>,
 
     /// When to write out besides the end: interval:SECONDS, close, or finalize
-    #[arg(long, value_name = "WHEN", default_value = "interval:1")]
+    #[arg(long, value_name = "WHEN", value_parser = flush, default_value = "interval:1")]
     pub flush: String,
 
     #[command(flatten)]

@@ -43,6 +43,14 @@ impl From<OutlierChoice> for Outlier {
     }
 }
 
+/// `--flush`: what `TMIO_FLUSH` takes.
+pub fn flush(text: &str) -> Result<String, String> {
+    let seconds = text.strip_prefix("interval:").and_then(|seconds| seconds.parse::<f64>().ok());
+    let is_known = matches!(text, "finalize" | "close") || seconds.is_some_and(|s| (0.01..=1e6).contains(&s));
+    let expected = "expected finalize, close, or interval:SECONDS with 0.01 or more";
+    if is_known { Ok(text.to_owned()) } else { Err(expected.to_owned()) }
+}
+
 /// `--freq`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sampling {

@@ -160,7 +160,7 @@ fn check(name: &str, found: &Detection, record: &Value) {
     assert!((found.confidence - confidence).abs() < 1e-9, "{name}: {}", found.confidence);
     let number = |key: &str| record[key].as_f64().unwrap();
     assert!((found.t_start - number("t_start")).abs() < 1e-9 && (found.t_end - number("t_end")).abs() < 1e-9);
-    assert_eq!(found.sampling_frequency, number("sampling_freq"), "{name}");
+    assert_eq!(found.sampling_frequency.unwrap(), number("sampling_freq"), "{name}");
     if let Some(all) = record["top_freqs"]["freq"].as_array() {
         // The first of them is the constant part, which we do not count.
         let top = found.top_frequencies.iter().map(|top| top.frequency);
@@ -237,7 +237,7 @@ fn reproduced_logs(records: &[Value], logs: &Path) -> usize {
             assert!((a - b).abs() <= 1e-9 * b.abs(), "{name:?} {args:?}: {what}: {a} instead of {b}");
         };
         assert_eq!(found.n_samples as u64, record["n_samples"].as_u64().unwrap(), "{name:?} {args:?}");
-        close(found.sampling_frequency, number("sampling_freq"), "sampling frequency");
+        close(found.sampling_frequency.unwrap(), number("sampling_freq"), "sampling frequency");
         close(found.period.unwrap(), number("period"), "period");
         close(found.confidence, number("confidence"), "confidence");
         close(found.t_end, number("t_end"), "end");

@@ -115,7 +115,7 @@ fn the_sampling_frequency_does_not_matter() {
         let options = Options { frequency: Some(frequency), ..Options::default() };
         let found = analyse(&requests, 88, &options).detection;
         assert_period(&found, 7.3, 0.01);
-        assert!((found.sampling_frequency / frequency - 1.0).abs() < 1e-6);
+        assert!((found.sampling_frequency.unwrap() / frequency - 1.0).abs() < 1e-6);
     }
 }
 

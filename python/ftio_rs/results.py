@@ -375,8 +375,8 @@ class Evidence(View):
         return [Weighed(one) for one in self._json["hypotheses"]]
 
     @property
-    def no_period(self) -> float:
-        """The probability that there is no period."""
+    def no_period(self) -> Optional[float]:
+        """The probability that there is no period; None where nothing was weighed."""
         return self._json["no_period"]
 
 
@@ -500,7 +500,9 @@ class Phase(View):
 
     @property
     def bytes(self) -> int:
-        """Bytes from its start to the start of the next phase."""
+        """Bytes from its start to the start of the next phase, but for what leads into that one after a
+        silence.
+        """
         return self._json["bytes"]
 
     @property
@@ -553,8 +555,8 @@ class DetectionFields(View):
         return self._json["t_end"]
 
     @property
-    def sampling_frequency(self) -> float:
-        """Samples per second; 0 without a signal."""
+    def sampling_frequency(self) -> Optional[float]:
+        """Samples per second; None without a signal."""
         return self._json["sampling_frequency"]
 
     @property
@@ -620,13 +622,14 @@ class DetectionFields(View):
         return self._json["complete"]
 
     @property
-    def requests(self) -> int:
-        """Requests in the window."""
+    def requests(self) -> Optional[int]:
+        """Requests in the window, or samples of a quantity; None for a heat map, which does not count them.
+        """
         return self._json["requests"]
 
     @property
-    def frequency_resolution(self) -> float:
-        """Distance of neighbouring frequencies of the spectrum, 1/Δt."""
+    def frequency_resolution(self) -> Optional[float]:
+        """Distance of neighbouring frequencies of the spectrum, 1/Δt; None without a signal."""
         return self._json["frequency_resolution"]
 
     @property

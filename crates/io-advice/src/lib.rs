@@ -41,10 +41,13 @@ pub struct Job<'a> {
 
 impl Job<'_> {
     /// Can ranks be compared? Not if some of their operations are missing, or were left out on purpose. (The
-    /// counters of a Darshan log without room for all files are whole for each file that they have.)
+    /// counters of a Darshan log without room for all files are whole for each file that they have; those of
+    /// a log that was cut off are not.)
     fn has_all_of_its_ranks(&self) -> bool {
         let summary = self.summary;
-        let whole = summary.complete || summary.modules.is_some();
+        let ran_out_of_room =
+            summary.modules.as_ref().is_some_and(|modules| modules.values().any(|module| module.partial));
+        let whole = summary.complete || ran_out_of_room;
         whole && summary.missing_ranks.is_empty() && summary.filters.is_none()
     }
 

@@ -25,8 +25,9 @@ pub struct Ranked {
     pub own: f64,
     /// That over the sum of all of the metric: nothing is counted twice.
     pub share: f64,
-    /// Predicted value over the one at the largest measured point: how much it grows from there.
-    pub growth: f64,
+    /// Predicted value over the one at the largest measured point: how much it grows from there; `None` if
+    /// that is 0.
+    pub growth: Option<f64>,
 }
 
 /// Ranks the callpaths of each metric, or of one of them, by what they themselves are predicted to take at a
@@ -86,7 +87,7 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
                 of_largest: if greatest > 0.0 { value.max(0.0) / greatest } else { 0.0 },
                 own,
                 share: if sum > 0.0 { own.max(0.0) / sum } else { 0.0 },
-                growth: value / model.evaluate(&largest),
+                growth: Some(value / model.evaluate(&largest)).filter(|growth| growth.is_finite()),
             });
         }
     }

@@ -152,7 +152,7 @@ fn result(analysis: &Analysis) -> Vec<String> {
         found.total_bytes.to_string(),
         found.t_start.to_string(),
         found.t_end.to_string(),
-        found.sampling_frequency.to_string(),
+        optional(found.sampling_frequency),
         found.n_samples.to_string(),
         found.abstraction_error.to_string(),
         found.periodic.to_string(),
@@ -170,7 +170,7 @@ fn result(analysis: &Analysis) -> Vec<String> {
         optional(next.map(|next| next.start)),
         optional(next.map(|next| next.end)),
         optional(next.map(|next| next.bytes)),
-        found.requests.to_string(),
+        optional(found.requests),
         found.complete.to_string(),
     ]
 }

@@ -160,10 +160,10 @@ fn narrate(analysis: &Analysis, verbose: u8) {
         let name = printable(&found.source);
         eprintln!(
             "{name}: {} requests in {} bins of {} ns, frequencies {} Hz apart, abstraction error {:e}",
-            found.requests,
+            found.requests.map_or("unknown".into(), |requests| requests.to_string()),
             found.n_samples,
             analysis.signal.bin,
-            found.frequency_resolution,
+            found.frequency_resolution.unwrap_or(f64::NAN),
             found.abstraction_error
         );
         for line in found.evidence.iter().flat_map(Evidence::told) {

@@ -46,7 +46,11 @@ pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> S
             let columns = width.min(found.n_samples);
             // With one in every other column, marks would be a solid line.
             let few = 2 * phases.len() <= columns;
-            let below = if few { marks(&phases, window, columns) } else { " ".repeat(columns) };
+            let below = if few {
+                marks(&phases, window, &analysis.signal.samples, width)
+            } else {
+                " ".repeat(columns)
+            };
             let line = format!("{below}  {}", counted(phases.len() as u64, "phase"));
             block.plain("", &style.dim(&line));
         }
@@ -192,13 +196,14 @@ impl Units {
 
 fn analysed(found: &Detection, units: Units) -> String {
     if units.is_quantity {
-        return counted(found.requests, "sample");
+        return counted(found.requests.unwrap_or(0), "sample");
     }
+    let requests = found.requests.map(|requests| format!(" in {}", counted(requests, "request")));
     format!(
-        "{}: {} in {} of {}{}",
+        "{}: {}{} of {}{}",
         found.mode,
         bytes(found.total_bytes as f64),
-        counted(found.requests, "request"),
+        requests.unwrap_or_default(),
         ranks(found.ranks),
         if found.complete { "" } else { "; the trace is incomplete" },
     )
@@ -210,7 +215,7 @@ fn window(found: &Detection) -> String {
         seconds(found.t_start),
         seconds(found.t_end),
         counted(found.n_samples as u64, "sample"),
-        si(found.sampling_frequency, "Hz")
+        si(found.sampling_frequency.unwrap_or(0.0), "Hz")
     )
 }
 

@@ -16,16 +16,19 @@ pub fn sparkline(samples: &[f64], width: usize) -> String {
 
 /// A line to go below a sparkline of as many columns: a mark for each phase, as many as there are phases if
 /// there is room for a blank between them.
-pub fn marks(phases: &[[f64; 2]], window: [f64; 2], columns: usize) -> String {
+pub fn marks(phases: &[[f64; 2]], window: [f64; 2], samples: &[f64], width: usize) -> String {
+    let heights = self::columns(samples, width);
+    let columns = heights.len();
     let mut marked = vec![false; columns];
     let step = (window[1] - window[0]) / columns.max(1) as f64;
     let column = |time: f64| ((time - window[0]) / step).clamp(0.0, columns as f64 - 1.0);
     let mut runs: Vec<(usize, usize)> = Vec::with_capacity(phases.len());
     for [start, end] in phases.iter().filter(|_| columns > 0) {
-        // The columns of which it covers at least half; of a short phase the one that its middle is in.
+        // The columns of which it covers at least half; of a short phase the highest that it touches.
         let (from, to) = (column(*start), column(*end));
         let (mut first, last) = ((from + 0.5).floor() as usize, (to + 0.5).floor() as usize);
-        let middle = column(0.5 * (start + end)) as usize;
+        let touched = from as usize..=to as usize;
+        let middle = touched.rev().max_by(|a, b| heights[*a].total_cmp(&heights[*b])).unwrap_or(0);
         let mut last = last.checked_sub(1).filter(|last| *last >= first).unwrap_or_else(|| {
             first = middle;
             middle
@@ -74,9 +77,16 @@ mod tests {
 
     #[test]
     fn phases_are_marked() {
-        assert_eq!(marks(&[[1.0, 3.0], [6.1, 6.2]], [0.0, 8.0], 8), " ‾‾   ‾ ");
-        assert_eq!(marks(&[], [0.0, 1.0], 3), "   ");
-        assert_eq!(marks(&[[0.0, 1.0]], [0.0, 1.0], 0), "");
+        assert_eq!(marks(&[[1.0, 3.0], [6.1, 6.2]], [0.0, 8.0], &[1.0; 8], 8), " ‾‾   ‾ ");
+        assert_eq!(marks(&[], [0.0, 1.0], &[1.0; 3], 3), "   ");
+        assert_eq!(marks(&[[0.0, 1.0]], [0.0, 1.0], &[], 0), "");
+    }
+
+    #[test]
+    fn a_short_phase_is_marked_where_it_is_seen() {
+        // Its middle is in the third column, nearly all of its volume in the fourth.
+        let samples = [0.0, 0.0, 0.1, 9.0, 0.0];
+        assert_eq!(marks(&[[2.7, 3.2]], [0.0, 5.0], &samples, 5), "   ‾ ");
     }
 
     #[test]
@@ -89,7 +99,7 @@ mod tests {
                     .map(|i| f64::from(shift) * 0.13 + i as f64 * distance)
                     .map(|start| [start, start + length])
                     .collect();
-                let line = marks(&phases, [0.0, 64.0], 64);
+                let line = marks(&phases, [0.0, 64.0], &[1.0; 64], 64);
                 let runs = line.split(' ').filter(|run| !run.is_empty()).count();
                 assert_eq!(runs, phases.len(), "{length} every {distance}, from {shift}: {line}");
                 assert_eq!(line.chars().count(), 64);

@@ -90,10 +90,11 @@ impl Figures {
     pub fn of(study: &Study) -> Self {
         let usage = &study.usage;
         let layer = usage.layer.as_deref().and_then(|name| usage.layers.get(name));
+        let cost = study.cost_layer();
         let ranks = f64::from(usage.ranks.unwrap_or(1).max(1));
         let detection = study.analysis.as_ref().ok().map(|analysis| &analysis.detection);
         let timed = usage.by_rank.iter().map(RankUsage::time).sum::<f64>();
-        let io_time = layer.map(|layer| match usage.layer.as_deref() {
+        let io_time = cost.map(|layer| match usage.layer.as_deref() {
             Some("mpiio") if timed > 0.0 => timed / ranks,
             _ => (layer.read.time + layer.write.time + layer.meta.time) / ranks,
         });
@@ -111,7 +112,7 @@ impl Figures {
             bytes_read: layer.map(|layer| layer.read.bytes as f64),
             requests: layer.map(|layer| (layer.read.ops + layer.write.ops) as f64),
             io_time,
-            metadata_time: layer.map(|layer| layer.meta.time / ranks),
+            metadata_time: cost.map(|layer| layer.meta.time / ranks),
             bandwidth: detection.and_then(|found| found.characterization.b_io),
             period: detection.and_then(|found| found.period),
             confidence: detection.filter(|found| found.periodic).map(|found| found.confidence),

@@ -169,6 +169,7 @@ fn table(before: &Study, after: &Study, differences: &[Difference], style: Style
         let text = |value: Option<f64>| value.map_or("–".into(), figure.text);
         let change = match (difference.change, difference.a == difference.b) {
             (_, true) => "=".to_owned(),
+            (Some(change), _) if change.abs() < 0.000_5 => "0.0 %".to_owned(),
             (Some(change), _) => format!("{:+.1} %", 100.0 * change),
             (None, _) => "new".to_owned(),
         };

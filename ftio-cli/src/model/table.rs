@@ -141,7 +141,7 @@ pub fn ranking(ranked: &[Ranked], parameters: &[String], point: &[f64], all: boo
                 amount(one.value, metric),
                 amount(one.own, metric),
                 format!("{:.1} %", 100.0 * one.share),
-                if one.growth.is_finite() { format!("× {}", number(one.growth)) } else { String::new() },
+                one.growth.map(|growth| format!("× {}", number(growth))).unwrap_or_default(),
             ]
         };
         let of_metric = ranked.iter().filter(|one| one.metric == metric && (all || one.value != 0.0));

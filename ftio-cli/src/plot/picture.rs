@@ -159,10 +159,10 @@ fn without_residue(mut values: Vec<f64>) -> Vec<f64> {
 /// What was looked at.
 fn subtitle(analysis: &Analysis) -> String {
     let found = &analysis.detection;
-    let sampling =
-        format!("{} at {}", counted(found.n_samples as u64, "sample"), si(found.sampling_frequency, "Hz"));
+    let hertz = found.sampling_frequency.map(|hertz| format!(" at {}", si(hertz, "Hz"))).unwrap_or_default();
+    let sampling = format!("{}{hertz}", counted(found.n_samples as u64, "sample"));
     let what = match analysis.is_quantity {
-        true => counted(found.requests, "value"),
+        true => counted(found.requests.unwrap_or(0), "value"),
         false => {
             format!("{} · {} · {}", found.mode, ranks(found.ranks), bytes(found.total_bytes as f64))
         }

@@ -65,7 +65,7 @@ pub fn address(target: &str) -> Option<Vec<std::net::SocketAddr>> {
 }
 
 /// What is wrong with something that was meant as an address and would be taken for a file.
-fn almost_an_address(target: &str) -> Option<String> {
+pub fn almost_an_address(target: &str) -> Option<String> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number(target) {
         return Some(format!("write :{target} for a port, or ./{target} for a file"));

@@ -4,8 +4,9 @@
 //! that connects; a new client first gets the last prediction of every trace. No client is waited for: one
 //! that does not read in time is disconnected.
 
-use super::published::address;
+use super::published::{address, almost_an_address};
 use super::sink::Sink;
+use crate::exit::wrong_usage;
 use anyhow::{Context, bail};
 use ftio_core::predict::Prediction;
 use std::collections::BTreeMap;
@@ -53,6 +54,9 @@ impl std::fmt::Debug for Socket {
 
 impl Socket {
     pub fn open(text: &str) -> anyhow::Result<Self> {
+        if let Some(problem) = almost_an_address(text) {
+            return Err(wrong_usage(format!("--socket {text}: {problem}")));
+        }
         let target = address(text).map_or_else(|| Target::Unix(PathBuf::from(text)), Target::Tcp);
         let peers = Arc::new(Mutex::new(Peers::default()));
         if let Ok(peer) = target.connect() {

@@ -8,7 +8,7 @@ use anyhow::Context;
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::inspect::summarize;
 use ftio_core::inspect::summary::Summary;
-use ftio_core::inspect::usage::{Usage, usage};
+use ftio_core::inspect::usage::{LayerUsage, Usage, usage};
 use ftio_core::source::{Kind, OpenOptions, Opened, SourceError};
 use io_advice::{Finding, Job, Thresholds, advise};
 use std::io;
@@ -31,6 +31,17 @@ pub struct Study {
     /// Seconds between the first and the last rank to begin each phase.
     pub spread: Vec<f64>,
     pub findings: Vec<Finding>,
+}
+
+impl Study {
+    /// The layer whose times are what the program waits for. A Darshan log has what MPI-IO does below as POSIX
+    /// again: the longer of the two has all of it.
+    pub fn cost_layer(&self) -> Option<&LayerUsage> {
+        let chosen = self.usage.layers.get(self.usage.layer.as_deref()?)?;
+        let time = |layer: &LayerUsage| layer.read.time + layer.write.time + layer.meta.time;
+        let above = self.usage.layers.get("mpiio").filter(|_| self.summary.modules.is_some());
+        Some(above.filter(|above| time(above) > time(chosen)).unwrap_or(chosen))
+    }
 }
 
 /// What is asked of studies.

@@ -4,6 +4,7 @@ mod launcher;
 pub mod processes;
 
 use crate::exit::Exit;
+use crate::values::flush;
 use anyhow::{Context, bail};
 use clap::ValueHint;
 pub use launcher::Launcher;
@@ -45,7 +46,7 @@ pub struct Args {
     pub output: Option<PathBuf>,
 
     /// When to write out besides the end: finalize, close, or interval:SECONDS
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", value_parser = flush)]
     pub flush: Option<String>,
 
     /// What to trace: mpiio, posix, stdio [default: $TMIO_LAYERS, or all of them]

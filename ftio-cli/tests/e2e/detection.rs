@@ -16,7 +16,7 @@ struct Detection {
     total_bytes: u64,
     t_start: f64,
     t_end: f64,
-    sampling_frequency: f64,
+    sampling_frequency: Option<f64>,
     n_samples: usize,
     abstraction_error: f64,
     periodic: bool,
@@ -29,8 +29,8 @@ struct Detection {
     characterization: Characterization,
     next_phase: Option<NextPhase>,
     complete: bool,
-    requests: u64,
-    frequency_resolution: f64,
+    requests: Option<u64>,
+    frequency_resolution: Option<f64>,
     harmonics: Vec<f64>,
     autocorrelation: Option<Autocorrelation>,
     top_frequencies: Vec<TopFrequency>,
@@ -113,7 +113,7 @@ struct Evidence {
     autocorrelation: Option<f64>,
     repetition: Option<f64>,
     hypotheses: Vec<Weighed>,
-    no_period: f64,
+    no_period: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -272,7 +272,7 @@ fn modes_and_windows_select_what_is_analysed() {
     assert_eq!(run(&["-m", "all"]).total_bytes, 20_000 + (10 << 20));
     let window = run(&["-ts", "20", "-te", "80", "-f", "10", "-np", "-au", "-t", "0.9"]);
     assert_eq!((window.t_start, window.t_end, window.n_samples), (20.0, 80.0, 600));
-    assert_eq!((window.sampling_frequency, window.total_bytes), (10.0, 6 << 20));
+    assert_eq!((window.sampling_frequency, window.total_bytes), (Some(10.0), 6 << 20));
     assert!((window.period.unwrap() - 10.0).abs() < 0.1);
     assert!(window.refined_confidence.is_some());
 }

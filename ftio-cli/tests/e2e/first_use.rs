@@ -88,6 +88,34 @@ fn predict_says_what_it_waits_for() {
         assert_eq!(output.status.code(), Some(2), "{target}: {}", stderr(&output));
         assert!(!dir.path().join(target).exists());
     }
+    let output = ftio(dir.path(), &["predict", "--timeout", "0.3", "--socket", ":99999", "LICENSE"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    for command in ["trace", "run"] {
+        let output = ftio(dir.path(), &[command, "--flush", "interval:-1", "--", "true"]);
+        assert_eq!(output.status.code(), Some(2), "{command}: {}", stderr(&output));
+        assert!(stderr(&output).contains("interval:SECONDS with 0.01 or more"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn what_cannot_be_known_is_null() {
+    let dir = tempfile::tempdir().unwrap();
+    // Nothing was moved, but when is known.
+    std::fs::write(dir.path().join("zero.csv"), "start,end,bytes\n1,2,0\n3,4,0\n").unwrap();
+    let json = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&stdout(&ftio(dir.path(), args))).unwrap()
+    };
+    let found = json(&["--json", "zero.csv"]);
+    assert_eq!((&found["t_start"], &found["t_end"]), (&1.0.into(), &4.0.into()), "{found}");
+    for name in ["sampling_frequency", "frequency_resolution", "period"] {
+        assert!(found[name].is_null(), "{name}: {found}");
+    }
+    assert!(found["evidence"]["no_period"].is_null(), "{found}");
+    assert!(json(&["info", "--json", "zero.csv"])["coverage"]["mpi_io_bytes"].is_null());
+    // The same bandwidth all the time: no phase.
+    std::fs::write(dir.path().join("one.csv"), "start,end,bytes\n1,2,5\n").unwrap();
+    let found = json(&["--json", "one.csv"]);
+    assert_eq!((&found["signal"], &found["phases"]), (&"constant".into(), &serde_json::json!([])), "{found}");
 }
 
 #[test]

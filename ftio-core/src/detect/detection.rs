@@ -39,8 +39,8 @@ pub struct Detection {
     pub t_start: f64,
     /// End of the window.
     pub t_end: f64,
-    /// Samples per second; 0 without a signal.
-    pub sampling_frequency: f64,
+    /// Samples per second; `None` without a signal.
+    pub sampling_frequency: Option<f64>,
     /// Number of samples N.
     pub n_samples: usize,
     /// Relative difference between the volume of the sampled signal and that of the requests.
@@ -66,10 +66,10 @@ pub struct Detection {
     pub next_phase: Option<NextPhase>,
     /// Did the job reach its end, and could all of the trace be read?
     pub complete: bool,
-    /// Requests in the window.
-    pub requests: u64,
-    /// Distance of neighbouring frequencies of the spectrum, 1/Δt.
-    pub frequency_resolution: f64,
+    /// Requests in the window, or samples of a quantity; `None` for a heat map, which does not count them.
+    pub requests: Option<u64>,
+    /// Distance of neighbouring frequencies of the spectrum, 1/Δt; `None` without a signal.
+    pub frequency_resolution: Option<f64>,
     /// Candidates that are multiples of others.
     pub harmonics: Vec<f64>,
     /// The period by autocorrelation, if asked for and found.

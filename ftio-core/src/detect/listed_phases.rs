@@ -15,6 +15,9 @@ use serde::Serialize;
 /// More bursts than this are no phases.
 const MAX_BURSTS: usize = 100;
 
+/// What comes earlier before the first phase, as a share of the distance to the second, is not part of it.
+const LONGEST_LEAD: f64 = 0.1;
+
 /// One I/O phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ListedPhase {
@@ -22,7 +25,7 @@ pub struct ListedPhase {
     pub start: f64,
     /// When it ends.
     pub end: f64,
-    /// Bytes from its start to the start of the next phase.
+    /// Bytes from its start to the start of the next phase, but for what leads into that one after a silence.
     pub bytes: u64,
     /// The start as a date and time of day, where the clock is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,18 +71,51 @@ pub fn listed_phases(
         let next = before.get(whole + 1).copied().unwrap_or(sum);
         before[whole] + (next - before[whole]) * part
     };
-    let ends = phases.iter().skip(1).map(|next| since + next.start).chain([f64::MAX]);
-    let listed = phases.iter().zip(ends).map(|(phase, next)| {
+    let mut ended = finest.start_seconds();
+    let mut begins = Vec::with_capacity(phases.len() + 1);
+    for (place, phase) in phases.iter().enumerate() {
+        let start = since + phase.start;
+        // Before the first phase, what is long before it is not part of it.
+        let longest = match (place, phases.get(1)) {
+            (0, Some(next)) => LONGEST_LEAD * (next.start - phase.start),
+            (0, None) => 0.0,
+            _ => f64::MAX,
+        };
+        begins.push(lead(finest, ended, start).filter(|begin| start - begin <= longest).unwrap_or(start));
+        ended = since + phase.end;
+    }
+    begins.push(f64::MAX);
+    let listed = phases.iter().zip(begins.windows(2)).map(|(phase, begins)| {
         let (start, end) = (since + phase.start, since + phase.end);
         ListedPhase {
             start,
             end,
-            bytes: (total(next) - total(start)).max(0.0).round() as u64,
+            bytes: (total(begins[1]) - total(begins[0])).max(0.0).round() as u64,
             start_time: origin.map(|origin| ClockTime::after(origin, start)),
             end_time: origin.map(|origin| ClockTime::after(origin, end)),
         }
     });
     listed.collect()
+}
+
+/// When the I/O begins that leads into a phase: the end of the longest silence between the end of the phase
+/// before and its start, if that silence is longer than the lead. A slow first request is not yet part of
+/// the phase as it is counted, but its bytes are.
+fn lead(finest: &Signal, from: f64, to: f64) -> Option<f64> {
+    let place = |time: f64| ((time - finest.start_seconds()) / finest.step()).max(0.0);
+    let (first, last) = (place(from).ceil() as usize, place(to).floor() as usize);
+    let between = finest.samples.get(first..last)?;
+    let mut longest = (0, 0);
+    let mut begin = 0;
+    for (k, sample) in between.iter().enumerate() {
+        if *sample > 0.0 {
+            begin = k + 1;
+        } else if k + 1 - begin > longest.1 - longest.0 {
+            longest = (begin, k + 1);
+        }
+    }
+    let (quiet, lead) = (longest.1 - longest.0, between.len() - longest.1);
+    (quiet > lead).then(|| finest.start_seconds() + (first + longest.1) as f64 * finest.step())
 }
 
 fn without_period(fine: &Signal, cut: bool, estimate: &Estimate) -> Vec<Phase> {
@@ -123,6 +159,23 @@ mod tests {
         assert_eq!(listed.iter().map(|phase| phase.bytes).collect::<Vec<_>>(), [9, 3]);
         assert_eq!(listed[0].bandwidth(), Some(9.0));
         assert_eq!(listed[1].start_time.unwrap().to_string(), "1970-01-01T00:00:03.000Z");
+    }
+
+    #[test]
+    fn a_slow_first_request_belongs_to_the_phase_that_it_leads_into() {
+        let mut samples = vec![0.0; 60];
+        for start in [10, 30, 50] {
+            samples[start..start + 3].fill(8.0);
+            samples[start - 1] = 2.0;
+        }
+        // Other I/O, long before the first phase.
+        samples[1] = 2.0;
+        let signal = signal(&samples);
+        let phase = |start: f64| Phase { start, end: start + 1.5, volume: 0.0 };
+        let phases = vec![phase(5.0), phase(15.0), phase(25.0)];
+        let estimate = Estimate { phases, ..Estimate::default() };
+        let listed = listed_phases(&signal, &signal, false, &estimate, None);
+        assert_eq!(listed.iter().map(|phase| phase.bytes).collect::<Vec<_>>(), [13, 13, 13]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use options::Options;
 
 use crate::amount;
 use crate::estimate::Estimate;
-use crate::estimate::kind::kind_with;
+use crate::estimate::kind::{SignalKind, kind_with};
 use crate::estimate::view::View;
 use crate::phases::phase::Phase;
 use crate::request::{Detail, Mode};
@@ -139,7 +139,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     if let (Some(from), Some(end)) = (options.from, job.end.map(seconds))
         && from >= end
     {
-        notes.push(format!("the window begins at {from} s, but the job ended at {end} s"));
+        notes.push(format!("the window begins at {from} s, but the job ended at {end:.3} s"));
     }
     if let Some((mode, bytes)) = collected.left_out {
         let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);
@@ -160,14 +160,24 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     detection.source = name.to_owned();
     detection.layer = job.layer;
     detection.mode = collected.mode;
-    detection.requests = collected.bins.requests();
+    // What was put into bins before has no requests to count.
+    let is_heat_map = job.sampled.is_some() && job.per_unit.is_none();
+    detection.requests = (!is_heat_map).then(|| collected.bins.requests());
+    if let (None, Some((first, last))) = (window, collected.bins.extent()) {
+        // Nothing but empty requests: it is known all the same when they were.
+        detection.t_start = options.from.or(job.start.map(seconds)).unwrap_or(seconds(first));
+        detection.t_end = options.to.or(job.end.map(seconds)).unwrap_or(seconds(last));
+    }
     detection.notes = job.warnings.iter().chain(&notes).cloned().collect();
     if !options.skip_first_phase && job.per_unit.is_none() {
         detection.total_bytes = collected.bins.total_bytes();
     }
     detection.next_phase = detection.next_phase.map(|next| next.on_clock(job.origin));
-    detection.phases =
-        listed_phases(&found.sampled.fine, &finest, found.sampled.cut, &found.estimate, job.origin);
+    // What never changes has no phases.
+    if detection.signal != SignalKind::Constant {
+        detection.phases =
+            listed_phases(&found.sampled.fine, &finest, found.sampled.cut, &found.estimate, job.origin);
+    }
     detection.start_time = job.origin.map(ClockTime);
     let mut scalogram = None;
     if options.over_time {
@@ -236,7 +246,7 @@ fn describe(
         total_bytes: volume(signal),
         t_start,
         t_end,
-        sampling_frequency: if signal.samples.is_empty() { 0.0 } else { signal.sampling_frequency() },
+        sampling_frequency: (!signal.samples.is_empty()).then(|| signal.sampling_frequency()),
         n_samples: signal.samples.len(),
         abstraction_error: signal.abstraction_error,
         periodic: period.is_some(),
@@ -256,7 +266,7 @@ fn describe(
         characterization: behaviour(finest, period, &estimate.phases),
         next_phase: next(signal, fine, estimate, t_end),
         complete: job.complete,
-        frequency_resolution: if signal.samples.is_empty() { 0.0 } else { 1.0 / signal.duration() },
+        frequency_resolution: (!signal.samples.is_empty()).then(|| 1.0 / signal.duration()),
         harmonics: candidates.harmonics.iter().map(|&k| spectrum.frequency(k)).collect(),
         autocorrelation: acf.as_ref().map(|acf| AutocorrelationResult {
             period: acf.period,

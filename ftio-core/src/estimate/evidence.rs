@@ -56,8 +56,8 @@ pub struct Evidence {
     pub repetition: Option<f64>,
     /// The hypotheses that were weighed, most probable first.
     pub hypotheses: Vec<Weighed>,
-    /// The probability that there is no period.
-    pub no_period: f64,
+    /// The probability that there is no period; `None` where nothing was weighed.
+    pub no_period: Option<f64>,
 }
 
 /// Regular bursts inside each phase.
@@ -97,7 +97,7 @@ impl Evidence {
             _ => 0.0,
         };
         let hypotheses = weighed(posterior);
-        let evidence = Evidence { rival, hypotheses, no_period: posterior.none, ..Evidence::default() };
+        let evidence = Evidence { rival, hypotheses, no_period: Some(posterior.none), ..Evidence::default() };
         // The phases of the most probable hypothesis, or else of the best list.
         match (posterior.candidates.first(), view.best) {
             (Some(best), _) => {
@@ -139,8 +139,8 @@ impl Evidence {
     /// The hypotheses in words, a line each.
     pub fn told(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.hypotheses.iter().map(Weighed::told).collect();
-        if !lines.is_empty() {
-            lines.push(format!("no period: {:.1} %", 100.0 * self.no_period));
+        if let (false, Some(no_period)) = (lines.is_empty(), self.no_period) {
+            lines.push(format!("no period: {:.1} %", 100.0 * no_period));
         }
         lines
     }

@@ -133,7 +133,7 @@ fn refused(best: &Candidate, evidence: Evidence) -> Estimate {
         one.period,
         one.members.len(),
         100.0 * best.probability,
-        100.0 * evidence.no_period
+        100.0 * evidence.no_period.unwrap_or(0.0)
     )];
     reasons.push(varies(one, &evidence));
     Estimate { evidence, reasons, ..Estimate::default() }

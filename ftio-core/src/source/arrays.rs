@@ -172,7 +172,7 @@ mod tests {
             ..Default::default()
         };
         let found = found(columns.open("x").unwrap());
-        assert_eq!(found.requests, 1);
+        assert_eq!(found.requests, Some(1));
         assert!(found.notes.iter().any(|note| note.contains("2 entries were left out; row 1")), "{found:?}");
     }
 }

@@ -22,8 +22,8 @@ const SIDE_WORK: u64 = 4 << 20;
 /// Bytes that were recorded, and that the processes moved in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Coverage {
-    /// Bytes of all operations of MPI-IO.
-    pub mpi_io_bytes: u64,
+    /// Bytes of all operations of MPI-IO; `None` where the input does not tell.
+    pub mpi_io_bytes: Option<u64>,
     /// Bytes of POSIX calls that did not come from MPI-IO, in a trace that has others than MPI-IO.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub posix_bytes: Option<u64>,
@@ -51,6 +51,13 @@ pub struct Unseen {
     pub mapped_read: u64,
     /// Written by mapped files or `io_uring`, likewise.
     pub mapped_written: u64,
+}
+
+impl Coverage {
+    /// Bytes that were recorded, of all layers that were looked at.
+    pub fn recorded(&self) -> Option<u64> {
+        self.traced_bytes.or(self.mpi_io_bytes)
+    }
 }
 
 impl Unseen {
@@ -136,7 +143,7 @@ impl CoverageTally {
         let (posix_bytes, stdio_bytes) = (self.posix.map(add), self.stdio.map(add));
         let below = posix_bytes.zip(stdio_bytes).map(|(posix, stdio)| posix.saturating_add(stdio));
         Coverage {
-            mpi_io_bytes: self.mpi_io,
+            mpi_io_bytes: Some(self.mpi_io),
             posix_bytes,
             stdio_bytes,
             traced_bytes: below.map(|below| below.saturating_add(self.mpi_io)),
@@ -213,7 +220,8 @@ mod tests {
         if let Some(process_written) = by_process {
             tally.rank(&RankInfo { finished: true, process_written, ..RankInfo::default() });
         }
-        let expected = Coverage { mpi_io_bytes: by_mpi, process_bytes: by_process, ..Coverage::default() };
+        let expected =
+            Coverage { mpi_io_bytes: Some(by_mpi), process_bytes: by_process, ..Coverage::default() };
         assert_eq!(tally.coverage(), expected);
         tally.hint().is_some()
     }

@@ -99,8 +99,10 @@ impl Feed for Sampled {
             .collect();
         let total: f64 = samples.iter().zip(&ends).map(|(sample, end)| sample.1 * (end - sample.0)).sum();
         if total.is_infinite() || samples.len() == 1 {
-            let expected = "at least two samples whose values have a finite sum".into();
-            let found = format!("{} samples with the sum {total}", samples.len());
+            let (expected, found) = match samples.len() {
+                1 => ("at least two samples".into(), "one".into()),
+                count => ("values with a finite sum".into(), format!("{count} with the sum {total}")),
+            };
             return Err(SourceError::Malformed { name: self.input, place: name, expected, found });
         }
         let scale =

@@ -5,6 +5,7 @@ use ftio_core::detect::listed_phases::ListedPhase;
 use ftio_core::inspect::summary::Summary;
 use ftio_core::inspect::tally::summarize_source;
 use ftio_core::inspect::usage::{FileUsage, Flow, LayerUsage, Meta, MpiIo, RankUsage, Usage};
+use ftio_core::source::coverage::Unseen;
 use ftio_core::source::{InMemory, Job as SourceJob};
 use std::collections::BTreeSet;
 
@@ -45,6 +46,30 @@ fn well_behaved() -> Usage {
         ..FileUsage::default()
     }];
     usage
+}
+
+#[test]
+fn what_other_layers_have_traced_is_seen() {
+    let usage = well_behaved();
+    let mut summary = summary();
+    // All of it through POSIX: nothing by MPI-IO, and next to nothing went past.
+    summary.coverage.mpi_io_bytes = Some(0);
+    summary.coverage.traced_bytes = Some(100_000_000);
+    summary.coverage.process_bytes = Some(102_000_000);
+    summary.coverage.unseen = Some(Unseen { read: 400_000, ..Unseen::default() });
+    let find = |summary: &Summary| {
+        let job = Job { usage: &usage, summary, detection: None, spread: &[], mtbf: None };
+        advise(&job, &Thresholds::default()).into_iter().find(|finding| finding.id == "not-all-seen")
+    };
+    assert!(find(&summary).is_none());
+    // Most of it by mapped files.
+    summary.coverage.unseen = Some(Unseen { mapped_written: 300_000_000, ..Unseen::default() });
+    let finding = find(&summary).unwrap();
+    assert_eq!(finding.title, "only 25 % of the bytes were traced");
+    assert!(finding.evidence.contains("100.0 MB traced, 300.0 MB went past"), "{}", finding.evidence);
+    // Only MPI-IO was looked at.
+    summary.coverage.traced_bytes = None;
+    assert!(find(&summary).unwrap().advice.contains("TMIO_LAYERS"));
 }
 
 /// `count` phases of 2 s every 10 s.

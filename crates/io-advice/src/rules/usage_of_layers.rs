@@ -224,44 +224,59 @@ fn intensive(thresholds: &Thresholds, more: u64, less: u64, done: &str, other: &
 
 pub fn not_all_seen(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let coverage = &job.summary.coverage;
-    let seen = coverage.process_bytes.map(|all| coverage.mpi_io_bytes as f64 / (all as f64).max(1.0));
+    let traced = coverage.recorded().unwrap_or(0);
+    // What the tracer looked at and left out on purpose (pipes, what MPI-IO does below) did not go past.
+    let past = match (coverage.traced_bytes, coverage.unseen) {
+        (Some(_), Some(unseen)) => Some(unseen.bytes()),
+        _ => coverage.process_bytes.map(|all| all.saturating_sub(traced)),
+    };
+    let seen = past.map(|past| traced as f64 / (traced.saturating_add(past) as f64).max(1.0));
     // A program that starts reads its libraries.
     let least = 4e6 * f64::from(job.usage.ranks.unwrap_or(1));
-    let beside = coverage.process_bytes.map_or(0, |all| all.saturating_sub(coverage.mpi_io_bytes)) as f64;
-    let little = seen.is_some_and(|seen| seen < thresholds[Key::SeenShare]) && beside > least;
+    let little =
+        seen.is_some_and(|seen| seen < thresholds[Key::SeenShare]) && past.unwrap_or(0) as f64 > least;
     let incomplete = !job.summary.complete || !job.summary.missing_ranks.is_empty();
     let filters = job.summary.filters.as_deref();
     if !little && !incomplete && filters.is_none() {
         return None;
     }
-    let (title, evidence) = match (incomplete, filters) {
+    let compared = if job.has_all_of_its_ranks() { "" } else { "; ranks are not compared" };
+    let is_darshan = job.summary.modules.is_some();
+    let (title, evidence, advice) = match (incomplete, filters) {
         (false, Some(filters)) => (
             "the trace was told to leave out some I/O".to_owned(),
-            format!("recorded with {filters}; ranks are not compared"),
+            format!("recorded with {filters}{compared}"),
+            "Findings hold for what was traced. Trace without TMIO_RANKS and TMIO_FILES to see all.",
+        ),
+        (true, _) if is_darshan => (
+            "the log is incomplete".to_owned(),
+            format!("Darshan ran out of memory for some files, or the file was cut off{compared}"),
+            "Findings hold for what was logged. More memory for Darshan: DARSHAN_MODMEM=64 (in MiB).",
         ),
         (true, _) => (
             "the trace is incomplete".to_owned(),
-            "the job did not reach its end, or parts of the trace are missing; ranks are not compared"
-                .to_owned(),
+            format!("the job did not reach its end, or parts of the trace are missing{compared}"),
+            "Findings hold for what was traced. ftio recover joins what a killed job has left.",
         ),
-        (false, None) => {
-            let seen = seen.unwrap_or(0.0);
-            let text = format!(
-                "{} by MPI-IO, {} by the processes in all",
-                bytes(coverage.mpi_io_bytes as f64),
-                bytes(coverage.process_bytes.unwrap_or(0) as f64)
-            );
-            (format!("only {} of the bytes were traced", percent(seen)), text)
-        }
+        (false, None) => (
+            format!("only {} of the bytes were traced", percent(seen.unwrap_or(0.0))),
+            format!("{} traced, {} went past", bytes(traced as f64), bytes(past.unwrap_or(0) as f64)),
+            match coverage.traced_bytes {
+                Some(_) => {
+                    "Findings hold for what was traced. mmap, io_uring and raw system calls cannot be traced."
+                }
+                None => {
+                    "Findings hold for what was traced. TMIO_LAYERS=mpiio,posix,stdio also traces POSIX \
+                        and C streams."
+                }
+            },
+        ),
     };
     Some(Found {
         severity: Some(Severity::Info),
         title,
         evidence,
-        advice:
-            "Findings hold for what was traced. ftio recover joins what a killed job has left; a program \
-            that uses POSIX or STDIO can be traced with Darshan, whose logs ftio reads."
-                .into(),
+        advice: advice.into(),
         numbers: seen.map(|seen| ("seen", seen)).into_iter().collect(),
         ..Found::default()
     })

@@ -12,7 +12,7 @@ fn shares(study: &Study) -> Option<[f64; 4]> {
     if run_time <= 0.0 {
         return None;
     }
-    let layer = usage.layers.get(usage.layer.as_deref()?)?;
+    let layer = study.cost_layer()?;
     let ranks = f64::from(usage.ranks.unwrap_or(1).max(1));
     let wait: f64 = usage.by_rank.iter().map(|rank| rank.wait_time).sum();
     let timed = usage.by_rank.iter().map(RankUsage::time).sum::<f64>();

@@ -34,8 +34,7 @@ pub fn job(study: &Study) -> String {
         rows.push(("File systems", escaped(&study.usage.file_systems.join(", "))));
     }
     rows.push(("Complete", if summary.complete { "yes".into() } else { "no: see the notes".into() }));
-    if let Some(all) = summary.coverage.process_bytes {
-        let traced = summary.coverage.traced_bytes.unwrap_or(summary.coverage.mpi_io_bytes);
+    if let (Some(all), Some(traced)) = (summary.coverage.process_bytes, summary.coverage.recorded()) {
         let traced = bytes(traced as f64);
         rows.push(("Seen", format!("{traced} of the {} that the processes moved in all", bytes(all as f64))));
     }

@@ -24,6 +24,12 @@ pub(super) enum Quantity {
     Value,
 }
 
+/// What a column without a name is called.
+pub(super) const UNNAMED: &str = "value";
+
+/// As seconds since 1970 this would be the year 5138: a date is given in smaller units.
+const LATEST_DATE: f64 = 1e11;
+
 /// What the rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
@@ -51,11 +57,22 @@ pub(super) fn separator(row: &str) -> Option<char> {
     ['\t', ';', ','].into_iter().find(|separator| split(row, *separator).len() > 1)
 }
 
-/// A number; with semicolons between columns, a comma may stand for the decimal point.
+/// A number; with semicolons between columns, a comma may stand for the decimal point, and points for
+/// thousands: `1.234,5`.
 pub(super) fn number(field: &str, separator: char) -> Option<f64> {
     field.parse().ok().or_else(|| {
-        (separator == ';' && field.contains(',')).then(|| field.replace(',', ".").parse().ok()).flatten()
+        let (whole, rest) = field.split_once(',').filter(|_| separator == ';')?;
+        let whole = if are_thousands(whole) { whole.replace('.', "") } else { whole.to_owned() };
+        format!("{whole}.{rest}").parse().ok()
     })
+}
+
+/// Digits in groups of three: `1.234.567`.
+fn are_thousands(whole: &str) -> bool {
+    let mut groups = whole.trim_start_matches(['-', '+']).split('.');
+    let first = groups.next().unwrap_or_default();
+    (1..=3).contains(&first.len())
+        && groups.all(|group| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_time(quantity: Quantity) -> bool {
@@ -106,7 +123,7 @@ pub(super) fn word(text: &str) -> Word {
 const ENDINGS: [&str; 5] = ["_at", "_at_all", "_all", "_shared", "_ordered"];
 
 fn quantity(name: &str) -> Quantity {
-    match name.to_ascii_lowercase().as_str() {
+    match name.to_ascii_lowercase().replace([' ', '-'], "_").as_str() {
         "rank" | "process" | "pid" => Quantity::Rank,
         "start" | "begin" | "t_start" | "start_time" | "ts" | "t_s" | "t_rank_s" => Quantity::Start,
         "end" | "stop" | "t_end" | "end_time" | "te" | "t_e" | "t_rank_e" => Quantity::End,
@@ -135,7 +152,7 @@ impl Columns {
                 Quantity::Bandwidth => units::rate,
                 _ => |_: &str| Some(1.0),
             };
-            let name = if field.is_empty() { "value" } else { field };
+            let name = if field.is_empty() { UNNAMED } else { field };
             match unit.map_or(Some(1.0), factor) {
                 Some(unit) => Ok(Column { name: name.to_owned(), quantity: kind, unit }),
                 None => Err(format!("a unit of {kind:?} for the column {field}")),
@@ -168,7 +185,7 @@ impl Columns {
                     .into());
             }
         };
-        let column = |&quantity| Column { name: "value".into(), quantity, unit: 1.0 };
+        let column = |&quantity| Column { name: UNNAMED.into(), quantity, unit: 1.0 };
         Ok(Columns { separator, columns: quantities.iter().map(column).collect() })
     }
 
@@ -181,7 +198,23 @@ impl Columns {
         if requests || samples {
             return Ok(self);
         }
-        Err("columns start, end (or duration) and bytes (or bandwidth); or time and values".into())
+        Err("columns start, end (or duration) and bytes (or bandwidth); or time and values (rename them in the \
+             first row)"
+            .into())
+    }
+
+    /// Times of a table whose first one is too large for seconds since 1970 are milli-, micro- or nanoseconds
+    /// since then.
+    pub fn find_unit_of_dates(&mut self, first_row: &str) {
+        let Ok(fields) = self.fields(first_row) else { return };
+        let first = [Quantity::Time, Quantity::Start]
+            .into_iter()
+            .find_map(|quantity| self.value(&fields, quantity).ok().flatten());
+        let Some(first) = first.filter(|first| *first >= LATEST_DATE) else { return };
+        let unit = [1e-3, 1e-6, 1e-9].into_iter().find(|unit| first * unit < LATEST_DATE);
+        for column in self.columns.iter_mut().filter(|column| is_time(column.quantity)) {
+            column.unit *= unit.unwrap_or(1.0);
+        }
     }
 
     fn position(&self, quantity: Quantity) -> Option<usize> {

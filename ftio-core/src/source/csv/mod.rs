@@ -98,8 +98,12 @@ fn begin(content: Content) -> Result<(Rows, Columns), SourceError> {
     let has_header = is_header(&first, separator);
     let columns =
         if has_header { Columns::named(&first, separator) } else { Columns::unnamed(&first, separator) };
-    let columns = columns.map_err(|expected| wrong(line, expected, shown(&first)))?;
+    let mut columns = columns.map_err(|expected| wrong(line, expected, shown(&first)))?;
     if !has_header {
+        rows.again = Some(line);
+        columns.find_unit_of_dates(&first);
+    } else if let Some((line, row)) = rows.next()? {
+        columns.find_unit_of_dates(row);
         rows.again = Some(line);
     }
     Ok((rows, columns))
@@ -224,7 +228,12 @@ fn samples(mut rows: Rows, columns: &Columns) -> Result<Vec<Series>, SourceError
         Some((line, problem)) if !usable => {
             Err(SourceError::Unusable { name: rows.name, first: format!("line {line}: {problem}") })
         }
-        _ => Ok(series),
+        _ => {
+            // A separator at the end of each line makes a column without a name and without values.
+            let any = series.iter().any(|series| !series.samples.is_empty());
+            series.retain(|series| !any || !series.samples.is_empty() || series.name != columns::UNNAMED);
+            Ok(series)
+        }
     }
 }
 

@@ -29,12 +29,48 @@ fn requests_in_any_dress() {
         "\u{feff}rank\tstart_ms\tduration [ms]\tsize\n0\t0\t1000\t100\n3\t500\t1500\t50",
         "\"rank\",\"start\",\"end\",\"bytes\",\"comment\"\n0,0,1,100,\"a, b\"\n3,0.5,2,50,\n",
         "rank,start,end,bandwidth\n0,0,1,100\n3,0.5,2,33.3333333333\n",
+        "Rank,Start Time,End-Time,Bytes\n0,0,1,100\n3,0.5,2,50\n",
     ] {
         assert!(looks_like(text.as_bytes()), "{text}");
         let (requests, job) = read(text).unwrap();
         assert_eq!(requests, expected, "{text}");
         assert_eq!((job.ranks, job.complete), (Some(4), true));
     }
+}
+
+#[test]
+fn dates_in_small_units_are_dates() {
+    for unit in ["", "000", "000000", "000000000"] {
+        let text = format!("time,value\n1794821493{unit},5\n1794821494{unit},7\n");
+        let (requests, job) = read(&text).unwrap();
+        assert_eq!(requests.len(), 2, "{text}: {:?}", job.notes);
+        let distance = requests[1].start - requests[0].start;
+        assert!((distance - SECOND).abs() < 1000, "{text}: {distance}");
+        let text = format!("start,end,bytes\n1794821493{unit},1794821494{unit},7\n");
+        let (requests, _) = read(&text).unwrap();
+        assert!((requests[0].end - requests[0].start - SECOND).abs() < 1000, "{text}");
+    }
+    // A table in nanoseconds from its own beginning is not one of dates, however long it goes on.
+    let (requests, _) = read("start,end,bytes\n0,1,5\n200000000000,200000000001,5\n").unwrap();
+    assert!(requests.is_empty() || requests.last().is_some_and(|last| last.start != 200 * SECOND));
+}
+
+#[test]
+fn points_for_thousands() {
+    assert_eq!(columns::number("1.234,5", ';'), Some(1234.5));
+    assert_eq!(columns::number("-1.234.567,25", ';'), Some(-1_234_567.25));
+    assert_eq!(columns::number("0,25", ';'), Some(0.25));
+    assert_eq!(columns::number("1.23,5", ';'), None);
+    assert_eq!(columns::number("1.234,5", ','), None);
+}
+
+#[test]
+fn a_separator_at_the_end_makes_no_column() {
+    let content = Content::from_bytes("t.csv", b"time,load,\n0,1,\n1,2,\n".to_vec()).unwrap();
+    let found = open_as(content, named("csv").unwrap(), &OpenOptions::default()).unwrap();
+    assert_eq!(found.len(), 1);
+    let problem = read("time,value\n1,5\n").unwrap_err().to_string();
+    assert!(problem.contains("at least two samples, found one"), "{problem}");
 }
 
 #[test]

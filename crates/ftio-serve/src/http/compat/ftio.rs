@@ -30,7 +30,7 @@ fn model(metric: &str, found: &Detection) -> Value {
         "t_end": found.t_end,
         "total_bytes": found.total_bytes,
         "ranks": found.ranks.unwrap_or(0),
-        "freq": found.sampling_frequency,
+        "freq": found.sampling_frequency.unwrap_or(0.0),
         "top_freq": {
             "freq": all(|wave| wave.frequency),
             "conf": all(|wave| wave.power),
