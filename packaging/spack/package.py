@@ -8,11 +8,11 @@ class Tmio(Package):
     predicts the next one."""
 
     homepage = "https://example.org/tmio"
-    url = "https://example.org/tmio/tmio-0.1.0-vendored.tar.xz"
+    url = "https://example.org/tmio/tmio-0.2.0-vendored.tar.xz"
 
     license("BSD-3-Clause")
 
-    version("0.1.0", sha256="0000000000000000000000000000000000000000000000000000000000000000")
+    version("0.2.0", sha256="0000000000000000000000000000000000000000000000000000000000000000")
 
     # The crates are in the tarball: no network is needed. SQLite in `ftio serve` is compiled from its source.
     depends_on("rust@1.88:", type="build")

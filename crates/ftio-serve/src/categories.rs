@@ -1,7 +1,7 @@
 //! The categories of MOSAIC that a job falls into, as `ftio categorize` finds them.
 
 use crate::job::{READ, WRITTEN};
-use crate::series::{Column, Series};
+use crate::series::Series;
 use mosaic::{Operation, Run, Thresholds, categorize};
 
 /// Of what a job moved over time. Bins are narrower than gaps that the method closes anyway.
@@ -10,14 +10,10 @@ pub fn of_series(series: &Series, ranks: i64, run_time: f64) -> Vec<String> {
         return Vec::new();
     }
     let operations = |name: &str| -> Vec<Operation> {
-        let Some(Column::Counter(bins)) = series.column(name) else { return Vec::new() };
-        let period = series.period();
-        let moved = bins.iter().enumerate().filter(|(_, bytes)| **bytes >= 1.0);
-        let operation = |(bin, bytes): (usize, &f64)| {
-            let start = (bin as f64 * period).min(run_time);
-            Operation::new(start, (start + period).min(run_time), *bytes as u64)
+        let within = |(from, to, bytes): (f64, f64, f64)| {
+            Operation::new(from.min(run_time), to.min(run_time), bytes as u64)
         };
-        moved.map(operation).collect()
+        series.moved(name).map(within).collect()
     };
     let run = Run {
         run_time,

@@ -36,11 +36,10 @@ pub fn of_bytes(name: &str, series: &Series, ranks: i64, until: f64) -> Option<D
     let period = series.period();
     let mut requests = Vec::new();
     for (column, class) in [(WRITTEN, Class::WriteSync), (READ, Class::ReadSync)] {
-        let Some(Column::Counter(bins)) = series.column(column) else { continue };
-        requests.extend(bins.iter().enumerate().filter(|(_, bytes)| **bytes >= 1.0).map(|(i, bytes)| {
-            let start = nanoseconds(i as f64 * period);
-            Request::new(start, nanoseconds((i + 1) as f64 * period), *bytes as u64, class)
-        }));
+        let request = |(from, to, bytes): (f64, f64, f64)| {
+            Request::new(nanoseconds(from), nanoseconds(to), bytes as u64, class)
+        };
+        requests.extend(series.moved(column).map(request));
     }
     if requests.len() < LEAST {
         return None;

@@ -1,7 +1,7 @@
 //! What else a series may become beyond the measured scales.
 //!
-//! The formulas that a model is chosen from have one term, sometimes two, and never end. But costs add up, and
-//! resources are finite: a second term, or a limit, shows in the measurements only when it is larger than
+//! The formulas that a model is chosen from have one term, sometimes two, and never end. But costs add up,
+//! and resources are finite: a second term, or a limit, shows in the measurements only when it is larger than
 //! their scatter. How well such curves explain the points gives each its share of the interval.
 
 use crate::function::{Exponents, Formula};

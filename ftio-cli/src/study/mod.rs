@@ -34,8 +34,8 @@ pub struct Study {
 }
 
 impl Study {
-    /// The layer whose times are what the program waits for. A Darshan log has what MPI-IO does below as POSIX
-    /// again: the longer of the two has all of it.
+    /// The layer whose times are what the program waits for. A Darshan log has what MPI-IO does below as
+    /// POSIX again: the longer of the two has all of it.
     pub fn cost_layer(&self) -> Option<&LayerUsage> {
         let chosen = self.usage.layers.get(self.usage.layer.as_deref()?)?;
         let time = |layer: &LayerUsage| layer.read.time + layer.write.time + layer.meta.time;

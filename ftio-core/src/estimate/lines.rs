@@ -7,7 +7,7 @@
 use crate::estimate::correlation::cut_bandwidth;
 use crate::signal::Signal;
 use crate::spectral::fft;
-use std::f64::consts::TAU;
+use crate::spectral::spectrum::fourier_at;
 
 /// Samples whose spectrum is taken.
 const SAMPLES: usize = 1 << 13;
@@ -153,14 +153,14 @@ pub fn refined(signal: &Signal, period: f64, sampled: f64) -> f64 {
     const GRID: usize = 25;
     const HALVINGS: usize = 18;
     let thin = signal.merged((period / signal.step() / 32.0) as usize);
-    let mean = thin.mean();
-    let samples: Vec<f64> = thin.samples.iter().map(|x| x - mean).collect();
     let step = thin.step();
     let multiples = (period / step.max(sampled) / 2.5).clamp(1.0, 4.0) as usize;
     let power = |frequency: f64| {
-        (1..=multiples).map(|multiple| power_at(&samples, multiple as f64 * frequency * step)).sum::<f64>()
+        (1..=multiples)
+            .map(|multiple| fourier_at(&thin.samples, multiple as f64 * frequency * step).norm_sqr())
+            .sum::<f64>()
     };
-    let duration = samples.len() as f64 * step;
+    let duration = thin.samples.len() as f64 * step;
     let at = |i: usize| 1.0 / period + (1.2 * i as f64 / (GRID - 1) as f64 - 0.6) / duration;
     let best =
         (0..GRID).map(|i| (i, power(at(i)))).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |best| best.0);
@@ -172,25 +172,10 @@ pub fn refined(signal: &Signal, period: f64, sampled: f64) -> f64 {
     2.0 / (low + high)
 }
 
-/// |Σ x·e^(−2πi·f·n)|² at a frequency in turns per sample, by a rotation per sample.
-fn power_at(samples: &[f64], frequency: f64) -> f64 {
-    let (sine, cosine) = (TAU * frequency).sin_cos();
-    let (mut re, mut im, mut x, mut y) = (0.0, 0.0, 1.0, 0.0);
-    for (i, sample) in samples.iter().enumerate() {
-        // Rounding adds up: begin afresh now and then.
-        if i % 1024 == 0 {
-            (y, x) = (TAU * (frequency * i as f64).fract()).sin_cos();
-        }
-        re += sample * x;
-        im += sample * y;
-        (x, y) = (x * cosine - y * sine, x * sine + y * cosine);
-    }
-    re * re + im * im
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::f64::consts::TAU;
 
     fn cosine(period: f64) -> Signal {
         let samples = (0..3000).map(|i| 1.0 + (TAU * f64::from(i) / period).cos()).collect();

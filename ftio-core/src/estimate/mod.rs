@@ -43,8 +43,8 @@ use crate::spectral::SpectralResult;
 pub use crate::estimate::result::{Estimate, FirstPhase, PeriodOf};
 pub use crate::estimate::view::Given;
 
-/// At most this many huge transfers are left out. A rhythm beside one of them has at least so many phases, and
-/// beside several, so many: every further look at what is left may find something by chance.
+/// At most this many huge transfers are left out. A rhythm beside one of them has at least so many phases,
+/// and beside several, so many: every further look at what is left may find something by chance.
 const MOST_HUGE: usize = 4;
 const LEAST_BESIDE_ONE: usize = 4;
 const LEAST_BESIDE: usize = 6;

@@ -23,8 +23,8 @@ const HUGE: f64 = 0.35;
 /// … if there is this share beside it.
 const REST: f64 = 0.005;
 
-/// Samples of a series that exceed the usual high one this many times are glitches of the monitor, if there is
-/// one that exceeds it by far, and no more than this share of all.
+/// Samples of a series that exceed the usual high one this many times are glitches of the monitor, if there
+/// is one that exceeds it by far, and no more than this share of all.
 const GLITCH: f64 = 3.0;
 const GLITCH_FAR: f64 = 8.0;
 const GLITCHES: f64 = 0.02;

@@ -4,7 +4,8 @@
 //! logarithm of the probability of the right hypotheses (period within 3 % of the truth) is maximised, every
 //! kind of signal having the same weight, with L2 0.0005 on standardised features. `scripts/fit` does it
 //! again, from the kinds of `trace-generator`, and writes this table. Those of a line of the spectrum were
-//! fitted last, with the others held: `scripts/fit -- --seeds 10000..10024 --only line,line_z,…,line_rebound`.
+//! fitted last, with the others held:
+//! `scripts/fit -- --seeds 10000..10024 --only line,line_z,…,line_rebound`.
 
 /// A feature, what it weighs, and what it means to a reader.
 #[derive(Clone, Copy, Debug, PartialEq)]

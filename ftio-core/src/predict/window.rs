@@ -4,9 +4,9 @@
 //! published way: *after finding k times a dominant frequency, the window is reduced to k times the last
 //! found period.* In the paper's example (III-B c) the third hit lets the window of the prediction at 47.4 s
 //! begin at 47.4 − 3 × 8.1 = 23.1 s. There it stays, while the window grows, until k more hits let it move
-//! again. Where the published start lies within a phase, ours lies in the quiet before it: the part of a phase
-//! that a window leaves over looks like one that begins later. A window in which nothing is found once it is shortened is taken back, and the next hit tries
-//! again.
+//! again. Where the published start lies within a phase, ours lies in the quiet before it: the part of a
+//! phase that a window leaves over looks like one that begins later. A window in which nothing is found once
+//! it is shortened is taken back, and the next hit tries again.
 
 use crate::time::{nanoseconds, seconds};
 use std::str::FromStr;

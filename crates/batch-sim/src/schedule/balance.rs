@@ -66,8 +66,8 @@ impl Balance {
         self.running.intensity()
     }
 
-    /// How far the machine would be from the workload if running jobs had other sizes: job, nodes before, nodes
-    /// after.
+    /// How far the machine would be from the workload if running jobs had other sizes: job, nodes before,
+    /// nodes after.
     pub fn away_after(&self, changes: &[(&Job, u32, u32)]) -> f64 {
         let mut sum = self.running;
         for (job, before, after) in changes {

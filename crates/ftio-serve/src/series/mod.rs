@@ -168,6 +168,14 @@ impl Series {
         self.columns.get(name)
     }
 
+    /// From, to and bytes of each bin of a counter in which something was moved.
+    pub fn moved(&self, name: &str) -> impl Iterator<Item = (f64, f64, f64)> {
+        let bins: &[f64] = if let Some(Column::Counter(bins)) = self.column(name) { bins } else { &[] };
+        let period = self.period();
+        let moved = bins.iter().enumerate().filter(|(_, bytes)| **bytes >= 1.0);
+        moved.map(move |(bin, bytes)| (bin as f64 * period, (bin + 1) as f64 * period, *bytes))
+    }
+
     /// Number of bins of the longest column.
     pub fn bins(&self) -> usize {
         self.columns.values().map(Column::len).max().unwrap_or(0)

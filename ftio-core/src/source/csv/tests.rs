@@ -221,8 +221,9 @@ fn carefully(text: &str) -> String {
 }
 
 proptest! {
-    /// Numbers in any dress, words and stray characters: the quick way says what the careful one says. Excerpts
-    /// in messages may differ by the blank that makes a text careful: a field in quotes goes on in the next line.
+    /// Numbers in any dress, words and stray characters: the quick way says what the careful one says.
+    /// Excerpts in messages may differ by the blank that makes a text careful: a field in quotes goes on in
+    /// the next line.
     #[test]
     fn plain_rows_are_read_as_carefully(
         rows in prop::collection::vec(
