@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 /// A command under `ftio trace`, in the directory of the program's files.
@@ -51,12 +52,14 @@ pub fn traced(words: &[&str]) -> (Scratch, Outcome, Value) {
     (scratch, outcome, info)
 }
 
-/// A program of `programs/` that uses no MPI.
+/// A program of `programs/` that uses no MPI: each time a file of its own, for the caller to remove.
 pub fn compiled(name: &str) -> Option<PathBuf> {
     let directory = target_directory().join("mpi-tests");
     fs::create_dir_all(&directory).unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(format!("{name}.c"));
-    let binary = directory.join(format!("{name}.{}", std::process::id()));
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Relaxed);
+    let binary = directory.join(format!("{name}.{}.{count}", std::process::id()));
     let mut compile = Command::new("cc");
     compile
         .args(["-O2", "-Wall", "-Wextra", "-D_FORTIFY_SOURCE=2", "-pthread", "-rdynamic", "-o"])
