@@ -79,7 +79,8 @@ class Detection(DetectionFields):
         import numpy
 
         shares = numpy.frombuffer(self._spectrum, dtype="<f8")
-        return self.frequency_resolution * (1 + numpy.arange(len(shares))), shares
+        # Where nothing was sampled there is no resolution, and nothing to multiply it with.
+        return (self.frequency_resolution or 0.0) * (1 + numpy.arange(len(shares))), shares
 
     def __getstate__(self) -> Any:
         return self._json, self._signal, self._spectrum

@@ -166,6 +166,12 @@ class Arrays(unittest.TestCase):
         frequencies, shares = found.spectrum
         self.assertEqual(len(frequencies), len(shares))
 
+    @unittest.skipUnless(numpy, "no numpy")
+    def test_of_nothing_there_is_no_spectrum(self):
+        found = ftio_rs.detect(inputs.csv(), mode="read")
+        self.assertIsNone(found.frequency_resolution)
+        self.assertEqual([len(part) for part in found.spectrum], [0, 0])
+
 
 if __name__ == "__main__":
     unittest.main()
