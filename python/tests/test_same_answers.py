@@ -168,7 +168,7 @@ class Arrays(unittest.TestCase):
 
     @unittest.skipUnless(numpy, "no numpy")
     def test_of_nothing_there_is_no_spectrum(self):
-        found = ftio_rs.detect(inputs.csv(), mode="read")
+        found = ftio_rs.detect(start=[0, 10, 20], end=[1, 11, 21], bytes=[5, 5, 5], mode="read")
         self.assertIsNone(found.frequency_resolution)
         self.assertEqual([len(part) for part in found.spectrum], [0, 0])
 
