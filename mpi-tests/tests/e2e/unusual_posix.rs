@@ -4,6 +4,7 @@ use crate::posix::{Files, compiled, files, trace, traced};
 use crate::traced::{Scratch, info};
 use serde_json::Value;
 use std::fs;
+use std::time::{Duration, Instant};
 
 /// What the program says that it did: lines "LAYER FILE read BYTES written BYTES".
 fn told(text: &str) -> Files {
@@ -104,4 +105,24 @@ fn a_process_that_forbids_itself_system_calls() {
         assert_eq!(scratch.leftovers(), [""; 0], "{way}");
     }
     fs::remove_file(program).unwrap();
+}
+
+/// A process that outlives its command, and does nothing before the command has ended, is not lost.
+#[test]
+fn a_daemon_that_begins_late() {
+    const SIZE: u64 = 4 << 20;
+    let write = |name: &str| format!("dd if=/dev/zero of={name} bs=65536 count={} 2> /dev/null", SIZE >> 16);
+    let later = format!("sleep 1; {}; mv second done", write("second"));
+    let script = format!("{}; setsid sh -c '{later}' > /dev/null 2>&1 < /dev/null &", write("first"));
+    let scratch = Scratch::new();
+    let outcome = trace(&scratch, &["sh", "-c", &script]);
+    assert!(outcome.success() && outcome.stderr.contains("run still"), "{outcome:?}");
+    let began = Instant::now();
+    while !scratch.data().join("done").exists() {
+        assert!(began.elapsed() < Duration::from_secs(60), "the daemon does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let info = info(&scratch.trace());
+    let written = |name: &str| ((String::from("posix"), name.to_owned()), (0, SIZE));
+    assert_eq!(files(&scratch, &info), Files::from([written("first"), written("second")]), "{info:#}");
 }

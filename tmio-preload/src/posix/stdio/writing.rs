@@ -175,7 +175,7 @@ unsafe fn flush(stream: *mut Stream, locks: bool, call: impl FnOnce() -> c_int) 
 unsafe fn moving(stream: *mut Stream, locks: bool, call: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: as the caller promises.
     unsafe {
-        if recording::is_on() && (*stream).wide().is_some() {
+        if recording::is_on() && !stream.is_null() && (*stream).wide().is_some() {
             return moving_wide(stream, locks, call);
         }
         on(stream, locks, call, moved_by_seek)
