@@ -192,7 +192,8 @@ wrappers! {
         |next| open_at(at, name, how, || next(at, name, how, mode));
     openat64 (at: c_int, name: Name, how: c_int, mode: c_uint) -> c_int,
         |next| open_at(at, name, how, || next(at, name, how, mode));
-    __openat_2 (at: c_int, name: Name, how: c_int) -> c_int, |next| open_at(at, name, how, || next(at, name, how));
+    __openat_2 (at: c_int, name: Name, how: c_int) -> c_int,
+        |next| open_at(at, name, how, || next(at, name, how));
     __openat64_2 (at: c_int, name: Name, how: c_int) -> c_int,
         |next| open_at(at, name, how, || next(at, name, how));
     // The name is complete only after the call.

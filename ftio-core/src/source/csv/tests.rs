@@ -220,6 +220,8 @@ fn carefully(text: &str) -> String {
     format!("{header}\n{}", rows.concat())
 }
 
+const FIELD: &str = "[0-9]{0,20}|[0-9]{1,9}\\.[0-9]{0,12}|-?[0-9.]{1,4}|[0-9]e[0-9]|\\PC{0,3}";
+
 proptest! {
     /// Numbers in any dress, words and stray characters: the quick way says what the careful one says.
     /// Excerpts in messages may differ by the blank that makes a text careful: a field in quotes goes on in
@@ -227,7 +229,7 @@ proptest! {
     #[test]
     fn plain_rows_are_read_as_carefully(
         rows in prop::collection::vec(
-            prop::collection::vec("[0-9]{0,20}|[0-9]{1,9}\\.[0-9]{0,12}|-?[0-9.]{1,4}|[0-9]e[0-9]|\\PC{0,3}", 3..6),
+            prop::collection::vec(FIELD, 3..6),
             1..20,
         ),
         ops in prop::collection::vec("read|write|W|open|iwrite_at| r |x", 20),
