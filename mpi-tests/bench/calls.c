@@ -151,8 +151,8 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     double begin = wall();
     MPI_Finalize();
-    printf("{\"what\": \"%s\", \"rank\": %d, \"best_ns\": %.2f, \"median_ns\": %.2f, \"mean_ns\": %.2f, \"finalize_s\": %.4f, "
-           "\"rss_kb\": %ld}\n",
+    printf("{\"what\": \"%s\", \"rank\": %d, \"best_ns\": %.2f, \"median_ns\": %.2f, \"mean_ns\": %.2f, "
+           "\"finalize_s\": %.4f, \"rss_kb\": %ld}\n",
            what, rank, each[0] * 1e9, each[batches / 2] * 1e9, mean * 1e9, wall() - begin, usage.ru_maxrss);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* MPI-IO calls that do nothing, preloaded behind what is measured: a call that takes two microseconds, and not
-   always the same, would hide the tenth of one that a wrapper takes. */
+/* MPI-IO calls that do nothing, preloaded behind what is measured: a call that takes two microseconds, and
+   not always the same, would hide the tenth of one that a wrapper takes. */
 #include <mpi.h>
 #include <stdint.h>
 

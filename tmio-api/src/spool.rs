@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 use tmio_trace::spool::{
-    HEAD_IDENTITY, HEAD_LOST, HEAD_NAMES, HEAD_NEXT, HEAD_PID, HEAD_RANK, HEAD_SLOT_BYTES, HEAD_SLOTS, IDENTITY_OFFSET,
-    NAMES_BYTES, NAMES_OFFSET, SLOTS_OFFSET, SPOOL_MAGIC,
+    HEAD_IDENTITY, HEAD_LOST, HEAD_NAMES, HEAD_NEXT, HEAD_PID, HEAD_RANK, HEAD_SLOT_BYTES, HEAD_SLOTS,
+    IDENTITY_OFFSET, NAMES_BYTES, NAMES_OFFSET, SLOTS_OFFSET, SPOOL_MAGIC,
 };
 
 /// Size of a block's raw records.

@@ -287,10 +287,14 @@ mod tests {
         };
         for spread in 1..40 {
             let pairs: Vec<_> = (0..2000)
-                .map(|_| ((random() >> (random() % spread + 24)) as i64, (random() >> (random() % spread + 24)) as i64))
+                .map(|_| {
+                    (
+                        (random() >> (random() % spread + 24)) as i64,
+                        (random() >> (random() % spread + 24)) as i64,
+                    )
+                })
                 .collect();
-            let alone: usize =
-                pairs.iter().map(|&(a, b)| 3 + length(zigzag(a)) + length(zigzag(b))).sum();
+            let alone: usize = pairs.iter().map(|&(a, b)| 3 + length(zigzag(a)) + length(zigzag(b))).sum();
             let bytes = written(&pairs);
             assert!(bytes.len() <= alone + alone / 50, "{spread}: {} for {alone}", bytes.len());
             assert_eq!(read(&bytes), pairs);

@@ -131,8 +131,8 @@ fn a_daemon_that_begins_late() {
     assert_eq!(files(&scratch, &info), Files::from([written("first"), written("second")]), "{info:#}");
 }
 
-/// A static program loads nothing. One of another C library could not load ours and would end: but `$LIB` in a
-/// path means something to glibc only, and a path that does not exist is passed over.
+/// A static program loads nothing. One of another C library could not load ours and would end: but `$LIB` in
+/// a path means something to glibc only, and a path that does not exist is passed over.
 #[test]
 fn static_programs_and_those_of_another_c_library() {
     let scratch = Scratch::new();
@@ -159,7 +159,8 @@ fn static_programs_and_those_of_another_c_library() {
             continue;
         }
         let program = scratch.path().join("program");
-        let compile = Command::new(compiler[0]).args(&compiler[1..]).arg(&source).arg("-o").arg(&program).output();
+        let compile =
+            Command::new(compiler[0]).args(&compiler[1..]).arg(&source).arg("-o").arg(&program).output();
         let compile = compile.expect("it is there");
         assert!(compile.status.success(), "{}", String::from_utf8_lossy(&compile.stderr));
         let trace = scratch.path().join(format!("traces/{}", compiler.join("")));
