@@ -17,6 +17,9 @@ pub const MAX_PAIR: usize = 17;
 /// What is stored at once: the longest pair, in whole words.
 const STORED: usize = 24;
 
+/// There is so much room before a pair is stored: what precedes it may take two bytes.
+const ROOM: usize = STORED + 8;
+
 /// Set in the byte of lengths if several pairs share it.
 const SHARED: u8 = 0x80;
 
@@ -41,20 +44,22 @@ pub struct TimesWriter {
 struct Group {
     /// Where its byte of lengths is.
     at: usize,
-    /// Bytes of the two numbers, less one.
-    one: usize,
-    two: usize,
+    lengths: Lengths,
     /// Number of pairs; 0: nothing was written yet.
     pairs: u8,
     /// The last so many could have been shorter.
     wasteful: u8,
 }
 
+/// Bytes of the two numbers of a pair, less one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Lengths(usize, usize);
+
 impl TimesWriter {
     /// Makes room for `count` pairs and forgets what was written before. `false`: no memory.
     pub fn restart(&mut self, count: usize) -> bool {
         (self.used, self.group) = (0, Group::default());
-        let wanted = count.saturating_mul(MAX_PAIR).saturating_add(STORED);
+        let wanted = count.saturating_mul(MAX_PAIR).saturating_add(ROOM);
         if self.bytes.len() < wanted {
             if self.bytes.try_reserve_exact(wanted - self.bytes.len()).is_err() {
                 return false;
@@ -69,19 +74,18 @@ impl TimesWriter {
     pub fn extend(&mut self, mut next: impl FnMut() -> Option<(i64, i64)>) {
         // Copies, so that they stay in registers.
         let (bytes, mut used, mut group) = (&mut self.bytes[..], self.used, self.group);
-        while used + STORED <= bytes.len() {
+        while let Some(place) = bytes.get_mut(used..).and_then(|rest| rest.first_chunk_mut::<ROOM>()) {
             let Some((distance, duration)) = next() else { break };
             let (first, second) = (zigzag(distance), zigzag(duration));
-            if !group.takes(length(first), length(second)) {
-                group = Group { at: used, one: length(first), two: length(second), pairs: 0, wasteful: 0 };
-                used += 1;
-            } else if group.pairs == 1 {
-                make_room_for_the_number(bytes, &group, &mut used);
+            let lengths = Lengths(length(first), length(second));
+            if lengths == group.lengths && group.pairs > 1 && group.pairs < MOST {
+                used += place.first_chunk_mut().map_or(0, |place| store(place, lengths, first, second));
+                (group.pairs, group.wasteful) = (group.pairs + 1, 0);
+            } else {
+                used = store_another(bytes, used, &mut group, lengths, first, second);
             }
-            group.pairs += 1;
-            used += store(bytes, used, &group, first, second);
-            store_lengths(bytes, &group);
         }
+        group.tell(bytes);
         (self.used, self.group) = (used, group);
     }
 
@@ -100,17 +104,29 @@ impl TimesWriter {
 
 impl Group {
     /// Whether a pair of these lengths should join it.
-    #[inline(always)]
-    fn takes(&mut self, one: usize, two: usize) -> bool {
-        if (one, two) == (self.one, self.two) {
-            self.wasteful = 0;
-            return self.pairs > 0 && self.pairs < MOST;
+    fn takes(&mut self, lengths: Lengths) -> bool {
+        if self.pairs == 0 || self.pairs == MOST {
+            return false;
         }
-        let waste = (self.one + self.two).wrapping_sub(one + two);
-        let fits = one <= self.one && two <= self.two && waste == 1;
+        if lengths == self.lengths {
+            self.wasteful = 0;
+            return true;
+        }
+        let (Lengths(one, two), Lengths(its_one, its_two)) = (self.lengths, lengths);
+        let fits = its_one <= one && its_two <= two && one + two - its_one - its_two == 1;
         self.wasteful += 1;
         // A group of one may have been the exception itself.
-        fits && self.wasteful <= PATIENCE && self.pairs > 1 && self.pairs < MOST
+        fits && self.wasteful <= PATIENCE && self.pairs > 1
+    }
+
+    /// Says before its pairs how long their numbers are, and how many there are.
+    fn tell(&self, bytes: &mut [u8]) {
+        let lengths = (self.lengths.0 | self.lengths.1 << 4) as u8;
+        match (self.pairs, bytes.get_mut(self.at..)) {
+            (1, Some([place, ..])) => *place = lengths,
+            (2.., Some([place, number, ..])) => (*place, *number) = (lengths | SHARED, self.pairs - 1),
+            _ => {}
+        }
     }
 }
 
@@ -120,37 +136,44 @@ fn length(code: u64) -> usize {
     ((code | 1).ilog2() / 8) as usize
 }
 
-/// Moves the only pair of a group by the byte in which the number of pairs goes.
+/// Stores a pair that is not just one more of its group, and gives the new end. There is room for it.
 #[inline(never)]
-fn make_room_for_the_number(bytes: &mut [u8], group: &Group, used: &mut usize) {
-    if let Some(pair) = bytes.get_mut(group.at + 1..*used + 1) {
+fn store_another(
+    bytes: &mut [u8],
+    mut used: usize,
+    group: &mut Group,
+    lengths: Lengths,
+    first: u64,
+    second: u64,
+) -> usize {
+    if !group.takes(lengths) {
+        group.tell(bytes);
+        *group = Group { at: used, lengths, pairs: 0, wasteful: 0 };
+        used += 1;
+    } else if group.pairs == 1
+        && let Some(pair) = bytes.get_mut(group.at + 1..used + 1)
+    {
+        // The number of pairs goes before the first one.
         pair.copy_within(..pair.len() - 1, 1);
-        *used += 1;
+        used += 1;
+    }
+    group.pairs += 1;
+    match bytes.get_mut(used..).and_then(|rest| rest.first_chunk_mut()) {
+        Some(place) => used + store(place, group.lengths, first, second),
+        None => used,
     }
 }
 
 /// Stores a pair and gives its length; what is written beyond that is of no meaning.
 #[inline(always)]
-fn store(bytes: &mut [u8], at: usize, group: &Group, first: u64, second: u64) -> usize {
-    let mut put = |at: usize, code: u64| {
-        if let Some(place) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
-            *place = code.to_le_bytes();
-        }
-    };
-    put(at, first);
-    put(at + group.one + 1, second);
-    group.one + group.two + 2
-}
-
-#[inline(always)]
-fn store_lengths(bytes: &mut [u8], group: &Group) {
-    let lengths = (group.one | group.two << 4) as u8;
-    if let Some([place, number]) = bytes.get_mut(group.at..).and_then(|rest| rest.first_chunk_mut()) {
-        *place = lengths;
-        if group.pairs > 1 {
-            (*place, *number) = (lengths | SHARED, group.pairs - 1);
-        }
+fn store(place: &mut [u8; STORED], Lengths(one, two): Lengths, first: u64, second: u64) -> usize {
+    if let Some(bytes) = place.first_chunk_mut() {
+        *bytes = first.to_le_bytes();
     }
+    if let Some(bytes) = place.get_mut(one + 1..).and_then(|rest| rest.first_chunk_mut()) {
+        *bytes = second.to_le_bytes();
+    }
+    one + two + 2
 }
 
 /// Reads the column back.
@@ -313,7 +336,7 @@ mod tests {
         let mut writer = TimesWriter::default();
         assert!(writer.restart(1));
         (0..100).for_each(|_| writer.push(i64::MIN, i64::MIN));
-        assert!(writer.bytes().len() <= MAX_PAIR + STORED);
+        assert!(writer.bytes().len() <= MAX_PAIR + ROOM);
         assert!(read(writer.bytes()).iter().all(|&pair| pair == (i64::MIN, i64::MIN)));
     }
 
