@@ -440,6 +440,13 @@ mod tests {
     }
 
     #[test]
+    fn what_was_lost_is_told() {
+        let mut bytes = spool_with(&[], &record(100));
+        bytes[HEAD_LOST * 8..][..8].copy_from_slice(&7u64.to_ne_bytes());
+        assert_eq!(Spool::parse(&bytes).unwrap().lost, 7);
+    }
+
+    #[test]
     fn ticks_become_nanoseconds_to_the_nearest() {
         let scale = TickScale { ticks: 1000, ns: 5_000_000, rate: 0.4 };
         assert_eq!(scale.to_ns(1000), 5_000_000);
