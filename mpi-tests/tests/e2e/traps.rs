@@ -125,7 +125,8 @@ fn a_limit_that_forbids_all_files() {
             let lines: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("tmio")).collect();
             let [line] = lines[..] else { panic!("{}, {when}: {outcome:?}", mpi.name) };
             let words: Vec<&str> = line.split(' ').collect();
-            let lost = words.windows(2).find(|pair| pair[1] == "operations").map(|pair| pair[0].parse());
+            let lost =
+                words.windows(2).find(|pair| pair[1] == "operations").map(|pair| pair[0].parse::<u64>());
             let Some(Ok(lost)) = lost else { panic!("{}, {when}: {line}", mpi.name) };
             let kept = if when == "early" {
                 assert!(line.contains("; all "), "{}: {line}", mpi.name);

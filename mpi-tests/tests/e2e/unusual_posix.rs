@@ -1,6 +1,7 @@
 //! Ways to read and write that few programs use, and programs that a tracer easily gets in the way of.
 
-use crate::harness::{in_path, libtmio, run_limited, skip};
+use crate::harness::{libtmio, run_limited, skip};
+use crate::mpis::in_path;
 use crate::posix::{Files, compiled, files, trace, traced};
 use crate::traced::{Scratch, info};
 use serde_json::Value;
