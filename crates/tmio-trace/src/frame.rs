@@ -6,7 +6,7 @@
 //! | bytes | MessagePack | meaning |
 //! |---|---|---|
 //! | `94` | array of 4 | |
-//! | `a5 "tmio1"` | str | tag; the digit is the format version |
+//! | `a5 "tmio2"` | str | tag; the digit is the format version: 1 or 2 |
 //! | `00`–`7f` | positive fixint | [`FrameKind`] |
 //! | `ce` + 4 | uint 32 | CRC-32 of the body |
 //! | `c6` + 4 + body | bin 32 | the body, itself one MessagePack map |
@@ -15,8 +15,10 @@ use crate::checksum::crc32;
 use serde::Serialize;
 use std::io::{self, Read};
 
-/// First bytes of every frame.
-pub const TAG: [u8; 7] = [0x94, 0xa5, b't', b'm', b'i', b'o', b'1'];
+/// First bytes of every frame; the last one is the version of the format.
+pub const TAG: [u8; 7] = [0x94, 0xa5, b't', b'm', b'i', b'o', b'2'];
+/// The first version of the format. Frames of all versions since then are read.
+const OLDEST: u8 = b'1';
 /// Bytes before the body.
 pub const HEAD: usize = 18;
 /// Longest body that a reader accepts. Writers stay far below.
@@ -191,7 +193,7 @@ impl<R: Read> FrameReader<R> {
         loop {
             let pending = self.window.get(self.used..).unwrap_or_default();
             let rest = pending.get(step..).unwrap_or_default();
-            if let Some(found) = rest.windows(TAG.len()).position(|bytes| bytes == TAG) {
+            if let Some(found) = find_tag(rest) {
                 length += (step + found) as u64;
                 self.used += step + found;
                 break;
@@ -231,15 +233,30 @@ pub(crate) enum Head {
 
 pub(crate) fn parse_head(bytes: &[u8]) -> Head {
     let Some(head) = bytes.first_chunk::<HEAD>() else {
-        let common = bytes.len().min(TAG.len());
-        return if bytes.get(..common) == TAG.get(..common) { Head::Cut } else { Head::Foreign };
+        let family = TAG.len() - 1;
+        let is_beginning = match bytes.len() {
+            length if length <= family => TAG.starts_with(bytes),
+            _ => has_tag(bytes),
+        };
+        return if is_beginning { Head::Cut } else { Head::Foreign };
     };
     let [_, _, _, _, _, _, _, kind, crc_code, c0, c1, c2, c3, bin_code, l0, l1, l2, l3] = *head;
     let length = u32::from_be_bytes([l0, l1, l2, l3]) as usize;
-    if !head.starts_with(&TAG) || crc_code != 0xce || bin_code != 0xc6 || length > MAX_BODY {
+    if !has_tag(head) || crc_code != 0xce || bin_code != 0xc6 || length > MAX_BODY {
         return Head::Foreign;
     }
     Head::Frame { kind, checksum: u32::from_be_bytes([c0, c1, c2, c3]), length }
+}
+
+/// Whether bytes begin with the tag of a version that is read.
+pub(crate) fn has_tag(bytes: &[u8]) -> bool {
+    let [family @ .., newest] = TAG;
+    bytes.strip_prefix(&family).and_then(<[u8]>::first).is_some_and(|digit| (OLDEST..=newest).contains(digit))
+}
+
+/// Where the next tag is.
+pub(crate) fn find_tag(bytes: &[u8]) -> Option<usize> {
+    bytes.windows(TAG.len()).position(has_tag)
 }
 
 /// Whether bytes begin like a trace (of any version).
@@ -273,7 +290,7 @@ mod tests {
             rmp_serde::from_slice::<(String, u8, u32, crate::block::Bytes<'_>)>(&bytes)
                 .map(|(t, k, c, b)| (t, k, c, b.0.to_vec()))
                 .unwrap();
-        assert_eq!((tag.as_str(), kind), ("tmio1", 1));
+        assert_eq!((tag.as_str(), kind), ("tmio2", 1));
         assert_eq!(checksum, crc32(&body));
     }
 

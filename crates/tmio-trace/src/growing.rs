@@ -7,7 +7,7 @@
 
 use crate::block::{self, IDENTITY_BYTES};
 use crate::checksum::crc32;
-use crate::frame::{FrameKind, HEAD, Head, TAG, parse_head};
+use crate::frame::{FrameKind, HEAD, Head, TAG, find_tag, parse_head};
 use crate::liveness::{self, Life};
 use crate::reader::parts_path;
 use crate::reading::Reading;
@@ -251,7 +251,7 @@ impl GrowingTrace {
                 Head::Foreign => {}
             }
             // Not a frame: on to the next one, if it can be seen.
-            let next = rest.get(1..).and_then(|rest| rest.windows(TAG.len()).position(|bytes| bytes == TAG));
+            let next = rest.get(1..).and_then(find_tag);
             match next {
                 Some(distance) => at += 1 + distance,
                 None => return bytes.len().saturating_sub(TAG.len() - 1).max(at),

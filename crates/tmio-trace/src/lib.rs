@@ -67,4 +67,4 @@ pub use operation::{AsyncTimes, Operation};
 pub use reader::{Event, Outcome, ReadError, Trace};
 
 /// Version of the trace format that this crate writes, and the highest one it reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;

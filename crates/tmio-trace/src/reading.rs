@@ -2,7 +2,7 @@
 
 use crate::block::{Block, Mark};
 use crate::completeness::{KnownUntil, list, missing};
-use crate::frame::{Damage, FrameKind, FrameReader, HEAD, Head, TAG, is_trace_start, parse_head};
+use crate::frame::{Damage, FrameKind, FrameReader, HEAD, Head, TAG, has_tag, is_trace_start, parse_head};
 use crate::spool::Spool;
 use crate::told::{Event, Operations, Outcome, ReadError};
 use crate::{Header, Operation, RankInfo, TraceEnd};
@@ -401,7 +401,7 @@ fn check_start(path: &Path, start: &[u8]) -> Result<(), ReadError> {
     if start.is_empty() {
         return Err(ReadError::Empty { path });
     }
-    if start.starts_with(&TAG) {
+    if has_tag(start) {
         return Ok(());
     }
     match start.get(6) {

@@ -19,7 +19,7 @@ def times(data):
         for _ in range(pairs): yield [number(int.from_bytes(part, "little")) for part in (data[:one], data[one:both])]; data = data[both:]
 
 for tag, frame_kind, crc, body in msgpack.Unpacker(open(sys.argv[1], "rb"), max_buffer_size=0):
-    assert tag == "tmio1" and zlib.crc32(body) == crc
+    assert tag in ("tmio1", "tmio2") and zlib.crc32(body) == crc
     if frame_kind != 2: continue
     block, rows = msgpack.unpackb(body), []
     c = {name: (times if name == "times" else column)(data) for name, data in block["columns"].items()}

@@ -1,24 +1,19 @@
-//! The fixtures of format version 1: they must stay readable for ever, by this decoder and by the one
-//! in Python that knows nothing but `docs/trace-format.md`. They hold the same operations; in the second one
-//! no operations share the byte that tells the lengths of their times, as before the first release.
+//! A fixture of every version of the format: they must stay readable for ever, by this decoder and by the one
+//! in Python that knows nothing but `docs/trace-format.md`. They hold the same operations.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind};
 use tmio_trace::{
-    AsyncTimes, ClockSample, Direction, Event, FilePointer, Flags, Header, Metadata, OpKind, Operation,
-    RankInfo, Trace, TraceEnd,
+    AsyncTimes, ClockSample, Direction, Event, FORMAT_VERSION, FilePointer, Flags, Header, Metadata, OpKind,
+    Operation, RankInfo, Trace, TraceEnd,
 };
 
 const RANKS: u32 = 3;
 
-fn fixture() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version-1.msgpack")
-}
-
-fn fixtures() -> [PathBuf; 2] {
-    [fixture(), fixture().with_file_name("version-1-own-lengths.msgpack")]
+fn fixture(version: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/version-{version}.msgpack"))
 }
 
 /// What the fixtures hold, rank by rank: every kind of operation, some regular, some at random.
@@ -88,7 +83,7 @@ fn block(rank: u32, seq: u64, operations: &[Operation]) -> Vec<u8> {
 
 fn write() -> Vec<u8> {
     let header = Header {
-        version: 1,
+        version: FORMAT_VERSION,
         job: "4711.0".into(),
         ranks: RANKS,
         executable: "/opt/app/bin/app".into(),
@@ -144,17 +139,17 @@ fn write() -> Vec<u8> {
 #[test]
 fn the_fixture_is_what_this_version_writes() {
     if std::env::var_os("TMIO_WRITE_FIXTURE").is_some() {
-        std::fs::write(fixture(), write()).unwrap();
+        std::fs::write(fixture(FORMAT_VERSION), write()).unwrap();
     }
     assert!(
-        std::fs::read(fixture()).unwrap() == write(),
+        std::fs::read(fixture(FORMAT_VERSION)).unwrap() == write(),
         "the trace format has changed: that needs a new version"
     );
 }
 
 #[test]
 fn the_fixtures_are_read_whole() {
-    fixtures().iter().for_each(|fixture| is_read_whole(fixture));
+    (1..=FORMAT_VERSION).for_each(|version| is_read_whole(&fixture(version)));
 }
 
 fn is_read_whole(fixture: &Path) {
@@ -200,8 +195,8 @@ fn the_decoder_in_python_agrees() {
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/decode.py");
     assert!(std::fs::read_to_string(&script).unwrap().lines().filter(|l| !l.trim().is_empty()).count() <= 30);
-    for fixture in fixtures() {
-        agrees(Command::new(python).arg(&script).arg(fixture));
+    for version in 1..=FORMAT_VERSION {
+        agrees(Command::new(python).arg(&script).arg(fixture(version)));
     }
 }
 
