@@ -25,7 +25,7 @@ const LABEL: usize = 11;
 /// The result of one trace, for a terminal of so many columns if that is known.
 pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> String {
     let found = &analysis.detection;
-    let units = Units { is_quantity: analysis.is_quantity };
+    let units = Units::of(analysis);
     let out = format!("{}\n", style.bold(&printable(&found.source)));
     let mut block = Block { out, style, columns };
     let width = columns.map_or(WIDTH, |columns| columns.saturating_sub(BESIDE).clamp(16, 400));
@@ -180,16 +180,21 @@ impl Block {
 
 /// How volumes and bandwidths are written: the unit of a sampled quantity is not known.
 #[derive(Clone, Copy)]
-struct Units {
+pub struct Units {
     is_quantity: bool,
 }
 
 impl Units {
-    fn volume(self, value: f64) -> String {
+    /// Of what was analysed.
+    pub fn of(analysis: &Analysis) -> Self {
+        Units { is_quantity: analysis.is_quantity }
+    }
+
+    pub fn volume(self, value: f64) -> String {
         if self.is_quantity { number(value) } else { bytes(value) }
     }
 
-    fn rate(self, value: f64) -> String {
+    pub fn rate(self, value: f64) -> String {
         if self.is_quantity { number(value) } else { si(value, "B/s") }
     }
 }

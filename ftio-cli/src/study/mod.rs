@@ -1,6 +1,7 @@
 //! Everything that is known about one job: how it uses its files, what its input holds, its period, findings.
 
 pub mod args;
+mod phases;
 
 use crate::inputs::{self, InputArgs};
 use crate::terminal::waiting::Waiting;
@@ -11,14 +12,12 @@ use ftio_core::inspect::summary::Summary;
 use ftio_core::inspect::usage::{LayerUsage, Usage, usage};
 use ftio_core::source::{Kind, OpenOptions, Opened, SourceError};
 use io_advice::{Finding, Job, Thresholds, advise};
+pub use phases::PhaseRow;
 use std::io;
 use std::path::PathBuf;
 
 /// What messages call it.
 const STDIN: &str = "standard input";
-
-/// Columns in which the starts of ranks are looked for.
-const COLUMNS: usize = 2048;
 
 /// One job.
 #[derive(Debug)]
@@ -28,8 +27,8 @@ pub struct Study {
     pub summary: Summary,
     /// The period and what led to it; or why there is none to be looked for.
     pub analysis: Result<Analysis, String>,
-    /// Seconds between the first and the last rank to begin each phase.
-    pub spread: Vec<f64>,
+    /// The phases, with what the ranks do in each.
+    pub phases: Vec<PhaseRow>,
     pub findings: Vec<Finding>,
 }
 
@@ -62,7 +61,7 @@ pub fn studies(
 ) -> anyhow::Result<()> {
     let reading = input.options()?;
     for path in paths {
-        // An input is read three times: what can be read only once is kept in a file.
+        // An input is read four times: what can be read only once is kept in a file.
         let (path, kept) = if path.as_os_str() == "-" { keep_stdin()? } else { (path.clone(), None) };
         if input.merge {
             anyhow::bail!(crate::exit::wrong_usage("--merge: give one input, or several to compare them"));
@@ -98,17 +97,15 @@ fn keep_stdin() -> anyhow::Result<(PathBuf, Option<tempfile::NamedTempFile>)> {
 fn study_path(path: &PathBuf, reading: &OpenOptions, question: &Question) -> Vec<Result<Study, String>> {
     let paths = std::slice::from_ref(path);
     let open = || inputs::opened(paths, reading).collect::<Vec<Result<Opened, SourceError>>>();
-    let each = open().into_iter().zip(open()).zip(open());
-    each.map(|((one, two), three)| study(one, two, three, question).map_err(|error| error.to_string()))
-        .collect()
+    let each = open().into_iter().zip(open()).zip(open()).zip(open());
+    each.map(|(((one, two), three), four)| {
+        study([one, two, three, four], question).map_err(|error| error.to_string())
+    })
+    .collect()
 }
 
-fn study(
-    for_usage: Result<Opened, SourceError>,
-    for_summary: Result<Opened, SourceError>,
-    for_period: Result<Opened, SourceError>,
-    question: &Question,
-) -> Result<Study, SourceError> {
+fn study(opened: [Result<Opened, SourceError>; 4], question: &Question) -> Result<Study, SourceError> {
+    let [for_usage, for_summary, for_period, for_phases] = opened;
     let for_usage = for_usage?;
     let _waiting = Waiting::reading(&for_usage.name);
     let usage = usage(for_usage)?;
@@ -127,7 +124,13 @@ fn study(
         let known = analysis.lanes.as_ref().is_some_and(|lanes| lanes.ranks() > 0);
         analysis.lanes = if known { analysis.lanes.take() } else { Some(heat) };
     }
-    let spread = analysis.as_ref().map(spread).unwrap_or_default();
+    let phases = match &analysis {
+        Ok(analysis) if !analysis.detection.phases.is_empty() => phases::rows(for_phases?, analysis)?,
+        _ => Vec::new(),
+    };
+    // Where it is known of no phase, ranks are not told apart.
+    let known = phases.iter().any(|phase| phase.spread.is_some());
+    let spread: Vec<f64> = phases.iter().filter(|_| known).map(|row| row.spread.unwrap_or(0.0)).collect();
     let job = Job {
         usage: &usage,
         summary: &summary,
@@ -136,29 +139,5 @@ fn study(
         mtbf: question.mtbf,
     };
     let findings = advise(&job, &question.thresholds);
-    Ok(Study { name, usage, summary, analysis, spread, findings })
-}
-
-/// Seconds between the first and the last rank (or group of ranks) to begin each phase.
-fn spread(analysis: &Analysis) -> Vec<f64> {
-    let (Some(lanes), found) = (&analysis.lanes, &analysis.detection) else { return Vec::new() };
-    let window = [found.t_start, found.t_end];
-    let step = (window[1] - window[0]) / COLUMNS as f64;
-    let rows = lanes.rows(window, COLUMNS);
-    if rows.len() < 2 || step <= 0.0 {
-        return Vec::new();
-    }
-    let column = |time: f64| (((time - window[0]) / step).max(0.0) as usize).min(COLUMNS);
-    let mut from = 0;
-    let mut spreads = Vec::with_capacity(found.phases.len());
-    for (i, phase) in found.phases.iter().enumerate() {
-        // From half-way after the phase before to half-way before the next.
-        let next = found.phases.get(i + 1).map_or(window[1], |next| 0.5 * (phase.end + next.start));
-        let to = column(next).max(from);
-        let starts = rows.iter().filter_map(|row| row[from..to].iter().position(|bytes| *bytes > 0.0));
-        let (first, last) = starts.fold((usize::MAX, 0), |(low, high), at| (low.min(at), high.max(at)));
-        spreads.push(last.saturating_sub(first.min(last)) as f64 * step);
-        from = to;
-    }
-    spreads
+    Ok(Study { name, usage, summary, analysis, phases, findings })
 }

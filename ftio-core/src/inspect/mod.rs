@@ -4,6 +4,7 @@ mod class_tally;
 pub mod darshan;
 pub mod module;
 pub mod overlap;
+pub mod participation;
 pub mod profile;
 pub mod summary;
 pub mod tally;
