@@ -16,8 +16,8 @@ const PERHAPS: f64 = 0.75;
 /// How wide the sparkline is where the terminal does not say.
 const WIDTH: usize = 64;
 
-/// Columns beside the sparkline: the label, and the highest bandwidth.
-const BESIDE: usize = LABEL + 4 + 18;
+/// Columns beside the sparkline: the label, and the highest sample with its length.
+const BESIDE: usize = LABEL + 4 + 30;
 
 /// How wide labels are.
 const LABEL: usize = 11;
@@ -33,7 +33,10 @@ pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> S
     if found.n_samples > 0 {
         block.line("Window", &window(found));
         let highest = analysis.signal.samples.iter().copied().fold(0.0, f64::max);
-        let line = format!("{}  max {}", sparkline(&analysis.signal.samples, width), units.rate(highest));
+        // A short phase may be faster than any sample: it says what it is the mean of.
+        let step = seconds(analysis.signal.step());
+        let highest = format!("max {} in {step}", units.rate(highest));
+        let line = format!("{}  {highest}", sparkline(&analysis.signal.samples, width));
         block.plain(if units.is_quantity { "Value" } else { "Bandwidth" }, &line);
         // Two periods in turn have their phases as well.
         let in_turn = found.period.is_none() && found.periods.len() > 1;
@@ -205,11 +208,12 @@ fn analysed(found: &Detection, units: Units) -> String {
     }
     let requests = found.requests.map(|requests| format!(" in {}", counted(requests, "request")));
     format!(
-        "{}: {}{} of {}{}",
+        "{}: {}{}{}{}",
         found.mode,
         bytes(found.total_bytes as f64),
         requests.unwrap_or_default(),
-        ranks(found.ranks),
+        // Of the job: not all of them need have made requests, or have been recorded.
+        found.ranks.map_or(String::new(), |known| format!("; a job of {}", ranks(Some(known)))),
         if found.complete { "" } else { "; the trace is incomplete" },
     )
 }

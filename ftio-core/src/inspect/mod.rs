@@ -40,8 +40,8 @@ fn profile_of_counters(profile: ProxyProfile) -> Result<Summary, SourceError> {
     summary.job = Some(JobInfo {
         id: profile.job,
         executable: profile.command,
-        mpi: String::new(),
-        tmio: String::new(),
+        mpi: None,
+        tmio: None,
         start: profile.start,
         start_time: clock(profile.start),
         user: None,
