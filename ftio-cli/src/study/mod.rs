@@ -4,17 +4,18 @@ pub mod args;
 mod phases;
 
 use crate::inputs::{self, InputArgs};
+use crate::terminal::progress::Progress;
 use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::inspect::summarize;
 use ftio_core::inspect::summary::Summary;
 use ftio_core::inspect::usage::{LayerUsage, Usage, usage};
-use ftio_core::source::{Kind, OpenOptions, Opened, SourceError};
+use ftio_core::source::{Input, Kind, OpenOptions, Opened, SourceError};
 use io_advice::{Finding, Job, Thresholds, advise};
 pub use phases::PhaseRow;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What messages call it.
 const STDIN: &str = "standard input";
@@ -59,20 +60,41 @@ pub fn studies(
     question: &Question,
     mut take: impl FnMut(Result<Study, String>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let reading = input.options()?;
-    for path in paths {
-        // An input is read four times: what can be read only once is kept in a file.
-        let (path, kept) = if path.as_os_str() == "-" { keep_stdin()? } else { (path.clone(), None) };
-        if input.merge {
-            anyhow::bail!(crate::exit::wrong_usage("--merge: give one input, or several to compare them"));
-        }
-        for one in study_path(&path, &reading, question) {
-            // Not by the name of the file that it was kept in.
-            let called = |name: &str| name.replace(&*path.to_string_lossy(), STDIN);
-            take(if kept.is_some() { one.map(|one| one.called(&called)) } else { one })?;
-        }
+    if input.merge {
+        anyhow::bail!(crate::exit::wrong_usage("--merge: give one input, or several to compare them"));
     }
+    let reading = input.options()?;
+    // One file after the other: a folder may hold more of them than may be open at a time.
+    let files = inputs::expand(paths);
+    let mut progress = (files.len() > 1).then(|| Progress::new(files.len() as u64, "input"));
+    for file in files {
+        let found = match file {
+            Ok(Input::Path(path)) => study_path(&path, &reading, question),
+            // An input is read four times: what can be read only once is kept in a file.
+            Ok(Input::Stdin) => study_stdin(&reading, question)?,
+            Err(error) => vec![Err(error.to_string())],
+        };
+        progress.iter_mut().for_each(Progress::hide);
+        for one in found {
+            take(one)?;
+        }
+        progress.iter_mut().for_each(|progress| progress.add(1));
+    }
+    progress.into_iter().for_each(Progress::finish);
     Ok(())
+}
+
+fn study_stdin(reading: &OpenOptions, question: &Question) -> anyhow::Result<Vec<Result<Study, String>>> {
+    let mut file = tempfile::Builder::new().prefix("ftio-stdin-").tempfile().context("standard input")?;
+    io::copy(&mut io::stdin().lock(), &mut file).context("standard input")?;
+    // Not by the name of the file that it was kept in.
+    let called = |name: &str| name.replace(&*file.path().to_string_lossy(), STDIN);
+    let found = study_path(file.path(), reading, question);
+    let renamed = |one: Result<Study, String>| match one {
+        Ok(study) => Ok(study.called(&called)),
+        Err(problem) => Err(called(&problem)),
+    };
+    Ok(found.into_iter().map(renamed).collect())
 }
 
 impl Study {
@@ -88,15 +110,8 @@ impl Study {
     }
 }
 
-fn keep_stdin() -> anyhow::Result<(PathBuf, Option<tempfile::NamedTempFile>)> {
-    let mut file = tempfile::Builder::new().prefix("ftio-stdin-").tempfile().context("standard input")?;
-    io::copy(&mut io::stdin().lock(), &mut file).context("standard input")?;
-    Ok((file.path().to_owned(), Some(file)))
-}
-
-fn study_path(path: &PathBuf, reading: &OpenOptions, question: &Question) -> Vec<Result<Study, String>> {
-    let paths = std::slice::from_ref(path);
-    let open = || inputs::opened(paths, reading).collect::<Vec<Result<Opened, SourceError>>>();
+fn study_path(path: &Path, reading: &OpenOptions, question: &Question) -> Vec<Result<Study, String>> {
+    let open = || inputs::opened(&[path.to_owned()], reading).collect::<Vec<Result<Opened, SourceError>>>();
     let each = open().into_iter().zip(open()).zip(open()).zip(open());
     each.map(|(((one, two), three), four)| {
         study([one, two, three, four], question).map_err(|error| error.to_string())

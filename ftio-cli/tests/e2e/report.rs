@@ -140,6 +140,22 @@ fn what_a_heat_map_does_not_tell_is_absent() {
 }
 
 #[test]
+fn a_folder_may_hold_more_inputs_than_may_be_open() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("runs")).unwrap();
+    for i in 0..60 {
+        Script::bursts(2, 5).write(&dir.path().join(format!("runs/{i}.msgpack")));
+    }
+    let output = std::process::Command::new("sh")
+        .args(["-c", "ulimit -n 32 && exec \"$0\" report --format json runs", env!("CARGO_BIN_EXE_ftio")])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    assert_eq!(stdout(&output).lines().count(), 60);
+}
+
+#[test]
 fn several_inputs_are_compared() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(4, 12).write(&dir.path().join("a.msgpack"));

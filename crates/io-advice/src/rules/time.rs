@@ -25,7 +25,7 @@ pub fn could_be_nonblocking(job: &Job<'_>, _: &Thresholds) -> Option<Found> {
             "{} blocking calls and no nonblocking one{}",
             count(blocking),
             io_share
-                .map(|share| format!("; ranks spend {} of the run time in I/O", percent(share)))
+                .map(|share| format!("; ranks spend up to {} of the run time in I/O", percent(share)))
                 .unwrap_or_default()
         ),
         advice: "Issue the I/O and go on computing: MPI_File_iwrite_at_all (or MPI_File_iwrite_at), from a \
