@@ -34,13 +34,9 @@ pub struct Study {
 }
 
 impl Study {
-    /// The layer whose times are what the program waits for. A Darshan log has what MPI-IO does below as
-    /// POSIX again: the longer of the two has all of it.
+    /// The layer whose times are what the program waits for.
     pub fn cost_layer(&self) -> Option<&LayerUsage> {
-        let chosen = self.usage.layers.get(self.usage.layer.as_deref()?)?;
-        let time = |layer: &LayerUsage| layer.read.time + layer.write.time + layer.meta.time;
-        let above = self.usage.layers.get("mpiio").filter(|_| self.summary.modules.is_some());
-        Some(above.filter(|above| time(above) > time(chosen)).unwrap_or(chosen))
+        self.usage.cost_layer(self.summary.modules.is_some())
     }
 }
 
