@@ -144,8 +144,16 @@ pub fn nonblocking(study: &Study) -> String {
         )
     };
     let rows: String = classes.iter().filter(|(_, class)| class.class.ops > 0).map(row).collect();
-    let headings =
-        ["", "#Operations", "#Bytes", "#Required", "#Actual", "#Lost", "#Hidden", "#Would hide all"];
+    let headings = [
+        "",
+        "#Operations",
+        "#Bytes",
+        "#Required per rank",
+        "#Actual per rank",
+        "#Lost",
+        "#Hidden",
+        "#Would hide all, together",
+    ];
     let drawn = study.analysis.as_ref().is_ok_and(|analysis| {
         let window = [analysis.detection.t_start, analysis.detection.t_end];
         analysis.lanes.as_ref().is_some_and(|lanes| lanes.nonblocking(window, 1).is_some())
