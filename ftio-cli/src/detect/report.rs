@@ -35,7 +35,10 @@ pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> S
         let highest = analysis.signal.samples.iter().copied().fold(0.0, f64::max);
         // A short phase may be faster than any sample: it says what it is the mean of.
         let step = seconds(analysis.signal.step());
-        let highest = format!("max {} in {step}", units.rate(highest));
+        let highest = match units.is_quantity {
+            true => format!("max {}", units.rate(highest)),
+            false => format!("max {} in {step}", units.rate(highest)),
+        };
         let line = format!("{}  {highest}", sparkline(&analysis.signal.samples, width));
         block.plain(if units.is_quantity { "Value" } else { "Bandwidth" }, &line);
         // Two periods in turn have their phases as well.
