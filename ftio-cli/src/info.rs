@@ -225,8 +225,8 @@ fn job_lines(job: &JobInfo, line: &mut dyn FnMut(&str, String)) {
     if let Some(start) = job.start_time {
         line("Start", clock::local(start));
     }
-    if !job.mpi.is_empty() {
-        line("MPI", printable(&job.mpi).into_owned());
+    if let Some(mpi) = &job.mpi {
+        line("MPI", printable(mpi).into_owned());
     }
     if !job.tracer().is_empty() {
         line("Recorded by", printable(&job.tracer()).into_owned());

@@ -110,6 +110,7 @@ proptest! {
             },
             file: Some(i as u32 % 3),
             completion: None,
+            held: None,
         };
         let details: Vec<Detail> = list.iter().enumerate().map(detail).collect();
         let options = Options {
@@ -137,8 +138,8 @@ proptest! {
 #[test]
 fn ranks_that_are_not_known_are_said_so() {
     let request = Request { start: 0, end: 10, bytes: 5, class: Class::WriteSync, rank: Some(3) };
-    let known = Detail { request, file: None, completion: None };
-    let unknown = Detail { request: Request { rank: None, ..request }, file: None, completion: None };
+    let known = Detail::new(request);
+    let unknown = Detail::new(Request { rank: None, ..request });
     let all = vec![known, unknown];
     let found = detect_each("some", Detailed(all), Group::Rank, &Options::default()).unwrap();
     assert_eq!((found.len(), found[0].detection.rank, found[0].detection.total_bytes), (1, Some(3), 5));
@@ -151,16 +152,14 @@ fn ranks_that_are_not_known_are_said_so() {
 #[test]
 fn many_groups_share_the_bins() {
     // 300 ranks with three requests each, handed over in both orders.
-    let detail = |i: i64| Detail {
-        request: Request {
+    let detail = |i: i64| {
+        Detail::new(Request {
             start: i * 1_000_003,
             end: i * 1_000_003 + 500,
             bytes: 7,
             class: Class::WriteSync,
             rank: Some((i % 300) as u32),
-        },
-        file: None,
-        completion: None,
+        })
     };
     let mut details: Vec<Detail> = (0..900).map(detail).collect();
     let run = |details: &[Detail]| {

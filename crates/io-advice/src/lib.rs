@@ -21,7 +21,7 @@ pub use thresholds::{LIMITS, Limit, Thresholds};
 
 use ftio_core::detect::detection::Detection;
 use ftio_core::inspect::summary::Summary;
-use ftio_core::inspect::usage::Usage;
+use ftio_core::inspect::usage::{LayerUsage, Usage};
 
 /// What is known about a job.
 #[derive(Clone, Copy, Debug)]
@@ -56,10 +56,18 @@ impl Job<'_> {
         (self.usage.run_time > 0.0).then(|| seconds / self.usage.run_time)
     }
 
-    /// Share of the run time that goes into I/O: that of an average rank, or of the busiest if the others
-    /// wait for it.
+    /// Share of the run time that goes into requests of the layer that was chosen: that of an average rank, or
+    /// of the busiest if the others wait for it.
     fn io_share(&self) -> Option<f64> {
-        let layer = self.usage.layers.get(self.usage.layer.as_deref()?)?;
+        self.share_of(self.usage.layers.get(self.usage.layer.as_deref()?)?)
+    }
+
+    /// The same of the layer that the program calls, which has the most time.
+    fn cost_share(&self) -> Option<f64> {
+        self.share_of(self.usage.cost_layer(self.summary.modules.is_some())?)
+    }
+
+    fn share_of(&self, layer: &LayerUsage) -> Option<f64> {
         let ranks = f64::from(self.usage.ranks?.max(1));
         let mean = (layer.read.time + layer.write.time + layer.meta.time) / ranks;
         let slowest = self.usage.files.iter().filter_map(|file| file.slowest).map(|(_, seconds, _)| seconds);

@@ -1,6 +1,7 @@
 //! Which callpath will dominate at a given scale.
 
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -23,7 +24,9 @@ pub struct Ranked {
     /// Predicted value without that of the callpaths inside this one (`a->b` is inside `a`), where the metric
     /// counts them in.
     pub own: f64,
-    /// That over the sum of all of the metric: nothing is counted twice.
+    /// That over the sum of all of the metric under the same heading: the first name of callpaths that is no
+    /// callpath itself. Headings are views of the same thing: `function->write_at` and `write_sync->total`
+    /// count the same bytes.
     pub share: f64,
     /// Predicted value over the one at the largest measured point: how much it grows from there; `None` if
     /// that is 0.
@@ -76,9 +79,14 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
         let order = |value: f64| if value.is_nan() { f64::NEG_INFINITY } else { value };
         ranked.sort_by(|a, b| order(b.2).total_cmp(&order(a.2)));
         let greatest = ranked.iter().map(|(_, value, _)| *value).fold(0.0, f64::max);
-        let sum: f64 = ranked.iter().map(|(_, _, own)| own.max(0.0)).sum();
+        let names: BTreeSet<&str> = ranked.iter().map(|(model, ..)| model.callpath.as_str()).collect();
+        let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+        for (model, _, own) in &ranked {
+            *sums.entry(heading(&model.callpath, &names)).or_default() += own.max(0.0);
+        }
         for (position, (model, value, own)) in ranked.into_iter().enumerate() {
             let largest: Vec<f64> = model.ranges().iter().map(|(_, high)| *high).collect();
+            let sum = sums.get(heading(&model.callpath, &names)).copied().unwrap_or(0.0);
             ranking.push(Ranked {
                 rank: position + 1,
                 callpath: model.callpath.clone(),
@@ -96,6 +104,12 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
 
 /// What divides a callpath from the one that it is inside of.
 const INSIDE: &str = "->";
+
+/// The heading that a callpath stands under: its first name, if that is no callpath itself.
+fn heading<'a>(callpath: &'a str, all: &BTreeSet<&str>) -> &'a str {
+    let first = callpath.split_once(INSIDE).map(|(first, _)| first);
+    first.filter(|first| !all.contains(first)).unwrap_or("")
+}
 
 /// The value of a callpath without what is directly inside of it. Where the parts were measured as more than
 /// the whole, the metric does not count them in, and the value is its own already.
@@ -142,6 +156,22 @@ mod tests {
         assert_eq!(names, ["main->write", "main", "main->solve"]);
         assert!((found[0].own - 3072.0).abs() < 1.0 && (found[1].own - 5.0).abs() < 1.0, "{found:?}");
         assert!((found.iter().map(|one| one.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn views_of_the_same_thing_have_shares_of_their_own() {
+        let found = ranked(&[
+            ("function->write", |p| 3.0 * p),
+            ("function->open", |p| p),
+            ("file->a", |p| 4.0 * p),
+            ("alone", |p| p),
+            ("other", |p| p),
+        ]);
+        let share = |name: &str| found.iter().find(|one| one.callpath == name).unwrap().share;
+        let shares = ["function->write", "function->open", "file->a", "alone", "other"].map(share);
+        for (found, expected) in shares.iter().zip([0.75, 0.25, 1.0, 0.5, 0.5]) {
+            assert!((found - expected).abs() < 1e-6, "{shares:?}");
+        }
     }
 
     #[test]

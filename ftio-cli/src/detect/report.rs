@@ -16,8 +16,8 @@ const PERHAPS: f64 = 0.75;
 /// How wide the sparkline is where the terminal does not say.
 const WIDTH: usize = 64;
 
-/// Columns beside the sparkline: the label, and the highest bandwidth.
-const BESIDE: usize = LABEL + 4 + 18;
+/// Columns beside the sparkline: the label, and the highest sample with its length.
+const BESIDE: usize = LABEL + 4 + 30;
 
 /// How wide labels are.
 const LABEL: usize = 11;
@@ -25,7 +25,7 @@ const LABEL: usize = 11;
 /// The result of one trace, for a terminal of so many columns if that is known.
 pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> String {
     let found = &analysis.detection;
-    let units = Units { is_quantity: analysis.is_quantity };
+    let units = Units::of(analysis);
     let out = format!("{}\n", style.bold(&printable(&found.source)));
     let mut block = Block { out, style, columns };
     let width = columns.map_or(WIDTH, |columns| columns.saturating_sub(BESIDE).clamp(16, 400));
@@ -33,7 +33,13 @@ pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> S
     if found.n_samples > 0 {
         block.line("Window", &window(found));
         let highest = analysis.signal.samples.iter().copied().fold(0.0, f64::max);
-        let line = format!("{}  max {}", sparkline(&analysis.signal.samples, width), units.rate(highest));
+        // A short phase may be faster than any sample: it says what it is the mean of.
+        let step = seconds(analysis.signal.step());
+        let highest = match units.is_quantity {
+            true => format!("max {}", units.rate(highest)),
+            false => format!("max {} in {step}", units.rate(highest)),
+        };
+        let line = format!("{}  {highest}", sparkline(&analysis.signal.samples, width));
         block.plain(if units.is_quantity { "Value" } else { "Bandwidth" }, &line);
         // Two periods in turn have their phases as well.
         let in_turn = found.period.is_none() && found.periods.len() > 1;
@@ -180,16 +186,21 @@ impl Block {
 
 /// How volumes and bandwidths are written: the unit of a sampled quantity is not known.
 #[derive(Clone, Copy)]
-struct Units {
+pub struct Units {
     is_quantity: bool,
 }
 
 impl Units {
-    fn volume(self, value: f64) -> String {
+    /// Of what was analysed.
+    pub fn of(analysis: &Analysis) -> Self {
+        Units { is_quantity: analysis.is_quantity }
+    }
+
+    pub fn volume(self, value: f64) -> String {
         if self.is_quantity { number(value) } else { bytes(value) }
     }
 
-    fn rate(self, value: f64) -> String {
+    pub fn rate(self, value: f64) -> String {
         if self.is_quantity { number(value) } else { si(value, "B/s") }
     }
 }
@@ -200,11 +211,12 @@ fn analysed(found: &Detection, units: Units) -> String {
     }
     let requests = found.requests.map(|requests| format!(" in {}", counted(requests, "request")));
     format!(
-        "{}: {}{} of {}{}",
+        "{}: {}{}{}{}",
         found.mode,
         bytes(found.total_bytes as f64),
         requests.unwrap_or_default(),
-        ranks(found.ranks),
+        // Of the job: not all of them need have made requests, or have been recorded.
+        found.ranks.map_or(String::new(), |known| format!("; a job of {}", ranks(Some(known)))),
         if found.complete { "" } else { "; the trace is incomplete" },
     )
 }

@@ -7,6 +7,7 @@ use crate::study::args::StudyArgs;
 use crate::study::{Study, studies};
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
+use crate::terminal::width::{columns, labelled, width};
 use crate::values::share;
 use anyhow::bail;
 use clap::ValueHint;
@@ -15,6 +16,9 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
+
+/// What stands behind a change for the worse.
+const WORSE: &str = "  worse";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,7 +123,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         serde_json::to_writer(&mut out, &record).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
-        out.write_all(table(&before, &after, &differences, Style::for_stdout()).as_bytes())?;
+        out.write_all(table(&before, &after, &differences, Style::for_stdout(), columns()).as_bytes())?;
     }
     out.flush()?;
     Ok(if changed { Exit::NotPeriodic } else { Exit::Done })
@@ -161,9 +165,16 @@ fn findings<'a>(before: &'a Study, after: &'a Study) -> Changes<'a> {
     }
 }
 
-fn table(before: &Study, after: &Study, differences: &[Difference], style: Style) -> String {
+fn table(
+    before: &Study,
+    after: &Study,
+    differences: &[Difference],
+    style: Style,
+    columns: Option<usize>,
+) -> String {
     let mut out = format!("A  {}\nB  {}\n\n", printable(&before.name), printable(&after.name));
-    let _ = writeln!(out, "{}", style.dim(&format!("{:<24}{:>16}{:>16}{:>11}", "", "A", "B", "change")));
+    // Every column is as wide as what is in it, and all stand closer where the terminal is narrow.
+    let mut lines = vec![(["", "A", "B", "change"].map(str::to_owned), None)];
     for difference in differences {
         let Some(figure) = FIGURES.iter().find(|figure| figure.name == difference.name) else { continue };
         let text = |value: Option<f64>| value.map_or("–".into(), figure.text);
@@ -173,19 +184,30 @@ fn table(before: &Study, after: &Study, differences: &[Difference], style: Style
             (Some(change), _) => format!("{:+.1} %", 100.0 * change),
             (None, _) => "new".to_owned(),
         };
-        let line =
-            format!("{:<24}{:>16}{:>16}{change:>11}", figure.title, text(difference.a), text(difference.b));
-        let line = match (difference.exceeds, difference.worse) {
-            (true, true) => style.confidence(0.0, &format!("{line}  worse")),
-            (true, false) => style.warn(&line),
-            (false, _) => line,
+        let cells = [figure.title.to_owned(), text(difference.a), text(difference.b), change];
+        lines.push((cells, Some(difference)));
+    }
+    let widest = |column: usize| lines.iter().map(|(cells, _)| width(&cells[column])).max().unwrap_or(0);
+    let widths: [usize; 4] = std::array::from_fn(widest);
+    let needed = widths.iter().sum::<usize>() + WORSE.len();
+    let gap = columns.map_or(3, |columns| (columns.saturating_sub(needed) / 3).clamp(1, 3));
+    for (cells, difference) in &lines {
+        let mut line = format!("{}{}", cells[0], " ".repeat(widths[0] - width(&cells[0])));
+        for (cell, wide) in cells.iter().zip(widths).skip(1) {
+            let _ = write!(line, "{}{cell}", " ".repeat(gap + wide - width(cell)));
+        }
+        let line = match difference.map(|difference| (difference.exceeds, difference.worse)) {
+            Some((true, true)) => style.confidence(0.0, &format!("{line}{WORSE}")),
+            Some((true, false)) => style.warn(&line),
+            Some((false, _)) => line,
+            None => style.dim(&line),
         };
         let _ = writeln!(out, "{line}");
     }
     let changes = findings(before, after);
     for (label, ids) in [("New findings", changes.new), ("Findings gone", changes.gone)] {
         if !ids.is_empty() {
-            let _ = writeln!(out, "{label:<24}{}", ids.join(", "));
+            out += &labelled(&format!("{label:<14}"), &ids.join(", "), columns);
         }
     }
     out

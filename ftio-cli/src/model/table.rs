@@ -150,7 +150,7 @@ pub fn ranking(ranked: &[Ranked], parameters: &[String], point: &[f64], all: boo
             continue;
         }
         let columns =
-            [metric, "predicted", "itself", "of all", "since the largest measured"].map(str::to_owned);
+            [metric, "predicted", "itself", "share", "since the largest measured"].map(str::to_owned);
         text.push('\n');
         aligned(&columns, &rows, style, &mut text);
     }

@@ -109,7 +109,7 @@ class Chart {
     this.x = v => this.left + (v - low) / (high - low) * this.across;
     this.y = v => this.bottom - (v - this.y0) / (this.y1 - this.y0) * (this.bottom - this.top);
     this.axes();
-    c.save(); c.beginPath(); c.rect(this.left, this.top - 6, this.across, this.bottom - this.top + 6); c.clip(); this.curves(); c.restore();
+    c.save(); c.beginPath(); c.rect(this.left, this.top, this.across, this.bottom - this.top); c.clip(); this.curves(); c.restore();
     if (this.pointer !== null && this.pointer !== undefined && this.pointer >= this.left) {
       c.strokeStyle = colour("soft"); c.lineWidth = 0.7; c.beginPath(); c.moveTo(this.pointer, this.top); c.lineTo(this.pointer, this.bottom); c.stroke();
       if (this.grip && !this.grip.move) this.band(this.grip.x, this.pointer, "sampled", 0.15);

@@ -44,6 +44,11 @@ function bandwidth(parent, data, view) {
         for (let p = 0; p <= this.across; p += 0.5) c.lineTo(this.left + p, this.y(Math.max(0, wave(view.low + p / this.across * (view.high - view.low)))));
         c.stroke();
       }
+      const highest = data.exact && this.shows("exact") ? most(data.exact, view.low, view.high) : 0;
+      if (highest > this.y1) {
+        c.fillStyle = colour("soft"); c.textAlign = "right"; c.textBaseline = "top";
+        c.fillText(`exact goes up to ${si(highest, data.unit)}`, this.left + this.across - 4, this.top + 2);
+      }
     },
     describe(t) {
       const lines = [`time      ${seconds(t)}`];

@@ -5,7 +5,7 @@ use crate::canvas::axis::{Axis, Quantity};
 use crate::canvas::curve::Curve;
 use crate::canvas::frame::{Frame, Look, shortened};
 use crate::canvas::sheet::{Anchor, Ink, Rectangle, Shape, Sheet};
-use crate::terminal::units::si;
+use crate::terminal::units::{number, si};
 
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 20.0;
@@ -101,6 +101,13 @@ fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
     let frame = Frame { place, x: times(picture), y: Axis::linear(0.0, 1.05 * top.max(1e-9)) };
     let value = Quantity { name: "value", unit: "" };
     frame.axes(TIME, if picture.unit.is_empty() { value } else { BANDWIDTH }, sheet);
+    // What is cut off at the top says how high it is.
+    let highest = picture.exact.as_ref().map_or(0.0, Curve::highest);
+    let exact_name = match highest > frame.y.high {
+        true if picture.unit.is_empty() => format!("exact, up to {}", number(highest)),
+        true => format!("exact, up to {}", si(highest, picture.unit)),
+        false => "exact".to_owned(),
+    };
     let mut legend = Vec::new();
     frame.clipped(sheet, |sheet| {
         phases(picture, &frame, sheet);
@@ -115,7 +122,7 @@ fn signal(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
         if let Some(exact) = &picture.exact {
             frame.filled(exact, Ink::Exact, 0.3, sheet);
             sheet.line(frame.steps(exact), Ink::Exact, 0.6);
-            legend.push((Ink::Exact, "exact", Look::Area));
+            legend.push((Ink::Exact, exact_name.as_str(), Look::Area));
         }
         sheet.line(frame.steps(&picture.sampled), Ink::Sampled, 1.1);
         legend.push((Ink::Sampled, "sampled", Look::Line));

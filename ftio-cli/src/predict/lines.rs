@@ -1,6 +1,7 @@
 //! Predictions as lines: for people, and as JSON.
 
 use super::sink::Sink;
+use crate::terminal::clock::time_of_day;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, percent, seconds};
@@ -65,7 +66,9 @@ pub fn line(prediction: &Prediction, named: bool, style: Style) -> String {
         None => parts.push(style.warn("no period")),
     }
     if let Some(next) = prediction.next_phase {
-        let text = format!("{} to {}, {}", seconds(next.start), seconds(next.end), bytes(next.bytes as f64));
+        let clock = next.start_time.map(|time| format!(" ({})", time_of_day(time))).unwrap_or_default();
+        let (start, end) = (seconds(next.start), seconds(next.end));
+        let text = format!("{start} to {end}{clock}, {}", bytes(next.bytes as f64));
         let sure = if next.provisional { "perhaps " } else { "" };
         parts.push(format!("next phase {sure}{text}"));
     }

@@ -8,7 +8,7 @@ mod text;
 use crate::exit::{Exit, wrong_usage};
 use crate::output;
 use crate::study::args::StudyArgs;
-use crate::study::{Study, studies};
+use crate::study::{PhaseRow, Study, studies};
 use crate::terminal::text::{Severity, complain, warn_once};
 use clap::{ValueEnum, ValueHint};
 use ftio_core::detect::detection::Detection;
@@ -94,6 +94,8 @@ struct Record<'a> {
     detection: Option<&'a Detection>,
     #[serde(skip_serializing_if = "Option::is_none")]
     no_period: Option<&'a str>,
+    /// The phases of `detection`, with what the ranks do in each.
+    phases: &'a [PhaseRow],
     findings: &'a [Finding],
 }
 
@@ -151,6 +153,7 @@ fn json(studies: &[Study]) -> anyhow::Result<String> {
             usage: &study.usage,
             detection: study.analysis.as_ref().ok().map(|analysis| &analysis.detection),
             no_period: study.analysis.as_ref().err().map(String::as_str),
+            phases: &study.phases,
             findings: &study.findings,
         };
         out += &serde_json::to_string(&record)?;

@@ -1,24 +1,24 @@
 //! Everything that is known about one job: how it uses its files, what its input holds, its period, findings.
 
 pub mod args;
+mod phases;
 
 use crate::inputs::{self, InputArgs};
+use crate::terminal::progress::Progress;
 use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::inspect::summarize;
 use ftio_core::inspect::summary::Summary;
 use ftio_core::inspect::usage::{LayerUsage, Usage, usage};
-use ftio_core::source::{Kind, OpenOptions, Opened, SourceError};
+use ftio_core::source::{Input, Kind, OpenOptions, Opened, SourceError};
 use io_advice::{Finding, Job, Thresholds, advise};
+pub use phases::PhaseRow;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What messages call it.
 const STDIN: &str = "standard input";
-
-/// Columns in which the starts of ranks are looked for.
-const COLUMNS: usize = 2048;
 
 /// One job.
 #[derive(Debug)]
@@ -28,19 +28,15 @@ pub struct Study {
     pub summary: Summary,
     /// The period and what led to it; or why there is none to be looked for.
     pub analysis: Result<Analysis, String>,
-    /// Seconds between the first and the last rank to begin each phase.
-    pub spread: Vec<f64>,
+    /// The phases, with what the ranks do in each.
+    pub phases: Vec<PhaseRow>,
     pub findings: Vec<Finding>,
 }
 
 impl Study {
-    /// The layer whose times are what the program waits for. A Darshan log has what MPI-IO does below as
-    /// POSIX again: the longer of the two has all of it.
+    /// The layer whose times are what the program waits for.
     pub fn cost_layer(&self) -> Option<&LayerUsage> {
-        let chosen = self.usage.layers.get(self.usage.layer.as_deref()?)?;
-        let time = |layer: &LayerUsage| layer.read.time + layer.write.time + layer.meta.time;
-        let above = self.usage.layers.get("mpiio").filter(|_| self.summary.modules.is_some());
-        Some(above.filter(|above| time(above) > time(chosen)).unwrap_or(chosen))
+        self.usage.cost_layer(self.summary.modules.is_some())
     }
 }
 
@@ -60,20 +56,41 @@ pub fn studies(
     question: &Question,
     mut take: impl FnMut(Result<Study, String>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let reading = input.options()?;
-    for path in paths {
-        // An input is read three times: what can be read only once is kept in a file.
-        let (path, kept) = if path.as_os_str() == "-" { keep_stdin()? } else { (path.clone(), None) };
-        if input.merge {
-            anyhow::bail!(crate::exit::wrong_usage("--merge: give one input, or several to compare them"));
-        }
-        for one in study_path(&path, &reading, question) {
-            // Not by the name of the file that it was kept in.
-            let called = |name: &str| name.replace(&*path.to_string_lossy(), STDIN);
-            take(if kept.is_some() { one.map(|one| one.called(&called)) } else { one })?;
-        }
+    if input.merge {
+        anyhow::bail!(crate::exit::wrong_usage("--merge: give one input, or several to compare them"));
     }
+    let reading = input.options()?;
+    // One file after the other: a folder may hold more of them than may be open at a time.
+    let files = inputs::expand(paths);
+    let mut progress = (files.len() > 1).then(|| Progress::new(files.len() as u64, "input"));
+    for file in files {
+        let found = match file {
+            Ok(Input::Path(path)) => study_path(&path, &reading, question),
+            // An input is read four times: what can be read only once is kept in a file.
+            Ok(Input::Stdin) => study_stdin(&reading, question)?,
+            Err(error) => vec![Err(error.to_string())],
+        };
+        progress.iter_mut().for_each(Progress::hide);
+        for one in found {
+            take(one)?;
+        }
+        progress.iter_mut().for_each(|progress| progress.add(1));
+    }
+    progress.into_iter().for_each(Progress::finish);
     Ok(())
+}
+
+fn study_stdin(reading: &OpenOptions, question: &Question) -> anyhow::Result<Vec<Result<Study, String>>> {
+    let mut file = tempfile::Builder::new().prefix("ftio-stdin-").tempfile().context("standard input")?;
+    io::copy(&mut io::stdin().lock(), &mut file).context("standard input")?;
+    // Not by the name of the file that it was kept in.
+    let called = |name: &str| name.replace(&*file.path().to_string_lossy(), STDIN);
+    let found = study_path(file.path(), reading, question);
+    let renamed = |one: Result<Study, String>| match one {
+        Ok(study) => Ok(study.called(&called)),
+        Err(problem) => Err(called(&problem)),
+    };
+    Ok(found.into_iter().map(renamed).collect())
 }
 
 impl Study {
@@ -89,26 +106,17 @@ impl Study {
     }
 }
 
-fn keep_stdin() -> anyhow::Result<(PathBuf, Option<tempfile::NamedTempFile>)> {
-    let mut file = tempfile::Builder::new().prefix("ftio-stdin-").tempfile().context("standard input")?;
-    io::copy(&mut io::stdin().lock(), &mut file).context("standard input")?;
-    Ok((file.path().to_owned(), Some(file)))
+fn study_path(path: &Path, reading: &OpenOptions, question: &Question) -> Vec<Result<Study, String>> {
+    let open = || inputs::opened(&[path.to_owned()], reading).collect::<Vec<Result<Opened, SourceError>>>();
+    let each = open().into_iter().zip(open()).zip(open()).zip(open());
+    each.map(|(((one, two), three), four)| {
+        study([one, two, three, four], question).map_err(|error| error.to_string())
+    })
+    .collect()
 }
 
-fn study_path(path: &PathBuf, reading: &OpenOptions, question: &Question) -> Vec<Result<Study, String>> {
-    let paths = std::slice::from_ref(path);
-    let open = || inputs::opened(paths, reading).collect::<Vec<Result<Opened, SourceError>>>();
-    let each = open().into_iter().zip(open()).zip(open());
-    each.map(|((one, two), three)| study(one, two, three, question).map_err(|error| error.to_string()))
-        .collect()
-}
-
-fn study(
-    for_usage: Result<Opened, SourceError>,
-    for_summary: Result<Opened, SourceError>,
-    for_period: Result<Opened, SourceError>,
-    question: &Question,
-) -> Result<Study, SourceError> {
+fn study(opened: [Result<Opened, SourceError>; 4], question: &Question) -> Result<Study, SourceError> {
+    let [for_usage, for_summary, for_period, for_phases] = opened;
     let for_usage = for_usage?;
     let _waiting = Waiting::reading(&for_usage.name);
     let usage = usage(for_usage)?;
@@ -127,7 +135,13 @@ fn study(
         let known = analysis.lanes.as_ref().is_some_and(|lanes| lanes.ranks() > 0);
         analysis.lanes = if known { analysis.lanes.take() } else { Some(heat) };
     }
-    let spread = analysis.as_ref().map(spread).unwrap_or_default();
+    let phases = match &analysis {
+        Ok(analysis) if !analysis.detection.phases.is_empty() => phases::rows(for_phases?, analysis)?,
+        _ => Vec::new(),
+    };
+    // Where it is known of no phase, ranks are not told apart.
+    let known = phases.iter().any(|phase| phase.spread.is_some());
+    let spread: Vec<f64> = phases.iter().filter(|_| known).map(|row| row.spread.unwrap_or(0.0)).collect();
     let job = Job {
         usage: &usage,
         summary: &summary,
@@ -136,29 +150,5 @@ fn study(
         mtbf: question.mtbf,
     };
     let findings = advise(&job, &question.thresholds);
-    Ok(Study { name, usage, summary, analysis, spread, findings })
-}
-
-/// Seconds between the first and the last rank (or group of ranks) to begin each phase.
-fn spread(analysis: &Analysis) -> Vec<f64> {
-    let (Some(lanes), found) = (&analysis.lanes, &analysis.detection) else { return Vec::new() };
-    let window = [found.t_start, found.t_end];
-    let step = (window[1] - window[0]) / COLUMNS as f64;
-    let rows = lanes.rows(window, COLUMNS);
-    if rows.len() < 2 || step <= 0.0 {
-        return Vec::new();
-    }
-    let column = |time: f64| (((time - window[0]) / step).max(0.0) as usize).min(COLUMNS);
-    let mut from = 0;
-    let mut spreads = Vec::with_capacity(found.phases.len());
-    for (i, phase) in found.phases.iter().enumerate() {
-        // From half-way after the phase before to half-way before the next.
-        let next = found.phases.get(i + 1).map_or(window[1], |next| 0.5 * (phase.end + next.start));
-        let to = column(next).max(from);
-        let starts = rows.iter().filter_map(|row| row[from..to].iter().position(|bytes| *bytes > 0.0));
-        let (first, last) = starts.fold((usize::MAX, 0), |(low, high), at| (low.min(at), high.max(at)));
-        spreads.push(last.saturating_sub(first.min(last)) as f64 * step);
-        from = to;
-    }
-    spreads
+    Ok(Study { name, usage, summary, analysis, phases, findings })
 }

@@ -28,6 +28,12 @@ pub fn local(time: ClockTime) -> String {
     })
 }
 
+/// `12:00:00 CET`.
+pub fn time_of_day(time: ClockTime) -> String {
+    let text = local(time);
+    text.split_once(' ').map_or(text.clone(), |(_, time)| time.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +45,6 @@ mod tests {
         assert!(words.next().is_some_and(|day| day.starts_with("2023-11-1")), "{text}");
         assert!(words.next().is_some_and(|time| time.ends_with(":20")), "{text}");
         assert!(words.next().is_some(), "{text}");
+        assert!(text.ends_with(&time_of_day(ClockTime(1_700_000_000_000_000_000))), "{text}");
     }
 }

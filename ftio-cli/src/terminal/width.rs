@@ -31,29 +31,54 @@ pub fn width(text: &str) -> usize {
     text.chars().filter(visible).count()
 }
 
-/// The text in lines of at most `columns`, broken at spaces. Words that are longer stay whole.
+/// The text in lines of at most `columns`, broken at spaces, but not between a number and its unit. Words that
+/// are longer stay whole.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     // Spaces at the beginning, and several in a row, are kept where the line is not broken.
-    let mut gap = String::new();
-    for (i, word) in text.split(' ').enumerate() {
-        if i > 0 {
-            gap.push(' ');
-        }
-        if word.is_empty() {
-            continue;
-        }
-        if !line.is_empty() && width(&line) + gap.len() + width(word) > columns {
+    for (gap, word) in words(text) {
+        if !line.is_empty() && width(&line) + gap + width(&word) > columns {
             lines.push(std::mem::take(&mut line));
-            gap.clear();
+        } else {
+            line += &" ".repeat(gap);
         }
-        line += &gap;
-        gap.clear();
-        line += word;
+        line += &word;
     }
     lines.push(line);
     lines
+}
+
+/// The words of a text, each with the number of spaces before it.
+fn words(text: &str) -> Vec<(usize, String)> {
+    let mut words: Vec<(usize, String)> = Vec::new();
+    let mut gap = 0;
+    for (i, word) in text.split(' ').enumerate() {
+        gap += usize::from(i > 0);
+        if word.is_empty() {
+            continue;
+        }
+        match words.last_mut() {
+            Some((_, number)) if gap == 1 && is_unit(word) && ends_in_digit(number) => {
+                *number += " ";
+                *number += word;
+            }
+            _ => words.push((gap, word.to_owned())),
+        }
+        gap = 0;
+    }
+    words
+}
+
+fn ends_in_digit(word: &str) -> bool {
+    word.ends_with(|c: char| c.is_ascii_digit())
+}
+
+/// Is a word a unit, perhaps with a prefix and what ends a clause?
+fn is_unit(word: &str) -> bool {
+    let unit = word.trim_end_matches([',', ';', ':', '.', ')']);
+    let bare = unit.strip_prefix(['k', 'M', 'G', 'T', 'P', 'E', 'm', 'µ', 'n']).unwrap_or(unit);
+    unit == "%" || ["s", "B", "B/s", "Hz"].contains(&bare)
 }
 
 /// `label  text`, the text wrapped behind the label; as one line where the width is not known.
@@ -80,6 +105,10 @@ mod tests {
         }
         assert_eq!(wrapped(text, usize::MAX), [text]);
         assert_eq!(wrapped("", 10), [""]);
+        assert_eq!(
+            wrapped("in 172.0 s, 204.6 MB/s together", 10),
+            ["in", "172.0 s,", "204.6 MB/s", "together"]
+        );
     }
 
     #[test]

@@ -286,6 +286,11 @@ fn a_mode_without_requests_is_not_a_failure() {
     let found = parse(&stdout(&output));
     assert_eq!((found.period, found.signal.as_str(), found.mode.as_str()), (None, "empty", "read_async"));
     assert!(found.notes[0].contains("read_async"));
+    // When the job was is known all the same, also in the compatible mode.
+    for args in [&["--json", "-m", "read_async", "t"][..], &["--json", "--compat", "-m", "read_async", "t"]] {
+        let found: serde_json::Value = serde_json::from_str(&stdout(&ftio(dir.path(), args))).unwrap();
+        assert_eq!((&found["t_start"], &found["t_end"]), (&0.0.into(), &50.0.into()), "{args:?}");
+    }
     let output = ftio(dir.path(), &["-m", "read_async", "t"]);
     assert!(stdout(&output).contains("no bytes were transferred in mode read_async"), "{}", stdout(&output));
 }

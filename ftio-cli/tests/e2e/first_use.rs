@@ -30,7 +30,15 @@ fn a_mistyped_command_is_told_apart_from_a_file() {
 fn text_fits_the_terminal() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(4, 12).write(&dir.path().join("run.msgpack"));
-    for command in [&["run.msgpack"][..], &["info", "run.msgpack"], &["advise", "run.msgpack"]] {
+    Script::bursts(2, 5).write(&dir.path().join("other.msgpack"));
+    let commands: [&[&str]; 5] = [
+        &["run.msgpack"],
+        &["info", "run.msgpack"],
+        &["advise", "run.msgpack"],
+        &["report", "--format", "text", "run.msgpack"],
+        &["diff", "run.msgpack", "other.msgpack"],
+    ];
+    for command in commands {
         for columns in [60, 80, 200] {
             let output = in_columns(dir.path(), &columns.to_string(), command);
             let text = stdout(&output);

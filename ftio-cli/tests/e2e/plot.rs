@@ -26,6 +26,23 @@ fn pictures_of_several_traces() {
     assert_eq!(exit_code(dir.path(), &["plot", "-m", "read", "a"]), Some(1));
 }
 
+/// A request far above the samples must not squeeze the rest, but it is not cut off without a word.
+#[test]
+fn what_is_cut_off_at_the_top_says_how_high_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut script = Script::bursts(2, 10);
+    script.write(&dir.path().join("even"));
+    let short = &mut script.blocks[0].1[3];
+    short.end = short.start + 1_000_000;
+    script.write(&dir.path().join("short"));
+    let drawn = |name: &str| {
+        assert_eq!(exit_code(dir.path(), &["plot", "-o", "p.svg", name]), Some(0));
+        std::fs::read_to_string(dir.path().join("p.svg")).unwrap()
+    };
+    assert!(drawn("short").contains("exact, up to 1.04"), "1 MiB in a millisecond");
+    assert!(!drawn("even").contains("up to 1"), "nothing is cut off");
+}
+
 #[test]
 fn the_page_needs_no_network_and_little_code() {
     let code = [

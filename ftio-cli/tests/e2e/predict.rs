@@ -206,7 +206,7 @@ fn text_has_one_line_per_prediction() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.starts_with("  120.0 s  period 10.0"), "{text}");
-    assert!(text.contains("next phase 124.0 s to 126."), "{text}");
+    assert!(text.contains("next phase 124.0 s to 126.") && text.contains(" s (22:15:2"), "{text}");
     assert_eq!(text.lines().count(), 1);
 }
 

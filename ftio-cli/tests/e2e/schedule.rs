@@ -335,7 +335,7 @@ fn measured_from_traces_exactly_as_simulated() {
     let output = ftio(dir.path(), &args);
     assert!(output.status.success(), "{}", stderr(&output));
     let record: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!(record["schema"], "ftio.measure/1");
+    crate::schemas::valid(&stdout(&output), "ftio.measure/1");
     let pairs = [
         ("stretch_max", expected.stretch_max),
         ("stretch_geomean", expected.stretch_geomean),

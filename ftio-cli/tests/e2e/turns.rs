@@ -91,6 +91,7 @@ impl Turns {
     fn report(&self) -> serde_json::Value {
         let output = ftio(Path::new("."), &["top", "--json", "--arbiter", &self.address]);
         assert!(output.status.success(), "{}", stderr(&output));
+        crate::schemas::valid(&stdout(&output), "ftio.arbiter/1");
         serde_json::from_str(&stdout(&output)).unwrap()
     }
 

@@ -22,10 +22,11 @@ pub use analysis::Analysis;
 pub use options::Options;
 
 use crate::amount;
-use crate::estimate::Estimate;
 use crate::estimate::kind::{SignalKind, kind_with};
 use crate::estimate::view::View;
+use crate::estimate::{Estimate, is_about_distances};
 use crate::phases::phase::Phase;
+use crate::phases::regularity::volume_variation;
 use crate::request::{Detail, Mode};
 use crate::signal::collect::Collected;
 use crate::signal::lanes::Lanes;
@@ -61,7 +62,7 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
             phases.extend(selected.clone().map(Stretch::from));
             if let Some(lanes) = &mut lanes {
                 selected.filter_map(BandwidthPiece::request).for_each(|request| {
-                    lanes.add(&Detail { request, file: None, completion: None });
+                    lanes.add(&Detail::new(request));
                 });
             }
         })?;
@@ -177,6 +178,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     if detection.signal != SignalKind::Constant {
         detection.phases =
             listed_phases(&found.sampled.fine, &finest, found.sampled.cut, &found.estimate, job.origin);
+        tell_volumes(&mut detection, &found.estimate);
     }
     detection.start_time = job.origin.map(ClockTime);
     let mut scalogram = None;
@@ -208,6 +210,25 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         marks: job.marks.clone(),
         phases: estimate.phases.iter().map(in_job_time).collect(),
         signal,
+    }
+}
+
+/// How much the volumes of the listed phases vary. The estimator has judged by volumes that are less exact.
+fn tell_volumes(detection: &mut Detection, estimate: &Estimate) {
+    let volumes: Vec<f64> = detection.phases.iter().map(|phase| phase.bytes as f64).collect();
+    let Some(evidence) = detection.evidence.as_mut().filter(|evidence| evidence.phases == volumes.len())
+    else {
+        return;
+    };
+    if volumes.len() < 2 {
+        return;
+    }
+    let variation = volume_variation(volumes);
+    evidence.volume_variation = Some(variation);
+    let text = format!("their volumes vary by {:.1} %", 100.0 * variation);
+    // Behind what is said of the distances of these phases.
+    if let Some(place) = estimate.reasons.iter().position(|reason| is_about_distances(reason)) {
+        detection.reasons.insert(place + 1, text);
     }
 }
 

@@ -135,23 +135,28 @@ fn refused(best: &Candidate, evidence: Evidence) -> Estimate {
         100.0 * best.probability,
         100.0 * evidence.no_period.unwrap_or(0.0)
     )];
-    reasons.push(varies(one, &evidence));
+    reasons.push(varies(one));
     Estimate { evidence, reasons, ..Estimate::default() }
 }
 
-fn varies(one: &Hypothesis, evidence: &Evidence) -> String {
-    let volumes = 100.0 * evidence.volume_variation.unwrap_or(0.0);
+/// What a reason says that [`varies`] gives for phases.
+const WHOSE_DISTANCES: &str = "phases, whose distances";
+
+/// Is a reason about the distances of phases?
+pub(crate) fn is_about_distances(reason: &str) -> bool {
+    reason.contains(WHOSE_DISTANCES)
+}
+
+/// How phases recur. How much their volumes vary is said of the phases as they are listed.
+fn varies(one: &Hypothesis) -> String {
     let distances = 100.0 * one.sigma;
     match one.form {
         Form::Line => "one frequency holds much of the signal's variance".into(),
         Form::Drift => {
             let [first, last] = one.ends.unwrap_or([one.period; 2]);
-            format!("{} phases, whose distances go from {first:.3} s to {last:.3} s", one.members.len())
+            format!("{} {WHOSE_DISTANCES} go from {first:.3} s to {last:.3} s", one.members.len())
         }
-        _ => format!(
-            "{} phases, whose distances vary by {distances:.1} % and volumes by {volumes:.1} %",
-            one.members.len()
-        ),
+        _ => format!("{} {WHOSE_DISTANCES} vary by {distances:.1} %", one.members.len()),
     }
 }
 
@@ -161,7 +166,7 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
     let phases = if one.form == Form::Line { Vec::new() } else { view.members(one) };
     let mut evidence = evidence.with_repetition(&view.signal, best.best.correlation, period);
     evidence.method = Some(method);
-    let mut reasons = vec![varies(one, &evidence)];
+    let mut reasons = vec![varies(one)];
     if one.form == Form::Comb {
         reasons.extend(gaps(view, one));
     }

@@ -85,8 +85,8 @@ fn job_info(log: &Log) -> JobInfo {
     JobInfo {
         id: job.job_id.to_string(),
         executable: job.command.clone(),
-        mpi: String::new(),
-        tmio: String::new(),
+        mpi: None,
+        tmio: None,
         start,
         start_time: clock(start),
         user: Some(job.uid.to_string()),

@@ -4,6 +4,7 @@ mod class_tally;
 pub mod darshan;
 pub mod module;
 pub mod overlap;
+pub mod participation;
 pub mod profile;
 pub mod summary;
 pub mod tally;
@@ -39,8 +40,8 @@ fn profile_of_counters(profile: ProxyProfile) -> Result<Summary, SourceError> {
     summary.job = Some(JobInfo {
         id: profile.job,
         executable: profile.command,
-        mpi: String::new(),
-        tmio: String::new(),
+        mpi: None,
+        tmio: None,
         start: profile.start,
         start_time: clock(profile.start),
         user: None,

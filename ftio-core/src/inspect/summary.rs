@@ -219,10 +219,10 @@ pub struct JobInfo {
     pub id: String,
     /// Path of the program.
     pub executable: String,
-    /// What the MPI library says about itself.
-    pub mpi: String,
-    /// Version of the tracer.
-    pub tmio: String,
+    /// What the MPI library says about itself; `None` without MPI, or where the input does not tell.
+    pub mpi: Option<String>,
+    /// Version of the tracer; `None` for what another tool has recorded.
+    pub tmio: Option<String>,
     /// Wall-clock time at job time 0, in seconds since 1970.
     pub start: f64,
     /// The same as a date and time of day; `None` where it is not known.
@@ -236,11 +236,8 @@ pub struct JobInfo {
 impl JobInfo {
     /// What recorded the input.
     pub fn tracer(&self) -> String {
-        match &self.recorder {
-            Some(recorder) => recorder.clone(),
-            None if self.tmio.is_empty() => String::new(),
-            None => format!("tmio {}", self.tmio),
-        }
+        let ours = || self.tmio.as_ref().map(|version| format!("tmio {version}"));
+        self.recorder.clone().or_else(ours).unwrap_or_default()
     }
 }
 

@@ -271,8 +271,8 @@ impl Tally {
             job: outcome.header.map(|header| JobInfo {
                 id: header.job,
                 executable: header.executable,
-                mpi: header.mpi,
-                tmio: header.tmio,
+                mpi: Some(header.mpi).filter(|text| !text.is_empty()),
+                tmio: Some(header.tmio).filter(|text| !text.is_empty()),
                 start: seconds(header.start),
                 start_time: clock(seconds(header.start)),
                 user: self.ranks.values().find_map(|rank| rank.user).map(|user| user.to_string()),

@@ -26,11 +26,17 @@ impl Waiting {
             return;
         }
         self.lost += length(op.start, times.issued);
-        let (from, to) = (times.deadline, op.end);
-        let last = self.last.entry((rank, op.thread)).or_insert((from, from));
+        self.wait(rank, op.thread, (times.deadline, op.end));
+    }
+
+    /// Take in a wait of a thread; what of it is new, in nanoseconds.
+    pub fn wait(&mut self, rank: u32, thread: u16, (from, to): (i64, i64)) -> i128 {
+        let last = self.last.entry((rank, thread)).or_insert((from, from));
         let shared = length(from.max(last.0), to.min(last.1));
-        self.lost += length(from, to) - shared;
+        let new = length(from, to) - shared;
+        self.lost += new;
         *last = if shared > 0 { (from.min(last.0), to.max(last.1)) } else { (from, to) };
+        new
     }
 
     /// Nanoseconds lost in all.

@@ -27,8 +27,8 @@ impl Regularity {
         if count < 2 || period <= 0.0 {
             return None;
         }
-        let volumes = volumes(phases);
-        Some(Regularity { count, period, distances: variation(&distances), volumes: variation(&volumes) })
+        let volumes = volume_variation(phases.iter().map(|phase| phase.volume).collect());
+        Some(Regularity { count, period, distances: variation(&distances), volumes })
     }
 
     /// The same, distances having been known to `exactness` seconds.
@@ -57,12 +57,12 @@ pub fn without_error(spread: f64, error: f64) -> f64 {
     (spread * spread - error * error).max(0.25 * error * error).sqrt().min(spread)
 }
 
-/// The volumes that should be alike: of few phases all, else without the first, which is often longer, and
-/// the last, which may be cut off. But what is several times as large as the others is several phases.
-fn volumes(phases: &[Phase]) -> Vec<f64> {
-    let mut volumes: Vec<f64> = phases.iter().map(|phase| phase.volume).collect();
+/// Coefficient of variation of the volumes of phases that should be alike: of few phases all, else without
+/// the first, which is often longer, and the last, which may be cut off. But what is several times as large
+/// as the others is several phases.
+pub fn volume_variation(mut volumes: Vec<f64>) -> f64 {
     if volumes.len() < 5 {
-        return volumes;
+        return variation(&volumes);
     }
     let mut sorted = volumes.clone();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -73,7 +73,7 @@ fn volumes(phases: &[Phase]) -> Vec<f64> {
     if volumes[0] <= LONGEST_FIRST * median {
         volumes.remove(0);
     }
-    volumes
+    variation(&volumes)
 }
 
 /// The coefficient of variation that 3 % of `count` exponential distances fall below.

@@ -36,7 +36,8 @@ impl Request {
     }
 }
 
-/// A request with its file and completion, as far as the trace knows them.
+/// A request with its file, its completion and the time that it took from its rank, as far as the trace knows
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detail {
     /// The request.
@@ -45,6 +46,32 @@ pub struct Detail {
     pub file: Option<u32>,
     /// Of a nonblocking request, when it was complete and when it had to be.
     pub completion: Option<Completion>,
+    /// How long its rank could do nothing else.
+    pub held: Option<Held>,
+}
+
+impl Detail {
+    /// A request of which nothing else is known. A blocking one holds its rank from start to end.
+    pub fn new(request: Request) -> Self {
+        let is_blocking = matches!(request.class, Class::WriteSync | Class::ReadSync);
+        let held = is_blocking.then(|| Held {
+            calls: request.end.saturating_sub(request.start).max(0),
+            wait: None,
+            thread: 0,
+        });
+        Detail { request, file: None, completion: None, held }
+    }
+}
+
+/// How long a rank could do nothing else because of a request, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// In a blocking call, or in the calls that issue and test a nonblocking request.
+    pub calls: i64,
+    /// From when to when it was waited for. One wait may complete several requests.
+    pub wait: Option<(i64, i64)>,
+    /// Which thread of the rank waited.
+    pub thread: u16,
 }
 
 /// The two ends of a nonblocking request, in nanoseconds of job time.

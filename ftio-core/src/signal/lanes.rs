@@ -156,7 +156,7 @@ mod tests {
 
     fn of_rank(rank: u32, start: i64, end: i64, bytes: u64) -> Detail {
         let request = Request { rank: Some(rank), ..Request::new(start, end, bytes, Class::WriteSync) };
-        Detail { request, file: None, completion: None }
+        Detail::new(request)
     }
 
     #[test]
@@ -180,7 +180,8 @@ mod tests {
     fn nonblocking_requests_have_two_ends() {
         let mut lanes = Lanes::new((None, None));
         let request = Request::new(0, 40, 40, Class::WriteAsync);
-        lanes.add(&Detail { request, file: None, completion: Some(Completion { done: 40, deadline: 20 }) });
+        let completion = Some(Completion { done: 40, deadline: 20 });
+        lanes.add(&Detail { completion, ..Detail::new(request) });
         let found = lanes.nonblocking([0.0, 40e-9], 4).unwrap();
         assert_eq!((found.required, found.actual), (vec![20.0, 20.0, 0.0, 0.0], vec![10.0; 4]));
         assert_eq!(Lanes::new((None, None)).nonblocking([0.0, 1.0], 4), None);

@@ -24,10 +24,10 @@ const BLOCK: usize = 4096;
 /// # Errors
 ///
 /// The input cannot be read, or is a sampled quantity and not requests.
-pub fn as_trace(opened: Opened) -> Result<(Trace, Vec<String>), SourceError> {
+pub fn as_trace(opened: Opened) -> Result<(Trace, Told), SourceError> {
     let name = opened.name.clone();
     if let Kind::Ours(trace) = opened.kind {
-        return Ok((trace.into_trace(), Vec::new()));
+        return Ok((trace.into_trace(), Told::default()));
     }
     let mut encoder = Encoder::default();
     let job = opened.into_source()?.read_detailed(Span::Actual, &mut |batch| {
@@ -41,13 +41,21 @@ pub fn as_trace(opened: Opened) -> Result<(Trace, Vec<String>), SourceError> {
     if job.per_unit.is_some() {
         return Err(SourceError::SampledPart { name });
     }
-    let mut notes = job.warnings.clone();
-    notes.extend(job.notes.iter().cloned());
+    let mut notes = job.notes.clone();
     if encoder.deadline_guessed {
         notes.push(format!("{name}: deadlines of nonblocking requests are not known; their ends are used"));
     }
     let trace = encoder.finish(&name, &job)?;
-    Ok((trace, notes))
+    Ok((trace, Told { warnings: job.warnings, notes }))
+}
+
+/// What somebody should know about an input that became a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// What could not be used.
+    pub warnings: Vec<String>,
+    /// What else is good to know.
+    pub notes: Vec<String>,
 }
 
 #[derive(Default)]

@@ -55,6 +55,13 @@ impl DarshanLog {
     /// What each rank did when, from the heatmap of the layer that is read: its records are of ranks. `None`
     /// if there is none.
     pub fn heat(&self) -> Option<Lanes> {
+        let mut lanes = Lanes::new((None, None));
+        self.heat_of_ranks(&mut |request| lanes.add(&Detail::new(request)));
+        (lanes.ranks() > 0).then_some(lanes)
+    }
+
+    /// The bins of the heatmap that hold bytes, as requests of ranks; their width in nanoseconds.
+    pub fn heat_of_ranks(&self, visit: &mut dyn FnMut(Request)) -> Option<i64> {
         let mut moved: BTreeMap<Layer, u64> = BTreeMap::new();
         let records: Vec<HeatmapRecord> = self.log.heatmaps().map_while(Result::ok).collect();
         let bytes = |record: &HeatmapRecord| {
@@ -68,9 +75,10 @@ impl DarshanLog {
         }
         let layer =
             self.layer.or_else(|| moved.iter().max_by_key(|(_, bytes)| **bytes).map(|(layer, _)| *layer))?;
-        let mut lanes = Lanes::new((None, None));
+        let mut width = None;
         for record in records.iter().filter(|record| record.layer().map(Layer::from) == Some(layer)) {
             let Ok(rank) = u32::try_from(record.rank) else { continue };
+            width = Some(nanoseconds(record.bin_width));
             let written = record.write_bins.iter().map(|bytes| (bytes, Class::WriteSync));
             let read = record.read_bins.iter().map(|bytes| (bytes, Class::ReadSync));
             let both = written.enumerate().chain(read.enumerate());
@@ -80,10 +88,10 @@ impl DarshanLog {
                     rank: Some(rank),
                     ..Request::new(at(bin), at(bin + 1), u64::try_from(*bytes).unwrap_or(0), class)
                 };
-                lanes.add(&Detail { request, file: None, completion: None });
+                visit(request);
             }
         }
-        (lanes.ranks() > 0).then_some(lanes)
+        width
     }
 
     /// The layer to sum up, and whether there are single requests of it. It is the one that an analysis takes

@@ -77,7 +77,7 @@ pub trait Source {
         let mut details = Vec::new();
         self.read(span, &mut |requests| {
             details.clear();
-            details.extend(requests.iter().map(|&request| Detail { request, file: None, completion: None }));
+            details.extend(requests.iter().copied().map(Detail::new));
             visit(Batch { requests: &details, files: &[] });
         })
     }

@@ -67,7 +67,7 @@ pub mod units;
 pub mod value;
 
 pub use crate::request::Span;
-pub use as_trace::as_trace;
+pub use as_trace::{Told, as_trace};
 pub use bandwidth_piece::BandwidthPiece;
 pub use content::Input;
 pub use error::SourceError;

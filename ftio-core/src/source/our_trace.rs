@@ -6,12 +6,13 @@ use super::error::SourceError;
 use super::job::{Job, Marked, Source, distinct};
 use super::layers::LayerBytes;
 use crate::request::layer::Layer;
-use crate::request::{Batch, Completion, Detail, Request, Span};
+use crate::request::{Batch, Completion, Detail, Held, Request, Span};
 use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
+use tmio_trace::block::merge::Merged;
 use tmio_trace::reader::{Operations, parts_path};
-use tmio_trace::{Event, Mark, Operation, Outcome, Trace, TraceLayer, parts};
+use tmio_trace::{Event, Flags, Mark, Operation, Outcome, Trace, TraceLayer, parts};
 
 /// Operations at a time: as many as fit the first cache of a processor.
 const PIECE: usize = 256;
@@ -183,19 +184,32 @@ impl Source for TmioTrace {
         let (layer, mut batch) = (self.layer, Vec::new());
         self.read_blocks(|block| {
             batch.clear();
-            batch.extend(block.operations.iter().filter(|op| is_of(layer, op)).filter_map(|op| {
+            let taken = block.operations.iter().enumerate().filter(|(_, op)| is_of(layer, op));
+            batch.extend(taken.filter_map(|(index, op)| {
                 Some(Detail {
                     request: request(op, block.rank, span)?,
                     file: Some(op.file),
                     completion: op
                         .nonblocking
                         .map(|times| Completion { done: op.end, deadline: times.deadline }),
+                    held: Some(held(op, block.merged_at(index))),
                 })
             }));
             visit(Batch { requests: &batch, files: block.files });
             batch.iter().map(|detail| detail.request.bytes).fold(0, u64::saturating_add)
         })
     }
+}
+
+/// How long an operation, or several that were merged to one record, held the rank up.
+fn held(op: &Operation, merged: Merged) -> Held {
+    let (calls, wait) = match op.nonblocking {
+        None => (merged.time, None),
+        // The tracer has divided the time in tests among the operations tested.
+        Some(times) if op.flags.contains(Flags::TESTED) => (times.test_time, None),
+        Some(times) => (times.issued.saturating_sub(op.start), Some((times.deadline, op.end))),
+    };
+    Held { calls: calls.max(0), wait, thread: op.thread }
 }
 
 impl TmioTrace {

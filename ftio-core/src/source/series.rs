@@ -72,7 +72,11 @@ impl Feed for Sampled {
         samples.retain(|&(time, value)| {
             let usable = time.is_finite() && value.is_finite();
             if !usable {
-                intake.leave_out(|| format!("expected a time and a value, found {time} and {value}"));
+                let told =
+                    |number: f64| if number.is_nan() { "no number".into() } else { number.to_string() };
+                intake.leave_out(|| {
+                    format!("expected a time and a value, found {} and {}", told(time), told(value))
+                });
             }
             usable
         });

@@ -5,7 +5,7 @@ use super::bandwidth_piece::BandwidthPiece;
 use super::date::iso_8601;
 use super::error::SourceError;
 use super::job::{Job, Source};
-use crate::request::{Batch, Completion, Detail, Request, Span};
+use crate::request::{Batch, Completion, Detail, Held, Request, Span};
 use crate::time::{SECOND, nanoseconds, seconds};
 
 /// Times beyond this (March 1973) count from 1970, not from the begin of a job.
@@ -71,6 +71,11 @@ impl Source for SinceFirst {
                 completion: detail.completion.map(|of| Completion {
                     done: of.done.saturating_sub(origin),
                     deadline: of.deadline.saturating_sub(origin),
+                }),
+                held: detail.held.map(|held| Held {
+                    wait:
+                        held.wait.map(|(from, to)| (from.saturating_sub(origin), to.saturating_sub(origin))),
+                    ..held
                 }),
                 ..*detail
             }));

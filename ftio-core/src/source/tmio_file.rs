@@ -161,7 +161,7 @@ fn nonblocking(digest: &Digest, class: Class, span: Span) -> Vec<Detail> {
         if let (Span::Required, Some(deadline)) = (span, deadline) {
             request.end = deadline;
         }
-        Some(Detail { request, file: None, completion })
+        Some(Detail { completion, ..Detail::new(request) })
     };
     pieces.enumerate().filter_map(detail).collect()
 }

@@ -16,7 +16,7 @@ pub fn could_be_nonblocking(job: &Job<'_>, _: &Thresholds) -> Option<Found> {
     if mpiio.nonblocking_reads + mpiio.nonblocking_writes > 0 || blocking == 0 {
         return None;
     }
-    let io_share = job.io_share();
+    let io_share = job.cost_share();
     let mut found = Found {
         // A chance, and no fault; and there may be nothing to compute meanwhile.
         severity: Some(Severity::Info),
@@ -25,7 +25,7 @@ pub fn could_be_nonblocking(job: &Job<'_>, _: &Thresholds) -> Option<Found> {
             "{} blocking calls and no nonblocking one{}",
             count(blocking),
             io_share
-                .map(|share| format!("; ranks spend {} of the run time in I/O", percent(share)))
+                .map(|share| format!("; ranks spend up to {} of the run time in I/O", percent(share)))
                 .unwrap_or_default()
         ),
         advice: "Issue the I/O and go on computing: MPI_File_iwrite_at_all (or MPI_File_iwrite_at), from a \
@@ -45,10 +45,11 @@ pub fn could_be_nonblocking(job: &Job<'_>, _: &Thresholds) -> Option<Found> {
         let enough = volume / (period * (1.0 - busy));
         found.title = format!("nonblocking I/O at {} would hide every phase", rate(enough));
         found.evidence = format!(
-            "every {}, {} of the time: {} a phase; nonblocking writes of {} at {} would hide all of it ({})",
+            "every {}, {} of the time: {} a phase; nonblocking {} of {} at {} would hide all of it ({})",
             seconds(period),
             percent(busy),
             bytes(volume),
+            if detection.mode.name().starts_with("read") { "reads" } else { "writes" },
             bytes(volume),
             rate(enough),
             found.evidence

@@ -63,7 +63,7 @@ fn spread(study: &Study) -> String {
     let mut times: Vec<f64> = study.usage.by_rank.iter().map(RankUsage::time).collect();
     times.sort_by(f64::total_cmp);
     let (Some(least), Some(most)) = (times.first(), times.last()) else { return String::new() };
-    let median = times[times.len() / 2];
+    let median = times[(times.len() - 1) / 2];
     format!(
         "<p>Ranks spend from {} to {} in I/O; half of them at most {}.</p>",
         seconds(*least),

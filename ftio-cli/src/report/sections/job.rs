@@ -18,7 +18,7 @@ pub fn job(study: &Study) -> String {
         told("Command", &job.executable);
         told("Job id", &job.id);
         told("User", job.user.as_deref().unwrap_or_default());
-        told("MPI", &job.mpi);
+        told("MPI", job.mpi.as_deref().unwrap_or_default());
         told("Tracer", &job.tracer());
         if job.start > 0.0 {
             rows.push(("Start", time(job.start)));

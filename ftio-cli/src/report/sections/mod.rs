@@ -87,6 +87,14 @@ fn number(value: f64, text: &str) -> String {
     format!("<td class=\"n\" data-v=\"{value}\">{}</td>", escaped(text))
 }
 
+/// The same of one that may not be known; that sorts below all others.
+fn perhaps(value: Option<f64>, text: impl Fn(f64) -> String) -> String {
+    match value {
+        Some(value) => number(value, &text(value)),
+        None => "<td class=\"n\" data-v=\"-1\">–</td>".into(),
+    }
+}
+
 /// A table whose headings sort it. Headings that begin with `#` are of numbers.
 fn sortable(headings: &[&str], rows: &str) -> String {
     let heading = |name: &&str| match name.strip_prefix('#') {

@@ -2,9 +2,10 @@
 
 use super::findings::sentence;
 use super::job::time;
-use super::{gap, number, pairs, sortable};
+use super::{gap, number, pairs, perhaps, sortable};
 use crate::canvas::escaped;
-use crate::study::Study;
+use crate::detect::report::Units;
+use crate::study::{PhaseRow, Study};
 use crate::terminal::units::{bytes, percent, seconds, si};
 use ftio_core::inspect::summary::AsyncSummary;
 use ftio_core::source::Marked;
@@ -62,39 +63,64 @@ pub fn phases(study: &Study) -> String {
     let Ok(analysis) = &study.analysis else {
         return gap("Phases need to know when the I/O took place; see above.");
     };
-    let phases = &analysis.detection.phases;
+    let phases = &study.phases;
     if phases.is_empty() {
         return gap("No phases stand out: the I/O goes on all the time, or there is none.");
     }
-    // Columns of which nothing is known are left out.
-    let (clocks, spreads) = (phases.iter().any(|phase| phase.start_time.is_some()), !study.spread.is_empty());
-    let row = |(i, phase): (usize, &ftio_core::detect::listed_phases::ListedPhase)| {
+    let units = Units::of(analysis);
+    // A moment and a spread are left out where they are known of no phase.
+    let clocks = phases.iter().any(|phase| phase.start_time.is_some());
+    let spreads = phases.iter().any(|phase| phase.spread.is_some());
+    let row = |(i, phase): (usize, &PhaseRow)| {
         let clock = phase.start_time.map(|start| time(start.timestamp())).unwrap_or_default();
-        let clock = if clocks { format!("<td>{clock}</td>") } else { String::new() };
-        let spread = study.spread.get(i).map_or("<td class=\"n\"></td>".into(), |s| number(*s, &seconds(*s)));
-        let bandwidth = phase.bandwidth().unwrap_or(0.0);
         [
             "<tr>".to_owned(),
             number(i as f64 + 1.0, &(i + 1).to_string()),
             number(phase.start, &seconds(phase.start)),
-            clock,
-            number(phase.end - phase.start, &seconds(phase.end - phase.start)),
-            number(phase.bytes as f64, &bytes(phase.bytes as f64)),
-            number(bandwidth, &si(bandwidth, "B/s")),
-            if spreads { spread } else { String::new() },
+            number(phase.end, &seconds(phase.end)),
+            if clocks { format!("<td>{clock}</td>") } else { String::new() },
+            number(phase.bytes as f64, &units.volume(phase.bytes as f64)),
+            perhaps(phase.bandwidth, |bandwidth| units.rate(bandwidth)),
+            perhaps(phase.ranks.map(f64::from), |ranks| ranks.to_string()),
+            perhaps(phase.lost_time, seconds),
+            if spreads { perhaps(phase.spread, seconds) } else { String::new() },
             "</tr>".to_owned(),
         ]
         .concat()
     };
     let rows: String = phases.iter().enumerate().take(MAX_PHASES).map(row).collect();
-    let mut headings = vec!["#Phase", "#Start"];
+    let mut headings = vec!["#Phase", "#Start", "#End"];
     headings.extend(clocks.then_some("Time of day"));
-    headings.extend(["#Length", "#Bytes", "#Bandwidth"]);
+    headings.extend(["#Bytes", "#Bandwidth", "#Ranks", "#Lost time"]);
     headings.extend(spreads.then_some("#Ranks begin within"));
+    let mut notes = phase_notes(study);
     let more = phases.len().saturating_sub(MAX_PHASES);
-    let note =
-        if more > 0 { gap(&format!("and {more} more: ftio --csv=phases lists all")) } else { String::new() };
-    sortable(&headings, &rows) + &note
+    if more > 0 {
+        notes += &gap(&format!("and {more} more: ftio --csv=phases lists all"));
+    }
+    sortable(&headings, &rows) + &notes
+}
+
+/// What the columns mean, and why some are empty.
+fn phase_notes(study: &Study) -> String {
+    let phases = &study.phases;
+    let mut out = String::from(
+        "<p>Bandwidth is the bytes of a phase over the time from its start to its end: single samples above, \
+            which are means over equal bins, may be lower or higher.",
+    );
+    if phases.iter().any(|phase| phase.lost_time.is_some()) {
+        out += " Lost time is the time in which ranks could do nothing else, added up over all ranks: in \
+            blocking calls, and in calls that issue, test and wait for nonblocking ones.";
+    }
+    out += "</p>";
+    if phases.iter().all(|phase| phase.ranks.is_none()) {
+        out += &gap("This input does not tell which rank made which request.");
+    } else if phases.iter().all(|phase| phase.lost_time.is_none()) {
+        out += &gap(
+            "How much time the ranks lost is not known: it takes a trace of tmio or a Darshan log with DXT.",
+        );
+    }
+    out
 }
 
 pub fn nonblocking(study: &Study) -> String {
@@ -118,8 +144,16 @@ pub fn nonblocking(study: &Study) -> String {
         )
     };
     let rows: String = classes.iter().filter(|(_, class)| class.class.ops > 0).map(row).collect();
-    let headings =
-        ["", "#Operations", "#Bytes", "#Required", "#Actual", "#Lost", "#Hidden", "#Would hide all"];
+    let headings = [
+        "",
+        "#Operations",
+        "#Bytes",
+        "#Required per rank",
+        "#Actual per rank",
+        "#Lost",
+        "#Hidden",
+        "#Would hide all, together",
+    ];
     let drawn = study.analysis.as_ref().is_ok_and(|analysis| {
         let window = [analysis.detection.t_start, analysis.detection.t_end];
         analysis.lanes.as_ref().is_some_and(|lanes| lanes.nonblocking(window, 1).is_some())

@@ -43,7 +43,7 @@ use crate::spectral::autocorrelation::Autocorrelation;
 use crate::spectral::harmonics::{Candidates, HarmonicRule};
 use crate::spectral::outlier::ZScore;
 use crate::spectral::spectrum::{Spectrum, TopFrequency, Wave};
-use crate::time::{PER_SECOND, nanoseconds};
+use crate::time::{PER_SECOND, nanoseconds, seconds};
 
 /// Sampling frequency if none is asked for.
 const SAMPLING_FREQUENCY: f64 = 10.0;
@@ -163,14 +163,21 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
     let period = frequency.map(|f| 1.0 / f);
     let (signal_kind, reasons) = kind(&signal, &spectrum, &contributions, &candidates);
     let z = ZScore { as_published: !options.paper, ..ZScore::default() }.scores(&contributions);
+    // Without samples it is still known when the job was.
+    let (t_start, t_end) = if n > 0 {
+        (sampled.start, sampled.end)
+    } else {
+        let start = options.from.or(job.start.map(seconds)).unwrap_or(0.0);
+        (start, options.to.or(job.end.map(seconds)).unwrap_or(start))
+    };
     let detection = Detection {
         schema: SCHEMA,
         source: name.to_owned(),
         mode,
         ranks: job.ranks,
         total_bytes: sampled.bytes.max(0.0) as u64,
-        t_start: sampled.start,
-        t_end: sampled.end,
+        t_start,
+        t_end,
         sampling_frequency: (n > 0).then_some(sampled.frequency),
         n_samples: n,
         abstraction_error: sampled.abstraction_error,

@@ -58,18 +58,28 @@ pub(super) fn separator(row: &str) -> Option<char> {
 }
 
 /// A number; with semicolons between columns, a comma may stand for the decimal point, and points for
-/// thousands: `1.234,5`.
+/// thousands: `1.234,5`. With commas between columns, a comma in a (quoted) number is for thousands:
+/// `"1,234.5"`. `"0,125"` is neither.
 pub(super) fn number(field: &str, separator: char) -> Option<f64> {
-    field.parse().ok().or_else(|| {
-        let (whole, rest) = field.split_once(',').filter(|_| separator == ';')?;
-        let whole = if are_thousands(whole) { whole.replace('.', "") } else { whole.to_owned() };
-        format!("{whole}.{rest}").parse().ok()
+    field.parse().ok().or_else(|| match separator {
+        ';' => {
+            let (whole, rest) = field.split_once(',')?;
+            let whole = if are_thousands(whole, '.') { whole.replace('.', "") } else { whole.to_owned() };
+            format!("{whole}.{rest}").parse().ok()
+        }
+        ',' => {
+            let (whole, rest) = field.split_once('.').unwrap_or((field, "0"));
+            let first = whole.trim_start_matches(['-', '+']).chars().next()?;
+            let grouped = whole.contains(',') && first != '0' && are_thousands(whole, ',');
+            grouped.then(|| format!("{}.{rest}", whole.replace(',', "")).parse().ok())?
+        }
+        _ => None,
     })
 }
 
 /// Digits in groups of three: `1.234.567`.
-fn are_thousands(whole: &str) -> bool {
-    let mut groups = whole.trim_start_matches(['-', '+']).split('.');
+fn are_thousands(whole: &str, between: char) -> bool {
+    let mut groups = whole.trim_start_matches(['-', '+']).split(between);
     let first = groups.next().unwrap_or_default();
     (1..=3).contains(&first.len())
         && groups.all(|group| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit()))

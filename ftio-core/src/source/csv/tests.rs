@@ -65,6 +65,18 @@ fn points_for_thousands() {
 }
 
 #[test]
+fn commas_for_thousands_in_quotes() {
+    for (text, value) in [("1,000", 1e3), ("-12,345,678.25", -12_345_678.25), ("999", 999.0)] {
+        assert_eq!(columns::number(text, ','), Some(value));
+    }
+    // What may be a decimal comma is no number, rather than a wrong one.
+    for text in ["0,125", "1,5", "1,0000", ",000", "1,00a", "1234,567", "1,234,5", "-,123", "1,000.x"] {
+        assert_eq!(columns::number(text, ','), None, "{text}");
+    }
+    assert_eq!(columns::number("1,000", '\t'), None);
+}
+
+#[test]
 fn a_separator_at_the_end_makes_no_column() {
     let content = Content::from_bytes("t.csv", b"time,load,\n0,1,\n1,2,\n".to_vec()).unwrap();
     let found = open_as(content, named("csv").unwrap(), &OpenOptions::default()).unwrap();
