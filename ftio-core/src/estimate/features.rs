@@ -92,7 +92,7 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
     for (number, one) in pool.into_iter().enumerate() {
         let marked = &signs.lists[one.list];
         let phases = &marked.list.phases;
-        let count = one.members.len();
+        let count = one.belonging();
         let links = one.links.len();
         let correlation = correlations[number];
         let relative = |other: usize| periods[other] / one.period;
@@ -106,8 +106,9 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             .sum();
         let member = |values: &[f64]| -> Vec<f64> { one.members.iter().map(|&i| values[i]).collect() };
         let uneven = if count > 2 { robust_spread(&member(&marked.volumes)).min(1.5) } else { 0.0 };
-        let volume: f64 = one.members.iter().map(|&i| phases[i].volume).sum();
-        let (first, last) = (one.members[0], one.members[count - 1]);
+        let (first, last) = (one.first(), one.members[one.members.len() - 1]);
+        let cut = if one.cut_first { phases[first].volume } else { 0.0 };
+        let volume = cut + one.members.iter().map(|&i| phases[i].volume).sum::<f64>();
         let cover = ((phases[last].end - phases[first].start) / duration).min(1.0);
         let sigma = one.own_sigma(signs.exactness);
         let chance = by_chance(links).max(0.02);
@@ -183,7 +184,7 @@ fn log_rating(one: &Hypothesis, marked: &Marked, uneven: f64) -> f64 {
     let loose = 0.15 * one.pause + 0.1 * (1.0 - one.fill) + 0.1 * one.extra;
     let unevenness = (one.sigma.powi(2) + loose).sqrt() * (1.0 + (excess * excess).min(9.0));
     let irregularity = unevenness / by_chance(one.links.len().max(1)).max(0.02);
-    (1e-3 + rating(marked.list.octaves.min(4.0), one.members.len() as f64, irregularity)).ln()
+    (1e-3 + rating(marked.list.octaves.min(4.0), one.belonging() as f64, irregularity)).ln()
 }
 
 /// How much higher the autocorrelation is after one period than before it is over.

@@ -165,6 +165,9 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
     if one.form == Form::Comb {
         reasons.extend(gaps(view, one));
     }
+    if one.cut_first {
+        reasons.push("one phase more at the beginning of the window, whose start was not seen".into());
+    }
     if let Some(inner) = &evidence.inner {
         let each = inner.bursts as f64 / evidence.phases.max(1) as f64;
         reasons.push(format!("each of {each:.0} bursts, {:.3} s apart on average", inner.mean_distance));
@@ -213,7 +216,7 @@ fn gaps(view: &View, one: &Hypothesis) -> Vec<String> {
     if pauses > 0 {
         words.push(format!("{pauses} pauses of another length"));
     }
-    let extra = view.lists[one.list].starts.len() - one.members.len();
+    let extra = view.lists[one.list].starts.len() - one.belonging();
     if extra > 0 {
         words.push(format!("{extra} other phases do not belong to the rhythm"));
     }

@@ -23,7 +23,7 @@ use crate::phases::phase::{Ground, Phase, silences, starts, starts_among_others,
 use crate::phases::regularity::Regularity;
 use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::phases::thresholds::{
-    CLEAR, COUNTED_SAMPLES, CUT_SHARE, CUT_SHARE_CHOSEN, EQUAL_VOLUMES, EVENER_STARTS, FEW, LOWEST_PEDESTAL,
+    CLEAR, COUNTED_SAMPLES, CUT_SHARE, EQUAL_VOLUMES, EVENER_STARTS, FEW, LEAST_WITH_CUT, LOWEST_PEDESTAL,
     MANY_STARTS, MIN_CONTRAST, NATURAL_OCTAVES, PEDESTAL, QUIET_PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
     UNEVEN_STARTS,
 };
@@ -66,6 +66,8 @@ pub struct PhaseList {
     pub rating: f64,
     /// What would be gained by taking several phases in turn as one, in nats for each phase.
     pub pattern: f64,
+    /// The window may have cut the first phase: when that began is not known.
+    pub may_be_cut: bool,
 }
 
 /// All lists of a signal.
@@ -94,12 +96,11 @@ pub fn without_pedestal(signal: &Signal) -> Signal {
     Signal { samples: signal.samples.iter().map(above).collect(), ..*signal }
 }
 
-/// All lists of at least two phases. `cut` tells that the window may begin in the middle of a phase,
-/// `exactness` to how many seconds starts are known.
+/// All lists of at least two phases. `cut` tells that the window may begin in the middle of a phase, so that
+/// the start of a phase that begins with it was not seen; `exactness` to how many seconds starts are known.
 pub fn phase_lists(signal: &Signal, cut: bool, exactness: f64) -> PhaseLists {
     let ground = Ground::of(signal);
-    let look =
-        Look { signal, ground: &ground, exactness, cut: if cut { CUT_SHARE_CHOSEN } else { CUT_SHARE } };
+    let look = Look { signal, ground: &ground, exactness, cut };
     let (usual, small) = scaled_levels(signal, &ground);
     let mut found: Vec<PhaseList> =
         usual.iter().chain(&small).filter_map(|level| look.at_level(level)).collect();
@@ -180,8 +181,8 @@ fn scaled_levels(signal: &Signal, ground: &Ground) -> (Vec<Level>, Vec<Level>) {
 struct Look<'a> {
     signal: &'a Signal,
     ground: &'a Ground,
-    /// A first phase with a smaller share of the usual volume is cut by the window.
-    cut: f64,
+    /// The window may begin in the middle of a phase.
+    cut: bool,
     /// To how many seconds distances are known.
     exactness: f64,
 }
@@ -225,13 +226,19 @@ impl Look<'_> {
         self.list(starts, 0, Origin::Pattern, |_| list.octaves.min(1.0)).filter(|list| list.phases.len() >= 3)
     }
 
+    /// Does the first phase begin with the window? The first sample of a window that begins anywhere may hold
+    /// a part of the I/O only, so that it is quiet.
+    fn begins_with_window(&self, starts: &[usize]) -> bool {
+        starts.first().is_some_and(|first| *first <= usize::from(self.cut))
+    }
+
     /// Without a first phase that the window cuts: it begins with the window and has much less than the usual
     /// volume.
     fn uncut(&self, mut starts: Vec<usize>) -> Vec<usize> {
-        if starts.len() >= 4 && starts[0] == 0 {
+        if starts.len() >= 4 && self.begins_with_window(&starts) {
             let phases = with_starts(self.signal, self.ground, &starts);
             let usual = upper_median(phases.iter().map(|phase| phase.volume));
-            if phases[0].volume < self.cut * usual {
+            if phases[0].volume < CUT_SHARE * usual {
                 starts.remove(0);
             }
         }
@@ -246,12 +253,14 @@ impl Look<'_> {
         octaves: impl Fn(f64) -> f64,
     ) -> Option<PhaseList> {
         let phases = with_starts(self.signal, self.ground, &starts);
-        let regularity = Regularity::of(&phases)?;
+        let may_be_cut = self.cut && self.begins_with_window(&starts);
+        let seen = usize::from(may_be_cut && starts.len() >= LEAST_WITH_CUT);
+        let regularity = Regularity::of(&phases[seen..])?;
         let octaves = octaves(regularity.period);
         let rating = if phases.len() < 3 {
             0.0
         } else {
-            rating(octaves, regularity.count as f64, regularity.known_to(self.exactness).irregularity())
+            rating(octaves, phases.len() as f64, regularity.known_to(self.exactness).irregularity())
         };
         Some(PhaseList {
             silences: silences(self.signal, self.ground, &starts),
@@ -264,6 +273,7 @@ impl Look<'_> {
             divided,
             rating,
             pattern: 0.0,
+            may_be_cut,
         })
     }
 }
@@ -317,6 +327,11 @@ pub fn mean_distance_within(phases: &[Phase], finer: &PhaseList) -> Option<f64> 
 }
 
 impl PhaseList {
+    /// Is the start of the first phase unknown, and are there enough without it?
+    pub fn first_is_cut(&self) -> bool {
+        self.may_be_cut && self.starts.len() >= LEAST_WITH_CUT
+    }
+
     /// Does each phase hold the same number of phases of a finer list, two or more? One in ten may be
     /// different.
     pub fn is_made_of(&self, finer: &PhaseList) -> bool {

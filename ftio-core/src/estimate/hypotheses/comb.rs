@@ -125,6 +125,7 @@ impl CombFit {
             within: 0.0,
             ends: None,
             at: 0,
+            cut_first: false,
         })
     }
 

@@ -63,7 +63,10 @@ pub fn hypotheses(lists: &[Marked], setting: &Setting<'_>) -> Vec<Hypothesis> {
     everywhere.extend(setting.lines.iter().take(4).map(|line| line.period));
     let mut pool = Vec::new();
     for (number, marked) in lists.iter().enumerate() {
-        if marked.starts.len() >= 3 {
+        if marked.list.first_is_cut() {
+            let found = of_list(number, &marked.without_first(), setting, &everywhere);
+            pool.extend(found.into_iter().map(|one| one.after_cut_first(&marked.starts)));
+        } else if marked.starts.len() >= 3 {
             pool.extend(of_list(number, marked, setting, &everywhere));
         }
     }

@@ -53,6 +53,7 @@ fn all(number: usize, marked: &Marked, form: Form, sigma: f64, duration: f64, pa
         within: 0.0,
         ends: None,
         at: 0,
+        cut_first: false,
     }
 }
 
