@@ -26,10 +26,10 @@ const SHAPES: [(&str, Shape); 6] = [
 ];
 
 const PERIOD: f64 = 96.0;
-const PERIODS: [f64; 5] = [3.6, 4.3, 5.0, 7.2, 12.0];
+const PERIODS: [f64; 4] = [3.6, 4.3, 5.0, 12.0];
 
 /// Parts of the cycle that a window begins at.
-const BEGINNINGS: [f64; 8] = [0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9];
+const BEGINNINGS: [f64; 6] = [0.0, 0.1, 0.2, 0.35, 0.5, 0.8];
 
 fn of_series(shape: Shape, begin: f64, periods: f64, noise: f64, random: &mut Random) -> Detection {
     let mut table = String::from("time,bandwidth\n");

@@ -8,7 +8,7 @@ use crate::estimate::weights::FEATURES;
 use crate::phases::phase::Ground;
 use crate::phases::rating;
 use crate::phases::regularity::by_chance;
-use crate::phases::thresholds::CLEAR;
+use crate::phases::thresholds::{CLEAR, EQUAL_VOLUMES};
 use crate::signal::Signal;
 use crate::signal::statistics::{median, robust_spread};
 
@@ -34,6 +34,12 @@ const EVEN_PHASES: f64 = 4.0;
 const SHORT: f64 = 0.1;
 const LONG: f64 = 0.3;
 
+/// Phases are clear if their distances vary by no more than the first, they take no more of the period than the
+/// second, and their number holds over so many octaves.
+const CLEAR_SIGMA: f64 = 0.08;
+const CLEAR_DUTY: f64 = 0.6;
+const CLEAR_OCTAVES: f64 = 3.0;
+
 /// At these shares of the period the autocorrelation of a wave is low. What wanders at random remembers less
 /// and less: its autocorrelation is higher there than one period later.
 const BETWEEN: [f64; 3] = [0.35, 0.5, 0.65];
@@ -53,6 +59,8 @@ pub struct Described {
     pub duty: f64,
     /// Spread of the logarithms of the members' volumes.
     pub uneven_volume: f64,
+    /// All phases of its list are equal, at even distances, and so far apart that their number is clear.
+    pub clear: bool,
 }
 
 /// What the features are taken from.
@@ -157,7 +165,21 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             0.0,
             0.0,
         ];
-        out.push(Described { hypothesis: one, features, cover, correlation, duty, uneven_volume: uneven });
+        let clear = one.form == Form::Mean
+            && one.extra == 0.0
+            && sigma <= CLEAR_SIGMA
+            && marked.list.regularity.volumes <= EQUAL_VOLUMES
+            && duty <= CLEAR_DUTY
+            && marked.list.octaves >= CLEAR_OCTAVES;
+        out.push(Described {
+            hypothesis: one,
+            features,
+            cover,
+            correlation,
+            duty,
+            uneven_volume: uneven,
+            clear,
+        });
     }
     out
 }
@@ -228,6 +250,7 @@ pub fn describe_waves(waves: Vec<Wave>, spectrum: &Spectrum<'_>) -> Vec<Describe
             correlation: 0.0,
             duty: 0.0,
             uneven_volume: 0.0,
+            clear: false,
         }
     };
     waves.into_iter().map(described).collect()

@@ -38,6 +38,11 @@ const ONE_BURST_LEAST: usize = 5;
 const CROWDED_DUTY: f64 = 0.6;
 const CROWDED_COVER: f64 = 0.35;
 
+/// … but equal parts, far apart and at even distances, are phases: at least so many, in at least this share of
+/// the window.
+const CLEAR_LEAST: usize = 4;
+const CLEAR_COVER: f64 = 0.05;
+
 /// A period, with the probability of all hypotheses that say so.
 #[derive(Clone, Debug)]
 pub struct Candidate {
@@ -68,8 +73,9 @@ pub fn score(described: &Described) -> f64 {
 pub fn is_one_burst(described: &Described) -> bool {
     let members = described.hypothesis.members.len();
     let short = described.cover < ONE_BURST && (described.duty > ONE_BURST_DUTY || members < ONE_BURST_LEAST);
+    let clear = described.clear && members >= CLEAR_LEAST && described.cover >= CLEAR_COVER;
     let crowded = described.cover < CROWDED_COVER && described.duty > CROWDED_DUTY;
-    described.hypothesis.form != Form::Line && members < ONE_BURST_MEMBERS && (short || crowded)
+    described.hypothesis.form != Form::Line && members < ONE_BURST_MEMBERS && !clear && (short || crowded)
 }
 
 /// The probabilities of all periods.

@@ -24,8 +24,8 @@ use crate::phases::regularity::Regularity;
 use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::phases::thresholds::{
     CLEAR, COUNTED_SAMPLES, CUT_SHARE, EQUAL_VOLUMES, EVENER_STARTS, FEW, LEAST_WITH_CUT, LOWEST_PEDESTAL,
-    MANY_STARTS, MIN_CONTRAST, NATURAL_OCTAVES, PEDESTAL, QUIET_PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
-    UNEVEN_STARTS,
+    MANY_STARTS, MIN_CONTRAST, NATURAL_OCTAVES, PEDESTAL, QUIET_PEDESTAL, SAME_VOLUMES, SMALL_CEILING,
+    SPREAD_CEILING, UNEVEN_STARTS,
 };
 use crate::signal::statistics::upper_median;
 use crate::signal::{SAMPLES_PER_PHASE, Signal};
@@ -133,7 +133,7 @@ fn best(lists: &[PhaseList]) -> Option<usize> {
     let rated = (0..lists.len()).filter(|&i| lists[i].phases.len() >= 3);
     let mut best = rated.reduce(|a, b| if lists[b].rating > lists[a].rating { b } else { a })?;
     for outer in best + 1..lists.len() {
-        if lists[outer].holds(&lists[best]) {
+        if lists[outer].holds(&lists[best]) || lists[outer].is_whole_where_divided(&lists[best]) {
             best = outer;
         }
     }
@@ -336,6 +336,20 @@ impl PhaseList {
     /// different.
     pub fn is_made_of(&self, finer: &PhaseList) -> bool {
         are_made_of(&self.phases, finer)
+    }
+
+    /// Are all phases of this list equal, and does the finer one divide some of them? Ranks that are late by
+    /// more than a phase takes tear it apart, but a program writes as much in every iteration.
+    fn is_whole_where_divided(&self, finer: &PhaseList) -> bool {
+        let count = self.phases.len();
+        self.origin == Origin::Level
+            && self.octaves >= NATURAL_OCTAVES
+            && count >= MANY_STARTS
+            && finer.phases.len() < 2 * count
+            && self.regularity.volumes <= SAME_VOLUMES
+            && finer.regularity.volumes > EQUAL_VOLUMES
+            && self.regularity.irregularity() < 0.5
+            && self.starts.iter().all(|start| finer.starts.binary_search(start).is_ok())
     }
 
     /// Is this the list of the phases, and the finer one their inner structure?

@@ -116,6 +116,8 @@ thresholds! {
         "A larger last phase is several phases";
     EQUAL_VOLUMES: f64 = 0.15, "coefficient of variation", "ours",
         "Phases whose volumes vary by less are equal: groups of them are no better for being equal";
+    SAME_VOLUMES: f64 = 0.02, "coefficient of variation", "ours: chance does not make parts of phases so equal",
+        "Phases whose volumes vary by less are whole: a finer list with unequal ones divides some of them";
     MAX_CYCLE: usize = 4, "phases", "ours",
         "Phases of at most this many kinds in turn are looked for";
     PATTERN_FLOOR: f64 = 0.05, "logarithm, or share of a distance", "ours",
