@@ -19,7 +19,7 @@ pub mod thresholds;
 use crate::phases::bursts::{Grouping, bursts, by_pauses, by_volume};
 use crate::phases::divide::divide;
 use crate::phases::pattern::{Pattern, pattern};
-use crate::phases::phase::{Ground, Phase, silences, starts, starts_among_others, with_headers, with_starts};
+use crate::phases::phase::{Ground, Phase, Silences, starts, starts_among_others, with_headers, with_starts};
 use crate::phases::regularity::Regularity;
 use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::phases::thresholds::{
@@ -100,7 +100,8 @@ pub fn without_pedestal(signal: &Signal) -> Signal {
 /// the start of a phase that begins with it was not seen; `exactness` to how many seconds starts are known.
 pub fn phase_lists(signal: &Signal, cut: bool, exactness: f64) -> PhaseLists {
     let ground = Ground::of(signal);
-    let look = Look { signal, ground: &ground, exactness, cut };
+    let silences = Silences::of(signal, &ground);
+    let look = Look { signal, ground: &ground, silences: &silences, exactness, cut };
     let (usual, small) = scaled_levels(signal, &ground);
     let mut found: Vec<PhaseList> =
         usual.iter().chain(&small).filter_map(|level| look.at_level(level)).collect();
@@ -181,6 +182,7 @@ fn scaled_levels(signal: &Signal, ground: &Ground) -> (Vec<Level>, Vec<Level>) {
 struct Look<'a> {
     signal: &'a Signal,
     ground: &'a Ground,
+    silences: &'a Silences,
     /// The window may begin in the middle of a phase.
     cut: bool,
     /// To how many seconds distances are known.
@@ -262,8 +264,14 @@ impl Look<'_> {
         } else {
             rating(octaves, phases.len() as f64, regularity.known_to(self.exactness).irregularity())
         };
+        let step = self.signal.step();
         Some(PhaseList {
-            silences: silences(self.signal, self.ground, &starts),
+            silences: self
+                .silences
+                .before(&starts)
+                .into_iter()
+                .map(|samples| samples as f64 * step)
+                .collect(),
             starts,
             phases,
             regularity,

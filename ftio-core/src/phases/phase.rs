@@ -43,13 +43,17 @@ impl Ground {
     pub fn of(signal: &Signal) -> Self {
         let level = median_by_volume(&signal.samples);
         let mut below: Vec<f64> = signal.samples.iter().copied().filter(|x| *x < BUSY * level).collect();
-        below.sort_unstable_by(f64::total_cmp);
         // Half of the pauses and more are quiet, or there is traffic all the time; the slow end of phases is
         // neither.
-        let mean = below.iter().sum::<f64>() / below.len().max(1) as f64;
-        let background = below.get(below.len() / 2).map_or(0.0, |median| median.min(mean));
+        let count = below.len();
+        let mean = below.iter().sum::<f64>() / count.max(1) as f64;
+        let mut at = |place: usize| match below.len() {
+            count if place < count => *below.select_nth_unstable_by(place, f64::total_cmp).1,
+            _ => 0.0,
+        };
+        let (median, usual) = (at(count / 2), at((count as f64 * QUIET_SHARE) as usize));
+        let background = median.min(mean);
         let busy = background + BUSY * (level - background);
-        let usual = below.get((below.len() as f64 * QUIET_SHARE) as usize).copied().unwrap_or(0.0);
         Ground { level, background, quiet: (QUIET_SLACK * usual + QUIET_LEVEL * level).min(0.9 * busy), busy }
     }
 }
@@ -101,20 +105,52 @@ fn before_lead(inside: &[f64], ground: &Ground, last: usize) -> usize {
     }
 }
 
-/// How long it is silent before each phase (quiet, where it is never silent), in seconds: the last silence
-/// before its start of at least half the usual length. What a phase begins with may be too little to count.
-pub fn silences(signal: &Signal, ground: &Ground, starts: &[usize]) -> Vec<f64> {
-    let silent = if ground.background > 0.0 { ground.quiet } else { ground.silent() };
-    let spans = || [0].into_iter().chain(starts.iter().copied()).zip(starts);
-    let between = |from: usize, to: usize| signal.samples.get(from..to).unwrap_or(&[]);
-    let runs = |from: usize, to: usize| between(from, to).split(|x| *x > silent).map(<[f64]>::len);
-    let longest: Vec<usize> = spans().map(|(from, to)| runs(from, *to).max().unwrap_or(0)).collect();
-    let usual = upper_median(longest.iter().map(|run| *run as f64));
-    let last = |((from, to), longest): ((usize, &usize), &usize)| {
-        let long = runs(from, *to).rfind(|run| *run as f64 >= HALF_SILENCE * usual);
-        long.unwrap_or(*longest) as f64 * signal.step()
-    };
-    spans().zip(&longest).map(last).collect()
+/// Where it is silent (quiet, where it is never silent): the runs of such samples, in order.
+#[derive(Clone, Debug)]
+pub struct Silences(Vec<(usize, usize)>);
+
+impl Silences {
+    /// Of a signal.
+    pub fn of(signal: &Signal, ground: &Ground) -> Self {
+        let silent = if ground.background > 0.0 { ground.quiet } else { ground.silent() };
+        let mut runs = Vec::new();
+        let mut from = None;
+        for (i, x) in signal.samples.iter().enumerate() {
+            match from {
+                None if *x <= silent => from = Some(i),
+                Some(start) if *x > silent => {
+                    runs.push((start, i));
+                    from = None;
+                }
+                _ => {}
+            }
+        }
+        runs.extend(from.map(|start| (start, signal.samples.len())));
+        Silences(runs)
+    }
+
+    /// The lengths of the runs in some samples, in order; a run that the samples cut has the length of what is
+    /// in them. If they do not end silently, the last is 0.
+    fn within(&self, from: usize, to: usize) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        let first = self.0.partition_point(|run| run.1 <= from);
+        let last = self.0.partition_point(|run| run.0 < to).max(first);
+        let runs = &self.0[first..last];
+        let none = runs.last().is_none_or(|run| run.1 < to).then_some(0);
+        runs.iter().map(move |run| run.1.min(to) - run.0.max(from)).chain(none)
+    }
+
+    /// How long it is silent before each phase, in samples: the last silence before its start of at least half
+    /// the usual length. What a phase begins with may be too little to count.
+    pub fn before(&self, starts: &[usize]) -> Vec<usize> {
+        let spans = || [0].into_iter().chain(starts.iter().copied()).zip(starts.iter().copied());
+        let longest: Vec<usize> =
+            spans().map(|(from, to)| self.within(from, to).max().unwrap_or(0)).collect();
+        let usual = upper_median(longest.iter().map(|run| *run as f64));
+        let last = |((from, to), longest): ((usize, usize), &usize)| {
+            self.within(from, to).rfind(|run| *run as f64 >= HALF_SILENCE * usual).unwrap_or(*longest)
+        };
+        spans().zip(&longest).map(last).collect()
+    }
 }
 
 /// The first sample of each phase.
@@ -298,6 +334,6 @@ mod tests {
         };
         let signal = signal((0..60).map(value).collect());
         let ground = Ground::of(&signal);
-        assert_eq!(silences(&signal, &ground, &[6, 18, 30, 42, 54]), [6.0; 5]);
+        assert_eq!(Silences::of(&signal, &ground).before(&[6, 18, 30, 42, 54]), [6; 5]);
     }
 }

@@ -86,17 +86,28 @@ fn contrast(samples: &[f64], peaks: &[usize], valleys: &[usize]) -> f64 {
 
 /// The bandwidth at which, or below which, half of the volume is transferred.
 pub fn median_by_volume(samples: &[f64]) -> f64 {
-    let mut sorted: Vec<f64> = samples.iter().copied().filter(|x| *x > 0.0).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let half = sorted.iter().sum::<f64>() / 2.0;
-    let mut sum = 0.0;
-    for &x in &sorted {
-        sum += x;
+    let mut positive: Vec<f64> = samples.iter().copied().filter(|x| *x > 0.0).collect();
+    let half = positive.iter().sum::<f64>() / 2.0;
+    // It is in the lower or in the upper half of what is left, until that is little.
+    let (mut left, mut below) = (&mut positive[..], 0.0);
+    while left.len() > 32 {
+        let (lower, middle, upper) = left.select_nth_unstable_by(left.len() / 2, f64::total_cmp);
+        let sum = below + lower.iter().sum::<f64>();
         if sum >= half {
-            return x;
+            left = lower;
+        } else if sum + *middle >= half {
+            return *middle;
+        } else {
+            (left, below) = (upper, sum + *middle);
         }
     }
-    0.0
+    left.sort_unstable_by(f64::total_cmp);
+    let reaches = |x: &&f64| {
+        below += **x;
+        below >= half
+    };
+    let found = left.iter().find(reaches).or(left.last());
+    found.copied().unwrap_or(0.0)
 }
 
 /// Samples that are blurred together: they stay in the processor's cache.
@@ -249,5 +260,15 @@ mod tests {
         assert_eq!(median_by_volume(&[0.0, 1.0, 1.0, 1.0, 2.0, 10.0]), 10.0);
         assert_eq!(median_by_volume(&[3.0, 3.0, 4.0]), 3.0);
         assert_eq!(median_by_volume(&[]), 0.0);
+        // As by summing up the sorted samples.
+        let mut samples: Vec<f64> = (0..5000u32).map(|i| f64::from(i * i % 7919)).collect();
+        let found = median_by_volume(&samples);
+        samples.sort_unstable_by(f64::total_cmp);
+        let (total, mut sum) = (samples.iter().sum::<f64>(), 0.0);
+        let mut reaches = samples.iter().filter(|x| {
+            sum += **x;
+            2.0 * sum >= total
+        });
+        assert_eq!(reaches.next(), Some(&found));
     }
 }

@@ -118,7 +118,7 @@ pub(super) fn beginning(head: &[u8]) -> &[u8] {
 
 /// Does a piece of text occur in some bytes?
 pub(super) fn contains(bytes: &[u8], needle: &str) -> bool {
-    bytes.windows(needle.len()).any(|window| window == needle.as_bytes())
+    memchr::memmem::find(bytes, needle.as_bytes()).is_some()
 }
 
 fn read_head(input: &mut dyn Read) -> io::Result<Vec<u8>> {

@@ -75,6 +75,59 @@ struct Comb {
 /// Nothing before: the chain begins here.
 const FIRST: u32 = u32::MAX;
 
+/// Links of so many slots: how they are rated, and which earlier phases are near enough for them.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    /// What a squared deviation, in periods, costs.
+    precision: f64,
+    /// The logarithm of the likelihood of a link without deviation.
+    constant: f64,
+    /// The shortest and the longest link, in seconds.
+    reach: (f64, f64),
+    /// The first phase that is not farther than that from the last one asked for, and the first that is nearer.
+    near: (usize, usize),
+}
+
+impl Link {
+    /// The phases before phase `j` that a link to it may begin with. Phases are asked for in their order, so
+    /// that no phase is looked at twice.
+    fn within_reach(&mut self, starts: &[f64], j: usize) -> std::ops::Range<usize> {
+        let (mut from, mut to) = self.near;
+        while from < j && starts[j] - starts[from] > self.reach.1 {
+            from += 1;
+        }
+        to = to.max(from);
+        while to < j && starts[j] - starts[to] >= self.reach.0 {
+            to += 1;
+        }
+        self.near = (from, to);
+        from..to
+    }
+}
+
+/// Links of one slot, of two, and so on.
+#[derive(Clone, Copy, Debug)]
+struct Links([Link; LONGEST_LINK]);
+
+impl Links {
+    fn of(comb: &Comb, exactness: f64, other: f64) -> Self {
+        let &Comb { period, sigma, empty, .. } = comb;
+        Links(std::array::from_fn(|i| {
+            let slots = (i + 1) as f64;
+            let variance = sigma * sigma * slots + exactness * exactness;
+            let chance = (1.0 - empty).ln() + (slots - 1.0) * empty.ln();
+            // A start belongs to the slot that it is nearest to.
+            let off = (FARTHEST * variance).sqrt().min(0.5);
+            Link {
+                precision: 0.5 / variance,
+                constant: chance - 0.5 * (TAU * variance).ln() - other,
+                reach: ((slots - off) * period, (slots + off) * period),
+                near: (0, 0),
+            }
+        }))
+    }
+}
+
 impl CombFit {
     /// The best comb of a list near a period; `None` if there is no chain of three.
     pub fn fitted(&self, number: usize, marked: &Marked, seed: f64, rooms: &mut Rooms) -> Option<Hypothesis> {
@@ -132,27 +185,32 @@ impl CombFit {
     /// The most likely chain, into `rooms`.
     fn find_chain(&self, marked: &Marked, comb: &Comb, rooms: &mut Rooms) {
         let starts = &marked.starts;
-        let &Comb { period, sigma, empty, stray_rate } = comb;
-        let log_period = period.ln();
-        let stray = stray_rate.ln();
+        let period = comb.period;
+        let (log_period, stray) = (period.ln(), comb.stray_rate.ln());
         let by_volume = marked.spread > 1.3 * LIKE_VOLUME;
         let narrow = 1.0 / (LIKE_VOLUME * LIKE_VOLUME) - 1.0 / (marked.spread * marked.spread);
         let gain = marked.spread / LIKE_VOLUME;
-        // What a link of n slots costs beyond its deviation, and how it scales with that.
-        let link: Vec<(f64, f64)> = (0..=LONGEST_LINK)
-            .map(|n| {
-                let slots = n.max(1) as f64;
-                let variance = sigma * sigma * slots + self.exactness * self.exactness;
-                let chance = (1.0 - empty).ln() + (slots - 1.0) * empty.ln();
-                (variance, chance - 0.5 * (TAU * variance).ln() - log_period - stray)
-            })
-            .collect();
-        let farthest = (LONGEST_LINK as f64 + 0.5) * period;
+        // What like volumes add at most.
+        let most_alike = (0.8 * gain + 0.2).ln();
+        let mut links = Links::of(comb, self.exactness, log_period + stray);
         // The best chain that ended at least 0.6 periods ago, from where a pause may follow.
         let (mut paused, mut paused_at, mut window) = (f64::NEG_INFINITY, FIRST, 0);
         let (mut highest, mut end) = (f64::NEG_INFINITY, FIRST);
         for j in 0..starts.len() {
             let (mut best, mut before, mut slots) = (0.0, FIRST, 0u8);
+            for (n, link) in (1u8..).zip(&mut links.0) {
+                for i in link.within_reach(starts, j).rev() {
+                    let off = (starts[j] - starts[i]) / period - f64::from(n);
+                    let mut value = rooms.best[i] - off * off * link.precision + link.constant;
+                    if by_volume && value + most_alike > best {
+                        let apart = (marked.volumes[j] - marked.volumes[i]) / SQRT_2;
+                        value += (0.8 * (-0.5 * apart * apart * narrow).exp() * gain + 0.2).ln();
+                    }
+                    if value > best {
+                        (best, before, slots) = (value, i as u32, n);
+                    }
+                }
+            }
             while window < j && starts[window] <= starts[j] - 0.6 * period {
                 if rooms.best[window] > paused {
                     (paused, paused_at) = (rooms.best[window], window as u32);
@@ -164,29 +222,6 @@ impl CombFit {
                 let value = paused - PAUSE_COST - log_period - long - 2.0 * (1.0 + long).ln() - stray;
                 if value > best {
                     (best, before, slots) = (value, paused_at, 0);
-                }
-            }
-            for i in (0..j).rev() {
-                let distance = starts[j] - starts[i];
-                if distance > farthest {
-                    break;
-                }
-                let n = (distance / period + 0.5) as usize;
-                if n == 0 {
-                    continue;
-                }
-                let (variance, constant) = link[n.min(LONGEST_LINK)];
-                let off = distance / period - n as f64;
-                if off * off > FARTHEST * variance {
-                    continue;
-                }
-                let mut value = rooms.best[i] - off * off / (2.0 * variance) + constant;
-                if by_volume && value + (0.8 * gain + 0.2).ln() > best {
-                    let apart = (marked.volumes[j] - marked.volumes[i]) / SQRT_2;
-                    value += (0.8 * (-0.5 * apart * apart * narrow).exp() * gain + 0.2).ln();
-                }
-                if value > best {
-                    (best, before, slots) = (value, i as u32, n as u8);
                 }
             }
             (rooms.best[j], rooms.before[j], rooms.slots[j]) = (best, before, slots);
