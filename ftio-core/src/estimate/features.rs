@@ -132,9 +132,11 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
         let span = phases[last].end - phases[first].start;
         let many = ((count as f64 - EVEN_PHASES) / (2.0 * EVEN_PHASES)).clamp(0.0, 1.0);
         let even = (1.0 - sigma / EVEN).max(0.0) * many * one.fill;
+        // Which phases are members of a comb was chosen: one without a distance does not speak for it.
+        let few = if one.form == Form::Mean { count } else { one.members.len() };
         let features = [
-            flag(count <= 3),
-            flag(count <= 5),
+            flag(few <= 3),
+            flag(few <= 5),
             (sigma / chance).min(2.0),
             -sigma.max(0.01).log2(),
             one.pause,

@@ -165,11 +165,12 @@ impl Hypothesis {
     }
 
     /// A hypothesis about the list without its first phase, as one about all of the list. The first phase
-    /// belongs to the rhythm if the next begins no later than a period after the window.
+    /// belongs to the rhythm if all others do, and the next begins no later than a period after the window.
     pub(crate) fn after_cut_first(mut self, starts: &[f64]) -> Self {
         self.members.iter_mut().for_each(|member| *member += 1);
+        let all_others = self.members.len() + 1 == starts.len();
         let limit = (1.0 + BELATED.max(2.0 * self.sigma)) * self.period;
-        self.cut_first = self.members[0] == 1 && starts[1] - starts[0] <= limit;
+        self.cut_first = all_others && starts[1] - starts[0] <= limit;
         let count = starts.len();
         self.extra = (count - self.belonging()) as f64 / count as f64;
         self
