@@ -32,7 +32,7 @@ use crate::estimate::evidence::Evidence;
 use crate::estimate::forecast::{Forecast, provisional};
 use crate::estimate::hypotheses::{Form, Hypothesis};
 use crate::estimate::kind::SignalKind;
-use crate::estimate::score::{ANSWER, Candidate};
+use crate::estimate::score::{ANSWER, Candidate, posterior_with_clear};
 use crate::estimate::second::{Rhythm, two_rhythms};
 use crate::estimate::view::{View, is_worth_a_look};
 use crate::phases::phase::Phase;
@@ -57,9 +57,15 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
     if !is_worth_a_look(fine) {
         return Estimate::default();
     }
-    let view = View::of(fine, given);
+    let mut view = View::of(fine, given);
     let answers =
         |view: &View| view.posterior.candidates.first().is_some_and(|best| best.probability >= ANSWER);
+    if !answers(&view) {
+        let clear = posterior_with_clear(&view.pool);
+        if clear.candidates.first().is_some_and(|best| best.probability >= ANSWER) {
+            view.posterior = clear;
+        }
+    }
     let view = if answers(&view) {
         view
     } else {

@@ -73,9 +73,19 @@ pub fn score(described: &Described) -> f64 {
 pub fn is_one_burst(described: &Described) -> bool {
     let members = described.hypothesis.members.len();
     let short = described.cover < ONE_BURST && (described.duty > ONE_BURST_DUTY || members < ONE_BURST_LEAST);
-    let clear = described.clear && members >= CLEAR_LEAST && described.cover >= CLEAR_COVER;
     let crowded = described.cover < CROWDED_COVER && described.duty > CROWDED_DUTY;
-    described.hypothesis.form != Form::Line && members < ONE_BURST_MEMBERS && !clear && (short || crowded)
+    described.hypothesis.form != Form::Line && members < ONE_BURST_MEMBERS && (short || crowded)
+}
+
+/// Are they phases all the same, equal and far apart?
+fn is_clear(described: &Described) -> bool {
+    let members = described.hypothesis.members.len();
+    described.clear && members >= CLEAR_LEAST && described.cover >= CLEAR_COVER
+}
+
+/// The probabilities of all periods where clear phases are no burst, however little of the window they take.
+pub fn posterior_with_clear(pool: &[Described]) -> Posterior {
+    weighed(pool.iter().filter(|one| !is_one_burst(one) || is_clear(one)).cloned().collect(), &score)
 }
 
 /// The probabilities of all periods.
@@ -85,7 +95,10 @@ pub fn posterior(pool: Vec<Described>) -> Posterior {
 
 /// The probabilities of all periods by another score, such as that of other weights.
 pub fn posterior_by(pool: Vec<Described>, score: &dyn Fn(&Described) -> f64) -> Posterior {
-    let pool: Vec<Described> = pool.into_iter().filter(|one| !is_one_burst(one)).collect();
+    weighed(pool.into_iter().filter(|one| !is_one_burst(one)).collect(), score)
+}
+
+fn weighed(pool: Vec<Described>, score: &dyn Fn(&Described) -> f64) -> Posterior {
     let scores: Vec<f64> = pool.iter().map(score).collect();
     let highest = scores.iter().copied().fold(0.0, f64::max);
     let weights: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
