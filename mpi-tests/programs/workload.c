@@ -181,9 +181,11 @@ static void run(struct job *job, struct worker *workers, double origin, double *
         double due = o->delay + (phase + 1) * o->compute; /* whatever the phases before took */
         spend(o->paced ? fmax(0, due - (now() - origin)) : o->overlap ? delay : compute + delay, o->busy);
         seek_to_phase(&workers[0]);
-        starts[phase] = now() - origin;
         all_threads(workers, o->threads, compute, write);
         ends[phase] = now() - origin;
+        starts[phase] = workers[0].began - origin;
+        for (int t = 1; t < o->threads; t++)
+            starts[phase] = fmin(starts[phase], workers[t].began - origin);
         make_visible(job);
         job->written += write;
         if (o->transition >= 0 && 100 * uniform(&common) < o->transition)

@@ -14,6 +14,7 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resol
 LIBRARY = TARGET / "release/libtmio.so"
 FTIO = TARGET / "release/ftio"
 OUT = TARGET / "bench"
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 DEFAULT_MPI = "openmpi" if shutil.which("mpicc.openmpi") else "mpich"
 
 
@@ -30,16 +31,17 @@ class Programs:
         source = ROOT / "mpi-tests/bench"
         run = lambda *command: subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         run(compiler, "-O2", str(source / "calls.c"), "-o", str(self.build / "calls"))
-        run(
-            compiler,
-            "-O2",
-            "-shared",
-            "-fPIC",
-            str(source / "null_wrapper.c"),
-            "-o",
-            str(self.build / "null.so"),
-            "-ldl",
-        )
+        for name, library in (("null_wrapper", "null"), ("stub_below", "stub")):
+            run(
+                compiler,
+                "-O2",
+                "-shared",
+                "-fPIC",
+                str(source / f"{name}.c"),
+                "-o",
+                str(self.build / f"{library}.so"),
+                "-ldl",
+            )
         workload = ROOT / "mpi-tests/programs/workload.c"
         run(
             compiler,
@@ -56,12 +58,16 @@ class Programs:
         self.directory = tempfile.TemporaryDirectory(dir="/dev/shm")
         self.trace = pathlib.Path(self.directory.name) / "trace.msgpack"
 
-    def launch(self, ranks, program, preload=None, **settings):
-        """Runs a program and returns what it printed, line by line, as JSON."""
+    def settings(self, preload=None, below=None, **settings):
+        """The environment of a rank; `below`: a library between the preloaded one and MPI."""
         if preload == LIBRARY:
             settings = {"TMIO_OUTPUT": str(self.trace), **settings}
-        if preload:
-            settings["LD_PRELOAD"] = str(preload)
+        libraries = [str(library) for library in (preload, below) if library]
+        return {**settings, "LD_PRELOAD": ":".join(libraries)} if libraries else settings
+
+    def launch(self, ranks, program, preload=None, below=None, **settings):
+        """Runs a program and returns what it printed, line by line, as JSON."""
+        settings = self.settings(preload, below, **settings)
         if self.mpi == "openmpi":
             command = ["mpirun.openmpi", "--oversubscribe", "-n", str(ranks)]
             command += [word for name, value in settings.items() for word in ("-x", f"{name}={value}")]
@@ -69,8 +75,7 @@ class Programs:
             command = ["mpirun.mpich", "-n", str(ranks)]
             command += [word for name, value in settings.items() for word in ("-env", name, value)]
         command += [str(self.build / program[0]), *map(str, program[1:])]
-        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **AS_ROOT})
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
         return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

@@ -323,6 +323,24 @@ impl Buffers {
         sequence
     }
 
+    /// So many operations could be kept nowhere; whoever reads the spool of a killed process learns it, too.
+    pub(crate) fn lose(&self, operations: u64) {
+        let lost = self.lost.fetch_add(operations, Relaxed) + operations;
+        if let Some(spool) = self.spool() {
+            spool.set_lost(lost);
+        }
+    }
+
+    /// The process ends, and what is in its private memory could not be written: it is lost, too. Returns how
+    /// many operations are.
+    pub(crate) fn lose_what_is_at_risk(&self) -> u64 {
+        let lost = self.lost.load(Relaxed);
+        let Some(spool) = self.spool() else { return lost };
+        let lost = lost + spool.operations_at_risk();
+        spool.set_lost(lost);
+        lost
+    }
+
     /// Stops recording for good; the reason is said once, and told to all in `MPI_Finalize`.
     pub(crate) fn give_up(&self, reason: &str) {
         let _ = self.failed.set(reason.to_owned());

@@ -88,15 +88,18 @@ fn keep(recorder: &Recorder, world: &dyn World, reason: &str, late: bool) {
     if let (true, Some(spool)) = (written, buffers.spool()) {
         spool.remove();
     }
-    let survives = written || buffers.spool().is_none_or(|spool| spool.file().is_some());
-    let kept = buffers.failure().is_none() && survives && buffers.lost.load(Relaxed) == 0;
-    let all_kept = world.minimum(i64::from(kept)) == Some(1);
+    let lost = if written { buffers.lost.load(Relaxed) } else { buffers.lose_what_is_at_risk() };
+    // Something to read is in the part, or in a spool that stays.
+    let kept = written || buffers.operations() > 0 || buffers.spool().is_some_and(|s| s.keeps_operations());
+    let all_kept = world.minimum(i64::from(buffers.failure().is_none() && lost == 0)) == Some(1);
+    let some_kept = world.sum(i64::from(kept)).is_none_or(|kept| kept > 0);
+    let lost = world.sum(lost as i64).unwrap_or(lost as i64);
     if world.rank() == 0 {
         let output = recorder.plan.place.path.display();
-        let rest = if all_kept {
-            format!("; `ftio {output}` reads what was recorded from its parts")
-        } else {
-            format!("; `ftio {output}` reads what could be kept")
+        let rest = match (all_kept, some_kept) {
+            (true, _) => format!("; `ftio {output}` reads what was recorded from its parts"),
+            (false, true) => format!("; {lost} operations are lost, `ftio {output}` reads the others"),
+            (false, false) => format!("; all {lost} operations are lost"),
         };
         let rest = if buffers.failure().is_some() { String::new() } else { rest };
         message::warn(format_args!("no complete trace: {reason}{rest}"));
@@ -229,7 +232,7 @@ impl Mine {
         let &OfAll { plan, offset: (offset, error), began, .. } = all;
         let buffers = recorder.buffers;
         let (tail, operations) = buffers.last_block(detail).unwrap_or_else(|_| {
-            buffers.lost.fetch_add(1, Relaxed);
+            buffers.lose(1);
             (Vec::new(), 0)
         });
         let mut info = recorder.info.clone();

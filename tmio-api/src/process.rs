@@ -342,7 +342,7 @@ pub fn end_early() {
 /// So many operations could be kept nowhere: the trace says so.
 pub fn lose(operations: u64) {
     if let Some(buffers) = buffers::get() {
-        buffers.lost.fetch_add(operations, Relaxed);
+        buffers.lose(operations);
     }
 }
 
@@ -356,6 +356,9 @@ fn write_out(has_ended: bool) {
         && let Some(process) = PROCESS.try_lock().as_deref().and_then(Option::as_ref)
     {
         let kept = buffers.write_out(Who::Application, true);
+        if !kept && has_ended {
+            buffers.lose_what_is_at_risk();
+        }
         let mut info = process.info.clone();
         let own = buffers.own_bytes.load(Relaxed) as u64;
         info.finished = kept && has_ended;

@@ -153,16 +153,31 @@ impl Slot {
         self.published().load(Acquire) > self.flushed().load(Acquire)
     }
 
-    /// Begins taking records away in block `seq`. The lock is held.
-    pub(crate) fn take(&self, seq: u64, now: TickScale) -> RawRecords<'static> {
+    /// How many operations there are that have not left, if nobody is at the slot.
+    pub(crate) fn operations(&self) -> u64 {
+        if !self.try_lock() {
+            return 0;
+        }
+        let operations = RawRecords::new(self.words_left().0, TickScale::NANOSECONDS).count() as u64;
+        self.unlock();
+        operations
+    }
+
+    /// The words of the records that have not left, and up to where. The lock is held.
+    fn words_left(&self) -> (&'static [u64], u64) {
         let from = self.flushed().load(Relaxed) as usize;
         let to = self.published().load(Acquire);
-        self.flush_seq().store(seq, Relaxed);
-        self.flush_to().store(to, Release);
         let words = self.records.get(from..to as usize).unwrap_or_default();
         // SAFETY: AtomicU64 has the layout of u64. Published words are not written again before the
         // slot is emptied, which needs the lock that the caller holds.
-        let words = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u64>(), words.len()) };
+        (unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u64>(), words.len()) }, to)
+    }
+
+    /// Begins taking records away in block `seq`. The lock is held.
+    pub(crate) fn take(&self, seq: u64, now: TickScale) -> RawRecords<'static> {
+        let (words, to) = self.words_left();
+        self.flush_seq().store(seq, Relaxed);
+        self.flush_to().store(to, Release);
         let first = TickScale {
             ticks: self.anchor_ticks().load(Relaxed),
             ns: self.anchor_ns().load(Relaxed) as i64,
@@ -223,6 +238,9 @@ mod tests {
         assert!(slot.try_lock() && !slot.try_lock());
         assert_eq!(starts(0), [77, 78]);
         assert!(slot.has_records(), "not on the disk yet");
+        slot.unlock();
+        assert_eq!(slot.operations(), 2);
+        assert!(slot.try_lock());
         slot.taken();
         assert!(!slot.has_records());
         slot.reset();

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 use tmio_trace::spool::{
-    HEAD_IDENTITY, HEAD_NAMES, HEAD_NEXT, HEAD_PID, HEAD_RANK, HEAD_SLOT_BYTES, HEAD_SLOTS, IDENTITY_OFFSET,
-    NAMES_BYTES, NAMES_OFFSET, SLOTS_OFFSET, SPOOL_MAGIC,
+    HEAD_IDENTITY, HEAD_LOST, HEAD_NAMES, HEAD_NEXT, HEAD_PID, HEAD_RANK, HEAD_SLOT_BYTES, HEAD_SLOTS,
+    IDENTITY_OFFSET, NAMES_BYTES, NAMES_OFFSET, SLOTS_OFFSET, SPOOL_MAGIC,
 };
 
 /// Size of a block's raw records.
@@ -34,9 +34,13 @@ pub(crate) struct Spool {
     head: &'static [AtomicU64],
     slots: Vec<OnceLock<Slot>>,
     made: AtomicUsize,
+    /// One bit for each slot that is in private memory.
+    private: AtomicU64,
     slot_bytes: usize,
     names_used: AtomicUsize,
 }
+
+const _: () = assert!(MAX_SLOTS <= u64::BITS as usize);
 
 impl Spool {
     /// Makes a spool for `rank` in the first suitable directory.
@@ -84,6 +88,7 @@ impl Spool {
             head,
             slots,
             made: AtomicUsize::new(0),
+            private: AtomicU64::new(0),
             slot_bytes,
             names_used: AtomicUsize::new(0),
         };
@@ -137,11 +142,14 @@ impl Spool {
         let offset = SLOTS_OFFSET + index * self.slot_bytes;
         // A program that has no descriptor left for a moment, or a full disk, costs the slot its life after
         // `kill -9`, not its records.
-        let memory = map(self.path.as_deref(), offset, self.slot_bytes)
-            .or_else(|_| map(None, 0, self.slot_bytes))
+        let shared = self.path.as_deref().and_then(|path| map(Some(path), offset, self.slot_bytes).ok());
+        let is_private = shared.is_none();
+        let memory = shared
+            .map_or_else(|| map(None, 0, self.slot_bytes), Ok)
             .inspect_err(|error| message::debug(format_args!("no memory for a block: {error}")))
             .ok()?;
         let slot = Slot::new(memory)?;
+        self.private.fetch_or(u64::from(is_private) << index, Relaxed);
         let slot = place.get_or_init(|| slot);
         self.made.fetch_add(1, Relaxed);
         let reach = self.slots.iter().rposition(|place| place.get().is_some()).map_or(0, |last| last + 1);
@@ -173,6 +181,25 @@ impl Spool {
             self.put(IDENTITY_OFFSET, &[&(part.len() as u32).to_ne_bytes(), part, greeting]);
             self.set_head(HEAD_IDENTITY, length as u64);
         }
+    }
+
+    /// Operations that are in private memory only: they end with the process.
+    pub(crate) fn operations_at_risk(&self) -> u64 {
+        let private = self.private.load(Relaxed);
+        let slots = self.slots.iter().enumerate().filter(|(index, _)| private >> index & 1 != 0);
+        slots.filter_map(|(_, slot)| slot.get()).map(Slot::operations).sum()
+    }
+
+    /// Whether there are operations that a reader finds when the process has ended.
+    pub(crate) fn keeps_operations(&self) -> bool {
+        let private = self.private.load(Relaxed);
+        let mut slots = self.slots.iter().enumerate().filter(|(index, _)| private >> index & 1 == 0);
+        slots.any(|(_, slot)| slot.get().is_some_and(Slot::has_records))
+    }
+
+    /// Tells a reader that so many operations could be kept nowhere.
+    pub(crate) fn set_lost(&self, operations: u64) {
+        self.set_head(HEAD_LOST, operations);
     }
 
     /// Tells a reader that blocks from `next` on hold only records that are taken from now on.

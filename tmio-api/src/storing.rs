@@ -91,7 +91,7 @@ impl Buffers {
     fn push_slowly(&self, thread: &ThreadState, words: &[u64]) {
         if thread.is_interrupted() {
             if !interrupting::keep(words) {
-                self.lost.fetch_add(1, Relaxed);
+                self.lose(1);
             }
             return;
         }
@@ -108,7 +108,7 @@ impl Buffers {
             None => self.push_shared(words, since),
         };
         if !stored {
-            self.lost.fetch_add(1, Relaxed);
+            self.lose(1);
         }
         drop(errno);
     }
@@ -117,7 +117,7 @@ impl Buffers {
     pub(crate) fn take_interrupting(&self) {
         interrupting::take(|words| {
             if !self.push_shared(words, words.first().copied().unwrap_or(0)) {
-                self.lost.fetch_add(1, Relaxed);
+                self.lose(1);
             }
         });
     }

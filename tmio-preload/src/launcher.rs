@@ -54,6 +54,10 @@ const OF_THE_JOB: &[&str] = &[
     "OMPI_MCA_orte_hnp_uri",
     "OMPI_MCA_orte_precondition_transports",
     "PMI_JOBID",
+    // Intel MPI: of the launcher's call, and of what its processes spawn. By the start of the daemon alone,
+    // processes in time namespaces of their own would not find each other.
+    "I_MPI_HYDRA_UUID",
+    "HYDRA_BSTRAP_PGID",
     "PALS_APID",
     "FLUX_JOB_ID",
     "SLURM_JOB_ID",
@@ -70,7 +74,8 @@ pub(crate) fn job_key() -> Option<JobKey> {
             hash.add(name.as_bytes());
             hash.add(value.as_encoded_bytes());
             // The number of a batch job alone is that of all its steps.
-            told |= !name.starts_with("SLURM_JOB") && !name.starts_with("OMPI_MCA_orte_hnp");
+            let of_several = ["SLURM_JOB_ID", "OMPI_MCA_orte_hnp_uri", "HYDRA_BSTRAP_PGID"];
+            told |= !of_several.contains(name);
         }
     }
     let on_all_nodes = match hydra() {

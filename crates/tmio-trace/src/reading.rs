@@ -207,7 +207,12 @@ impl Reading {
     pub(crate) fn hand_out_snapshots(&mut self, visit: &mut impl FnMut(Event<'_>)) {
         for (_, (rank, spool)) in std::mem::take(&mut self.snapshots) {
             // As it was in the part: with the host's distance from the start of the job.
-            let rank = self.ranks.get(&rank.rank).cloned().unwrap_or(rank);
+            let mut rank = self.ranks.get(&rank.rank).cloned().unwrap_or(rank);
+            if spool.lost > rank.lost {
+                rank.lost = spool.lost;
+                visit(Event::Rank(&rank));
+                self.ranks.insert(rank.rank, rank.clone());
+            }
             self.spool(&rank, &spool, visit);
         }
     }

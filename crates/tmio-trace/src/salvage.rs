@@ -161,7 +161,7 @@ fn add_to_part(spool: &Spool, info: RankInfo, part: &Path, user: u32) -> io::Res
         sequence += 1;
         count += operations.len() as u64;
     }
-    let info = RankInfo { salvaged: true, spool: String::new(), ..info };
+    let info = RankInfo { salvaged: true, spool: String::new(), lost: spool.lost, ..info };
     frames.extend(frame::encode(FrameKind::Rank, &info).map_err(io::Error::other)?);
     append(part, user, &frames)?;
     Ok(count)

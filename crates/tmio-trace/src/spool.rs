@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! 0                 SPOOL_MAGIC, rank, process id, bytes per slot, number of slots, bytes of names,
-//!                   number of the next block and one more, bytes of the identity
+//!                   number of the next block and one more, bytes of the identity, operations that were lost
 //! IDENTITY_OFFSET   the part that its records belong to: (length: u32, the path), and then the header
 //!                   and rank frames with which they begin there: the spool can be understood alone
 //! NAMES_OFFSET      names of files: (number: u32, length: u32, the name), one after the other
@@ -39,6 +39,8 @@ pub const HEAD_NAMES: usize = 5;
 pub const HEAD_NEXT: usize = 6;
 /// Bytes of the identity.
 pub const HEAD_IDENTITY: usize = 7;
+/// Operations that could be kept nowhere.
+pub const HEAD_LOST: usize = 8;
 /// Where the identity begins.
 pub const IDENTITY_OFFSET: usize = 512;
 /// Where the names begin.
@@ -265,6 +267,8 @@ pub struct Spool {
     pub part: Option<Vec<u8>>,
     /// The header and rank frames with which they begin there.
     pub greeting: Vec<u8>,
+    /// Operations that could be kept nowhere.
+    pub lost: u64,
     /// Numbers and names of files.
     pub names: Vec<(u32, String)>,
     /// The slots that hold records.
@@ -338,6 +342,7 @@ impl Spool {
             greeting: identity.map(|(_, greeting)| greeting.to_vec()).unwrap_or_default(),
             rank: u32::try_from(word(HEAD_RANK)?).ok()?,
             pid: u32::try_from(word(HEAD_PID)?).ok()?,
+            lost: word(HEAD_LOST)?,
             names: parse_names(names.get(..published).unwrap_or_default()),
             slots,
         })
@@ -429,9 +434,16 @@ mod tests {
         let spool =
             Spool::parse(&spool_with(&[(ANCHOR_TICKS, 50), (ANCHOR_NS, 1000)], &record(100))).unwrap();
         let op = spool.slots[0].records(|_| false).next().unwrap();
-        assert_eq!((spool.rank, spool.pid), (3, 99));
+        assert_eq!((spool.rank, spool.pid, spool.lost), (3, 99, 0));
         assert_eq!((op.start, op.end, op.offset, op.bytes), (1050, 1060, 64, 8));
         assert_eq!((op.file, op.thread, op.kind.to_string().as_str()), (5, 2, "write_at"));
+    }
+
+    #[test]
+    fn what_was_lost_is_told() {
+        let mut bytes = spool_with(&[], &record(100));
+        bytes[HEAD_LOST * 8..][..8].copy_from_slice(&7u64.to_ne_bytes());
+        assert_eq!(Spool::parse(&bytes).unwrap().lost, 7);
     }
 
     #[test]

@@ -14,9 +14,9 @@ def column(data):
 def times(data):
     number = lambda code: code >> 1 ^ -(code & 1)
     while data:
-        one = (data[0] & 7) + 2; two = one + (data[0] >> 4) + 1
-        yield [number(int.from_bytes(part, "little")) for part in (data[1:one], data[one:two])]
-        data = data[two:]
+        one, both = (data[0] & 7) + 1, (data[0] & 7) + (data[0] >> 4 & 7) + 2
+        pairs, data = (data[1] + 1, data[2:]) if data[0] & 128 else (1, data[1:])
+        for _ in range(pairs): yield [number(int.from_bytes(part, "little")) for part in (data[:one], data[one:both])]; data = data[both:]
 
 for tag, frame_kind, crc, body in msgpack.Unpacker(open(sys.argv[1], "rb"), max_buffer_size=0):
     assert tag == "tmio1" and zlib.crc32(body) == crc

@@ -1,5 +1,6 @@
-//! The fixture of format version 1: it must stay readable for ever, by this decoder and by the one
-//! in Python that knows nothing but `docs/trace-format.md`.
+//! The fixtures of format version 1: they must stay readable for ever, by this decoder and by the one
+//! in Python that knows nothing but `docs/trace-format.md`. They hold the same operations; in the second one
+//! no operations share the byte that tells the lengths of their times, as before the first release.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +17,11 @@ fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version-1.msgpack")
 }
 
-/// What the fixture holds, rank by rank: every kind of operation, some regular, some at random.
+fn fixtures() -> [PathBuf; 2] {
+    [fixture(), fixture().with_file_name("version-1-own-lengths.msgpack")]
+}
+
+/// What the fixtures hold, rank by rank: every kind of operation, some regular, some at random.
 fn operations(rank: u32) -> Vec<Operation> {
     let mut random = 0x9e37_79b9_7f4a_7c15u64.wrapping_add(u64::from(rank));
     let mut next = move || {
@@ -148,9 +153,13 @@ fn the_fixture_is_what_this_version_writes() {
 }
 
 #[test]
-fn the_fixture_is_read_whole() {
+fn the_fixtures_are_read_whole() {
+    fixtures().iter().for_each(|fixture| is_read_whole(fixture));
+}
+
+fn is_read_whole(fixture: &Path) {
     let mut read = Vec::new();
-    let outcome = Trace::open(&fixture())
+    let outcome = Trace::open(fixture)
         .unwrap()
         .read(|event| {
             if let Event::Block(block) = event {
@@ -191,7 +200,13 @@ fn the_decoder_in_python_agrees() {
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/decode.py");
     assert!(std::fs::read_to_string(&script).unwrap().lines().filter(|l| !l.trim().is_empty()).count() <= 30);
-    let output = Command::new(python).arg(script).arg(fixture()).output().unwrap();
+    for fixture in fixtures() {
+        agrees(Command::new(python).arg(&script).arg(fixture));
+    }
+}
+
+fn agrees(decoder: &mut Command) {
+    let output = decoder.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let mut lines = text.lines();

@@ -33,6 +33,7 @@ struct worker {
     uint64_t numbers_written,
         numbers_read; /* sums, for shared pointers, where any rank may read any request */
     int phase;
+    double began; /* when the first request of the phase was issued */
 };
 
 static bool is_asynchronous(const struct options *o) {
@@ -175,6 +176,8 @@ static void issue_phase(struct worker *w, bool write) {
         } else {
             memset(buffer(w, q), 0, w->job->buffer_size);
         }
+        if (!q) /* filling the buffer takes a while, and longer on a busy machine */
+            w->began = now();
         transfer(w, write, q, slot(w, q) * o->size, false, o->size);
         if (!write && !asynchronous)
             verify(w, q);

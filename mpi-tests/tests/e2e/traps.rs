@@ -112,6 +112,43 @@ fn a_limit_on_the_size_of_files() {
     }
 }
 
+/// What could be written nowhere is counted: by the line that is printed, and by what can still be read.
+#[test]
+fn a_limit_that_forbids_all_files() {
+    const READS: u64 = 2 * 20000;
+    for mpi in installed_mpis() {
+        for when in ["early", "late"] {
+            // It makes files of its own to open one, and fails without a tracer, too.
+            if when == "early" && mpi.name.starts_with("openmpi") {
+                continue;
+            }
+            let scratch = Scratch::new();
+            let job = mpi.job(2, mpi.program("reads_under_a_limit"));
+            let outcome = traced(job.args([scratch.data()]).args([when]), &scratch).run();
+            assert!(outcome.success(), "{}, {when}: {outcome:?}", mpi.name);
+            let lines: Vec<&str> =
+                outcome.stderr.lines().filter(|line| line.contains("no complete trace")).collect();
+            let [line] = lines[..] else { panic!("{}, {when}: {outcome:?}", mpi.name) };
+            let words: Vec<&str> = line.split(' ').collect();
+            let lost =
+                words.windows(2).find(|pair| pair[1] == "operations").map(|pair| pair[0].parse::<u64>());
+            let Some(Ok(lost)) = lost else { panic!("{}, {when}: {line}", mpi.name) };
+            let kept = if when == "early" {
+                assert!(line.contains("; all "), "{}: {line}", mpi.name);
+                0
+            } else {
+                assert!(line.contains("reads the others"), "{}: {line}", mpi.name);
+                let info = info(&scratch.trace());
+                assert_eq!(info["lost"], lost, "{}: {line}\n{info:#}", mpi.name);
+                assert_eq!(info["complete"], false, "{}", mpi.name);
+                info["read_sync"]["ops"].as_u64().expect("a number")
+            };
+            // Opening and closing count, too.
+            assert!((READS..READS + 20).contains(&(kept + lost)), "{}, {when}: {kept} + {line}", mpi.name);
+        }
+    }
+}
+
 #[test]
 fn spawned_processes() {
     for mpi in installed_mpis_with(Lack::Spawn) {

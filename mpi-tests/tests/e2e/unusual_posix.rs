@@ -1,9 +1,14 @@
 //! Ways to read and write that few programs use, and programs that a tracer easily gets in the way of.
 
+use crate::harness::{libtmio, run_limited, skip};
+use crate::mpis::in_path;
 use crate::posix::{Files, compiled, files, trace, traced};
 use crate::traced::{Scratch, info};
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// What the program says that it did: lines "LAYER FILE read BYTES written BYTES".
@@ -125,4 +130,52 @@ fn a_daemon_that_begins_late() {
     let info = info(&scratch.trace());
     let written = |name: &str| ((String::from("posix"), name.to_owned()), (0, SIZE));
     assert_eq!(files(&scratch, &info), Files::from([written("first"), written("second")]), "{info:#}");
+}
+
+/// A static program loads nothing. One of another C library could not load ours and would end: but `$LIB` in
+/// a path means something to glibc only, and a path that does not exist is passed over.
+#[test]
+fn static_programs_and_those_of_another_c_library() {
+    let scratch = Scratch::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/writes_a_megabyte.c");
+    // As docs/site.md says.
+    let prefix = scratch.path().join("prefix");
+    fs::create_dir_all(prefix.join("lib")).unwrap();
+    symlink(libtmio(), prefix.join("lib/libtmio.so")).unwrap();
+    symlink("lib", prefix.join("lib64")).unwrap();
+    symlink(".", prefix.join("lib/x86_64-linux-gnu")).unwrap();
+    symlink(".", prefix.join("lib/aarch64-linux-gnu")).unwrap();
+    let for_glibc = format!("{}/$LIB/libtmio.so", prefix.display());
+    let everywhere = libtmio().display().to_string();
+    for (compiler, preload, is_traced) in [
+        (&["cc"][..], &for_glibc, true),
+        (&["cc"], &everywhere, true),
+        (&["cc", "-static"], &for_glibc, false),
+        (&["cc", "-static"], &everywhere, false),
+        (&["musl-gcc"], &for_glibc, false),
+        (&["musl-gcc", "-static"], &everywhere, false),
+    ] {
+        if !in_path(compiler[0]) {
+            skip(&format!("no {}", compiler[0]));
+            continue;
+        }
+        let program = scratch.path().join("program");
+        let compile =
+            Command::new(compiler[0]).args(&compiler[1..]).arg(&source).arg("-o").arg(&program).output();
+        let compile = compile.expect("it is there");
+        assert!(compile.status.success(), "{}", String::from_utf8_lossy(&compile.stderr));
+        let trace = scratch.path().join(format!("traces/{}", compiler.join("")));
+        let mut command = Command::new(&program);
+        command.arg(scratch.data().join("file")).env("LD_PRELOAD", preload).env("TMIO_LAYERS", "posix");
+        command.env("TMIO_OUTPUT", &trace).env("TMIO_SPOOL", scratch.spool());
+        let outcome = run_limited(command, Duration::from_secs(60));
+        let what = format!("{compiler:?} with {preload}");
+        assert_eq!(outcome.stdout, "1048576 bytes\n", "{what}: {outcome:?}");
+        assert!(outcome.code == Some(3) && outcome.stderr.is_empty(), "{what}: {outcome:?}");
+        let parts = trace.with_extension("parts");
+        assert_eq!(parts.is_dir(), is_traced, "{what}");
+        if is_traced {
+            fs::remove_dir_all(parts).unwrap();
+        }
+    }
 }
