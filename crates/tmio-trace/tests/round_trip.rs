@@ -193,7 +193,7 @@ fn what_is_no_trace_is_named() {
     let message = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
     assert_eq!(message(b""), "t.msgpack: is empty");
     assert!(message(b"hello world").contains("is not a tmio trace"), "{}", message(b"hello world"));
-    assert!(message(b"\x94\xa5tmio2...").contains("format 2"));
+    assert!(message(b"\x94\xa5tmio3...").contains("format 3"));
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub struct Windows<'a> {
     begins: i64,
     /// Sampling frequency in Hz, if it was asked for.
     frequency: Option<f64>,
+    /// The signal is a series of samples: whoever took them may have begun in the middle of a phase.
+    is_series: bool,
     /// Samples are divided by this (see [`Job::per_unit`]).
     per_unit: f64,
     /// Nanoseconds between the samples of a series (see [`Job::sampled`]).
@@ -64,6 +66,7 @@ impl<'a> Windows<'a> {
             bins,
             begins,
             frequency: options.frequency,
+            is_series: job.per_unit.is_some(),
             per_unit: job.per_unit.unwrap_or(1.0),
             sampled: job.sampled,
             periods: (options.min_period.unwrap_or(0.0), options.max_period.unwrap_or(f64::INFINITY)),
@@ -79,7 +82,7 @@ impl<'a> Windows<'a> {
             Some(hz) => Signal::with_width(self.bins, from, to, width(hz)),
         };
         signal.samples.iter_mut().chain(&mut fine.samples).for_each(|sample| *sample /= self.per_unit);
-        Sampled { signal, fine, cut: from > self.begins }
+        Sampled { signal, fine, cut: from > self.begins || self.is_series }
     }
 
     /// The period of a window that was sampled.

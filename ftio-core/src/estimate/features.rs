@@ -8,7 +8,7 @@ use crate::estimate::weights::FEATURES;
 use crate::phases::phase::Ground;
 use crate::phases::rating;
 use crate::phases::regularity::by_chance;
-use crate::phases::thresholds::CLEAR;
+use crate::phases::thresholds::{CLEAR, EQUAL_VOLUMES};
 use crate::signal::Signal;
 use crate::signal::statistics::{median, robust_spread};
 
@@ -34,6 +34,12 @@ const EVEN_PHASES: f64 = 4.0;
 const SHORT: f64 = 0.1;
 const LONG: f64 = 0.3;
 
+/// Phases are clear if their distances vary by no more than the first, they take no more of the period than the
+/// second, and their number holds over so many octaves.
+const CLEAR_SIGMA: f64 = 0.08;
+const CLEAR_DUTY: f64 = 0.6;
+const CLEAR_OCTAVES: f64 = 3.0;
+
 /// At these shares of the period the autocorrelation of a wave is low. What wanders at random remembers less
 /// and less: its autocorrelation is higher there than one period later.
 const BETWEEN: [f64; 3] = [0.35, 0.5, 0.65];
@@ -53,6 +59,8 @@ pub struct Described {
     pub duty: f64,
     /// Spread of the logarithms of the members' volumes.
     pub uneven_volume: f64,
+    /// All phases of its list are equal, at even distances, and so far apart that their number is clear.
+    pub clear: bool,
 }
 
 /// What the features are taken from.
@@ -92,7 +100,7 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
     for (number, one) in pool.into_iter().enumerate() {
         let marked = &signs.lists[one.list];
         let phases = &marked.list.phases;
-        let count = one.members.len();
+        let count = one.belonging();
         let links = one.links.len();
         let correlation = correlations[number];
         let relative = |other: usize| periods[other] / one.period;
@@ -106,8 +114,9 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             .sum();
         let member = |values: &[f64]| -> Vec<f64> { one.members.iter().map(|&i| values[i]).collect() };
         let uneven = if count > 2 { robust_spread(&member(&marked.volumes)).min(1.5) } else { 0.0 };
-        let volume: f64 = one.members.iter().map(|&i| phases[i].volume).sum();
-        let (first, last) = (one.members[0], one.members[count - 1]);
+        let (first, last) = (one.first(), one.members[one.members.len() - 1]);
+        let cut = if one.cut_first { phases[first].volume } else { 0.0 };
+        let volume = cut + one.members.iter().map(|&i| phases[i].volume).sum::<f64>();
         let cover = ((phases[last].end - phases[first].start) / duration).min(1.0);
         let sigma = one.own_sigma(signs.exactness);
         let chance = by_chance(links).max(0.02);
@@ -123,9 +132,11 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
         let span = phases[last].end - phases[first].start;
         let many = ((count as f64 - EVEN_PHASES) / (2.0 * EVEN_PHASES)).clamp(0.0, 1.0);
         let even = (1.0 - sigma / EVEN).max(0.0) * many * one.fill;
+        // Which phases are members of a comb was chosen: one without a distance does not speak for it.
+        let few = if one.form == Form::Mean { count } else { one.members.len() };
         let features = [
-            flag(count <= 3),
-            flag(count <= 5),
+            flag(few <= 3),
+            flag(few <= 5),
             (sigma / chance).min(2.0),
             -sigma.max(0.01).log2(),
             one.pause,
@@ -156,7 +167,21 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             0.0,
             0.0,
         ];
-        out.push(Described { hypothesis: one, features, cover, correlation, duty, uneven_volume: uneven });
+        let clear = one.form == Form::Mean
+            && one.extra == 0.0
+            && sigma <= CLEAR_SIGMA
+            && marked.list.regularity.volumes <= EQUAL_VOLUMES
+            && duty <= CLEAR_DUTY
+            && marked.list.octaves >= CLEAR_OCTAVES;
+        out.push(Described {
+            hypothesis: one,
+            features,
+            cover,
+            correlation,
+            duty,
+            uneven_volume: uneven,
+            clear,
+        });
     }
     out
 }
@@ -183,7 +208,7 @@ fn log_rating(one: &Hypothesis, marked: &Marked, uneven: f64) -> f64 {
     let loose = 0.15 * one.pause + 0.1 * (1.0 - one.fill) + 0.1 * one.extra;
     let unevenness = (one.sigma.powi(2) + loose).sqrt() * (1.0 + (excess * excess).min(9.0));
     let irregularity = unevenness / by_chance(one.links.len().max(1)).max(0.02);
-    (1e-3 + rating(marked.list.octaves.min(4.0), one.members.len() as f64, irregularity)).ln()
+    (1e-3 + rating(marked.list.octaves.min(4.0), one.belonging() as f64, irregularity)).ln()
 }
 
 /// How much higher the autocorrelation is after one period than before it is over.
@@ -227,6 +252,7 @@ pub fn describe_waves(waves: Vec<Wave>, spectrum: &Spectrum<'_>) -> Vec<Describe
             correlation: 0.0,
             duty: 0.0,
             uneven_volume: 0.0,
+            clear: false,
         }
     };
     waves.into_iter().map(described).collect()

@@ -172,6 +172,63 @@ pub fn refined(signal: &Signal, period: f64, sampled: f64) -> f64 {
     2.0 / (low + high)
 }
 
+/// The period near one with which a constant, a wave and up to three multiples of it fit a signal best (least
+/// squares). Unlike the spectrum, it needs no whole number of periods, so it is exact for very few of them.
+/// `None` if it is further away than `slack`, a share of the period.
+pub fn fitted(signal: &Signal, period: f64, sampled: f64, slack: f64) -> Option<f64> {
+    const GRID: usize = 25;
+    const HALVINGS: usize = 18;
+    let thin = signal.merged((period / signal.step() / 32.0) as usize);
+    let step = thin.step();
+    let multiples = (period / step.max(sampled) / 2.5).clamp(1.0, 4.0) as usize;
+    let left = |period: f64| unexplained(&thin.samples, step / period, multiples);
+    let at = |i: usize| period * (1.0 + slack * (2.0 * i as f64 / (GRID - 1) as f64 - 1.0));
+    let best = (0..GRID).map(|i| (i, left(at(i)))).min_by(|a, b| a.1.total_cmp(&b.1))?.0;
+    if best == 0 || best == GRID - 1 {
+        return None;
+    }
+    let (mut low, mut high) = (at(best - 1), at(best + 1));
+    for _ in 0..HALVINGS {
+        let (a, b) = (low + 0.382 * (high - low), low + 0.618 * (high - low));
+        if left(a) < left(b) { high = b } else { low = a }
+    }
+    Some((low + high) / 2.0)
+}
+
+/// The sum of squares that a constant, a wave of `frequency` turns a sample and its multiples leave.
+fn unexplained(samples: &[f64], frequency: f64, multiples: usize) -> f64 {
+    let turn = |i: usize, k: usize| std::f64::consts::TAU * frequency * (k * i) as f64;
+    let n = samples.len();
+    let mut basis: Vec<Vec<f64>> = vec![vec![1.0; n]];
+    for k in 1..=multiples {
+        basis.push((0..n).map(|i| turn(i, k).cos()).collect());
+        basis.push((0..n).map(|i| turn(i, k).sin()).collect());
+    }
+    let mut rest = samples.to_vec();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let take_off = |from: &mut [f64], share: f64, other: &[f64]| {
+        from.iter_mut().zip(other).for_each(|(x, y)| *x -= share * y);
+    };
+    // Gram and Schmidt: every wave without what those before it explain.
+    for place in 0..basis.len() {
+        let (done, open) = basis.split_at_mut(place);
+        let one = &mut open[0];
+        for other in done.iter() {
+            let share = dot(one, other);
+            take_off(one, share, other);
+        }
+        let length = dot(one, one).sqrt();
+        if length > 1e-6 * (n as f64).sqrt() {
+            one.iter_mut().for_each(|x| *x /= length);
+        } else {
+            one.fill(0.0);
+        }
+        let share = dot(&rest, one);
+        take_off(&mut rest, share, one);
+    }
+    dot(&rest, &rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,6 +247,20 @@ mod tests {
         assert!((lines[0].period / 37.3 - 1.0).abs() < 0.003 && lines[0].z > 10.0, "{lines:?}");
         assert!((refined(&signal, lines[0].period, 1.0) / 37.3 - 1.0).abs() < 2e-4);
         assert!(powers.of_comb(37.3, 1.0) > 0.6 && powers.of_comb(50.0, 1.0) < 0.05);
+    }
+
+    #[test]
+    fn few_periods_are_fitted_exactly_from_anywhere() {
+        for (number, length) in [330, 390, 451, 512].into_iter().enumerate() {
+            for eighth in 0..8 {
+                let at = |i: usize| TAU * (i as f64 / 97.3 + f64::from(eighth) / 8.0);
+                let samples = (0..length).map(|i| 50.0 + 40.0 * at(i).sin()).collect();
+                let signal = Signal { start: 0, bin: 1_000_000_000, samples, abstraction_error: 0.0 };
+                let found = fitted(&signal, 97.3 * (0.95 + 0.03 * number as f64), 1.0, 0.1).unwrap();
+                assert!((found / 97.3 - 1.0).abs() < 1e-3, "{length} {eighth}: {found}");
+                assert_eq!(fitted(&signal, 97.3 * 1.3, 1.0, 0.1), None);
+            }
+        }
     }
 
     #[test]

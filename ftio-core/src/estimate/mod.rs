@@ -32,7 +32,7 @@ use crate::estimate::evidence::Evidence;
 use crate::estimate::forecast::{Forecast, provisional};
 use crate::estimate::hypotheses::{Form, Hypothesis};
 use crate::estimate::kind::SignalKind;
-use crate::estimate::score::{ANSWER, Candidate};
+use crate::estimate::score::{ANSWER, Candidate, posterior_with_clear};
 use crate::estimate::second::{Rhythm, two_rhythms};
 use crate::estimate::view::{View, is_worth_a_look};
 use crate::phases::phase::Phase;
@@ -57,9 +57,15 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
     if !is_worth_a_look(fine) {
         return Estimate::default();
     }
-    let view = View::of(fine, given);
+    let mut view = View::of(fine, given);
     let answers =
         |view: &View| view.posterior.candidates.first().is_some_and(|best| best.probability >= ANSWER);
+    if !answers(&view) {
+        let clear = posterior_with_clear(&view.pool);
+        if clear.candidates.first().is_some_and(|best| best.probability >= ANSWER) {
+            view.posterior = clear;
+        }
+    }
     let view = if answers(&view) {
         view
     } else {
@@ -170,6 +176,9 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
     if one.form == Form::Comb {
         reasons.extend(gaps(view, one));
     }
+    if one.cut_first {
+        reasons.push("one phase more at the beginning of the window, whose start was not seen".into());
+    }
     if let Some(inner) = &evidence.inner {
         let each = inner.bursts as f64 / evidence.phases.max(1) as f64;
         reasons.push(format!("each of {each:.0} bursts, {:.3} s apart on average", inner.mean_distance));
@@ -218,7 +227,7 @@ fn gaps(view: &View, one: &Hypothesis) -> Vec<String> {
     if pauses > 0 {
         words.push(format!("{pauses} pauses of another length"));
     }
-    let extra = view.lists[one.list].starts.len() - one.members.len();
+    let extra = view.lists[one.list].starts.len() - one.belonging();
     if extra > 0 {
         words.push(format!("{extra} other phases do not belong to the rhythm"));
     }

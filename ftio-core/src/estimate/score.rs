@@ -38,6 +38,11 @@ const ONE_BURST_LEAST: usize = 5;
 const CROWDED_DUTY: f64 = 0.6;
 const CROWDED_COVER: f64 = 0.35;
 
+/// … but equal parts, far apart and at even distances, are phases: at least so many, in at least this share of
+/// the window.
+const CLEAR_LEAST: usize = 4;
+const CLEAR_COVER: f64 = 0.05;
+
 /// A period, with the probability of all hypotheses that say so.
 #[derive(Clone, Debug)]
 pub struct Candidate {
@@ -72,6 +77,17 @@ pub fn is_one_burst(described: &Described) -> bool {
     described.hypothesis.form != Form::Line && members < ONE_BURST_MEMBERS && (short || crowded)
 }
 
+/// Are they phases all the same, equal and far apart?
+fn is_clear(described: &Described) -> bool {
+    let members = described.hypothesis.members.len();
+    described.clear && members >= CLEAR_LEAST && described.cover >= CLEAR_COVER
+}
+
+/// The probabilities of all periods where clear phases are no burst, however little of the window they take.
+pub fn posterior_with_clear(pool: &[Described]) -> Posterior {
+    weighed(pool.iter().filter(|one| !is_one_burst(one) || is_clear(one)).cloned().collect(), &score)
+}
+
 /// The probabilities of all periods.
 pub fn posterior(pool: Vec<Described>) -> Posterior {
     posterior_by(pool, &score)
@@ -79,7 +95,10 @@ pub fn posterior(pool: Vec<Described>) -> Posterior {
 
 /// The probabilities of all periods by another score, such as that of other weights.
 pub fn posterior_by(pool: Vec<Described>, score: &dyn Fn(&Described) -> f64) -> Posterior {
-    let pool: Vec<Described> = pool.into_iter().filter(|one| !is_one_burst(one)).collect();
+    weighed(pool.into_iter().filter(|one| !is_one_burst(one)).collect(), score)
+}
+
+fn weighed(pool: Vec<Described>, score: &dyn Fn(&Described) -> f64) -> Posterior {
     let scores: Vec<f64> = pool.iter().map(score).collect();
     let highest = scores.iter().copied().fold(0.0, f64::max);
     let weights: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();

@@ -5,11 +5,12 @@ use crate::estimate::correlation::Correlation;
 use crate::estimate::features::{Described, Signs, Spectrum, describe, describe_waves};
 use crate::estimate::hypotheses::line::waves;
 use crate::estimate::hypotheses::{Form, Hypothesis, Marked, Setting, hypotheses};
-use crate::estimate::lines::{Line, Powers, refined};
+use crate::estimate::lines::{Line, Powers, fitted, refined};
 use crate::estimate::score::{Posterior, posterior};
 use crate::phases::bursts::bursts;
 use crate::phases::phase::{Ground, Phase};
 use crate::phases::{phase_lists, without_pedestal};
+use crate::signal::statistics::median;
 use crate::signal::{CONSTANT_VARIATION, Signal};
 
 /// How exactly starts are known: this share of a sample of the signal, or of the distance of the samples it
@@ -31,6 +32,12 @@ const GLITCHES: f64 = 0.02;
 
 /// The usual high sample of a series: this share of those above zero is no higher.
 const USUAL_HIGH: f64 = 0.95;
+
+/// Phases rise slowly if it takes this share of the period until the bandwidth is at this share of that in
+/// phases; and where a window holds more periods than this, their starts are exact enough all the same.
+const SLOW_RISE: f64 = 0.08;
+const RISEN: f64 = 0.8;
+const FEW_PERIODS: f64 = 12.0;
 
 /// What is known about a signal beside its samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -189,6 +196,13 @@ impl View {
         }
         let plain = matches!(one.form, Form::Mean | Form::Comb);
         let even = one.sigma < 0.15 || described.correlation >= 0.6;
+        if plain
+            && even
+            && one.pause == 0.0
+            && let Some(period) = self.fitted_period(one)
+        {
+            return (period, "spectrum");
+        }
         if plain && even && !self.is_sharp(one) {
             let slack = (1.0 / one.members.len() as f64).min(0.06);
             let strongest = self.lines.first().map_or(0.0, |line| line.z);
@@ -201,6 +215,28 @@ impl View {
             }
         }
         (one.period, "phases")
+    }
+
+    /// How long it takes from the start of a member until the bandwidth is near that of phases, as a share of
+    /// the period.
+    fn rise(&self, hypothesis: &Hypothesis) -> f64 {
+        let risen = |start: usize| {
+            let rest = self.signal.samples[start..].iter();
+            rest.take_while(|x| **x < RISEN * self.ground.level).count() as f64
+        };
+        let rises: Vec<f64> = self.starts(hypothesis).into_iter().map(risen).collect();
+        median(&rises) * self.signal.step() / hypothesis.period
+    }
+
+    /// The period of a few phases of a series that rise slowly, by the wave that fits best: with noise on it,
+    /// such a start is known to a part of the period only.
+    fn fitted_period(&self, one: &Hypothesis) -> Option<f64> {
+        let sampled = self.given.sampled?;
+        let periods = self.signal.duration() / one.period;
+        if periods > FEW_PERIODS || self.rise(one) < SLOW_RISE {
+            return None;
+        }
+        fitted(&self.signal, one.period, sampled, 0.5 / periods)
     }
 
     /// When the bandwidth first exceeds that of phases again after `since`, coming from quiet.

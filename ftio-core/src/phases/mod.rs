@@ -23,9 +23,9 @@ use crate::phases::phase::{Ground, Phase, Silences, starts, starts_among_others,
 use crate::phases::regularity::Regularity;
 use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::phases::thresholds::{
-    CLEAR, COUNTED_SAMPLES, CUT_SHARE, CUT_SHARE_CHOSEN, EQUAL_VOLUMES, EVENER_STARTS, FEW, LOWEST_PEDESTAL,
-    MANY_STARTS, MIN_CONTRAST, NATURAL_OCTAVES, PEDESTAL, QUIET_PEDESTAL, SMALL_CEILING, SPREAD_CEILING,
-    UNEVEN_STARTS,
+    CLEAR, COUNTED_SAMPLES, CUT_SHARE, EQUAL_VOLUMES, EVENER_STARTS, FEW, LEAST_WITH_CUT, LOWEST_PEDESTAL,
+    MANY_STARTS, MIN_CONTRAST, NATURAL_OCTAVES, PEDESTAL, QUIET_PEDESTAL, SAME_VOLUMES, SMALL_CEILING,
+    SPREAD_CEILING, UNEVEN_STARTS,
 };
 use crate::signal::statistics::upper_median;
 use crate::signal::{SAMPLES_PER_PHASE, Signal};
@@ -66,6 +66,8 @@ pub struct PhaseList {
     pub rating: f64,
     /// What would be gained by taking several phases in turn as one, in nats for each phase.
     pub pattern: f64,
+    /// The window may have cut the first phase: when that began is not known.
+    pub may_be_cut: bool,
 }
 
 /// All lists of a signal.
@@ -94,12 +96,11 @@ pub fn without_pedestal(signal: &Signal) -> Signal {
     Signal { samples: signal.samples.iter().map(above).collect(), ..*signal }
 }
 
-/// All lists of at least two phases. `cut` tells that the window may begin in the middle of a phase,
-/// `exactness` to how many seconds starts are known.
+/// All lists of at least two phases. `cut` tells that the window may begin in the middle of a phase, so that
+/// the start of a phase that begins with it was not seen; `exactness` to how many seconds starts are known.
 pub fn phase_lists(signal: &Signal, cut: bool, exactness: f64) -> PhaseLists {
     let ground = Ground::of(signal);
     let silences = Silences::of(signal, &ground);
-    let cut = if cut { CUT_SHARE_CHOSEN } else { CUT_SHARE };
     let look = Look { signal, ground: &ground, silences: &silences, exactness, cut };
     let (usual, small) = scaled_levels(signal, &ground);
     let mut found: Vec<PhaseList> =
@@ -133,7 +134,7 @@ fn best(lists: &[PhaseList]) -> Option<usize> {
     let rated = (0..lists.len()).filter(|&i| lists[i].phases.len() >= 3);
     let mut best = rated.reduce(|a, b| if lists[b].rating > lists[a].rating { b } else { a })?;
     for outer in best + 1..lists.len() {
-        if lists[outer].holds(&lists[best]) {
+        if lists[outer].holds(&lists[best]) || lists[outer].is_whole_where_divided(&lists[best]) {
             best = outer;
         }
     }
@@ -182,8 +183,8 @@ struct Look<'a> {
     signal: &'a Signal,
     ground: &'a Ground,
     silences: &'a Silences,
-    /// A first phase with a smaller share of the usual volume is cut by the window.
-    cut: f64,
+    /// The window may begin in the middle of a phase.
+    cut: bool,
     /// To how many seconds distances are known.
     exactness: f64,
 }
@@ -227,13 +228,19 @@ impl Look<'_> {
         self.list(starts, 0, Origin::Pattern, |_| list.octaves.min(1.0)).filter(|list| list.phases.len() >= 3)
     }
 
+    /// Does the first phase begin with the window? The first sample of a window that begins anywhere may hold
+    /// a part of the I/O only, so that it is quiet.
+    fn begins_with_window(&self, starts: &[usize]) -> bool {
+        starts.first().is_some_and(|first| *first <= usize::from(self.cut))
+    }
+
     /// Without a first phase that the window cuts: it begins with the window and has much less than the usual
     /// volume.
     fn uncut(&self, mut starts: Vec<usize>) -> Vec<usize> {
-        if starts.len() >= 4 && starts[0] == 0 {
+        if starts.len() >= 4 && self.begins_with_window(&starts) {
             let phases = with_starts(self.signal, self.ground, &starts);
             let usual = upper_median(phases.iter().map(|phase| phase.volume));
-            if phases[0].volume < self.cut * usual {
+            if phases[0].volume < CUT_SHARE * usual {
                 starts.remove(0);
             }
         }
@@ -248,12 +255,14 @@ impl Look<'_> {
         octaves: impl Fn(f64) -> f64,
     ) -> Option<PhaseList> {
         let phases = with_starts(self.signal, self.ground, &starts);
-        let regularity = Regularity::of(&phases)?;
+        let may_be_cut = self.cut && self.begins_with_window(&starts);
+        let seen = usize::from(may_be_cut && starts.len() >= LEAST_WITH_CUT);
+        let regularity = Regularity::of(&phases[seen..])?;
         let octaves = octaves(regularity.period);
         let rating = if phases.len() < 3 {
             0.0
         } else {
-            rating(octaves, regularity.count as f64, regularity.known_to(self.exactness).irregularity())
+            rating(octaves, phases.len() as f64, regularity.known_to(self.exactness).irregularity())
         };
         let step = self.signal.step();
         Some(PhaseList {
@@ -272,6 +281,7 @@ impl Look<'_> {
             divided,
             rating,
             pattern: 0.0,
+            may_be_cut,
         })
     }
 }
@@ -325,10 +335,29 @@ pub fn mean_distance_within(phases: &[Phase], finer: &PhaseList) -> Option<f64> 
 }
 
 impl PhaseList {
+    /// Is the start of the first phase unknown, and are there enough without it?
+    pub fn first_is_cut(&self) -> bool {
+        self.may_be_cut && self.starts.len() >= LEAST_WITH_CUT
+    }
+
     /// Does each phase hold the same number of phases of a finer list, two or more? One in ten may be
     /// different.
     pub fn is_made_of(&self, finer: &PhaseList) -> bool {
         are_made_of(&self.phases, finer)
+    }
+
+    /// Are all phases of this list equal, and does the finer one divide some of them? Ranks that are late by
+    /// more than a phase takes tear it apart, but a program writes as much in every iteration.
+    fn is_whole_where_divided(&self, finer: &PhaseList) -> bool {
+        let count = self.phases.len();
+        self.origin == Origin::Level
+            && self.octaves >= NATURAL_OCTAVES
+            && count >= MANY_STARTS
+            && finer.phases.len() < 2 * count
+            && self.regularity.volumes <= SAME_VOLUMES
+            && finer.regularity.volumes > EQUAL_VOLUMES
+            && self.regularity.irregularity() < 0.5
+            && self.starts.iter().all(|start| finer.starts.binary_search(start).is_ok())
     }
 
     /// Is this the list of the phases, and the finer one their inner structure?

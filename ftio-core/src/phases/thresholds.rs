@@ -100,8 +100,8 @@ thresholds! {
         "How far from its place a burst that ends a part of equal volume may end";
     CUT_SHARE: f64 = 0.6, "share of the usual volume", "ours",
         "A first phase that begins with the window and has less is cut off by it";
-    CUT_SHARE_CHOSEN: f64 = 0.9, "share of the usual volume", "ours",
-        "The same if the window was chosen, so that it may begin anywhere";
+    LEAST_WITH_CUT: usize = 4, "phases", "ours: two distances must be left",
+        "Of at least this many, the first gives no distance if it begins with a window that may have cut it";
     CLEAR: f64 = 7.0, "octaves times phases", "in noise a count of n holds over 1.44/n octaves on average; five times that is rare (e⁻⁵)",
         "A count that holds over this many octaves, divided by the count, is clear";
     FEW: f64 = 8.0, "phases", "ours",
@@ -116,6 +116,8 @@ thresholds! {
         "A larger last phase is several phases";
     EQUAL_VOLUMES: f64 = 0.15, "coefficient of variation", "ours",
         "Phases whose volumes vary by less are equal: groups of them are no better for being equal";
+    SAME_VOLUMES: f64 = 0.02, "coefficient of variation", "ours: chance does not make parts of phases so equal",
+        "Phases whose volumes vary by less are whole: a finer list with unequal ones divides some of them";
     MAX_CYCLE: usize = 4, "phases", "ours",
         "Phases of at most this many kinds in turn are looked for";
     PATTERN_FLOOR: f64 = 0.05, "logarithm, or share of a distance", "ours",

@@ -178,6 +178,7 @@ impl CombFit {
             within: 0.0,
             ends: None,
             at: 0,
+            cut_first: false,
         })
     }
 

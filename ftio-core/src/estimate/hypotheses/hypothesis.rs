@@ -13,6 +13,9 @@ pub const LEAST_SIGMA: f64 = 0.008;
 const LONGEST_PAUSE: f64 = 0.5;
 const BEYOND: f64 = 0.15;
 
+/// The first phase after one that the window may have cut begins at most this share of a period late.
+const BELATED: f64 = 0.1;
+
 /// The form of a hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -60,6 +63,9 @@ pub struct Hypothesis {
     pub ends: Option<[f64; 2]>,
     /// The distance from which on the second period of a change holds.
     pub at: usize,
+    /// The phase before the first member belongs to the rhythm, too, but the window may have cut it: when it
+    /// began is not known, so it is no member and gives no distance.
+    pub cut_first: bool,
 }
 
 /// A list, with what combs need to know about it.
@@ -89,6 +95,17 @@ impl Marked {
         let spread = (robust_spread(&volumes) + 0.3 * deviation(&volumes).min(1.5)).clamp(0.05, 2.0);
         let starts = list.phases.iter().map(|phase| phase.start).collect();
         Marked { list, starts, volumes, lengths, spread }
+    }
+
+    /// The same without the first phase.
+    pub(crate) fn without_first(&self) -> Self {
+        let list = PhaseList {
+            starts: self.list.starts[1..].to_vec(),
+            phases: self.list.phases[1..].to_vec(),
+            silences: self.list.silences[1..].to_vec(),
+            ..self.list.clone()
+        };
+        Marked::of(list)
     }
 
     /// Distances from each start to the next.
@@ -145,6 +162,28 @@ impl Hypothesis {
         let off = |(distance, slots): &(f64, f64)| (distance / new.period - slots).powi(2) / slots;
         new.sigma = (linked.iter().map(off).sum::<f64>() / (linked.len().max(2) - 1) as f64).sqrt();
         new
+    }
+
+    /// A hypothesis about the list without its first phase, as one about all of the list. The first phase
+    /// belongs to the rhythm if all others do, and the next begins no later than a period after the window.
+    pub(crate) fn after_cut_first(mut self, starts: &[f64]) -> Self {
+        self.members.iter_mut().for_each(|member| *member += 1);
+        let all_others = self.members.len() + 1 == starts.len();
+        let limit = (1.0 + BELATED.max(2.0 * self.sigma)) * self.period;
+        self.cut_first = all_others && starts[1] - starts[0] <= limit;
+        let count = starts.len();
+        self.extra = (count - self.belonging()) as f64 / count as f64;
+        self
+    }
+
+    /// How many phases belong to the rhythm: the members, and a first phase that the window may have cut.
+    pub fn belonging(&self) -> usize {
+        self.members.len() + usize::from(self.cut_first)
+    }
+
+    /// The first phase that belongs to the rhythm, by its number in the list.
+    pub fn first(&self) -> usize {
+        self.members[0] - usize::from(self.cut_first)
     }
 
     /// σ without the part that comes from how exactly distances are known, in seconds.

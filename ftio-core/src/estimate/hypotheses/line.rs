@@ -86,6 +86,7 @@ pub fn waves(lists: &[Marked], lines: &[Line], sampled: f64, duration: f64) -> V
             within: 0.0,
             ends: None,
             at: 0,
+            cut_first: false,
         };
         found.push(Wave { hypothesis, z: strong.z, rival });
     }

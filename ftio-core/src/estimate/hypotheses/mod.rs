@@ -36,6 +36,9 @@ const MOST_PAUSES: f64 = 0.35;
 const LEAST_FILL: f64 = 0.55;
 const MOST_EXTRA: f64 = 0.75;
 
+/// Where the window may have cut the first phase, a comb that leaves out others has at least so many.
+const LEAST_CHOSEN: usize = 4;
+
 /// Periods closer than this are tried once.
 const SAME_SEED: f64 = 0.025;
 
@@ -63,7 +66,13 @@ pub fn hypotheses(lists: &[Marked], setting: &Setting<'_>) -> Vec<Hypothesis> {
     everywhere.extend(setting.lines.iter().take(4).map(|line| line.period));
     let mut pool = Vec::new();
     for (number, marked) in lists.iter().enumerate() {
-        if marked.starts.len() >= 3 {
+        if marked.list.first_is_cut() {
+            let found = of_list(number, &marked.without_first(), setting, &everywhere);
+            // Two distances of phases that were chosen from several are no rhythm.
+            let enough = |one: &Hypothesis| one.extra == 0.0 || one.members.len() >= LEAST_CHOSEN;
+            let found = found.into_iter().filter(enough);
+            pool.extend(found.map(|one| one.after_cut_first(&marked.starts)));
+        } else if marked.starts.len() >= 3 {
             pool.extend(of_list(number, marked, setting, &everywhere));
         }
     }

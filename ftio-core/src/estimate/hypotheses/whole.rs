@@ -20,6 +20,11 @@ const ODD_SPREADS: f64 = 4.0;
 const ODD_SHARE: f64 = 0.1;
 const ODD_DISTANCES: usize = 6;
 
+/// Distances that may differ by more than the first share are loose: then one that is odd differs by more than
+/// the second.
+const ODD_LOOSE: f64 = 0.5;
+const ODD_LOOSE_FAR: f64 = 2.0;
+
 /// Distances on each side of a change; how even they must be; and how different the two periods.
 const SIDE: usize = 3;
 const EVEN: f64 = 0.15;
@@ -53,6 +58,7 @@ fn all(number: usize, marked: &Marked, form: Form, sigma: f64, duration: f64, pa
         within: 0.0,
         ends: None,
         at: 0,
+        cut_first: false,
     }
 }
 
@@ -100,7 +106,9 @@ pub fn odd_ends(distances: &[f64]) -> (bool, bool) {
     let slack = (ODD_SPREADS * robust_spread(inner) / usual).max(ODD_SHARE);
     // All others must be even, or the odd one is but one of many.
     let even = inner.iter().all(|distance| (distance / usual - 1.0).abs() <= slack);
-    let odd = |distance: f64| even && (distance / usual - 1.0).abs() > slack;
+    // Of loose distances, one is easily half as long again.
+    let far = if slack > ODD_LOOSE { ODD_LOOSE_FAR } else { slack };
+    let odd = |distance: f64| even && (distance / usual - 1.0).abs() > far.max(slack);
     (odd(distances[0]), odd(distances[distances.len() - 1]))
 }
 
