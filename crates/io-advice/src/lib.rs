@@ -56,8 +56,8 @@ impl Job<'_> {
         (self.usage.run_time > 0.0).then(|| seconds / self.usage.run_time)
     }
 
-    /// Share of the run time that goes into requests of the layer that was chosen: that of an average rank, or
-    /// of the busiest if the others wait for it.
+    /// Share of the run time that goes into requests of the layer that was chosen: that of an average rank,
+    /// or of the busiest if the others wait for it.
     fn io_share(&self) -> Option<f64> {
         self.share_of(self.usage.layers.get(self.usage.layer.as_deref()?)?)
     }

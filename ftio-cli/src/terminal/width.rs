@@ -31,8 +31,8 @@ pub fn width(text: &str) -> usize {
     text.chars().filter(visible).count()
 }
 
-/// The text in lines of at most `columns`, broken at spaces, but not between a number and its unit. Words that
-/// are longer stay whole.
+/// The text in lines of at most `columns`, broken at spaces, but not between a number and its unit. Words
+/// that are longer stay whole.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();

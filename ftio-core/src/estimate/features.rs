@@ -34,8 +34,8 @@ const EVEN_PHASES: f64 = 4.0;
 const SHORT: f64 = 0.1;
 const LONG: f64 = 0.3;
 
-/// Phases are clear if their distances vary by no more than the first, they take no more of the period than the
-/// second, and their number holds over so many octaves.
+/// Phases are clear if their distances vary by no more than the first, they take no more of the period than
+/// the second, and their number holds over so many octaves.
 const CLEAR_SIGMA: f64 = 0.08;
 const CLEAR_DUTY: f64 = 0.6;
 const CLEAR_OCTAVES: f64 = 3.0;

@@ -38,8 +38,8 @@ const ONE_BURST_LEAST: usize = 5;
 const CROWDED_DUTY: f64 = 0.6;
 const CROWDED_COVER: f64 = 0.35;
 
-/// … but equal parts, far apart and at even distances, are phases: at least so many, in at least this share of
-/// the window.
+/// … but equal parts, far apart and at even distances, are phases: at least so many, in at least this share
+/// of the window.
 const CLEAR_LEAST: usize = 4;
 const CLEAR_COVER: f64 = 0.05;
 

@@ -129,8 +129,8 @@ impl Silences {
         Silences(runs)
     }
 
-    /// The lengths of the runs in some samples, in order; a run that the samples cut has the length of what is
-    /// in them. If they do not end silently, the last is 0.
+    /// The lengths of the runs in some samples, in order; a run that the samples cut has the length of what
+    /// is in them. If they do not end silently, the last is 0.
     fn within(&self, from: usize, to: usize) -> impl DoubleEndedIterator<Item = usize> + '_ {
         let first = self.0.partition_point(|run| run.1 <= from);
         let last = self.0.partition_point(|run| run.0 < to).max(first);
@@ -139,8 +139,8 @@ impl Silences {
         runs.iter().map(move |run| run.1.min(to) - run.0.max(from)).chain(none)
     }
 
-    /// How long it is silent before each phase, in samples: the last silence before its start of at least half
-    /// the usual length. What a phase begins with may be too little to count.
+    /// How long it is silent before each phase, in samples: the last silence before its start of at least
+    /// half the usual length. What a phase begins with may be too little to count.
     pub fn before(&self, starts: &[usize]) -> Vec<usize> {
         let spans = || [0].into_iter().chain(starts.iter().copied()).zip(starts.iter().copied());
         let longest: Vec<usize> =

@@ -84,7 +84,8 @@ struct Link {
     constant: f64,
     /// The shortest and the longest link, in seconds.
     reach: (f64, f64),
-    /// The first phase that is not farther than that from the last one asked for, and the first that is nearer.
+    /// The first phase that is not farther than that from the last one asked for, and the first that is
+    /// nearer.
     near: (usize, usize),
 }
 

@@ -20,8 +20,8 @@ const ODD_SPREADS: f64 = 4.0;
 const ODD_SHARE: f64 = 0.1;
 const ODD_DISTANCES: usize = 6;
 
-/// Distances that may differ by more than the first share are loose: then one that is odd differs by more than
-/// the second.
+/// Distances that may differ by more than the first share are loose: then one that is odd differs by more
+/// than the second.
 const ODD_LOOSE: f64 = 0.5;
 const ODD_LOOSE_FAR: f64 = 2.0;
 

@@ -54,8 +54,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The layer whose times are what the program waits for. A Darshan log has what MPI-IO does below as POSIX
-    /// again: the longer of the two has all of it. (In our traces each operation is of one layer.)
+    /// The layer whose times are what the program waits for. A Darshan log has what MPI-IO does below as
+    /// POSIX again: the longer of the two has all of it. (In our traces each operation is of one layer.)
     pub fn cost_layer(&self, is_darshan: bool) -> Option<&LayerUsage> {
         let chosen = self.layers.get(self.layer.as_deref()?)?;
         let time = |layer: &LayerUsage| layer.read.time + layer.write.time + layer.meta.time;
