@@ -152,7 +152,10 @@ impl Powers {
 pub fn refined(signal: &Signal, period: f64, sampled: f64) -> f64 {
     const GRID: usize = 25;
     const HALVINGS: usize = 18;
-    let thin = signal.merged((period / signal.step() / 32.0) as usize);
+    let factor = ((period / signal.step() / 32.0) as usize).max(1);
+    let mut thin = signal.merged(factor);
+    // The last one may be made of fewer, which bends the wave.
+    thin.samples.truncate(signal.samples.len() / factor);
     let step = thin.step();
     let multiples = (period / step.max(sampled) / 2.5).clamp(1.0, 4.0) as usize;
     let power = |frequency: f64| {
@@ -178,7 +181,10 @@ pub fn refined(signal: &Signal, period: f64, sampled: f64) -> f64 {
 pub fn fitted(signal: &Signal, period: f64, sampled: f64, slack: f64) -> Option<f64> {
     const GRID: usize = 25;
     const HALVINGS: usize = 18;
-    let thin = signal.merged((period / signal.step() / 32.0) as usize);
+    let factor = ((period / signal.step() / 32.0) as usize).max(1);
+    let mut thin = signal.merged(factor);
+    // The last one may be made of fewer, which bends the wave.
+    thin.samples.truncate(signal.samples.len() / factor);
     let step = thin.step();
     let multiples = (period / step.max(sampled) / 2.5).clamp(1.0, 4.0) as usize;
     let left = |period: f64| unexplained(&thin.samples, step / period, multiples);

@@ -191,13 +191,19 @@ pub fn two_rhythms(view: &View) -> Option<[Rhythm; 2]> {
         let next = next.filter(|next| next.probability >= 0.15)?;
         beside_the_other(view, next)
     });
-    let two = two.or_else(|| finer_beside(view, first))?;
+    let two = two.or_else(|| finer_beside(view, first)).filter(are_at_once)?;
     Some(if two[0].volume >= two[1].volume {
         two
     } else {
         let [a, b] = two;
         [b, a]
     })
+}
+
+/// Do the spans of two rhythms overlap? One that begins when the other has ended is a change.
+fn are_at_once([one, other]: &[Rhythm; 2]) -> bool {
+    let span = |rhythm: &Rhythm| Some((rhythm.phases.first()?.start, rhythm.phases.last()?.end));
+    span(one).zip(span(other)).is_none_or(|(one, other)| one.0 < other.1 && other.0 < one.1)
 }
 
 /// A second rhythm in what is left without the first; each judged without the other.

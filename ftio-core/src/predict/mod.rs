@@ -49,6 +49,7 @@ pub use trend::{Direction, Trend};
 pub use window::WindowRule;
 
 use crate::detect::{Analysis, Options, analyse};
+use crate::estimate::kind::SignalKind;
 use crate::phases::phase::Phase;
 use crate::request::Request;
 use crate::signal::collect::width;
@@ -167,7 +168,8 @@ impl Predictor {
         let others = [self.window.before_shortening(), self.history.begins().filter(silence)];
         for other in others.into_iter().flatten() {
             let other = self.aligned(other, until);
-            if found.detection.period.is_none() {
+            // That one period follows another is an answer as well.
+            if found.detection.period.is_none() && found.detection.signal != SignalKind::Changing {
                 let analysed = self.analyse_window(other, until);
                 if analysed.detection.period.is_some() {
                     (start, found) = (other, analysed);
