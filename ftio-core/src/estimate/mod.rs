@@ -225,11 +225,17 @@ fn gaps(view: &View, one: &Hypothesis) -> Vec<String> {
     }
     let pauses = one.links.iter().filter(|link| **link == 0).count();
     if pauses > 0 {
-        words.push(format!("{pauses} pauses of another length"));
+        words.push(match pauses {
+            1 => "1 pause of another length".into(),
+            _ => format!("{pauses} pauses of another length"),
+        });
     }
     let extra = view.lists[one.list].starts.len() - one.belonging();
     if extra > 0 {
-        words.push(format!("{extra} other phases do not belong to the rhythm"));
+        words.push(match extra {
+            1 => "1 other phase does not belong to the rhythm".into(),
+            _ => format!("{extra} other phases do not belong to the rhythm"),
+        });
     }
     words
 }
