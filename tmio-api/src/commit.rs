@@ -93,13 +93,17 @@ fn keep(recorder: &Recorder, world: &dyn World, reason: &str, late: bool) {
     let kept = written || buffers.operations() > 0 || buffers.spool().is_some_and(|s| s.keeps_operations());
     let all_kept = world.minimum(i64::from(buffers.failure().is_none() && lost == 0)) == Some(1);
     let some_kept = world.sum(i64::from(kept)).is_none_or(|kept| kept > 0);
-    let lost = world.sum(lost as i64).unwrap_or(lost as i64);
+    let lost = world.sum(lost as i64);
     if world.rank() == 0 {
         let output = recorder.plan.place.path.display();
-        let rest = match (all_kept, some_kept) {
+        let rest = match (all_kept, lost) {
             (true, _) => format!("; `ftio {output}` reads what was recorded from its parts"),
-            (false, true) => format!("; {lost} operations are lost, `ftio {output}` reads the others"),
-            (false, false) => format!("; all {lost} operations are lost"),
+            // Not all ranks have answered: how many are lost is not known.
+            (false, None | Some(0)) => format!("; `ftio {output}` reads what could be kept"),
+            (false, Some(lost)) if some_kept => {
+                format!("; {lost} operations are lost, `ftio {output}` reads the others")
+            }
+            (false, Some(lost)) => format!("; all {lost} operations are lost"),
         };
         let rest = if buffers.failure().is_some() { String::new() } else { rest };
         message::warn(format_args!("no complete trace: {reason}{rest}"));

@@ -17,9 +17,16 @@ pub enum ReadError {
     Directory { path: PathBuf },
     #[error("{}: is empty", path.display())]
     Empty { path: PathBuf },
-    #[error("{}: is not a tmio trace: expected the bytes \\x94\\xa5tmio at its start, found {found}", path.display())]
+    #[error(
+        "{}: is not a tmio trace: expected the bytes \\x94\\xa5tmio at its start, found {found}",
+        path.display()
+    )]
     NotATrace { path: PathBuf, found: String },
-    #[error("{}: was written in format {found} of the tmio trace; this version reads formats up to {}", path.display(), crate::FORMAT_VERSION)]
+    #[error(
+        "{}: was written in format {found} of the tmio trace; this version reads formats up to {}",
+        path.display(),
+        crate::FORMAT_VERSION
+    )]
     Newer { path: PathBuf, found: char },
     #[error("{}: no complete block{detail}", path.display())]
     NoBlock { path: PathBuf, detail: String },

@@ -22,9 +22,9 @@ pub use analysis::Analysis;
 pub use options::Options;
 
 use crate::amount;
+use crate::estimate::Estimate;
 use crate::estimate::kind::{SignalKind, kind_with};
 use crate::estimate::view::View;
-use crate::estimate::{Estimate, is_about_distances};
 use crate::phases::phase::Phase;
 use crate::phases::regularity::volume_variation;
 use crate::request::{Detail, Mode};
@@ -227,8 +227,8 @@ fn tell_volumes(detection: &mut Detection, estimate: &Estimate) {
     evidence.volume_variation = Some(variation);
     let text = format!("their volumes vary by {:.1} %", 100.0 * variation);
     // Behind what is said of the distances of these phases.
-    if let Some(place) = estimate.reasons.iter().position(|reason| is_about_distances(reason)) {
-        detection.reasons.insert(place + 1, text);
+    if let Some(place) = estimate.volumes_after {
+        detection.reasons.insert(place.min(detection.reasons.len()), text);
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::estimate::correlation::cut_bandwidth;
 use crate::signal::Signal;
 use crate::spectral::fft;
+use crate::spectral::refine::maximum;
 use crate::spectral::spectrum::fourier_at;
 
 /// Samples whose spectrum is taken.
@@ -147,58 +148,41 @@ impl Powers {
     }
 }
 
-/// The period near one, at most 0.6 frequencies of the spectrum away, at which the fundamental and up to
-/// three multiples of it are strongest.
-pub fn refined(signal: &Signal, period: f64, sampled: f64) -> f64 {
-    const GRID: usize = 25;
-    const HALVINGS: usize = 18;
+/// A signal with some 32 samples a period, and how many multiples of the frequency these, and the samples
+/// that it was made from, can tell.
+fn thinned(signal: &Signal, period: f64, sampled: f64) -> (Signal, usize) {
     let factor = ((period / signal.step() / 32.0) as usize).max(1);
     let mut thin = signal.merged(factor);
     // The last one may be made of fewer, which bends the wave.
     thin.samples.truncate(signal.samples.len() / factor);
+    let multiples = (period / thin.step().max(sampled) / 2.5).clamp(1.0, 4.0) as usize;
+    (thin, multiples)
+}
+
+/// The period near one, at most 0.6 frequencies of the spectrum away, at which the fundamental and up to
+/// three multiples of it are strongest.
+pub fn refined(signal: &Signal, period: f64, sampled: f64) -> f64 {
+    let (thin, multiples) = thinned(signal, period, sampled);
     let step = thin.step();
-    let multiples = (period / step.max(sampled) / 2.5).clamp(1.0, 4.0) as usize;
     let power = |frequency: f64| {
         (1..=multiples)
             .map(|multiple| fourier_at(&thin.samples, multiple as f64 * frequency * step).norm_sqr())
             .sum::<f64>()
     };
-    let duration = thin.samples.len() as f64 * step;
-    let at = |i: usize| 1.0 / period + (1.2 * i as f64 / (GRID - 1) as f64 - 0.6) / duration;
-    let best =
-        (0..GRID).map(|i| (i, power(at(i)))).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |best| best.0);
-    let (mut low, mut high) = (at(best.saturating_sub(1)), at((best + 1).min(GRID - 1)));
-    for _ in 0..HALVINGS {
-        let (a, b) = (low + 0.382 * (high - low), low + 0.618 * (high - low));
-        if power(a) > power(b) { high = b } else { low = a }
-    }
-    2.0 / (low + high)
+    let reach = 0.6 / (thin.samples.len() as f64 * step);
+    1.0 / maximum(power, 1.0 / period - reach, 1.0 / period + reach)
 }
 
 /// The period near one with which a constant, a wave and up to three multiples of it fit a signal best (least
 /// squares). Unlike the spectrum, it needs no whole number of periods, so it is exact for very few of them.
-/// `None` if it is further away than `slack`, a share of the period.
+/// `None` if it is not nearer than `slack`, a share of the period.
 pub fn fitted(signal: &Signal, period: f64, sampled: f64, slack: f64) -> Option<f64> {
-    const GRID: usize = 25;
-    const HALVINGS: usize = 18;
-    let factor = ((period / signal.step() / 32.0) as usize).max(1);
-    let mut thin = signal.merged(factor);
-    // The last one may be made of fewer, which bends the wave.
-    thin.samples.truncate(signal.samples.len() / factor);
-    let step = thin.step();
-    let multiples = (period / step.max(sampled) / 2.5).clamp(1.0, 4.0) as usize;
-    let left = |period: f64| unexplained(&thin.samples, step / period, multiples);
-    let at = |i: usize| period * (1.0 + slack * (2.0 * i as f64 / (GRID - 1) as f64 - 1.0));
-    let best = (0..GRID).map(|i| (i, left(at(i)))).min_by(|a, b| a.1.total_cmp(&b.1))?.0;
-    if best == 0 || best == GRID - 1 {
-        return None;
-    }
-    let (mut low, mut high) = (at(best - 1), at(best + 1));
-    for _ in 0..HALVINGS {
-        let (a, b) = (low + 0.382 * (high - low), low + 0.618 * (high - low));
-        if left(a) < left(b) { high = b } else { low = a }
-    }
-    Some((low + high) / 2.0)
+    /// What is found this near to `slack`, as a share of it, may be further away.
+    const EDGE: f64 = 0.95;
+    let (thin, multiples) = thinned(signal, period, sampled);
+    let explained = |period: f64| -unexplained(&thin.samples, thin.step() / period, multiples);
+    let found = maximum(explained, period * (1.0 - slack), period * (1.0 + slack));
+    ((found / period - 1.0).abs() < EDGE * slack).then_some(found)
 }
 
 /// The sum of squares that a constant, a wave of `frequency` turns a sample and its multiples leave.

@@ -142,15 +142,8 @@ fn refused(best: &Candidate, evidence: Evidence) -> Estimate {
         100.0 * evidence.no_period.unwrap_or(0.0)
     )];
     reasons.push(varies(one));
-    Estimate { evidence, reasons, ..Estimate::default() }
-}
-
-/// What a reason says that [`varies`] gives for phases.
-const WHOSE_DISTANCES: &str = "phases, whose distances";
-
-/// Is a reason about the distances of phases?
-pub(crate) fn is_about_distances(reason: &str) -> bool {
-    reason.contains(WHOSE_DISTANCES)
+    let volumes_after = (one.form != Form::Line).then_some(reasons.len());
+    Estimate { evidence, reasons, volumes_after, ..Estimate::default() }
 }
 
 /// How phases recur. How much their volumes vary is said of the phases as they are listed.
@@ -160,9 +153,9 @@ fn varies(one: &Hypothesis) -> String {
         Form::Line => "one frequency holds much of the signal's variance".into(),
         Form::Drift => {
             let [first, last] = one.ends.unwrap_or([one.period; 2]);
-            format!("{} {WHOSE_DISTANCES} go from {first:.3} s to {last:.3} s", one.members.len())
+            format!("{} phases, whose distances go from {first:.3} s to {last:.3} s", one.members.len())
         }
-        _ => format!("{} {WHOSE_DISTANCES} vary by {distances:.1} %", one.members.len()),
+        _ => format!("{} phases, whose distances vary by {distances:.1} %", one.members.len()),
     }
 }
 
@@ -173,6 +166,7 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
     let mut evidence = evidence.with_repetition(&view.signal, best.best.correlation, period);
     evidence.method = Some(method);
     let mut reasons = vec![varies(one)];
+    let volumes_after = (one.form != Form::Line).then_some(reasons.len());
     if one.form == Form::Comb {
         reasons.extend(gaps(view, one));
     }
@@ -206,6 +200,7 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
         mean_distance: mean_distance(&phases),
         phases,
         reasons,
+        volumes_after,
         evidence,
         ..Estimate::default()
     }

@@ -99,6 +99,8 @@ pub struct Estimate {
     pub periods: Vec<PeriodOf>,
     /// Why, in words.
     pub reasons: Vec<String>,
+    /// How many reasons come before what is to be said of the volumes of the phases, if anything is.
+    pub(crate) volumes_after: Option<usize>,
     /// The share of the slots of the period that hold a phase, pauses left out; `None` without a period by
     /// phases.
     pub occupancy: Option<f64>,

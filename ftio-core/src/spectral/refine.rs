@@ -40,7 +40,7 @@ pub fn refine(signal: &Signal, k: usize) -> f64 {
 
 /// The place of the largest value of `f` in `[low, high]`: a scan fine enough to tell peaks of four harmonics
 /// apart, then golden sections around the best.
-fn maximum(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
+pub(crate) fn maximum(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     const STEPS: u32 = 24;
     let width = (high - low) / f64::from(STEPS);
     let mut best = (f64::NEG_INFINITY, low);
