@@ -249,6 +249,14 @@ impl Arbiter {
         std::mem::take(&mut self.phases)
     }
 
+    /// Nobody will be heard any more: all phases end.
+    pub fn close(&mut self, now: f64) {
+        let nodes: Vec<NodeId> = self.nodes.keys().copied().collect();
+        nodes.into_iter().for_each(|node| self.idle(now, node, 0.0));
+        let jobs: Vec<usize> = self.jobs.keys().copied().collect();
+        jobs.into_iter().for_each(|job| self.forget(job));
+    }
+
     /// When [`settle`](Self::settle) is to be called again at the latest.
     pub fn next_event(&self) -> f64 {
         if self.dirty || !self.asked.is_empty() {

@@ -86,6 +86,30 @@ fn is_served(path: &Path, job: &str) -> UnixStream {
 }
 
 #[test]
+fn whoever_stops_an_arbiter_loses_no_phase() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("arbiter");
+    let daemon = Daemon::new(options(&format!("unix:{}", path.display())));
+    let (mut daemon, stop) = (daemon.unwrap(), Arc::new(AtomicBool::new(false)));
+    let stops = Arc::clone(&stop);
+    let thread = thread::spawn(move || {
+        let mut phases = Vec::new();
+        daemon.run(&stops, |phase| phases.push(phase.clone())).unwrap();
+        phases
+    });
+    // One is doing I/O; the other says its last word, which is read only after the arbiter is told to stop.
+    let _open = is_served(&path, "open");
+    let mut done = is_served(&path, "done");
+    stop.store(true, Relaxed);
+    done.write_all(&Message::new(Kind::Bye).with(4711, 0).encode()).unwrap();
+    let mut phases = thread.join().unwrap();
+    phases.sort_by(|a, b| a.job.cmp(&b.job));
+    let jobs: Vec<&str> = phases.iter().map(|phase| phase.job.as_str()).collect();
+    assert_eq!(jobs, ["done", "open"]);
+    assert!(phases.iter().all(|phase| phase.ended >= phase.asked), "{phases:?}");
+}
+
+#[test]
 fn two_arbiters_on_one_socket_and_what_a_killed_one_has_left() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("a");

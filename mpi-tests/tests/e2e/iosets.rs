@@ -387,7 +387,8 @@ fn calls_in_any_order_threads_and_forks_take_turns_and_end() {
             let what = format!("{}, {mode}", mpi.name);
             is_right(&what, &outcome);
             assert!(outcome.stderr.is_empty(), "{what}: {outcome:?}");
-            assert!(arbiter.phases().iter().any(|phase| phase["job"] == mode), "{what}");
+            let phases = arbiter.phases();
+            assert!(phases.iter().any(|phase| phase["job"] == mode), "{what}: {phases:?}");
         }
     }
 }

@@ -77,6 +77,8 @@ pub struct Daemon {
 const FIRST_CONNECTION: NodeId = 1024;
 /// The longest sleep, after which it is asked whether to stop.
 const LONGEST: f64 = 0.2;
+/// How often it looks whether more has arrived once it is told to stop.
+const LAST_TURNS: usize = 8;
 /// More messages than this in a second are not honest.
 const FLOOD: u32 = 2000;
 /// How often files with priorities are read, and how many before others have their turn.
@@ -135,9 +137,9 @@ impl Daemon {
         self.began.elapsed().as_secs_f64()
     }
 
-    /// Runs until it is told to stop. `ended` gets each phase that is over.
+    /// Runs until it is told to stop. `ended` gets each phase that is over. What has arrived by then counts,
+    /// and phases that are under way end with it.
     pub fn run(&mut self, stop: &AtomicBool, mut ended: impl FnMut(&PhaseReport)) -> Result<(), Problem> {
-        let mut events = Vec::with_capacity(1024);
         while !stop.load(Relaxed) {
             let mut wait = (self.arbiter.next_event() - self.now()).clamp(0.0, LONGEST);
             if !self.directories.is_empty() {
@@ -146,30 +148,43 @@ impl Daemon {
             if !self.unread.is_empty() {
                 wait = wait.min(MOMENT);
             }
-            // Rounded up: a moment too early would be a turn around this loop for nothing.
-            let timeout = Timespec::try_from(Duration::from_secs_f64(wait)).ok();
-            events.clear();
-            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), timeout.as_ref()) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-            for event in &events {
-                match event.data.u64() {
-                    listener if listener < FIRST_CONNECTION => self.accept(listener as usize),
-                    node => self.ready(node, event.flags),
-                }
-            }
-            self.look_at_directories()?;
-            self.look_at_priorities();
-            self.look_at_strangers();
-            let now = self.now();
-            self.arbiter.settle(now);
-            for (node, message) in self.arbiter.take_messages() {
-                self.send(node, &message.encode());
-            }
+            self.turn(wait)?;
             self.arbiter.take_phases().iter().for_each(&mut ended);
         }
+        let mut turns = LAST_TURNS;
+        while turns > 0 && self.turn(0.0)? {
+            turns -= 1;
+        }
+        let now = self.now();
+        self.arbiter.close(now);
+        self.arbiter.take_phases().iter().for_each(&mut ended);
         Ok(())
+    }
+
+    /// Waits for messages for at most so many seconds, and answers. Tells whether there were some.
+    fn turn(&mut self, wait: f64) -> Result<bool, Problem> {
+        let mut events = Vec::with_capacity(1024);
+        // Rounded up: a moment too early would be a turn for nothing.
+        let timeout = Timespec::try_from(Duration::from_secs_f64(wait)).ok();
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        for event in &events {
+            match event.data.u64() {
+                listener if listener < FIRST_CONNECTION => self.accept(listener as usize),
+                node => self.ready(node, event.flags),
+            }
+        }
+        self.look_at_directories()?;
+        self.look_at_priorities();
+        self.look_at_strangers();
+        let now = self.now();
+        self.arbiter.settle(now);
+        for (node, message) in self.arbiter.take_messages() {
+            self.send(node, &message.encode());
+        }
+        Ok(!events.is_empty())
     }
 
     fn accept(&mut self, listener: usize) {
