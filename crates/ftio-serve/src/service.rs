@@ -96,7 +96,7 @@ pub struct Service {
     models: Mutex<HashMap<ModelsOf, Arc<Fitted>>>,
     pub alarms: Mutex<crate::alarms::Alarms>,
     pub squeue: Mutex<crate::ingest::slurm::Queue>,
-    _lock: Lock,
+    lock: Mutex<Lock>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -168,7 +168,7 @@ impl Service {
             models: Mutex::default(),
             alarms: Mutex::new(alarms),
             squeue: Mutex::default(),
-            _lock: lock,
+            lock: Mutex::new(lock),
             config,
         });
         service.checkpoint()?;
@@ -218,6 +218,42 @@ impl Service {
         // Running jobs may not have been among what could be read.
         let rows: Vec<JobRow> = self.running().jobs.values().map(|job| job.row.clone()).collect();
         writer.transaction(|store| rows.iter().try_for_each(|row| store.put_job(row)))
+    }
+
+    /// Are the files of the data where they were?
+    pub fn data_are_there(&self) -> bool {
+        locked(&self.lock).holds() && self.writer().is_in_place() && self.running().journal.is_in_place()
+    }
+
+    /// The directory of data was removed, or something else was put there: what is known is written anew.
+    pub fn write_again(&self) -> anyhow::Result<()> {
+        let data = &self.config.data;
+        let saving = self.saving();
+        {
+            let mut lock = locked(&self.lock);
+            if !lock.holds() {
+                *lock = claim(data)?;
+            }
+        }
+        let mut writer = self.writer();
+        if !writer.is_in_place() {
+            let mut readers: Vec<_> = self.readers.iter().map(locked).collect();
+            let aside = writer.write_again(data)?;
+            *writer = Store::open(data)?;
+            for reader in &mut readers {
+                **reader = Store::open(data)?;
+            }
+            let aside = aside.map(|path| format!("; what was in its place is {}", path.display()));
+            eprintln!(
+                "ftio serve: {}: the database was removed or replaced while the service ran, and is written \
+                 anew{}",
+                data.display(),
+                aside.unwrap_or_default()
+            );
+        }
+        drop((writer, saving));
+        self.running().jobs.values_mut().for_each(|job| job.saved = false);
+        self.checkpoint()
     }
 
     /// Whether something could be stored: it is said if not. Damage is mended at the next opportunity.
