@@ -46,6 +46,8 @@ pub struct LiveJob {
     pub connections: usize,
     /// Whether details were saved since the last change.
     pub saved: bool,
+    /// Of a job with a trace: the batch system says that it has ended.
+    pub is_over: bool,
 }
 
 impl LiveJob {
@@ -65,6 +67,7 @@ impl LiveJob {
             outstanding: None,
             connections: 0,
             saved: false,
+            is_over: false,
         }
     }
 
