@@ -10,6 +10,7 @@ use crate::series::{Series, SeriesFiles};
 use crate::stats::Stats;
 use crate::store::{JobFilter, JobRow, Lock, Store, claim, is_damaged};
 use crate::viewer::Viewer;
+use anyhow::Context;
 use hyper::body::Bytes;
 use std::collections::HashMap;
 use std::path::Path;
@@ -123,6 +124,8 @@ impl Service {
     pub fn open(config: Config, hooks: Hooks) -> anyhow::Result<Arc<Self>> {
         let lock = claim(&config.data)?;
         let writer = Store::open_or_mend(&config.data)?;
+        let named = || format!("{}/jobs.db (and -wal, -shm beside it)", config.data.display());
+        writer.check().with_context(named)?;
         let readers = [0; READERS].map(|_| Store::open(&config.data).map(Mutex::new));
         let [first, second, third, fourth] = readers;
         let readers = [first?, second?, third?, fourth?];
@@ -262,7 +265,7 @@ impl Service {
         if problem.is_some_and(is_damaged) {
             self.damaged.store(true, Relaxed);
         }
-        let text = problem.map(|error| format!("the database cannot be written: {error}"));
+        let text = problem.map(|error| format!("the data cannot be written: {error:#}"));
         self.stats.problem("database", text);
         done.ok()
     }
@@ -303,6 +306,9 @@ impl Service {
         let frame = self.running().journal.frame()?;
         if let Some((frame, mut file)) = frame {
             if let Err(error) = journal::write(&frame, &mut file) {
+                // Said before pushes are refused because of it.
+                let text = format!("the journal cannot be written: {error}");
+                self.stats.problem("journal", Some(text));
                 self.running().journal.broken = true;
                 return Err(error.into());
             }

@@ -130,7 +130,7 @@ impl std::fmt::Display for NotTaken {
 
 /// Whether something could be written to the database; a problem of the service if not.
 fn stored<T>(service: &Service, done: anyhow::Result<T>) -> Result<T, NotTaken> {
-    let text = done.as_ref().err().map(|error| format!("the database cannot be written: {error}"));
+    let text = done.as_ref().err().map(|error| format!("the data cannot be written: {error:#}"));
     service.stored(done).ok_or_else(|| NotTaken::NotStored(text.unwrap_or_default()))
 }
 

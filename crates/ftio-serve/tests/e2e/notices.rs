@@ -20,11 +20,14 @@ fn push(server: &Server, jobid: &str, value: u32, end: bool) {
     assert_eq!(server.post("/api/v1/push", &push).0, 200);
 }
 
+/// Path and body of requests.
+type Told = Arc<Mutex<Vec<(String, Value)>>>;
+
 /// Answers with 200 and keeps what it was sent.
-fn listener() -> (u16, Arc<Mutex<Vec<(String, Value)>>>) {
+fn listener() -> (u16, Told) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let told: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
+    let told = Told::default();
     let keep = Arc::clone(&told);
     std::thread::spawn(move || {
         for stream in listener.incoming() {
