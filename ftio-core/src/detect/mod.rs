@@ -152,8 +152,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     let sampled = sample(&windows, window, options, &mut notes);
     let found = windows.find(sampled);
     let (from, to) = window.unwrap_or((0, 0));
-    let finest =
-        if window.is_some() { Signal::from_bins(&collected.bins, from, to) } else { Signal::empty() };
+    let finest = found.sampled.narrowest.as_ref().map_or_else(Signal::empty, Signal::from_units);
     let mut finest = finest.since(found.sampled.fine.start);
     finest.samples.iter_mut().for_each(|sample| *sample /= job.per_unit.unwrap_or(1.0));
 
@@ -330,7 +329,7 @@ fn sample(
     notes: &mut Vec<String>,
 ) -> Sampled {
     let Some((from, to)) = window else {
-        return Sampled { signal: Signal::empty(), fine: Signal::empty(), cut: false };
+        return Sampled { signal: Signal::empty(), fine: Signal::empty(), cut: false, narrowest: None };
     };
     let sampled = windows.sample(from, to);
     if let Some(hz) = options.frequency

@@ -45,6 +45,14 @@ pub enum Resolution {
 }
 
 impl Resolution {
+    /// Do so many bins tell any number of phases apart that so many requests can make? Bandwidth rises where
+    /// a request begins, and by what rounding leaves over, where it ends: there are no more runs of busy bins
+    /// than that.
+    pub fn is_enough_for(requests: u64, bins: i64) -> bool {
+        let runs = requests.saturating_mul(2);
+        runs.saturating_mul(BINS_PER_PHASE as u64) <= bins.unsigned_abs()
+    }
+
     /// Of the narrowest bins of the whole job.
     pub fn of(finest: &Signal) -> Self {
         if BINS_PER_PHASE * finest.phases_above_mean() > finest.samples.len() {
