@@ -110,7 +110,7 @@ fn in_window<T>(
     collected.bins.fit(from, to);
     let windows = Windows::new(&collected.bins, begins(&collected, &job, options), &job, options);
     let sampled = sample(&windows, Some((from, to)), options, &mut Vec::new());
-    Ok(Some(look(&windows, sampled)))
+    Ok(Some(look(&windows, Sampled { narrowest: None, ..sampled })))
 }
 
 /// What has been in bins before is sampled at exactly their width.
@@ -149,13 +149,15 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         notes.push(format!("mode {mode} is left out: {amount} ({share:.0} % of all)"));
     }
     let windows = Windows::new(&collected.bins, begins(&collected, job, options), job, options);
-    let sampled = sample(&windows, window, options, &mut notes);
+    let mut sampled = sample(&windows, window, options, &mut notes);
+    // Its memory is used again in what follows.
+    let finest = sampled.narrowest.take().map_or_else(Signal::empty, |units| Signal::from_units(&units));
     let found = windows.find(sampled);
     let (from, to) = window.unwrap_or((0, 0));
-    let finest = found.sampled.narrowest.as_ref().map_or_else(Signal::empty, Signal::from_units);
     let mut finest = finest.since(found.sampled.fine.start);
-    finest.samples.iter_mut().for_each(|sample| *sample /= job.per_unit.unwrap_or(1.0));
-
+    if let Some(per_unit) = job.per_unit {
+        finest.samples.iter_mut().for_each(|sample| *sample /= per_unit);
+    }
     let mut detection = describe(&found, window, &finest, job, options);
     detection.source = name.to_owned();
     detection.layer = job.layer;
