@@ -144,9 +144,7 @@ pub fn apply_io(about: &About, workload: &mut Workload) -> anyhow::Result<usize>
         // Standard input can be read only once.
         Ok(content) => open_content(content, &Default::default()).map(|all| all.into_iter().next()),
         // A folder, for one.
-        Err(_) => {
-            inputs::opened(std::slice::from_ref(&about.path), &Default::default()).next().transpose()
-        }
+        Err(_) => inputs::opened(std::slice::from_ref(&about.path), &Default::default()).next().transpose(),
     };
     let Some(opened) = opened.transpose() else {
         bail!("{}: nothing to read", about.path.display());
