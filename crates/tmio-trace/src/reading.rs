@@ -325,6 +325,7 @@ impl Reading {
             ));
         }
         let whole = self.end_is_last && ranks_agree;
+        self.outcome.damaged = self.damaged || !(whole || unfinished);
         let state = if processes && (unfinished || whole) {
             (!finished).then_some("some processes run still, or were killed; this is what they had done")
         } else if unfinished {
