@@ -19,7 +19,7 @@ pub enum Scope {
     /// What every rank did, because ranks are compared. (The counters of a Darshan log without room for all
     /// files are whole for each file that they have.)
     Ranks,
-    /// Every call, because the finding is that some were not made.
+    /// Every call of MPI-IO, because the finding is that some were not made.
     Calls,
     /// Every call, and most of the bytes that the processes moved, because the finding is a share of them.
     Bytes,
@@ -44,20 +44,21 @@ impl Job<'_> {
         let summary = self.summary;
         let everybody = summary.missing_ranks.is_empty() && summary.missing_hosts.is_empty();
         let kept = everybody && summary.filters.is_none() && summary.lost.unwrap_or(0) == 0;
-        let partial = self.ran_out_of_room();
-        let whole = kept && summary.complete && !summary.damaged && !partial;
+        // A Darshan log without room for all files is as whole as its modules.
+        let reached_its_end = (summary.complete || self.ran_out_of_room(&[])) && !summary.damaged;
+        let whole = |modules: &[&str]| kept && reached_its_end && !self.ran_out_of_room(modules);
         match scope {
             Scope::Traced => true,
             Scope::Phases => kept && !summary.damaged && !self.has_merged_operations(),
-            Scope::Ranks => whole || (kept && partial && !summary.damaged),
-            Scope::Calls => whole,
-            Scope::Bytes => whole && !self.went_past(thresholds),
+            Scope::Ranks => kept && reached_its_end,
+            Scope::Calls => whole(&["MPI-IO"]),
+            Scope::Bytes => whole(&["MPI-IO", "POSIX", "STDIO"]) && !self.went_past(thresholds),
         }
     }
 
     /// " that were traced", where those that are missing might be of another kind.
     pub(crate) fn of_those_traced(&self, thresholds: &Thresholds) -> &'static str {
-        if self.tells(Scope::Calls, thresholds) { "" } else { " that were traced" }
+        if self.tells(Scope::Bytes, thresholds) { "" } else { " that were traced" }
     }
 
     /// Would the rule have had something to look at? Without `--mtbf`, nobody asks about checkpoints.
@@ -65,9 +66,10 @@ impl Job<'_> {
         self.mtbf.is_some() || !rule.id.starts_with("checkpoint")
     }
 
-    /// Had Darshan no memory for some files?
-    fn ran_out_of_room(&self) -> bool {
-        self.summary.modules.iter().flat_map(|modules| modules.values()).any(|module| module.partial)
+    /// Had Darshan no memory for some files in one of these modules, or in any?
+    fn ran_out_of_room(&self, modules: &[&str]) -> bool {
+        let mut all = self.summary.modules.iter().flatten();
+        all.any(|(name, module)| module.partial && (modules.is_empty() || modules.contains(&name.as_str())))
     }
 
     /// Were operations merged to records of up to a minute?

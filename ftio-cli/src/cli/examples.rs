@@ -31,6 +31,10 @@ fn fit(text: &str, columns: usize) -> String {
 
 /// A command in several lines, which a shell takes for one.
 fn broken(text: &str, columns: usize) -> String {
+    // It may go on in the next line already.
+    if let Some(text) = text.strip_suffix(" \\") {
+        return broken(text, columns) + " \\";
+    }
     let (mut done, mut line) = (String::new(), COMMAND.to_owned());
     for word in words(text) {
         let empty = line.trim().is_empty();
@@ -87,6 +91,7 @@ mod tests {
         each(command, &mut |_, text| {
             let whole = text.replace(&format!(" \\\n{REST}"), " ");
             let commands = whole.lines().filter_map(|line| line.strip_prefix(COMMAND));
+            let commands = commands.filter(|line| !line.starts_with(' '));
             found.extend(commands.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")));
         });
         found
@@ -100,7 +105,7 @@ mod tests {
             let narrow = fitted(crate::cli::Cli::command(), columns);
             assert_eq!(examples(&narrow), whole);
             each(&narrow, &mut |name, text| {
-                let commands = text.lines().filter(|line| line.starts_with(COMMAND));
+                let commands = text.lines().filter(|line| line.starts_with(COMMAND) && !line.ends_with('\\'));
                 // A word that is wider than the terminal stays in one piece.
                 let breakable = |line: &&str| words(line.trim()).len() > 2;
                 let too_long = commands.filter(breakable).find(|line| line.chars().count() > columns);

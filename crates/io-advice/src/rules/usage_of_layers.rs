@@ -28,7 +28,7 @@ pub fn metadata(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         .filter(|file| file.ranks == Some(1))
         .any(|file| file.meta.time > thresholds[Key::MetadataSeconds]);
     // Requests that are missing would make the share smaller.
-    let whole = job.tells(Scope::Calls, thresholds);
+    let whole = job.tells(Scope::Bytes, thresholds);
     let much = whole && share > thresholds[Key::MetadataShare] && of_run > thresholds[Key::MetadataRunShare];
     if slow.is_empty() && !long_in_one && !much {
         return None;
@@ -77,7 +77,7 @@ pub fn many_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     }
     let single = job.usage.files.iter().filter(|file| file.ranks == Some(1)).count();
     // Other ranks may have used them as well, and others more files.
-    let whole = job.tells(Scope::Calls, thresholds);
+    let whole = job.tells(Scope::Bytes, thresholds);
     let used = format!("; {} are used by one rank each", count(single as u64));
     Some(Found {
         severity: Some(Severity::Low),
