@@ -21,21 +21,23 @@ pub fn fitted(command: Command, columns: usize) -> Command {
 }
 
 fn fit(text: &str, columns: usize) -> String {
-    let lines = text.lines().map(|line| match line.strip_prefix(COMMAND) {
+    let indented = |line: &str| line.len() - line.trim_start().len();
+    let lines = text.lines().map(|line| match indented(line) {
         _ if line.chars().count() <= columns => line.to_owned(),
-        Some(words) if !words.starts_with(' ') => broken(words, columns),
+        indent if indent == COMMAND.len() => broken(line.trim_start(), COMMAND, columns),
+        indent if indent == REST.len() => broken(line.trim_start(), REST, columns),
         _ => hanging(line, columns),
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A command in several lines, which a shell takes for one.
-fn broken(text: &str, columns: usize) -> String {
+fn broken(text: &str, indent: &str, columns: usize) -> String {
     // It may go on in the next line already.
     if let Some(text) = text.strip_suffix(" \\") {
-        return broken(text, columns) + " \\";
+        return broken(text, indent, columns) + " \\";
     }
-    let (mut done, mut line) = (String::new(), COMMAND.to_owned());
+    let (mut done, mut line) = (String::new(), indent.to_owned());
     for word in words(text) {
         let empty = line.trim().is_empty();
         // Room for " \\".
