@@ -327,6 +327,7 @@ impl<T: ReadAs> Reading<T> {
             ));
         }
         let whole = self.end_is_last && ranks_agree;
+        self.outcome.damaged = self.damaged || !(whole || unfinished);
         let state = if processes && (unfinished || whole) {
             (!finished).then_some("some processes run still, or were killed; this is what they had done")
         } else if unfinished {

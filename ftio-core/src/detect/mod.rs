@@ -140,7 +140,8 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     if let (Some(from), Some(end)) = (options.from, job.end.map(seconds))
         && from >= end
     {
-        notes.push(format!("the window begins at {from} s, but the job ended at {end:.3} s"));
+        let [from, end] = [from, end].map(crate::amount::seconds);
+        notes.push(format!("the window begins at {from}, but the job ended at {end}"));
     }
     if let Some((mode, bytes)) = collected.left_out {
         let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);

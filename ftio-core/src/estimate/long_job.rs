@@ -110,9 +110,9 @@ pub fn estimate_sections(
     let mut evidence = Evidence::of(&views[clearest]);
     evidence.spectrum_period = spectral.frequency.map(|frequency| 1.0 / frequency);
     evidence.spectrum_confidence = spectral.confidence();
-    let length = views[clearest].signal.duration();
+    let length = crate::amount::seconds(views[clearest].signal.duration());
     let reason =
-        format!("too many phases for the whole job: {} sections of {length:.3} s were analysed", views.len());
+        format!("too many phases for the whole job: {} sections of {length} were analysed", views.len());
     if confidence < ANSWER || periods.is_empty() {
         return Some(Estimate { evidence, reasons: vec![reason], ..Estimate::default() });
     }
