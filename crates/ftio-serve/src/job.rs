@@ -109,7 +109,7 @@ pub struct Total {
     /// Of a counter that comes as a running sum: the last one that came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<f64>,
-    /// And when that was, in seconds of job time.
+    /// And when that was, or of a gauge when its last value was, in seconds of job time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_time: Option<f64>,
 }

@@ -46,6 +46,8 @@ pub struct LiveJob {
     pub connections: usize,
     /// Whether details were saved since the last change.
     pub saved: bool,
+    /// Of a job with a trace: the batch system says that it has ended.
+    pub is_over: bool,
 }
 
 impl LiveJob {
@@ -65,6 +67,7 @@ impl LiveJob {
             outstanding: None,
             connections: 0,
             saved: false,
+            is_over: false,
         }
     }
 
@@ -173,9 +176,16 @@ impl LiveJob {
                 continue;
             }
             let total = self.totals.entry(name.clone()).or_insert_with(|| Total::new(*kind, &docs(name)));
+            let latest = total.value;
             total.add(*value, now);
             if raw.is_some() {
                 (total.raw, total.raw_time) = (*raw, Some(time));
+            } else if *kind == Kind::Gauge {
+                // One that comes late does not say how it is now.
+                match total.raw_time.filter(|before| time < *before) {
+                    Some(_) => total.value = latest,
+                    None => total.raw_time = Some(time),
+                }
             }
             match name.as_str() {
                 WRITTEN => self.row.written_bytes += value,

@@ -10,6 +10,7 @@ use crate::series::{Series, SeriesFiles};
 use crate::stats::Stats;
 use crate::store::{JobFilter, JobRow, Lock, Store, claim, is_damaged};
 use crate::viewer::Viewer;
+use anyhow::Context;
 use hyper::body::Bytes;
 use std::collections::HashMap;
 use std::path::Path;
@@ -96,7 +97,7 @@ pub struct Service {
     models: Mutex<HashMap<ModelsOf, Arc<Fitted>>>,
     pub alarms: Mutex<crate::alarms::Alarms>,
     pub squeue: Mutex<crate::ingest::slurm::Queue>,
-    _lock: Lock,
+    lock: Mutex<Lock>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -123,6 +124,8 @@ impl Service {
     pub fn open(config: Config, hooks: Hooks) -> anyhow::Result<Arc<Self>> {
         let lock = claim(&config.data)?;
         let writer = Store::open_or_mend(&config.data)?;
+        let named = || format!("{}/jobs.db (and -wal, -shm beside it)", config.data.display());
+        writer.check().with_context(named)?;
         let readers = [0; READERS].map(|_| Store::open(&config.data).map(Mutex::new));
         let [first, second, third, fourth] = readers;
         let readers = [first?, second?, third?, fourth?];
@@ -168,7 +171,7 @@ impl Service {
             models: Mutex::default(),
             alarms: Mutex::new(alarms),
             squeue: Mutex::default(),
-            _lock: lock,
+            lock: Mutex::new(lock),
             config,
         });
         service.checkpoint()?;
@@ -220,13 +223,49 @@ impl Service {
         writer.transaction(|store| rows.iter().try_for_each(|row| store.put_job(row)))
     }
 
+    /// Are the files of the data where they were?
+    pub fn data_are_there(&self) -> bool {
+        locked(&self.lock).holds() && self.writer().is_in_place() && self.running().journal.is_in_place()
+    }
+
+    /// The directory of data was removed, or something else was put there: what is known is written anew.
+    pub fn write_again(&self) -> anyhow::Result<()> {
+        let data = &self.config.data;
+        let saving = self.saving();
+        {
+            let mut lock = locked(&self.lock);
+            if !lock.holds() {
+                *lock = claim(data)?;
+            }
+        }
+        let mut writer = self.writer();
+        if !writer.is_in_place() {
+            let mut readers: Vec<_> = self.readers.iter().map(locked).collect();
+            let aside = writer.write_again(data)?;
+            *writer = Store::open(data)?;
+            for reader in &mut readers {
+                **reader = Store::open(data)?;
+            }
+            let aside = aside.map(|path| format!("; what was in its place is {}", path.display()));
+            eprintln!(
+                "ftio serve: {}: the database was removed or replaced while the service ran, and is written \
+                 anew{}",
+                data.display(),
+                aside.unwrap_or_default()
+            );
+        }
+        drop((writer, saving));
+        self.running().jobs.values_mut().for_each(|job| job.saved = false);
+        self.checkpoint()
+    }
+
     /// Whether something could be stored: it is said if not. Damage is mended at the next opportunity.
     pub fn stored<T>(&self, done: anyhow::Result<T>) -> Option<T> {
         let problem = done.as_ref().err();
         if problem.is_some_and(is_damaged) {
             self.damaged.store(true, Relaxed);
         }
-        let text = problem.map(|error| format!("the database cannot be written: {error}"));
+        let text = problem.map(|error| format!("the data cannot be written: {error:#}"));
         self.stats.problem("database", text);
         done.ok()
     }
@@ -267,6 +306,9 @@ impl Service {
         let frame = self.running().journal.frame()?;
         if let Some((frame, mut file)) = frame {
             if let Err(error) = journal::write(&frame, &mut file) {
+                // Said before pushes are refused because of it.
+                let text = format!("the journal cannot be written: {error}");
+                self.stats.problem("journal", Some(text));
                 self.running().journal.broken = true;
                 return Err(error.into());
             }

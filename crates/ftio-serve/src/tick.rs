@@ -58,6 +58,14 @@ pub fn run(service: &Service, stop: &AtomicBool) {
             let text = |error: anyhow::Error| format!("the damaged database cannot be replaced: {error:#}");
             service.stats.problem("damage", mended.err().map(text));
         }
+        if !service.data_are_there() {
+            let problem = service.write_again().err();
+            let text =
+                |error| format!("the data were removed or replaced, and cannot be written anew: {error:#}");
+            service.stats.problem("data", problem.map(text));
+        } else {
+            service.stats.problem("data", None);
+        }
         end_silent(service);
         crate::alarms::look(service);
         tell(service);

@@ -70,7 +70,7 @@ pub struct Args {
     /// Bytes for the series of one job, in memory and on disk: when they are full, neighbouring values are
     /// added up and the time between them doubles
     #[arg(long, value_name = "BYTES", default_value = "262144")]
-    #[arg(value_parser = clap::value_parser!(u32).range(4096..))]
+    #[arg(value_parser = clap::value_parser!(u32).range(4096..=ftio_serve::series::LARGEST as i64))]
     pub budget: u32,
 
     /// Bytes of memory for the series of all running jobs together: if there are many, each has less

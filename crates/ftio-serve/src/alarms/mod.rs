@@ -27,19 +27,25 @@ pub struct Alarms {
 }
 
 /// A rule and a job.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Standing {
     /// Beyond the threshold since, in seconds by a clock that nobody sets.
     since: f64,
-    /// The alarm that was raised.
-    raised: Option<i64>,
+    raised: Option<Raised>,
+}
+
+/// An alarm that was raised: when it is over, who was told must recognise it. By then its job may have ended.
+#[derive(Clone, Debug, PartialEq)]
+struct Raised {
+    alarm: AlarmRow,
+    owner: Option<u32>,
 }
 
 /// What is to be done after a look.
 #[derive(Clone, Debug, PartialEq)]
 enum Step {
     Raise,
-    Clear(i64),
+    Clear(Raised),
     Nothing,
 }
 
@@ -76,11 +82,9 @@ impl Alarms {
                 }
                 if time - *since >= rule.duration { Step::Raise } else { Step::Nothing }
             }
-            Some(Standing { raised: Some(id), .. }) => {
-                let id = *id;
+            Some(Standing { raised: Some(raised), .. }) => {
                 if value.is_none_or(|value| rule.is_back(value)) {
-                    self.standing.remove(&key);
-                    return Step::Clear(id);
+                    return Step::Clear(raised.clone());
                 }
                 Step::Nothing
             }
@@ -108,7 +112,30 @@ pub fn look(service: &Service) {
     let mut alarms = service.alarms.lock().unwrap_or_else(|e| e.into_inner());
     let stored = stored.iter().filter_map(Rule::stored);
     let rules: Vec<Rule> = alarms.rules.iter().cloned().chain(stored).collect();
-    let mut steps: Vec<(Rule, i64, String, Option<u32>, f64, Step)> = Vec::new();
+    let mut raise: Vec<Raised> = Vec::new();
+    let mut clear: Vec<Raised> = Vec::new();
+    let mut take = |step: Step, rule: &Rule, job: i64, jobid: &str, owner: Option<u32>, value: f64| match step
+    {
+        Step::Raise => {
+            let alarm = AlarmRow {
+                id: 0,
+                rule: rule.name.clone(),
+                job,
+                jobid: jobid.to_owned(),
+                metric: rule.metric.clone(),
+                value,
+                message: rule.message(value),
+                since: time,
+                until: None,
+            };
+            raise.push(Raised { alarm, owner });
+        }
+        Step::Clear(mut raised) => {
+            raised.alarm.value = value;
+            clear.push(raised);
+        }
+        Step::Nothing => {}
+    };
     {
         let running = service.running();
         for rule in &rules {
@@ -118,58 +145,46 @@ pub fn look(service: &Service) {
                     .values()
                     .filter(|job| matches!(job.row.origin, Origin::Trace | Origin::Push));
                 let sum: f64 = jobs.filter_map(|job| value(job, &rule.metric, time)).sum();
-                let step = alarms.step(rule, 0, Some(sum), steady);
-                steps.push((rule.clone(), 0, SITE.into(), None, sum, step));
+                take(alarms.step(rule, 0, Some(sum), steady), rule, 0, SITE, None, sum);
                 continue;
             }
             for job in running.jobs.values().filter(|job| rule.concerns(&job.row)) {
                 let found = value(job, &rule.metric, time);
                 let step = alarms.step(rule, job.row.id, found, steady);
-                let jobid = job.row.desc.jobid.clone();
-                steps.push((rule.clone(), job.row.id, jobid, job.row.owner, found.unwrap_or(0.0), step));
+                let (jobid, owner) = (&job.row.desc.jobid, job.row.owner);
+                take(step, rule, job.row.id, jobid, owner, found.unwrap_or(0.0));
             }
         }
         // Jobs that have ended, and rules that are gone.
-        let gone: Vec<(String, i64)> = alarms
-            .standing
-            .keys()
-            .filter(|(name, job)| {
-                (*job != 0 && !running.jobs.contains_key(job)) || !rules.iter().any(|rule| rule.name == *name)
-            })
-            .cloned()
-            .collect();
-        for key in gone {
-            if let Some(Standing { raised: Some(id), .. }) = alarms.standing.remove(&key) {
-                let rule = Rule { name: key.0, ..Rule::default() };
-                steps.push((rule, key.1, String::new(), None, 0.0, Step::Clear(id)));
+        alarms.standing.retain(|(name, job), standing| {
+            let ended = *job != 0 && !running.jobs.contains_key(job);
+            let gone = ended || !rules.iter().any(|rule| rule.name == *name);
+            if gone {
+                clear.extend(standing.raised.clone());
             }
+            // An alarm is there until its end is stored.
+            !gone || standing.raised.is_some()
+        });
+    }
+    for mut raised in raise {
+        let stored = service.writer().raise(&raised.alarm, raised.owner);
+        let Some(id) = service.stored(stored) else { continue };
+        raised.alarm.id = id;
+        alarms.notify.send(&raised.alarm, false);
+        service.tell("alarm", raised.owner, &serde_json::json!(raised.alarm));
+        let key = (raised.alarm.rule.clone(), raised.alarm.job);
+        if let Some(standing) = alarms.standing.get_mut(&key) {
+            standing.raised = Some(raised);
         }
     }
-    for (rule, job, jobid, owner, value, step) in steps {
-        let alarm = AlarmRow {
-            id: 0,
-            rule: rule.name.clone(),
-            job,
-            jobid,
-            metric: rule.metric.clone(),
-            value,
-            message: rule.message(value),
-            since: time,
-            until: None,
-        };
-        let done = match step {
-            Step::Nothing => continue,
-            Step::Raise => service.writer().raise(&alarm, owner).map(|id| {
-                if let Some(standing) = alarms.standing.get_mut(&(rule.name.clone(), job)) {
-                    standing.raised = Some(id);
-                }
-                alarms.notify.send(&alarm, false);
-            }),
-            Step::Clear(id) => service.writer().clear(id, time).map(|()| {
-                alarms.notify.send(&AlarmRow { until: Some(time), ..alarm.clone() }, true);
-            }),
-        };
-        service.stored(done);
+    for Raised { mut alarm, owner } in clear {
+        let stored = service.writer().clear(alarm.id, time);
+        if service.stored(stored).is_none() {
+            continue;
+        }
+        alarms.standing.remove(&(alarm.rule.clone(), alarm.job));
+        alarm.until = Some(time);
+        alarms.notify.send(&alarm, true);
         service.tell("alarm", owner, &serde_json::json!(alarm));
     }
 }
@@ -189,10 +204,22 @@ mod tests {
         assert_eq!(at(3.0, 9.0), Step::Nothing, "it was short");
         assert_eq!(at(4.0, 11.0), Step::Nothing);
         assert_eq!(at(9.0, 11.0), Step::Raise);
-        alarms.standing.get_mut(&("hot".into(), 1)).unwrap().raised = Some(7);
+        let alarm = AlarmRow {
+            id: 7,
+            rule: "hot".into(),
+            job: 1,
+            jobid: "j".into(),
+            metric: "m".into(),
+            value: 11.0,
+            message: String::new(),
+            since: 9.0,
+            until: None,
+        };
+        let raised = Raised { alarm, owner: None };
+        alarms.standing.get_mut(&("hot".into(), 1)).unwrap().raised = Some(raised.clone());
         let mut at = |time: f64, value: f64| alarms.step(&rule, 1, Some(value), time);
         assert_eq!(at(10.0, 9.5), Step::Nothing, "not far enough back");
-        assert_eq!(at(11.0, 8.9), Step::Clear(7));
-        assert_eq!(at(12.0, 8.9), Step::Nothing);
+        assert_eq!(at(11.0, 8.9), Step::Clear(raised.clone()));
+        assert_eq!(at(12.0, 8.9), Step::Clear(raised), "until that is stored");
     }
 }

@@ -170,6 +170,27 @@ impl RuleFile {
             if rules.iter().any(|rule| rule.name == one.name) {
                 return Err(format!("rule {}: there are two of that name", one.name));
             }
+            if one.name.is_empty() || one.metric.is_empty() {
+                return Err("a rule needs a name and a metric".into());
+            }
+            if [&one.name, &one.metric, &one.message].iter().any(|text| text.contains(char::is_control)) {
+                return Err(format!("rule {:?}: a text has control characters", one.name));
+            }
+            if !value.is_finite() || one.clear.is_some_and(|clear| !clear.is_finite()) {
+                return Err(format!("rule {}: a threshold is a number", one.name));
+            }
+            if !(one.duration.is_finite() && one.duration >= 0.0) {
+                return Err(format!("rule {}: for: expected seconds, found {}", one.name, one.duration));
+            }
+            // It would be raised and cleared every second.
+            let beyond = one.clear.is_some_and(|clear| match operation {
+                Operation::Above => clear > value,
+                Operation::Below => clear < value,
+                Operation::Equal => true,
+            });
+            if beyond {
+                return Err(format!("rule {}: clear: a value on the good side of the threshold", one.name));
+            }
             rules.push(Rule {
                 name: one.name,
                 metric: one.metric,
@@ -182,6 +203,7 @@ impl RuleFile {
                 text: one.message,
             });
         }
+        written.notify.check()?;
         Ok(RuleFile { rules, notify: written.notify })
     }
 }
@@ -234,6 +256,41 @@ mod tests {
         for wrong in
             ["[[rule]]\nname='a'\nmetric='b'", "x = 1", "[[rule]]\nname='a'\nmetric='b'\nabove=1\nbelow=2"]
         {
+            assert!(RuleFile::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// What would never fire, or all the time, or could not be told, is said when the service starts.
+    #[test]
+    fn rules_that_make_no_sense_are_refused() {
+        let rule = |text: &str| format!("[[rule]]\nname='a'\nmetric='b'\n{text}\n");
+        for right in ["above=1\nclear=1", "below=1\nclear=2", "equal=0\nfor=0.5", "above=-5"] {
+            assert!(RuleFile::parse(&rule(right)).is_ok(), "{right}");
+        }
+        for wrong in [
+            "above=nan",
+            "below=inf",
+            "above=1\nclear=2",
+            "below=1\nclear=0.5",
+            "equal=1\nclear=1",
+            "above=1\nclear=nan",
+            "above=1\nfor=-1",
+            "above=1\nfor=nan",
+            "above=1\nfor=inf",
+            "above=1\nmessage=\"a\\u0000b\"",
+            "above='1'",
+            "above=1\nabove=2",
+            "above=1\n[notify]\nwebhook='https://x/'",
+            "above=1\n[notify]\nwebhook='http://'",
+            "above=1\n[notify]\nalertmanager='http://x\\r\\nEvil: y/'",
+            "above=1\n[notify]\nwebhook='http://a b/'",
+            "above=1\n[notify]\ncommand=['']",
+            "above=1\n[notify]\ncommand='rm -rf'",
+            "above=1\n[notify]\ncommand=[\"a\", \"b\\u0000\"]",
+        ] {
+            assert!(RuleFile::parse(&rule(wrong)).is_err(), "{wrong}");
+        }
+        for wrong in ["[[rule]]\nname=''\nmetric='b'\nabove=1", "[[rule]]\nname='a'\nmetric=''\nabove=1"] {
             assert!(RuleFile::parse(wrong).is_err(), "{wrong}");
         }
     }

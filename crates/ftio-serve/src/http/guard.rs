@@ -17,6 +17,10 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
 
 const COOKIE: &str = "ftio_token";
 
+/// Headers that may be there once: of two, a proxy before us might mean the other one.
+const SINGLE: [&str; 7] =
+    ["host", "origin", "authorization", "x-remote-user", "content-type", "sec-fetch-site", "sec-fetch-mode"];
+
 /// A request, whole.
 #[derive(Debug)]
 pub struct Asked {
@@ -47,7 +51,20 @@ impl Asked {
     }
 
     fn bearer(&self) -> Option<String> {
-        Some(self.header("authorization")?.strip_prefix("Bearer ")?.trim().to_owned())
+        let (scheme, token) = self.header("authorization")?.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
+    }
+
+    /// Headers that somebody else could read in another way.
+    fn check_headers(&self) -> Result<()> {
+        for name in SINGLE {
+            let mut all = self.parts.headers.get_all(name).iter();
+            let first = all.next();
+            if all.next().is_some() || first.is_some_and(|value| value.to_str().is_err()) {
+                return Err(Fault::new(400, format!("{name}: given twice, or no text")));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -73,6 +90,7 @@ pub fn answer(service: &Arc<Service>, peer: &Peer, asked: Asked) -> Reply {
 }
 
 fn reply(service: &Arc<Service>, peer: &Peer, asked: &Asked, name: &mut &'static str) -> Result<Reply> {
+    asked.check_headers()?;
     if matches!(peer, Peer::Tcp { .. }) {
         check_host(service, asked)?;
     }
@@ -143,8 +161,17 @@ fn reply(service: &Arc<Service>, peer: &Peer, asked: &Asked, name: &mut &'static
 
 /// A page of somebody else that calls itself by our address must not be answered (DNS rebinding).
 fn check_host(service: &Service, asked: &Asked) -> Result<()> {
-    let host = asked.header("host").or(asked.parts.uri.host()).unwrap_or_default();
+    let hosts = [asked.header("host"), asked.parts.uri.authority().map(|name| name.as_str())];
+    let known = hosts.iter().flatten().all(|host| is_own_name(service, host));
+    match known && hosts.iter().any(Option::is_some) {
+        true => Ok(()),
+        false => Err(Fault::new(421, "not the name of this server; --host adds names")),
+    }
+}
+
+fn is_own_name(service: &Service, host: &str) -> bool {
     // Without the port; in brackets if it is of version 6.
+    let host = host.to_ascii_lowercase();
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => host.split(':').next().unwrap_or_default(),
@@ -154,10 +181,7 @@ fn check_host(service: &Service, asked: &Asked) -> Result<()> {
         Listen::Unix(_) => false,
     });
     let known = ["localhost", "127.0.0.1", "::1"].contains(&name) || own;
-    match known || service.config.hosts.iter().any(|host| host == name) {
-        true => Ok(()),
-        false => Err(Fault::new(421, "not the name of this server; --host adds names")),
-    }
+    known || service.config.hosts.iter().any(|host| host.eq_ignore_ascii_case(name))
 }
 
 /// Pages of others may not ask anything.

@@ -1,13 +1,14 @@
 //! A job that runs, followed through the parts of its trace.
 
 use super::trace;
-use crate::job::{JobDesc, Origin, State};
+use crate::job::{JobDesc, LONGEST_COMMAND, Origin, State, clean};
 use crate::live::LiveJob;
 use crate::service::{Service, now};
 use ftio_core::follow::{Event, Follower};
 use ftio_core::request::Span;
 use ftio_core::source::OpenOptions;
 use ftio_core::time::seconds;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -18,6 +19,14 @@ const LEVEL: i32 = -4;
 const GRACE: Duration = Duration::from_secs(2);
 /// How often to see whether the job is dead.
 const LIVENESS: Duration = Duration::from_secs(5);
+/// Time between two looks at a trace that does not grow, for each trace that is followed: a look takes about
+/// a thirtieth of that, so all of them take that share of a core.
+const EACH: Duration = Duration::from_millis(3);
+/// But it is looked at this often at least.
+const SELDOM: Duration = Duration::from_secs(30);
+/// Whether a job runs on another node cannot be seen. One whose parts have not changed for this long, in
+/// seconds, is taken for dead.
+const LEFT_BEHIND: f64 = 2.0 * 86_400.0;
 
 /// One trace that grows.
 #[derive(Debug)]
@@ -28,6 +37,18 @@ pub struct Followed {
     job: Option<i64>,
     unsettled: Option<Instant>,
     checked: Instant,
+    /// When to look again, and how long to wait after that if nothing has come.
+    next: Instant,
+    pause: Duration,
+}
+
+/// What begins.
+enum Begun {
+    Job(i64),
+    /// Its header is not there yet, or the database cannot be written.
+    NotYet,
+    /// It was read already: parts that nobody has cleared away.
+    Known,
 }
 
 impl Followed {
@@ -41,19 +62,46 @@ impl Followed {
             job: None,
             unsettled: None,
             checked: Instant::now(),
+            next: Instant::now(),
+            pause: Duration::ZERO,
         }
     }
 
-    /// Take in what is new. `false`: there is nothing more to come.
-    pub fn look(&mut self, service: &Service) -> bool {
-        if !is_safe(&self.path, self.owner) {
+    /// When to look.
+    pub fn due(&self) -> Instant {
+        self.next
+    }
+
+    /// Something has happened to it.
+    pub fn soon(&mut self) {
+        self.next = Instant::now();
+    }
+
+    /// Look again after a while: twice as long as the last time if nothing has come. `count` are followed.
+    fn later(&mut self, service: &Service, grew: bool, count: usize) {
+        let poll = service.config.poll;
+        let longest = (EACH * u32::try_from(count).unwrap_or(u32::MAX)).clamp(poll, SELDOM.max(poll));
+        self.pause = if grew { poll } else { (2 * self.pause).clamp(poll, longest) };
+        self.next = Instant::now() + self.pause;
+    }
+
+    /// Take in what is new; one of `count` that are followed. `false`: there is nothing more to come.
+    pub fn look(&mut self, service: &Service, count: usize) -> bool {
+        let Some(changed) = changed(&self.path, self.owner) else {
             // The job has ended and its parts are gone; or somebody plays tricks.
             return self.gone(service);
-        }
+        };
         if self.job.is_none() {
-            self.job = self.begin(service);
+            match self.begin(service) {
+                Begun::Job(id) => self.job = Some(id),
+                Begun::Known => return false,
+                Begun::NotYet => {}
+            }
         }
-        let Some(id) = self.job else { return true };
+        let Some(id) = self.job else {
+            self.later(service, false, count);
+            return true;
+        };
         let budget = service.budget(service.running().jobs.len());
         let time = now();
         let mut reset = false;
@@ -68,6 +116,7 @@ impl Followed {
             }
         };
         let looked = self.follower.poll(&mut take);
+        let active = looked.as_ref().is_ok_and(|status| status.grew || status.unsettled);
         match &looked {
             Ok(status) if status.unsettled => {
                 let since = *self.unsettled.get_or_insert_with(Instant::now);
@@ -78,8 +127,9 @@ impl Followed {
             }
             _ => self.unsettled = None,
         }
-        let mut dead = false;
-        if self.checked.elapsed() >= LIVENESS {
+        let told = service.running().jobs.get(&id).is_some_and(|job| job.is_over);
+        let mut dead = !active && (told || time - changed > LEFT_BEHIND);
+        if !dead && self.checked.elapsed() >= LIVENESS {
             self.checked = Instant::now();
             dead = self.follower.finish_if_dead(&mut take);
         }
@@ -96,19 +146,26 @@ impl Followed {
                 self.dead(service, id);
                 false
             }
-            Ok(_) => true,
+            Ok(_) => {
+                self.later(service, active, count);
+                true
+            }
+            // What was read before stays: nothing more will come of it, unless it changes.
             Err(error) => {
-                service.stats.problem(&self.path.to_string_lossy(), Some(error.to_string()));
+                service.stats.trace_errors.add(1);
+                let name = clean(&self.path.to_string_lossy(), LONGEST_COMMAND);
+                eprintln!("ftio serve: {name}: {error}; it is not read again until it changes");
+                self.dead(service, id);
                 false
             }
         }
     }
 
-    /// A new job; `None` if its header is not there yet.
-    fn begin(&mut self, service: &Service) -> Option<i64> {
-        let jobs = tmio_trace::parts::jobs(&self.path).ok()?;
-        let job = jobs.into_iter().next()?;
-        let header = job.header?;
+    /// A new job, if its header is there.
+    fn begin(&mut self, service: &Service) -> Begun {
+        let jobs = tmio_trace::parts::jobs(&self.path).unwrap_or_default();
+        let Some(job) = jobs.into_iter().next() else { return Begun::NotYet };
+        let Some(header) = job.header else { return Begun::NotYet };
         let host = |path: &PathBuf| Some(path.file_name()?.to_str()?.split('.').next()?.to_owned());
         let mut hosts: Vec<String> = job.files.iter().filter_map(host).collect();
         hosts.dedup();
@@ -120,25 +177,28 @@ impl Followed {
             size: header.ranks.into(),
             nodelist: hosts.join(","),
             cluster: service.config.cluster.clone(),
-            run_dir: self.path.parent()?.to_string_lossy().into_owned(),
+            run_dir: self.path.parent().unwrap_or(&self.path).to_string_lossy().into_owned(),
             start_time: start as u64,
             ..JobDesc::default()
         };
         let mut row = LiveJob::row(desc, Origin::Trace, Some(self.owner), start);
         row.path = self.path.with_extension("").to_string_lossy().into_owned();
         let id = service.writer().transaction(|store| match store.same_run(&row)? {
-            // Read already: parts that nobody has cleared away.
             Some((_, State::Finished | State::Lost)) => Ok(None),
             Some((id, State::Running)) => Ok(Some(id)),
             None => store.insert_job(&row).map(Some),
         });
-        let id = id.ok().flatten()?;
+        let id = match service.stored(id) {
+            Some(Some(id)) => id,
+            Some(None) => return Begun::Known,
+            None => return Begun::NotYet,
+        };
         row.id = id;
         let owner = row.owner;
         let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
         service.running().insert(LiveJob::new(row, LEVEL, now()));
         service.tell("began", owner, &data);
-        Some(id)
+        Begun::Job(id)
     }
 
     /// The job was killed: what it has left is all there will be.
@@ -176,14 +236,19 @@ impl Followed {
     }
 }
 
-/// A directory that belongs to who it belonged to, with nothing in it but regular files of theirs.
-fn is_safe(parts: &Path, owner: u32) -> bool {
-    let is_theirs = |about: &std::fs::Metadata| about.uid() == owner;
-    let folder = std::fs::symlink_metadata(parts);
-    let Ok(entries) = std::fs::read_dir(parts) else { return false };
-    folder.is_ok_and(|about| about.is_dir() && is_theirs(&about))
-        && entries.flatten().all(|entry| {
-            // One that was removed in the meantime does no harm.
-            entry.metadata().map_or(true, |about| about.is_file() && is_theirs(&about))
-        })
+/// When a file of the parts was last changed, in seconds since 1970. `None` unless they are a directory that
+/// belongs to who it belonged to, with nothing in it but regular files of theirs.
+fn changed(parts: &Path, owner: u32) -> Option<f64> {
+    let is_theirs = |about: &Metadata| about.uid() == owner;
+    std::fs::symlink_metadata(parts).ok().filter(|about| about.is_dir() && is_theirs(about))?;
+    let mut newest = 0;
+    for entry in std::fs::read_dir(parts).ok()?.flatten() {
+        // One that was removed in the meantime does no harm.
+        let Ok(about) = entry.metadata() else { continue };
+        if !about.is_file() || !is_theirs(&about) {
+            return None;
+        }
+        newest = newest.max(about.mtime());
+    }
+    Some(newest as f64)
 }

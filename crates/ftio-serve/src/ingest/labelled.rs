@@ -2,7 +2,7 @@
 
 use super::push::{NotTaken, PushKind, apply, job};
 use crate::job::{JobDesc, Origin};
-use crate::service::Service;
+use crate::service::{Service, now};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ pub struct Sample {
 /// What says whose value it is, and is not part of its name.
 const OWNERS: [&str; 4] = ["__name__", "jobid", "job", "instance"];
 const COUNTERS: [&str; 4] = ["_total", "_sum", "_count", "_bucket"];
+/// Values that have waited longer, in seconds, do not tell when a job began.
+const LONGEST_WAIT: f64 = 86_400.0;
 
 impl Sample {
     /// Add a label, unless there is one of that name.
@@ -58,6 +60,15 @@ impl Sample {
 /// Take them in. How many were taken, and how many not.
 pub fn take(service: &Service, samples: &[Sample], owner: Option<u32>) -> Result<(usize, usize), NotTaken> {
     let (mut taken, mut refused) = (0, 0);
+    // Prometheus sends what has waited as well: a job began before its first values arrive.
+    let oldest = now() - LONGEST_WAIT;
+    let mut first: BTreeMap<String, f64> = BTreeMap::new();
+    for sample in samples.iter().filter(|sample| sample.time >= oldest) {
+        if let Some((desc, _)) = sample.desc() {
+            let time = first.entry(desc.jobid).or_insert(sample.time);
+            *time = time.min(sample.time);
+        }
+    }
     let mut jobs: BTreeMap<String, i64> = BTreeMap::new();
     for sample in samples {
         let Some((desc, origin)) = sample.desc() else {
@@ -68,7 +79,8 @@ pub fn take(service: &Service, samples: &[Sample], owner: Option<u32>) -> Result
             Some(id) => *id,
             None => {
                 let jobid = desc.jobid.clone();
-                let id = job(service, desc, origin, owner)?;
+                let first = first.get(&jobid).copied();
+                let id = job(service, desc, origin, owner, first)?;
                 jobs.insert(jobid, id);
                 id
             }

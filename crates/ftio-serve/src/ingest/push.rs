@@ -130,7 +130,7 @@ impl std::fmt::Display for NotTaken {
 
 /// Whether something could be written to the database; a problem of the service if not.
 fn stored<T>(service: &Service, done: anyhow::Result<T>) -> Result<T, NotTaken> {
-    let text = done.as_ref().err().map(|error| format!("the database cannot be written: {error}"));
+    let text = done.as_ref().err().map(|error| format!("the data cannot be written: {error:#}"));
     service.stored(done).ok_or_else(|| NotTaken::NotStored(text.unwrap_or_default()))
 }
 
@@ -160,7 +160,13 @@ pub fn take(service: &Service, push: &Push, owner: Option<u32>) -> Result<Taken,
         Some(node) => (node_desc(node), Origin::Node),
         None => (push.job.clone(), Origin::Push),
     };
-    let id = job(service, desc, origin, owner)?;
+    let at = |(at, _): &(f64, f64)| Some(*at).filter(|at| *at > SINCE_1970);
+    let listed = push.metrics.values().filter_map(|values| match values {
+        Values::One(_) => None,
+        Values::Many(list) => Some(list),
+    });
+    let first = listed.flatten().filter_map(at).min_by(f64::total_cmp);
+    let id = job(service, desc, origin, owner, first)?;
     let mut all: BTreeMap<u64, Vec<(&str, f64)>> = BTreeMap::new();
     let time = now();
     {
@@ -212,12 +218,14 @@ fn node_desc(node: &str) -> JobDesc {
     }
 }
 
-/// The running job of that description, or a new one; its number.
+/// The running job of that description, or a new one; its number. One that does not say when it began has
+/// begun with the `first` value that is told of it, in seconds since 1970.
 pub fn job(
     service: &Service,
     mut desc: JobDesc,
     origin: Origin,
     owner: Option<u32>,
+    first: Option<f64>,
 ) -> Result<i64, NotTaken> {
     desc = desc.cleaned();
     // The original sends milliseconds.
@@ -250,7 +258,8 @@ pub fn job(
     }
     let time = now();
     let said = desc.start_time;
-    let start = Some(said as f64).filter(|said| *said > 0.0 && *said <= time).unwrap_or(time);
+    let said_or_first = Some(said as f64).filter(|said| *said > 0.0).or(first);
+    let start = said_or_first.filter(|start| *start <= time).unwrap_or(time);
     (desc.start_time, desc.end_time) = (start as u64, 0);
     let mut row = LiveJob::row(desc, origin, owner, start);
     if origin == Origin::Node || origin == Origin::Scrape {

@@ -144,7 +144,11 @@ fn is_slurms(row: &crate::store::JobRow, id: &str) -> bool {
 /// By Slurm's word a job has ended.
 fn end_job(service: &Service, id: &str, well: bool) -> Result<(), String> {
     let ended: Vec<i64> = {
-        let running = service.running();
+        let mut running = service.running();
+        // Who follows its trace ends it, when all of that is read.
+        let traced = |job: &&mut crate::live::LiveJob| job.row.origin == crate::job::Origin::Trace;
+        let of_id = |job: &&mut crate::live::LiveJob| is_slurms(&job.row, id);
+        running.jobs.values_mut().filter(traced).filter(of_id).for_each(|job| job.is_over = true);
         let is_it = |job: &&crate::live::LiveJob| {
             let pushed = job.row.origin == crate::job::Origin::Push && job.connections == 0;
             pushed && is_slurms(&job.row, id)

@@ -150,7 +150,7 @@ impl Client {
     fn take(&mut self, service: &Service, message: Message) -> Result<(), NotTaken> {
         match message {
             Message::JobDesc(desc) => {
-                let id = push::job(service, desc, Origin::Push, self.owner)?;
+                let id = push::job(service, desc, Origin::Push, self.owner, None)?;
                 if self.job != Some(id)
                     && let Some(job) = service.running().jobs.get_mut(&id)
                 {

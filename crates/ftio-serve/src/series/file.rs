@@ -14,8 +14,6 @@ use tmio_trace::column::{ColumnReader, ColumnWriter};
 
 const MAGIC: &[u8; 4] = b"FTSR";
 const VERSION: u8 = 1;
-/// Beyond this a number in a file cannot be right.
-const MOST_BINS: u64 = 1 << 26;
 /// Above this not every whole number is a float.
 const EXACT: f64 = (1u64 << 53) as f64;
 
@@ -87,16 +85,17 @@ pub fn decode(bytes: &[u8]) -> Option<Series> {
     series.journaled = u64::from_le_bytes(*take(&mut rest)?);
     let count = get(&mut rest)?;
     let mut columns = BTreeMap::new();
+    // A few bytes may stand for very many bins.
+    let mut left = super::LARGEST as u64;
     for _ in 0..count {
         let length = get(&mut rest)? as usize;
         let (name, after) = rest.split_at_checked(length)?;
         rest = after;
         let name = std::str::from_utf8(name).ok()?.to_owned();
         let bins = get(&mut rest)?;
-        if bins > MOST_BINS {
-            return None;
-        }
         let [kind] = *take(&mut rest)?;
+        let size = if kind == 0 { size_of::<f64>() } else { size_of::<Seen>() };
+        left = left.checked_sub(bins * size as u64)?;
         let column = match kind {
             0 => Column::Counter(read(&mut rest, bins)?),
             1 => {
@@ -133,7 +132,7 @@ fn read(rest: &mut &[u8], count: u64) -> Option<Vec<f64>> {
     let (bytes, after) = rest.split_at_checked(length)?;
     *rest = after;
     let mut reader = ColumnReader::new(bytes);
-    let mut values = Vec::new();
+    let mut values = Vec::with_capacity(count as usize);
     for _ in 0..count {
         let value = reader.next_value()?;
         values.push(if bits == 0 { value as f64 } else { f64::from_bits(value as u64) });

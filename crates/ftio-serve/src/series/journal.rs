@@ -96,13 +96,14 @@ impl Journal {
         if self.waiting.is_empty() || self.broken {
             return Ok(None);
         }
-        let content = serde_json::to_vec(&std::mem::take(&mut self.waiting))?;
-        let mut frame = Vec::with_capacity(content.len() + 8);
-        frame.extend_from_slice(&(content.len() as u32).to_le_bytes());
-        frame.extend_from_slice(&crc32fast::hash(&content).to_le_bytes());
-        frame.extend_from_slice(&content);
+        let frame = framed(&std::mem::take(&mut self.waiting))?;
         self.length += frame.len() as u64;
         Ok(Some((frame, self.file.try_clone()?)))
+    }
+
+    /// Is the file that is written still there?
+    pub fn is_in_place(&self) -> bool {
+        self.folder.join(self.number.to_string()).exists()
     }
 
     /// Begin a new file; the number of the one before, for [`forget`](Self::forget).
@@ -123,6 +124,20 @@ impl Journal {
     }
 }
 
+/// Records as a frame; as several if one would be too long.
+fn framed(records: &[Record]) -> serde_json::Result<Vec<u8>> {
+    let content = serde_json::to_vec(records)?;
+    if content.len() > LONGEST / 4 && records.len() > 1 {
+        let (first, second) = records.split_at(records.len() / 2);
+        return Ok([framed(first)?, framed(second)?].concat());
+    }
+    let mut frame = Vec::with_capacity(content.len() + 8);
+    frame.extend_from_slice(&(content.len() as u32).to_le_bytes());
+    frame.extend_from_slice(&crc32fast::hash(&content).to_le_bytes());
+    frame.extend_from_slice(&content);
+    Ok(frame)
+}
+
 /// Write a frame and make sure that it is on disk.
 pub fn write(frame: &[u8], file: &mut File) -> std::io::Result<()> {
     file.write_all(frame)?;
@@ -131,6 +146,7 @@ pub fn write(frame: &[u8], file: &mut File) -> std::io::Result<()> {
 
 fn create(folder: &Path, number: u64) -> anyhow::Result<File> {
     let path = folder.join(number.to_string());
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     OpenOptions::new().append(true).create(true).open(&path).with_context(|| path.display().to_string())
 }
 
@@ -188,6 +204,17 @@ mod tests {
         let before = journal.rotate().unwrap();
         journal.forget(before);
         assert_eq!(Journal::open(folder.path()).unwrap().1.len(), 0);
+    }
+
+    /// Much that comes within a second is not taken for damage when it is read again.
+    #[test]
+    fn what_is_too_long_for_one_frame_is_several() {
+        let values = |n: u64| vec![("x".repeat(1 << 20), Kind::Counter, n as f64, None)];
+        let records: Vec<Record> =
+            (1..=70).map(|n| Record { n, job: 1, t: 0.0, values: values(n) }).collect();
+        let frames = framed(&records).unwrap();
+        assert!(frames.len() > LONGEST);
+        assert!(whole_frames(&frames) == records);
     }
 
     proptest! {

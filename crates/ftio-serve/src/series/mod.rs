@@ -13,6 +13,8 @@ pub use file::{SeriesFiles, decode, encode};
 use crate::job::Kind;
 use std::collections::BTreeMap;
 
+/// No budget is larger, in bytes, and no series.
+pub const LARGEST: usize = 64 << 20;
 /// No period is shorter than 2 to this, in seconds: a millisecond.
 pub const FINEST: i32 = -10;
 /// No period is longer than 2 to this: 12 days.
@@ -193,6 +195,7 @@ impl Series {
         if !value.is_finite() || time.is_nan() || time >= LATEST {
             return false;
         }
+        let budget = budget.min(LARGEST);
         // Far ahead of what there is: widen the bins first instead of making empty ones.
         let most = (budget / size_of::<f64>()).max(2);
         while (time.max(0.0) / self.period()) as usize >= most && self.level < COARSEST {

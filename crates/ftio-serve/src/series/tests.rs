@@ -128,3 +128,20 @@ proptest! {
         prop_assert!(decode(&bytes).is_none());
     }
 }
+
+/// A short file that stands for gigabytes is damaged, though its checksum is right.
+#[test]
+fn a_bomb_is_no_series() {
+    let of = |bins: u32| {
+        // One column `a`, a counter, whose bins are a long run of zeros.
+        let head = [&b"FTSR\x01"[..], &[0; 12], &1u32.to_le_bytes(), &1u32.to_le_bytes(), b"a"].concat();
+        let column =
+            [&bins.to_le_bytes()[..], &[0, 0], &6u32.to_le_bytes(), &[0, 0xff, 0xff, 0xff, 0xff, 0x0f]];
+        let bytes = [head, column.concat()].concat();
+        let sum = crc32fast::hash(&bytes).to_le_bytes();
+        [&bytes[..], &sum].concat()
+    };
+    assert_eq!(decode(&of(1000)).map(|series| series.bins()), Some(1000));
+    assert!(decode(&of(u32::MAX)).is_none());
+    assert!(decode(&of(1 << 26)).is_none());
+}

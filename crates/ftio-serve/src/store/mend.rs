@@ -27,7 +27,7 @@ impl Store {
             Err(problem) if is_damaged(&problem) => problem,
             Err(problem) => return Err(problem),
         };
-        let aside = put_aside(data).context("the damaged database cannot be put aside")?;
+        let aside = put_aside(data, "damaged").context("the damaged database cannot be put aside")?;
         let store = Self::open(data)?;
         let rows = store.take_over(&aside);
         eprintln!(
@@ -53,7 +53,7 @@ impl Store {
 
     /// A place holder in memory.
     pub fn nowhere() -> anyhow::Result<Self> {
-        Ok(Store { connection: Connection::open_in_memory()? })
+        Ok(Store { connection: Connection::open_in_memory()?, place: None })
     }
 
     /// Copy all rows that can be read. How many.
@@ -94,8 +94,8 @@ impl Store {
 }
 
 /// Under a name that nothing else has.
-fn put_aside(data: &Path) -> std::io::Result<PathBuf> {
-    let free = (1..).map(|number| format!("jobs.db.damaged-{number}"));
+pub(super) fn put_aside(data: &Path, why: &str) -> std::io::Result<PathBuf> {
+    let free = (1..).map(|number| format!("jobs.db.{why}-{number}"));
     let name = free.into_iter().find(|name| !data.join(name).exists()).unwrap_or_default();
     for ending in ENDINGS {
         let from = data.join(format!("jobs.db{ending}"));

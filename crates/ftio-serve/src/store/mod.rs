@@ -13,6 +13,7 @@ mod alarms;
 mod forget;
 mod jobs;
 mod mend;
+mod place;
 mod predictions;
 mod runs;
 mod sources;
@@ -20,6 +21,7 @@ mod sources;
 pub use alarms::{AlarmRow, RuleRow};
 pub use jobs::{JobFilter, JobRow, Sort};
 pub use mend::is_damaged;
+use place::Place;
 pub use predictions::{Hits, PredictionRow};
 pub use runs::{AppRow, CategoryRow, DayRow, RunRow};
 pub use sources::Version;
@@ -94,12 +96,15 @@ const SHARED: [u64; 7] = [0x6969, 0x517b, 0xff53_4d42, 0x0bd0_0bd0, 0x4750_4653,
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
+    /// Its file; `None` in memory.
+    place: Option<Place>,
 }
 
 /// Held as long as the service runs: a second one on the same data refuses to start.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
+    place: Place,
 }
 
 impl Store {
@@ -120,7 +125,7 @@ impl Store {
         }
         connection.pragma_update(None, "journal_mode", "WAL").with_context(named)?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        let mut store = Store { connection };
+        let mut store = Store { connection, place: Some(Place::of(&path)?) };
         if version < VERSION {
             store.transaction(Self::bring_up).with_context(named)?;
         }
@@ -174,7 +179,7 @@ pub fn claim(data: &Path) -> anyhow::Result<Lock> {
     if rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_err() {
         bail!("{}: another ftio serve uses this directory", named());
     }
-    Ok(Lock { _file: file })
+    Ok(Lock { place: Place::of(&path)?, _file: file })
 }
 
 #[cfg(test)]

@@ -116,6 +116,140 @@ fn other_users_jobs_are_not_there() {
     assert_eq!(server.with("POST", "/api/v1/push", &bearer(AGENT), &push).0, 200);
 }
 
+/// The same of a job that runs, by everything that the description of the service lists, and by the stream of
+/// events.
+#[test]
+fn other_users_running_jobs_are_not_there() {
+    let (server, _data, _watched) = server();
+    let host = server.address;
+    let watch = |token: &str| {
+        let stream = server.connect(&format!(
+            "GET /api/v1/events HTTP/1.1\r\nHost: {host}\r\nAuthorization: bearer {token}\r\n\r\n"
+        ));
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(30))).unwrap();
+        stream
+    };
+    let (mut user, mut operator) = (watch(USER), watch(OPERATOR));
+    let points: Vec<[u32; 2]> = (0..300).map(|i| [i, i / 20 * 3 + (i % 20 + 1).min(3)]).collect();
+    let start = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() - 300;
+    let job = json!({"jobid": "secret", "command": "/secret/app in", "size": 16, "start_time": start,
+        "nodelist": "secret1", "partition": "secret"});
+    let push = json!({"job": job, "metrics": {"written_bytes": points, "secret_load": [[0, 1]]}});
+    assert_eq!(server.post("/api/v1/push", &push).0, 200);
+    server.wait("/api/v1/running", |all| all["jobs"][0]["period"].is_number());
+    let (metric, target) = ("written_bytes", "secret");
+    let alarm = json!({"name": target, "target": target, "metric": metric, "operation": ">", "value": 1});
+    assert_eq!(server.post("/alarms/add", &alarm).0, 200);
+    let node = json!({"node": "secret2", "metrics": {"node_load1": 1}});
+    assert_eq!(server.post("/api/v1/push", &node).0, 200);
+
+    let paths = server.json("/api/v1/openapi.json")["paths"].clone();
+    let mut asked = 0;
+    for (path, methods) in paths.as_object().unwrap() {
+        for (method, about) in methods.as_object().unwrap() {
+            let parameters = about["parameters"].as_array().cloned().unwrap_or_default();
+            let names = parameters.iter().filter(|one| one["in"] == "query");
+            // These would make a job of that name.
+            let makes = ["/set", "/accumulate", "/push"].contains(&path.as_str());
+            let query: Vec<String> = names
+                .filter_map(|one| match one["name"].as_str().unwrap() {
+                    "job" if makes => Some("job=own".to_owned()),
+                    name @ ("jobid" | "job" | "target") => Some(format!("{name}=secret")),
+                    "app" => Some("app=app%20in".to_owned()),
+                    "q" => Some("q=secret".to_owned()),
+                    name @ ("metric" | "metricid" | "filter") => Some(format!("{name}=written_bytes")),
+                    name @ ("size" | "ranks" | "end") => Some(format!("{name}=4")),
+                    name @ ("start" | "value") => Some(format!("{name}=1")),
+                    name @ ("name" | "key") => Some(format!("{name}=x")),
+                    "operation" => Some("operation=>".to_owned()),
+                    _ => None,
+                })
+                .collect();
+            for number in 1..4 {
+                let url = format!("{}?{}", path.replace("{id}", &number.to_string()), query.join("&"));
+                for token in [USER, AGENT, METRICS] {
+                    let scrapes = token == METRICS && path == "/metrics";
+                    if scrapes || path == "/api/v1/events" {
+                        continue;
+                    }
+                    let (status, body) = server.with(&method.to_uppercase(), &url, &bearer(token), "");
+                    asked += 1;
+                    let echo =
+                        body.contains("secret: no such job") || body.contains("secret: not in the queue");
+                    assert!(echo || !body.contains("secret"), "{method} {url}: {status} {body}");
+                    assert!(!makes || token == USER || status == 403, "{method} {url}: {status}");
+                }
+            }
+        }
+    }
+    assert!(asked > 300, "{asked}");
+    let end = json!({"job": {"jobid": "secret"}, "metrics": {}, "end": true});
+    assert_eq!(server.post("/api/v1/push", &end).0, 200);
+    let own = json!({"job": {"jobid": "mine"}, "metrics": {"written_bytes": 1}, "end": true}).to_string();
+    assert_eq!(server.with("POST", "/api/v1/push", &bearer(USER), &own).0, 200);
+    // Both see that the user's own job ends, which was the last thing that happened.
+    let until_own_ends = |stream: &mut TcpStream| {
+        let mut all = String::new();
+        for line in std::io::BufRead::lines(std::io::BufReader::new(stream)) {
+            let line = line.unwrap();
+            let last = all.ends_with("event: ended\n") && line.contains("\"mine\"");
+            all.push_str(&line);
+            all.push('\n');
+            if last {
+                break;
+            }
+        }
+        all
+    };
+    let seen = until_own_ends(&mut user);
+    assert!(!seen.contains("secret"), "{seen}");
+    assert!(until_own_ends(&mut operator).contains("\"jobid\":\"secret\""));
+}
+
+/// Headers that a proxy before us could read in another way.
+#[test]
+fn headers_that_are_there_twice_are_refused() {
+    let data = tempfile::tempdir().unwrap();
+    let mut config = config(data.path());
+    let own = rustix::process::geteuid().as_raw();
+    config.trusted_users.push(own);
+    let text = format!("{USER} user uid:4000000001\n{OPERATOR} operator uid:4000000002\n");
+    config.tokens = parse_access(&text).unwrap().tokens;
+    let server = Server::start(config);
+    let host = server.address;
+    let ask = |line: &str, headers: &str| {
+        server.raw(&format!("GET {line} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n"))
+    };
+    let name = format!("Host: {host}\r\n");
+    let token = |token: &str| format!("Authorization: Bearer {token}\r\n");
+    let user = token(USER);
+    for (headers, status) in [
+        (format!("{name}{user}"), 200),
+        (format!("Host: LocalHost:{}\r\n{user}", host.port()), 200),
+        (format!("{name}{name}{user}"), 400),
+        (format!("{name}Host: evil.example\r\n{user}"), 400),
+        (format!("{name}{user}{}", token(OPERATOR)), 400),
+        (format!("{name}X-Remote-User: root\r\nX-Remote-User: nobody\r\n"), 400),
+        (format!("{name}Origin: http://{host}\r\nOrigin: http://evil.example\r\n{user}"), 400),
+        (format!("{name}Origin: http://\u{e9}\r\n{user}"), 400),
+        (format!("{name}Sec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n{user}"), 400),
+        (user.clone(), 421),
+    ] {
+        assert_eq!(ask("/api/v1/version", &headers).0, status, "{headers}");
+    }
+    // The name may be in the address as well.
+    assert_eq!(ask(&format!("http://{host}/api/v1/version"), &format!("{name}{user}")).0, 200);
+    assert_eq!(ask("http://evil.example/api/v1/version", &format!("{name}{user}")).0, 421);
+    let lower = ask("/api/v1/version", &format!("{name}authorization: bearer  {USER}\r\n"));
+    assert!(lower.2.contains("\"role\":\"user\""), "{lower:?}");
+    // Two questions at once are answered one after the other, each for who asks it.
+    let one = |headers: &str| format!("GET /api/v1/version HTTP/1.1\r\n{name}{headers}\r\n");
+    let two = format!("{}{}", one(&user), one(&format!("{}Connection: close\r\n", token(OPERATOR))));
+    let (_, _, answers) = server.raw(&two);
+    let (first, second) = (answers.find("\"role\":\"user\""), answers.find("\"role\":\"operator\""));
+    assert!(first.is_some() && first < second, "{answers}");
+}
+
 #[test]
 fn pages_of_others_may_not_ask() {
     let (server, _data, _watched) = server();

@@ -4,6 +4,7 @@ mod access;
 mod contract;
 mod crash;
 mod hostile;
+mod notices;
 mod pushes;
 mod robust;
 mod server;

@@ -164,3 +164,143 @@ fn hostile_names_stay_text() {
         "{metrics}"
     );
 }
+
+fn now() -> f64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64()
+}
+
+/// Times that are given as seconds since 1970 are kept apart, though nobody said when the job began.
+#[test]
+fn a_job_begins_with_its_first_value() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(config(data.path()));
+    let first = (now() - 100.0).floor();
+    let points: Vec<[f64; 2]> = (0..100).map(|i| [first + f64::from(i), f64::from(i + 1)]).collect();
+    let push = json!({"job": {"jobid": "j"}, "metrics": {"written_bytes": points}});
+    assert_eq!(server.post("/api/v1/push", &push).0, 200);
+    let job = &server.json("/api/v1/jobs")["jobs"][0];
+    assert_eq!((&job["start"], &job["written_bytes"]), (&json!(first), &json!(100.0)));
+    let points = server.json("/trace/plot?job=j&filter=written_bytes");
+    assert_eq!(points.as_array().unwrap().len(), 100, "{points}");
+}
+
+/// A value of a gauge that comes late does not take the place of a later one.
+#[test]
+fn a_late_value_is_not_the_last_one() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(config(data.path()));
+    let push = |points: Value| {
+        let push = json!({"job": {"jobid": "j"}, "metrics": {"load": points}});
+        assert_eq!(server.post("/api/v1/push", &push).0, 200);
+    };
+    push(json!([[1, 10], [5, 50]]));
+    push(json!([[3, 30], [0, 1]]));
+    let load = &server.json("/api/v1/jobs/1")["totals"]["load"];
+    assert_eq!((&load["value"], &load["seen"]), (&json!(50.0), &json!([1.0, 50.0, 91.0, 4.0])));
+    push(json!([[5, 51]]));
+    assert_eq!(server.json("/api/v1/jobs/1")["totals"]["load"]["value"], 51.0);
+}
+
+/// Protocol buffers and Snappy, as plain as can be.
+mod remote {
+    pub fn varint(mut value: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        while value >= 0x80 {
+            out.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        out.push(value as u8);
+        out
+    }
+
+    pub fn message(number: u8, content: &[u8]) -> Vec<u8> {
+        [&[number << 3 | 2][..], &varint(content.len() as u64), content].concat()
+    }
+
+    pub fn label(name: &str, value: &str) -> Vec<u8> {
+        message(1, &[message(1, name.as_bytes()), message(2, value.as_bytes())].concat())
+    }
+
+    /// Seconds and values.
+    pub fn series(labels: &[(&str, &str)], samples: &[(f64, f64)]) -> Vec<u8> {
+        let mut content: Vec<u8> = labels.iter().flat_map(|(name, value)| label(name, value)).collect();
+        for (time, value) in samples {
+            let time = varint((time * 1e3) as i64 as u64);
+            content.extend(message(2, &[&[9][..], &value.to_le_bytes(), &[16], &time].concat()));
+        }
+        message(1, &content)
+    }
+
+    pub fn packed(plain: &[u8]) -> Vec<u8> {
+        let mut out = varint(plain.len() as u64);
+        for piece in plain.chunks(60) {
+            out.push((piece.len() as u8 - 1) << 2);
+            out.extend_from_slice(piece);
+        }
+        out
+    }
+}
+
+/// Whatever comes by Prometheus' remote write: no numbers, times in any order, the same twice, too much.
+#[test]
+fn odd_remote_writes_do_no_harm() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(config(data.path()));
+    let write = |plain: &[u8]| {
+        let body = remote::packed(plain);
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        let head = format!(
+            "POST /api/v1/write HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Encoding: snappy\r\n\
+             Content-Type: application/x-protobuf\r\nContent-Length: {}\r\n\r\n",
+            server.address,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let _ = stream.write_all(&body);
+        let mut answer = String::new();
+        let _ = std::io::Read::read_to_string(&mut stream, &mut answer);
+        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body).to_owned();
+        (
+            answer.split(' ').nth(1).unwrap_or_default().to_owned(),
+            serde_json::from_str(&body).unwrap_or(Value::Null),
+        )
+    };
+    let start = (now() - 50.0).floor();
+    let of = |name: &'static str| [("__name__", name), ("jobid", "7"), ("instance", "n1:9100")];
+    let at = |second: f64, value: f64| (start + second, value);
+    let good: Vec<(f64, f64)> = (0..40).map(|i| at(f64::from(i), f64::from(10 * i))).collect();
+    // What has waited: a job began with its first value, and not when that arrives.
+    let (status, answer) = write(&remote::series(&of("written_total"), &good));
+    assert_eq!((status.as_str(), &answer), ("200", &json!({"values": 40, "refused": 0})));
+    assert_eq!(server.json("/api/v1/jobs")["jobs"][0]["start"], start);
+    let odd =
+        [f64::NAN, f64::from_bits(0x7ff0_0000_0000_0002), f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e300];
+    let samples: Vec<(f64, f64)> = odd.iter().map(|value| at(41.0, *value)).collect();
+    let (status, answer) = write(&remote::series(&of("written_total"), &samples));
+    assert_eq!((status.as_str(), &answer), ("200", &json!({"values": 0, "refused": 6})));
+    // Again, in the wrong order, of the past, and of the far future.
+    let (_, answer) = write(&remote::series(&of("written_total"), &good));
+    assert_eq!(answer, json!({"values": 1, "refused": 39}), "the last one may be the same");
+    let times = [at(-1e9, 1.0), at(1e9, 1e6), (f64::MIN / 1e4, 1.0), (f64::MAX / 1e4, 1e6), at(3.0, 1.0)];
+    let (status, answer) = write(&remote::series(&of("written_total"), &times));
+    assert_eq!((status.as_str(), &answer["values"]), ("200", &json!(0)), "{answer}");
+    // The same series twice in one request.
+    let twice = remote::series(&of("other_total"), &[at(1.0, 5.0), at(2.0, 8.0)]).repeat(2);
+    assert_eq!(write(&twice).1["values"], 3);
+    let totals = server.json("/api/v1/jobs/1")["totals"].clone();
+    assert_eq!(
+        (&totals["written_total"]["value"], &totals["other_total"]["value"]),
+        (&json!(390.0), &json!(8.0))
+    );
+    let points = server.json("/trace/plot?job=7&filter=written_total");
+    assert!((40..45).contains(&points.as_array().unwrap().len()), "{points}");
+    // A hundred thousand labels of one series, and as many series.
+    let names: Vec<String> = (0..100_000).map(|i| format!("l{i}")).collect();
+    let many: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+    assert_eq!(write(&remote::series(&many, &[at(1.0, 1.0)])).0, "400");
+    let series = |name: &String| remote::series(&[("__name__", name), ("jobid", "7")], &[at(1.0, 1.0)]);
+    let (status, answer) = write(&names.iter().flat_map(series).collect::<Vec<u8>>());
+    assert_eq!((status.as_str(), &answer["values"]), ("200", &json!(510)), "{answer}");
+    assert_eq!(write(b"nonsense").0, "400");
+    assert_eq!(server.get("/readyz").0, 200);
+}

@@ -292,3 +292,44 @@ fn databases_of_other_versions() {
     let version: i64 = database.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, 99, "it is left as it is");
 }
+
+/// The directory of data is removed, or another database is put in the place of ours, while jobs run: all
+/// that is known is there again after a restart.
+#[test]
+fn data_that_are_removed_or_replaced_are_written_anew() {
+    for how in ["directory", "database", "journal"] {
+        let parent = tempfile::tempdir().unwrap();
+        let data = parent.path().join("data");
+        let server = Server::start(config(&data));
+        let done = json!({"job": {"jobid": "done", "size": 2}, "metrics": {"written_bytes": 5}, "end": true});
+        assert_eq!(server.post("/api/v1/push", &done).0, 200);
+        let sum = |value: u32| json!({"job": {"jobid": "j"}, "metrics": {"written_bytes": value}});
+        assert_eq!(server.post("/api/v1/push", &sum(7)).0, 200);
+        match how {
+            "directory" => std::fs::remove_dir_all(&data).unwrap(),
+            "journal" => std::fs::remove_dir_all(data.join("journal")).unwrap(),
+            _ => {
+                let other = parent.path().join("other");
+                opened(&other);
+                std::fs::rename(other.join("jobs.db"), data.join("jobs.db")).unwrap();
+            }
+        }
+        let begun = Instant::now();
+        let is_back = || match how {
+            "database" => data.join("jobs.db.replaced-1").exists(),
+            "journal" => data.join("journal").exists(),
+            _ => data.join("jobs.db").exists() && data.join("journal").exists(),
+        };
+        while !is_back() || server.get("/readyz").0 != 200 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{how}: {:?}", server.get("/readyz"));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(server.post("/api/v1/push", &sum(9)).0, 200, "{how}");
+        assert!(Service::open(config(&data), crate::server::HOOKS).is_err(), "{how}: it is still ours");
+        server.stop();
+        let service = opened(&data);
+        assert_eq!(written(&service, "j"), 9.0, "{how}");
+        let found = service.find("done", &ftio_serve::viewer::Viewer::ALL).unwrap().expect("the ended job");
+        assert_eq!((found.state, found.written_bytes), (State::Finished, 5.0), "{how}");
+    }
+}

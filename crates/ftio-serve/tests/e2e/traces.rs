@@ -212,3 +212,53 @@ fn many_files_do_no_harm() {
     let server = Server::start(config);
     server.wait("/profiles", |all| all.as_array().is_some_and(|all| all.len() == 1));
 }
+
+/// What a job that was killed on another node has left is a lost job, and one whose parts are new runs. Both
+/// are in a directory that comes while the service runs.
+#[test]
+fn parts_that_are_left_behind_are_a_lost_job() {
+    let (data, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut config = config(data.path());
+    config.watch = vec![watched.path().to_owned()];
+    let server = Server::start(config);
+    let days_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3 * 86_400);
+    for (jobid, changed) in [("left", Some(days_ago)), ("fresh", None)] {
+        let whole = ioskel(2, jobid, "/bin/app");
+        // Without the last frame, which says that the job has reached its end.
+        let last = whole.windows(7).rposition(|some| some == &whole[..7]).unwrap();
+        let parts = watched.path().join(format!("a/b/{jobid}.msgpack.parts"));
+        std::fs::create_dir_all(&parts).unwrap();
+        let path = parts.join(format!("node0.{:016x}.{:016x}", 1, 2));
+        std::fs::write(&path, &whole[..last]).unwrap();
+        if let Some(changed) = changed {
+            std::fs::File::options().write(true).open(&path).unwrap().set_modified(changed).unwrap();
+        }
+    }
+    let of_state = |state: &str| {
+        let jobs = server.json(&format!("/api/v1/jobs?state={state}"))["jobs"].clone();
+        jobs.as_array()
+            .unwrap()
+            .iter()
+            .map(|job| job["jobid"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    crate::server::until("one is lost", || of_state("lost") == ["left"]);
+    crate::server::until("one runs", || of_state("running") == ["fresh"]);
+    assert!(server.get("/metrics").1.contains("\nftio_followed_traces 1\n"));
+    let lost = &server.json("/api/v1/jobs?state=lost")["jobs"][0];
+    assert_eq!(lost["written_bytes"], 8_388_608.0, "what was recorded counts");
+    server.stop();
+    // It is known after a restart, and not counted again.
+    let mut config = crate::server::config(data.path());
+    config.watch = vec![watched.path().to_owned()];
+    let server = Server::start(config);
+    crate::server::until("it is followed", || {
+        server.get("/metrics").1.contains("\nftio_followed_traces 1\n")
+    });
+    assert_eq!(server.json("/api/v1/jobs")["jobs"].as_array().unwrap().len(), 2);
+    let days = server.json("/api/v1/site?days=3660");
+    assert_eq!(
+        days["days"].as_array().unwrap().iter().map(|day| day["jobs"].as_f64().unwrap()).sum::<f64>(),
+        1.0
+    );
+}

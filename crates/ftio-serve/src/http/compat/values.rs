@@ -1,9 +1,10 @@
 //! `/set`, `/accumulate`, `/push`: single values, of a job or of the server itself.
 
-use crate::http::context::{Answer, Context, Result, bad};
+use crate::http::context::{Answer, Context, Fault, Result, bad};
 use crate::ingest::push::{PushKind, apply, job};
 use crate::job::{JobDesc, Origin};
 use crate::service::now;
+use crate::viewer::Role;
 
 /// Values that name no job are those of this one.
 const OWN: &str = "Node: server";
@@ -15,7 +16,10 @@ fn put(context: &Context, kind: PushKind, value: f64) -> Result<()> {
     let owner = context.who.uid;
     let desc = JobDesc { jobid: jobid.clone(), ..JobDesc::default() };
     let origin = if jobid == OWN { Origin::Node } else { Origin::Push };
-    let id = job(service, desc, origin, owner)?;
+    if context.who.role == Role::Agent && origin != Origin::Node {
+        return Err(Fault::new(403, "an agent tells of its node only"));
+    }
+    let id = job(service, desc, origin, owner, None)?;
     let start = service.running().jobs.get(&id).map_or_else(now, |job| job.row.start);
     let doc = context.get("doc").unwrap_or_default();
     let (taken, _) =

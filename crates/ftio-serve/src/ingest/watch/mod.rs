@@ -1,0 +1,320 @@
+//! Below a watched directory, what is new is read, and what grows is followed.
+//!
+//! What this machine writes is looked at as soon as the kernel tells of it. What other machines write to a
+//! shared file system is found by looking: for new names often, and at every file less often, so that looking
+//! takes a small share of a core however many files there are. One thread looks after each directory, so that
+//! one that hangs does not stop the others.
+
+mod tree;
+mod waiting;
+
+use super::events::Events;
+use super::follow::Followed;
+use super::{finished, trace};
+use crate::job::{LONGEST_COMMAND, clean};
+use crate::service::Service;
+use crate::store::Version;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+use tree::{How, Tree, is_parts, is_passed_over};
+use waiting::Waiting;
+
+/// At most this many running traces are followed.
+const MOST_FOLLOWED: usize = 10_000;
+/// How often to see what the kernel tells, and which of those that are followed are due.
+const SOON: Duration = Duration::from_millis(200);
+/// A file that has not changed for this long is read.
+const AGAIN: Duration = Duration::from_secs(1);
+/// Files are read, and followed, for this long before something else has its turn.
+const TURN: Duration = Duration::from_secs(1);
+/// Of the time, one part in this many goes into looking for new names …
+const QUICK: u32 = 100;
+/// … and one in this many into looking at every file, …
+const THOROUGH: u32 = 33;
+/// … but there is never more time than this in between.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// Look after a directory until told to stop.
+pub fn run(service: &Arc<Service>, root: &Path, stop: &AtomicBool) {
+    let mut watch = Watch::new(service, root);
+    let poll = service.config.poll;
+    let step = SOON.min(poll);
+    let (mut thorough, mut quick, mut soon) = (Instant::now(), Instant::now(), Instant::now());
+    while !stop.load(Relaxed) {
+        let begun = Instant::now();
+        if begun >= thorough || begun >= quick {
+            let all = begun >= thorough;
+            watch.look(all);
+            let took = begun.elapsed();
+            // A directory that takes long is looked at less often.
+            let pause = |share: u32| poll.max((took * share).min(LONGEST.max(poll)));
+            quick = Instant::now() + pause(QUICK);
+            if all {
+                service.stats.scan_millis.set(took.as_millis() as u64);
+                thorough = Instant::now() + pause(THOROUGH);
+                // What a thorough look costs says nothing about a quick one.
+                quick = Instant::now() + poll;
+            }
+        }
+        if begun >= soon {
+            soon = begun + step;
+            if watch.news() {
+                quick = begun;
+            }
+            watch.follow();
+        }
+        if !watch.read(stop) {
+            std::thread::sleep(Duration::from_millis(50).min(step));
+        }
+    }
+}
+
+/// One directory.
+#[derive(Debug)]
+struct Watch<'a> {
+    service: &'a Arc<Service>,
+    root: PathBuf,
+    /// What was read already.
+    known: HashMap<PathBuf, Version>,
+    /// What may not be opened, and when that was last changed (seconds and nanoseconds since 1970).
+    refused: HashMap<PathBuf, (i64, i64)>,
+    waiting: Waiting,
+    followed: BTreeMap<PathBuf, Followed>,
+    /// Parts that nothing more is expected of, and how they were.
+    over: HashMap<PathBuf, Option<PartsVersion>>,
+    tree: Tree,
+    events: Events,
+    /// Was everything looked at?
+    looked: bool,
+    /// That there are directories without file events was said.
+    complained: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn new(service: &'a Arc<Service>, root: &Path) -> Self {
+        let sources = service.reader().sources().unwrap_or_default();
+        let sources = sources.into_iter().map(|(path, version)| (PathBuf::from(path), version));
+        Watch {
+            service,
+            root: root.to_owned(),
+            known: sources.filter(|(path, _)| path.starts_with(root)).collect(),
+            refused: HashMap::new(),
+            waiting: Waiting::default(),
+            followed: BTreeMap::new(),
+            over: HashMap::new(),
+            tree: Tree::default(),
+            events: Events::new(),
+            looked: false,
+            complained: false,
+        }
+    }
+
+    /// Look for what is new; if thorough, for what has changed as well.
+    fn look(&mut self, thorough: bool) {
+        let config = &self.service.config;
+        let how = How { depth: config.depth, data: &config.data, thorough };
+        let (known, refused) = (&self.known, &self.refused);
+        let is_known = |path: &Path, inode: u64| {
+            known.get(path).is_some_and(|version| version.inode == inode) || refused.contains_key(path)
+        };
+        let name = self.root.display().to_string();
+        let mut found = match self.tree.look(&self.root, how, &is_known) {
+            Ok(found) => found,
+            Err(error) => {
+                self.events.keep(|_| false);
+                return self.service.stats.problem(&name, Some(format!("{name}: {error}")));
+            }
+        };
+        self.service.stats.problem(&name, None);
+        self.service.stats.scanned_files.set(found.count as u64);
+        let followed = &self.followed;
+        self.events.keep(|folder| found.folders.contains(folder) || followed.contains_key(folder));
+        found.folders.iter().for_each(|folder| self.events.watch(folder));
+        // If there are many, the latest come first.
+        found.files.sort_by_cached_key(|(_, about)| std::cmp::Reverse((about.mtime(), about.mtime_nsec())));
+        found.files.into_iter().for_each(|(path, about)| self.found(path, &about));
+        if thorough {
+            let there: HashSet<&PathBuf> = found.parts.iter().map(|(path, _)| path).collect();
+            self.over.retain(|path, _| there.contains(path));
+        }
+        for (path, owner) in found.parts {
+            self.found_parts(path, owner, thorough);
+        }
+        self.looked = true;
+        self.complain();
+    }
+
+    /// That what is written to some directories is found later is said once.
+    fn complain(&mut self) {
+        if let Some(why) = self.events.refused.filter(|_| !self.complained) {
+            self.complained = true;
+            let name = self.root.display();
+            eprintln!(
+                "ftio serve: {name}: not all directories have file events ({why}); those without are looked \
+                 through every now and then"
+            );
+        }
+    }
+
+    /// Look at what the kernel tells of. `true`: there was more than it could tell.
+    fn news(&mut self) -> bool {
+        let news = self.events.news();
+        for path in news.paths {
+            let folder = path.parent().unwrap_or(&path);
+            if let Some(followed) = self.followed.get_mut(if is_parts(folder) { folder } else { &path }) {
+                followed.soon();
+                continue;
+            }
+            let inside = path.strip_prefix(&self.root).map(|inside| inside.components().count());
+            let (Ok(inside), Ok(about)) = (inside, std::fs::symlink_metadata(&path)) else { continue };
+            if is_passed_over(&path) || path == self.service.config.data || is_parts(folder) {
+                continue;
+            }
+            if about.is_file() {
+                self.found(path, &about);
+            } else if about.is_dir() && is_parts(&path) {
+                self.found_parts(path, about.uid(), true);
+            } else if about.is_dir() && inside > 0 && inside <= self.service.config.depth {
+                self.found_folder(&path, self.service.config.depth - inside);
+            }
+        }
+        news.lost
+    }
+
+    /// A directory that is new: there may be something in it already.
+    fn found_folder(&mut self, path: &Path, depth: usize) {
+        let data = &self.service.config.data;
+        let found = Tree::default().look(path, How { depth, data, thorough: true }, &|_, _| false);
+        let Ok(found) = found else { return };
+        found.folders.iter().for_each(|folder| self.events.watch(folder));
+        found.files.into_iter().for_each(|(path, about)| self.found(path, &about));
+        found.parts.into_iter().for_each(|(path, owner)| self.found_parts(path, owner, true));
+    }
+
+    /// A file: it is read if it is new or has changed.
+    fn found(&mut self, path: PathBuf, about: &Metadata) {
+        let (version, changed) = (Version::of(about), (about.ctime(), about.ctime_nsec()));
+        let dealt_with = self.known.get(&path) == Some(&version) || self.refused.get(&path) == Some(&changed);
+        if about.len() > 0 && !dealt_with && !self.waiting.contains(&path) {
+            self.waiting.add(path, version, !self.looked);
+        }
+    }
+
+    /// Parts of a trace. Those that are over are looked at again if `again` says so, and they have changed.
+    fn found_parts(&mut self, path: PathBuf, owner: u32, again: bool) {
+        if self.followed.contains_key(&path) || self.followed.len() >= MOST_FOLLOWED {
+            return;
+        }
+        match self.over.get(&path) {
+            Some(before) if !again || *before == parts_version(&path) => return,
+            _ => self.over.remove(&path),
+        };
+        self.events.watch(&path);
+        let followed = Followed::new(&path, owner);
+        self.followed.insert(path, followed);
+    }
+
+    /// Read files that have not changed for a moment, for a while. `false`: there are none.
+    fn read(&mut self, stop: &AtomicBool) -> bool {
+        let begun = Instant::now();
+        let time = AGAIN.min(self.service.config.poll);
+        let mut some = false;
+        while begun.elapsed() < TURN && !stop.load(Relaxed) {
+            let Some((path, before, _)) = self.waiting.next(time) else { break };
+            let Ok(about) = std::fs::symlink_metadata(&path) else { continue };
+            let version = Version::of(&about);
+            if version == before && about.is_file() {
+                self.read_file(&path, version, &about);
+                some = true;
+            } else if about.is_file() {
+                self.waiting.add(path, version, false);
+            }
+        }
+        some
+    }
+
+    fn read_file(&mut self, path: &Path, version: Version, about: &Metadata) {
+        self.known.insert(path.to_owned(), version);
+        let (largest, budget) = (self.service.config.largest, self.service.config.budget);
+        let file = match trace::OpenFile::open(&self.root, path) {
+            Ok(file) => file,
+            Err(problem) => return self.refused(path, about, &problem),
+        };
+        self.refused.remove(path);
+        let read = match about.len() > largest {
+            true => Err(format!("{} bytes: larger than {largest}", about.len())),
+            false => trace::read_file(&file, path, budget),
+        };
+        let done = match read {
+            Ok(read) => finished::trace(self.service, path, version, read, &file).map(|_| ()),
+            // It is no trace, or a damaged one: not again until it changes.
+            Err(problem) => {
+                self.service.stats.trace_errors.add(1);
+                let name = clean(&path.to_string_lossy(), LONGEST_COMMAND);
+                eprintln!("ftio serve: {name}: {problem}; it is not read again until it changes");
+                self.service.writer().set_source(path, version, None, Some(&problem))
+            }
+        };
+        if self.service.stored(done).is_none() {
+            // The database could not be written: again after a moment.
+            self.known.remove(path);
+            self.waiting.add(path.to_owned(), version, false);
+        }
+    }
+
+    /// It may not be opened, say because of its permissions: again when these change, and told once.
+    fn refused(&mut self, path: &Path, about: &Metadata, problem: &str) {
+        self.known.remove(path);
+        let changed = (about.ctime(), about.ctime_nsec());
+        if self.refused.insert(path.to_owned(), changed) != Some(changed) {
+            self.service.stats.trace_errors.add(1);
+            let name = clean(&path.to_string_lossy(), LONGEST_COMMAND);
+            eprintln!("ftio serve: {name}: {problem}; it is tried again when that changes");
+        }
+    }
+
+    /// Take in what has grown, of those that are due, for a while.
+    fn follow(&mut self) {
+        let (service, count, begun) = (self.service, self.followed.len(), Instant::now());
+        let mut over = Vec::new();
+        let mut due: Vec<_> =
+            self.followed.iter_mut().filter(|(_, followed)| followed.due() <= begun).collect();
+        // The one that has waited longest comes first.
+        due.sort_by_key(|(_, followed)| followed.due());
+        for (path, followed) in due {
+            if begun.elapsed() >= TURN {
+                break;
+            }
+            if !followed.look(service, count) {
+                over.push(path.clone());
+            }
+        }
+        for path in over {
+            self.followed.remove(&path);
+            self.events.forget(&path);
+            // Parts that are gone need not be remembered.
+            if path.exists() {
+                self.over.insert(path.clone(), parts_version(&path));
+            }
+        }
+        service.stats.followed.set(self.followed.len() as u64);
+    }
+}
+
+/// What tells whether parts have changed: how many files there are, how long they are together, and when one
+/// of them was last changed.
+type PartsVersion = (usize, u64, (i64, i64));
+
+/// `None`: they are gone.
+fn parts_version(parts: &Path) -> Option<PartsVersion> {
+    let about = |entry: std::fs::DirEntry| entry.metadata().ok();
+    let all = std::fs::read_dir(parts).ok()?.flatten().filter_map(about);
+    Some(all.fold((0, 0, (0, 0)), |(count, length, changed), about| {
+        (count + 1, length + about.len(), changed.max((about.mtime(), about.mtime_nsec())))
+    }))
+}
