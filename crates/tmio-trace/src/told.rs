@@ -95,8 +95,8 @@ pub struct Outcome {
     pub from_spool: u64,
     /// What could not be used and why, for people.
     pub warnings: Vec<String>,
-    /// Parts of the file are missing or cannot be read. (A job that was killed leaves a whole trace of what it
-    /// had done.)
+    /// Parts of the file are missing or cannot be read. (A job that was killed leaves a whole trace of what
+    /// it had done.)
     pub damaged: bool,
     /// What is missing of the job, for people.
     pub missing: Vec<String>,

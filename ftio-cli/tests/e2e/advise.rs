@@ -287,7 +287,8 @@ fn checkpoints_against_failures() {
     for wrong in ["soon", "0", "-5", "-1h", "nan", "inf", "1e300", "1e300d", ""] {
         assert_eq!(exit_code(dir.path(), &["advise", "--mtbf", wrong, "run.msgpack"]), Some(2), "{wrong}");
     }
-    // Phases of 1 s every 10 s: for failures every 45 s that is right, and none helps if it fails all the time.
+    // Phases of 1 s every 10 s: for failures every 45 s that is right, and none helps if it fails all the
+    // time.
     let right = advice(dir.path(), &["--mtbf", "45", "run.msgpack"]);
     assert!(ids(&right, "info").iter().any(|id| id == "checkpoint-interval"), "{right}");
     let hopeless = advice(dir.path(), &["--mtbf", "1e-300", "run.msgpack"]);

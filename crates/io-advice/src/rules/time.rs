@@ -131,11 +131,12 @@ pub fn growing(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     })
 }
 
-/// A distance that jumps once, in the middle, makes three quarters of the pairs longer later on; noise a half.
+/// A distance that jumps once, in the middle, makes three quarters of the pairs longer later on; noise a
+/// half.
 const STEADY: f64 = 0.8;
 
-/// The share of pairs of distances of which the later one is the longer one (as in Kendall's tau). It says how
-/// steadily they grow, and neither a single pause nor the noise between neighbours changes it much.
+/// The share of pairs of distances of which the later one is the longer one (as in Kendall's tau). It says
+/// how steadily they grow, and neither a single pause nor the noise between neighbours changes it much.
 fn later_are_longer(distances: &[f64]) -> f64 {
     let pairs = distances.len() * distances.len().saturating_sub(1) / 2;
     let longer = |(i, one): (usize, &f64)| distances[i + 1..].iter().filter(|later| *later > one).count();

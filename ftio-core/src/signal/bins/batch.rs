@@ -23,8 +23,8 @@ impl VolumeBins {
         let mut run = Run { bin: self.base, bytes: 0, requests: 0 };
         let mut extent = self.extent.unwrap_or((i64::MAX, i64::MIN));
         let mut others = Vec::new();
-        // Sections are widened with the bins, and the short way widens none. A bin lies wholly in each section
-        // or not at all: sections are longer than bins are wide.
+        // Sections are widened with the bins, and the short way widens none. A bin lies wholly in each
+        // section or not at all: sections are longer than bins are wide.
         let mut sections = self.sections.take();
         let mut in_section = None;
         for (start, end, bytes) in requests {
