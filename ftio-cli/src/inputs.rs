@@ -4,6 +4,7 @@ use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use clap::{Args, ValueEnum, ValueHint};
 use ftio_core::Layer;
+use ftio_core::source::content::Content;
 use ftio_core::source::{
     Folder, Input, Kind, Merged, OpenOptions, Opened, Pattern, Rate, Source, SourceError, folder, open,
 };
@@ -93,6 +94,11 @@ fn pattern(path: &Path) -> anyhow::Result<Pattern> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
     Ok(Pattern::parse(&name, &text)?)
+}
+
+/// A text that is no recording, such as a job log: from a file or standard input, gzip undone.
+pub fn text(path: &Path) -> Result<String, SourceError> {
+    Content::open(&Input::new(path)).and_then(Content::into_text)
 }
 
 /// What is wrong with an input, and which option may help.

@@ -36,17 +36,24 @@ mod top;
 mod trace;
 mod values;
 
-use clap::Parser;
-use cli::{Cli, Command, commands, manual, names, spelling, typo};
+use clap::{CommandFactory, FromArgMatches};
+use cli::{Cli, Command, commands, examples, manual, names, spelling, typo};
 use exit::Exit;
 use std::process::ExitCode;
 use terminal::style;
+use terminal::width::columns;
+
+/// What clap takes where there is no terminal.
+const UNKNOWN_WIDTH: usize = 100;
 
 fn main() -> ExitCode {
     let args = names::with_subcommand(std::env::args_os());
     let commands = commands();
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
-    let cli = match Cli::try_parse_from(spelling::accept(args, &commands)) {
+    let columns = columns().unwrap_or(UNKNOWN_WIDTH);
+    let command = examples::fitted(Cli::command(), columns).term_width(columns);
+    let parsed = command.try_get_matches_from(spelling::accept(args, &commands));
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are results; anything else is wrong usage.

@@ -2,12 +2,16 @@
 //!
 //! A regular file is written beside its place and moved there when it is whole, so that nobody finds half a
 //! file, and an old one stays until the new one is complete. Anything else that exists (a device, a pipe) is
-//! opened and written in place. Symbolic links are followed. `-` is standard output.
+//! opened and written in place. Symbolic links are followed. `-` is standard output. No command writes over a
+//! file that it was also told to read.
 
+use crate::exit;
 use anyhow::Context;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// As many links of links as the kernel follows.
@@ -47,6 +51,7 @@ fn create_with(path: &Path, mode: u32) -> anyhow::Result<Draft> {
     if name == "-" {
         return Ok(Draft { name, out: Some(Out::Stdout(io::stdout())) });
     }
+    not_an_input(path)?;
     let out = open(path, mode).with_context(|| name.clone())?;
     Ok(Draft { name, out: Some(out) })
 }
@@ -68,6 +73,7 @@ pub fn check(path: &Path) -> anyhow::Result<()> {
     if is_special(path) {
         return Ok(());
     }
+    not_an_input(path)?;
     let target = followed(path);
     let existed = target.exists();
     let opened = OpenOptions::new().append(true).create(true).open(&target);
@@ -76,6 +82,36 @@ pub fn check(path: &Path) -> anyhow::Result<()> {
         let _ = fs::remove_file(&target);
     }
     Ok(())
+}
+
+/// A file that the command line names twice is to be written, and to be read.
+fn not_an_input(path: &Path) -> anyhow::Result<()> {
+    if times_named(path, std::env::args_os().skip(1)) > 1 {
+        let name = path.display();
+        return Err(exit::wrong_usage(format!(
+            "{name}: is also an input of this command, and would be overwritten; give the output another name"
+        )));
+    }
+    Ok(())
+}
+
+/// How many words name this file, as they are, or as `--option=FILE` and `-oFILE`.
+fn times_named(path: &Path, words: impl Iterator<Item = OsString>) -> usize {
+    let identity = |path: &Path| {
+        let known = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+        known.map(|known| (known.dev(), known.ino()))
+    };
+    let Some(target) = identity(path) else { return 0 };
+    let names = |word: &OsString| {
+        let bytes = word.as_bytes();
+        let value = match (bytes, bytes.iter().position(|byte| *byte == b'=')) {
+            ([b'-', b'-', ..], Some(place)) => &bytes[place + 1..],
+            ([b'-', letter, value @ ..], _) if *letter != b'-' => value,
+            _ => bytes,
+        };
+        identity(Path::new(OsStr::from_bytes(value))) == Some(target)
+    };
+    words.filter(names).count()
 }
 
 impl Draft {
@@ -197,6 +233,19 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a draft that was given up is removed");
         let missing = create(&dir.path().join("no/out")).unwrap_err();
         assert!(format!("{missing:#}").starts_with(&format!("{}: ", dir.path().join("no/out").display())));
+    }
+
+    #[test]
+    fn files_are_known_by_every_spelling() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a");
+        std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();
+        let words = ["", "--plot=", "-o"].map(|option| format!("{option}{}/./a", dir.path().display()));
+        let words = words.into_iter().chain([dir.path().join("link").display().to_string(), "b".into()]);
+        let words: Vec<OsString> = words.map(OsString::from).collect();
+        assert_eq!(times_named(&file, words.iter().cloned()), 0, "what is not there cannot be overwritten");
+        fs::write(&file, "x").unwrap();
+        assert_eq!(times_named(&file, words.into_iter()), 4);
     }
 
     #[test]

@@ -18,9 +18,11 @@ use std::thread::JoinHandle;
 
 const EXAMPLES: &str = "\
 Examples:
-  ftio run -- mpirun -n 4 ./app
-  ftio run -- python train.py
-  ftio run -o run.msgpack --flush interval:0.5 --window periods:5 -- srun ./app
+  A program with MPI, or without:
+      ftio run -- mpirun -n 4 ./app
+      ftio run -- python train.py
+  Into a file of a chosen name, with a prediction every half a second from the last five periods:
+      ftio run -o run.msgpack --flush interval:0.5 --window periods:5 -- srun ./app
 
 Exit status: that of the program; 128 plus the signal number if a signal ended it; 1 if it could not be run.";
 

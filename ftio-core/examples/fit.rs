@@ -300,7 +300,7 @@ fn report(what: &str, traces: &[Trace], every: bool, parameters: impl Fn(&str) -
     let mut unsure: Vec<(f64, bool)> = Vec::new();
     for trace in traces {
         let parameters = parameters(trace.kind);
-        let found = posterior_by(trace.pool.clone(), &|one| score(&parameters, &one.features));
+        let found = posterior_by(&trace.pool, &|one| score(&parameters, &one.features));
         if kinds.last().is_none_or(|(kind, ..)| *kind != trace.kind) {
             kinds.push((trace.kind, [0; 5], 0.0));
         }

@@ -3,7 +3,8 @@
 //! Every [rule](rules::RULES) is a row of one table: an id, where it comes from, why it matters, and a
 //! function that looks at a [`Job`] and may find something. Numbers that decide are
 //! [thresholds], in a table of their own, each with its source. A rule that lacks the data that
-//! it needs finds nothing: what was not measured is neither good nor bad.
+//! it needs finds nothing: what was not measured is neither good nor bad. Nor does one that would have to
+//! see the whole job (its [`Scope`]) where parts of it are missing.
 //!
 //! A finding is *high* or *medium* only if it concerns a share of the run time that is worth the work, where
 //! times are known.
@@ -13,10 +14,12 @@
 mod amounts;
 pub mod finding;
 pub mod rules;
+pub mod scope;
 pub mod thresholds;
 
 pub use finding::{Finding, Severity};
 pub use rules::{RULES, Rule};
+pub use scope::Scope;
 pub use thresholds::{LIMITS, Limit, Thresholds};
 
 use ftio_core::detect::detection::Detection;
@@ -40,20 +43,10 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Can ranks be compared? Not if some of their operations are missing, or were left out on purpose. (The
-    /// counters of a Darshan log without room for all files are whole for each file that they have; those of
-    /// a log that was cut off are not.)
-    fn has_all_of_its_ranks(&self) -> bool {
-        let summary = self.summary;
-        let ran_out_of_room =
-            summary.modules.as_ref().is_some_and(|modules| modules.values().any(|module| module.partial));
-        let whole = summary.complete || ran_out_of_room;
-        whole && summary.missing_ranks.is_empty() && summary.filters.is_none()
-    }
-
-    /// Share of the run time that a number of seconds of one rank is.
+    /// Share of the run time that a number of seconds of one rank is. How long a job ran is not known if the
+    /// end of its trace is missing.
     fn of_run_time(&self, seconds: f64) -> Option<f64> {
-        (self.usage.run_time > 0.0).then(|| seconds / self.usage.run_time)
+        (self.usage.run_time > 0.0 && !self.summary.damaged).then(|| seconds / self.usage.run_time)
     }
 
     /// Share of the run time that goes into requests of the layer that was chosen: that of an average rank,
@@ -76,10 +69,11 @@ impl Job<'_> {
     }
 }
 
-/// All findings, the gravest first.
+/// All findings, the gravest first. A rule that needs more of the job than there is finds nothing.
 pub fn advise(job: &Job<'_>, thresholds: &Thresholds) -> Vec<Finding> {
     let mut findings: Vec<Finding> = RULES
         .iter()
+        .filter(|rule| job.tells(rule.scope, thresholds))
         .filter_map(|rule| {
             let found = (rule.check)(job, thresholds)?;
             Some(Finding::new(rule, found))
@@ -87,4 +81,19 @@ pub fn advise(job: &Job<'_>, thresholds: &Thresholds) -> Vec<Finding> {
         .collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
+}
+
+/// What cannot be told about this job, for people: rules that need more of it than there is, and why
+/// checkpoints are not judged although the user asked.
+pub fn not_judged(job: &Job<'_>, thresholds: &Thresholds) -> Vec<String> {
+    let silent = RULES.iter().filter(|rule| !job.tells(rule.scope, thresholds) && job.asks(rule));
+    let silent: Vec<&str> = silent.map(|rule| rule.id).collect();
+    let rules = (!silent.is_empty()).then(|| {
+        format!(
+            "{}: cannot be told, because parts of the job's I/O are missing (see not-all-seen)",
+            silent.join(", ")
+        )
+    });
+    let whole = job.tells(Scope::Phases, thresholds);
+    rules.into_iter().chain(rules::why_no_interval(job).filter(|_| whole)).collect()
 }

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::modeler::Models;
 
-/// A callpath's place among those of its metric.
+/// A callpath's place among those of its metric that count the same thing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ranked {
     /// From one.
@@ -18,23 +18,63 @@ pub struct Ranked {
     pub metric: String,
     /// Predicted value at the point.
     pub value: f64,
-    /// Predicted value over the greatest of the metric, negative values counting as none. Not a share of the
-    /// sum: callpaths may contain each other.
+    /// Predicted value over the greatest that counts the same thing, negative values counting as none. Not a
+    /// share of the sum: callpaths may contain each other.
     pub of_largest: f64,
     /// Predicted value without that of the callpaths inside this one (`a->b` is inside `a`), where the metric
     /// counts them in.
     pub own: f64,
-    /// That over the sum of all of the metric under the same heading: the first name of callpaths that is no
-    /// callpath itself. Headings are views of the same thing: `function->write_at` and `write_sync->total`
-    /// count the same bytes.
-    pub share: f64,
+    /// That over the sum of all that count the same thing under the same heading: the first name of callpaths
+    /// that is no callpath itself. Headings are views of the same thing: `function->write_at` and
+    /// `write_sync->total` count the same bytes. `None` of what cannot be added up, such as bandwidths and
+    /// maxima.
+    pub share: Option<f64>,
     /// Predicted value over the one at the largest measured point: how much it grows from there; `None` if
     /// that is 0.
     pub growth: Option<f64>,
+    /// What is counted, where a metric has several: `total_io_ops` and `total_io_phases` are both "Hits".
+    pub quantity: Option<String>,
+}
+
+/// What `ftio scale` (and FTIO's ioparse) count in one metric, by the last names of callpaths; in words; and
+/// whether values of several callpaths can be added up.
+const QUANTITIES: [(&str, &str, bool); 10] = [
+    ("total_bytes", "over all ranks", true),
+    ("max_bytes_per_rank", "most of a rank", false),
+    ("max_bytes_per_phase", "most of a phase", false),
+    ("total_io_ops", "operations", true),
+    ("max_io_ops_per_rank", "operations, most of a rank", false),
+    ("max_io_ops_in_phase", "operations, most of a phase", false),
+    ("total_io_phases", "phases", true),
+    ("max_io_phases_per_rank", "phases, most of a rank", false),
+    ("number_of_ranks", "ranks", false),
+    ("files", "files", true),
+];
+
+/// Names in metrics whose values cannot be added up.
+const NOT_ADDED: [&str; 6] = ["B/s", "Bandwidth", "Ratio", "%", "Hz", "Period"];
+
+impl Ranked {
+    /// What is counted, in words.
+    pub fn counts(&self) -> Option<&'static str> {
+        let name = self.quantity.as_deref()?;
+        QUANTITIES.iter().find(|(known, ..)| *known == name).map(|(_, words, _)| *words)
+    }
+}
+
+/// What a callpath counts, if its last name says so.
+fn quantity(callpath: &str) -> Option<&'static (&'static str, &'static str, bool)> {
+    let (_, last) = callpath.rsplit_once(INSIDE)?;
+    QUANTITIES.iter().find(|(name, ..)| *name == last)
+}
+
+fn adds_up(metric: &str, quantity: Option<&str>) -> bool {
+    let known = QUANTITIES.iter().find(|(name, ..)| Some(*name) == quantity);
+    known.is_none_or(|(.., adds_up)| *adds_up) && !NOT_ADDED.iter().any(|name| metric.contains(name))
 }
 
 /// Ranks the callpaths of each metric, or of one of them, by what they themselves are predicted to take at a
-/// point, greatest first.
+/// point, greatest first. Only what counts the same thing is compared: phases with phases.
 ///
 /// ```
 /// let text = r#"
@@ -59,18 +99,22 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
         let expected = format!("one value for each of {}", models.parameters.join(", "));
         return Err(Error::Point { expected, found: format!("{point:?}") });
     }
-    let mut metrics: Vec<&str> = Vec::new();
+    // Metrics in the order of the file, and in each what it counts.
+    let mut groups: Vec<(&str, Option<&str>)> = Vec::new();
+    let group_of = |model: &Model| quantity(&model.callpath).map(|(name, ..)| *name);
     for model in &models.models {
-        if !metrics.contains(&model.metric.as_str()) && metric.is_none_or(|metric| metric == model.metric) {
-            metrics.push(&model.metric);
+        let group = (model.metric.as_str(), group_of(model));
+        if !groups.contains(&group) && metric.is_none_or(|metric| metric == model.metric) {
+            let behind = groups.iter().rposition(|(metric, _)| *metric == group.0);
+            groups.insert(behind.map_or(groups.len(), |place| place + 1), group);
         }
     }
     let mut ranking = Vec::new();
-    for metric in metrics {
+    for (metric, quantity) in groups {
         let ranked: Vec<(&Model, f64)> = models
             .models
             .iter()
-            .filter(|model| model.metric == metric)
+            .filter(|model| model.metric == metric && group_of(model) == quantity)
             .map(|model| (model, model.evaluate(point)))
             .collect();
         let mut ranked: Vec<(&Model, f64, f64)> =
@@ -80,13 +124,16 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
         ranked.sort_by(|a, b| order(b.2).total_cmp(&order(a.2)));
         let greatest = ranked.iter().map(|(_, value, _)| *value).fold(0.0, f64::max);
         let names: BTreeSet<&str> = ranked.iter().map(|(model, ..)| model.callpath.as_str()).collect();
-        let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+        // Of what is counted under one name, all callpaths stand under one heading.
+        let heading = |model: &'_ Model| quantity.map_or(heading(&model.callpath, &names), |_| "").to_owned();
+        let mut sums: BTreeMap<String, f64> = BTreeMap::new();
         for (model, _, own) in &ranked {
-            *sums.entry(heading(&model.callpath, &names)).or_default() += own.max(0.0);
+            *sums.entry(heading(model)).or_default() += own.max(0.0);
         }
         for (position, (model, value, own)) in ranked.into_iter().enumerate() {
             let largest: Vec<f64> = model.ranges().iter().map(|(_, high)| *high).collect();
-            let sum = sums.get(heading(&model.callpath, &names)).copied().unwrap_or(0.0);
+            let sum = sums.get(&heading(model)).copied().unwrap_or(0.0);
+            let share = if sum > 0.0 { own.max(0.0) / sum } else { 0.0 };
             ranking.push(Ranked {
                 rank: position + 1,
                 callpath: model.callpath.clone(),
@@ -94,8 +141,9 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
                 value,
                 of_largest: if greatest > 0.0 { value.max(0.0) / greatest } else { 0.0 },
                 own,
-                share: if sum > 0.0 { own.max(0.0) / sum } else { 0.0 },
+                share: adds_up(metric, quantity).then_some(share),
                 growth: Some(value / model.evaluate(&largest)).filter(|growth| growth.is_finite()),
+                quantity: quantity.map(str::to_owned),
             });
         }
     }
@@ -155,7 +203,7 @@ mod tests {
         let names: Vec<&str> = found.iter().map(|one| one.callpath.as_str()).collect();
         assert_eq!(names, ["main->write", "main", "main->solve"]);
         assert!((found[0].own - 3072.0).abs() < 1.0 && (found[1].own - 5.0).abs() < 1.0, "{found:?}");
-        assert!((found.iter().map(|one| one.share).sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!((found.iter().filter_map(|one| one.share).sum::<f64>() - 1.0).abs() < 1e-9);
     }
 
     #[test]
@@ -167,11 +215,37 @@ mod tests {
             ("alone", |p| p),
             ("other", |p| p),
         ]);
-        let share = |name: &str| found.iter().find(|one| one.callpath == name).unwrap().share;
+        let share = |name: &str| found.iter().find(|one| one.callpath == name).unwrap().share.unwrap();
         let shares = ["function->write", "function->open", "file->a", "alone", "other"].map(share);
         for (found, expected) in shares.iter().zip([0.75, 0.25, 1.0, 0.5, 0.5]) {
             assert!((found - expected).abs() < 1e-6, "{shares:?}");
         }
+    }
+
+    #[test]
+    fn only_what_counts_the_same_is_compared() {
+        let found = ranked(&[
+            ("write->total_io_ops", |p| 30.0 * p),
+            ("write->total_io_phases", |p| p),
+            ("write->max_io_ops_per_rank", |_| 30.0),
+            ("read->total_io_ops", |p| 10.0 * p),
+            ("read->total_io_phases", |p| 3.0 * p),
+        ]);
+        let told = found.iter().map(|one| (one.callpath.as_str(), one.rank, one.share, one.counts()));
+        let percent = |share: f64| (100.0 * share).round();
+        let told: Vec<_> = told
+            .map(|(name, rank, share, counts)| (name, rank, share.map(percent), counts.unwrap()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("write->total_io_ops", 1, Some(75.0), "operations"),
+                ("read->total_io_ops", 2, Some(25.0), "operations"),
+                ("read->total_io_phases", 1, Some(75.0), "phases"),
+                ("write->total_io_phases", 2, Some(25.0), "phases"),
+                ("write->max_io_ops_per_rank", 1, None, "operations, most of a rank"),
+            ]
+        );
     }
 
     #[test]

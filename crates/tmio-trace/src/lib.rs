@@ -63,7 +63,7 @@ mod told;
 pub use block::Mark;
 pub use kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind, TraceLayer};
 pub use meta::{Beside, ClockSample, Header, RankInfo, TraceEnd};
-pub use operation::{AsyncTimes, Operation};
+pub use operation::{AsyncTimes, Operation, Transfer};
 pub use reader::{Event, Outcome, ReadError, Trace};
 
 /// Version of the trace format that this crate writes, and the highest one it reads.

@@ -43,6 +43,78 @@ pub struct AsyncTimes {
     pub test_time: i64,
 }
 
+/// What an operation moved, and when: all that bandwidth needs, in half the memory of an [`Operation`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Which operation it was.
+    pub kind: OpKind,
+    /// Bytes transferred.
+    pub bytes: u64,
+    /// Entry of the call.
+    pub start: i64,
+    /// Return of the call that completed it.
+    pub end: i64,
+    /// Entry of the call that completed it, if it is nonblocking; else the same as `end`.
+    pub deadline: i64,
+}
+
+/// What the operations of a trace are read as: all of each, or less, which is faster.
+pub trait ReadAs: Copy {
+    /// Of an operation.
+    fn of(op: &Operation) -> Self;
+
+    /// The same for a blocking operation that differs from this one in its place and times only.
+    fn again(&self, offset: i64, start: i64, end: i64) -> Self;
+
+    /// Entry of the call.
+    fn start(&self) -> i64;
+
+    /// Moves every time by `shift` nanoseconds.
+    fn shifted(self, shift: i64) -> Self;
+}
+
+impl ReadAs for Operation {
+    #[inline]
+    fn of(op: &Operation) -> Self {
+        *op
+    }
+
+    #[inline]
+    fn again(&self, offset: i64, start: i64, end: i64) -> Self {
+        Operation { offset, start, end, ..*self }
+    }
+
+    fn start(&self) -> i64 {
+        self.start
+    }
+
+    fn shifted(self, shift: i64) -> Self {
+        Operation::shifted(self, shift)
+    }
+}
+
+impl ReadAs for Transfer {
+    #[inline]
+    fn of(op: &Operation) -> Self {
+        let deadline = op.nonblocking.map_or(op.end, |times| times.deadline);
+        Transfer { kind: op.kind, bytes: op.bytes, start: op.start, end: op.end, deadline }
+    }
+
+    #[inline]
+    fn again(&self, _: i64, start: i64, end: i64) -> Self {
+        Transfer { start, end, deadline: end, ..*self }
+    }
+
+    fn start(&self) -> i64 {
+        self.start
+    }
+
+    fn shifted(self, shift: i64) -> Self {
+        let moved = |time: i64| time.saturating_add(shift);
+        Transfer { start: moved(self.start), end: moved(self.end), deadline: moved(self.deadline), ..self }
+    }
+}
+
 impl Operation {
     /// Time that the application lost to this operation: everything for a blocking call; for a
     /// nonblocking one the time inside the issuing call and, if it was waited for, inside the

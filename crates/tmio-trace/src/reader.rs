@@ -12,6 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 pub use crate::frame::is_trace_start;
+pub use crate::operation::ReadAs;
 pub use crate::parts::directory as parts_path;
 pub use crate::told::{Event, Operations, Outcome, ReadError};
 
@@ -114,8 +115,13 @@ impl Trace {
     }
 
     /// The same, with blocks handed out in pieces of at most `most` operations: faster where only the
-    /// operations matter.
-    pub fn read_pieces(self, most: usize, mut visit: impl FnMut(Event<'_>)) -> Result<Outcome, ReadError> {
+    /// operations matter. They are read as whole [`Operation`](crate::Operation)s, or as
+    /// [`Transfer`](crate::Transfer)s.
+    pub fn read_pieces<T: ReadAs>(
+        self,
+        most: usize,
+        mut visit: impl FnMut(Event<'_, T>),
+    ) -> Result<Outcome, ReadError> {
         let mut reading = Reading::new(most);
         reading.start = self.start;
         if self.unfinished {

@@ -3,6 +3,7 @@
 use crate::block::{Block, Mark};
 use crate::completeness::{KnownUntil, list, missing};
 use crate::frame::{Damage, FrameKind, FrameReader, HEAD, Head, TAG, has_tag, is_trace_start, parse_head};
+use crate::operation::ReadAs;
 use crate::spool::Spool;
 use crate::told::{Event, Operations, Outcome, ReadError};
 use crate::{Header, Operation, RankInfo, TraceEnd};
@@ -12,16 +13,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What was read so far.
+/// What was read so far. Operations are handed out as `T`.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct Reading<T = Operation> {
     pub(crate) outcome: Outcome,
     pub(crate) ranks: BTreeMap<u32, RankInfo>,
     /// Names of files that ranks had no room for in their spools.
     names: BTreeMap<u32, Vec<(u32, String)>>,
     /// Rank and number of every block, to recognise a block that is also in a spool, or twice.
     pub(crate) written: HashSet<(u32, u64)>,
-    operations: Vec<Operation>,
+    operations: Vec<T>,
     /// Operations that are handed out at a time.
     most: usize,
     end_is_last: bool,
@@ -35,7 +36,7 @@ pub(crate) struct Reading {
     known: KnownUntil,
 }
 
-impl Reading {
+impl<T: ReadAs> Reading<T> {
     /// Nothing so far; blocks are handed out in pieces of at most `most` operations.
     pub(crate) fn new(most: usize) -> Self {
         Reading {
@@ -59,7 +60,7 @@ impl Reading {
         &mut self,
         path: &Path,
         input: impl Read,
-        visit: &mut impl FnMut(Event<'_>),
+        visit: &mut impl FnMut(Event<'_, T>),
     ) -> Result<(), ReadError> {
         let mut input = input;
         let mut start = Vec::new();
@@ -84,7 +85,7 @@ impl Reading {
         &mut self,
         kind: Option<FrameKind>,
         body: &[u8],
-        visit: &mut impl FnMut(Event<'_>),
+        visit: &mut impl FnMut(Event<'_, T>),
     ) -> Result<(), String> {
         self.end_is_last = false;
         match kind {
@@ -107,7 +108,7 @@ impl Reading {
 
     /// Every rank's part of an unfinished trace begins with one. Hosts may have begun at different
     /// times, and know of each other only by the wall clock.
-    fn header(&mut self, mut header: Header, visit: &mut impl FnMut(Event<'_>)) {
+    fn header(&mut self, mut header: Header, visit: &mut impl FnMut(Event<'_, T>)) {
         let start = *self.start.get_or_insert(header.start);
         self.later = header.start.saturating_sub(start);
         header.start = start;
@@ -117,7 +118,7 @@ impl Reading {
         }
     }
 
-    fn block(&mut self, body: &[u8], visit: &mut impl FnMut(Event<'_>)) -> Result<(), String> {
+    fn block(&mut self, body: &[u8], visit: &mut impl FnMut(Event<'_, T>)) -> Result<(), String> {
         let block = Block::parse(body)?;
         if self.is_in_snapshot(block.rank, block.seq) {
             return Ok(());
@@ -195,7 +196,7 @@ impl Reading {
     }
 
     /// What the ranks of this host have not written out yet; only right for a job that is dead.
-    pub(crate) fn spools(&mut self, visit: &mut impl FnMut(Event<'_>)) {
+    pub(crate) fn spools(&mut self, visit: &mut impl FnMut(Event<'_, T>)) {
         for rank in self.ranks.values().filter(|rank| is_unfinished_here(rank)) {
             if let Some(spool) = snapshot::take(rank) {
                 self.snapshots.insert(rank.rank, (rank.clone(), spool));
@@ -204,7 +205,7 @@ impl Reading {
         self.hand_out_snapshots(visit);
     }
 
-    pub(crate) fn hand_out_snapshots(&mut self, visit: &mut impl FnMut(Event<'_>)) {
+    pub(crate) fn hand_out_snapshots(&mut self, visit: &mut impl FnMut(Event<'_, T>)) {
         for (_, (rank, spool)) in std::mem::take(&mut self.snapshots) {
             // As it was in the part: with the host's distance from the start of the job.
             let mut rank = self.ranks.get(&rank.rank).cloned().unwrap_or(rank);
@@ -217,7 +218,7 @@ impl Reading {
         }
     }
 
-    fn spool(&mut self, rank: &RankInfo, spool: &Spool, visit: &mut impl FnMut(Event<'_>)) {
+    fn spool(&mut self, rank: &RankInfo, spool: &Spool, visit: &mut impl FnMut(Event<'_, T>)) {
         let more = self.names.get(&rank.rank).into_iter().flatten();
         let names: Vec<(u32, &str)> =
             spool.names.iter().chain(more).map(|(number, name)| (*number, name.as_str())).collect();
@@ -230,6 +231,7 @@ impl Reading {
                 continue;
             }
             to_job_time(Some(rank), &mut operations);
+            let handed_out: Vec<T> = operations.iter().map(T::of).collect();
             self.outcome.blocks += 1;
             self.outcome.operations += operations.len() as u64;
             self.outcome.from_spool += operations.len() as u64;
@@ -240,7 +242,7 @@ impl Reading {
                 sequence,
                 covered_until,
                 files: &names,
-                operations: &operations,
+                operations: &handed_out,
                 merged: &[],
                 marks: &marks_in_job_time(Some(rank), &marks),
             }));
@@ -325,6 +327,7 @@ impl Reading {
             ));
         }
         let whole = self.end_is_last && ranks_agree;
+        self.outcome.damaged = self.damaged || !(whole || unfinished);
         let state = if processes && (unfinished || whole) {
             (!finished).then_some("some processes run still, or were killed; this is what they had done")
         } else if unfinished {
@@ -431,9 +434,9 @@ fn constant_shift(rank: &RankInfo, t_min: i64, t_max: i64) -> Option<i64> {
 }
 
 /// Moves operations from the rank's clock to job time.
-fn to_job_time(rank: Option<&RankInfo>, operations: &mut [Operation]) {
+fn to_job_time<T: ReadAs>(rank: Option<&RankInfo>, operations: &mut [T]) {
     let Some(rank) = rank else { return };
     for op in operations {
-        *op = op.shifted(rank.shift(op.start).unwrap_or(0));
+        *op = op.shifted(rank.shift(op.start()).unwrap_or(0));
     }
 }

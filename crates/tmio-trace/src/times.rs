@@ -201,13 +201,11 @@ impl<'a> TimesReader<'a> {
             self.lengths()?;
         }
         self.left -= 1;
-        let length = self.one + self.two + 2;
-        let pair = match self.bytes.first_chunk::<STORED>() {
-            Some(place) => load(place, self.one, self.two),
-            None => self.near_the_end(length),
-        };
-        self.bytes = self.bytes.get(length..)?;
-        pair
+        // They are below 8, and if the compiler sees that, it checks no length below.
+        let (one, two) = (self.one & 7, self.two & 7);
+        let Some(place) = self.bytes.first_chunk::<STORED>() else { return self.near_the_end() };
+        self.bytes = self.bytes.get(one + two + 2..)?;
+        load(place, one, two)
     }
 
     /// The byte of lengths, and the number of pairs that have them.
@@ -229,9 +227,11 @@ impl<'a> TimesReader<'a> {
 
     /// Where there is less than is loaded at once.
     #[inline(never)]
-    fn near_the_end(&self, length: usize) -> Option<(i64, i64)> {
+    fn near_the_end(&mut self) -> Option<(i64, i64)> {
+        let (pair, rest) = self.bytes.split_at_checked(self.one + self.two + 2)?;
         let mut place = [0; STORED];
-        place.get_mut(..length)?.copy_from_slice(self.bytes.get(..length)?);
+        place.get_mut(..pair.len())?.copy_from_slice(pair);
+        self.bytes = rest;
         load(&place, self.one, self.two)
     }
 }

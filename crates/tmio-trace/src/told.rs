@@ -32,20 +32,20 @@ pub enum ReadError {
     NoBlock { path: PathBuf, detail: String },
 }
 
-/// Something that the trace tells.
+/// Something that the trace tells. Operations are whole, unless less was asked for.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum Event<'a, T = Operation> {
     /// About the job.
     Header(&'a Header),
     /// About a rank; comes before its blocks.
     Rank(&'a RankInfo),
     /// Operations of a rank.
-    Block(Operations<'a>),
+    Block(Operations<'a, T>),
 }
 
 /// The operations of one block.
 #[derive(Debug)]
-pub struct Operations<'a> {
+pub struct Operations<'a, T = Operation> {
     /// Rank whose operations they are.
     pub rank: u32,
     /// Number of the block within its rank.
@@ -55,7 +55,7 @@ pub struct Operations<'a> {
     /// Numbers and names of the files they refer to; numbers are the rank's own.
     pub files: &'a [(u32, &'a str)],
     /// The operations, in job time.
-    pub operations: &'a [Operation],
+    pub operations: &'a [T],
     /// What each operation stands for, if several were merged to one; else empty.
     pub merged: &'a [Merged],
     /// Marks that the program set, in job time.
@@ -95,6 +95,9 @@ pub struct Outcome {
     pub from_spool: u64,
     /// What could not be used and why, for people.
     pub warnings: Vec<String>,
+    /// Parts of the file are missing or cannot be read. (A job that was killed leaves a whole trace of what
+    /// it had done.)
+    pub damaged: bool,
     /// What is missing of the job, for people.
     pub missing: Vec<String>,
     /// Ranks of the job of which the trace tells nothing.

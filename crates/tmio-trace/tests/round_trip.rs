@@ -4,10 +4,11 @@ use proptest::prelude::*;
 use std::path::Path;
 use tmio_trace::block::{Block, BlockEncoder};
 use tmio_trace::frame::{self, FrameKind, FrameReader};
+use tmio_trace::reader::ReadAs;
 use tmio_trace::spool::{RawRecords, TickScale, pack_identity};
 use tmio_trace::{
     AsyncTimes, ClockSample, Direction, Event, FilePointer, Flags, Header, OpKind, Operation, RankInfo,
-    ReadError, Trace, TraceEnd,
+    ReadError, Trace, TraceEnd, Transfer,
 };
 
 fn any_operation() -> impl Strategy<Value = Operation> {
@@ -43,6 +44,10 @@ fn decode(frame_bytes: &[u8]) -> (u32, u64, i64, Vec<Operation>) {
     let block = Block::parse(frame.body).unwrap();
     let mut operations = Vec::new();
     block.decode_into(&mut operations).unwrap();
+    // Read as transfers, a few at a time, they are the same.
+    let (mut piece, mut transfers) = (Vec::new(), Vec::new());
+    block.decode_pieces(0, 3, &mut piece, |some| transfers.extend_from_slice(some)).unwrap();
+    assert_eq!(transfers, operations.iter().map(Transfer::of).collect::<Vec<_>>());
     (block.rank, block.seq, block.covered_until, operations)
 }
 

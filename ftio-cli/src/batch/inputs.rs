@@ -6,6 +6,8 @@ use anyhow::{Context, bail};
 use batch_sim::swf::{Entry, Workload};
 use batch_sim::{Factor, Scaling, Term};
 use ftio_core::inspect::summarize;
+use ftio_core::source::content::{Content, Input};
+use ftio_core::source::open_content;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -34,17 +36,9 @@ pub fn about(text: &str) -> Result<About, String> {
     Ok(About { executable, path: path.into() })
 }
 
-fn text(path: &Path) -> anyhow::Result<String> {
-    let name = || path.display().to_string();
-    if path == Path::new("-") {
-        return std::io::read_to_string(std::io::stdin()).with_context(name);
-    }
-    std::fs::read_to_string(path).with_context(name)
-}
-
 /// Read the workload.
 pub fn workload(path: &Path) -> anyhow::Result<Workload> {
-    let workload = batch_sim::swf::read(&text(path)?).with_context(|| path.display().to_string())?;
+    let workload = batch_sim::swf::read(&inputs::text(path)?).with_context(|| path.display().to_string())?;
     if workload.entries.is_empty() {
         bail!("{}: there is no job in it", path.display());
     }
@@ -54,7 +48,7 @@ pub fn workload(path: &Path) -> anyhow::Result<Workload> {
 /// Give jobs that can change their size the time that a model says.
 pub fn apply_model(about: &About, metric: Option<&str>, workload: &mut Workload) -> anyhow::Result<usize> {
     let name = about.path.display();
-    let models = records(&about.path, "ftio.model/1")?;
+    let models = records(&about.path, &inputs::text(&about.path)?, "ftio.model/1")?;
     let is_time = |model: &&Value| {
         let found = model["metric"].as_str().unwrap_or_default();
         metric.map_or(found.contains("time"), |metric| found == metric)
@@ -89,9 +83,9 @@ pub fn apply_model(about: &About, metric: Option<&str>, workload: &mut Workload)
 }
 
 /// The lines of a file of ftio.
-fn records(path: &Path, schema: &str) -> anyhow::Result<Vec<Value>> {
+fn records(path: &Path, text: &str, schema: &str) -> anyhow::Result<Vec<Value>> {
     let mut found = Vec::new();
-    for (number, line) in text(path)?.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = || format!("{}: line {}", path.display(), number + 1);
         let value: Value = serde_json::from_str(line).with_context(place)?;
         if value["schema"] != schema {
@@ -141,10 +135,18 @@ const EARLIER: f64 = 0.5;
 
 /// Give jobs the I/O that a trace or `ftio categorize --json` tells.
 pub fn apply_io(about: &About, workload: &mut Workload) -> anyhow::Result<usize> {
-    if text(&about.path).is_ok_and(|text| text.trim_start().starts_with(r#"{"schema":"ftio.category/1""#)) {
-        return from_categories(about, workload);
-    }
-    let Some(opened) = inputs::opened(std::slice::from_ref(&about.path), &Default::default()).next() else {
+    let is_category =
+        |content: &Content| content.head().trim_ascii_start().starts_with(br#"{"schema":"ftio.category/1""#);
+    let opened = match Content::open(&Input::new(&about.path)) {
+        Ok(content) if is_category(&content) => {
+            return from_categories(about, &content.into_text()?, workload);
+        }
+        // Standard input can be read only once.
+        Ok(content) => open_content(content, &Default::default()).map(|all| all.into_iter().next()),
+        // A folder, for one.
+        Err(_) => inputs::opened(std::slice::from_ref(&about.path), &Default::default()).next().transpose(),
+    };
+    let Some(opened) = opened.transpose() else {
         bail!("{}: nothing to read", about.path.display());
     };
     let summary = opened.and_then(summarize).map_err(|error| anyhow::anyhow!(inputs::explained(&error)))?;
@@ -170,8 +172,8 @@ pub fn apply_io(about: &About, workload: &mut Workload) -> anyhow::Result<usize>
 }
 
 /// Each line is about the job of its number; with an executable, their mean is about all of its jobs.
-fn from_categories(about: &About, workload: &mut Workload) -> anyhow::Result<usize> {
-    let lines = records(&about.path, "ftio.category/1")?;
+fn from_categories(about: &About, text: &str, workload: &mut Workload) -> anyhow::Result<usize> {
+    let lines = records(&about.path, text, "ftio.category/1")?;
     let mean = |line: &Value| {
         let bytes = line["bytes_read"].as_f64()? + line["bytes_written"].as_f64()?;
         let time = line["run_time"].as_f64().filter(|time| *time > 0.0)?;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   What do the applications of a site do?
-      ftio categorize /logs/darshan/2019 --html report.html
+      ftio categorize /logs/darshan/2019 --html archive.html
   One JSON object per log, and a list of those that could not be used:
       ftio categorize /logs --json --bad-logs bad.txt > logs.jsonl
   A long run; repeat the command to resume it, or to add new logs:
@@ -100,9 +100,17 @@ pub enum CategorizeCommand {
     Accuracy(super::judge::AccuracyArgs),
 }
 
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  Four machines that see the same logs have each done a quarter of them:
+      ftio categorize /logs --shard 0/4 -o part-0     (… 1/4, 2/4, 3/4)
+      ftio categorize merge part-* --html archive.html
+
+Exit status: 0 done, 1 failed, 2 wrong usage.";
+
 /// Merge the parts that several machines made into the result that one machine would give
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit status: 0 done, 1 failed, 2 wrong usage.")]
+#[command(after_help = MERGE_EXAMPLES)]
 pub struct MergeArgs {
     /// The parts: each shard once
     #[arg(required = true, value_name = "PART", value_hint = ValueHint::FilePath)]

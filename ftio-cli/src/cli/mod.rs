@@ -1,5 +1,6 @@
 //! The top of the command line: options and subcommands. Each command keeps its arguments beside its code.
 
+pub mod examples;
 pub mod manual;
 pub mod names;
 pub mod spelling;
@@ -24,7 +25,7 @@ Examples:
   What is in the trace, without any analysis:
       ftio info run.msgpack
   A page about the run, what is wrong with its I/O and what to do, and what changed since the last one:
-      ftio report run.msgpack -o run.html
+      ftio report run.msgpack -o report.html
       ftio advise run.msgpack
       ftio diff last.msgpack run.msgpack
   When will the next phase come? For a job that is running, or that you start now:
@@ -35,7 +36,7 @@ Examples:
   How bytes, times and bandwidths grow with the number of processes, from runs at several scales:
       ftio scale runs/*.msgpack | ftio model -
   What the applications of a site do, from its archive of Darshan logs:
-      ftio categorize /logs/darshan --html report.html
+      ftio categorize /logs/darshan --html archive.html
   What an application does, from the log of the storage servers alone:
       ftio signature --log servers.csv --jobs jobs.txt --user ann --nodes 64
   Give running jobs I/O priorities by their periods, or simulate the effect:

@@ -134,27 +134,39 @@ fn place(parameters: &[String], point: &[f64]) -> String {
 /// Which callpath takes most at a point.
 pub fn ranking(ranked: &[Ranked], parameters: &[String], point: &[f64], all: bool, style: Style) -> String {
     let mut text = style.bold(&format!("At {}", place(parameters, point))) + "\n";
-    for metric in metrics(ranked.iter().map(|one| one.metric.as_str())) {
-        let row = |one: &Ranked| {
-            vec![
+    let headings: Vec<String> = ranked.iter().map(heading).collect();
+    for name in metrics(headings.iter().map(String::as_str)) {
+        let of_heading = ranked.iter().zip(&headings).filter(|(_, heading)| *heading == name);
+        let listed: Vec<&Ranked> =
+            of_heading.map(|(one, _)| one).filter(|one| all || one.value != 0.0).collect();
+        // Bandwidths and maxima have no shares.
+        let shares = listed.iter().any(|one| one.share.is_some());
+        let row = |one: &&Ranked| {
+            let share = one.share.map(|share| format!("{:.1} %", 100.0 * share)).unwrap_or_default();
+            let mut row = vec![
                 format!("{:>3}  {}", one.rank, printable(&one.callpath)),
-                amount(one.value, metric),
-                amount(one.own, metric),
-                format!("{:.1} %", 100.0 * one.share),
-                one.growth.map(|growth| format!("× {}", number(growth))).unwrap_or_default(),
-            ]
+                amount(one.value, &one.metric),
+            ];
+            row.extend(shares.then(|| [amount(one.own, &one.metric), share]).into_iter().flatten());
+            row.push(one.growth.map(|growth| format!("× {}", number(growth))).unwrap_or_default());
+            row
         };
-        let of_metric = ranked.iter().filter(|one| one.metric == metric && (all || one.value != 0.0));
-        let rows: Vec<Vec<String>> = of_metric.map(row).collect();
+        let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
         if rows.is_empty() {
             continue;
         }
-        let columns =
-            [metric, "predicted", "itself", "share", "since the largest measured"].map(str::to_owned);
+        let middle = if shares { &["itself", "share"][..] } else { &[] };
+        let columns = [&[name, "predicted"], middle, &["since the largest measured"]].concat();
+        let columns: Vec<String> = columns.into_iter().map(str::to_owned).collect();
         text.push('\n');
         aligned(&columns, &rows, style, &mut text);
     }
     text
+}
+
+/// The metric, and what of it is counted: phases and operations are both "Hits".
+fn heading(one: &Ranked) -> String {
+    one.counts().map_or_else(|| one.metric.clone(), |counts| format!("{}: {counts}", one.metric))
 }
 
 /// Columns below their names; all but the last as wide as their widest entry.

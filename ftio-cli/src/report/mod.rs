@@ -23,7 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   A page about one run, to open in a browser, mail or print:
       ftio report run.msgpack -o run.html
-  The same from a Darshan log; it need not have DXT:
+  The same from a Darshan log, which need not have DXT, into report.html (which is replaced):
       ftio report job.darshan
   Three runs side by side:
       ftio report run-1.msgpack run-2.msgpack run-3.msgpack -o runs.html

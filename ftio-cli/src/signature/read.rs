@@ -1,6 +1,7 @@
 //! Logs, samples and job logs from files.
 
 use super::args::{Direction, ReadingArgs};
+use crate::inputs;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::counted;
 use anyhow::{Context, bail};
@@ -193,8 +194,7 @@ pub fn samples(
 /// The jobs of a job log, with what is wrong with it said on stderr.
 pub fn jobs(path: &Path, offset: f64) -> anyhow::Result<Jobs> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).with_context(|| name.clone())?;
-    let jobs = Jobs::parse(&String::from_utf8_lossy(&bytes), offset).with_context(|| name.clone())?;
+    let jobs = Jobs::parse(&inputs::text(path)?, offset).with_context(|| name.clone())?;
     for warning in &jobs.warnings {
         complain(Severity::Warning, &format!("{name}: {warning}"));
     }

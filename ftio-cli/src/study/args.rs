@@ -41,7 +41,7 @@ pub struct RuleArgs {
 
     /// Mean time between failures of the machine, in seconds or as 30m, 24h, 7d: are checkpoints too
     /// frequent?
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = mtbf, allow_negative_numbers = true)]
     pub mtbf: Option<f64>,
 }
 
@@ -54,6 +54,18 @@ impl RuleArgs {
         }
         thresholds
     }
+}
+
+/// A thousand years: what lasts longer never fails.
+const LONGEST: f64 = 1000.0 * 365.25 * 86_400.0;
+
+/// `--mtbf`.
+fn mtbf(text: &str) -> Result<f64, String> {
+    let seconds = duration(text)?;
+    if seconds > LONGEST {
+        return Err("expected at most a thousand years".into());
+    }
+    Ok(seconds)
 }
 
 /// `--threshold`.

@@ -12,7 +12,7 @@ use ftio_core::inspect::summarize;
 use ftio_core::inspect::summary::Summary;
 use ftio_core::inspect::usage::{LayerUsage, Usage, usage};
 use ftio_core::source::{Input, Kind, OpenOptions, Opened, SourceError};
-use io_advice::{Finding, Job, Thresholds, advise};
+use io_advice::{Finding, Job, Thresholds, advise, not_judged};
 pub use phases::PhaseRow;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -119,7 +119,7 @@ fn study(opened: [Result<Opened, SourceError>; 4], question: &Question) -> Resul
     let [for_usage, for_summary, for_period, for_phases] = opened;
     let for_usage = for_usage?;
     let _waiting = Waiting::reading(&for_usage.name);
-    let usage = usage(for_usage)?;
+    let mut usage = usage(for_usage)?;
     let summary = summarize(for_summary?)?;
     let opened = for_period?;
     let name = opened.name.clone();
@@ -150,5 +150,7 @@ fn study(opened: [Result<Opened, SourceError>; 4], question: &Question) -> Resul
         mtbf: question.mtbf,
     };
     let findings = advise(&job, &question.thresholds);
+    let silent = not_judged(&job, &question.thresholds);
+    usage.gaps.extend(silent);
     Ok(Study { name, usage, summary, analysis, phases, findings })
 }

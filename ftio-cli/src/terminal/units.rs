@@ -51,21 +51,8 @@ pub fn number(value: f64) -> String {
 /// Bytes without a fraction below 1 kB.
 pub use ftio_core::amount::bytes;
 
-/// Seconds, without a prefix from one second on; minutes and hours beside them from an hour on.
-pub fn seconds(value: f64) -> String {
-    match value {
-        0.0 => "0 s".into(),
-        value if value.abs() >= 3600.0 => format!("{} s ({})", digits(value), long(value)),
-        value if value.abs() >= 1.0 => format!("{} s", digits(value)),
-        value => si(value, "s"),
-    }
-}
-
-/// `2.9 h`, `4.1 d`.
-fn long(value: f64) -> String {
-    let (factor, unit) = if value.abs() < 48.0 * 3600.0 { (3600.0, "h") } else { (86_400.0, "d") };
-    format!("{:.1} {unit}", value / factor)
-}
+/// Seconds, without a prefix from one second on; hours or days beside them from an hour on.
+pub use ftio_core::amount::seconds;
 
 /// A share as percent. What is not all is never shown as 100 %.
 pub fn percent(share: f64) -> String {

@@ -95,6 +95,36 @@ fn hidden() -> Script {
     Script { ranks: 4, end: 100 * SECOND, blocks, process_written: 4 * 10 * (16 << 20) }
 }
 
+/// Every ten seconds each of four ranks reads the next 64 MiB, collectively and aligned.
+fn reads_only() -> Script {
+    let read = |rank: i64, i: i64| Operation {
+        kind: OpKind::data(Direction::Read, FilePointer::Explicit, false, true, false),
+        offset: (i * 4 + rank) * (64 << 20),
+        ..blocking(Direction::Read, (10 * i + 4) * SECOND, (10 * i + 5) * SECOND, 64 << 20)
+    };
+    let blocks = (0..4).map(|rank| (rank, (0..12).map(|i| read(i64::from(rank), i)).collect())).collect();
+    Script { ranks: 4, end: 120 * SECOND, blocks, process_written: 0 }
+}
+
+/// A single rank that writes 256 MiB every ten seconds.
+fn of_one_rank() -> Script {
+    let write = |i: i64| Operation {
+        offset: i * (64 << 20),
+        ..blocking(
+            Direction::Write,
+            10 * (i / 4) * SECOND + i % 4 * SECOND / 4,
+            10 * (i / 4) * SECOND + (i % 4 + 1) * SECOND / 4,
+            64 << 20,
+        )
+    };
+    Script {
+        ranks: 1,
+        end: 120 * SECOND,
+        blocks: vec![(0, (0..48).map(write).collect())],
+        process_written: 48 << 26,
+    }
+}
+
 /// Sixteen ranks that each write 10 GB to a file of their own in requests of 16 MiB, by POSIX.
 fn posix_file_per_process() -> Vec<u8> {
     let record = |rank: u64| {
@@ -130,7 +160,9 @@ fn nothing_above_info_on_other_well_behaved_jobs() {
     little_io().write(&dir.path().join("little"));
     hidden().write(&dir.path().join("hidden"));
     std::fs::write(dir.path().join("posix.darshan"), posix_file_per_process()).unwrap();
-    for name in ["file_per_process", "little", "hidden", "posix.darshan"] {
+    reads_only().write(&dir.path().join("reads_only"));
+    of_one_rank().write(&dir.path().join("of_one_rank"));
+    for name in ["file_per_process", "little", "hidden", "reads_only", "of_one_rank", "posix.darshan"] {
         let advice = advice(dir.path(), &[name]);
         assert_eq!(ids(&advice, "low"), [""; 0], "{name}: {advice}");
     }
@@ -163,6 +195,49 @@ fn ranks_are_not_compared_where_some_were_left_out() {
     }
     let about = stdout(&ftio(dir.path(), &["info", "--json", "nothing"]));
     assert!(about.contains("\"filters\":\"TMIO_FILES=*.nope\""), "{about}");
+}
+
+/// Every second each of two ranks makes 200 independent writes of 2 MiB to one file.
+fn independent() -> Script {
+    let write = |rank: i64, i: i64| Operation {
+        offset: (2 * i + rank) * (2 << 20),
+        ..blocking(
+            Direction::Write,
+            i / 200 * SECOND + i % 200 * SECOND / 1000,
+            i / 200 * SECOND + (i % 200 + 1) * SECOND / 1000,
+            2 << 20,
+        )
+    };
+    let blocks = (0..2).map(|rank| (rank, (0..4000).map(|i| write(i64::from(rank), i)).collect())).collect();
+    Script { ranks: 2, end: 20 * SECOND, blocks, process_written: 2 * 4000 * (2 << 20) }
+}
+
+#[test]
+fn what_was_not_seen_was_not_left_undone() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = independent();
+    script.write(&dir.path().join("whole"));
+    script.write_filtered(&dir.path().join("filtered"), "TMIO_FILES=*.h5");
+    let (bytes, ends) = script.frames();
+    std::fs::write(dir.path().join("cut"), &bytes[..ends[ends.len() - 2] - 100]).unwrap();
+    let silent = ["no-collectives-writes", "could-be-nonblocking", "write-intensive"];
+    let whole = advice(dir.path(), &["whole"]);
+    let found = ids(&whole, "info");
+    assert!(silent.iter().all(|id| found.iter().any(|one| one == id)), "{whole}");
+    assert_eq!(whole["gaps"].as_array().unwrap().len(), 0, "{whole}");
+    for name in ["filtered", "cut"] {
+        let partly = advice(dir.path(), &["--mtbf", "1h", name]);
+        let found = ids(&partly, "info");
+        assert!(!silent.iter().any(|id| found.iter().any(|one| one == id)), "{name}: {partly}");
+        assert!(!found.iter().any(|id| id.starts_with("checkpoint")), "{name}: {partly}");
+        let gaps = partly["gaps"].to_string();
+        assert!(
+            silent.iter().all(|id| gaps.contains(id)) && gaps.contains("cannot be told"),
+            "{name}: {gaps}"
+        );
+        let text = stdout(&ftio(dir.path(), &["advise", name]));
+        assert!(text.contains("Not known") && text.contains("no-collectives-writes"), "{text}");
+    }
 }
 
 #[test]
@@ -209,7 +284,19 @@ fn checkpoints_against_failures() {
     well_behaved().write(&dir.path().join("run.msgpack"));
     let found = advice(dir.path(), &["--mtbf", "24h", "run.msgpack"]);
     assert!(ids(&found, "low").iter().any(|id| id == "checkpoints-too-frequent"), "{found}");
-    assert_eq!(exit_code(dir.path(), &["advise", "--mtbf", "soon", "run.msgpack"]), Some(2));
+    for wrong in ["soon", "0", "-5", "-1h", "nan", "inf", "1e300", "1e300d", ""] {
+        assert_eq!(exit_code(dir.path(), &["advise", "--mtbf", wrong, "run.msgpack"]), Some(2), "{wrong}");
+    }
+    // Phases of 1 s every 10 s: for failures every 45 s that is right, and none helps if it fails all the
+    // time.
+    let right = advice(dir.path(), &["--mtbf", "45", "run.msgpack"]);
+    assert!(ids(&right, "info").iter().any(|id| id == "checkpoint-interval"), "{right}");
+    let hopeless = advice(dir.path(), &["--mtbf", "1e-300", "run.msgpack"]);
+    assert!(hopeless["gaps"].to_string().contains("longer than the machine runs"), "{hopeless}");
+    // Who asks is told why there is no answer.
+    little_io().write(&dir.path().join("little"));
+    let text = stdout(&ftio(dir.path(), &["advise", "--mtbf", "1d", "little"]));
+    assert!(text.contains("--mtbf: checkpoints are not judged, because"), "{text}");
 }
 
 #[test]

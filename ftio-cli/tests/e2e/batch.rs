@@ -1,7 +1,7 @@
 //! `ftio batch`: workloads in, schedules out.
 
 use crate::schemas::valid;
-use crate::support::{Script, ftio, stderr, stdout};
+use crate::support::{Script, ftio, gzip, stderr, stdout};
 use serde_json::Value;
 use std::fs;
 use tempfile::tempdir;
@@ -35,6 +35,22 @@ fn a_plain_workload_by_hand() {
     assert_eq!(starts(&found[1]), [0.0, 100.0, 20.0]);
     assert_eq!(found[1]["metrics"]["makespan"], 150.0);
     assert_eq!(found[2]["jobs"], found[1]["jobs"]);
+}
+
+/// The Parallel Workloads Archive has them compressed, some with names in Latin-1.
+#[test]
+fn a_compressed_workload() {
+    let dir = tempdir().unwrap();
+    let workload = [b"; Installation: Universit\xe9\n", PLAIN.as_bytes()].concat();
+    fs::write(dir.path().join("a.swf"), workload).unwrap();
+    gzip(dir.path(), "a.swf");
+    let jobs = |file: &str| {
+        let output = ftio(dir.path(), &["batch", "simulate", file, "--nodes", "4", "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{file}: {}", stderr(&output));
+        objects(&stdout(&output)).iter().map(|one| one["jobs"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(jobs("a.swf").len(), 3);
+    assert_eq!(jobs("a.swf.gz"), jobs("a.swf"));
 }
 
 #[test]

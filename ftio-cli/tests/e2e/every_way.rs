@@ -1,16 +1,14 @@
 //! Every command takes every format in every way (from a path, from standard input, compressed, from a
 //! folder), and gives the same answer, but for the name of the input.
 
-use crate::support::{Script, nonblocking};
+use crate::support::{Script, gzip, nonblocking};
 use darshan_log::write::LogWriter;
 use darshan_log::{
     DxtRecord, Format, HeatmapRecord, Job, Layer, ModuleId, PosixCounter, PosixRecord, PosixTime, Segment,
     Timestamp,
 };
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
@@ -116,11 +114,10 @@ fn answer(arguments: &[&str], input: &Path, way: Way) -> (Option<i32>, String, S
         }
         Way::Stdin => ("-".to_owned(), "standard input".to_owned()),
         Way::Gzip => {
-            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-            encoder.write_all(&whole).unwrap();
-            let packed = format!("{name}.gz");
-            write(&packed, &encoder.finish().unwrap());
-            (packed.clone(), packed)
+            write(name, &whole);
+            gzip(folder.path(), name);
+            std::fs::remove_file(folder.path().join(name)).unwrap();
+            (format!("{name}.gz"), format!("{name}.gz"))
         }
         Way::Folder => {
             std::fs::create_dir(folder.path().join("folder")).unwrap();

@@ -119,8 +119,9 @@ struct Ranked {
     value: f64,
     of_largest: f64,
     own: f64,
-    share: f64,
+    share: Option<f64>,
     growth: Option<f64>,
+    quantity: Option<String>,
 }
 
 /// Bytes linear, time falling with noise, a logarithm, nothing at all; three repetitions at 2 to 64

@@ -31,6 +31,39 @@ fn links_are_followed_by_every_command() {
     }
 }
 
+/// Every command that reads a file, told to write to it.
+#[test]
+fn no_command_writes_over_its_input() {
+    let cases: [&[&str]; 11] = [
+        &["convert", "in.html", "--to", "csv", "-o", "in.html"],
+        &["convert", "in.html", "--to", "msgpack", "-o", "./in.html"],
+        &["convert", "link.html", "--to", "msgpack", "--output=in.html"],
+        &["plot", "in.html", "-o", "in.html"],
+        &["in.html", "--plot", "in.html"],
+        &["in.html", "--plot=in.html"],
+        &["report", "in.html", "-o", "in.html"],
+        &["categorize", "--all-files", "in.html", "--html", "in.html"],
+        &["categorize", "--all-files", "in.html", "--bad-logs", "in.html"],
+        &["predict", "--until-complete", "--prometheus", "./in.html", "in.html"],
+        &["recover", "in.html", "-o", "in.html"],
+    ];
+    for args in cases {
+        let dir = tempfile::tempdir().unwrap();
+        let input = dir.path().join("in.html");
+        Script::bursts(2, 5).write(&input);
+        symlink("in.html", dir.path().join("link.html")).unwrap();
+        let before = fs::read(&input).unwrap();
+        let output = ftio(dir.path(), args);
+        assert_ne!(output.status.code(), Some(0), "{args:?}");
+        assert!(
+            stderr(&output).contains("is also an input of this command"),
+            "{args:?}: {}",
+            stderr(&output)
+        );
+        assert!(fs::read(&input).unwrap() == before, "{args:?}");
+    }
+}
+
 #[test]
 fn devices_stay_devices() {
     let dir = tempfile::tempdir().unwrap();

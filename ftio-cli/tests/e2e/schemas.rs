@@ -261,6 +261,30 @@ fn every_name_has_a_file_and_is_documented() {
     }
 }
 
+/// A schema that no test compares with what is printed may say anything.
+#[test]
+fn every_schema_is_compared_with_output_by_a_test() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e")];
+    let mut tests = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                tests += &std::fs::read_to_string(path).unwrap();
+            }
+        }
+    }
+    for file in std::fs::read_dir(folder()).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let name = serde_json::from_str::<Value>(&text).unwrap()["title"].as_str().unwrap().to_owned();
+        let compared =
+            tests.contains(&format!(", \"{name}\")")) || tests.contains(&format!("(\"{name}\", &["));
+        assert!(compared || tests.contains(&format!("\"{name}\",\n            &[")), "{name}");
+    }
+}
+
 #[test]
 fn the_files_are_as_the_script_makes_them() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/schemas");

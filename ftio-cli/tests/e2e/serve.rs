@@ -95,6 +95,31 @@ fn serves_what_appears_in_the_directory() {
     );
     let findings: Value = serde_json::from_str(&server.ask("GET", "/api/v1/jobs/1/findings", "").1).unwrap();
     assert!(findings["findings"].is_array(), "{findings}");
+    let (_, detection) = server.ask("GET", "/api/v1/jobs/1/detection", "");
+    crate::schemas::valid(&detection, "ftio.detection/1");
+    named_objects_are_as_their_schemas_say(&server);
+}
+
+/// Whatever an answer holds that has the name of a schema is as that schema says.
+fn named_objects_are_as_their_schemas_say(server: &Server) {
+    fn check(value: &Value) -> usize {
+        let inner = match value {
+            Value::Array(items) => items.iter().map(check).sum(),
+            Value::Object(fields) => fields.values().map(check).sum(),
+            _ => 0,
+        };
+        let name = value.get("schema").and_then(Value::as_str).filter(|name| name.starts_with("ftio."));
+        name.iter().for_each(|name| crate::schemas::valid(&value.to_string(), name));
+        inner + usize::from(name.is_some())
+    }
+    let described: Value = serde_json::from_str(&server.ask("GET", "/api/v1/openapi.json", "").1).unwrap();
+    let paths = described["paths"].as_object().unwrap().iter().filter(|(_, of)| of.get("get").is_some());
+    let paths: Vec<String> = paths.map(|(path, _)| path.replace("{id}", "1")).collect();
+    // A stream of events has no end.
+    let asked = paths.iter().filter(|path| path.starts_with("/api/v1/") && !path.contains("events"));
+    let answers = asked.filter_map(|path| serde_json::from_str(&server.ask("GET", path, "").1).ok());
+    let found: usize = answers.map(|answer: Value| check(&answer)).sum();
+    assert!(paths.len() > 15 && found > 0, "{paths:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::support::{ftio, skipped, stderr, stdout};
 use lease_protocol::{Hello, Kind, Message};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -104,6 +104,34 @@ impl Turns {
         command.args(["schedule", "--arbiter", &self.address, "--apply"]).args(arguments);
         command
     }
+}
+
+/// `ftio arbiter --json`: a phase that is under way when the arbiter ends is told as well.
+#[test]
+fn phases_are_as_their_schema_says() {
+    let place = tempfile::Builder::new().prefix("t").tempdir_in("/tmp").unwrap();
+    let socket = place.path().join("a");
+    let address = format!("unix:{}", socket.display());
+    let mut command = program();
+    command.args(["arbiter", "--json", "--leases", "1", "--listen", &address]);
+    let mut arbiter = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let mut line = String::new();
+    BufReader::new(arbiter.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("listening at "), "{line}");
+    let mut node = UnixStream::connect(&socket).unwrap();
+    let hello = Hello { job: "writes".into(), ..Hello::default() };
+    node.write_all(&Message::new(Kind::Hello).with(1, 1000).encode_with(&hello.encode())).unwrap();
+    node.write_all(&Message::new(Kind::Ask).seq(1).encode()).unwrap();
+    until("it holds the lease", || {
+        let output = ftio(Path::new("."), &["top", "--json", "--arbiter", &address]);
+        stdout(&output).contains("\"holding\"")
+    });
+    node.write_all(&Message::new(Kind::Beat).with(1 << 20, 1).encode()).unwrap();
+    assert!(arbiter.end());
+    let mut told = String::new();
+    arbiter.0.stdout.take().unwrap().read_to_string(&mut told).unwrap();
+    crate::schemas::valid(&told, "ftio.phase/1");
+    assert!(told.contains("\"writes\""), "{told}");
 }
 
 fn until(what: &str, mut done: impl FnMut() -> bool) {

@@ -195,6 +195,19 @@ struct Totals<'a> {
     threshold: f64,
 }
 
+/// The integral of a value of the samples up to the start of each, and up to the end.
+fn running(signal: &Signal, value: impl Fn(f64) -> f64) -> Vec<f64> {
+    let step = signal.step();
+    let mut sum = 0.0;
+    let mut out = Vec::with_capacity(signal.samples.len() + 1);
+    out.push(0.0);
+    out.extend(signal.samples.iter().map(|&x| {
+        sum += value(x) * step;
+        sum
+    }));
+    out
+}
+
 impl<'a> Totals<'a> {
     fn of(signal: &'a Signal) -> Self {
         Self::above(signal, signal.threshold())
@@ -202,20 +215,10 @@ impl<'a> Totals<'a> {
 
     /// Those above another threshold than the signal's own.
     fn above(signal: &'a Signal, threshold: f64) -> Self {
-        let step = signal.step();
-        let running = |value: &dyn Fn(f64) -> f64| {
-            let mut sum = 0.0;
-            let mut out = vec![0.0];
-            out.extend(signal.samples.iter().map(|&x| {
-                sum += value(x) * step;
-                sum
-            }));
-            out
-        };
         Totals {
             signal,
-            volume: running(&|x| x),
-            busy: running(&|x| if x > threshold { 1.0 } else { 0.0 }),
+            volume: running(signal, |x| x),
+            busy: running(signal, |x| if x > threshold { 1.0 } else { 0.0 }),
             threshold,
         }
     }

@@ -110,7 +110,7 @@ fn in_window<T>(
     collected.bins.fit(from, to);
     let windows = Windows::new(&collected.bins, begins(&collected, &job, options), &job, options);
     let sampled = sample(&windows, Some((from, to)), options, &mut Vec::new());
-    Ok(Some(look(&windows, sampled)))
+    Ok(Some(look(&windows, Sampled { narrowest: None, ..sampled })))
 }
 
 /// What has been in bins before is sampled at exactly their width.
@@ -140,7 +140,8 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     if let (Some(from), Some(end)) = (options.from, job.end.map(seconds))
         && from >= end
     {
-        notes.push(format!("the window begins at {from} s, but the job ended at {end:.3} s"));
+        let [from, end] = [from, end].map(crate::amount::seconds);
+        notes.push(format!("the window begins at {from}, but the job ended at {end}"));
     }
     if let Some((mode, bytes)) = collected.left_out {
         let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);
@@ -149,14 +150,15 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
         notes.push(format!("mode {mode} is left out: {amount} ({share:.0} % of all)"));
     }
     let windows = Windows::new(&collected.bins, begins(&collected, job, options), job, options);
-    let sampled = sample(&windows, window, options, &mut notes);
+    let mut sampled = sample(&windows, window, options, &mut notes);
+    // Its memory is used again in what follows.
+    let finest = sampled.narrowest.take().map_or_else(Signal::empty, |units| Signal::from_units(&units));
     let found = windows.find(sampled);
     let (from, to) = window.unwrap_or((0, 0));
-    let finest =
-        if window.is_some() { Signal::from_bins(&collected.bins, from, to) } else { Signal::empty() };
     let mut finest = finest.since(found.sampled.fine.start);
-    finest.samples.iter_mut().for_each(|sample| *sample /= job.per_unit.unwrap_or(1.0));
-
+    if let Some(per_unit) = job.per_unit {
+        finest.samples.iter_mut().for_each(|sample| *sample /= per_unit);
+    }
     let mut detection = describe(&found, window, &finest, job, options);
     detection.source = name.to_owned();
     detection.layer = job.layer;
@@ -330,7 +332,7 @@ fn sample(
     notes: &mut Vec<String>,
 ) -> Sampled {
     let Some((from, to)) = window else {
-        return Sampled { signal: Signal::empty(), fine: Signal::empty(), cut: false };
+        return Sampled { signal: Signal::empty(), fine: Signal::empty(), cut: false, narrowest: None };
     };
     let sampled = windows.sample(from, to);
     if let Some(hz) = options.frequency

@@ -9,9 +9,10 @@ use crate::estimate::long_job::{Resolution, estimate_sections};
 use crate::estimate::view::View;
 use crate::estimate::view::is_worth_a_look;
 use crate::estimate::{Estimate, Given, estimate};
-use crate::signal::bins::VolumeBins;
 use crate::signal::bins::sections::SECTION_BINS;
+use crate::signal::bins::{Units, VolumeBins};
 use crate::signal::collect::width;
+use crate::signal::widths::Widths;
 use crate::signal::{AUTO_MAX_SAMPLES, Signal};
 use crate::source::Job;
 use crate::spectral::{SpectralDetector, SpectralResult};
@@ -46,6 +47,8 @@ pub struct Sampled {
     pub fine: Signal,
     /// May the window begin in the middle of a phase?
     pub cut: bool,
+    /// What its bins hold; `None` if there is nothing in it.
+    pub narrowest: Option<Units>,
 }
 
 /// What was found in a window.
@@ -76,13 +79,15 @@ impl<'a> Windows<'a> {
 
     /// The signal of `[from, to)`, in nanoseconds of job time.
     pub fn sample(&self, from: i64, to: i64) -> Sampled {
-        let mut fine = Signal::fine(self.bins, from, to, self.sampled);
+        let mut widths = Widths::of(self.bins, from, to);
+        let mut fine = widths.fine(self.sampled);
         let mut signal = match self.frequency {
-            None => Signal::automatic(self.bins, from, to),
-            Some(hz) => Signal::with_width(self.bins, from, to, width(hz)),
+            None => widths.automatic(),
+            Some(hz) => widths.at_least(width(hz)),
         };
         signal.samples.iter_mut().chain(&mut fine.samples).for_each(|sample| *sample /= self.per_unit);
-        Sampled { signal, fine, cut: from > self.begins || self.is_series }
+        let cut = from > self.begins || self.is_series;
+        Sampled { signal, fine, cut, narrowest: Some(widths.into_narrowest()) }
     }
 
     /// The period of a window that was sampled.
@@ -109,7 +114,11 @@ impl<'a> Windows<'a> {
     /// Do the bins tell the phases of a window apart?
     fn resolution(&self, fine: &Signal) -> Resolution {
         let to = fine.start + fine.bin * fine.samples.len() as i64;
-        if self.frequency.is_some() || (to - fine.start) / self.bins.width() < AUTO_MAX_SAMPLES as i64 / 4 {
+        let bins = (to - fine.start) / self.bins.width();
+        if self.frequency.is_some() || bins < AUTO_MAX_SAMPLES as i64 / 4 {
+            return Resolution::Enough;
+        }
+        if Resolution::is_enough_for(self.bins.requests(), bins) {
             return Resolution::Enough;
         }
         Resolution::of(&Signal::from_bins(self.bins, fine.start, to))

@@ -25,9 +25,8 @@ pub struct Correlation {
     known: RefCell<HashMap<i64, f64>>,
 }
 
-/// The bandwidth, cut at the one that half of the bytes exceed, in at most so many samples.
-pub fn cut_bandwidth(signal: &Signal, samples: usize) -> (Vec<f64>, f64) {
-    let ceiling = median_by_volume(&signal.samples);
+/// The bandwidth, cut at `ceiling`, in at most so many samples; and the seconds of each.
+pub fn cut_bandwidth(signal: &Signal, ceiling: f64, samples: usize) -> (Vec<f64>, f64) {
     let thin = signal.merged(signal.samples.len().div_ceil(samples));
     let step = thin.step();
     (thin.samples.into_iter().map(|x| x.min(ceiling)).collect(), step)
@@ -36,7 +35,12 @@ pub fn cut_bandwidth(signal: &Signal, samples: usize) -> (Vec<f64>, f64) {
 impl Correlation {
     /// Of a signal.
     pub fn of(signal: &Signal) -> Self {
-        let (samples, step) = cut_bandwidth(signal, SAMPLES);
+        Correlation::cut_at(signal, median_by_volume(&signal.samples))
+    }
+
+    /// Of a signal, half of whose bytes exceed the bandwidth `ceiling`.
+    pub fn cut_at(signal: &Signal, ceiling: f64) -> Self {
+        let (samples, step) = cut_bandwidth(signal, ceiling, SAMPLES);
         let n = samples.len() as f64;
         let mut values = acf(&samples);
         values.iter_mut().enumerate().for_each(|(lag, value)| *value *= n / (n - lag as f64).max(0.1 * n));

@@ -5,10 +5,11 @@
 //! the bytes exceed.
 
 use crate::estimate::correlation::cut_bandwidth;
+use crate::phases::scale_space::median_by_volume;
 use crate::signal::Signal;
 use crate::spectral::fft;
 use crate::spectral::refine::maximum;
-use crate::spectral::spectrum::fourier_at;
+use crate::spectral::spectrum::Centred;
 
 /// Samples whose spectrum is taken.
 const SAMPLES: usize = 1 << 13;
@@ -46,7 +47,12 @@ pub struct Powers {
 impl Powers {
     /// Of a signal.
     pub fn of(signal: &Signal) -> Self {
-        let (mut samples, step) = cut_bandwidth(signal, SAMPLES);
+        Powers::cut_at(signal, median_by_volume(&signal.samples))
+    }
+
+    /// Of a signal, half of whose bytes exceed the bandwidth `ceiling`.
+    pub fn cut_at(signal: &Signal, ceiling: f64) -> Self {
+        let (mut samples, step) = cut_bandwidth(signal, ceiling, SAMPLES);
         let n = samples.len();
         let mean = samples.iter().sum::<f64>() / n.max(1) as f64;
         samples.iter_mut().for_each(|x| *x -= mean);
@@ -164,9 +170,10 @@ fn thinned(signal: &Signal, period: f64, sampled: f64) -> (Signal, usize) {
 pub fn refined(signal: &Signal, period: f64, sampled: f64) -> f64 {
     let (thin, multiples) = thinned(signal, period, sampled);
     let step = thin.step();
+    let centred = Centred::of(&thin.samples);
     let power = |frequency: f64| {
         (1..=multiples)
-            .map(|multiple| fourier_at(&thin.samples, multiple as f64 * frequency * step).norm_sqr())
+            .map(|multiple| centred.fourier_at(multiple as f64 * frequency * step).norm_sqr())
             .sum::<f64>()
     };
     let reach = 0.6 / (thin.samples.len() as f64 * step);

@@ -45,6 +45,14 @@ pub enum Resolution {
 }
 
 impl Resolution {
+    /// Do so many bins tell any number of phases apart that so many requests can make? Bandwidth rises where
+    /// a request begins, and by what rounding leaves over, where it ends: there are no more runs of busy bins
+    /// than that.
+    pub fn is_enough_for(requests: u64, bins: i64) -> bool {
+        let runs = requests.saturating_mul(2);
+        runs.saturating_mul(BINS_PER_PHASE as u64) <= bins.unsigned_abs()
+    }
+
     /// Of the narrowest bins of the whole job.
     pub fn of(finest: &Signal) -> Self {
         if BINS_PER_PHASE * finest.phases_above_mean() > finest.samples.len() {
@@ -102,9 +110,9 @@ pub fn estimate_sections(
     let mut evidence = Evidence::of(&views[clearest]);
     evidence.spectrum_period = spectral.frequency.map(|frequency| 1.0 / frequency);
     evidence.spectrum_confidence = spectral.confidence();
-    let length = views[clearest].signal.duration();
+    let length = crate::amount::seconds(views[clearest].signal.duration());
     let reason =
-        format!("too many phases for the whole job: {} sections of {length:.3} s were analysed", views.len());
+        format!("too many phases for the whole job: {} sections of {length} were analysed", views.len());
     if confidence < ANSWER || periods.is_empty() {
         return Some(Estimate { evidence, reasons: vec![reason], ..Estimate::default() });
     }

@@ -28,6 +28,7 @@ pub mod second;
 pub mod view;
 pub mod weights;
 
+use crate::amount::seconds;
 use crate::estimate::evidence::Evidence;
 use crate::estimate::forecast::{Forecast, provisional};
 use crate::estimate::hypotheses::{Form, Hypothesis};
@@ -135,8 +136,8 @@ fn foretold(view: &View, found: Estimate) -> Estimate {
 fn refused(best: &Candidate, evidence: Evidence) -> Estimate {
     let one = &best.best.hypothesis;
     let mut reasons = vec![format!(
-        "the best guess, {:.3} s from {} phases, has a probability of {:.0} %, and no period one of {:.0} %",
-        one.period,
+        "the best guess, {} from {} phases, has a probability of {:.0} %, and no period one of {:.0} %",
+        seconds(one.period),
         one.members.len(),
         100.0 * best.probability,
         100.0 * evidence.no_period.unwrap_or(0.0)
@@ -153,7 +154,8 @@ fn varies(one: &Hypothesis) -> String {
         Form::Line => "one frequency holds much of the signal's variance".into(),
         Form::Drift => {
             let [first, last] = one.ends.unwrap_or([one.period; 2]);
-            format!("{} phases, whose distances go from {first:.3} s to {last:.3} s", one.members.len())
+            let (count, first, last) = (one.members.len(), seconds(first), seconds(last));
+            format!("{count} phases, whose distances go from {first} to {last}")
         }
         _ => format!("{} phases, whose distances vary by {distances:.1} %", one.members.len()),
     }
@@ -175,11 +177,12 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
     }
     if let Some(inner) = &evidence.inner {
         let each = inner.bursts as f64 / evidence.phases.max(1) as f64;
-        reasons.push(format!("each of {each:.0} bursts, {:.3} s apart on average", inner.mean_distance));
+        let apart = seconds(inner.mean_distance);
+        reasons.push(format!("each of {each:.0} bursts, {apart} apart on average"));
     }
     reasons.push(match evidence.spectrum_period {
         Some(_) if evidence.spectrum_agrees(period) => "the spectrum agrees".into(),
-        Some(other) => format!("the spectrum alone would say {other:.3} s"),
+        Some(other) => format!("the spectrum alone would say {}", seconds(other)),
         None => "no single frequency stands out of the spectrum".into(),
     });
     reasons.extend(runner_up(&evidence));
@@ -238,7 +241,7 @@ fn gaps(view: &View, one: &Hypothesis) -> Vec<String> {
 /// The next best period, if it comes close.
 fn runner_up(evidence: &Evidence) -> Option<String> {
     let next = evidence.hypotheses.get(1).filter(|next| next.probability >= 0.05)?;
-    Some(format!("the next best guess, {:.3} s, has {:.0} %", next.period, 100.0 * next.probability))
+    Some(format!("the next best guess, {}, has {:.0} %", seconds(next.period), 100.0 * next.probability))
 }
 
 /// The first phase, if it is longer or larger than the others: a member, or the phase before the first
@@ -270,11 +273,11 @@ fn interleaved(view: &View, two: &[Rhythm; 2], evidence: Evidence) -> Estimate {
     let mut evidence = evidence.with_repetition(&view.signal, main.described.correlation, period);
     evidence.method = Some("phases");
     let reason = format!(
-        "two periods at once: {} phases every {:.3} s and {} every {:.3} s",
+        "two periods at once: {} phases every {} and {} every {}",
         main.phases.len(),
-        period,
+        seconds(period),
         two[1].phases.len(),
-        two[1].period
+        seconds(two[1].period)
     );
     let of = |rhythm: &Rhythm| PeriodOf {
         bytes: rhythm.volume.round(),
@@ -315,7 +318,8 @@ fn changing(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
     let (first, second) = phases.split_at(one.at.min(phases.len()));
     let (before, after) = (within(first, before), within(second, after));
     let at = view.signal.start_seconds() + second.first().map_or(0.0, |phase| phase.start);
-    let reason = format!("the period changes at {at:.3} s: {before:.3} s before, {after:.3} s after");
+    let [at, was, is] = [at, before, after].map(seconds);
+    let reason = format!("the period changes at {at}: {was} before, {is} after");
     let of = |phases: &[Phase], period: f64| PeriodOf::of(&view.signal, period, best.probability, phases);
     Estimate {
         kind: Some(SignalKind::Changing),

@@ -85,21 +85,21 @@ fn is_clear(described: &Described) -> bool {
 
 /// The probabilities of all periods where clear phases are no burst, however little of the window they take.
 pub fn posterior_with_clear(pool: &[Described]) -> Posterior {
-    weighed(pool.iter().filter(|one| !is_one_burst(one) || is_clear(one)).cloned().collect(), &score)
+    weighed(&pool.iter().filter(|one| !is_one_burst(one) || is_clear(one)).collect::<Vec<_>>(), &score)
 }
 
 /// The probabilities of all periods.
-pub fn posterior(pool: Vec<Described>) -> Posterior {
+pub fn posterior(pool: &[Described]) -> Posterior {
     posterior_by(pool, &score)
 }
 
 /// The probabilities of all periods by another score, such as that of other weights.
-pub fn posterior_by(pool: Vec<Described>, score: &dyn Fn(&Described) -> f64) -> Posterior {
-    weighed(pool.into_iter().filter(|one| !is_one_burst(one)).collect(), score)
+pub fn posterior_by(pool: &[Described], score: &dyn Fn(&Described) -> f64) -> Posterior {
+    weighed(&pool.iter().filter(|one| !is_one_burst(one)).collect::<Vec<_>>(), score)
 }
 
-fn weighed(pool: Vec<Described>, score: &dyn Fn(&Described) -> f64) -> Posterior {
-    let scores: Vec<f64> = pool.iter().map(score).collect();
+fn weighed(pool: &[&Described], score: &dyn Fn(&Described) -> f64) -> Posterior {
+    let scores: Vec<f64> = pool.iter().map(|one| score(one)).collect();
     let highest = scores.iter().copied().fold(0.0, f64::max);
     let weights: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
     let none = (-highest).exp();
@@ -131,7 +131,11 @@ fn weighed(pool: Vec<Described>, score: &dyn Fn(&Described) -> f64) -> Posterior
             _ => best,
         };
         let probability = members.iter().map(|&i| weights[i]).sum::<f64>() / all;
-        candidates.push(Candidate { best: pool[best].clone(), probability, hypotheses: members.len() });
+        candidates.push(Candidate {
+            best: Described::clone(pool[best]),
+            probability,
+            hypotheses: members.len(),
+        });
         members.iter().for_each(|&i| used[i] = true);
         used[centre] = true;
     }

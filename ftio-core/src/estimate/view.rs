@@ -93,8 +93,8 @@ impl View {
         let exactness = given.sampled.map_or(EXACT * signal.step(), |sampled| EXACT_SAMPLED * sampled);
         let found = phase_lists(&signal, given.cut, exactness);
         let lists: Vec<Marked> = found.lists.into_iter().map(Marked::of).collect();
-        let correlation = Correlation::of(&signal);
-        let powers = Powers::of(&signal);
+        let correlation = Correlation::cut_at(&signal, found.ground.level);
+        let powers = Powers::cut_at(&signal, found.ground.level);
         let lines = powers.lines();
         let duration = signal.duration();
         let setting =
@@ -115,7 +115,7 @@ impl View {
             pool.extend(describe_waves(found, &spectrum));
             pool = without_beats(pool, sampled, exactness);
         }
-        let posterior = posterior(pool.clone());
+        let posterior = posterior(&pool);
         View {
             pedestal,
             ground: found.ground,

@@ -56,6 +56,9 @@ pub(super) fn summarize(opened: DarshanLog) -> Result<Summary, SourceError> {
         summary.metadata = Some(counted.metadata);
         summary.files = counted.files;
     }
+    let partial = modules.values().any(|module| module.partial);
+    let damaged = modules.values().any(|module| module.damage.is_some());
+    summary.damaged = damaged || (!summary.complete && !partial);
     summary.layers = layers(&log);
     summary.job = Some(info);
     summary.modules = Some(modules);

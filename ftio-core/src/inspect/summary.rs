@@ -29,6 +29,9 @@ pub struct Summary {
     pub t_end: f64,
     /// Did the job reach its end, and could all of the trace be read?
     pub complete: bool,
+    /// Parts of the input are missing or cannot be read; not: the job was killed, and this is what it did.
+    #[serde(skip)]
+    pub damaged: bool,
     /// Blocking writes.
     pub write_sync: ClassSummary,
     /// Blocking reads.

@@ -37,7 +37,12 @@ pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, 
     if samples.is_some() {
         tally.classes = Default::default();
     }
-    let outcome = Outcome { complete: job.complete, warnings: job.warnings, ..Outcome::default() };
+    let outcome = Outcome {
+        complete: job.complete,
+        damaged: !job.complete,
+        warnings: job.warnings,
+        ..Outcome::default()
+    };
     let mut summary = tally.finish(name, outcome);
     summary.ranks = job.ranks;
     summary.samples = samples;
@@ -241,6 +246,7 @@ impl Tally {
             t_start: 0.0,
             t_end: seconds(outcome.end.as_ref().map_or(self.last_end, |end| end.end.max(self.last_end))),
             complete: outcome.complete,
+            damaged: outcome.damaged,
             write_sync: write_sync.summary(),
             read_sync: read_sync.summary(),
             write_async: write_async.async_summary(),

@@ -9,17 +9,41 @@ use crate::phases::thresholds::{ALIKE, MAX_PARTS};
 use crate::signal::Signal;
 use crate::signal::statistics::upper_median;
 
-/// The starts with those of divided phases, and how many were added.
-pub fn divide(signal: &Signal, ground: &Ground, starts: Vec<usize>) -> (Vec<usize>, usize) {
+/// Phases, and the first sample of each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// The first samples.
+    pub starts: Vec<usize>,
+    /// The phases.
+    pub phases: Vec<Phase>,
+    /// How many of them were found by dividing others.
+    pub divided: usize,
+}
+
+/// The phases that begin at these samples, with those of divided phases.
+pub fn divide(signal: &Signal, ground: &Ground, starts: Vec<usize>) -> Placed {
     let phases = with_starts(signal, ground, &starts);
+    match divided_starts(signal, ground, &starts, &phases) {
+        Some((starts, divided)) => Placed { phases: with_starts(signal, ground, &starts), starts, divided },
+        None => Placed { starts, phases, divided: 0 },
+    }
+}
+
+/// The starts with those of divided phases, and how many were added; `None` if there are none.
+fn divided_starts(
+    signal: &Signal,
+    ground: &Ground,
+    starts: &[usize],
+    phases: &[Phase],
+) -> Option<(Vec<usize>, usize)> {
     if phases.len() < 5 {
-        return (starts, 0);
+        return None;
     }
     let volume = upper_median(phases.iter().map(|phase| phase.volume));
     let length = upper_median(phases.iter().map(|phase| phase.end - phase.start));
     let alike = |phase: &&Phase| (phase.volume / volume - 1.0).abs() <= ALIKE;
     if volume <= 0.0 || phases.iter().filter(alike).count() * 4 < phases.len() * 3 {
-        return (starts, 0);
+        return None;
     }
     let parts = |phase: &Phase| {
         let times = (phase.volume / volume).round();
@@ -31,8 +55,11 @@ pub fn divide(signal: &Signal, ground: &Ground, starts: Vec<usize>) -> (Vec<usiz
     if counts[1..].iter().all(|parts| *parts == 1) {
         counts[0] = 1;
     }
+    if counts.iter().all(|parts| *parts == 1) {
+        return None;
+    }
     let (mut out, mut divided) = (Vec::with_capacity(starts.len()), 0);
-    for ((phase, &start), &parts) in phases.iter().zip(&starts).zip(&counts) {
+    for ((phase, &start), &parts) in phases.iter().zip(starts).zip(&counts) {
         out.push(start);
         let end = start + ((phase.end - phase.start) / signal.step()).round() as usize;
         for part in 1..parts {
@@ -42,7 +69,7 @@ pub fn divide(signal: &Signal, ground: &Ground, starts: Vec<usize>) -> (Vec<usiz
     }
     out.sort_unstable();
     out.dedup();
-    (out, divided)
+    Some((out, divided))
 }
 
 /// Where bandwidth rises again after the quietest place near the one where `volume` has been transferred

@@ -17,7 +17,7 @@ pub mod scale_space;
 pub mod thresholds;
 
 use crate::phases::bursts::{Grouping, bursts, by_pauses, by_volume};
-use crate::phases::divide::divide;
+use crate::phases::divide::{Placed, divide};
 use crate::phases::pattern::{Pattern, pattern};
 use crate::phases::phase::{Ground, Phase, Silences, starts, starts_among_others, with_headers, with_starts};
 use crate::phases::regularity::Regularity;
@@ -206,8 +206,8 @@ impl Look<'_> {
     }
 
     fn level_with(&self, level: &Level, starts: Vec<usize>) -> Option<PhaseList> {
-        let (starts, divided) = divide(self.signal, self.ground, starts);
-        let list = self.list(self.uncut(starts), divided, Origin::Level, |period| {
+        let placed = self.uncut(divide(self.signal, self.ground, starts));
+        let list = self.list(placed, Origin::Level, |period| {
             // Scales far below the period say nothing about phases.
             (level.scales.1 / level.scales.0.max(period / 100.0)).log2().max(0.0)
         })?;
@@ -216,16 +216,18 @@ impl Look<'_> {
 
     fn at_groups(&self, grouping: Grouping, origin: Origin) -> Option<PhaseList> {
         let starts = with_headers(self.signal, self.ground, grouping.starts);
-        let (starts, divided) = divide(self.signal, self.ground, starts);
-        let starts = if origin == Origin::Pauses { self.uncut(starts) } else { starts };
-        self.list(starts, divided, origin, |_| grouping.octaves)
+        let placed = divide(self.signal, self.ground, starts);
+        let placed = if origin == Origin::Pauses { self.uncut(placed) } else { placed };
+        self.list(placed, origin, |_| grouping.octaves)
     }
 
     /// The phases of a list, those of each cycle as one.
     fn in_cycles(&self, list: &PhaseList, pattern: &Pattern) -> Option<PhaseList> {
         let starts: Vec<usize> =
             list.starts.iter().skip(pattern.first).step_by(pattern.length).copied().collect();
-        self.list(starts, 0, Origin::Pattern, |_| list.octaves.min(1.0)).filter(|list| list.phases.len() >= 3)
+        let phases = with_starts(self.signal, self.ground, &starts);
+        let placed = Placed { starts, phases, divided: 0 };
+        self.list(placed, Origin::Pattern, |_| list.octaves.min(1.0)).filter(|list| list.phases.len() >= 3)
     }
 
     /// Does the first phase begin with the window? The first sample of a window that begins anywhere may hold
@@ -236,25 +238,19 @@ impl Look<'_> {
 
     /// Without a first phase that the window cuts: it begins with the window and has much less than the usual
     /// volume.
-    fn uncut(&self, mut starts: Vec<usize>) -> Vec<usize> {
-        if starts.len() >= 4 && self.begins_with_window(&starts) {
-            let phases = with_starts(self.signal, self.ground, &starts);
-            let usual = upper_median(phases.iter().map(|phase| phase.volume));
-            if phases[0].volume < CUT_SHARE * usual {
-                starts.remove(0);
+    fn uncut(&self, mut placed: Placed) -> Placed {
+        if placed.starts.len() >= 4 && self.begins_with_window(&placed.starts) {
+            let usual = upper_median(placed.phases.iter().map(|phase| phase.volume));
+            if placed.phases[0].volume < CUT_SHARE * usual {
+                placed.starts.remove(0);
+                placed.phases.remove(0);
             }
         }
-        starts
+        placed
     }
 
-    fn list(
-        &self,
-        starts: Vec<usize>,
-        divided: usize,
-        origin: Origin,
-        octaves: impl Fn(f64) -> f64,
-    ) -> Option<PhaseList> {
-        let phases = with_starts(self.signal, self.ground, &starts);
+    fn list(&self, placed: Placed, origin: Origin, octaves: impl Fn(f64) -> f64) -> Option<PhaseList> {
+        let Placed { starts, phases, divided } = placed;
         let may_be_cut = self.cut && self.begins_with_window(&starts);
         let seen = usize::from(may_be_cut && starts.len() >= LEAST_WITH_CUT);
         let regularity = Regularity::of(&phases[seen..])?;

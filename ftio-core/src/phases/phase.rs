@@ -25,6 +25,8 @@ pub struct Ground {
     pub quiet: f64,
     /// From here on it is in a phase.
     pub busy: f64,
+    /// The sum of all samples.
+    pub total: f64,
 }
 
 /// One I/O phase. Times are seconds from the start of the window.
@@ -54,7 +56,8 @@ impl Ground {
         let (median, usual) = (at(count / 2), at((count as f64 * QUIET_SHARE) as usize));
         let background = median.min(mean);
         let busy = background + BUSY * (level - background);
-        Ground { level, background, quiet: (QUIET_SLACK * usual + QUIET_LEVEL * level).min(0.9 * busy), busy }
+        let quiet = (QUIET_SLACK * usual + QUIET_LEVEL * level).min(0.9 * busy);
+        Ground { level, background, quiet, busy, total: signal.samples.iter().sum() }
     }
 }
 
@@ -129,27 +132,51 @@ impl Silences {
         Silences(runs)
     }
 
-    /// The lengths of the runs in some samples, in order; a run that the samples cut has the length of what
-    /// is in them. If they do not end silently, the last is 0.
-    fn within(&self, from: usize, to: usize) -> impl DoubleEndedIterator<Item = usize> + '_ {
-        let first = self.0.partition_point(|run| run.1 <= from);
-        let last = self.0.partition_point(|run| run.0 < to).max(first);
-        let runs = &self.0[first..last];
-        let none = runs.last().is_none_or(|run| run.1 < to).then_some(0);
-        runs.iter().map(move |run| run.1.min(to) - run.0.max(from)).chain(none)
+    /// The runs that reach into samples from one start to the next, for each of them: from 0 to the first
+    /// start, then from that to the second, and so on.
+    fn between<'a>(&'a self, starts: &'a [usize]) -> impl Iterator<Item = Between<'a>> {
+        let (mut from, mut first, mut last) = (0, 0, 0);
+        starts.iter().map(move |&to| {
+            while self.0.get(first).is_some_and(|run| run.1 <= from) {
+                first += 1;
+            }
+            last = last.max(first);
+            while self.0.get(last).is_some_and(|run| run.0 < to) {
+                last += 1;
+            }
+            let between = Between { runs: &self.0[first..last], from, to };
+            from = to;
+            between
+        })
     }
 
     /// How long it is silent before each phase, in samples: the last silence before its start of at least
     /// half the usual length. What a phase begins with may be too little to count.
     pub fn before(&self, starts: &[usize]) -> Vec<usize> {
-        let spans = || [0].into_iter().chain(starts.iter().copied()).zip(starts.iter().copied());
         let longest: Vec<usize> =
-            spans().map(|(from, to)| self.within(from, to).max().unwrap_or(0)).collect();
+            self.between(starts).map(|between| between.lengths().max().unwrap_or(0)).collect();
         let usual = upper_median(longest.iter().map(|run| *run as f64));
-        let last = |((from, to), longest): ((usize, usize), &usize)| {
-            self.within(from, to).rfind(|run| *run as f64 >= HALF_SILENCE * usual).unwrap_or(*longest)
+        let last = |(between, longest): (Between<'_>, &usize)| {
+            between.lengths().rfind(|run| *run as f64 >= HALF_SILENCE * usual).unwrap_or(*longest)
         };
-        spans().zip(&longest).map(last).collect()
+        self.between(starts).zip(&longest).map(last).collect()
+    }
+}
+
+/// The silent runs in some samples.
+struct Between<'a> {
+    runs: &'a [(usize, usize)],
+    from: usize,
+    to: usize,
+}
+
+impl Between<'_> {
+    /// Their lengths, in order; a run that the samples cut has the length of what is in them. If they do not
+    /// end silently, the last is 0.
+    fn lengths(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let &Between { runs, from, to } = self;
+        let none = runs.last().is_none_or(|run| run.1 < to).then_some(0);
+        runs.iter().map(move |run| run.1.min(to) - run.0.max(from)).chain(none)
     }
 }
 
@@ -214,7 +241,7 @@ fn without_long_leads(found: &[(usize, usize)]) -> Vec<usize> {
 /// Phases that begin a little earlier, say with a header, across a pause that is much shorter than the one
 /// before that.
 pub fn with_headers(signal: &Signal, ground: &Ground, mut starts: Vec<usize>) -> Vec<usize> {
-    let small = HEADER_VOLUME * signal.samples.iter().sum::<f64>() / starts.len().max(1) as f64;
+    let small = HEADER_VOLUME * ground.total / starts.len().max(1) as f64;
     // Before the first phase there is no other whose end could be taken for it: it begins with its first
     // request, however slow that is.
     if let Some(first) = starts.first_mut().filter(|_| ground.background == 0.0) {
@@ -271,7 +298,7 @@ mod tests {
 
     #[test]
     fn what_leads_into_the_next_phase_is_not_the_end_of_this_one() {
-        let ground = Ground { level: 8.0, background: 0.0, quiet: 0.5, busy: 2.0 };
+        let ground = Ground { level: 8.0, background: 0.0, quiet: 0.5, busy: 2.0, total: 49.0 };
         let samples = vec![8.0, 8.0, 8.0, 0.0, 0.0, 0.0, 0.0, 1.0, 8.0, 8.0, 8.0, 0.0];
         let signal = Signal { start: 0, bin: 1_000_000_000, samples, ..Signal::empty() };
         let found = with_starts(&signal, &ground, &[0, 8]);

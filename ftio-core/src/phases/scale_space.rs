@@ -42,6 +42,7 @@ pub fn levels(signal: &Signal, ceiling: f64) -> Vec<Level> {
         return Vec::new();
     }
     let mut smooth: Vec<f64> = signal.samples.iter().map(|x| x.min(ceiling)).collect();
+    let mut smoother = Vec::new();
     // Samples of the signal in one of `smooth`, and the width reached so far in samples of `smooth`.
     let (mut group, mut reached) = (1usize, 0.0f64);
     let mut levels: Vec<Level> = Vec::new();
@@ -49,7 +50,8 @@ pub fn levels(signal: &Signal, ceiling: f64) -> Vec<Level> {
     loop {
         let sigma = 2f64.powf(f64::from(step) / f64::from(PER_OCTAVE)) / group as f64;
         if step > -PER_OCTAVE {
-            smooth = blurred(&smooth, (sigma * sigma - reached * reached).max(0.0).sqrt());
+            blur(&smooth, (sigma * sigma - reached * reached).max(0.0).sqrt(), &mut smoother);
+            std::mem::swap(&mut smooth, &mut smoother);
             reached = sigma;
         }
         let (peaks, valleys) = extrema(&smooth);
@@ -113,20 +115,29 @@ pub fn median_by_volume(samples: &[f64]) -> f64 {
 /// Samples that are blurred together: they stay in the processor's cache.
 const BLOCK: usize = 1 << 8;
 
-/// Convolution with a Gaussian of that width in samples; the ends are mirrored.
-fn blurred(samples: &[f64], sigma: f64) -> Vec<f64> {
+/// Convolution with a Gaussian of that width in samples, into `out`; the ends are mirrored.
+fn blur(samples: &[f64], sigma: f64, out: &mut Vec<f64>) {
     if sigma <= 0.0 {
-        return samples.to_vec();
+        samples.clone_into(out);
+        return;
     }
     let radius = (3.5 * sigma).ceil() as usize;
     let mut kernel: Vec<f64> = (0..=radius).map(|i| (-0.5 * (i as f64 / sigma).powi(2)).exp()).collect();
     let sum = kernel[0] + 2.0 * kernel[1..].iter().sum::<f64>();
     kernel.iter_mut().for_each(|weight| *weight /= sum);
     let n = samples.len();
-    let mirrored = |i: isize| {
-        let period = 2 * n as isize;
-        let i = i.rem_euclid(period) as usize;
-        samples[if i < n { i } else { 2 * n - 1 - i }]
+    let mirrored = |i: isize| match samples.get(i as usize) {
+        Some(sample) => *sample,
+        None => {
+            let period = 2 * n as isize;
+            // Mostly it is not far outside, and a division takes long.
+            let i = match i {
+                i if (0..period).contains(&i) => i,
+                i if (-period..0).contains(&i) => i + period,
+                i => i.rem_euclid(period),
+            } as usize;
+            samples[if i < n { i } else { 2 * n - 1 - i }]
+        }
     };
     let slow = |i: usize| {
         let i = i as isize;
@@ -134,25 +145,25 @@ fn blurred(samples: &[f64], sigma: f64) -> Vec<f64> {
         kernel[0] * samples[i as usize] + pairs.sum::<f64>()
     };
     let edge = radius.min(n);
-    let mut out = vec![0.0; n];
+    out.resize(n, 0.0);
     for i in (0..edge).chain(n.saturating_sub(radius).max(edge)..n) {
         out[i] = slow(i);
     }
     // Weight by weight over some samples at a time, which the processor does for several samples at once.
     for from in (edge..n.saturating_sub(radius)).step_by(BLOCK) {
         let to = (from + BLOCK).min(n - radius);
+        let block = &mut out[from..to];
         // Silence stays silence.
         if samples[from - radius..to + radius].iter().all(|sample| *sample == 0.0) {
+            block.fill(0.0);
             continue;
         }
-        let block = &mut out[from..to];
         block.iter_mut().zip(&samples[from..to]).for_each(|(value, sample)| *value = kernel[0] * sample);
         for (d, weight) in kernel.iter().enumerate().skip(1) {
             let pairs = samples[from - d..to - d].iter().zip(&samples[from + d..to + d]);
             block.iter_mut().zip(pairs).for_each(|(value, (a, b))| *value += weight * (a + b));
         }
     }
-    out
 }
 
 /// Maxima that persist, and the foot of the rise to each but the first: the last place that is about as low
@@ -202,6 +213,13 @@ mod tests {
 
     fn signal(samples: Vec<f64>) -> Signal {
         Signal { start: 0, bin: 100_000_000, samples, abstraction_error: 0.0 }
+    }
+
+    fn blurred(samples: &[f64], sigma: f64) -> Vec<f64> {
+        // Whatever is in it is overwritten.
+        let mut out = vec![7.0; 3000];
+        blur(samples, sigma, &mut out);
+        out
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One pass over the requests: choose those of the mode, and put them into bins.
 
-use crate::request::{Detail, Mode, Request, is_write};
+use crate::request::{Class, Detail, Mode, Request, is_write};
 use crate::signal::bins::{BinWidth, VolumeBins};
 use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
@@ -115,7 +115,8 @@ impl Collector {
     /// Take in a batch.
     pub fn add(&mut self, requests: &[Request]) {
         let mode = self.mode.unwrap_or(Mode::Write);
-        self.chosen.add(requests.iter().filter(|request| mode.selects(request.class)));
+        let selected = Class::ALL.map(|class| mode.selects(class));
+        self.chosen.add(requests.iter().filter(|request| selected[request.class as usize]));
         if let Some(reads) = &mut self.fallback {
             reads.add(requests.iter().filter(|request| !is_write(request.class)));
         }
@@ -188,7 +189,6 @@ pub(crate) fn stretch(request: &Request) -> Stretch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Class;
 
     fn request(class: Class, bytes: u64) -> Request {
         Request::new(0, 10, bytes, class)

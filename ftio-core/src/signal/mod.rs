@@ -22,6 +22,7 @@ pub mod lanes;
 pub mod runs;
 pub mod statistics;
 pub mod step;
+pub mod widths;
 
 use crate::signal::bins::{Units, VolumeBins};
 use crate::signal::runs::runs_above;
@@ -86,7 +87,8 @@ impl Signal {
         Signal::from_units(&bins.units(from, to))
     }
 
-    fn from_units(units: &Units) -> Self {
+    /// The bandwidth that bins hold.
+    pub(crate) fn from_units(units: &Units) -> Self {
         let width = seconds(units.width);
         Signal {
             start: units.start,
@@ -96,54 +98,12 @@ impl Signal {
         }
     }
 
-    /// The bandwidth that `bins` hold over `[from, to)`, with samples at least `width` nanoseconds wide.
-    pub fn with_width(bins: &VolumeBins, from: i64, to: i64, width: i64) -> Self {
-        let mut units = bins.units(from, to);
-        while units.width < width {
-            units = units.halved();
-        }
-        Signal::from_units(&units)
-    }
-
-    /// The bandwidth that `bins` hold over `[from, to)` at a width chosen as the [module](self) describes.
-    pub fn automatic(bins: &VolumeBins, from: i64, to: i64) -> Self {
-        let mut units = bins.units(from, to);
-        let mut finer = Vec::new();
-        while units.len() / 2 >= AUTO_MIN_SAMPLES {
-            let coarser = units.halved();
-            finer.push(std::mem::replace(&mut units, coarser));
-        }
-        let mut chosen = Signal::from_units(&units);
-        while chosen.samples.len() < SAMPLES_PER_PHASE * chosen.phases_above_mean() {
-            match finer.pop() {
-                Some(next) if next.len() <= AUTO_MAX_SAMPLES => chosen = Signal::from_units(&next),
-                _ => break,
-            }
-        }
-        chosen
-    }
-
-    /// The bandwidth that `bins` hold over `[from, to)` with at most about [`FINE_SAMPLES`] samples, or
-    /// [`SAMPLES_PER_PHASE`] for each phase, if that is more: what phases are located in. `sampled` is the
-    /// distance of the samples, in nanoseconds, if the bandwidth was known by samples before.
-    pub fn fine(bins: &VolumeBins, from: i64, to: i64, sampled: Option<i64>) -> Self {
-        let mut units = bins.units(from, to);
-        let redundant = |width: i64| sampled.is_some_and(|sampled| 2 * PARTS_OF_SAMPLE * width <= sampled);
-        while units.len() > FINE_SAMPLES || redundant(units.width) {
-            let coarser = units.halved();
-            // There are no more phases than requests.
-            let few = coarser.len() as u64 >= (SAMPLES_PER_PHASE as u64).saturating_mul(bins.requests());
-            if !few && coarser.len() < SAMPLES_PER_PHASE * Signal::from_units(&coarser).phases_above_mean() {
-                break;
-            }
-            units = coarser;
-        }
-        Signal::from_units(&units)
-    }
-
     /// The part of the signal from `start` (nanoseconds of job time) on.
     pub fn since(self, start: i64) -> Self {
         let first = (start - self.start).div_euclid(self.bin).clamp(0, self.samples.len() as i64);
+        if first == 0 {
+            return self;
+        }
         Signal {
             start: self.start + first * self.bin,
             samples: self.samples[first as usize..].to_vec(),
@@ -219,6 +179,9 @@ impl Signal {
     /// bin.
     pub fn merged(&self, factor: usize) -> Signal {
         let factor = factor.max(1);
+        if factor == 1 {
+            return self.clone();
+        }
         Signal {
             start: self.start,
             bin: self.bin * factor as i64,
@@ -232,6 +195,7 @@ impl Signal {
 mod tests {
     use super::*;
     use crate::signal::bins::BinWidth;
+    use crate::signal::widths::Widths;
 
     const SECOND: i64 = 1_000_000_000;
 
@@ -247,7 +211,8 @@ mod tests {
     #[test]
     fn samples_times_width_is_the_volume() {
         let bins = bursts(10, 10 * SECOND, 2 * SECOND, 1000);
-        for signal in [Signal::from_bins(&bins, 0, 100 * SECOND), Signal::automatic(&bins, 0, 100 * SECOND)] {
+        let automatic = Widths::of(&bins, 0, 100 * SECOND).automatic();
+        for signal in [Signal::from_bins(&bins, 0, 100 * SECOND), automatic] {
             let volume = signal.samples.iter().sum::<f64>() * signal.step();
             assert!((volume - 10_000.0).abs() < 1e-6, "{volume}");
             assert_eq!(signal.abstraction_error, 0.0);
@@ -258,7 +223,7 @@ mod tests {
     fn the_automatic_choice_gives_each_phase_its_samples() {
         for count in [5, 50, 1000] {
             let bins = bursts(count, SECOND, SECOND / 5, 1 << 20);
-            let signal = Signal::automatic(&bins, 0, count * SECOND);
+            let signal = Widths::of(&bins, 0, count * SECOND).automatic();
             let n = signal.samples.len();
             assert_eq!(signal.phases_above_mean() as i64, count);
             assert!(n >= SAMPLES_PER_PHASE * count as usize && n >= AUTO_MIN_SAMPLES, "{count}: {n}");
@@ -271,7 +236,7 @@ mod tests {
         let mut bins = VolumeBins::new(0, BinWidth::Nanoseconds(4), 1 << 12);
         (0..900).for_each(|i| bins.add(13 + 11 * i, 19 + 11 * i, 5));
         let half = Signal::from_units(&bins.units(13, 9000).halved());
-        let wide = Signal::with_width(&bins, 13, 9000, 8);
+        let wide = Widths::of(&bins, 13, 9000).at_least(8);
         bins.double_width();
         let direct = Signal::from_bins(&bins, 13, 9000);
         assert_eq!(half, direct);
@@ -287,9 +252,9 @@ mod tests {
         };
         // Bins are not cut to the window, so it begins at an edge of all of them.
         let (from, to) = (1 << 20, 500 * 2_000_011);
-        let fine = Signal::fine(&in_bins(1 << 20), from, to, None);
+        let fine = Widths::of(&in_bins(1 << 20), from, to).fine(None);
         for most in [1 << 14, 1 << 15, 1 << 17] {
-            let same = Signal::fine(&in_bins(most), from, to, None);
+            let same = Widths::of(&in_bins(most), from, to).fine(None);
             assert!(same.samples == fine.samples && same.start == fine.start, "{most}");
         }
     }

@@ -11,8 +11,8 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 use tmio_trace::block::merge::Merged;
-use tmio_trace::reader::{Operations, parts_path};
-use tmio_trace::{Event, Flags, Mark, Operation, Outcome, Trace, TraceLayer, parts};
+use tmio_trace::reader::{Operations, ReadAs, parts_path};
+use tmio_trace::{Event, Flags, Mark, OpKind, Operation, Outcome, Trace, TraceLayer, Transfer, parts};
 
 /// Operations at a time: as many as fit the first cache of a processor.
 const PIECE: usize = 256;
@@ -161,16 +161,30 @@ pub(crate) fn add_moved(moved: &mut LayerBytes, operations: &[Operation]) {
 
 /// Whether an operation is of the layer that was chosen.
 pub(crate) fn is_of(layer: Option<Layer>, op: &Operation) -> bool {
-    layer.is_none_or(|layer| Layer::from(op.kind.layer()) == layer)
+    is_kind_of(layer, op.kind)
+}
+
+fn is_kind_of(layer: Option<Layer>, kind: OpKind) -> bool {
+    layer.is_none_or(|layer| Layer::from(kind.layer()) == layer)
 }
 
 impl Source for TmioTrace {
     fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
         let (layer, mut batch) = (self.layer, Vec::new());
-        self.read_blocks(|block| {
+        self.read_blocks(|block: &Operations<'_, Transfer>| {
             batch.clear();
-            let taken = block.operations.iter().filter(|op| is_of(layer, op));
-            batch.extend(taken.filter_map(|op| request(op, block.rank, span)));
+            // Mostly all are of one kind, which is then looked at once.
+            for alike in block.operations.chunk_by(|one, next| one.kind == next.kind) {
+                let class = alike[0].kind.class().filter(|_| is_kind_of(layer, alike[0].kind));
+                let Some(class) = class else { continue };
+                batch.extend(alike.iter().map(|op| Request {
+                    start: op.start,
+                    end: if span == Span::Required { op.deadline } else { op.end },
+                    bytes: op.bytes,
+                    class,
+                    rank: Some(block.rank),
+                }));
+            }
             visit(&batch);
             batch.iter().map(|request| request.bytes).fold(0, u64::saturating_add)
         })
@@ -182,7 +196,7 @@ impl Source for TmioTrace {
         visit: &mut dyn FnMut(Batch<'_>),
     ) -> Result<Job, SourceError> {
         let (layer, mut batch) = (self.layer, Vec::new());
-        self.read_blocks(|block| {
+        self.read_blocks(|block: &Operations<'_>| {
             batch.clear();
             let taken = block.operations.iter().enumerate().filter(|(_, op)| is_of(layer, op));
             batch.extend(taken.filter_map(|(index, op)| {
@@ -232,21 +246,24 @@ impl TmioTrace {
     }
 
     /// Hand every block to `visit`, piece by piece, which returns how many bytes were transferred in it.
-    fn read_blocks(self, visit: impl FnMut(&Operations<'_>) -> u64) -> Result<Job, SourceError> {
+    fn read_blocks<T: ReadAs>(
+        self,
+        visit: impl FnMut(&Operations<'_, T>) -> u64,
+    ) -> Result<Job, SourceError> {
         self.read_events(PIECE, visit, &mut |_| {}).map(|(job, _)| job)
     }
 
-    fn read_events(
+    fn read_events<T: ReadAs>(
         self,
         piece: usize,
-        mut visit: impl FnMut(&Operations<'_>) -> u64,
-        watch: &mut dyn FnMut(&Event<'_>),
+        mut visit: impl FnMut(&Operations<'_, T>) -> u64,
+        watch: &mut dyn FnMut(&Event<'_, T>),
     ) -> Result<(Job, Outcome), SourceError> {
         let Self { trace, layer, notes } = self;
         let mut highest_rank = None;
         let mut coverage = CoverageTally::default();
         let mut marks = Vec::new();
-        let outcome = trace.read_pieces(piece, |event| {
+        let outcome = trace.read_pieces(piece, |event: Event<'_, T>| {
             watch(&event);
             match event {
                 Event::Header(_) => {}

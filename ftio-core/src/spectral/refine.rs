@@ -11,7 +11,7 @@
 //! frequency h times as well.
 
 use crate::signal::Signal;
-use crate::spectral::spectrum::fourier_at;
+use crate::spectral::spectrum::Centred;
 
 /// At most this many multiples are used; jitter blurs the higher ones.
 const HARMONICS: usize = 4;
@@ -32,8 +32,9 @@ pub fn refine(signal: &Signal, k: usize) -> f64 {
     // One DFT bin, 1/Δt, in cycles per sample of the thinned signal.
     let bin = thin.step() / signal.duration();
     let harmonics = HARMONICS.min(thin.samples.len() / (2 * (k + 1))).max(1);
+    let centred = Centred::of(&thin.samples);
     let strength = |position: f64| -> f64 {
-        (1..=harmonics).map(|h| fourier_at(&thin.samples, h as f64 * position * bin).norm_sqr()).sum()
+        (1..=harmonics).map(|h| centred.fourier_at(h as f64 * position * bin).norm_sqr()).sum()
     };
     on_grid / k as f64 * maximum(strength, k as f64 - 0.75, k as f64 + 0.75)
 }

@@ -186,43 +186,54 @@ impl Wave {
     ///
     /// Each sample is taken at the middle of its bin.
     pub fn in_samples(samples: &[f64], step: f64, frequency: f64) -> Wave {
-        let x = fourier_at(samples, step * frequency);
+        let x = Centred::of(samples).fourier_at(step * frequency);
         let shift = Complex64::from_polar(1.0, -TAU * frequency * step / 2.0);
         let x = x * shift;
         Wave { frequency, amplitude: 2.0 * x.norm() / samples.len().max(1) as f64, phase: x.arg() }
     }
 }
 
-/// Σ_n (x_n − mean) · e^(−2πi·ν·n) at ν cycles per sample, by rotating phasors that are renewed now and then:
-/// several at once, so that the processor need not wait for one rotation before it begins the next.
-pub fn fourier_at(samples: &[f64], cycles_per_sample: f64) -> Complex64 {
-    const LANES: usize = 4;
-    let mean = samples.iter().sum::<f64>() / samples.len().max(1) as f64;
-    let phasor = |n: usize| {
-        // Taken modulo one turn before it is multiplied by 2π.
-        Complex64::from_polar(1.0, -TAU * (cycles_per_sample * n as f64).fract())
-    };
-    let turn = phasor(LANES);
-    let (mut real, mut imaginary) = ([0.0; LANES], [0.0; LANES]);
-    for (block, chunk) in samples.chunks(256).enumerate() {
-        let first: [Complex64; LANES] = std::array::from_fn(|lane| phasor(block * 256 + lane));
-        let (mut cosines, mut sines) = (first.map(|phasor| phasor.re), first.map(|phasor| phasor.im));
-        let (whole, rest) = chunk.as_chunks::<LANES>();
-        for samples in whole {
-            for lane in 0..LANES {
-                let (cosine, sine, x) = (cosines[lane], sines[lane], samples[lane] - mean);
-                real[lane] += cosine * x;
-                imaginary[lane] += sine * x;
-                cosines[lane] = cosine * turn.re - sine * turn.im;
-                sines[lane] = cosine * turn.im + sine * turn.re;
+/// Samples without their mean, whose transform is asked for at one frequency after the other.
+#[derive(Clone, Debug)]
+pub struct Centred(Vec<f64>);
+
+impl Centred {
+    /// Of some samples.
+    pub fn of(samples: &[f64]) -> Self {
+        let mean = samples.iter().sum::<f64>() / samples.len().max(1) as f64;
+        Centred(samples.iter().map(|x| x - mean).collect())
+    }
+
+    /// Σ_n (x_n − mean) · e^(−2πi·ν·n) at ν cycles per sample, by rotating phasors that are renewed now and
+    /// then: several at once, so that the processor need not wait for one rotation before it begins the next.
+    pub fn fourier_at(&self, cycles_per_sample: f64) -> Complex64 {
+        const LANES: usize = 4;
+        let phasor = |n: usize| {
+            // Taken modulo one turn before it is multiplied by 2π.
+            Complex64::from_polar(1.0, -TAU * (cycles_per_sample * n as f64).fract())
+        };
+        let turn = phasor(LANES);
+        let (mut real, mut imaginary) = ([0.0; LANES], [0.0; LANES]);
+        for (block, chunk) in self.0.chunks(256).enumerate() {
+            let first: [Complex64; LANES] = std::array::from_fn(|lane| phasor(block * 256 + lane));
+            let (mut cosines, mut sines) = (first.map(|phasor| phasor.re), first.map(|phasor| phasor.im));
+            let (whole, rest) = chunk.as_chunks::<LANES>();
+            for samples in whole {
+                for lane in 0..LANES {
+                    let (cosine, sine, x) = (cosines[lane], sines[lane], samples[lane]);
+                    real[lane] += cosine * x;
+                    imaginary[lane] += sine * x;
+                    cosines[lane] = cosine * turn.re - sine * turn.im;
+                    sines[lane] = cosine * turn.im + sine * turn.re;
+                }
+            }
+            for (lane, x) in rest.iter().enumerate() {
+                real[lane] += cosines[lane] * x;
+                imaginary[lane] += sines[lane] * x;
             }
         }
-        for (lane, x) in rest.iter().enumerate() {
-            real[lane] += cosines[lane] * (x - mean);
-            imaginary[lane] += sines[lane] * (x - mean);
-        }
+        Complex64::new(real.iter().sum(), imaginary.iter().sum())
     }
-    Complex64::new(real.iter().sum(), imaginary.iter().sum())
 }
 
 fn normalise(values: &mut [f64]) {
@@ -357,7 +368,7 @@ mod tests {
         let samples: Vec<f64> = (0..1000).map(|i| f64::from((i * 37) % 101)).collect();
         let spectrum = Spectrum::of(&samples, 1.0);
         for k in [1, 7, 499] {
-            let x = fourier_at(&samples, k as f64 / 1000.0);
+            let x = Centred::of(&samples).fourier_at(k as f64 / 1000.0);
             assert!((x - spectrum.coefficients[k]).norm() < 1e-7);
         }
     }

@@ -1,13 +1,16 @@
 //! The table of rules.
 
+mod checkpoints;
 mod ranks;
 mod requests;
 mod time;
 mod usage_of_layers;
 
-use crate::Job;
 use crate::finding::{Found, Severity};
 use crate::thresholds::{Key, Thresholds};
+use crate::{Job, Scope};
+
+pub(crate) use checkpoints::why_no_interval;
 
 /// How many files a finding names.
 const FILES: usize = 5;
@@ -27,6 +30,8 @@ pub struct Rule {
     pub when: &'static str,
     /// Which data it needs.
     pub needs: &'static str,
+    /// How much of the job has to be known.
+    pub scope: Scope,
     /// Looks at a job.
     pub check: fn(&Job<'_>, &Thresholds) -> Option<Found>,
 }
@@ -40,6 +45,7 @@ pub const RULES: &[Rule] = &[
         when: "more than small-share of the writes, and more than small-count, have at most 1 MiB; those of \
                collective MPI-IO calls do not count",
         needs: "sizes of requests",
+        scope: Scope::Traced,
         check: requests::small_writes,
     },
     Rule {
@@ -48,6 +54,7 @@ pub const RULES: &[Rule] = &[
         why: "every request costs the time of a round trip to a server, however few bytes it carries",
         when: "the same for reads",
         needs: "sizes of requests",
+        scope: Scope::Traced,
         check: requests::small_reads,
     },
     Rule {
@@ -57,6 +64,7 @@ pub const RULES: &[Rule] = &[
         when: "a file that several ranks use gets more than small-count small requests, and they are more \
             than small-share of its requests",
         needs: "files with sizes of requests",
+        scope: Scope::Traced,
         check: requests::small_in_shared_files,
     },
     Rule {
@@ -67,6 +75,7 @@ pub const RULES: &[Rule] = &[
         when: "more than misaligned-share of the requests do not begin at a multiple of the file's block \
             size; info if they are fewer than small-count and all I/O takes less than least-seconds",
         needs: "offsets",
+        scope: Scope::Traced,
         check: requests::misaligned,
     },
     Rule {
@@ -76,6 +85,7 @@ pub const RULES: &[Rule] = &[
         when: "more than random-share of the writes, and more than random-count, begin before the end of \
             the previous one",
         needs: "offsets",
+        scope: Scope::Traced,
         check: requests::random_writes,
     },
     Rule {
@@ -84,6 +94,7 @@ pub const RULES: &[Rule] = &[
         why: "read-ahead does not help where requests do not follow each other",
         when: "the same for reads",
         needs: "offsets",
+        scope: Scope::Traced,
         check: requests::random_reads,
     },
     Rule {
@@ -92,6 +103,7 @@ pub const RULES: &[Rule] = &[
         why: "bytes that were already read could have been kept, or read by one rank and sent to the others",
         when: "a file is read more than redundant-times over",
         needs: "files with offsets",
+        scope: Scope::Traced,
         check: requests::redundant_reads,
     },
     Rule {
@@ -100,6 +112,7 @@ pub const RULES: &[Rule] = &[
         why: "only the last write to a place remains",
         when: "a file is written more than redundant-times over",
         needs: "files with offsets",
+        scope: Scope::Traced,
         check: requests::redundant_writes,
     },
     Rule {
@@ -109,6 +122,7 @@ pub const RULES: &[Rule] = &[
         when: "bytes of ranks differ by more than imbalance-share; only info below collective MPI-IO, where \
                that is intended",
         needs: "ranks, or Darshan's slowest and fastest rank of shared files",
+        scope: Scope::Ranks,
         check: ranks::imbalance,
     },
     Rule {
@@ -117,6 +131,7 @@ pub const RULES: &[Rule] = &[
         why: "the job waits for the slowest rank at its next synchronisation",
         when: "the slowest rank needs more than straggler-share longer than the average",
         needs: "times of ranks, or Darshan's slowest and fastest rank of shared files",
+        scope: Scope::Ranks,
         check: ranks::stragglers,
     },
     Rule {
@@ -127,6 +142,7 @@ pub const RULES: &[Rule] = &[
         when: "ranks begin the last phases further apart than drift-share of the period, and twice as far as \
             the first ones",
         needs: "requests with ranks, and phases",
+        scope: Scope::Ranks,
         check: ranks::drift,
     },
     Rule {
@@ -136,6 +152,7 @@ pub const RULES: &[Rule] = &[
         when: "a rank spends more than metadata-seconds in opening, closing and similar operations; or \
             these take more than metadata-share of the I/O time and metadata-run-share of the run time",
         needs: "times of metadata operations",
+        scope: Scope::Traced,
         check: usage_of_layers::metadata,
     },
     Rule {
@@ -144,6 +161,7 @@ pub const RULES: &[Rule] = &[
         why: "creating, opening and closing thousands of files burdens the metadata servers",
         when: "at least many-files files, and at least one for each rank",
         needs: "files",
+        scope: Scope::Traced,
         check: usage_of_layers::many_files,
     },
     Rule {
@@ -152,6 +170,7 @@ pub const RULES: &[Rule] = &[
         why: "STDIO cuts everything into small requests and knows nothing about other ranks",
         when: "more than stdio-share of the bytes, and stdio-bytes of them, go through STDIO",
         needs: "layers",
+        scope: Scope::Bytes,
         check: usage_of_layers::stdio,
     },
     Rule {
@@ -160,6 +179,7 @@ pub const RULES: &[Rule] = &[
         why: "MPI-IO can combine the requests of ranks; POSIX cannot",
         when: "several ranks share files through POSIX with small requests, and MPI-IO is not used",
         needs: "layers",
+        scope: Scope::Calls,
         check: usage_of_layers::no_mpiio,
     },
     Rule {
@@ -169,6 +189,7 @@ pub const RULES: &[Rule] = &[
         when: "more than collective-count independent writes to shared files, and fewer than \
             collective-share of the calls are collective",
         needs: "MPI-IO calls",
+        scope: Scope::Calls,
         check: usage_of_layers::no_collective_writes,
     },
     Rule {
@@ -177,6 +198,7 @@ pub const RULES: &[Rule] = &[
         why: "collective calls let MPI combine the requests of all ranks into a few large ones",
         when: "the same for reads",
         needs: "MPI-IO calls",
+        scope: Scope::Calls,
         check: usage_of_layers::no_collective_reads,
     },
     Rule {
@@ -186,6 +208,7 @@ pub const RULES: &[Rule] = &[
         when: "all MPI-IO is blocking; with a period, the finding gives the bandwidth that would hide it. \
             Always info",
         needs: "MPI-IO calls",
+        scope: Scope::Calls,
         check: time::could_be_nonblocking,
     },
     Rule {
@@ -194,6 +217,7 @@ pub const RULES: &[Rule] = &[
         why: "nonblocking operations are meant to save this waiting time",
         when: "ranks wait for nonblocking operations for more than hidden-share of the run time",
         needs: "our trace",
+        scope: Scope::Traced,
         check: time::not_hidden,
     },
     Rule {
@@ -202,6 +226,7 @@ pub const RULES: &[Rule] = &[
         why: "aggregators on one node share its network",
         when: "the program asks for more aggregators (cb_nodes) than there are nodes",
         needs: "the hint in Darshan's metadata, and the number of nodes",
+        scope: Scope::Ranks,
         check: usage_of_layers::aggregators,
     },
     Rule {
@@ -209,8 +234,9 @@ pub const RULES: &[Rule] = &[
         source: "ours",
         why: "growing distances between phases point to work that grows, or to a file system that fills up",
         when: "the distances of the last third of the phases are more than growth-share longer than those of \
-            the first",
+            the first, and grow all along: 80 % of all pairs of distances have the longer one later",
         needs: "at least six phases",
+        scope: Scope::Phases,
         check: time::growing,
     },
     Rule {
@@ -219,23 +245,37 @@ pub const RULES: &[Rule] = &[
         why: "creating files and filling caches is done once; if it takes long, it can be done in advance",
         when: "the first phase is first-times as long as the others",
         needs: "a period",
+        scope: Scope::Phases,
         check: time::first_phase,
     },
     Rule {
         id: "checkpoints-too-frequent",
         source: "Young 1974, Daly 2006",
         why: "a checkpoint costs its duration every time, and saves half an interval of work at a failure",
-        when: "with --mtbf: phases are more than checkpoint-times as frequent as √(2·C·MTBF)",
-        needs: "a period and --mtbf",
-        check: time::too_frequent,
+        when: "with --mtbf: phases are more than checkpoint-times as frequent as loses least time; info if \
+            that costs less than medium-share of the time",
+        needs: "a period of writes and --mtbf",
+        scope: Scope::Phases,
+        check: checkpoints::too_frequent,
     },
     Rule {
         id: "checkpoints-too-rare",
         source: "Young 1974, Daly 2006",
         why: "all work since the last checkpoint is lost at a failure",
-        when: "with --mtbf: phases are more than checkpoint-times as rare as √(2·C·MTBF)",
-        needs: "a period and --mtbf",
-        check: time::too_rare,
+        when: "with --mtbf: phases are more than checkpoint-times as rare as loses least time; info if that \
+            costs less than medium-share of the time",
+        needs: "a period of writes and --mtbf",
+        scope: Scope::Phases,
+        check: checkpoints::too_rare,
+    },
+    Rule {
+        id: "checkpoint-interval",
+        source: "Young 1974, Daly 2006",
+        why: "it answers the question that --mtbf asks",
+        when: "with --mtbf: phases are neither too frequent nor too rare. Always info",
+        needs: "a period of writes and --mtbf",
+        scope: Scope::Phases,
+        check: checkpoints::well_spaced,
     },
     Rule {
         id: "write-intensive",
@@ -243,6 +283,7 @@ pub const RULES: &[Rule] = &[
         why: "it tells which side of the file system to tune",
         when: "more bytes are written than read, by more than intensive-share",
         needs: "bytes",
+        scope: Scope::Bytes,
         check: usage_of_layers::write_intensive,
     },
     Rule {
@@ -251,6 +292,7 @@ pub const RULES: &[Rule] = &[
         why: "it tells which side of the file system to tune",
         when: "more bytes are read than written, by more than intensive-share",
         needs: "bytes",
+        scope: Scope::Bytes,
         check: usage_of_layers::read_intensive,
     },
     Rule {
@@ -258,8 +300,9 @@ pub const RULES: &[Rule] = &[
         source: "ours (the kernel's count of each process)",
         why: "advice holds only for what was traced",
         when: "the trace holds less than seen-share of what the processes read and wrote, is incomplete, or \
-            was told to leave out ranks or files (TMIO_RANKS, TMIO_FILES)",
+            was told to leave out ranks or files (TMIO_RANKS, TMIO_FILES), or operations were lost",
         needs: "our trace",
+        scope: Scope::Traced,
         check: usage_of_layers::not_all_seen,
     },
     Rule {
@@ -268,6 +311,7 @@ pub const RULES: &[Rule] = &[
         why: "a program that goes on after a failed write may lose data",
         when: "an MPI-IO call returned an error",
         needs: "our trace",
+        scope: Scope::Traced,
         check: usage_of_layers::failed,
     },
 ];

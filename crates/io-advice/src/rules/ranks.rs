@@ -1,10 +1,10 @@
 //! Ranks that do more than others, take longer, or get out of step.
 
 use super::{FILES, RANKS, by_difference};
-use crate::Job;
 use crate::amounts::{bytes, percent, seconds};
 use crate::finding::{Found, Severity};
 use crate::thresholds::{Key, Thresholds};
+use crate::{Job, Scope};
 use ftio_core::inspect::usage::{FileUsage, RankUsage};
 use std::collections::BTreeMap;
 
@@ -32,9 +32,6 @@ fn is_collective(job: &Job<'_>) -> bool {
 }
 
 pub fn imbalance(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
-    if !job.has_all_of_its_ranks() {
-        return None;
-    }
     let mut found = between_ranks(job, thresholds).or_else(|| in_shared_files(job, thresholds))?;
     if is_collective(job) && job.usage.layer.as_deref() == Some("posix") {
         found.severity = Some(Severity::Info);
@@ -134,9 +131,6 @@ fn total(job: &Job<'_>) -> f64 {
 }
 
 pub fn stragglers(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
-    if !job.has_all_of_its_ranks() {
-        return None;
-    }
     let ranks = &job.usage.by_rank;
     let timed = ranks.len() >= 2 && ranks.iter().any(|rank| rank.time() > 0.0);
     let found = if timed { slow_ranks(job, thresholds) } else { slow_in_shared_files(job, thresholds) };
@@ -233,7 +227,7 @@ fn slow_in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found>
 }
 
 pub fn drift(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
-    let period = job.detection?.period.filter(|_| job.has_all_of_its_ranks())?;
+    let period = job.detection?.period.filter(|_| job.tells(Scope::Phases, thresholds))?;
     let spread = job.spread;
     let third = spread.len() / 3;
     if third < 2 {

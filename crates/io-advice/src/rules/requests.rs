@@ -48,7 +48,12 @@ fn small(
     });
     Some(Found {
         severity: Some(by_share(job, job.io_share(), thresholds)),
-        title: format!("{} small {what}, {} of all {what}", count(small), percent(share)),
+        title: format!(
+            "{} small {what}, {} of all {what}{}",
+            count(small),
+            percent(share),
+            job.of_those_traced(thresholds)
+        ),
         evidence: format!(
             "{} of {} {what} have at most 1 MiB{common}{}",
             count(small),
@@ -118,7 +123,11 @@ pub fn misaligned(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let severity = if few { Severity::Info } else { by_share(job, job.io_share(), thresholds) };
     Some(Found {
         severity: Some(severity),
-        title: format!("{} of the requests are misaligned", percent(share)),
+        title: format!(
+            "{} of the requests{} are misaligned",
+            percent(share),
+            job.of_those_traced(thresholds)
+        ),
         evidence: format!(
             "{} of {} requests do not begin at a multiple of {}",
             count(misaligned),
@@ -152,7 +161,11 @@ fn random(job: &Job<'_>, thresholds: &Thresholds, access: &Access, what: &str) -
     }
     Some(Found {
         severity: Some(by_share(job, job.io_share(), thresholds)),
-        title: format!("{} of the {what} go back in the file", percent(share)),
+        title: format!(
+            "{} of the {what}{} go back in the file",
+            percent(share),
+            job.of_those_traced(thresholds)
+        ),
         evidence: format!(
             "{} of {} {what} begin before the end of the previous one; {} follow directly",
             count(random),
@@ -207,7 +220,11 @@ fn redundant(
     Some(Found {
         // A checkpoint that is written over and over is meant to be.
         severity: Some(if done == "written" { severity.min(Severity::Info) } else { severity }),
-        title: format!("{} of the bytes {done} were {done} before", percent(share)),
+        title: format!(
+            "{} of the bytes {done}{} were {done} before",
+            percent(share),
+            job.of_those_traced(thresholds)
+        ),
         evidence: format!(
             "{} {done} over and over; {} {} times: {} of {}",
             counted(files.len() as u64, "file"),

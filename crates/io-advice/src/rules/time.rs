@@ -6,7 +6,6 @@ use crate::amounts::{bytes, count, percent, rate, seconds};
 use crate::finding::{Found, Severity};
 use crate::thresholds::{Key, Thresholds};
 use ftio_core::detect::detection::Detection;
-use ftio_core::detect::listed_phases::ListedPhase;
 use std::collections::BTreeMap;
 
 pub fn could_be_nonblocking(job: &Job<'_>, _: &Thresholds) -> Option<Found> {
@@ -89,7 +88,11 @@ pub fn not_hidden(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let details: Vec<String> = of.collect();
     Some(Found {
         severity: Some(by_share(job, Some(share), thresholds)),
-        title: format!("ranks wait {} of the run time for nonblocking I/O", percent(share)),
+        title: format!(
+            "ranks{} wait {} of the run time for nonblocking I/O",
+            job.of_those_traced(thresholds),
+            percent(share)
+        ),
         evidence: format!("{} of waiting over all ranks; {}", seconds(waited), details.join("; ")),
         advice: "Issue earlier or wait later; test now and then while computing (MPI_Test), because many \
             MPIs only make progress inside calls; or give MPI a thread of its own (MPICH_ASYNC_PROGRESS=1; \
@@ -112,10 +115,7 @@ pub fn growing(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let first = median(distances[..third].to_vec())?;
     let last = median(distances[distances.len() - third..].to_vec())?;
     let growth = last / first - 1.0;
-    // Each distance longer than the one before more often than chance: no single pause, and no jitter.
-    let rising = distances.windows(2).filter(|pair| pair[1] > pair[0]).count() as f64;
-    let steady = rising >= 0.7 * (distances.len() - 1) as f64;
-    if growth <= thresholds[Key::GrowthShare] || !steady {
+    if growth <= thresholds[Key::GrowthShare] || later_are_longer(&distances) < STEADY {
         return None;
     }
     Some(Found {
@@ -129,6 +129,18 @@ pub fn growing(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         numbers: BTreeMap::from([("first_seconds", first), ("last_seconds", last), ("growth", growth)]),
         ..Found::default()
     })
+}
+
+/// A distance that jumps once, in the middle, makes three quarters of the pairs longer later on; noise a
+/// half.
+const STEADY: f64 = 0.8;
+
+/// The share of pairs of distances of which the later one is the longer one (as in Kendall's tau). It says
+/// how steadily they grow, and neither a single pause nor the noise between neighbours changes it much.
+fn later_are_longer(distances: &[f64]) -> f64 {
+    let pairs = distances.len() * distances.len().saturating_sub(1) / 2;
+    let longer = |(i, one): (usize, &f64)| distances[i + 1..].iter().filter(|later| *later > one).count();
+    distances.iter().enumerate().map(longer).sum::<usize>() as f64 / pairs.max(1) as f64
 }
 
 pub fn first_phase(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
@@ -156,72 +168,4 @@ pub fn first_phase(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         numbers: BTreeMap::from([("times_as_long", first.times_as_long), ("extra_seconds", extra)]),
         ..Found::default()
     })
-}
-
-pub fn too_frequent(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
-    let (period, cost, best) = interval(job)?;
-    if best / period < thresholds[Key::CheckpointTimes] {
-        return None;
-    }
-    let now = cost / period + period / (2.0 * job.mtbf?);
-    let then = cost / best + best / (2.0 * job.mtbf?);
-    let severity = if now - then >= thresholds[Key::HighShare] { Severity::High } else { Severity::Medium };
-    Some(checkpoints(period, cost, best, [now, then], severity, "more often"))
-}
-
-pub fn too_rare(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
-    let (period, cost, best) = interval(job)?;
-    if period / best < thresholds[Key::CheckpointTimes] {
-        return None;
-    }
-    let now = cost / period + period / (2.0 * job.mtbf?);
-    let then = cost / best + best / (2.0 * job.mtbf?);
-    let severity = if now - then >= thresholds[Key::HighShare] { Severity::High } else { Severity::Medium };
-    Some(checkpoints(period, cost, best, [now, then], severity, "less often"))
-}
-
-/// Period, cost of a phase, and the interval that loses least: √(2·C·M) (Young), less C (Daly).
-fn interval(job: &Job<'_>) -> Option<(f64, f64, f64)> {
-    let detection = job.detection?;
-    let (period, mtbf) = (detection.period?, job.mtbf?);
-    let length = |phase: &ListedPhase| phase.end - phase.start;
-    let cost = median(detection.phases.iter().map(length).collect())?;
-    let best = if cost < mtbf / 2.0 { (2.0 * cost * mtbf).sqrt() - cost } else { mtbf };
-    (best > 0.0 && cost > 0.0).then_some((period, cost, best))
-}
-
-fn checkpoints(
-    period: f64,
-    cost: f64,
-    best: f64,
-    [now, then]: [f64; 2],
-    severity: Severity,
-    what: &str,
-) -> Found {
-    let times = if best > period { best / period } else { period / best };
-    Found {
-        severity: Some(severity),
-        title: format!("phases come {times:.1} times {what} than is best for checkpoints"),
-        evidence: format!(
-            "every {} at a cost of {}: {} of the time is lost to checkpoints and failures; every {} it would \
-                be {}",
-            seconds(period),
-            seconds(cost),
-            percent(now),
-            seconds(best),
-            percent(then)
-        ),
-        advice: format!(
-            "Write a checkpoint about every {} (if these phases are checkpoints).",
-            seconds(best)
-        ),
-        numbers: BTreeMap::from([
-            ("period", period),
-            ("cost", cost),
-            ("best_interval", best),
-            ("lost_now", now),
-            ("lost_then", then),
-        ]),
-        ..Found::default()
-    }
 }

@@ -1,10 +1,10 @@
 //! Layers, files, metadata, and what was not seen.
 
 use super::{FILES, RANKS, by_share};
-use crate::Job;
-use crate::amounts::{bytes, count, percent, seconds};
+use crate::amounts::{bytes, count, counted, percent, seconds};
 use crate::finding::{Found, Severity};
 use crate::thresholds::{Key, Thresholds};
+use crate::{Job, Scope};
 use ftio_core::inspect::usage::{LayerUsage, RankUsage};
 use std::collections::BTreeMap;
 
@@ -27,7 +27,9 @@ pub fn metadata(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         .iter()
         .filter(|file| file.ranks == Some(1))
         .any(|file| file.meta.time > thresholds[Key::MetadataSeconds]);
-    let much = share > thresholds[Key::MetadataShare] && of_run > thresholds[Key::MetadataRunShare];
+    // Requests that are missing would make the share smaller.
+    let whole = job.tells(Scope::Bytes, thresholds);
+    let much = whole && share > thresholds[Key::MetadataShare] && of_run > thresholds[Key::MetadataRunShare];
     if slow.is_empty() && !long_in_one && !much {
         return None;
     }
@@ -39,13 +41,17 @@ pub fn metadata(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
             true => by_share(job, Some(of_run), thresholds),
             false => Severity::High,
         }),
-        title: format!("metadata takes {} of the I/O time", percent(share)),
+        title: if whole {
+            format!("metadata takes {} of the I/O time", percent(share))
+        } else {
+            format!("metadata takes {} in all ranks that were traced", seconds(layer.meta.time))
+        },
         evidence: format!(
-            "{} in {} metadata operations over all ranks, {} of the run time; {} ranks spend more than {}",
+            "{} in {} metadata operations over all ranks{}; {} spend more than {}",
             seconds(layer.meta.time),
             count(layer.meta.ops),
-            percent(of_run),
-            slow.len(),
+            if whole { format!(", {} of the run time", percent(of_run)) } else { String::new() },
+            counted(slow.len() as u64, "rank"),
             seconds(thresholds[Key::MetadataSeconds])
         ),
         advice: "Open files once and keep them open; let one rank open or stat and tell the others \
@@ -70,13 +76,16 @@ pub fn many_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         return None;
     }
     let single = job.usage.files.iter().filter(|file| file.ranks == Some(1)).count();
+    // Other ranks may have used them as well, and others more files.
+    let whole = job.tells(Scope::Bytes, thresholds);
+    let used = format!("; {} are used by one rank each", count(single as u64));
     Some(Found {
         severity: Some(Severity::Low),
-        title: format!("{} files", count(files as u64)),
+        title: format!("{}{} files", if whole { "" } else { "at least " }, count(files as u64)),
         evidence: format!(
-            "{} files for {ranks} ranks; {} are used by one rank each",
+            "{} files for {ranks} ranks{}",
             count(files as u64),
-            count(single as u64)
+            if whole { used.as_str() } else { "" }
         ),
         advice: "Write one file, or one for each node, with MPI-IO, HDF5 or ADIOS2 instead of one for each \
             rank and step."
@@ -224,25 +233,23 @@ fn intensive(thresholds: &Thresholds, more: u64, less: u64, done: &str, other: &
 
 pub fn not_all_seen(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     let coverage = &job.summary.coverage;
-    let traced = coverage.recorded().unwrap_or(0);
-    // What the tracer looked at and left out on purpose (pipes, what MPI-IO does below) did not go past.
-    let past = match (coverage.traced_bytes, coverage.unseen) {
-        (Some(_), Some(unseen)) => Some(unseen.bytes()),
-        _ => coverage.process_bytes.map(|all| all.saturating_sub(traced)),
-    };
+    let (traced, past) = job.seen_and_past();
     let seen = past.map(|past| traced as f64 / (traced.saturating_add(past) as f64).max(1.0));
-    // A program that starts reads its libraries.
-    let least = 4e6 * f64::from(job.usage.ranks.unwrap_or(1));
-    let little =
-        seen.is_some_and(|seen| seen < thresholds[Key::SeenShare]) && past.unwrap_or(0) as f64 > least;
+    let little = job.went_past(thresholds);
     let incomplete = !job.summary.complete || !job.summary.missing_ranks.is_empty();
     let filters = job.summary.filters.as_deref();
-    if !little && !incomplete && filters.is_none() {
+    let lost = job.summary.lost.unwrap_or(0);
+    if !little && !incomplete && filters.is_none() && lost == 0 {
         return None;
     }
-    let compared = if job.has_all_of_its_ranks() { "" } else { "; ranks are not compared" };
+    let compared = if job.tells(Scope::Ranks, thresholds) { "" } else { "; ranks are not compared" };
     let is_darshan = job.summary.modules.is_some();
     let (title, evidence, advice) = match (incomplete, filters) {
+        (_, _) if lost > 0 => (
+            format!("{} were lost", counted(lost, "operation")),
+            format!("the tracer had no memory left for them{compared}"),
+            "Findings hold for what was traced. More memory for each rank: TMIO_BUFFER=16M.",
+        ),
         (false, Some(filters)) => (
             "the trace was told to leave out some I/O".to_owned(),
             format!("recorded with {filters}{compared}"),

@@ -3,6 +3,7 @@
 use super::merge::Merged;
 use super::{Block, BlockError, Bytes, Columns, MAX_COUNT};
 use crate::column::ColumnReader;
+use crate::operation::ReadAs;
 use crate::times::TimesReader;
 use crate::{AsyncTimes, Flags, OpKind, Operation};
 
@@ -19,12 +20,12 @@ impl Block<'_> {
 
     /// The same, but hands out at most `most` operations at a time, all in `operations`: few enough stay in
     /// the processor's cache. What came before an error has been handed out.
-    pub fn decode_pieces(
+    pub fn decode_pieces<T: ReadAs>(
         &self,
         shift: i64,
         most: usize,
-        operations: &mut Vec<Operation>,
-        mut visit: impl FnMut(&mut [Operation]),
+        operations: &mut Vec<T>,
+        mut visit: impl FnMut(&mut [T]),
     ) -> Result<(), BlockError> {
         operations.clear();
         if self.count > MAX_COUNT {
@@ -39,7 +40,8 @@ impl Block<'_> {
                 operations.clear();
             }
             let op = columns.operation(&mut state)?;
-            operations.push(op);
+            let first = T::of(&op);
+            operations.push(first);
             left -= 1;
             // What differs from this one only in its times needs only these.
             let alike = if op.nonblocking.is_none() { columns.alike().min(left) } else { 0 };
@@ -50,7 +52,7 @@ impl Block<'_> {
                     operations.clear();
                 }
                 let now = to_come.min((most - operations.len()) as u64);
-                columns.repeat(&op, now, &mut state, operations)?;
+                columns.repeat(&first, now, &mut state, operations)?;
                 to_come -= now;
             }
             left -= alike;
@@ -141,12 +143,12 @@ impl<'a> Readers<'a> {
 
     /// Reads `count` operations that are like `op` but for their times, and for their offset, which goes on
     /// as before.
-    fn repeat(
+    fn repeat<T: ReadAs>(
         &mut self,
-        op: &Operation,
+        op: &T,
         count: u64,
         state: &mut State,
-        operations: &mut Vec<Operation>,
+        operations: &mut Vec<T>,
     ) -> Result<(), BlockError> {
         // Copies, so that they stay in registers.
         let mut times = self.times.clone();
@@ -156,7 +158,7 @@ impl<'a> Readers<'a> {
             let (distance, duration) = times.next_pair().ok_or(BlockError::Short("times"))?;
             let start = end.wrapping_add(distance);
             end = start.wrapping_add(duration);
-            operations.push(Operation { offset, start, end, ..*op });
+            operations.push(op.again(offset, start, end));
         }
         self.times = times;
         (state.offset, state.end) = (offset, end);

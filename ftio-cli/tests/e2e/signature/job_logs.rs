@@ -1,7 +1,7 @@
 //! What people bring in a hurry: other time zones, rows twice, uneven times, steps of jobs, odd names.
 
 use super::{json, own};
-use crate::support::{ftio, stderr, stdout};
+use crate::support::{ftio, gzip, stderr, stdout};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
@@ -99,6 +99,17 @@ fn a_job_log_in_another_time_zone() {
     });
     let output = run(&directory, &[]);
     assert!(!stderr(&output).contains("--utc-offset"), "{}", stderr(&output));
+}
+
+#[test]
+fn compressed_logs() {
+    let directory = prepared();
+    gzip(directory.path(), "servers.csv");
+    gzip(directory.path(), "jobs.txt");
+    let args = ["signature", "--log", "servers.csv.gz", "--jobs", "jobs.txt.gz", "--json"];
+    let output = ftio(directory.path(), &args);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(json(&stdout(&output))["bursts"], found(&directory, &[])["bursts"]);
 }
 
 #[test]

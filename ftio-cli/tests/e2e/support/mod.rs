@@ -1,5 +1,8 @@
 //! Traces made by hand, and the command run on them.
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tmio_trace::block::BlockEncoder;
@@ -137,6 +140,13 @@ pub fn ftio(directory: &Path, args: &[&str]) -> Output {
         .env("TZ", "UTC")
         .output()
         .unwrap()
+}
+
+/// Compresses a file beside itself: NAME.gz.
+pub fn gzip(directory: &Path, name: &str) {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&std::fs::read(directory.join(name)).unwrap()).unwrap();
+    std::fs::write(directory.join(format!("{name}.gz")), encoder.finish().unwrap()).unwrap();
 }
 
 /// How `ftio` ends in a directory.

@@ -62,7 +62,7 @@ pub struct CombFit {
 }
 
 /// The parameters of a comb.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Comb {
     period: f64,
     sigma: f64,
@@ -138,8 +138,13 @@ impl CombFit {
         let mut comb = Comb { period: seed, sigma: 0.08, empty: 0.15, stray_rate: rate };
         let mut sigma = 0.0;
         let (mut links, mut slots) = (0, 0);
+        let mut searched = None;
         for round in 0..self.rounds {
-            self.find_chain(marked, &comb, rooms);
+            // The same comb has the same chain.
+            if searched != Some(comb) {
+                self.find_chain(marked, &comb, rooms);
+                searched = Some(comb);
+            }
             if rooms.chain.len() < 3 {
                 return None;
             }

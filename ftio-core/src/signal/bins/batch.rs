@@ -1,6 +1,5 @@
 //! Many requests at once: what they have in common is worked out once.
 
-use super::sections::Sections;
 use super::{UNIT_BITS, VolumeBins, add};
 
 impl VolumeBins {
@@ -24,12 +23,10 @@ impl VolumeBins {
         let mut run = Run { bin: self.base, bytes: 0, requests: 0 };
         let mut extent = self.extent.unwrap_or((i64::MAX, i64::MIN));
         let mut others = Vec::new();
-        // Sections are widened with the bins, and the short way widens none.
+        // Sections are widened with the bins, and the short way widens none. A bin lies wholly in each
+        // section or not at all: sections are longer than bins are wide.
         let mut sections = self.sections.take();
-        let in_sections = |sections: &Option<Box<Sections>>, bin: i64| {
-            sections.as_ref().is_some_and(|sections| sections.cover(bin, shift))
-        };
-        let mut covered = in_sections(&sections, run.bin);
+        let mut in_section = None;
         for (start, end, bytes) in requests {
             let bin = start.wrapping_sub(origin) >> shift;
             // The last nanosecond of a request, or the only one of an instant.
@@ -41,9 +38,11 @@ impl VolumeBins {
             if bin != run.bin {
                 self.put(&run);
                 run = Run { bin, bytes: 0, requests: 0 };
-                covered = in_sections(&sections, bin);
+                in_section = None;
             }
-            if covered && let Some(sections) = &mut sections {
+            if let Some(sections) = &mut sections
+                && *in_section.get_or_insert_with(|| sections.touch(start, last, origin))
+            {
                 sections.add(start, end, bytes, (origin, self.window));
             }
             run.bytes += u128::from(bytes);

@@ -198,7 +198,9 @@ impl VolumeBins {
             Some((lo, hi)) => (lo.min(from), hi.max(to)),
         });
         let (first, last) = self.make_room(from, to.max(from + 1) - 1);
-        if let Some(sections) = &mut self.sections {
+        if let Some(sections) = &mut self.sections
+            && sections.touch(start, end.max(start + 1) - 1, self.origin)
+        {
             sections.add(start, end, bytes, (self.origin, self.window));
         }
         let first_slot = (first - self.base) as usize;

@@ -27,6 +27,9 @@ const NARROWEST: u32 = 10;
 #[derive(Clone, Debug, Default)]
 pub struct Sections {
     levels: Vec<Sectioned>,
+    /// From the first of these times to before the second there is no section. Most requests lie between
+    /// sections, near the one before.
+    clear: (i64, i64),
 }
 
 /// The sections of one width.
@@ -75,18 +78,31 @@ impl Sections {
         }
     }
 
-    /// Does a bin of the whole, of the width 2^`shift`, lie in a section? It lies in each wholly or not at
-    /// all: sections are longer than the bins of the whole are wide.
-    pub(super) fn cover(&self, bin: i64, shift: u32) -> bool {
-        let covers = |level: &Sectioned| {
-            let index = bin >> (level.exponent + BLOCK_BITS).saturating_sub(shift);
-            index & (level.stride - 1) == 0
-        };
-        self.levels.iter().any(covers)
+    /// Does what happens from `start` to `last`, both included, touch a section?
+    #[inline]
+    pub(super) fn touch(&mut self, start: i64, last: i64, origin: i64) -> bool {
+        if start >= self.clear.0 && last < self.clear.1 {
+            return false;
+        }
+        let (mut after, mut before) = (i64::MIN, i64::MAX);
+        for level in &self.levels {
+            let length = 1i64 << (level.exponent + BLOCK_BITS);
+            let index = (start - origin) >> (level.exponent + BLOCK_BITS);
+            // The last section that is kept, up to there.
+            let kept = index & -level.stride;
+            if kept == index {
+                return true;
+            }
+            after = after.max(origin.saturating_add((kept + 1).saturating_mul(length)));
+            before = before.min(origin.saturating_add((kept + level.stride).saturating_mul(length)));
+        }
+        self.clear = (after, before);
+        last >= before
     }
 
     /// The bins of the whole, of the width 2^`from`, are about to become 2^`to` wide.
     pub(super) fn widen(&mut self, bins: &VolumeBins, from: u32, to: u32) {
+        self.clear = (0, 0);
         let narrowest = to.saturating_sub(NARROWEST);
         self.levels.retain(|level| level.exponent >= narrowest);
         for level in &mut self.levels {
