@@ -6,7 +6,7 @@ use crate::live::{LiveJob, MOST_METRICS};
 use crate::service::{Service, now};
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// `POST /api/v1/push`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -325,8 +325,9 @@ pub fn apply<'a>(
     }
     let mut refused = 0;
     let mut changes = Vec::new();
-    // Names that this push brings count as well.
+    // Names that this push brings count as well, and so do sums that it has brought already.
     let mut new: HashSet<String> = HashSet::new();
+    let mut sums: HashMap<String, f64> = HashMap::new();
     for (name, kind, value) in values {
         let (kind, is_sum) = match kind {
             PushKind::Counter => (Kind::Counter, true),
@@ -334,7 +335,16 @@ pub fn apply<'a>(
             PushKind::Gauge => (Kind::Gauge, false),
         };
         match job.change(name, kind, time, value, is_sum) {
-            Some(change) => {
+            Some(mut change) => {
+                if let Some(sum) = change.3 {
+                    let before = sums.insert(change.0.clone(), sum);
+                    if let Some(before) = before.filter(|before| sum < *before) {
+                        sums.insert(change.0, before);
+                        refused += 1;
+                        continue;
+                    }
+                    change.2 = before.map_or(change.2, |before| sum - before);
+                }
                 if !job.totals.contains_key(&change.0) {
                     new.insert(change.0.clone());
                 }

@@ -342,11 +342,7 @@ impl Store {
     /// running until now, or the same in every number (a copy). Two programs that one job starts at once are
     /// two jobs.
     pub fn same_run(&self, job: &JobRow) -> anyhow::Result<Option<(i64, State)>> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM jobs WHERE jobid = ?1 AND cluster = ?2 AND abs(start - ?3) < 1
-            AND owner IS ?4 AND origin = ?5 ORDER BY path <> ?6, id"
-        );
-        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut statement = self.connection.prepare_cached(&same_run())?;
         let values =
             params![job.desc.jobid, job.desc.cluster, job.start, job.owner, job.origin.name(), job.path];
         let all: Vec<JobRow> = statement.query_map(values, row)?.collect::<Result<_, _>>()?;
@@ -362,4 +358,13 @@ impl Store {
         };
         Ok(all.iter().find(same).map(|row| (row.id, row.state)))
     }
+}
+
+/// Jobs of that id, cluster, start, owner and origin. The `+` keeps SQLite from going through all jobs of the
+/// owner, who may have all of them.
+pub(super) fn same_run() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM jobs WHERE jobid = ?1 AND cluster = ?2 AND abs(start - ?3) < 1
+        AND +owner IS ?4 AND origin = ?5 ORDER BY path <> ?6, id"
+    )
 }

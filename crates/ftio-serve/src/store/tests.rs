@@ -80,3 +80,14 @@ fn a_second_service_is_refused() {
     drop(first);
     claim(folder.path()).unwrap();
 }
+
+/// However many jobs a user has, a run is found by its id.
+#[test]
+fn a_run_is_found_by_its_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let sql = format!("EXPLAIN QUERY PLAN {}", jobs::same_run());
+    let values = rusqlite::params!["7", "c", 1.5, 1000, "trace", "/x"];
+    let plan: String = store.connection.query_row(&sql, values, |row| row.get(3)).unwrap();
+    assert!(plan.contains("jobs_jobid"), "{plan}");
+}

@@ -200,6 +200,12 @@ fn late_and_doubled_values_count_once() {
     let anew = json!({"job": {"jobid": "j"}, "metrics": {"written_bytes": [[9, 4]]}});
     push(&service, anew).unwrap();
     assert_eq!(written(&service, "j"), 34.0);
+    // Several of one moment, in one push: the last sum is what counts.
+    let one =
+        json!({"job": {"jobid": "k"}, "metrics": {"written_bytes": [[1, 5], [1, 9], [1.0001, 12], [1, 7]]}});
+    let taken = push(&service, one).unwrap();
+    assert_eq!((taken.values, taken.refused), (3, 1));
+    assert_eq!(written(&service, "k"), 12.0);
     // Numbers beyond all measure, whose sum would be none.
     let huge = json!({"job": {"jobid": "j"}, "kind": {"x": "increment"}, "metrics": {"x": [[1, 1e308], [2, 1e308]],
         "load": [[1, -1e200]]}});

@@ -244,7 +244,8 @@ fn parts_that_are_left_behind_are_a_lost_job() {
     };
     crate::server::until("one is lost", || of_state("lost") == ["left"]);
     crate::server::until("one runs", || of_state("running") == ["fresh"]);
-    assert!(server.get("/metrics").1.contains("\nftio_followed_traces 1\n"));
+    let follows_one = |server: &Server| server.get("/metrics").1.contains("\nftio_followed_traces 1\n");
+    crate::server::until("the other one is followed no more", || follows_one(&server));
     let lost = &server.json("/api/v1/jobs?state=lost")["jobs"][0];
     assert_eq!(lost["written_bytes"], 8_388_608.0, "what was recorded counts");
     server.stop();
