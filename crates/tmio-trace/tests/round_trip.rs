@@ -45,7 +45,7 @@ fn decode(frame_bytes: &[u8]) -> (u32, u64, i64, Vec<Operation>) {
     let mut operations = Vec::new();
     block.decode_into(&mut operations).unwrap();
     // Read as transfers, a few at a time, they are the same.
-    let (mut piece, mut transfers) = (Vec::new(), Vec::new());
+    let (mut piece, mut transfers) = (Vec::<Transfer>::new(), Vec::new());
     block.decode_pieces(0, 3, &mut piece, |some| transfers.extend_from_slice(some)).unwrap();
     assert_eq!(transfers, operations.iter().map(Transfer::of).collect::<Vec<_>>());
     (block.rank, block.seq, block.covered_until, operations)

@@ -384,8 +384,11 @@ fn found_by(id: &str) -> (Usage, Option<Detection>, Vec<f64>, Option<f64>) {
     (usage, detection, spread, mtbf)
 }
 
+/// Takes something away from what is known of a job.
+type TakeAway = fn(&mut Summary);
+
 /// What may be missing of a job.
-const MISSING: [(&str, fn(&mut Summary)); 8] = [
+const MISSING: [(&str, TakeAway); 8] = [
     ("nothing", |_| ()),
     ("cut off", |summary| (summary.complete, summary.damaged) = (false, true)),
     ("killed", |summary| summary.complete = false),
