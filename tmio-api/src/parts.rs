@@ -122,14 +122,14 @@ impl Part {
 
 /// Makes a directory, and those above it that lie below `stem`.
 ///
-/// From `private` on they are the user's alone. Those above it are everybody's if the one that they are made
-/// in is (mode 1777, as that of `/tmp`), or else what the user's umask says.
+/// From `private` on they are the user's alone. Those above it are everybody's if one that they are made in,
+/// from `stem` on, is (mode 1777, as that of `/tmp`), or else what the user's umask says.
 pub(crate) fn make_directories(directory: &Path, stem: &Path, private: &Path) -> io::Result<()> {
-    match make_directory(directory, private) {
+    match make_directory(directory, stem, private) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match directory.parent() {
             Some(above) if above != stem && above.starts_with(stem) => {
                 make_directories(above, stem, private)?;
-                make_directory(directory, private)
+                make_directory(directory, stem, private)
             }
             _ => Err(error),
         },
@@ -137,15 +137,18 @@ pub(crate) fn make_directories(directory: &Path, stem: &Path, private: &Path) ->
     }
 }
 
-fn make_directory(directory: &Path, private: &Path) -> io::Result<()> {
+fn make_directory(directory: &Path, stem: &Path, private: &Path) -> io::Result<()> {
     let owned = !private.as_os_str().is_empty() && directory.starts_with(private);
     match DirBuilder::new().mode(if owned { 0o700 } else { 0o777 }).create(directory) {
         // Somebody else may have been first; that of a user must be the user's.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check_owner(private),
         Ok(()) if owned => give_rights(directory, 0o700),
         Ok(()) if !owned && directory.extension().is_none_or(|extension| extension != "parts") => {
-            let above = directory.parent().and_then(|above| std::fs::metadata(above).ok());
-            if above.is_some_and(|above| above.mode() & 0o1777 == 0o1777) {
+            // Not only the one above it: another rank may have made that just now, and give it its mode next.
+            let mut above = directory.ancestors().skip(1).take_while(|above| above.starts_with(stem));
+            let is_everybodys =
+                |above: &Path| std::fs::metadata(above).is_ok_and(|about| about.mode() & 0o1777 == 0o1777);
+            if above.any(is_everybodys) {
                 std::fs::set_permissions(directory, Permissions::from_mode(0o1777))?;
             }
             Ok(())
@@ -233,6 +236,11 @@ mod tests {
         std::fs::set_permissions(&base, Permissions::from_mode(0o1777)).unwrap();
         make("2026/11/alice/t.parts", "2026/11/alice").unwrap();
         assert_eq!([mode("2026"), mode("2026/11"), mode("2026/11/alice")], [0o1777, 0o1777, 0o700]);
+        // Another rank has made the directory of the year and not given it its mode yet.
+        std::fs::create_dir(base.join("2027")).unwrap();
+        std::fs::set_permissions(base.join("2027"), Permissions::from_mode(0o755)).unwrap();
+        make("2027/11/alice/t.parts", "2027/11/alice").unwrap();
+        assert_eq!([mode("2027/11"), mode("2027/11/alice")], [0o1777, 0o700]);
         // What has the user's name must be the user's directory.
         std::os::unix::fs::symlink("/tmp", base.join("2026/11/bob")).unwrap();
         assert!(check_owner(&base.join("2026/11/bob")).is_err());

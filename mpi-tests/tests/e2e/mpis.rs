@@ -46,6 +46,10 @@ pub enum Lack {
     ExitCodes,
     /// `MPI_Abort` in a signal handler that has interrupted MPI.
     AbortInHandler,
+    /// `exit` in a signal handler that has interrupted MPI.
+    ExitInHandler,
+    /// An exception or a jump out of the error handler of a wait.
+    LeavingAWait,
     /// A further call after an error handler that was left for good: it keeps a lock over the handler.
     LeavingItsHandler,
     /// Sessions, or MPI-IO in a program that has only sessions.
@@ -114,6 +118,7 @@ pub const KNOWN: [Mpi; 7] = [
         lacks: &[
             Lack::LargeCounts,
             Lack::AbortInHandler,
+            Lack::ExitInHandler,
             Lack::Fortran,
             Lack::NonblockingReadBeyondEnd,
             Lack::RequestsInThreads,
@@ -139,7 +144,7 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["{}/bin/mpiexec"],
         variables: &[],
         give: by_env,
-        lacks: &[Lack::Fortran, Lack::RepeatedTestall, Lack::Sessions],
+        lacks: &[Lack::Fortran, Lack::RepeatedTestall, Lack::LeavingAWait, Lack::Sessions],
     },
     Mpi {
         name: "intel",
@@ -161,7 +166,7 @@ pub const KNOWN: [Mpi; 7] = [
         launcher: &["{}/bin/mpiexec.hydra"],
         variables: INTEL,
         give: by_env,
-        lacks: &[Lack::Fortran, Lack::Spawn, Lack::ExitCodes],
+        lacks: &[Lack::Fortran, Lack::Spawn, Lack::ExitCodes, Lack::LeavingAWait],
     },
 ];
 
