@@ -70,7 +70,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub priorities: Option<PathBuf>,
 
-    /// Print one JSON object per I/O phase that has ended
+    /// Print one JSON object per I/O phase that has ended; at the end, of those under way as well
     #[arg(long)]
     pub json: bool,
 
