@@ -33,6 +33,10 @@ const APART: f64 = 1.15;
 /// Share of the volume that must be left without the first.
 const LEFT: f64 = 0.005;
 
+/// … beyond what follows a member, or leads to it, without a break and within this share of the period: that
+/// is its beginning or its end, too slow to be a part of the phase.
+const SKIRT: f64 = 0.25;
+
 /// At a multiple of the first period, the phases of the second must be this many times as large: else they
 /// are left-overs.
 const LARGER: f64 = 1.8;
@@ -187,11 +191,11 @@ pub fn two_rhythms(view: &View) -> Option<[Rhythm; 2]> {
     if !plain(first) || together < ANSWER {
         return None;
     }
-    let two = beside_the_other(view, first).or_else(|| {
+    let two = beside_the_other(view, first).filter(are_at_once).or_else(|| {
         let next = next.filter(|next| next.probability >= 0.15)?;
-        beside_the_other(view, next)
+        beside_the_other(view, next).filter(are_at_once)
     });
-    let two = two.or_else(|| finer_beside(view, first)).filter(are_at_once)?;
+    let two = two.or_else(|| finer_beside(view, first).filter(are_at_once))?;
     Some(if two[0].volume >= two[1].volume {
         two
     } else {
@@ -214,9 +218,7 @@ fn beside_the_other(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
         return None;
     }
     let rest = without(view, one, view.is_sharp(one));
-    let volume =
-        |signal: &Signal| signal.samples.iter().map(|x| (x - view.ground.background).max(0.0)).sum::<f64>();
-    if volume(&rest) < LEFT * volume(&view.signal) {
+    if !is_much_left(view, &rest, one.period) {
         return None;
     }
     let rest = View::of(&rest, &view.given);
@@ -266,6 +268,36 @@ fn beside_the_other(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
     let second = Rhythm::of(&rest, &found.best, other_period, probability);
     let fast = if rhythm.period <= second.period { &first_extents } else { &other_extents };
     Some(share_volumes(view, [rhythm, second], fast))
+}
+
+/// Is there more in what is left than beginnings and ends of what was taken out?
+fn is_much_left(view: &View, rest: &Signal, period: f64) -> bool {
+    let above = |x: &f64| (x - view.ground.background).max(0.0);
+    let volume = |samples: &[f64]| samples.iter().map(above).sum::<f64>();
+    let least = LEFT * volume(&view.signal.samples);
+    let mut left = volume(&rest.samples);
+    if left < least {
+        return false;
+    }
+    let longest = (SKIRT * period / view.signal.step()) as usize;
+    let is_taken = |i: usize| rest.samples[i] < view.signal.samples[i];
+    let skirt = |samples: &mut dyn Iterator<Item = &f64>| {
+        samples
+            .take(longest + 1)
+            .map(above)
+            .take_while(|x| *x > 0.0)
+            .fold((0, 0.0), |(count, sum), x| (count + 1, sum + x))
+    };
+    // One that does not come to an end in time is more than that.
+    let short = |(count, sum): (usize, f64)| if count <= longest { sum } else { 0.0 };
+    for i in 1..rest.samples.len() {
+        match (is_taken(i - 1), is_taken(i)) {
+            (true, false) => left -= short(skirt(&mut rest.samples[i..].iter())),
+            (false, true) => left -= short(skirt(&mut rest.samples[..i].iter().rev())),
+            _ => {}
+        }
+    }
+    left >= least
 }
 
 /// How much the phases of the second keep to one place between those of the first, 0 … 1: the length of the
@@ -395,4 +427,38 @@ fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
         Rhythm::of(view, &finer.best, finer.best.hypothesis.period, fast),
     ];
     Some(share_volumes(view, two, &fast_extents))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::view::Given;
+
+    /// Ten phases of 20 samples every 100; each sample of the period has this bandwidth.
+    fn view(bandwidth: impl Fn(usize) -> f64) -> View {
+        let samples = (0..1000).map(|i| bandwidth(i % 100)).collect();
+        let signal = Signal { start: 0, bin: 100_000_000, samples, abstraction_error: 0.0 };
+        View::of(&signal, &Given::default())
+    }
+
+    /// What is left without the samples below 20.
+    fn rest(view: &View) -> Signal {
+        let mut rest = view.signal.clone();
+        rest.samples.iter_mut().enumerate().filter(|(i, _)| i % 100 < 20).for_each(|(_, x)| *x = 0.0);
+        rest
+    }
+
+    #[test]
+    fn slow_ends_of_phases_are_nothing_left() {
+        let phase = |i: usize| if i < 20 { 100.0 } else { 0.0 };
+        let end = |i: usize| if (20..35).contains(&i) { 5.0 } else { 0.0 };
+        let beginning = |i: usize| if i >= 90 { 5.0 } else { 0.0 };
+        let apart = |i: usize| if (50..52).contains(&i) { 20.0 } else { 0.0 };
+        let lasting = |i: usize| if (20..70).contains(&i) { 5.0 } else { 0.0 };
+        let is_much = |view: View| is_much_left(&view, &rest(&view), 10.0);
+        assert!(!is_much(view(phase)));
+        assert!(!is_much(view(|i| phase(i) + end(i) + beginning(i))));
+        assert!(is_much(view(|i| phase(i) + end(i) + apart(i))));
+        assert!(is_much(view(|i| phase(i) + lasting(i))));
+    }
 }

@@ -115,6 +115,17 @@ impl Collector {
     /// Take in a batch.
     pub fn add(&mut self, requests: &[Request]) {
         let mode = self.mode.unwrap_or(Mode::Write);
+        // Mostly all are of one class, which is then looked at once.
+        let Some(first) = requests.first().map(|first| first.class) else { return };
+        if requests.iter().all(|request| request.class == first) {
+            if mode.selects(first) {
+                self.chosen.add(requests.iter());
+            }
+            if let Some(reads) = self.fallback.as_mut().filter(|_| !is_write(first)) {
+                reads.add(requests.iter());
+            }
+            return;
+        }
         let selected = Class::ALL.map(|class| mode.selects(class));
         self.chosen.add(requests.iter().filter(|request| selected[request.class as usize]));
         if let Some(reads) = &mut self.fallback {

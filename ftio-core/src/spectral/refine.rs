@@ -11,7 +11,7 @@
 //! frequency h times as well.
 
 use crate::signal::Signal;
-use crate::spectral::spectrum::Centred;
+use crate::spectral::spectrum::{Centred, Near};
 
 /// At most this many multiples are used; jitter blurs the higher ones.
 const HARMONICS: usize = 4;
@@ -36,13 +36,24 @@ pub fn refine(signal: &Signal, k: usize) -> f64 {
     let strength = |position: f64| -> f64 {
         (1..=harmonics).map(|h| centred.fourier_at(h as f64 * position * bin).norm_sqr()).sum()
     };
-    on_grid / k as f64 * maximum(strength, k as f64 - 0.75, k as f64 + 0.75)
+    let near: Vec<Near<'_>> = (1..=harmonics).map(|h| centred.near((h * k) as f64 * bin)).collect();
+    let roughly = |position: f64| -> f64 {
+        (1..).zip(&near).map(|(h, near)| near.at(f64::from(h) * position * bin).norm_sqr()).sum()
+    };
+    let (low, high) = (k as f64 - 0.75, k as f64 + 0.75);
+    on_grid / k as f64 * highest_around(scanned(roughly, low, high), strength, low, high)
 }
 
-/// The place of the largest value of `f` in `[low, high]`: a scan fine enough to tell peaks of four harmonics
-/// apart, then golden sections around the best.
+/// The place of the largest value of `f` in `[low, high]`: a scan, then golden sections around the best.
 pub(crate) fn maximum(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
-    const STEPS: u32 = 24;
+    highest_around(scanned(&f, low, high), &f, low, high)
+}
+
+/// Steps of a scan: enough to tell peaks of four harmonics apart.
+const STEPS: u32 = 24;
+
+/// The place in `[low, high]` where `f` is largest, to one step of the scan.
+fn scanned(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     let width = (high - low) / f64::from(STEPS);
     let mut best = (f64::NEG_INFINITY, low);
     for i in 0..=STEPS {
@@ -52,7 +63,13 @@ pub(crate) fn maximum(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
             best = (value, x);
         }
     }
-    let (mut a, mut b) = ((best.1 - width).max(low), (best.1 + width).min(high));
+    best.1
+}
+
+/// The place of the largest value of `f` within one step around `best`, by golden sections.
+fn highest_around(best: f64, f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
+    let width = (high - low) / f64::from(STEPS);
+    let (mut a, mut b) = ((best - width).max(low), (best + width).min(high));
     let golden = (5f64.sqrt() - 1.0) / 2.0;
     let (mut c, mut d) = (b - golden * (b - a), a + golden * (b - a));
     let (mut at_c, mut at_d) = (f(c), f(d));

@@ -204,18 +204,34 @@ impl Centred {
         Centred(samples.iter().map(|x| x - mean).collect())
     }
 
-    /// Σ_n (x_n − mean) · e^(−2πi·ν·n) at ν cycles per sample, by rotating phasors that are renewed now and
-    /// then: several at once, so that the processor need not wait for one rotation before it begins the next.
+    /// Σ_n (x_n − mean) · e^(−2πi·ν·n) at ν cycles per sample.
     pub fn fourier_at(&self, cycles_per_sample: f64) -> Complex64 {
-        const LANES: usize = 4;
-        let phasor = |n: usize| {
-            // Taken modulo one turn before it is multiplied by 2π.
-            Complex64::from_polar(1.0, -TAU * (cycles_per_sample * n as f64).fract())
+        self.parts(cycles_per_sample, 256).sum()
+    }
+
+    /// The same for any ν close to this one, quickly and nearly.
+    pub fn near(&self, cycles_per_sample: f64) -> Near<'_> {
+        /// Fewer samples are summed up each time.
+        const FEW: usize = 2048;
+        /// Parts of the sum: between neighbours, what is near differs by a small part of a turn.
+        const PARTS: usize = 256;
+        let length = self.0.len().div_ceil(PARTS);
+        let parts = match self.0.len() {
+            ..FEW => Vec::new(),
+            _ => self.parts(cycles_per_sample, length).collect(),
         };
+        Near { centred: self, around: cycles_per_sample, length, parts }
+    }
+
+    /// Parts of that sum, of `length` samples each, by rotating phasors that are renewed with each: several at
+    /// once, so that the processor need not wait for one rotation before it begins the next.
+    fn parts(&self, cycles_per_sample: f64, length: usize) -> impl Iterator<Item = Complex64> + '_ {
+        const LANES: usize = 4;
+        let phasor = move |n: usize| turned(cycles_per_sample * n as f64);
         let turn = phasor(LANES);
-        let (mut real, mut imaginary) = ([0.0; LANES], [0.0; LANES]);
-        for (block, chunk) in self.0.chunks(256).enumerate() {
-            let first: [Complex64; LANES] = std::array::from_fn(|lane| phasor(block * 256 + lane));
+        self.0.chunks(length).enumerate().map(move |(part, chunk)| {
+            let (mut real, mut imaginary) = ([0.0; LANES], [0.0; LANES]);
+            let first: [Complex64; LANES] = std::array::from_fn(|lane| phasor(part * length + lane));
             let (mut cosines, mut sines) = (first.map(|phasor| phasor.re), first.map(|phasor| phasor.im));
             let (whole, rest) = chunk.as_chunks::<LANES>();
             for samples in whole {
@@ -231,8 +247,35 @@ impl Centred {
                 real[lane] += cosines[lane] * x;
                 imaginary[lane] += sines[lane] * x;
             }
+            Complex64::new(real.iter().sum(), imaginary.iter().sum())
+        })
+    }
+}
+
+/// e^(−2πi·turns), the turns taken modulo one before they are multiplied by 2π.
+fn turned(turns: f64) -> Complex64 {
+    Complex64::from_polar(1.0, -TAU * turns.fract())
+}
+
+/// The Fourier sum of samples near one frequency: within a bin or so of the DFT.
+#[derive(Clone, Debug)]
+pub struct Near<'a> {
+    centred: &'a Centred,
+    around: f64,
+    /// Samples of each part of the sum.
+    length: usize,
+    parts: Vec<Complex64>,
+}
+
+impl Near<'_> {
+    /// The sum at so many cycles per sample: every part is turned as its middle is.
+    pub fn at(&self, cycles_per_sample: f64) -> Complex64 {
+        if self.parts.is_empty() {
+            return self.centred.fourier_at(cycles_per_sample);
         }
-        Complex64::new(real.iter().sum(), imaginary.iter().sum())
+        let off = cycles_per_sample - self.around;
+        let middle = |part: usize| (part * self.length) as f64 + 0.5 * (self.length - 1) as f64;
+        self.parts.iter().enumerate().map(|(part, sum)| sum * turned(off * middle(part))).sum()
     }
 }
 
@@ -370,6 +413,20 @@ mod tests {
         for k in [1, 7, 499] {
             let x = Centred::of(&samples).fourier_at(k as f64 / 1000.0);
             assert!((x - spectrum.coefficients[k]).norm() < 1e-7);
+        }
+    }
+
+    #[test]
+    fn near_a_frequency_the_quick_sum_is_nearly_the_exact_one() {
+        for n in [100, 2048, 30_011] {
+            let samples: Vec<f64> = (0..n).map(|i| f64::from((i * 37) % 101) + f64::from(i % 40)).collect();
+            let centred = Centred::of(&samples);
+            let size: f64 = samples.iter().map(|x| x * x).sum::<f64>().sqrt() * f64::from(n).sqrt();
+            let near = centred.near(0.025);
+            for off in [-0.75, -0.1, 0.0, 0.4, 0.75] {
+                let at = 0.025 + off / f64::from(n);
+                assert!((near.at(at) - centred.fourier_at(at)).norm() < 1e-4 * size, "{n} {off}");
+            }
         }
     }
 

@@ -26,23 +26,26 @@ impl VolumeBins {
         // Sections are widened with the bins, and the short way widens none. A bin lies wholly in each
         // section or not at all: sections are longer than bins are wide.
         let mut sections = self.sections.take();
-        let mut in_section = None;
+        let mut in_section = false;
+        // The part of the last bin where the short way is open: what lies in it belongs to the run.
+        let mut same = (i64::MAX, i64::MIN);
         for (start, end, bytes) in requests {
-            let bin = start.wrapping_sub(origin) >> shift;
-            // The last nanosecond of a request, or the only one of an instant.
-            let last = end.wrapping_sub(1).max(start);
-            if start < from || end > to || end < start || bin != last.wrapping_sub(origin) >> shift {
-                others.push((start, end, bytes));
-                continue;
+            if start < same.0 || end > same.1 || start >= end {
+                let bin = start.wrapping_sub(origin) >> shift;
+                // The last nanosecond of a request, or the only one of an instant.
+                let last = end.wrapping_sub(1).max(start);
+                if start < from || end > to || end < start || bin != last.wrapping_sub(origin) >> shift {
+                    others.push((start, end, bytes));
+                    continue;
+                }
+                if bin != run.bin {
+                    self.put(&run);
+                    run = Run { bin, bytes: 0, requests: 0 };
+                }
+                same = (self.edge(bin).max(from), self.edge(bin + 1).min(to));
+                in_section = sections.as_mut().is_some_and(|sections| sections.touch(start, last, origin));
             }
-            if bin != run.bin {
-                self.put(&run);
-                run = Run { bin, bytes: 0, requests: 0 };
-                in_section = None;
-            }
-            if let Some(sections) = &mut sections
-                && *in_section.get_or_insert_with(|| sections.touch(start, last, origin))
-            {
+            if in_section && let Some(sections) = &mut sections {
                 sections.add(start, end, bytes, (origin, self.window));
             }
             run.bytes += u128::from(bytes);
