@@ -1,8 +1,8 @@
 //! How much of a job has to be known for a finding to be true.
 //!
-//! Traces are cut off, ranks are killed, users select layers, ranks and files, and tracers run out of memory. What
-//! was seen was done all the same: two thousand small writes stay two thousand small writes. But whoever says
-//! that ranks differ, or that something was never done, has to have seen everything.
+//! Traces are cut off, ranks are killed, users select layers, ranks and files, and tracers run out of memory.
+//! What was seen was done all the same: two thousand small writes stay two thousand small writes. But whoever
+//! says that ranks differ, or that something was never done, has to have seen everything.
 
 use crate::Job;
 use crate::rules::Rule;
