@@ -291,7 +291,7 @@ fn what_is_written_beside_a_mark_is_not_cut_off() {
         return skipped("chromium and chromedriver are not installed");
     };
     let dir = tempfile::tempdir().unwrap();
-    let row = |i: u32| format!("{i};{}\n", if i % 4 == 0 { 9 } else { 1 });
+    let row = |i: u32| format!("{i};{}\n", if i.is_multiple_of(4) { 9 } else { 1 });
     let table = String::from("time;load\n") + &(0..120).map(row).collect::<String>();
     std::fs::write(dir.path().join("load.csv"), table).unwrap();
     assert_eq!(ftio(dir.path(), &["report", "load.csv", "-o", "load.html"]).status.code(), Some(0));
