@@ -4,6 +4,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::terminal::text::{Severity, complain, printable};
 use crate::terminal::units::counted;
+use crate::terminal::waiting::Waiting;
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use std::io::{BufWriter, Write};
@@ -53,7 +54,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         bail!("{}: exists already; give the recovered trace another name with -o", output.display());
     }
     report_running(&remains);
+    let waiting = Waiting::working(&format!("recovering {}", output.display()));
     let outcome = write(&remains, &output)?;
+    drop(waiting);
     for missing in &outcome.missing {
         complain(Severity::Warning, missing);
     }

@@ -10,6 +10,7 @@ use crate::values::{OutlierChoice, flush};
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use ftio_core::detect::Options;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -30,7 +31,8 @@ Exit status: that of the program; 128 plus the signal number if a signal ended i
 ///
 /// The program runs as under `ftio trace`, writing out what it did every second; predictions appear on
 /// standard error, as `ftio predict` makes them. When it has ended, the period found in the whole trace is
-/// printed as `ftio TRACE` does.
+/// printed as `ftio TRACE` does. With --json, standard output has nothing but JSON, and what the program
+/// prints there goes to standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -83,6 +85,10 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let tracing =
         Tracing { output: Some(&output), flush: Some(&args.flush), library: &args.library, variables };
     let mut command = tracing.command(&args.program)?;
+    if args.out.json {
+        // Standard output is for those who read JSON.
+        command.stdout(std::io::stderr().as_fd().try_clone_to_owned()?);
+    }
     let options = args.prediction.options(args.outlier);
     let mut trace = Trace::new(&output, options.detect.mode, &args.prediction.quantity.options()?);
     trace.ignore_present();

@@ -242,7 +242,7 @@ impl Recorder {
             mpi: job.mpi.clone(),
             tmio: env!("CARGO_PKG_VERSION").to_owned(),
             number: Some(plan.number),
-            filters: options.filters(),
+            filters: options.filters(true),
             processes: false,
             layers: options.layers.posix || options.layers.stdio,
             command: Some(crate::process::command()).filter(|command| !command.is_empty()),

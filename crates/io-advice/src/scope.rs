@@ -1,12 +1,13 @@
 //! How much of a job has to be known for a finding to be true.
 //!
-//! Traces are cut off, ranks are killed, users select ranks and files, and tracers run out of memory. What
-//! was seen was done all the same: two thousand small writes stay two thousand small writes. But whoever says
-//! that ranks differ, or that something was never done, has to have seen everything.
+//! Traces are cut off, ranks are killed, users select layers, ranks and files, and tracers run out of memory.
+//! What was seen was done all the same: two thousand small writes stay two thousand small writes. But whoever
+//! says that ranks differ, or that something was never done, has to have seen everything.
 
 use crate::Job;
 use crate::rules::Rule;
 use crate::thresholds::{Key, Thresholds};
+use ftio_core::source::coverage::{leaves_out_only_layers, only_layers};
 
 /// What a rule has to have seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,16 +44,24 @@ impl Job<'_> {
     pub(crate) fn tells(&self, scope: Scope, thresholds: &Thresholds) -> bool {
         let summary = self.summary;
         let everybody = summary.missing_ranks.is_empty() && summary.missing_hosts.is_empty();
-        let kept = everybody && summary.filters.is_none() && summary.lost.unwrap_or(0) == 0;
+        // Of the layers that were recorded, nothing is missing where only others were left out.
+        let filters = summary.filters.as_deref();
+        let all_of_its_layers = filters.is_none_or(leaves_out_only_layers);
+        let recorded = filters.and_then(only_layers);
+        // Without MPI-IO nobody knows which calls were collective, and so which ranks ought to differ.
+        let with_mpiio = recorded.as_ref().is_none_or(|layers| layers.contains(&"mpiio"));
+        let kept = everybody && all_of_its_layers && summary.lost.unwrap_or(0) == 0;
         // A Darshan log without room for all files is as whole as its modules.
         let reached_its_end = (summary.complete || self.ran_out_of_room(&[])) && !summary.damaged;
         let whole = |modules: &[&str]| kept && reached_its_end && !self.ran_out_of_room(modules);
         match scope {
             Scope::Traced => true,
             Scope::Phases => kept && !summary.damaged && !self.has_merged_operations(),
-            Scope::Ranks => kept && reached_its_end,
-            Scope::Calls => whole(&["MPI-IO"]),
-            Scope::Bytes => whole(&["MPI-IO", "POSIX", "STDIO"]) && !self.went_past(thresholds),
+            Scope::Ranks => kept && with_mpiio && reached_its_end,
+            Scope::Calls => with_mpiio && whole(&["MPI-IO"]),
+            Scope::Bytes => {
+                recorded.is_none() && whole(&["MPI-IO", "POSIX", "STDIO"]) && !self.went_past(thresholds)
+            }
         }
     }
 

@@ -22,8 +22,8 @@ pub struct Header {
     /// Number of the run, by which its parts are named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,
-    /// What was left out on purpose: the options that select ranks or files, such as `TMIO_RANKS=0-3`. Of
-    /// excluded files only that there are some.
+    /// What was left out on purpose: the options that select layers, ranks or files, such as
+    /// `TMIO_LAYERS=mpiio TMIO_RANKS=0-3`. Of excluded files only that there are some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filters: Option<String>,
     /// The ranks are processes that know nothing of each other, and nobody knows beforehand how many there

@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::inputs::{self, InputArgs};
 use crate::terminal::style::Style;
 use crate::terminal::units::{counted, percent, seconds};
+use crate::terminal::waiting::Waiting;
 use crate::values::{positive, positive_seconds};
 use anyhow::{Context, bail};
 use batch_sim::queue::{Chain, Course, Member, fit, resampled, simulate, templates};
@@ -153,10 +154,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         }
         fitted = Some(factors);
     }
+    let waiting = Waiting::working("simulating the queue");
     let chain = Chain::of_jobs(&members);
     let stationary = chain.stationary();
     let span = args.seconds.unwrap_or(length);
     let course = simulate(&chain, 0, span, 200, args.runs as usize, args.seed);
+    drop(waiting);
     let record = Record {
         schema: "ftio.batch-queue/1",
         jobs: chain.most(),

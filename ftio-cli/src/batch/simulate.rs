@@ -7,6 +7,7 @@ use crate::output;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::{counted, grouped, percent, si};
+use crate::terminal::waiting::Waiting;
 use crate::values::{not_negative, positive, share};
 use batch_sim::{EventKind, Expansion, Job, JobRun, Metrics, Outcome, Policy, Settings};
 use clap::ValueHint;
@@ -172,6 +173,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let policies = if args.policy.is_empty() { Policy::ALL.to_vec() } else { args.policy.clone() };
     let mut results = Vec::new();
     for policy in policies {
+        let _waiting = Waiting::working(&format!("simulating {}", policy.name()));
         let outcome = batch_sim::simulate(&jobs, &settings(args, policy, nodes))?;
         let metrics = Metrics::of(&jobs, &outcome, nodes);
         results.push((policy, outcome, metrics));

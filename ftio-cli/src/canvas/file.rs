@@ -3,6 +3,7 @@
 use super::format::Format;
 use crate::exit::wrong_usage;
 use crate::output;
+use crate::terminal::text::printable;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 
@@ -47,8 +48,15 @@ impl PictureFile {
         PictureFile { path, format: self.format }
     }
 
-    /// Write what was drawn.
+    /// Write what was drawn, and say on standard error where it is.
     pub fn write(&self, drawn: anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
+        self.write_silently(drawn)?;
+        eprintln!("{}", printable(&self.path.to_string_lossy()));
+        Ok(())
+    }
+
+    /// Write what was drawn.
+    pub fn write_silently(&self, drawn: anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
         let name = || self.path.display().to_string();
         output::write(&self.path, &drawn.with_context(name)?)
     }

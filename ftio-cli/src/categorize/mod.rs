@@ -14,6 +14,7 @@ use crate::terminal::progress::Progress;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::counted;
+use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use mosaic::archive::{Listing, Part, Shard, Summary, process, reduce};
 use std::fs::File;
@@ -33,7 +34,10 @@ fn read(args: &Args) -> anyhow::Result<Exit> {
     for path in args.paths.iter().filter(|path| path.as_os_str() != "-") {
         std::fs::metadata(path).with_context(|| path.display().to_string())?;
     }
-    let listing = list(args)?;
+    let waiting = Waiting::working("looking for logs");
+    let listing = listed(args)?;
+    drop(waiting);
+    remarks(&listing);
     if listing.is_empty() {
         complain(
             Severity::Error,
@@ -77,7 +81,7 @@ fn logs(count: u64) -> String {
     counted(count, "log")
 }
 
-fn list(args: &Args) -> anyhow::Result<Listing> {
+fn listed(args: &Args) -> anyhow::Result<Listing> {
     let mut listing =
         if args.all_files { Listing::of_every_file(&args.paths) } else { Listing::of(&args.paths) };
     if let Some(from) = &args.from {
@@ -89,6 +93,10 @@ fn list(args: &Args) -> anyhow::Result<Listing> {
             listing.with_lines(BufReader::new(file)).with_context(name)?
         };
     }
+    Ok(listing)
+}
+
+fn remarks(listing: &Listing) {
     for problem in listing.problems() {
         complain(Severity::Warning, problem);
     }
@@ -98,7 +106,6 @@ fn list(args: &Args) -> anyhow::Result<Listing> {
             &format!("{} without \".darshan\" in the name skipped", counted(listing.passed_over(), "file")),
         );
     }
-    Ok(listing)
 }
 
 fn conclude(parts: &[PathBuf], partial: bool, results: &ResultArgs) -> anyhow::Result<Exit> {
@@ -136,7 +143,10 @@ fn finish(
     let mut stdout = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let lines = results.json.then_some(&mut stdout as &mut dyn Write);
     let bad_logs = outputs.bad_logs.as_mut().map(|file| file as &mut dyn Write);
+    // Lines of JSON tell by themselves that there is progress.
+    let waiting = (!results.json).then(|| Waiting::working("adding up"));
     let summary: Summary = reduce(parts, partial, lines, bad_logs)?;
+    drop(waiting);
     let name =
         |path: &Option<PathBuf>| path.as_deref().map_or(String::new(), |path| path.display().to_string());
     if let Some(file) = outputs.bad_logs {

@@ -38,13 +38,9 @@ impl Output for Pictures {
         for analysis in results.analyses {
             self.drawn += 1;
             let file = if results.several { self.file.numbered(self.drawn) } else { self.file.clone() };
-            match self.draw(analysis, &file) {
-                Ok(()) if results.several => eprintln!("{}", file.path().display()),
-                Ok(()) => {}
-                Err(problem) => {
-                    complain(Severity::Error, &format!("{problem:#}"));
-                    exit = Exit::Failed;
-                }
+            if let Err(problem) = self.draw(analysis, &file) {
+                complain(Severity::Error, &format!("{problem:#}"));
+                exit = Exit::Failed;
             }
         }
         Ok(exit)

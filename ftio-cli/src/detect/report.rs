@@ -19,6 +19,9 @@ const WIDTH: usize = 64;
 /// Columns beside the sparkline: the label, and the highest sample with its length.
 const BESIDE: usize = LABEL + 4 + 30;
 
+/// In fewer columns, what is beside the sparkline goes below it.
+const NARROW: usize = 76;
+
 /// How wide labels are.
 const LABEL: usize = 11;
 
@@ -28,7 +31,9 @@ pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> S
     let units = Units::of(analysis);
     let out = format!("{}\n", style.bold(&printable(&found.source)));
     let mut block = Block { out, style, columns };
-    let width = columns.map_or(WIDTH, |columns| columns.saturating_sub(BESIDE).clamp(16, 400));
+    let is_narrow = columns.is_some_and(|columns| columns < NARROW);
+    let beside = if is_narrow { LABEL + 4 } else { BESIDE };
+    let width = columns.map_or(WIDTH, |columns| columns.saturating_sub(beside).clamp(16, 400));
     block.line("Analysed", &analysed(found, units));
     if found.n_samples > 0 {
         block.line("Window", &window(found));
@@ -39,7 +44,8 @@ pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> S
             true => format!("max {}", units.rate(highest)),
             false => format!("max {} in {step}", units.rate(highest)),
         };
-        let line = format!("{}  {highest}", sparkline(&analysis.signal.samples, width));
+        let line = sparkline(&analysis.signal.samples, width);
+        let line = if is_narrow { line } else { format!("{line}  {highest}") };
         block.plain(if units.is_quantity { "Value" } else { "Bandwidth" }, &line);
         // Two periods in turn have their phases as well.
         let in_turn = found.period.is_none() && found.periods.len() > 1;
@@ -47,6 +53,7 @@ pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> S
             true => found.phases.iter().map(|phase| [phase.start, phase.end]).collect(),
             false => analysis.phases.iter().map(|phase| [phase.start, phase.end]).collect(),
         };
+        let count = counted(phases.len() as u64, "phase");
         if !phases.is_empty() {
             let window = [analysis.signal.start_seconds(), analysis.signal.end_seconds()];
             let columns = width.min(found.n_samples);
@@ -57,8 +64,14 @@ pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> S
             } else {
                 " ".repeat(columns)
             };
-            let line = format!("{below}  {}", counted(phases.len() as u64, "phase"));
-            block.plain("", &style.dim(&line));
+            let line = if is_narrow { below } else { format!("{below}  {count}") };
+            if !line.trim().is_empty() {
+                block.plain("", &style.dim(&line));
+            }
+        }
+        if is_narrow {
+            let count = if phases.is_empty() { String::new() } else { format!("; {count}") };
+            block.line("", &format!("{highest}{}", style.dim(&count)));
         }
     }
     match found.period {

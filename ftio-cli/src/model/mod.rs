@@ -12,6 +12,8 @@ use crate::canvas::{Format, PictureFile, draw_sheet};
 use crate::exit::{Exit, wrong_usage};
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain, printable};
+use crate::terminal::units::counted;
+use crate::terminal::waiting::Waiting;
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
 use perf_model::input::{self, Scaling};
@@ -210,7 +212,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (file, rank) = args.file_and_rank().ok_or_else(|| {
         wrong_usage("expected a file of measurements, or - for standard input (see ftio model --help)")
     })?;
+    let waiting = Waiting::reading(&file.to_string_lossy());
     let mut experiment = read(&file, args.scaling)?;
+    drop(waiting);
     for note in &experiment.notes {
         complain(Severity::Warning, note);
     }
@@ -218,7 +222,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         experiment.keep_last(last as usize);
     }
     narrow(&mut experiment, args)?;
+    let waiting = Waiting::working(&format!("modelling {}", counted(experiment.sets.len() as u64, "metric")));
     let models = model(&experiment, &settings.options)?;
+    drop(waiting);
     for skipped in &models.skipped {
         let name = file.display();
         complain(

@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         complain(Severity::Error, "there is nothing to draw");
         return Ok(Exit::Failed);
     }
-    file.write(draw(&pictures, file.format()))?;
+    file.write_silently(draw(&pictures, file.format()))?;
     writeln!(std::io::stdout(), "{}", args.output.display())?;
     Ok(exit)
 }

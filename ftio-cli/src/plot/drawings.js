@@ -81,10 +81,13 @@ function spectrum(parent, data) {
         c.stroke();
       }
       for (const mark of data.candidates.filter(mark => this.shows(mark.kind))) {
-        const x = this.x(mark.frequency), y = this.y(mark.power), left = x > this.left + this.across - 190;
+        const x = this.x(mark.frequency), y = this.y(mark.power), label = c.measureText(mark.label).width;
         c.fillStyle = colour(mark.kind); c.beginPath(); c.arc(x, y, 4.5, 0, 7); c.fill();
         if (mark.kind === "harmonic") continue;
-        c.fillStyle = colour("text"); c.textBaseline = "middle"; c.textAlign = left ? "right" : "left"; c.fillText(mark.label, x + (left ? -9 : 9), y);
+        // Beside the mark, where there is room; on a narrow screen above it.
+        const right = this.left + this.across, fits = x + 9 + label <= right ? x + 9 : x - 9 - label;
+        c.fillStyle = colour("text"); c.textAlign = "left"; c.textBaseline = fits < this.left ? "bottom" : "middle";
+        c.fillText(mark.label, fits < this.left ? Math.max(this.left, right - label) : fits, fits < this.left ? y - 6 : y);
       }
     },
     describe(f) {

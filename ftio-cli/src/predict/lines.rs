@@ -5,6 +5,7 @@ use crate::terminal::clock::time_of_day;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, percent, seconds};
+use crate::terminal::width::{columns_of, width, wrapped};
 use ftio_core::predict::{Direction, Prediction};
 use std::io::{self, Write};
 
@@ -38,10 +39,23 @@ impl TextLines {
 impl Sink for TextLines {
     fn prediction(&mut self, prediction: &Prediction, _json: &str) -> io::Result<()> {
         let line = line(prediction, self.named, self.style);
+        // Whoever reads a pipe or a file has one line for each.
         match self.place {
-            Place::Stdout => writeln!(io::stdout(), "{line}"),
-            Place::Stderr => writeln!(io::stderr(), "{line}"),
+            Place::Stdout => writeln!(io::stdout(), "{}", broken(&line, columns_of(&io::stdout()))),
+            Place::Stderr => writeln!(io::stderr(), "{}", broken(&line, columns_of(&io::stderr()))),
         }
+    }
+}
+
+/// The line for a terminal of so many columns, broken between words.
+fn broken(line: &str, columns: Option<usize>) -> String {
+    const INDENT: usize = 11;
+    match columns.filter(|columns| width(line) > *columns) {
+        Some(columns) => {
+            let lines = wrapped(line, columns.saturating_sub(INDENT).max(INDENT));
+            lines.join(&format!("\n{}", " ".repeat(INDENT)))
+        }
+        None => line.to_owned(),
     }
 }
 
@@ -88,4 +102,22 @@ pub fn line(prediction: &Prediction, named: bool, style: Style) -> String {
     }
     let name = if named { format!("{}  ", printable(&prediction.source)) } else { String::new() };
     format!("{name}{:>9}  {}", seconds(prediction.t), parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_broken_between_words() {
+        let line =
+            "  7.529 s  period 741.2 ms (99.9 %); next phase 7.832 s to 7.885 s (19:54:44 UTC), 16.78 MB";
+        assert_eq!(broken(line, None), line);
+        assert_eq!(broken(line, Some(200)), line);
+        for columns in [30, 60, 80] {
+            let text = broken(line, Some(columns));
+            assert!(text.lines().all(|line| width(line) <= columns), "{columns}: {text}");
+            assert!(text.contains("7.885 s") && text.lines().count() > 1, "{columns}: {text}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{QuantityArgs, expand, explained};
 use crate::terminal::style::Style;
 use crate::terminal::units::{percent, seconds, si};
+use crate::terminal::waiting::Waiting;
 use crate::values::{positive, positive_seconds};
 use clap::ValueHint;
 use ftio_core::Request;
@@ -132,6 +133,7 @@ fn read(
     let mut jobs = Vec::new();
     for opened in open(input, options)? {
         let source = opened.name.clone();
+        let _waiting = Waiting::reading(&source);
         let mut requests: Vec<Request> = Vec::new();
         let job =
             opened.into_source()?.read(Span::default(), &mut |some| requests.extend_from_slice(some))?;

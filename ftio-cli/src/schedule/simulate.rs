@@ -6,6 +6,7 @@ use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
 use crate::terminal::progress::Progress;
 use crate::terminal::style::Style;
+use crate::terminal::waiting::Waiting;
 use crate::values::{not_negative, positive};
 use clap::{ValueEnum, ValueHint};
 use io_sets::experiment::{Experiment, Policy, Published};
@@ -247,12 +248,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     out.flush()?;
     if let Some(file) = picture {
+        let waiting = Waiting::working(&format!("drawing {}", file.path().display()));
         let shown: Vec<_> = results
             .iter()
             .map(|result| (result.policy, experiment.repetition(result.policy, 0, predictor)))
             .collect();
         let sheet = chart::sheet(&experiment, &results, &shown, published);
-        file.write(draw_sheet(&sheet, file.format()))?;
+        let drawn = draw_sheet(&sheet, file.format());
+        drop(waiting);
+        file.write(drawn)?;
     }
     Ok(Exit::Done)
 }

@@ -16,6 +16,7 @@ use crate::exit::{Exit, wrong_usage};
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::counted;
+use crate::terminal::waiting::Waiting;
 use io_signature::application::samples;
 use io_signature::compare::{bursts_of, compare};
 use io_signature::{Analysis, Job, Jobs, Listed, Sample, ServerLog, analyse, periodic, time_zone};
@@ -56,7 +57,9 @@ fn one(args: &Args) -> anyhow::Result<Exit> {
     let mut stdout = io::stdout().lock();
     let mut exit = Exit::Done;
     for (number, task) in tasks.iter().enumerate() {
+        let waiting = Waiting::working(&format!("analysing {}", task.name));
         let mut analysis = analyse(&task.samples, args.method.method, &args.method.settings);
+        drop(waiting);
         analysis.signature.samples.extend(task.dropped.iter().cloned());
         let foreign = foreign(jobs.as_ref(), runs.as_deref().unwrap_or_default());
         analysis.signature.background.periodic = periodic::others(&analysis, &foreign);

@@ -6,6 +6,7 @@ use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
 use crate::terminal::text::printable;
 use crate::terminal::units::{percent, si};
+use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use clap::ValueHint;
 use io_signature::place::{Partition, Placement, place};
@@ -70,6 +71,7 @@ struct Record<'a> {
 /// Rank the partitions.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let picture = args.results.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
+    let waiting = Waiting::working("reading the logs of the partitions");
     let signature = read::course(&args.signature)?.into_iter().next().context("there is no signature")?;
     let partitions: Vec<Partition> = read::logs(&args.partition, &args.reading)?
         .into_iter()
@@ -79,6 +81,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let now = args.at.unwrap_or(last);
     let days = usize::from(args.days);
     let found = place(&signature, &partitions, now, args.wait, days);
+    drop(waiting);
     let mut stdout = io::stdout().lock();
     if args.results.json {
         let result = Record { schema: "ftio.signature-place/1", now, placements: &found };

@@ -7,6 +7,7 @@ use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, si};
+use crate::terminal::waiting::Waiting;
 use clap::ValueHint;
 use io_signature::stagger::{Staggered, stagger};
 use serde::Serialize;
@@ -72,7 +73,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             courses.push(course);
         }
     }
+    let waiting = Waiting::working("looking for the best starts");
     let found = stagger(&courses, args.capacity, args.wait);
+    drop(waiting);
     let mut stdout = io::stdout().lock();
     if args.results.json {
         let start = |(name, start): (&'_ String, &f64)| (name.clone(), *start);

@@ -6,6 +6,7 @@ use crate::exit::{Exit, wrong_usage};
 use crate::signal::ModeArgs;
 use crate::terminal::style::Style;
 use crate::terminal::units::{bytes, percent, seconds};
+use crate::terminal::waiting::Waiting;
 use crate::values::{positive_seconds, size};
 use anyhow::Context;
 use clap::ValueHint;
@@ -169,10 +170,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         return Err(wrong_usage("expected --rate: how many bytes per second leave the buffer"));
     };
     let settings = args.rules.settings()?;
+    let waiting = Waiting::working("simulating");
     let record = match &args.trace {
         Some(trace) => of_trace(args, trace, &settings, rate)?,
         None => made_up(args, &settings, rate)?,
     };
+    drop(waiting);
     let mut out = std::io::stdout().lock();
     if args.json {
         serde_json::to_writer(&mut out, &record).map_err(std::io::Error::from)?;

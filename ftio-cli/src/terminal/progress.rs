@@ -1,6 +1,7 @@
 //! How far the work has come, on a terminal: how many are done, rate, time left.
 
 use crate::terminal::units::grouped;
+use crate::terminal::width::{columns_of, cut, width};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -35,10 +36,9 @@ impl Progress {
         let due = self.shown.is_none_or(|shown| shown.elapsed() >= BETWEEN);
         if self.visible && (due || self.done >= self.total) {
             self.shown = Some(Instant::now());
-            eprint!(
-                "\r\x1b[2K{}",
-                line(self.done, self.total, self.noun, self.begun.elapsed().as_secs_f64())
-            );
+            let columns = columns_of(&std::io::stderr()).unwrap_or(usize::MAX);
+            let seconds = self.begun.elapsed().as_secs_f64();
+            eprint!("\r\x1b[2K{}", line(self.done, self.total, self.noun, seconds, columns));
             let _ = std::io::stderr().flush();
         }
     }
@@ -56,20 +56,22 @@ impl Progress {
     }
 }
 
-fn line(done: u64, total: u64, noun: &str, seconds: f64) -> String {
+/// The bar takes what the numbers leave of the columns: a line that wraps would stay.
+fn line(done: u64, total: u64, noun: &str, seconds: f64, columns: usize) -> String {
     let share = if total == 0 { 1.0 } else { done as f64 / total as f64 };
-    let full = ((share * WIDTH as f64) as usize).min(WIDTH);
     let rate = if seconds > 0.0 { done as f64 / seconds } else { 0.0 };
     let left = if rate > 0.0 { clock((total.saturating_sub(done)) as f64 / rate) } else { "–".into() };
-    format!(
-        "{}{} {:3.0} %  {} of {} {noun}s  {} {noun}s/s  {left} left",
-        "█".repeat(full),
-        "░".repeat(WIDTH - full),
-        100.0 * share,
-        grouped(done),
-        grouped(total),
-        grouped(rate.round() as u64)
-    )
+    // Whoever does less than one in a second is better told by the time that is left.
+    let fast = format!("  {} {noun}s/s", grouped(rate.round() as u64));
+    let fast = if rate < 1.0 { "" } else { fast.as_str() };
+    let (per_cent, all) = (100.0 * share, grouped(total));
+    let numbers =
+        |fast: &str| format!("{per_cent:3.0} %  {} of {all} {noun}s{fast}  {left} left", grouped(done));
+    let fits = |text: &String| width(text) + 8 <= columns;
+    let numbers = Some(numbers(fast)).filter(fits).unwrap_or_else(|| numbers(""));
+    let room = columns.saturating_sub(width(&numbers) + 2).min(WIDTH);
+    let full = ((share * room as f64) as usize).min(room);
+    cut(&format!("{}{} {numbers}", "█".repeat(full), "░".repeat(room - full)), columns - 1)
 }
 
 /// `0:07`, `12:34`, `3:05:00`.
@@ -85,10 +87,22 @@ mod tests {
 
     #[test]
     fn the_bar_tells_rate_and_time_left() {
-        let text = line(2500, 10_000, "log", 5.0);
+        let text = line(2500, 10_000, "log", 5.0, 120);
         assert!(text.starts_with("███████░"), "{text}");
         assert!(text.ends_with(" 25 %  2\u{202f}500 of 10\u{202f}000 logs  500 logs/s  0:15 left"), "{text}");
-        assert!(line(0, 10, "log", 0.0).ends_with("0 logs/s  – left"));
+        assert!(line(0, 10, "log", 0.0, 120).ends_with("0 of 10 logs  – left"));
         assert_eq!(clock(11_100.0), "3:05:00");
+    }
+
+    #[test]
+    fn the_bar_fits_the_terminal() {
+        for columns in [40, 60, 80, 200] {
+            for (done, total) in [(0, 36_240), (5632, 36_240), (36_240, 36_240), (99_000_000, 100_000_000)] {
+                let text = line(done, total, "application", 12.5, columns);
+                assert!(width(&text) < columns, "{columns}: {text}");
+                assert!(text.ends_with(" left"), "{columns}: {text}");
+            }
+        }
+        assert!(line(5632, 36_240, "log", 3.5, 80).starts_with('█'));
     }
 }

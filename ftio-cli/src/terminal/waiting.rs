@@ -1,10 +1,11 @@
-//! What a person sees who waits for a large input: how much of it has been read.
+//! What a person sees who waits: what is being done, and of a large input how much has been read.
 //!
 //! After two seconds, and only on a terminal, a line on stderr says which input it is and how far the reading
 //! has come. The kernel knows that: the position of the open file. Readers need not know about it.
 
 use crate::terminal::text::printable;
 use crate::terminal::units::percent;
+use crate::terminal::width::{columns_of, cut};
 use std::fs;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -17,24 +18,36 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How often the line is renewed.
 const BETWEEN: Duration = Duration::from_millis(200);
 
-/// An input that is being read. Dropped, it takes its line away.
+/// Work that is being done. Dropped, it takes its line away.
 #[derive(Debug)]
 pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Waiting {
     /// For the input of this name.
     pub fn reading(name: &str) -> Self {
+        let name = name.to_owned();
+        Self::telling(move |waited| line(&name, share(Path::new(&name)), waited))
+    }
+
+    /// For work of which nobody knows how long it takes: "drawing x.svg".
+    pub fn working(what: &str) -> Self {
+        let what = what.to_owned();
+        Self::telling(move |waited| format!("{}: {} s", printable(&what), waited.as_secs()))
+    }
+
+    fn telling(line: impl Fn(Duration) -> String + Send + 'static) -> Self {
         if !std::io::stderr().is_terminal() {
             return Waiting(None);
         }
         let (stop, stopped) = channel();
-        let name = name.to_owned();
         let began = Instant::now();
         let tell = move || {
             let mut wait = PATIENCE;
             let mut shown = false;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                eprint!("\r\x1b[2K{}", line(&name, share(Path::new(&name)), began.elapsed()));
+                // A line that wraps would stay.
+                let columns = columns_of(&std::io::stderr()).unwrap_or(usize::MAX);
+                eprint!("\r\x1b[2K{}", cut(&line(began.elapsed()), columns - 1));
                 let _ = std::io::stderr().flush();
                 (shown, wait) = (true, BETWEEN);
             }

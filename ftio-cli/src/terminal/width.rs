@@ -1,6 +1,7 @@
 //! How wide the terminal is, and text that fits it.
 
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 
 /// Narrower is not tried.
 const LEAST: usize = 40;
@@ -9,12 +10,27 @@ const LEAST: usize = 40;
 /// terminal: nothing is wrapped then.
 pub fn columns() -> Option<usize> {
     let told = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
-    let asked = || {
-        let out = std::io::stdout();
-        let size = out.is_terminal().then(|| rustix::termios::tcgetwinsize(&out).ok()).flatten()?;
-        Some(usize::from(size.ws_col))
-    };
-    told.or_else(asked).filter(|columns| *columns > 0).map(|columns| columns.max(LEAST))
+    let told = told.filter(|columns| *columns > 0).map(|columns: usize| columns.max(LEAST));
+    told.or_else(|| columns_of(&std::io::stdout()).map(|columns| columns.max(LEAST)))
+}
+
+/// Columns of a terminal.
+pub fn columns_of<T: IsTerminal + AsFd>(out: &T) -> Option<usize> {
+    let size = out.is_terminal().then(|| rustix::termios::tcgetwinsize(out).ok()).flatten()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// The text in at most so many columns: what is too much in its middle becomes "…". (Names differ at their
+/// ends, and numbers come last.)
+pub fn cut(text: &str, columns: usize) -> String {
+    let all: Vec<char> = text.chars().collect();
+    if all.len() <= columns {
+        return text.to_owned();
+    }
+    let kept = columns.saturating_sub(1);
+    let (front, back) = all.split_at(kept / 3);
+    let back = &back[back.len() - (kept - front.len())..];
+    front.iter().chain(&['…']).chain(back).collect()
 }
 
 /// Columns that a text takes: escape sequences take none, every other character one.
@@ -108,6 +124,15 @@ mod tests {
         assert_eq!(
             wrapped("in 172.0 s, 204.6 MB/s together", 10),
             ["in", "172.0 s,", "204.6 MB/s", "together"]
+        );
+    }
+
+    #[test]
+    fn what_is_cut_keeps_both_ends() {
+        assert_eq!(cut("reading a: 5 %", 14), "reading a: 5 %");
+        let short = cut("reading /scratch/project/user/run/trace.msgpack: 25.0 %, 7 s", 40);
+        assert!(
+            width(&short) == 40 && short.starts_with("reading /") && short.ends_with("msgpack: 25.0 %, 7 s")
         );
     }
 

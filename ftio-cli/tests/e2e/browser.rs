@@ -255,8 +255,10 @@ fn a_report_of_a_job_works_light_dark_on_a_phone_and_on_paper() {
         return skipped("chromium and chromedriver are not installed");
     };
     let dir = tempfile::tempdir().unwrap();
-    mixed().write(&dir.path().join("run.msgpack"));
-    assert_eq!(ftio(dir.path(), &["report", "run.msgpack", "-o", "run.html"]).status.code(), Some(0));
+    // Paths are long, and have no spaces to be broken at.
+    let long = format!("{}.msgpack", "run_of_a_large_job_".repeat(8));
+    mixed().write(&dir.path().join(&long));
+    assert_eq!(ftio(dir.path(), &["report", &long, "-o", "run.html"]).status.code(), Some(0));
     browser.open(&format!("file://{}/run.html", dir.path().display()));
     let titles =
         browser.run("return [...document.querySelectorAll('main > section > h2')].map(h => h.textContent);");
@@ -280,6 +282,35 @@ fn a_report_of_a_job_works_light_dark_on_a_phone_and_on_paper() {
     let loaded = browser.run("return performance.getEntriesByType('resource').map(e => e.name);");
     assert_eq!(loaded, json!([]), "nothing comes from outside");
     assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+/// A mark in the middle of a spectrum, on a screen that has no room for its text on either side.
+#[test]
+fn what_is_written_beside_a_mark_is_not_cut_off() {
+    let Some(browser) = Browser::start() else {
+        return skipped("chromium and chromedriver are not installed");
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let row = |i: u32| format!("{i};{}\n", if i.is_multiple_of(4) { 9 } else { 1 });
+    let table = String::from("time;load\n") + &(0..120).map(row).collect::<String>();
+    std::fs::write(dir.path().join("load.csv"), table).unwrap();
+    assert_eq!(ftio(dir.path(), &["report", "load.csv", "-o", "load.html"]).status.code(), Some(0));
+    browser.open(&format!("file://{}/load.html", dir.path().display()));
+    let written = browser.run(
+        "document.body.style.width = '330px'; dispatchEvent(new Event('resize')); \
+         const of = CanvasRenderingContext2D.prototype, plain = of.fillText, seen = []; \
+         of.fillText = function (text, x, y) { \
+             const width = this.measureText(text).width, left = this.textAlign === 'right' ? x - width : x; \
+             if (text.includes('of the power')) seen.push([left, left + width, this.canvas.clientWidth]); \
+             plain.call(this, text, x, y); }; \
+         document.getElementById('theme').click(); of.fillText = plain; return seen;",
+    );
+    let written = written.as_array().unwrap();
+    assert!(!written.is_empty());
+    for place in written {
+        let at = |i: usize| place[i].as_f64().unwrap();
+        assert!(at(0) >= 40.0 && at(1) <= at(2) + 1.0, "{place}");
+    }
 }
 
 #[test]

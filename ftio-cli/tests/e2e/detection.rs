@@ -333,7 +333,8 @@ fn pictures_are_written() {
     Script::bursts(2, 10).write(&dir.path().join("a<b>&.msgpack"));
     for name in ["p.svg", "p.html"] {
         let output = ftio(dir.path(), &["--plot", name, "a<b>&.msgpack"]);
-        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+        // Where it is, is said; on stdout are the results.
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), format!("{name}\n")));
         let text = std::fs::read_to_string(dir.path().join(name)).unwrap();
         assert!(text.contains("a&lt;b&gt;&amp;.msgpack") && !text.contains("a<b>"), "{name}");
         assert!(

@@ -56,9 +56,14 @@ fn text_fits_the_terminal() {
 fn every_phase_has_a_mark() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(2, 12).write(&dir.path().join("run.msgpack"));
-    let text = stdout(&in_columns(dir.path(), "96", &["run.msgpack"]));
-    let line = text.lines().find(|line| line.ends_with("12 phases")).unwrap();
-    assert_eq!(line.split(' ').filter(|part| part.contains('‾')).count(), 12, "{line}");
+    for columns in ["60", "80", "96"] {
+        let text = stdout(&in_columns(dir.path(), columns, &["run.msgpack"]));
+        assert!(text.lines().any(|line| line.ends_with("12 phases")), "{text}");
+        let line =
+            text.lines().find(|line| line.contains('‾')).unwrap_or_else(|| panic!("{columns}: {text}"));
+        let marks = line.split(' ').filter(|part| part.contains('‾')).count();
+        assert_eq!(marks, 12, "{columns}: {text}");
+    }
 }
 
 #[test]

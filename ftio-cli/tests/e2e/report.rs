@@ -61,6 +61,18 @@ fn what_a_list_of_requests_does_not_tell_is_left_out() {
     assert!(page.contains("1 000 000 B (12×), 1 000 001 B (12×)"), "sizes that differ look alike");
 }
 
+/// A trace of tmio names files and times, but there are none.
+#[test]
+fn a_job_without_io_is_not_blamed_on_its_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    Script { blocks: Vec::new(), ..Script::bursts(2, 1) }.write(&dir.path().join("t"));
+    assert_eq!(ftio(dir.path(), &["report", "t", "-o", "t.html"]).status.code(), Some(0));
+    let page = std::fs::read_to_string(dir.path().join("t.html")).unwrap();
+    let body = &page[..page.find("<script").unwrap()];
+    assert!(body.matches("No I/O was recorded.").count() >= 4, "{body}");
+    assert!(!body.contains("This input does not") && !body.contains("it takes a trace of tmio"), "{body}");
+}
+
 #[test]
 fn the_same_as_text_and_json() {
     let dir = tempfile::tempdir().unwrap();

@@ -48,8 +48,8 @@ pub struct Summary {
     pub clock: Clock,
     /// How much of the I/O was seen.
     pub coverage: Coverage,
-    /// Options of the tracer that left ranks or files out on purpose, such as `TMIO_RANKS=0-3`; null if none
-    /// did.
+    /// Options of the tracer that left layers, ranks or files out on purpose, such as `TMIO_RANKS=0-3`; null
+    /// if none did.
     pub filters: Option<String>,
     /// Operations that move no data: open, close, set_view …; `None` where the input does not record them.
     pub metadata: Option<Metadata>,

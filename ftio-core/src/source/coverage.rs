@@ -156,6 +156,13 @@ impl CoverageTally {
     /// program does its I/O elsewhere. What is missing from an incomplete trace was not done elsewhere.
     pub fn note(&self, outcome: &Outcome, all_layers: bool) -> Option<String> {
         match filters(outcome) {
+            // How much that is can be told where all ranks and files are there.
+            Some(filters) if leaves_out_only_layers(filters) => {
+                let told =
+                    format!("filtered: recorded with {filters}, so calls of other layers are not here");
+                let hint = self.hint().filter(|_| outcome.complete && !all_layers);
+                Some(hint.map_or(told.clone(), |hint| format!("{told}: {hint}")))
+            }
             Some(filters) => {
                 Some(format!("filtered: recorded with {filters}, so not all I/O of the job is here"))
             }
@@ -205,7 +212,19 @@ impl CoverageTally {
     }
 }
 
-/// The options by which ranks or files were left out on purpose.
+/// The layers that alone were recorded, of the options by which something was left out; `None` if all were.
+/// (They come first, and have no spaces.)
+pub fn only_layers(filters: &str) -> Option<Vec<&str>> {
+    let layers = filters.strip_prefix("TMIO_LAYERS=")?.split(' ').next()?;
+    Some(layers.split(',').collect())
+}
+
+/// All ranks and all files were recorded, but not all layers.
+pub fn leaves_out_only_layers(filters: &str) -> bool {
+    only_layers(filters).is_some() && !filters.contains(' ')
+}
+
+/// The options by which layers, ranks or files were left out on purpose.
 pub fn filters(outcome: &Outcome) -> Option<&str> {
     outcome.header.as_ref()?.filters.as_deref()
 }
@@ -224,6 +243,27 @@ mod tests {
             Coverage { mpi_io_bytes: Some(by_mpi), process_bytes: by_process, ..Coverage::default() };
         assert_eq!(tally.coverage(), expected);
         tally.hint().is_some()
+    }
+
+    #[test]
+    fn layers_that_were_left_out_are_said_with_what_they_moved() {
+        let mut tally = CoverageTally::default();
+        let said = |tally: &CoverageTally, filters: &str, complete: bool| {
+            let header = tmio_trace::Header { filters: Some(filters.into()), ..Default::default() };
+            let outcome = Outcome { header: Some(header), complete, ..Outcome::default() };
+            tally.note(&outcome, false).unwrap()
+        };
+        let layers = "filtered: recorded with TMIO_LAYERS=mpiio, so calls of other layers are not here";
+        assert_eq!(said(&tally, "TMIO_LAYERS=mpiio", true), layers);
+        tally.rank(&RankInfo { finished: true, process_written: 40_000_000, ..RankInfo::default() });
+        let told = said(&tally, "TMIO_LAYERS=mpiio", true);
+        assert!(told.starts_with(layers) && told.contains("40.00 MB beside the 0 B of MPI-IO"), "{told}");
+        assert_eq!(said(&tally, "TMIO_LAYERS=mpiio", false), layers);
+        // Ranks that are missing did no I/O elsewhere.
+        let both = said(&tally, "TMIO_LAYERS=mpiio TMIO_RANKS=0", true);
+        assert!(both.ends_with("so not all I/O of the job is here"), "{both}");
+        assert_eq!(only_layers("TMIO_LAYERS=posix,stdio TMIO_FILES=a b"), Some(vec!["posix", "stdio"]));
+        assert_eq!(only_layers("TMIO_FILES=TMIO_LAYERS=posix"), None);
     }
 
     fn rank(pid: u32, parent: Option<u32>, (read, written): ReadWritten, beside: Beside) -> RankInfo {

@@ -75,6 +75,7 @@ fn all_three() {
             for layer in ["mpiio", "posix", "stdio"] {
                 assert_eq!(truth[layer], moved(&info, layer), "{}: {layer}: {:#}", mpi.name, info["files"]);
             }
+            assert!(info["filters"].is_null(), "{}: {}", mpi.name, info["filters"]);
             // A log by C streams does not change what is analysed, and is no reason for a word.
             let found = run_ftio(&["--json"], &scratch.trace());
             assert!(found.success(), "{}: {found:?}", mpi.name);
@@ -96,6 +97,7 @@ fn mpi_io_alone_if_that_is_asked_for() {
             let (truth, info, _) = mixed(&mpi, &[setting]);
             assert_eq!(truth["mpiio"], moved(&info, "mpiio"), "{}: {setting:?}", mpi.name);
             assert_eq!(moved(&info, "posix") + moved(&info, "stdio"), 0, "{}: {setting:?}", mpi.name);
+            assert_eq!(info["filters"], "TMIO_LAYERS=mpiio", "{}: {setting:?}", mpi.name);
         }
     }
 }

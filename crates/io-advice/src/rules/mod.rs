@@ -139,8 +139,8 @@ pub const RULES: &[Rule] = &[
         source: "ours",
         why: "ranks that begin their phases at different times spread the load on the file system, but a \
             late rank makes others wait",
-        when: "ranks begin the last phases further apart than drift-share of the period, and twice as far as \
-            the first ones",
+        when: "ranks begin more than half of the last third of the phases further apart than drift-share of \
+            the period, and twice as far as those of the first third",
         needs: "requests with ranks, and phases",
         scope: Scope::Ranks,
         check: ranks::drift,
@@ -300,7 +300,8 @@ pub const RULES: &[Rule] = &[
         source: "ours (the kernel's count of each process)",
         why: "advice holds only for what was traced",
         when: "the trace holds less than seen-share of what the processes read and wrote, is incomplete, or \
-            was told to leave out ranks or files (TMIO_RANKS, TMIO_FILES), or operations were lost",
+            was told to leave out layers, ranks or files (TMIO_LAYERS, TMIO_RANKS, TMIO_FILES), or \
+            operations were lost",
         needs: "our trace",
         scope: Scope::Traced,
         check: usage_of_layers::not_all_seen,

@@ -324,6 +324,8 @@ fn ranks_that_drift_apart() {
         advise(&job, &Thresholds::default()).iter().any(|finding| finding.id == "ranks-drift-apart")
     };
     assert!(drifts(&[0.1, 0.2, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5]));
+    assert!(!drifts(&[0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 9.0, 0.3]), "one phase is no drift");
+    assert!(!drifts(&[0.1, 0.1, 0.1, 0.1, 0.1, 9.0]), "nor if there are few");
     assert!(!drifts(&[2.0; 9]), "far apart from the beginning is how the job works");
     assert!(!drifts(&[0.01, 0.02, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.05]), "little against the period");
 }
@@ -388,7 +390,7 @@ fn found_by(id: &str) -> (Usage, Option<Detection>, Vec<f64>, Option<f64>) {
 type TakeAway = fn(&mut Summary);
 
 /// What may be missing of a job.
-const MISSING: [(&str, TakeAway); 8] = [
+const MISSING: [(&str, TakeAway); 10] = [
     ("nothing", |_| ()),
     ("cut off", |summary| (summary.complete, summary.damaged) = (false, true)),
     ("killed", |summary| summary.complete = false),
@@ -399,46 +401,48 @@ const MISSING: [(&str, TakeAway); 8] = [
     ("past", |summary| {
         (summary.coverage.mpi_io_bytes, summary.coverage.process_bytes) = (Some(1000), Some(9_000_000_000));
     }),
+    ("posix and stdio", |summary| summary.filters = Some("TMIO_LAYERS=mpiio".into())),
+    ("MPI-IO", |summary| summary.filters = Some("TMIO_LAYERS=posix,stdio".into())),
 ];
 
 /// Each rule, and where it may still find something: `+` for each of [`MISSING`].
 const TRUE_ALL_THE_SAME: &[(&str, &str)] = &[
     // What was seen was done.
-    ("small-writes", "++++++++"),
-    ("small-reads", "++++++++"),
-    ("small-requests-shared-file", "++++++++"),
-    ("misaligned", "++++++++"),
-    ("random-access-writes", "++++++++"),
-    ("random-access-reads", "++++++++"),
-    ("redundant-reads", "++++++++"),
-    ("redundant-writes", "++++++++"),
-    ("metadata-heavy", "++++++++"),
-    ("many-files", "++++++++"),
-    ("failed-operations", "++++++++"),
+    ("small-writes", "++++++++++"),
+    ("small-reads", "++++++++++"),
+    ("small-requests-shared-file", "++++++++++"),
+    ("misaligned", "++++++++++"),
+    ("random-access-writes", "++++++++++"),
+    ("random-access-reads", "++++++++++"),
+    ("redundant-reads", "++++++++++"),
+    ("redundant-writes", "++++++++++"),
+    ("metadata-heavy", "++++++++++"),
+    ("many-files", "++++++++++"),
+    ("failed-operations", "++++++++++"),
     // A share of the run time, which is not known if the end is missing.
-    ("nonblocking-not-hidden", "+-++++++"),
+    ("nonblocking-not-hidden", "+-++++++++"),
     // Ranks are compared.
-    ("rank-imbalance", "+------+"),
-    ("stragglers", "+------+"),
-    ("ranks-drift-apart", "+------+"),
-    ("aggregators", "+------+"),
+    ("rank-imbalance", "+------++-"),
+    ("stragglers", "+------++-"),
+    ("ranks-drift-apart", "+------++-"),
+    ("aggregators", "+------++-"),
     // Something was not done.
-    ("no-mpiio", "+------+"),
-    ("no-collectives-writes", "+------+"),
-    ("no-collectives-reads", "+------+"),
-    ("could-be-nonblocking", "+------+"),
+    ("no-mpiio", "+------++-"),
+    ("no-collectives-writes", "+------++-"),
+    ("no-collectives-reads", "+------++-"),
+    ("could-be-nonblocking", "+------++-"),
     // Shares of all bytes.
-    ("stdio-heavy", "+-------"),
-    ("write-intensive", "+-------"),
-    ("read-intensive", "+-------"),
+    ("stdio-heavy", "+---------"),
+    ("write-intensive", "+---------"),
+    ("read-intensive", "+---------"),
     // Phases as they were.
-    ("period-growing", "+-+----+"),
-    ("first-phase-long", "+-+----+"),
-    ("checkpoints-too-frequent", "+-+----+"),
-    ("checkpoints-too-rare", "+-+----+"),
-    ("checkpoint-interval", "+-+----+"),
+    ("period-growing", "+-+----+++"),
+    ("first-phase-long", "+-+----+++"),
+    ("checkpoints-too-frequent", "+-+----+++"),
+    ("checkpoints-too-rare", "+-+----+++"),
+    ("checkpoint-interval", "+-+----+++"),
     // This is what it is for.
-    ("not-all-seen", "-+++++++"),
+    ("not-all-seen", "-+++++++++"),
 ];
 
 #[test]

@@ -253,7 +253,7 @@ pub fn not_all_seen(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
         (false, Some(filters)) => (
             "the trace was told to leave out some I/O".to_owned(),
             format!("recorded with {filters}{compared}"),
-            "Findings hold for what was traced. Trace without TMIO_RANKS and TMIO_FILES to see all.",
+            "Findings hold for what was traced. Trace without these options to see all.",
         ),
         (true, _) if is_darshan => (
             "the log is incomplete".to_owned(),

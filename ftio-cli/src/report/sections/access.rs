@@ -1,6 +1,6 @@
 //! Sizes of requests, their order and alignment.
 
-use super::{gap, pairs};
+use super::{NOTHING, gap, is_empty, pairs};
 use crate::study::Study;
 use crate::terminal::units::{bytes, grouped, percent};
 use ftio_core::amount::size;
@@ -13,7 +13,9 @@ pub fn access(study: &Study) -> String {
         out += &format!("<p>Requests of the layer <b>{}</b>.</p>", crate::canvas::escaped(layer));
     }
     let any = usage.reads.sizes.is_some() || usage.writes.sizes.is_some();
-    if any {
+    if is_empty(study) {
+        out = gap(NOTHING);
+    } else if any {
         out += &histogram(&usage.reads, &usage.writes);
     } else {
         out += &gap("Sizes of requests are not known here.");

@@ -1,6 +1,6 @@
 //! The share of the run time that goes into reading, writing, metadata and waiting.
 
-use super::gap;
+use super::{NOTHING, gap, is_empty};
 use crate::study::Study;
 use crate::terminal::units::{percent, seconds};
 use ftio_core::inspect::usage::RankUsage;
@@ -34,7 +34,8 @@ pub fn io_share(study: &Study) -> Option<f64> {
 
 pub fn cost(study: &Study) -> String {
     let Some([read, write, meta, wait]) = shares(study) else {
-        return gap("This input does not tell how long operations took.");
+        let unknown = "This input does not tell how long operations took.";
+        return gap(if is_empty(study) { NOTHING } else { unknown });
     };
     let bar = |name: &str, class: &str, share: f64| {
         let width = (100.0 * share).clamp(0.0, 100.0);

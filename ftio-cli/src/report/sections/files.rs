@@ -1,6 +1,6 @@
 //! Files: how many, read or written, the largest and the slowest.
 
-use super::{gap, number, sortable};
+use super::{NOTHING, gap, is_empty, number, sortable};
 use crate::canvas::escaped;
 use crate::study::Study;
 use crate::terminal::units::{bytes, counted, grouped, seconds};
@@ -12,7 +12,7 @@ const MAX_FILES: usize = 200;
 pub fn files(study: &Study) -> String {
     let files = &study.usage.files;
     if files.is_empty() {
-        return gap("This input does not name files.");
+        return gap(if is_empty(study) { NOTHING } else { "This input does not name files." });
     }
     let count = |which: fn(&FileUsage) -> bool| files.iter().filter(|file| which(file)).count() as u64;
     let read_only = count(|file| file.read.bytes > 0 && file.write.bytes == 0);

@@ -71,6 +71,16 @@ fn tiles(study: &Study) -> String {
     format!("<dl>{}</dl>", tiles.into_iter().map(tile).collect::<String>())
 }
 
+/// What sections say of a job of which nothing is there.
+const NOTHING: &str = "No I/O was recorded.";
+
+/// Is there nothing at all, in an input that would tell?
+fn is_empty(study: &Study) -> bool {
+    let (usage, summary) = (&study.usage, &study.summary);
+    let tells = summary.coverage.mpi_io_bytes.is_some() || summary.modules.is_some();
+    tells && usage.reads.ops + usage.writes.ops == 0 && usage.files.is_empty()
+}
+
 /// A paragraph that says what is missing, and why.
 fn gap(text: &str) -> String {
     format!("<p class=\"gap\">{}</p>", escaped(text))

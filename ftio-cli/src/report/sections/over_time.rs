@@ -2,7 +2,7 @@
 
 use super::findings::sentence;
 use super::job::time;
-use super::{gap, number, pairs, perhaps, sortable};
+use super::{NOTHING, gap, is_empty, number, pairs, perhaps, sortable};
 use crate::canvas::escaped;
 use crate::detect::report::Units;
 use crate::study::{PhaseRow, Study};
@@ -65,7 +65,8 @@ pub fn phases(study: &Study) -> String {
     };
     let phases = &study.phases;
     if phases.is_empty() {
-        return gap("No phases stand out: the I/O goes on all the time, or there is none.");
+        let none = "No phases stand out: the I/O goes on all the time, or there is none.";
+        return gap(if is_empty(study) { NOTHING } else { none });
     }
     let units = Units::of(analysis);
     // A moment and a spread are left out where they are known of no phase.

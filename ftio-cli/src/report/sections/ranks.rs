@@ -1,6 +1,6 @@
 //! Ranks: what each did when, and who is late.
 
-use super::{gap, number, sortable};
+use super::{NOTHING, gap, is_empty, number, sortable};
 use crate::study::Study;
 use crate::terminal::units::{bytes, counted, seconds};
 use ftio_core::inspect::usage::RankUsage;
@@ -9,6 +9,9 @@ use ftio_core::inspect::usage::RankUsage;
 const LISTED: usize = 32;
 
 pub fn ranks(study: &Study) -> String {
+    if is_empty(study) {
+        return gap(NOTHING);
+    }
     let mut out = String::new();
     let mapped = study.analysis.as_ref().is_ok_and(|analysis| {
         let window = [analysis.detection.t_start, analysis.detection.t_end];
