@@ -223,8 +223,8 @@ impl Centred {
         Near { centred: self, around: cycles_per_sample, length, parts }
     }
 
-    /// Parts of that sum, of `length` samples each, by rotating phasors that are renewed with each: several at
-    /// once, so that the processor need not wait for one rotation before it begins the next.
+    /// Parts of that sum, of `length` samples each, by rotating phasors that are renewed with each: several
+    /// at once, so that the processor need not wait for one rotation before it begins the next.
     fn parts(&self, cycles_per_sample: f64, length: usize) -> impl Iterator<Item = Complex64> + '_ {
         const LANES: usize = 4;
         let phasor = move |n: usize| turned(cycles_per_sample * n as f64);
