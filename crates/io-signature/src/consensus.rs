@@ -31,6 +31,8 @@ pub(crate) struct Consensus {
     pub backgrounds: Vec<f64>,
     pub grid: Grid,
     length: f64,
+    /// Seconds between two values of the log.
+    step: f64,
     /// The bursts as they were when their edges were located for the last time, and the edges in each sample.
     known: Vec<Span>,
     located: Vec<Vec<Located>>,
@@ -39,11 +41,11 @@ pub(crate) struct Consensus {
 }
 
 impl Consensus {
-    /// Of samples, none of them empty.
-    pub fn of(samples: &[Vec<f64>], settings: &Settings) -> Self {
+    /// Of samples, none of them empty, of a log with a value every `step` seconds.
+    pub fn of(samples: &[Vec<f64>], step: f64, settings: &Settings) -> Self {
         let (warps, length, grid) = first_alignment(samples, settings);
         let totals = samples.iter().map(|sample| Integral::of(sample, 0.0, f64::INFINITY)).collect();
-        let mut found = Consensus { length, grid, totals, ..Consensus::default() };
+        let mut found = Consensus { length, step, grid, totals, ..Consensus::default() };
         found.aligned = on_time_line(samples.iter().map(Vec::as_slice), &warps, length);
         found.median = median_of(&found.aligned);
         for _ in 0..settings.rounds as usize {
@@ -107,7 +109,7 @@ impl Consensus {
         settings: &Settings,
     ) -> Vec<Warp> {
         loop {
-            let located = locate_all(samples, &spans, self.length, &backgrounds, settings);
+            let located = locate_all(samples, &spans, self.length, &backgrounds, self.step, settings);
             let votes = votes(samples, &spans, &located, &self.totals, self.length, &backgrounds, settings);
             if let Some(weak) = weakest(&spans, &votes, self.length, settings) {
                 spans.remove(weak);
@@ -238,7 +240,7 @@ mod tests {
 
     #[test]
     fn common_bursts_are_found_and_foreign_ones_are_not() {
-        let found = Consensus::of(&samples(), &Settings::default());
+        let found = Consensus::of(&samples(), 1.0, &Settings::default());
         assert_eq!(found.spans.len(), 2, "{:?}", found.spans);
         let volume = found.series.iter().sum::<f64>();
         assert!((volume - 70.0).abs() < 4.0, "{volume}");
@@ -267,7 +269,7 @@ mod tests {
                 values
             })
             .collect();
-        let found = Consensus::of(&foreign, &Settings::default());
+        let found = Consensus::of(&foreign, 1.0, &Settings::default());
         assert!(found.spans.is_empty() && found.series.iter().all(|value| *value == 0.0));
     }
 

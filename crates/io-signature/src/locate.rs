@@ -66,6 +66,9 @@ struct Edge {
     rising: bool,
     height: f64,
     reach: f64,
+    /// Seconds to the middle of the burst, and to the middle of the pause beside it.
+    inside: f64,
+    outside: f64,
 }
 
 fn edges(spans: &[Span]) -> Vec<Edge> {
@@ -73,9 +76,13 @@ fn edges(spans: &[Span]) -> Vec<Edge> {
     for (i, span) in spans.iter().enumerate() {
         let before = if i == 0 { 2.0 * REACH } else { span.start - spans[i - 1].end };
         let behind = spans.get(i + 1).map_or(2.0 * REACH, |next| next.start - span.end);
-        let reach = |gap: f64| (gap.min(span.end - span.start) / 2.0).clamp(1.0, REACH);
-        out.push(Edge { time: span.start, rising: true, height: span.height, reach: reach(before) });
-        out.push(Edge { time: span.end, rising: false, height: span.height, reach: reach(behind) });
+        let inside = (span.end - span.start) / 2.0;
+        let edge = |time: f64, rising: bool, gap: f64| {
+            let reach = (gap / 2.0).min(inside).clamp(1.0, REACH);
+            Edge { time, rising, height: span.height, reach, inside, outside: gap / 2.0 }
+        };
+        out.push(edge(span.start, true, before));
+        out.push(edge(span.end, false, behind));
     }
     out
 }
@@ -85,8 +92,16 @@ fn edges(spans: &[Span]) -> Vec<Edge> {
 ///
 /// The most likely delays by dynamic programming: clear edges count for a delay, every second by which it
 /// differs from the delay of the edge before counts against it, becoming less twice as much as becoming
-/// more.
-fn locate(sample: &[f64], edges: &[Edge], length: f64, background: f64, settings: &Settings) -> Vec<Located> {
+/// more. That keeps an edge from being mistaken for another, and it also draws the edges of a burst together;
+/// so each is then taken [where exactly it is](exact).
+fn locate(
+    sample: &[f64],
+    edges: &[Edge],
+    length: f64,
+    background: f64,
+    logged: f64,
+    settings: &Settings,
+) -> Vec<Located> {
     let highest = edges.iter().map(|edge| edge.height).fold(0.0, f64::max);
     let integral = Integral::of(sample, background, 1.3 * highest);
     let surplus = sample.len() as f64 - length;
@@ -146,19 +161,62 @@ fn locate(sample: &[f64], edges: &[Edge], length: f64, background: f64, settings
         };
         step = came_from[number][step] as usize;
     }
+    for (edge, located) in edges.iter().zip(&mut found) {
+        located.time = exact(&integral, edge, located.time, logged).unwrap_or(located.time);
+    }
     found
 }
 
-/// The edges of these bursts in each sample; `length` is that of the time line the bursts are on.
+/// Where exactly an edge is that was found near that time, in a log of one value every `step` seconds.
+///
+/// The log makes a slope of it, and so does bringing the log to seconds; but what was written is still there.
+/// Between the level of the burst and the level beside it, the edge is where a jump would leave the same
+/// volume. Nothing if the edge is not clear, or would be elsewhere.
+fn exact(integral: &Integral, edge: &Edge, time: f64, step: f64) -> Option<f64> {
+    let step = step.max(1.0);
+    let (slope, far) = (1.5 * step, 4.0 * step);
+    if edge.inside < 1.25 * step {
+        return None;
+    }
+    let (within, beside) = (edge.inside.min(far), edge.outside.min(far));
+    // A short burst is at its level only in the middle.
+    let level = if within >= slope + step {
+        (slope, within)
+    } else {
+        (slope.min(edge.inside - step / 2.0), (slope + step).min(edge.inside + step / 2.0))
+    };
+    let (into, out) = (level.0, slope.min(beside));
+    let sign = if edge.rising { 1.0 } else { -1.0 };
+    let volume = |from: f64, to: f64| sign * (integral.until(to) - integral.until(from));
+    let mean = |time: f64, (from, to): (f64, f64)| volume(time + sign * from, time + sign * to) / (to - from);
+    let mut found = time;
+    for _ in 0..3 {
+        let low = if beside >= slope + step { mean(found, (-beside, -slope)) } else { 0.0 };
+        let high = mean(found, level);
+        if high - low < 0.5 * edge.height {
+            return None;
+        }
+        let written = volume(found - sign * out, found + sign * into) - (into + out) * low;
+        found += sign * (into - written / (high - low));
+        if (found - time).abs() > 0.75 * step {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+/// The edges of these bursts in each sample; `length` is that of the time line the bursts are on, `step` the
+/// seconds between two values of the log.
 pub(crate) fn locate_all(
     samples: &[Vec<f64>],
     spans: &[Span],
     length: f64,
     backgrounds: &[f64],
+    step: f64,
     settings: &Settings,
 ) -> Vec<Vec<Located>> {
     let edges = edges(spans);
-    let one = |(sample, level): (&Vec<f64>, &f64)| locate(sample, &edges, length, *level, settings);
+    let one = |(sample, level): (&Vec<f64>, &f64)| locate(sample, &edges, length, *level, step, settings);
     samples.iter().zip(backgrounds).map(one).collect()
 }
 
@@ -179,5 +237,37 @@ pub(crate) fn places(edges: &[Located], length: f64, width: f64, stride: f64, mu
                 start += stride.max(1.0);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resample::to_seconds;
+
+    /// A burst of 2 between two moments, beside others of 0.3, in a log of one value every two seconds.
+    fn logged(start: f64, end: f64) -> Vec<f64> {
+        let inside = |from: f64| ((from + 2.0).min(end) - from.max(start)).max(0.0) / 2.0;
+        let values: Vec<f64> = (0..60).map(|line| 0.3 + 2.0 * inside(2.0 * f64::from(line))).collect();
+        to_seconds(&values, 2.0)
+    }
+
+    #[test]
+    fn edges_are_found_within_a_step_of_the_log() {
+        let settings = Settings::default();
+        for (start, end) in [(40.0, 60.0), (40.7, 66.1), (41.3, 61.9), (40.4, 46.9)] {
+            let span = Span { start: 40.0, end: 40.0 + end - start, height: 2.0 };
+            let sample = logged(start, end);
+            let found = &locate_all(&[sample], &[span], 120.0, &[0.3], 2.0, &settings)[0];
+            let wrong = (found[0].time - start).abs().max((found[1].time - end).abs());
+            assert!(wrong < 0.1, "{start} to {end}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn an_edge_that_is_not_clear_stays_where_it_is() {
+        let flat = Integral::of(&[1.0; 120], 0.0, 10.0);
+        let edge = &edges(&[Span { start: 40.0, end: 60.0, height: 2.0 }])[0];
+        assert_eq!(exact(&flat, edge, 40.0, 2.0), None);
     }
 }

@@ -158,9 +158,10 @@ fn by_median(
     used: &[usize],
     settings: &Settings,
 ) -> Vec<(usize, Vec<f64>)> {
-    let found = Consensus::of(data, settings);
     let steps: Vec<f64> = used.iter().map(|&i| samples[i].step).collect();
-    let (quality, agreements) = Quality::of(&found, data, median(&steps));
+    let step = median(&steps);
+    let found = Consensus::of(data, step, settings);
+    let (quality, agreements) = Quality::of(&found, data, step);
     for (&i, agreement) in used.iter().zip(agreements) {
         out.samples[i].agreement = Some(agreement);
     }
