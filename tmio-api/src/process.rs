@@ -156,7 +156,7 @@ impl Process {
             number: Some(run.number),
             processes: true,
             layers: true,
-            filters: options.filters(false),
+            filters: options.filters(),
             command: Some(info.command.clone()).filter(|command| !command.is_empty()),
         };
         let settings = Settings {

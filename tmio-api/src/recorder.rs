@@ -242,7 +242,7 @@ impl Recorder {
             mpi: job.mpi.clone(),
             tmio: env!("CARGO_PKG_VERSION").to_owned(),
             number: Some(plan.number),
-            filters: options.filters(true),
+            filters: options.filters(),
             processes: false,
             layers: options.layers.posix || options.layers.stdio,
             command: Some(crate::process::command()).filter(|command| !command.is_empty()),

@@ -29,8 +29,9 @@ pub fn wants_rank(ranges: &[(u32, u32)], rank: u32) -> bool {
 impl Options {
     /// The options that leave layers, ranks or files out, as the trace names them. `TMIO_LAYERS` comes first:
     /// its value has no spaces, other than patterns. The patterns of excluded files are not told: a site may
-    /// want to hide what they say. A program without MPI has no layer of MPI-IO that could be left out.
-    pub fn filters(&self, mpi: bool) -> Option<String> {
+    /// want to hide what they say. (Without MPI-IO a program of MPI looks like any other: nobody knows here
+    /// whether there was something to leave out.)
+    pub fn filters(&self) -> Option<String> {
         let Layers { mpiio, posix, stdio } = self.layers;
         let layers = [(mpiio, "mpiio"), (posix, "posix"), (stdio, "stdio")];
         let layers: Vec<&str> = layers.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect();
@@ -40,7 +41,7 @@ impl Options {
         });
         let ranks: Vec<String> = ranks.collect();
         let set = [
-            (!(posix && stdio && (mpiio || !mpi))).then(|| format!("TMIO_LAYERS={}", layers.join(","))),
+            (!(mpiio && posix && stdio)).then(|| format!("TMIO_LAYERS={}", layers.join(","))),
             (!ranks.is_empty()).then(|| format!("TMIO_RANKS={}", ranks.join(","))),
             (!self.files.is_empty()).then(|| format!("TMIO_FILES={}", self.files.join(","))),
             (!self.exclude_files.is_empty()).then(|| "TMIO_EXCLUDE_FILES".to_owned()),
@@ -84,18 +85,16 @@ mod tests {
     #[test]
     fn filters_are_named() {
         let mut options = Options::default();
-        assert_eq!(options.filters(true), None);
+        assert_eq!(options.filters(), None);
         options.layers = Layers { mpiio: false, posix: true, stdio: true };
-        assert_eq!(options.filters(true).as_deref(), Some("TMIO_LAYERS=posix,stdio"));
-        // There is no MPI-IO to leave out.
-        assert_eq!(options.filters(false), None);
+        assert_eq!(options.filters().as_deref(), Some("TMIO_LAYERS=posix,stdio"));
         options.layers = Layers { mpiio: true, posix: false, stdio: false };
-        assert_eq!(options.filters(false).as_deref(), Some("TMIO_LAYERS=mpiio"));
+        assert_eq!(options.filters().as_deref(), Some("TMIO_LAYERS=mpiio"));
         options.ranks = vec![(0, 0), (4, 7)];
         options.files = vec!["*.h5".into(), "/scratch/*".into()];
         options.exclude_files = vec!["/secret/*".into()];
         let text = "TMIO_LAYERS=mpiio TMIO_RANKS=0,4-7 TMIO_FILES=*.h5,/scratch/* TMIO_EXCLUDE_FILES";
-        assert_eq!(options.filters(true).as_deref(), Some(text));
+        assert_eq!(options.filters().as_deref(), Some(text));
     }
 
     #[test]
