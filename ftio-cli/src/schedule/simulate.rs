@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::terminal::progress::Progress;
 use crate::terminal::style::Style;
 use crate::terminal::waiting::Waiting;
+use crate::terminal::width::columns;
 use crate::values::{not_negative, positive};
 use clap::{ValueEnum, ValueHint};
 use io_sets::experiment::{Experiment, Policy, Published};
@@ -17,8 +18,9 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const MIB: f64 = (1 << 20) as f64;
 
@@ -223,10 +225,20 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let begun = Instant::now();
     let runs = u64::from(experiment.repetitions) * policies.len() as u64;
     let progress = Mutex::new(Progress::new(runs, "run"));
-    let results: Vec<Result> = experiment
-        .run_telling(&policies, predictor, &|| {
-            progress.lock().unwrap_or_else(PoisonError::into_inner).add(1);
-        })
+    let told = |more| progress.lock().unwrap_or_else(PoisonError::into_inner).add(more);
+    let simulated = std::thread::scope(|scope| {
+        // A run of a thousand applications takes a while: the time goes on meanwhile.
+        let (running, ended) = channel::<()>();
+        scope.spawn(move || {
+            while ended.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+                told(0);
+            }
+        });
+        let simulated = experiment.run_telling(&policies, predictor, &|| told(1));
+        drop(running);
+        simulated
+    });
+    let results: Vec<Result> = simulated
         .into_iter()
         .filter_map(|(policy, all)| Some(Result { policy, mean: Metrics::mean(&all)?, all }))
         .collect();
@@ -244,7 +256,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             .map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
-        out.write_all(table::table(&experiment, &results, published, Style::for_stdout()).as_bytes())?;
+        out.write_all(
+            table::table(&experiment, &results, published, Style::for_stdout(), columns()).as_bytes(),
+        )?;
     }
     out.flush()?;
     if let Some(file) = picture {

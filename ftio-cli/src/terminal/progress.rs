@@ -60,13 +60,15 @@ impl Progress {
 fn line(done: u64, total: u64, noun: &str, seconds: f64, columns: usize) -> String {
     let share = if total == 0 { 1.0 } else { done as f64 / total as f64 };
     let rate = if seconds > 0.0 { done as f64 / seconds } else { 0.0 };
-    let left = if rate > 0.0 { clock((total.saturating_sub(done)) as f64 / rate) } else { "–".into() };
+    let left = match rate > 0.0 {
+        true => format!("{} left", clock(total.saturating_sub(done) as f64 / rate)),
+        false => format!("{} so far", clock(seconds.floor())),
+    };
     // Whoever does less than one in a second is better told by the time that is left.
     let fast = format!("  {} {noun}s/s", grouped(rate.round() as u64));
     let fast = if rate < 1.0 { "" } else { fast.as_str() };
     let (per_cent, all) = (100.0 * share, grouped(total));
-    let numbers =
-        |fast: &str| format!("{per_cent:3.0} %  {} of {all} {noun}s{fast}  {left} left", grouped(done));
+    let numbers = |fast: &str| format!("{per_cent:3.0} %  {} of {all} {noun}s{fast}  {left}", grouped(done));
     let fits = |text: &String| width(text) + 8 <= columns;
     let numbers = Some(numbers(fast)).filter(fits).unwrap_or_else(|| numbers(""));
     let room = columns.saturating_sub(width(&numbers) + 2).min(WIDTH);
@@ -90,7 +92,8 @@ mod tests {
         let text = line(2500, 10_000, "log", 5.0, 120);
         assert!(text.starts_with("███████░"), "{text}");
         assert!(text.ends_with(" 25 %  2\u{202f}500 of 10\u{202f}000 logs  500 logs/s  0:15 left"), "{text}");
-        assert!(line(0, 10, "log", 0.0, 120).ends_with("0 of 10 logs  – left"));
+        assert!(line(0, 10, "log", 0.0, 120).ends_with("0 of 10 logs  0:00 so far"));
+        assert!(line(0, 10, "log", 12.9, 120).ends_with("0 of 10 logs  0:12 so far"));
         assert_eq!(clock(11_100.0), "3:05:00");
     }
 
@@ -100,7 +103,7 @@ mod tests {
             for (done, total) in [(0, 36_240), (5632, 36_240), (36_240, 36_240), (99_000_000, 100_000_000)] {
                 let text = line(done, total, "application", 12.5, columns);
                 assert!(width(&text) < columns, "{columns}: {text}");
-                assert!(text.ends_with(" left"), "{columns}: {text}");
+                assert!(text.ends_with(" left") || text.ends_with(" so far"), "{columns}: {text}");
             }
         }
         assert!(line(5632, 36_240, "log", 3.5, 80).starts_with('█'));
