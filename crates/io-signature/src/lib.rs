@@ -77,6 +77,6 @@ pub mod wavelet;
 pub use jobs::{Job, Jobs};
 pub use quality::Quality;
 pub use sample::{Listed, Sample};
-pub use server_log::ServerLog;
+pub use server_log::{ServerLog, SetBack};
 pub use settings::Settings;
 pub use signature::{Analysis, Background, Burst, Method, Periodic, Signature, analyse, signature};

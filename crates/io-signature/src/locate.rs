@@ -161,8 +161,14 @@ fn locate(
         };
         step = came_from[number][step] as usize;
     }
-    for (edge, located) in edges.iter().zip(&mut found) {
-        located.time = exact(&integral, edge, located.time, logged).unwrap_or(located.time);
+    for (number, edge) in edges.iter().enumerate() {
+        // Edges stay in their order, however short the pause between two bursts is.
+        let after = number.checked_sub(1).map_or(f64::NEG_INFINITY, |before| found[before].time);
+        let before = found.get(number + 1).map_or(f64::INFINITY, |next| next.time);
+        let exactly = exact(&integral, edge, found[number].time, logged);
+        if let Some(time) = exactly.filter(|time| after < *time && *time < before) {
+            found[number].time = time;
+        }
     }
     found
 }

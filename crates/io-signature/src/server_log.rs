@@ -16,8 +16,19 @@ pub struct ServerLog {
     /// Bytes per second of each interval; NaN where nothing was logged. Months of a log are kept in half
     /// the memory.
     values: Vec<f32>,
+    /// Where the clock was set back by much.
+    set_back: Vec<SetBack>,
     /// What a reader should know: clock steps, gaps, resets.
     pub warnings: Vec<String>,
+}
+
+/// A clock that was set back. On one side of it, the times are not those of other logs: which, nobody knows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SetBack {
+    /// What it showed then, in seconds.
+    pub at: f64,
+    /// By how many seconds.
+    pub by: f64,
 }
 
 /// Why there is no log.
@@ -46,6 +57,9 @@ const MOST: f64 = 3.2e8;
 /// Times beyond are no seconds: it is the year 5138.
 const LATEST: f64 = 1e11;
 
+/// A clock that is set back by this many lines or more moves bursts to other places of a run.
+const FAR_BACK: f64 = 10.0;
+
 /// However far apart the lines of a log are, one holds for at most this many usual distances.
 const LONGEST: f64 = 10.0;
 
@@ -58,7 +72,8 @@ impl ServerLog {
         lines.retain(|line| line.0.is_finite() && line.1.is_finite());
         say(&mut warnings, read - lines.len(), "lines have no time or no throughput and were left out");
         let (mut latest, mut before) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-        let (mut back, mut first_back, mut repeated) = (0, None, 0);
+        let (mut back, mut repeated) = (0, 0);
+        let mut set_back: Vec<SetBack> = Vec::new();
         lines.retain(|&(time, _)| {
             let forward = time > latest;
             if forward {
@@ -67,13 +82,15 @@ impl ServerLog {
                 repeated += 1;
             } else {
                 back += 1;
-                first_back.get_or_insert((latest, latest - time));
+                if before == latest {
+                    set_back.push(SetBack { at: latest, by: latest - time });
+                }
             }
             before = time;
             forward
         });
         say(&mut warnings, repeated, "lines repeat the time of the line before and were left out");
-        if let Some((at, by)) = first_back {
+        if let Some(SetBack { at, by }) = set_back.first() {
             let what = format!(
                 "the clock goes back by {by} s at {at:.0} s; {back} lines of times already seen were left out"
             );
@@ -86,6 +103,7 @@ impl ServerLog {
         }
         let mut distances: Vec<f64> = lines.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
         let step = quantile_of(&mut distances, 0.5);
+        set_back.retain(|one| one.by >= FAR_BACK * step);
         let (from, to) = (lines[0].0, lines[lines.len() - 1].0 + step);
         if from > LATEST {
             return Err(LogError::NotSeconds { name: name.into(), from });
@@ -112,7 +130,7 @@ impl ServerLog {
             let share = 100.0 * missing as f64 / values.len() as f64;
             warnings.push(format!("{share:.1} % of the time nothing was logged"));
         }
-        Ok(ServerLog { name: name.into(), start: from, step, values, warnings })
+        Ok(ServerLog { name: name.into(), start: from, step, values, set_back, warnings })
     }
 
     /// The sum of several servers. Where one of them is missing, the sum is.
@@ -128,7 +146,7 @@ impl ServerLog {
             return Err(LogError::TooLong { name, from, to, step, count });
         }
         let mut values = vec![0.0; count as usize];
-        let mut warnings = Vec::new();
+        let (mut warnings, mut set_back) = (Vec::new(), Vec::new());
         for log in logs {
             if (log.step / first.step - 1.0).abs() > 0.01 {
                 return Err(LogError::Steps {
@@ -142,9 +160,15 @@ impl ServerLog {
             for (i, value) in values.iter_mut().enumerate() {
                 *value += i.checked_sub(offset).and_then(|i| log.values.get(i)).copied().unwrap_or(f32::NAN);
             }
+            set_back.extend(&log.set_back);
             warnings.extend(log.warnings.iter().map(|warning| format!("{}: {warning}", log.name)));
         }
-        Ok(ServerLog { name: name.into(), start, step: first.step, values, warnings })
+        Ok(ServerLog { name: name.into(), start, step: first.step, values, set_back, warnings })
+    }
+
+    /// Where the clock was set back by much.
+    pub fn set_back(&self) -> &[SetBack] {
+        &self.set_back
     }
 
     /// When the last interval ends.
