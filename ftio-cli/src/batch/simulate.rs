@@ -239,7 +239,21 @@ fn leave_out(count: usize, why: &str, one: &str, several: &str) {
     }
 }
 
-/// One line a policy.
+/// A line of the table: what it says, and how.
+type Line = (&'static str, fn(&Metrics) -> String);
+
+const LINES: [Line; 8] = [
+    ("time until all jobs are done", |all| format!("{:.0} s", all.makespan)),
+    ("mean wait", |all| format!("{:.0} s", all.mean_wait)),
+    ("mean bounded slowdown", |all| format!("{:.2}", all.mean_bounded_slowdown)),
+    ("95 % of slowdowns are below", |all| format!("{:.2}", all.p95_bounded_slowdown)),
+    ("nodes in use", |all| percent(all.utilisation)),
+    ("bandwidth of all jobs", |all| si(all.bandwidth_mean, "B/s")),
+    ("its deviation over time", |all| si(all.bandwidth_variance.sqrt(), "B/s")),
+    ("changes of size", |all| grouped((all.expansions + all.shrinks) as u64)),
+];
+
+/// One column a policy: three of them fit in 80 columns.
 fn table(jobs: &[Job], nodes: u32, results: &[(Policy, Outcome, Metrics)], style: Style) -> String {
     let malleable = jobs.iter().filter(|job| job.kind == batch_sim::Kind::Malleable).count();
     let mut out = format!(
@@ -248,36 +262,15 @@ fn table(jobs: &[Job], nodes: u32, results: &[(Policy, Outcome, Metrics)], style
         counted(nodes.into(), "node"),
         grouped(malleable as u64)
     );
-    let head = format!(
-        "{:<8}{:>12}{:>12}{:>11}{:>11}{:>13}{:>12}{:>12}{:>10}",
-        "policy",
-        "makespan",
-        "mean wait",
-        "slowdown",
-        "95 %",
-        "utilisation",
-        "bandwidth",
-        "deviation",
-        "changes"
-    );
-    let _ = writeln!(out, "{}", style.dim(&head));
-    for (policy, _, metrics) in results {
-        let _ = writeln!(
-            out,
-            "{:<8}{:>10.0} s{:>10.0} s{:>11.2}{:>11.2}{:>13}{:>12}{:>12}{:>10}",
-            policy.name(),
-            metrics.makespan,
-            metrics.mean_wait,
-            metrics.mean_bounded_slowdown,
-            metrics.p95_bounded_slowdown,
-            percent(metrics.utilisation),
-            si(metrics.bandwidth_mean, "B/s"),
-            si(metrics.bandwidth_variance.sqrt(), "B/s"),
-            metrics.expansions + metrics.shrinks
-        );
+    let row = |first: &str, rest: &dyn Fn(&(Policy, Outcome, Metrics)) -> String| {
+        let cells: String = results.iter().map(|result| format!("{:>14}", rest(result))).collect();
+        format!("{first:<30}{cells}")
+    };
+    let _ = writeln!(out, "{}", style.dim(&row("", &|(policy, ..)| policy.name().into())));
+    for (what, cell) in LINES {
+        let _ = writeln!(out, "{}", row(what, &|(.., metrics)| cell(metrics)));
     }
-    out + "slowdown: bounded, on average, and what 95 % of the jobs do not exceed; deviation: of the sum of\n\
-           bandwidths over time; changes: how often running jobs got or gave up nodes\n"
+    out
 }
 
 fn write_events(path: &Path, results: &[(Policy, Outcome, Metrics)]) -> anyhow::Result<()> {

@@ -3,6 +3,7 @@
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{counted, grouped, percent};
+use crate::terminal::width::{columns, labelled};
 use mosaic::Direction;
 use mosaic::archive::Summary;
 use mosaic::archive::view::{Agreement, Table2, Table3, View};
@@ -161,12 +162,9 @@ fn witness(out: &mut String, summary: &Summary, style: Style) {
     for direction in Direction::ALL {
         let agreement: &Agreement = summary.unique.witness.get(direction);
         let Some(share) = agreement.share() else { continue };
-        let _ = writeln!(
-            out,
-            "\n{} ftio says the same of {} of {} with significant {}s: {} periodic ({} with the same \
-             period), {} not; only segments \
-             {}, only FTIO {}",
-            style.bold("Second witness:"),
+        let text = format!(
+            "ftio says the same of {} of {} with significant {}s: {} periodic ({} with the same period), \
+             {} not; only segments {}, only FTIO {}",
             percent(share),
             counted(agreement.asked, "application"),
             direction.name(),
@@ -176,6 +174,8 @@ fn witness(out: &mut String, summary: &Summary, style: Style) {
             grouped(agreement.only_mosaic),
             grouped(agreement.only_ftio)
         );
+        *out += "\n";
+        *out += &labelled(&style.bold("Second witness:"), &text, columns());
     }
 }
 

@@ -67,26 +67,37 @@ pub fn accept(args: impl IntoIterator<Item = OsString>, commands: &[&str]) -> Ve
                 Some(_) | None => out.push(arg),
             },
             "-re" => {
-                let count = value.map(str::to_owned).or_else(|| next(&|next| next.parse::<u32>().is_ok()));
+                let count = value.map(str::to_owned).or_else(|| next(&is_number));
                 out.push(format!("--reconstruct={}", count.as_deref().unwrap_or(WAVES)).into());
             }
             // Hits after which the window shrinks; of detection, the module of a Darshan log.
-            "-x" | "--dxt_mode" | "--hits" => match value.map(str::to_owned).or_else(|| next(&|_| true)) {
-                Some(hits) if hits.parse::<u32>().is_ok() && command == For::Prediction => {
-                    out.push(format!("--window=hits:{hits}").into());
+            "-x" | "--dxt_mode" | "-hi" | "--hits" => {
+                let given = value.map(str::to_owned).or_else(|| next(&|_| true));
+                match (given, command) {
+                    (Some(hits), For::Prediction) if is_number(&hits) => {
+                        out.push(format!("--window=hits:{hits}").into());
+                    }
+                    (Some(hits), _) if is_number(&hits) => {}
+                    (Some(module), For::Detection) if layer_of(&module).is_some() => {
+                        out.extend(layer_of(&module).map(|layer| format!("--layer={layer}").into()));
+                    }
+                    (Some(other), _) if value.is_none() => out.extend([arg.clone(), other.into()]),
+                    _ => out.push(arg),
                 }
-                Some(module) if module.starts_with("DXT_") => {
-                    let layer = if module == "DXT_POSIX" { "posix" } else { "mpiio" };
-                    out.push(format!("--layer={layer}").into());
-                }
-                Some(other) => out.extend([arg.clone(), other.into()]),
-                None => out.push(arg),
-            },
-            "-w" | "--window_adaptation" if command == For::Prediction && value.is_none() => {
-                match next(&|next| next == "frequency_hits" || next == "data") {
-                    Some(_) => out.push("--window=hits:3".into()),
-                    None if rest.peek().and_then(|next| next.to_str()).is_some_and(is_rule) => out.push(arg),
-                    None => out.push("--window=hits:3".into()),
+            }
+            // How a prediction's window follows: by hits, which is the default here, or by changes.
+            "-w" | "--window_adaptation" => {
+                let given = value.map(str::to_owned).or_else(|| next(&is_adaptation));
+                match (given, command) {
+                    (Some(rule), For::Prediction) if is_change(&rule) => out.push("--window=change".into()),
+                    (Some(rule), _) if is_adaptation(&rule) => {}
+                    (Some(_), _) => out.push(arg),
+                    (None, For::Prediction)
+                        if rest.peek().and_then(|next| next.to_str()).is_some_and(is_rule) =>
+                    {
+                        out.push(arg);
+                    }
+                    (None, _) => {}
                 }
             }
             // The transformation and the kind of input: there is one, and inputs are recognised.
@@ -100,6 +111,29 @@ pub fn accept(args: impl IntoIterator<Item = OsString>, commands: &[&str]) -> Ve
 
 fn is_engine(text: &str) -> bool {
     matches!(text, "no" | "mat" | "matplotlib" | "plotly" | "html")
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<u32>().is_ok()
+}
+
+/// The layer that a module of Darshan records.
+fn layer_of(module: &str) -> Option<&'static str> {
+    match module.strip_prefix("DXT_").unwrap_or(module) {
+        "MPIIO" => Some("mpiio"),
+        "POSIX" => Some("posix"),
+        "STDIO" => Some("stdio"),
+        _ => None,
+    }
+}
+
+/// The rules of its `--window_adaptation`.
+fn is_adaptation(text: &str) -> bool {
+    matches!(text, "frequency_hits" | "data") || is_change(text)
+}
+
+fn is_change(text: &str) -> bool {
+    matches!(text, "adwin" | "cusum" | "ph")
 }
 
 fn is_source(text: &str) -> bool {
@@ -135,9 +169,19 @@ mod tests {
             ("ftio -re 3 8.jsonl", "ftio --reconstruct=3 8.jsonl"),
             ("ftio -x DXT_POSIX a.darshan", "ftio --layer=posix a.darshan"),
             ("ftio -tr dft -s tmio a", "ftio a"),
-            ("ftio predict a.jsonl -w -e no", "ftio predict a.jsonl --window=hits:3"),
+            ("ftio -x POSIX a.darshan", "ftio --layer=posix a.darshan"),
+            ("ftio --dxt_mode=DXT_MPIIO a.darshan", "ftio --layer=mpiio a.darshan"),
+            ("ftio -x NONE a.darshan", "ftio -x NONE a.darshan"),
+            ("ftio -w -x 3 8.jsonl", "ftio 8.jsonl"),
+            ("ftio -w frequency_hits -hi 3 8.jsonl", "ftio 8.jsonl"),
+            ("ftio predict a.jsonl -w -e no", "ftio predict a.jsonl"),
+            ("ftio predict -w -x 2 a.jsonl", "ftio predict --window=hits:2 a.jsonl"),
+            ("ftio predict -w frequency_hits -hi 5 a.jsonl", "ftio predict --window=hits:5 a.jsonl"),
+            ("ftio predict -w adwin a.jsonl", "ftio predict --window=change a.jsonl"),
+            ("ftio predict -x DXT_POSIX a.darshan", "ftio predict -x DXT_POSIX a.darshan"),
+            ("ftio predict --window_adaptation=typo a", "ftio predict --window_adaptation=typo a"),
             ("ftio predict a.jsonl -x 5", "ftio predict a.jsonl --window=hits:5"),
-            ("ftio predict -w frequency_hits a.jsonl", "ftio predict --window=hits:3 a.jsonl"),
+            ("ftio predict -w frequency_hits a.jsonl", "ftio predict a.jsonl"),
             ("ftio predict -w seconds:30 a.jsonl", "ftio predict -w seconds:30 a.jsonl"),
             ("ftio trace -o x mpirun -x PATH -e no", "ftio trace -o x mpirun -x PATH -e no"),
         ] {

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, percent, seconds};
-use crate::terminal::width::{columns, width};
+use crate::terminal::width::{columns, cut, width};
 use ftio_core::detect::Analysis;
 use std::io::{self, Write};
 
@@ -49,7 +49,7 @@ impl Output for Text {
     fn finish(&mut self) -> anyhow::Result<()> {
         if self.rows.len() > 1 {
             let mut out = io::stdout().lock();
-            write!(out, "\n{}", table(&self.rows, self.style))?;
+            write!(out, "\n{}", table(&self.rows, columns(), self.style))?;
             out.flush()?;
         }
         Ok(())
@@ -83,9 +83,16 @@ impl Row {
     }
 }
 
-/// All inputs, one line each.
-fn table(rows: &[Row], style: Style) -> String {
-    let widest = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
+/// Columns of the table without the names.
+const CELLS: usize = 46;
+
+/// The shortest that names are cut to.
+const LEAST_NAME: usize = 12;
+
+/// All inputs, one line each; names are cut where the terminal is too narrow for them.
+fn table(rows: &[Row], columns: Option<usize>, style: Style) -> String {
+    let most = columns.map_or(usize::MAX, |columns| columns.saturating_sub(CELLS).max(LEAST_NAME));
+    let widest = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(most);
     let line = |name: &str, cells: &[String; 4]| {
         let pad = " ".repeat(widest - width(name).min(widest));
         let [period, confidence, volume, phases] = cells;
@@ -94,7 +101,7 @@ fn table(rows: &[Row], style: Style) -> String {
     let heads = ["Period", "Confidence", "Bytes", "Phases"].map(str::to_owned);
     let mut out = style.dim(&line("", &heads));
     for row in rows {
-        out += &line(&row.name, &row.cells);
+        out += &line(&cut(&row.name, most), &row.cells);
     }
     out
 }

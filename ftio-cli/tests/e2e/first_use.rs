@@ -53,6 +53,26 @@ fn text_fits_the_terminal() {
 }
 
 #[test]
+fn tables_fit_80_columns() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = format!("{}.msgpack", "run-with-all-its-settings-in-the-name".repeat(3));
+    for name in [long.as_str(), "other.msgpack"] {
+        Script::bursts(2, 5).write(&dir.path().join(name));
+    }
+    let text = stdout(&in_columns(dir.path(), "80", &[&long, "other.msgpack"]));
+    let table: Vec<&str> = text.lines().skip_while(|line| !line.ends_with("  Phases")).collect();
+    assert_eq!(table.len(), 3, "{text}");
+    assert!(table.iter().all(|line| line.chars().count() <= 80), "{table:#?}");
+    assert!(table[1].starts_with("run-with-a") && table[1].contains("name.msgpack "), "{table:#?}");
+
+    let job = |number, run| format!("{number} 0 -1 {run} 4 -1 -1 4 {run} -1 1 1 1 -1 1 -1 -1 -1\n");
+    std::fs::write(dir.path().join("jobs.swf"), job(1, 100) + &job(2, 999_999)).unwrap();
+    let text = stdout(&in_columns(dir.path(), "80", &["batch", "simulate", "jobs.swf", "--nodes", "4"]));
+    assert!(text.contains("mean wait") && text.contains("mebf"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
 fn every_phase_has_a_mark() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(2, 12).write(&dir.path().join("run.msgpack"));

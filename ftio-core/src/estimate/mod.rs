@@ -135,14 +135,15 @@ fn foretold(view: &View, found: Estimate) -> Estimate {
 /// No hypothesis is probable enough.
 fn refused(best: &Candidate, evidence: Evidence) -> Estimate {
     let one = &best.best.hypothesis;
-    let mut reasons = vec![format!(
-        "the best guess, {} from {} phases, has a probability of {:.0} %, and no period one of {:.0} %",
-        seconds(one.period),
-        one.members.len(),
+    let guess = match one.form {
+        Form::Line => format!("{}, by one frequency of the spectrum,", seconds(one.period)),
+        _ => format!("{} from {},", seconds(one.period), varies(one)),
+    };
+    let reasons = vec![format!(
+        "the best guess, {guess} has a probability of {:.0} %, and no period one of {:.0} %",
         100.0 * best.probability,
         100.0 * evidence.no_period.unwrap_or(0.0)
     )];
-    reasons.push(varies(one));
     let volumes_after = (one.form != Form::Line).then_some(reasons.len());
     Estimate { evidence, reasons, volumes_after, ..Estimate::default() }
 }
