@@ -34,7 +34,7 @@ use crate::estimate::forecast::{Forecast, provisional};
 use crate::estimate::hypotheses::{Form, Hypothesis};
 use crate::estimate::kind::SignalKind;
 use crate::estimate::score::{ANSWER, Candidate, posterior_with_clear};
-use crate::estimate::second::{Rhythm, two_rhythms};
+use crate::estimate::second::{Rhythm, Two, two_rhythms};
 use crate::estimate::view::{View, is_worth_a_look};
 use crate::phases::phase::Phase;
 use crate::signal::Signal;
@@ -87,8 +87,10 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
         };
         return foretold(&view, found);
     }
-    if let Some(two) = two_rhythms(&view) {
-        return interleaved(&view, &two, evidence);
+    match two_rhythms(&view) {
+        Some(Two::AtOnce(two)) => return interleaved(&view, &two, evidence),
+        Some(Two::InTurn(two)) => return foretold(&view, in_turn(&view, &two, evidence)),
+        None => {}
     }
     let found =
         if best.probability >= ANSWER { periodic(&view, best, evidence) } else { refused(best, evidence) };
@@ -317,14 +319,34 @@ fn changing(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
     let [before, after] = one.ends.unwrap_or([one.period; 2]);
     let phases = view.members(one);
     let (first, second) = phases.split_at(one.at.min(phases.len()));
-    let (before, after) = (within(first, before), within(second, after));
+    let periods = [within(first, before), within(second, after)];
+    change(view, [first, second], periods, [best.probability; 2], evidence)
+}
+
+/// One rhythm takes over from the other.
+fn in_turn(view: &View, [before, after]: &[Rhythm; 2], evidence: Evidence) -> Estimate {
+    let phases = [before.phases.as_slice(), after.phases.as_slice()];
+    let probabilities = [before.probability, after.probability];
+    change(view, phases, [before.period, after.period], probabilities, evidence)
+}
+
+fn change(
+    view: &View,
+    [first, second]: [&[Phase]; 2],
+    [before, after]: [f64; 2],
+    probabilities: [f64; 2],
+    evidence: Evidence,
+) -> Estimate {
     let at = view.signal.start_seconds() + second.first().map_or(0.0, |phase| phase.start);
     let [at, was, is] = [at, before, after].map(seconds);
     let reason = format!("the period changes at {at}: {was} before, {is} after");
-    let of = |phases: &[Phase], period: f64| PeriodOf::of(&view.signal, period, best.probability, phases);
+    let of = |phases: &[Phase], period: f64, probability: f64| {
+        PeriodOf::of(&view.signal, period, probability, phases)
+    };
+    let [one, other] = probabilities;
     Estimate {
         kind: Some(SignalKind::Changing),
-        periods: vec![of(first, before), of(second, after)],
+        periods: vec![of(first, before, one), of(second, after, other)],
         evidence,
         reasons: vec![reason],
         ..Estimate::default()

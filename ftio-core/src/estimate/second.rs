@@ -179,8 +179,17 @@ fn share_near(candidates: &[Candidate], period: f64) -> f64 {
     candidates.iter().filter(near).map(|one| one.probability).sum()
 }
 
-/// Two rhythms, if there are two; the one with the larger volume first.
-pub fn two_rhythms(view: &View) -> Option<[Rhythm; 2]> {
+/// How two rhythms go together.
+#[derive(Clone, Debug)]
+pub enum Two {
+    /// Both at once; the one with the larger volume first.
+    AtOnce([Rhythm; 2]),
+    /// One begins when the other has ended.
+    InTurn([Rhythm; 2]),
+}
+
+/// Two rhythms, if there are two.
+pub fn two_rhythms(view: &View) -> Option<Two> {
     let candidates = &view.posterior.candidates;
     let first = candidates.first()?;
     let plain = |one: &Candidate| matches!(one.best.hypothesis.form, Form::Mean | Form::Comb);
@@ -191,22 +200,87 @@ pub fn two_rhythms(view: &View) -> Option<[Rhythm; 2]> {
     if !plain(first) || together < ANSWER {
         return None;
     }
-    let two = beside_the_other(view, first).filter(are_at_once).or_else(|| {
-        let next = next.filter(|next| next.probability >= 0.15)?;
-        beside_the_other(view, next).filter(are_at_once)
-    });
-    let two = two.or_else(|| finer_beside(view, first).filter(are_at_once))?;
-    Some(if two[0].volume >= two[1].volume {
-        two
-    } else {
-        let [a, b] = two;
-        [b, a]
-    })
+    let mut apart = None;
+    let mut at_once = |two: Option<[Rhythm; 2]>| {
+        let two = two?;
+        if are_at_once(&two) {
+            return Some(two);
+        }
+        apart.get_or_insert(two);
+        None
+    };
+    let two = at_once(beside_the_other(view, first))
+        .or_else(|| at_once(beside_the_other(view, next.filter(|next| next.probability >= 0.15)?)))
+        .or_else(|| at_once(finer_beside(view, first)))
+        .or_else(|| heard_outside(view, first, apart.as_ref()?));
+    match two {
+        Some([a, b]) if a.volume < b.volume => Some(Two::AtOnce([b, a])),
+        Some(two) => Some(Two::AtOnce(two)),
+        None => apart.and_then(in_turn).map(Two::InTurn),
+    }
+}
+
+/// How close the period of a finer comb is to what was heard outside the phases of the slow rhythm.
+const SAME: f64 = 1.03;
+
+/// Share of the slow rhythm's time over which the finer comb goes on, and of all phases of its list that belong
+/// to it: a comb that leaves many out finds something everywhere.
+const THROUGHOUT: f64 = 0.8;
+const BELONGING: f64 = 0.7;
+
+/// A fast rhythm that was found only outside the phases of the slow one, because they hide it, and that goes
+/// on through them: it is no part of them.
+fn heard_outside(view: &View, first: &Candidate, [slow, outside]: &[Rhythm; 2]) -> Option<[Rhythm; 2]> {
+    let same = |candidate: &&Candidate| {
+        let finer = &candidate.best.hypothesis;
+        let all = view.lists[finer.list].starts.len() as f64;
+        finer.form == Form::Comb
+            && ratio(finer.period, outside.period) < SAME
+            && finer.fill >= LEAST_FILL
+            && finer.belonging() as f64 >= BELONGING * all
+    };
+    let finer = view.posterior.candidates.iter().find(same).filter(|_| outside.period < slow.period)?;
+    let fast = Rhythm::of(view, &finer.best, finer.best.hypothesis.period, outside.probability);
+    let shared = span(&fast)?.1.min(span(slow)?.1) - span(&fast)?.0.max(span(slow)?.0);
+    if shared < THROUGHOUT * (span(slow)?.1 - span(slow)?.0) {
+        return None;
+    }
+    let fast_extents = extents(view, &finer.best.hypothesis);
+    let slow = Rhythm::of(view, &first.best, slow.period, slow.probability);
+    Some(share_volumes(view, [slow, fast], &fast_extents))
+}
+
+/// At a change, the same phases come at another distance: the second rhythm begins within so many of the
+/// longer period after the first has ended, each lasts for at least so many, and the usual phase of one is at
+/// most so many times as large as that of the other. Else one may be the inner structure of a phase of the
+/// other.
+const LONGEST_BREAK: f64 = 6.0;
+const SHORTEST_TURN: f64 = 2.0;
+const ALIKE: f64 = 3.0;
+
+/// Two rhythms that do not overlap, in the order of time, if the second takes over from the first.
+fn in_turn([one, other]: [Rhythm; 2]) -> Option<[Rhythm; 2]> {
+    let [before, after] = if span(&one)?.0 <= span(&other)?.0 { [one, other] } else { [other, one] };
+    let longer = before.period.max(after.period);
+    let (first, second) = (span(&before)?, span(&after)?);
+    let shortest = f64::min(first.1 - first.0, second.1 - second.0);
+    let usual = |rhythm: &Rhythm| median(&rhythm.phases.iter().map(|phase| phase.volume).collect::<Vec<_>>());
+    let goes_on = |rhythm: &Rhythm| rhythm.described.hypothesis.pause == 0.0;
+    let follows = second.0 - first.1 <= LONGEST_BREAK * longer
+        && shortest >= SHORTEST_TURN * longer
+        && ratio(usual(&before), usual(&after)) <= ALIKE
+        && goes_on(&before)
+        && goes_on(&after);
+    follows.then_some([before, after])
+}
+
+/// From when to when a rhythm has phases.
+fn span(rhythm: &Rhythm) -> Option<(f64, f64)> {
+    Some((rhythm.phases.first()?.start, rhythm.phases.last()?.end))
 }
 
 /// Do the spans of two rhythms overlap? One that begins when the other has ended is a change.
 fn are_at_once([one, other]: &[Rhythm; 2]) -> bool {
-    let span = |rhythm: &Rhythm| Some((rhythm.phases.first()?.start, rhythm.phases.last()?.end));
     span(one).zip(span(other)).is_none_or(|(one, other)| one.0 < other.1 && other.0 < one.1)
 }
 
@@ -254,7 +328,8 @@ fn beside_the_other(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
         (again.period / one.period - 1.0).abs() < 0.08 && matches!(again.form, Form::Mean | Form::Comb)
     });
     if let Some(again) = again {
-        if again.probability > 0.5 {
+        // It may be only what comes before the other.
+        if again.probability > 0.5 && 2 * again.best.hypothesis.members.len() >= one.members.len() {
             let (period, _) = alone.exact_period(&again.best);
             rhythm = Some(Rhythm::of(&alone, &again.best, period, again.probability));
         }
@@ -345,7 +420,9 @@ fn is_left_over(
 /// A finer comb has at least this probability beside the first.
 const LEAST_FINER: f64 = 0.001;
 
-/// A comb that fills fewer of its slots does not go on all the time.
+/// A comb that fills fewer of its slots is no rhythm beside the first; and one that fills fewer than the second
+/// number does not go on all the time.
+const LEAST_FILL: f64 = 0.75;
 const GOES_ON: f64 = 0.95;
 
 /// A phase begins with one of a finer comb if that begins within this share of the finer period.
@@ -353,6 +430,9 @@ const BEGINS_WITH: f64 = 0.25;
 
 /// Phases that begin with one of a finer comb less often than this are no part of it.
 const OWN: f64 = 0.3;
+
+/// Bursts of the slow rhythm that are this many times as large as those of the finer comb are no part of it.
+const UNLIKE: f64 = 3.0;
 
 /// Share of the time that a finer comb may pause, and if the phases of the slow one are no part of it: it
 /// waits for them.
@@ -380,6 +460,20 @@ fn is_inside(view: &View, phases: &[Phase], finer: &Hypothesis) -> bool {
         && are_made_of(phases, &view.lists[finer.list].list)
 }
 
+/// Bytes and seconds of the largest burst of each phase; the median of all.
+fn largest_burst(view: &View, phases: &[Phase]) -> (f64, f64) {
+    let (samples, step) = (&view.signal.samples, view.signal.step());
+    let place = |time: f64| ((time / step).round() as usize).min(samples.len());
+    let largest = |phase: &Phase| {
+        let bursts = samples[place(phase.start)..place(phase.end).max(place(phase.start))]
+            .split(|x| *x <= view.ground.quiet)
+            .map(|burst| (burst.iter().sum::<f64>() * step, burst.len() as f64 * step));
+        bursts.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default()
+    };
+    let (volumes, lengths): (Vec<f64>, Vec<f64>) = phases.iter().map(largest).unzip();
+    (median(&volumes), median(&lengths))
+}
+
 /// A finer rhythm that keeps its place in the first, but goes on through nearly all of it.
 fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
     let one = &first.best.hypothesis;
@@ -390,6 +484,7 @@ fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
     }
     let rest = (1.0 - first.probability).max(1e-6);
     let phases = view.members(one);
+    let (burst, lasts) = largest_burst(view, &phases);
     let goes_on = |candidate: &&Candidate| {
         let finer = &candidate.best.hypothesis;
         let share = candidate.probability;
@@ -399,7 +494,7 @@ fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
             || share < 0.3 * rest
             || share < LEAST_FINER
             || finer.sigma > 0.1
-            || finer.fill < 0.75
+            || finer.fill < LEAST_FILL
         {
             return false;
         }
@@ -408,9 +503,14 @@ fn finer_beside(view: &View, first: &Candidate) -> Option<[Rhythm; 2]> {
         let pauses: Vec<f64> =
             links.filter(|(_, slots)| **slots == 0).map(|(distance, _)| distance).collect();
         let all = starts.last().zip(starts.first()).map_or(0.0, |(last, first)| last - first);
-        let most = if begin_with(view, &phases, finer) < OWN { MOST_WAITING } else { MOST_PAUSED };
+        let each: Vec<f64> = view.members(finer).iter().map(|phase| phase.volume).collect();
+        let unlike = burst >= UNLIKE * median(&each);
+        let own = unlike || begin_with(view, &phases, finer) < OWN;
+        let most = if own { MOST_WAITING } else { MOST_PAUSED };
+        // It waits while the burst lasts.
+        let waits = if unlike { lasts } else { 0.0 };
         pauses.iter().sum::<f64>() <= most * all
-            && (pauses.is_empty() || median(&pauses) <= 3.0 * finer.period)
+            && (pauses.is_empty() || median(&pauses) - waits <= 3.0 * finer.period)
     };
     let candidates = &view.posterior.candidates[1..];
     let finer = candidates.iter().filter(goes_on).find(|finer| {
