@@ -36,9 +36,20 @@ pub(crate) fn remembered(thread: &ThreadState, handle: usize) -> Option<u32> {
     thread.remembered_file(handle, CHANGES.load(Acquire))
 }
 
+/// What a handle stood for at some moment. MPI may give the handle to another thread for another file as soon
+/// as it has closed this one, before the call that closes it has returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opened {
+    pub(crate) handle: usize,
+    pub(crate) number: u32,
+    /// Which of all openings it was.
+    opening: u64,
+}
+
 #[derive(Debug, Default)]
 struct Table {
-    handles: HashMap<usize, u32>,
+    handles: HashMap<usize, Opened>,
+    openings: u64,
     numbers: HashMap<Arc<str>, u32>,
     names: Vec<Arc<str>>,
 }
@@ -82,7 +93,9 @@ impl Files {
         let number = if self.wants(name) { self.intern(name, announce) } else { IGNORED };
         let mut table = self.table.lock();
         if table.handles.try_reserve(1).is_ok() {
-            table.handles.insert(handle, number);
+            table.openings += 1;
+            let opening = table.openings;
+            table.handles.insert(handle, Opened { handle, number, opening });
         }
         CHANGES.fetch_add(1, Release);
         number
@@ -98,10 +111,19 @@ impl Files {
         number
     }
 
-    /// A file was closed.
-    pub(crate) fn close(&self, handle: usize) {
-        self.table.lock().handles.remove(&handle);
-        CHANGES.fetch_add(1, Release);
+    /// What a handle stands for now.
+    pub(crate) fn opened(&self, handle: usize) -> Opened {
+        let found = self.table.lock().handles.get(&handle).copied();
+        found.unwrap_or(Opened { handle, number: UNKNOWN, opening: 0 })
+    }
+
+    /// A file was closed. Its handle may stand for another one by now.
+    pub(crate) fn close(&self, file: Opened) {
+        let mut table = self.table.lock();
+        if table.handles.get(&file.handle) == Some(&file) {
+            table.handles.remove(&file.handle);
+            CHANGES.fetch_add(1, Release);
+        }
     }
 
     /// The file of a handle. A thread that stays with one file pays for a comparison.
@@ -112,7 +134,7 @@ impl Files {
 
     fn find(&self, thread: &ThreadState, handle: usize) -> u32 {
         let changes = CHANGES.load(Acquire);
-        let number = self.table.lock().handles.get(&handle).copied().unwrap_or(UNKNOWN);
+        let number = self.opened(handle).number;
         thread.remember_file(handle, changes, number);
         number
     }
@@ -140,7 +162,7 @@ mod tests {
         let mut announced = Vec::new();
         let a = files.open(0x10, "a.dat", |n| announced.push(n));
         assert_eq!(lookup(0x10), a);
-        files.close(0x10);
+        files.close(files.opened(0x10));
         assert_eq!(lookup(0x10), UNKNOWN);
         let b = files.open(0x10, "b.dat", |n| announced.push(n));
         assert_ne!(a, b);
@@ -152,5 +174,26 @@ mod tests {
         assert_eq!(announced, [a, b]);
         let names: Vec<_> = files.names(&[a, b]).iter().map(|(_, name)| name.to_string()).collect();
         assert_eq!(names, ["a.dat", "b.dat"]);
+    }
+
+    #[test]
+    fn a_handle_that_is_used_again_before_the_close_has_returned_stays_open() {
+        let files = Files::new(Vec::new(), Vec::new());
+        let lookup = |handle| crate::thread::with(|thread| files.lookup(thread, handle));
+        let a = files.open(0x10, "a.dat", |_| ());
+        let closing = files.opened(0x10);
+        assert_eq!(closing.number, a);
+        // Another thread, meanwhile; of the same name, too.
+        let b = files.open(0x10, "b.dat", |_| ());
+        files.close(closing);
+        assert_eq!(lookup(0x10), b);
+        let closing = files.opened(0x10);
+        assert_eq!(files.open(0x10, "b.dat", |_| ()), b);
+        files.close(closing);
+        assert_eq!(lookup(0x10), b);
+        files.close(files.opened(0x10));
+        assert_eq!(lookup(0x10), UNKNOWN);
+        files.close(files.opened(0x10));
+        assert_eq!(files.opened(0x10).number, UNKNOWN);
     }
 }

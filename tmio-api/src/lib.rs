@@ -59,11 +59,12 @@ mod threads;
 mod worker;
 mod world;
 
+pub use files::Opened;
 pub use flush_thread::without_memory;
 pub use record::Record;
 pub use recorder::{
-    close_file, delete_file, finish, finish_apart, finish_without_mpi, flush, has_records, has_started, mark,
-    open_file, record, start,
+    close_file, closing_file, delete_file, finish, finish_apart, finish_without_mpi, flush, has_records,
+    has_started, mark, open_file, record, start,
 };
 pub use shield::{NoSignals, shield};
 pub use spool::keeps_mapped_pages;

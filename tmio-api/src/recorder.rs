@@ -2,7 +2,7 @@
 
 use crate::beside;
 use crate::buffers::{self, Buffers, Settings, Who};
-use crate::files::{self, Files, IGNORED};
+use crate::files::{self, Files, IGNORED, Opened};
 use crate::nodes::Nodes;
 use crate::options::{self, Flush, Options};
 use crate::parts::Part;
@@ -122,13 +122,18 @@ pub fn open_file(handle: usize, name: &str, start: u64, end: u64) {
     }
 }
 
+/// What a handle stands for, for the call that is about to close it.
+pub fn closing_file(handle: usize) -> Option<Opened> {
+    let recorder = RECORDER.get().filter(|_| !state::is_over())?;
+    Some(recorder.buffers.files.opened(handle))
+}
+
 /// A file was closed between `start` and `end`.
-pub fn close_file(handle: usize, start: u64, end: u64) {
+pub fn close_file(file: Opened, start: u64, end: u64) {
     let Some(recorder) = RECORDER.get().filter(|_| !state::is_over()) else { return };
-    let number = thread::with(|thread| recorder.buffers.files.lookup(thread, handle));
-    recorder.buffers.files.close(handle);
-    if is_on() && number != IGNORED {
-        recorder.buffers.store_here(&Record::metadata(Metadata::Close, handle, start, end), number);
+    recorder.buffers.files.close(file);
+    if is_on() && file.number != IGNORED {
+        recorder.buffers.store_here(&Record::metadata(Metadata::Close, file.handle, start, end), file.number);
     }
     if recorder.options.flush == Flush::Close {
         flush();

@@ -44,15 +44,26 @@ exported! {
 /// it is one that MPI, or a tool between us and MPI, makes inside another.
 #[inline(always)]
 fn outermost(call: impl FnOnce() -> c_int, note: impl FnOnce(c_int, u64, u64)) -> c_int {
+    around(|| (), call, |(), result, start, end| note(result, start, end))
+}
+
+/// The same, with what has to be known before the call.
+#[inline(always)]
+fn around<T>(
+    before: impl FnOnce() -> T,
+    call: impl FnOnce() -> c_int,
+    note: impl FnOnce(T, c_int, u64, u64),
+) -> c_int {
     thread::with(|thread| {
         let Some(entered) = thread.enter(next::called_by_mpi) else { return call() };
+        let known = before();
         let in_flight = thread.begin();
         let start = clock::now();
         in_flight.since(start);
         let result = call();
         let end = clock::now();
         drop(entered);
-        shield(|| note(result, start, end));
+        shield(|| note(known, result, start, end));
         drop(in_flight);
         result
     })
@@ -116,10 +127,16 @@ unsafe fn open(name: *const c_char, file: FilePlace, call: impl FnOnce() -> c_in
 unsafe fn close(file: FilePlace, call: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: a file handle is an address in every MPI.
     let handle = if file.is_null() { 0 } else { unsafe { file.read() } };
-    outermost(call, |result, start, end| {
-        if result == 0 {
+    // Both before the call: when it returns, the handle may be that of another thread's file.
+    let before = || {
+        shield(|| {
             requests::left_behind(handle, completion::record_unseen);
-            tmio_api::close_file(handle, start, end);
+            tmio_api::closing_file(handle)
+        })
+    };
+    around(before, call, |file, result, start, end| {
+        if let Some(file) = file.flatten().filter(|_| result == 0) {
+            tmio_api::close_file(file, start, end);
         }
     })
 }
