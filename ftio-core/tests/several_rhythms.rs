@@ -59,7 +59,9 @@ fn large_transfers_at_the_start_and_at_the_end_hide_nothing() {
 
 #[test]
 fn a_restart_with_another_period_has_both() {
-    for (before, after, silence) in [(20.0, 11.0, 95.0), (9.0, 16.0, 40.0), (30.0, 14.0, 33.0)] {
+    for (before, after, silence) in
+        [(20.0, 11.0, 95.0), (9.0, 16.0, 40.0), (30.0, 14.0, 33.0), (24.5, 11.8, 70.0)]
+    {
         let mut random = Random::new(3);
         let (mut bursts, mut at) = (Vec::new(), 4.0);
         for (period, count) in [(before, 10), (after, 12)] {
@@ -105,4 +107,50 @@ fn bursts_within_phases_are_no_second_rhythm() {
     let found = detected(&(0..72).map(burst).collect::<Vec<_>>());
     assert!(found.period.is_some_and(|period| (period / 50.0 - 1.0).abs() < 0.01), "{:?}", found.period);
     assert_eq!(found.periods.len(), 1, "{:?}", found.periods);
+}
+
+/// A checkpoint every `slow` seconds for a tenth of that, and outputs every `fast` seconds that begin anew
+/// after each.
+fn checkpoints_and_outputs(slow: f64, fast: f64, first: f64, count: usize, seed: u64) -> Vec<Burst> {
+    let mut random = Random::new(seed);
+    let (mut bursts, mut at) = (Vec::new(), 0.3 * fast);
+    for i in 0..count {
+        let start = first + slow * (i as f64 + 0.01 * (about(&mut random, 1.0) - 1.0));
+        while at + 0.1 * fast < start {
+            bursts.push((at, 0.1 * fast, 2e7));
+            at += fast * about(&mut random, 0.02);
+        }
+        bursts.push((start, 0.1 * slow, 6e9));
+        at = start + 0.1 * slow + 0.9 * fast;
+    }
+    bursts
+}
+
+#[test]
+fn outputs_that_begin_anew_after_every_checkpoint_are_a_rhythm_of_their_own() {
+    for (slow, fast, first) in [(104.0, 8.4, 71.0), (77.0, 7.5, 55.0), (49.0, 4.8, 29.0), (85.6, 8.45, 66.0)]
+    {
+        let wrong = (0..10).filter(|&seed| {
+            let found = detected(&checkpoints_and_outputs(slow, fast, first, 14, seed));
+            !(holds(&found, slow) && holds(&found, fast))
+        });
+        let wrong: Vec<u64> = wrong.collect();
+        assert!(wrong.len() <= 1, "{slow} s and {fast} s: seeds {wrong:?}");
+    }
+}
+
+#[test]
+fn a_slower_first_epoch_is_no_second_rhythm_at_once() {
+    // 20 batches, 1.9 s apart, then epochs of 20 batches, 0.27 s apart.
+    let mut random = Random::new(5);
+    let (mut bursts, mut at) = (Vec::new(), 31.0);
+    for (batches, apart) in std::iter::once((20, 1.9)).chain((0..8).map(|_| (20, 0.27))) {
+        for _ in 0..batches {
+            bursts.push((at, 0.4 * apart, 3e8 * apart));
+            at += apart * about(&mut random, 0.05);
+        }
+        at += 8.0;
+    }
+    let found = detected(&bursts);
+    assert!(found.period.is_none_or(|period| (period / 1.9 - 1.0).abs() > 0.05), "{:?}", found.reasons);
 }
