@@ -223,8 +223,8 @@ pub fn two_rhythms(view: &View) -> Option<Two> {
 /// How close the period of a finer comb is to what was heard outside the phases of the slow rhythm.
 const SAME: f64 = 1.03;
 
-/// Share of the slow rhythm's time over which the finer comb goes on, and of all phases of its list that belong
-/// to it: a comb that leaves many out finds something everywhere.
+/// Share of the slow rhythm's time over which the finer comb goes on, and of all phases of its list that
+/// belong to it: a comb that leaves many out finds something everywhere.
 const THROUGHOUT: f64 = 0.8;
 const BELONGING: f64 = 0.7;
 
@@ -420,8 +420,8 @@ fn is_left_over(
 /// A finer comb has at least this probability beside the first.
 const LEAST_FINER: f64 = 0.001;
 
-/// A comb that fills fewer of its slots is no rhythm beside the first; and one that fills fewer than the second
-/// number does not go on all the time.
+/// A comb that fills fewer of its slots is no rhythm beside the first; and one that fills fewer than the
+/// second number does not go on all the time.
 const LEAST_FILL: f64 = 0.75;
 const GOES_ON: f64 = 0.95;
 
