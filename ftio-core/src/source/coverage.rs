@@ -109,15 +109,19 @@ impl CoverageTally {
         (self.posix, self.stdio) = (Some(posix), Some(stdio));
     }
 
-    /// What the kernel counts for all processes. It adds to a process what its children did that it has
-    /// waited for: these are not added again.
-    fn moved(&self) -> Option<ReadWritten> {
+    /// Those that no other rank has started. The kernel adds to a process what its children did that it has
+    /// waited for: what it counts for them is not added again.
+    fn roots(&self) -> impl Iterator<Item = &Told> {
         let known: BTreeSet<u32> = self.ranks.iter().map(|told| told.pid).collect();
-        let is_root = |told: &&Told| told.parent.is_none_or(|parent| !known.contains(&parent));
+        self.ranks.iter().filter(move |told| told.parent.is_none_or(|parent| !known.contains(&parent)))
+    }
+
+    /// What the kernel counts for all processes.
+    fn moved(&self) -> Option<ReadWritten> {
         let sum = |(read, written): ReadWritten, told: &Told| {
             (read.saturating_add(told.moved.0), written.saturating_add(told.moved.1))
         };
-        (!self.ranks.is_empty()).then(|| self.ranks.iter().filter(is_root).fold((0, 0), sum))
+        (!self.ranks.is_empty()).then(|| self.roots().fold((0, 0), sum))
     }
 
     /// What went past, if every rank tells.
@@ -125,6 +129,9 @@ impl CoverageTally {
         let (read, written) = self.moved()?;
         let beside: Vec<Beside> = self.ranks.iter().map(|told| told.beside).collect::<Option<_>>()?;
         let sum = |of: fn(&Beside) -> u64| beside.iter().map(of).fold(0, u64::saturating_add);
+        let device = |of: fn(&Beside) -> u64| {
+            self.roots().filter_map(|told| told.beside.as_ref()).map(of).fold(0, u64::saturating_add)
+        };
         let (posix, stdio) = (self.posix.unwrap_or_default(), self.stdio.unwrap_or_default());
         let past = |all: u64, posix: u64, stdio: u64, beside: u64| {
             all.saturating_sub(posix).saturating_sub(stdio).saturating_sub(beside)
@@ -132,8 +139,8 @@ impl CoverageTally {
         Some(Unseen {
             read: past(read, posix.0, stdio.0, sum(|beside| beside.read)),
             written: past(written, posix.1, stdio.1, sum(|beside| beside.written)),
-            mapped_read: sum(|beside| beside.device_read).saturating_sub(read),
-            mapped_written: sum(|beside| beside.device_written).saturating_sub(written),
+            mapped_read: device(|beside| beside.device_read).saturating_sub(read),
+            mapped_written: device(|beside| beside.device_written).saturating_sub(written),
         })
     }
 
@@ -284,7 +291,8 @@ mod tests {
         // The kernel counts for the first what its child did.
         let pipes = Beside { read: 50, written: 10, device_read: 0, device_written: 9_000 };
         tally.rank(&rank(1, Some(99), (1_000, 5_000), pipes));
-        tally.rank(&rank(2, Some(1), (400, 3_000), Beside { read: 30, ..Beside::default() }));
+        let child = Beside { read: 30, device_written: 3_000, ..Beside::default() };
+        tally.rank(&rank(2, Some(1), (400, 3_000), child));
         tally.below((600, 2_000), (300, 90));
         let coverage = tally.coverage();
         assert_eq!((coverage.process_bytes, coverage.traced_bytes), (Some(6_000), Some(2_990)));

@@ -31,7 +31,16 @@ fn is_collective(job: &Job<'_>) -> bool {
     job.usage.mpiio.as_ref().is_some_and(collective) && !(below && one_does_most)
 }
 
+/// Are the ranks programs of their own, such as the commands of a script? They are not expected to be alike,
+/// and nobody waits for the slowest.
+fn are_programs(job: &Job<'_>) -> bool {
+    !job.summary.processes.is_empty()
+}
+
 pub fn imbalance(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
+    if are_programs(job) {
+        return None;
+    }
     let mut found = between_ranks(job, thresholds).or_else(|| in_shared_files(job, thresholds))?;
     if is_collective(job) && job.usage.layer.as_deref() == Some("posix") {
         found.severity = Some(Severity::Info);
@@ -131,6 +140,9 @@ fn total(job: &Job<'_>) -> f64 {
 }
 
 pub fn stragglers(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
+    if are_programs(job) {
+        return None;
+    }
     let ranks = &job.usage.by_rank;
     let timed = ranks.len() >= 2 && ranks.iter().any(|rank| rank.time() > 0.0);
     let found = if timed { slow_ranks(job, thresholds) } else { slow_in_shared_files(job, thresholds) };
@@ -227,6 +239,9 @@ fn slow_in_shared_files(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found>
 }
 
 pub fn drift(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
+    if are_programs(job) {
+        return None;
+    }
     let period = job.detection?.period.filter(|_| job.tells(Scope::Phases, thresholds))?;
     let spread = job.spread;
     let third = spread.len() / 3;

@@ -177,6 +177,23 @@ fn ranks_that_do_more_or_take_longer_are_named() {
 }
 
 #[test]
+fn programs_of_a_script_are_not_expected_to_be_alike() {
+    let mut usage = well_behaved();
+    usage.mpiio = None;
+    usage.by_rank[3].write_time = 30.0;
+    usage.by_rank[5].bytes_written = 1;
+    let mut summary = summary();
+    let found = |summary: &Summary| {
+        let job = Job { usage: &usage, summary, detection: None, spread: &[], mtbf: None };
+        let all = advise(&job, &Thresholds::default());
+        ["rank-imbalance", "stragglers"].map(|id| all.iter().any(|finding| finding.id == id))
+    };
+    assert_eq!(found(&summary), [true, true]);
+    summary.processes = vec![ftio_core::inspect::summary::ProcessSummary::default(); 8];
+    assert_eq!(found(&summary), [false, false]);
+}
+
+#[test]
 fn shared_files_of_darshan_tell_of_two_ranks() {
     let mut usage = well_behaved();
     usage.by_rank.clear();
