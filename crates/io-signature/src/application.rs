@@ -78,7 +78,8 @@ impl<'a> Clock<'a> {
             let found = self.set_back.iter().min_by(|a, b| nearest(a).total_cmp(&nearest(b)));
             let (at, by) = found.map_or((0.0, 0.0), |one| (one.at, one.by));
             return Err(format!(
-                "the clock of the log was set back by {by:.0} s at {at:.0} s, between this run and most others"
+                "the clock of the log was set back by {by:.0} s at {at:.0} s, between this run and most \
+                 others"
             ));
         }
         Ok(())

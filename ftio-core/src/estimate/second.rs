@@ -212,7 +212,7 @@ pub fn two_rhythms(view: &View) -> Option<Two> {
     let two = at_once(beside_the_other(view, first))
         .or_else(|| at_once(beside_the_other(view, next.filter(|next| next.probability >= 0.15)?)))
         .or_else(|| at_once(finer_beside(view, first)))
-        .or_else(|| heard_outside(view, first, apart.as_ref()?));
+        .or_else(|| heard_outside(view, apart.as_ref()?));
     match two {
         Some([a, b]) if a.volume < b.volume => Some(Two::AtOnce([b, a])),
         Some(two) => Some(Two::AtOnce(two)),
@@ -230,7 +230,7 @@ const BELONGING: f64 = 0.7;
 
 /// A fast rhythm that was found only outside the phases of the slow one, because they hide it, and that goes
 /// on through them: it is no part of them.
-fn heard_outside(view: &View, first: &Candidate, [slow, outside]: &[Rhythm; 2]) -> Option<[Rhythm; 2]> {
+fn heard_outside(view: &View, [slow, outside]: &[Rhythm; 2]) -> Option<[Rhythm; 2]> {
     let same = |candidate: &&Candidate| {
         let finer = &candidate.best.hypothesis;
         let all = view.lists[finer.list].starts.len() as f64;
@@ -246,8 +246,7 @@ fn heard_outside(view: &View, first: &Candidate, [slow, outside]: &[Rhythm; 2]) 
         return None;
     }
     let fast_extents = extents(view, &finer.best.hypothesis);
-    let slow = Rhythm::of(view, &first.best, slow.period, slow.probability);
-    Some(share_volumes(view, [slow, fast], &fast_extents))
+    Some(share_volumes(view, [slow.clone(), fast], &fast_extents))
 }
 
 /// At a change, the same phases come at another distance: the second rhythm begins within so many of the
