@@ -56,10 +56,13 @@ impl Remains {
 
     /// What the processes of a run have left that `ftio trace` has begun. `None`: nothing.
     pub fn of_run(trace: &Path, number: u64) -> Result<Option<Self>, ReadError> {
-        let parts = parts::directory(trace);
-        let jobs = parts::jobs(&parts).unwrap_or_default();
-        let Some(job) = jobs.into_iter().find(|job| job.number == Some(number)) else { return Ok(None) };
-        Self::of_job(trace.to_owned(), parts, Some(job)).map(Some)
+        let Some(job) = job_of_run(trace, number) else { return Ok(None) };
+        Self::of_job(trace.to_owned(), parts::directory(trace), Some(job)).map(Some)
+    }
+
+    /// Whether processes of that run have left parts.
+    pub fn has_run(trace: &Path, number: u64) -> bool {
+        job_of_run(trace, number).is_some()
     }
 
     fn of_job(trace: PathBuf, parts: PathBuf, job: Option<Job>) -> Result<Self, ReadError> {
@@ -142,4 +145,10 @@ impl Remains {
             other => Ok(other?),
         }
     }
+}
+
+/// The parts of the run of that number.
+fn job_of_run(trace: &Path, number: u64) -> Option<Job> {
+    let jobs = parts::jobs(&parts::directory(trace)).unwrap_or_default();
+    jobs.into_iter().find(|job| job.number == Some(number))
 }

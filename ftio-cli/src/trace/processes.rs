@@ -110,6 +110,8 @@ impl Run {
 
     /// One file of all parts, if everybody has ended.
     pub fn finish(&self) -> anyhow::Result<()> {
+        // Asked before the parts are read: what a process wrote before it ended is then in what is read.
+        let goes_on = Remains::has_run(&self.path, self.number) && self.goes_on();
         let Some(remains) = Remains::of_run(&self.path, self.number)? else {
             if identity(&self.path) == self.before && std::io::stderr().is_terminal() {
                 complain(
@@ -129,7 +131,7 @@ impl Run {
         let taken = self.path.exists() && identity(&self.path) != self.before;
         let place = if taken { free_place(&self.path) } else { self.path.clone() };
         recover::write(&remains, &place)?;
-        if self.goes_on() {
+        if goes_on {
             // The parts are read as long as they are there, and a daemon may still add to them.
             let place = printable(&place.to_string_lossy()).into_owned();
             complain(Severity::Note, &format!("processes run still: {place} may grow, and its parts stay"));
@@ -142,32 +144,48 @@ impl Run {
         }
         Ok(())
     }
-}
 
-impl Run {
     /// Whether processes of the run are there still, such as daemons that have not done enough yet to have a
     /// part. Servers that end with their client get a moment for it.
     fn goes_on(&self) -> bool {
         let begin = format!("TMIO_RUN={:016x}:", self.number);
-        let is_member = |directory: &Path| {
-            fs::read(directory.join("environ")).is_ok_and(|text| {
-                text.split(|&byte| byte == 0).any(|word| word.starts_with(begin.as_bytes()))
-            })
-        };
         let any = || {
             let Ok(processes) = fs::read_dir("/proc") else { return false };
             processes.flatten().any(|process| {
                 process.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit())
-                    && is_member(&process.path())
+                    && may_be_member(&process.path(), begin.as_bytes())
             })
         };
         (0..30).all(|_| {
-            any() && {
+            // Twice: where process numbers begin again, a look from low to high can miss one that starts
+            // another one and ends.
+            (any() || any()) && {
                 std::thread::sleep(Duration::from_millis(10));
                 true
             }
         })
     }
+}
+
+/// Whether the process has the variable that begins so. One that is just becoming another program has no
+/// variables for a moment: it may have this one.
+fn may_be_member(process: &Path, begin: &[u8]) -> bool {
+    /// A thread of the kernel (`PF_KTHREAD`).
+    const OF_THE_KERNEL: u64 = 0x0020_0000;
+    let Ok(variables) = fs::read(process.join("environ")) else { return false };
+    if !variables.is_empty() {
+        return variables.split(|&byte| byte == 0).any(|word| word.starts_with(begin));
+    }
+    let Ok(stat) = fs::read_to_string(process.join("stat")) else { return false };
+    // Behind the name, which may hold anything, from the third field on.
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split_whitespace().collect();
+    let [state, .., end_of_variables, _exit_code] = fields[..] else { return false };
+    let of_the_kernel = fields
+        .get(6)
+        .and_then(|flags| flags.parse::<u64>().ok())
+        .is_none_or(|flags| flags & OF_THE_KERNEL != 0);
+    // Z, X: it has ended. Who was started without variables has a place where they end.
+    !matches!(state, "Z" | "X") && end_of_variables == "0" && !of_the_kernel
 }
 
 fn default_path() -> PathBuf {

@@ -194,19 +194,31 @@ fn sqlite() {
     assert!(written >= size, "{written} of {size} bytes");
 }
 
+/// `times` has the moments before and after each phase. Where in between a busy machine lets the phase begin
+/// is open: the mean distance is known between two bounds, to which 1 % is added.
+fn is_the_period(told: f64, times: &str, what: &str) {
+    let times: Vec<f64> = times.split_whitespace().map(|time| time.parse().unwrap()).collect();
+    let [first_begin, first_end, .., last_begin, last_end] = times[..] else { panic!("{what}: {times:?}") };
+    let distances = (times.len() / 2 - 1) as f64;
+    let (least, most) = ((last_begin - first_end) / distances, (last_end - first_begin) / distances);
+    assert!(
+        (0.99 * least..=1.01 * most).contains(&told),
+        "{what}: {told} s, but the loop says {least} to {most} s"
+    );
+}
+
 #[test]
 fn the_period_of_a_shell_loop() {
     let script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do date +%s.%N >> times; \
-                  dd if=/dev/zero of=f bs=1M count=4 conv=fsync status=none; sleep 0.5; done";
+                  dd if=/dev/zero of=f bs=1M count=4 conv=fsync status=none; date +%s.%N >> times; sleep 0.5; \
+                  done";
     let (scratch, _, _) = traced(&["sh", "-c", script]);
     let times = fs::read_to_string(scratch.data().join("times")).unwrap();
-    let times: Vec<f64> = times.lines().map(|line| line.parse().unwrap()).collect();
-    let period = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
     let found = run_ftio(&["--json", "--mode", "write"], &scratch.trace());
     assert!(found.success(), "{found:?}");
     let found = found.json();
     let told = found["period"].as_f64().unwrap_or_else(|| panic!("no period: {found:#}"));
-    assert!((told - period).abs() < 0.01 * period, "{told} s, but the loop says {period} s");
+    is_the_period(told, &times, "dd");
 }
 
 /// A checkpoint by Python's own files, and a commit of its sqlite3, by the clock.
@@ -231,13 +243,11 @@ for phase in range(14):
     print(time.monotonic(), flush=True)
 ";
     for body in ["checkpoint()", "commit()"] {
-        let script = format!("{loops}    {body}\n");
+        let script = format!("{loops}    {body}\n    print(time.monotonic(), flush=True)\n");
         let (scratch, outcome, _) = traced(&["python3", "-c", &script]);
-        let times: Vec<f64> = outcome.stdout.lines().map(|line| line.parse().unwrap()).collect();
-        let period = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
         let found = run_ftio(&["--json", "--mode", "write"], &scratch.trace()).json();
         let told = found["period"].as_f64().unwrap_or_else(|| panic!("{body}: no period: {found:#}"));
-        assert!((told - period).abs() < 0.01 * period, "{body}: {told} s, but the loop says {period} s");
+        is_the_period(told, &outcome.stdout, body);
     }
 }
 

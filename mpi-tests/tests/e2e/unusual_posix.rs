@@ -1,6 +1,6 @@
 //! Ways to read and write that few programs use, and programs that a tracer easily gets in the way of.
 
-use crate::harness::{libtmio, run_limited, skip};
+use crate::harness::{Outcome, libtmio, run_limited, skip};
 use crate::mpis::in_path;
 use crate::posix::{Files, compiled, files, trace, traced};
 use crate::traced::{Scratch, info};
@@ -112,24 +112,45 @@ fn a_process_that_forbids_itself_system_calls() {
     fs::remove_file(program).unwrap();
 }
 
-/// A process that outlives its command, and does nothing before the command has ended, is not lost.
-#[test]
-fn a_daemon_that_begins_late() {
-    const SIZE: u64 = 4 << 20;
-    let write = |name: &str| format!("dd if=/dev/zero of={name} bs=65536 count={} 2> /dev/null", SIZE >> 16);
-    let later = format!("sleep 1; {}; mv second done", write("second"));
+/// Writes `first`, and leaves behind a process that writes `second` when it has waited.
+fn leaves_a_daemon(scratch: &Scratch, wait: &str) -> Outcome {
+    let write = |name: &str| format!("dd if=/dev/zero of={name} bs=65536 count=64 2> /dev/null");
+    let later = format!("{wait}; {}; mv second done", write("second"));
     let script = format!("{}; setsid sh -c '{later}' > /dev/null 2>&1 < /dev/null &", write("first"));
-    let scratch = Scratch::new();
-    let outcome = trace(&scratch, &["sh", "-c", &script]);
-    assert!(outcome.success() && outcome.stderr.contains("run still"), "{outcome:?}");
+    trace(scratch, &["sh", "-c", &script])
+}
+
+/// Both are in the trace when the daemon has ended.
+fn has_what_the_daemon_wrote(scratch: &Scratch, what: &str) {
     let began = Instant::now();
     while !scratch.data().join("done").exists() {
-        assert!(began.elapsed() < Duration::from_secs(60), "the daemon does not end");
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}: the daemon does not end");
         std::thread::sleep(Duration::from_millis(20));
     }
     let info = info(&scratch.trace());
-    let written = |name: &str| ((String::from("posix"), name.to_owned()), (0, SIZE));
-    assert_eq!(files(&scratch, &info), Files::from([written("first"), written("second")]), "{info:#}");
+    let written = |name: &str| ((String::from("posix"), name.to_owned()), (0, 4 << 20));
+    assert_eq!(files(scratch, &info), Files::from([written("first"), written("second")]), "{what}: {info:#}");
+}
+
+/// A process that outlives its command, and does nothing before the command has ended, is not lost.
+#[test]
+fn a_daemon_that_begins_late() {
+    let scratch = Scratch::new();
+    let outcome = leaves_a_daemon(&scratch, "until [ -e go ]; do sleep 0.05; done");
+    assert!(outcome.success() && outcome.stderr.contains("run still"), "{outcome:?}");
+    fs::write(scratch.data().join("go"), "").unwrap();
+    has_what_the_daemon_wrote(&scratch, "begins late");
+}
+
+/// Nor is one that ends while the parts are made one trace.
+#[test]
+fn daemons_that_end_soon() {
+    for hundredths in (0..=45).step_by(3) {
+        let scratch = Scratch::new();
+        let outcome = leaves_a_daemon(&scratch, &format!("sleep 0.{hundredths:02}"));
+        assert!(outcome.success(), "{outcome:?}");
+        has_what_the_daemon_wrote(&scratch, &format!("0.{hundredths:02} s: {outcome:?}"));
+    }
 }
 
 /// A static program loads nothing. One of another C library could not load ours and would end: but `$LIB` in
