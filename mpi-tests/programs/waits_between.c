@@ -1,7 +1,8 @@
 /* Writes COUNT requests of 64 bytes, then waits until the file GO is there (at most a minute), writes COUNT
  * more and ends well. With `threads` every request is made by a thread of its own; with `descriptors` the
- * first half is written while the process has no descriptor left.
- * usage: waits_between DIRECTORY COUNT GO [threads|descriptors] */
+ * first half is written while the process has no descriptor left; with `until` it goes on writing while it
+ * waits.
+ * usage: waits_between DIRECTORY COUNT GO [threads|descriptors|until] */
 #include "write_some.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -34,6 +35,7 @@ int main(int argc, char **argv) {
     if (argc < 4)
         MPI_Abort(MPI_COMM_WORLD, 2);
     int in_threads = argc > 4 && !strcmp(argv[4], "threads");
+    int until = argc > 4 && !strcmp(argv[4], "until");
     int no_descriptors = argc > 4 && !strcmp(argv[4], "descriptors");
     int count = atoi(argv[2]);
     struct stat about;
@@ -52,8 +54,11 @@ int main(int argc, char **argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (!rank)
         fprintf(stderr, "%s", argv[3][0] == '-' ? "" : "half-way\n");
-    for (int i = 0; i < 6000 && argv[3][0] != '-' && stat(argv[3], &about); i++)
+    for (int i = 0; i < 6000 && argv[3][0] != '-' && stat(argv[3], &about); i++) {
+        if (until)
+            write_many(count, 0);
         usleep(10000);
+    }
     write_many(count, in_threads);
     MPI_File_close(&file);
     MPI_Finalize();

@@ -27,7 +27,7 @@ const TOLERANCE: f64 = 0.1;
 /// Once a second until told to stop.
 pub fn run(service: &Service, stop: &AtomicBool) {
     let mut checkpoint = Instant::now();
-    let mut kept: Option<Instant> = None;
+    let mut kept = clock_may_be_wrong(service).then(Instant::now);
     let mut clock = Clock::new();
     while !stop.load(Relaxed) {
         let begun = Instant::now();
@@ -48,7 +48,9 @@ pub fn run(service: &Service, stop: &AtomicBool) {
                 .stats
                 .problem("series", done.err().map(|error| format!("series cannot be written: {error:#}")));
         }
-        clock.look(service);
+        if clock.look(service) {
+            kept = Some(Instant::now());
+        }
         if kept.is_none_or(|kept| kept.elapsed() >= FORGET) {
             kept = Some(Instant::now());
             forget_old(service);
@@ -115,6 +117,14 @@ fn forget_old(service: &Service) {
     }
 }
 
+/// Nothing is known of the last day: the clock may be ahead, and is likely to be set soon after a start.
+/// Nothing is forgotten at once then.
+fn clock_may_be_wrong(service: &Service) -> bool {
+    const DAY: f64 = 86_400.0;
+    let latest = service.reader().latest_end();
+    service.stored(latest).flatten().is_some_and(|latest| latest < now() - DAY)
+}
+
 /// Notices when the clock of the machine is set.
 struct Clock {
     wall: f64,
@@ -126,13 +136,15 @@ impl Clock {
         Clock { wall: now(), steady: Instant::now() }
     }
 
-    fn look(&mut self, service: &Service) {
+    /// Whether it was set.
+    fn look(&mut self, service: &Service) -> bool {
         let before = std::mem::replace(self, Self::new());
         let by = (self.wall - before.wall) - (self.steady - before.steady).as_secs_f64();
         if by.abs() >= STEP {
             eprintln!("ftio serve: the clock was set by {by:+.1} s; running jobs go on where they were");
             service.clock_was_set(by);
         }
+        by.abs() >= STEP
     }
 }
 

@@ -8,6 +8,12 @@ use std::path::Path;
 const AT_ONCE: i64 = 500;
 
 impl Store {
+    /// When the last job ended (seconds since 1970).
+    pub fn latest_end(&self) -> anyhow::Result<Option<f64>> {
+        let sql = "SELECT MAX(end) FROM jobs WHERE state <> 'running'";
+        Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
+    }
+
     /// Forget some jobs that ended before a time (seconds since 1970). Their numbers.
     pub fn forget_some(&mut self, before: f64) -> anyhow::Result<Vec<i64>> {
         self.transaction(|store| {

@@ -266,6 +266,25 @@ fn old_jobs_are_forgotten_and_their_sums_stay() {
     assert!(server.get("/metrics").1.contains("ftio_jobs_forgotten_total 2"));
 }
 
+/// After a start with a clock that is years ahead, nothing is forgotten before the clock can have been set.
+#[test]
+fn a_clock_that_is_ahead_forgets_nothing_at_once() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(config(data.path()));
+    let job = json!({"job": {"jobid": "j", "size": 4}, "metrics": {"written_bytes": 5}, "end": true});
+    assert_eq!(server.post("/api/v1/push", &job).0, 200);
+    server.stop();
+    let database = rusqlite::Connection::open(data.path().join("jobs.db")).unwrap();
+    database.execute("UPDATE jobs SET start = start - 1e8, end = end - 1e8", []).unwrap();
+    drop(database);
+    let mut config = config(data.path());
+    config.keep = Some(Duration::from_secs(30 * 86_400));
+    let server = Server::start(config);
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(server.get("/metrics").1.contains("ftio_jobs_forgotten_total 0"));
+    assert_eq!(server.json("/api/v1/jobs")["jobs"][0]["jobid"], "j");
+}
+
 /// A database of an older ftio is brought up to date, one of a newer ftio is not touched.
 #[test]
 fn databases_of_other_versions() {
