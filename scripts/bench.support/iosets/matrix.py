@@ -91,11 +91,15 @@ def execute(jobs, frame, how, policy, outside, mpi, scale):
 
 
 def alone(how, mpi, seconds=6):
-    """Bytes per second of one job without any other."""
+    """Bytes per second of one job without any other: the best of three."""
     size = RATE // 4
-    courses = execute([(0.2, size, 0.0)], (0, seconds), how, "fair", 0, mpi, 1)
-    times = [b - a for a, b in courses[0]]
-    return size / (sum(times) / len(times))
+
+    def once():
+        courses = execute([(0.2, size, 0.0)], (0, seconds), how, "fair", 0, mpi, 1)
+        times = [b - a for a, b in courses[0]]
+        return size / (sum(times) / len(times))
+
+    return max(once() for _ in range(3))
 
 
 def one(name, policy, repetition, mpi, scale, speed):

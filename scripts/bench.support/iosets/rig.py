@@ -132,6 +132,8 @@ def metrics(jobs, courses, frame, alone):
             busy += within(since, end)
         cpu = (end - begin) - busy
         computed += cpu
+        if cpu + io <= 0:
+            raise RuntimeError("a job got nothing done in the whole frame: fewer executions at a time")
         stretches.append((end - begin) / (cpu + io))
         if io > 0:
             slowdowns.append(busy / io)
