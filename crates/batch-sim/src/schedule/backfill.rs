@@ -82,14 +82,14 @@ impl Batch<'_> {
         nodes <= available && (self.now + job.estimate <= reserved.time || nodes <= reserved.extra)
     }
 
-    /// Of the jobs that may start, the first that leaves the machine's I/O close to the workload's, or else
+    /// Of the first jobs that may start, the first that leaves the machine's I/O close to the workload's, or else
     /// the one that brings it closest.
     fn balanced(&self, available: u32, reserved: Reservation) -> Option<usize> {
         let allowed = self.queue[1..].iter().copied();
         let allowed = allowed.filter(|index| self.may_start(&self.jobs[*index], available, reserved));
         let close = balance::TOLERANCE * self.balance.workload();
         let mut best: Option<(f64, usize)> = None;
-        for index in allowed {
+        for index in allowed.take(balance::CHOICE) {
             let away = self.away_with(&self.jobs[index], self.jobs[index].preferred);
             if away <= close {
                 return Some(index);
