@@ -45,6 +45,8 @@ pub fn run(service: &Arc<Service>, root: &Path, stop: &AtomicBool) {
     let poll = service.config.poll;
     let step = SOON.min(poll);
     let (mut thorough, mut quick, mut soon) = (Instant::now(), Instant::now(), Instant::now());
+    // What a thorough look costs says nothing about a quick one: each has its own pause.
+    let mut between_quick = poll;
     while !stop.load(Relaxed) {
         let begun = Instant::now();
         if begun >= thorough || begun >= quick {
@@ -53,13 +55,13 @@ pub fn run(service: &Arc<Service>, root: &Path, stop: &AtomicBool) {
             let took = begun.elapsed();
             // A directory that takes long is looked at less often.
             let pause = |share: u32| poll.max((took * share).min(LONGEST.max(poll)));
-            quick = Instant::now() + pause(QUICK);
             if all {
                 service.stats.scan_millis.set(took.as_millis() as u64);
                 thorough = Instant::now() + pause(THOROUGH);
-                // What a thorough look costs says nothing about a quick one.
-                quick = Instant::now() + poll;
+            } else {
+                between_quick = pause(QUICK);
             }
+            quick = Instant::now() + between_quick;
         }
         if begun >= soon {
             soon = begun + step;
