@@ -82,8 +82,8 @@ impl Batch<'_> {
         nodes <= available && (self.now + job.estimate <= reserved.time || nodes <= reserved.extra)
     }
 
-    /// Of the first jobs that may start, the first that leaves the machine's I/O close to the workload's, or else
-    /// the one that brings it closest.
+    /// Of the first jobs that may start, the one that leaves the machine's I/O close to the workload's and
+    /// came first, or else the one that brings it closest.
     fn balanced(&self, available: u32, reserved: Reservation) -> Option<usize> {
         let allowed = self.queue[1..].iter().copied();
         let allowed = allowed.filter(|index| self.may_start(&self.jobs[*index], available, reserved));

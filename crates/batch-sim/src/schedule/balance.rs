@@ -9,10 +9,10 @@ use crate::job::{Job, Kind};
 
 /// The machine may be this far from the workload before running jobs are changed.
 pub(super) const TOLERANCE: f64 = 0.12;
-/// The order of backfilling is changed among this many jobs. Of more, short and narrow ones are chosen most of
-/// the time, since they change least, and what is left at the end fills the machine badly: on the workloads of
-/// `scripts/bench batch` any choice costs 1.7 % of the utilisation, one of three 0.7 %, for nearly the same
-/// variance of the bandwidth.
+/// The order of backfilling is changed among this many jobs. Of more, short and narrow ones are chosen most
+/// of the time, since they change least, and what is left at the end fills the machine badly: on the
+/// workloads of `scripts/bench batch` any choice costs 1.7 % of the utilisation, one of three 0.7 %, for
+/// nearly the same variance of the bandwidth.
 pub(super) const CHOICE: usize = 3;
 /// A change has to leave at most this part of the distance.
 const WORTHWHILE: f64 = 0.8;
