@@ -38,6 +38,20 @@ fn exactly_those_listed_are_exported() {
     assert!(exported.len() > 100, "nm found only {exported:?}");
 }
 
+/// The library is handed out for glibc 2.28. What came in 2.29 to 2.31 is new, and would end every program that
+/// loads the library under an older one (2.32 to 2.34 gave new versions to what was there before).
+#[test]
+fn no_function_of_a_newer_c_library_is_needed() {
+    let mut nm = Command::new("nm");
+    nm.args(["-D", "--undefined-only", "--format=posix", "--with-symbol-versions"]).arg(libtmio());
+    let outcome = run_limited(nm, Duration::from_secs(30));
+    assert!(outcome.success() && outcome.stdout.contains("@GLIBC_2."), "{outcome:?}");
+    let newer = ["@GLIBC_2.29", "@GLIBC_2.30", "@GLIBC_2.31"];
+    let strong = outcome.stdout.lines().filter(|line| line.split(' ').nth(1) == Some("U"));
+    let needed: Vec<_> = strong.filter(|line| newer.iter().any(|version| line.contains(version))).collect();
+    assert!(needed.is_empty(), "{needed:?}");
+}
+
 #[test]
 fn each_mpi_function_has_both_names() {
     // The C library's is wrapped to know when an MPI may be loaded.
