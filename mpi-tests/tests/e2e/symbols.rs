@@ -38,8 +38,8 @@ fn exactly_those_listed_are_exported() {
     assert!(exported.len() > 100, "nm found only {exported:?}");
 }
 
-/// The library is handed out for glibc 2.28. What came in 2.29 to 2.31 is new, and would end every program that
-/// loads the library under an older one (2.32 to 2.34 gave new versions to what was there before).
+/// The library is handed out for glibc 2.28. What came in 2.29 to 2.31 is new, and would end every program
+/// that loads the library under an older one (2.32 to 2.34 gave new versions to what was there before).
 #[test]
 fn no_function_of_a_newer_c_library_is_needed() {
     let mut nm = Command::new("nm");
