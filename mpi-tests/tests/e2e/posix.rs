@@ -210,8 +210,8 @@ fn is_the_period(told: f64, times: &str, what: &str) {
 #[test]
 fn the_period_of_a_shell_loop() {
     let script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do date +%s.%N >> times; \
-                  dd if=/dev/zero of=f bs=1M count=4 conv=fsync status=none; date +%s.%N >> times; sleep 0.5; \
-                  done";
+                  dd if=/dev/zero of=f bs=1M count=4 conv=fsync status=none; date +%s.%N >> times; \
+                  sleep 0.5; done";
     let (scratch, _, _) = traced(&["sh", "-c", script]);
     let times = fs::read_to_string(scratch.data().join("times")).unwrap();
     let found = run_ftio(&["--json", "--mode", "write"], &scratch.trace());
