@@ -58,6 +58,31 @@ impl Phase {
     }
 }
 
+/// Over how many seconds without anybody else what a job gets is a mean.
+const MOMENT: f64 = 0.2;
+/// What was seen long ago counts less: per second without anybody else.
+const FADING: f64 = 0.9;
+/// After how many seconds without anybody else it is known what a job can use.
+const SURE: f64 = 2.0;
+
+/// What a job can use: the most that it has got for a moment while nobody else had a lease. The bandwidth of
+/// a file system varies. What all jobs together can get is the most they ever got, and so a job must have
+/// had its chance to get the most that it can.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Usage {
+    /// Bytes per second.
+    pub(crate) most: f64,
+    /// Seconds without anybody else.
+    pub(crate) seconds: f64,
+}
+
+impl Usage {
+    /// As long as little is known of it, it is at least as other jobs are.
+    pub(crate) fn beside(self, typical: f64) -> f64 {
+        if self.seconds >= SURE { self.most } else { self.most.max(typical) }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) name: String,
@@ -75,10 +100,14 @@ pub(crate) struct Job {
     pub(crate) phase: Option<Phase>,
     pub(crate) phases: u64,
     pub(crate) bursts: Bursts,
-    /// What it can use, bytes per second.
+    /// What it gets without anybody else, bytes per second.
     pub(crate) rate: Option<f64>,
     /// Bytes and seconds without anybody else.
     alone: (f64, f64),
+    /// The same, at most: what it can use.
+    pub(crate) usage: Option<Usage>,
+    /// Bytes and seconds of the moment that is being looked at.
+    moment: (f64, f64),
     pub(crate) window: Window,
     /// Said by somebody who knows.
     pub(crate) told: Option<Priority>,
@@ -117,6 +146,8 @@ impl Job {
             bursts: Bursts::default(),
             rate: None,
             alone: (0.0, 0.0),
+            usage: None,
+            moment: (0.0, 0.0),
             window: Window::new(1.0, 0.0),
             told: None,
             bytes: 0,
@@ -166,8 +197,10 @@ impl Job {
     /// nothing.
     pub(crate) fn look(&mut self) {
         let phase = self.phase.as_ref().filter(|phase| phase.held > 0.3);
-        if let (Some(rate), Some(phase)) = (&mut self.rate, phase) {
-            *rate = rate.max(phase.bytes as f64 / phase.held);
+        let Some(got) = phase.map(|phase| phase.bytes as f64 / phase.held) else { return };
+        self.rate = self.rate.map(|rate| rate.max(got));
+        if let Some(usage) = &mut self.usage {
+            usage.most = usage.most.max(got);
         }
     }
 
@@ -181,6 +214,15 @@ impl Job {
         // What was long ago counts less and less.
         if self.alone.1 > 2.0 {
             self.alone = (self.alone.0 / 2.0, self.alone.1 / 2.0);
+        }
+        self.moment.0 += bytes;
+        self.moment.1 += seconds;
+        if self.moment.1 >= MOMENT {
+            let (got, length) = (self.moment.0 / self.moment.1, self.moment.1);
+            let before = self.usage.unwrap_or_default();
+            let most = got.max(before.most * FADING.powf(length));
+            self.usage = Some(Usage { most, seconds: before.seconds + length });
+            self.moment = (0.0, 0.0);
         }
     }
 

@@ -29,6 +29,19 @@ pub struct FileSystem {
     pub capacity: f64,
     /// Bytes per second that one job can use.
     pub alone: f64,
+    /// How far both vary, and every how many seconds they do. With 0.3, they are anything from 0.7 to 1.3 of
+    /// what is said above.
+    pub varies: (f64, f64),
+}
+
+impl FileSystem {
+    /// Both of them at a time, as a share of their means.
+    fn share(&self, now: f64) -> f64 {
+        let (far, seconds) = self.varies;
+        // The golden ratio spreads them evenly, in an order that does not repeat.
+        let drawn = ((now / seconds).floor() * 0.618_033_988_749_895).fract();
+        1.0 + far * (2.0 * drawn - 1.0)
+    }
 }
 
 /// One step, in seconds.
@@ -67,7 +80,7 @@ pub fn run(jobs: &[SimulatedJob], system: FileSystem, until: f64, settings: Opti
     for step in 0..=steps {
         let now = step as f64 * STEP;
         let working = clients.iter().filter(|client| client.state == State::Working).count();
-        let rate = system.alone.min(system.capacity / working.max(1) as f64);
+        let rate = system.share(now) * system.alone.min(system.capacity / working.max(1) as f64);
         for (index, client) in clients.iter_mut().enumerate() {
             if let Some(arbiter) = arbiter.as_mut().filter(|_| client.joins(now)) {
                 let hello = Hello { job: index.to_string(), ..Hello::default() };

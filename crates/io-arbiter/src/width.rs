@@ -8,10 +8,12 @@
 //!
 //! - *all*: twice as many want to as were ever seen together: everybody goes for a moment, to see what the
 //!   file system takes;
-//! - *one*: it is not known what a job can use: one goes alone for a moment;
+//! - *one*: it is not known what a job can use, or several go at a time and others wait: from time to time
+//!   one goes alone for a moment. What it got alone before may have been a bad moment of the file system;
 //! - *more*: somebody waits: from time to time, and less and less often if it does not help, a few more go
 //!   for a moment. If more gets through, the file system takes more than was known.
 
+use crate::job::Usage;
 use crate::window::Window;
 
 /// Over how many seconds the bandwidth of all jobs is a mean.
@@ -45,7 +47,7 @@ pub(crate) struct Width {
     capacity: f64,
     looked: f64,
     trial: Option<(Trial, f64)>,
-    /// What a job can use: the median of those of which it is known.
+    /// What a job can use: a quarter of those of which it is known can use more.
     typical: Option<f64>,
     /// How many were seen together.
     together: usize,
@@ -85,39 +87,43 @@ impl Width {
         self.capacity
     }
 
-    /// Looks at what gets through. `wanting` jobs want to or are at it, `waiting` tells whether any of them
-    /// has to wait, `rates` what jobs can use. Tells whether another number may go from now on.
+    /// Looks at what gets through. `wanting` jobs want to or are at it, `holding` may, `rates` is what jobs
+    /// can use. Tells whether another number may go from now on.
     pub(crate) fn look(
         &mut self,
         now: f64,
         wanting: usize,
-        waiting: bool,
+        holding: usize,
         rates: impl Iterator<Item = f64>,
     ) -> bool {
+        let waiting = wanting > holding;
         let elapsed = if waiting { (now - self.looked).max(0.0) } else { 0.0 };
         self.looked = now;
         self.capacity = (self.capacity * FADING.powf(elapsed)).max(self.window.rate(now));
         let mut rates: Vec<f64> = rates.collect();
         rates.sort_by(f64::total_cmp);
-        self.typical = rates.get(rates.len() / 2).copied().or(self.typical);
+        self.typical = rates.get(3 * rates.len() / 4).copied().or(self.typical);
         let over = self.trial.filter(|(_, until)| now >= *until || wanting < 2);
         if let Some((trial, _)) = over {
             self.trial = None;
             self.end(trial, now, wanting);
         }
         if self.trial.is_none() && wanting >= 2 {
-            self.begin(now, wanting, waiting);
+            self.begin(now, wanting, holding);
         }
         over.is_some() || self.trial.is_some()
     }
 
-    fn begin(&mut self, now: f64, wanting: usize, waiting: bool) {
+    fn begin(&mut self, now: f64, wanting: usize, holding: usize) {
+        let waiting = wanting > holding;
         let more = Trial::More { by: self.step, before: self.capacity };
         let filled = self.typical.is_some_and(|typical| typical >= FILLED.0 * self.capacity);
         let patient = if filled { FILLED.1 } else { 0.0 };
         self.trial = match () {
             _ if wanting >= 2 * self.together => Some((Trial::All { wanting }, now + ALL)),
-            _ if self.typical.is_none() && now >= self.next_one.0 => Some((Trial::One, now + ONE)),
+            _ if (self.typical.is_none() || waiting && holding > 1) && now >= self.next_one.0 => {
+                Some((Trial::One, now + ONE))
+            }
             _ if waiting && now >= self.next_more.0 + patient => Some((more, now + MORE)),
             _ => None,
         };
@@ -145,13 +151,13 @@ impl Width {
     }
 
     /// How many of these jobs, which can use so many bytes per second each (`None`: not known), may go.
-    pub(crate) fn admit(&self, rates: &[Option<f64>]) -> usize {
+    pub(crate) fn admit(&self, rates: &[Option<Usage>]) -> usize {
         // Until something is known, everybody goes. A job that is not known is as others are. The next one
         // goes if it could use half of what it usually uses.
         let enough = self.typical.map_or(rates.len(), |typical| {
             let mut sum = 0.0;
-            let fills = |rate: &Option<f64>| {
-                let rate = rate.unwrap_or(typical);
+            let fills = |usage: &Option<Usage>| {
+                let rate = usage.unwrap_or_default().beside(typical);
                 sum += rate;
                 sum + 0.5 * rate >= self.capacity
             };
@@ -176,12 +182,15 @@ mod tests {
         let mut width = Width::new();
         assert_eq!(width.admit(&[None, None]), 2, "nothing is known: everybody goes");
         width.served(0.0, 1.0, 400);
-        width.look(1.3, 1, false, [100.0, 100.0].into_iter());
+        width.look(1.3, 1, 1, [100.0, 100.0].into_iter());
         assert_eq!(width.capacity(), 400.0);
-        assert_eq!(width.admit(&[Some(400.0); 5]), 1);
-        assert_eq!(width.admit(&[Some(100.0); 9]), 4);
-        assert_eq!(width.admit(&[None, Some(100.0), Some(100.0)]), 3, "as the others are");
-        assert_eq!(width.admit(&[Some(1.0); 3]), 3, "everybody passes");
+        let known = |most: f64| Some(Usage { most, seconds: 10.0 });
+        let hardly = |most: f64| Some(Usage { most, seconds: 0.5 });
+        assert_eq!(width.admit(&[known(400.0); 5]), 1);
+        assert_eq!(width.admit(&[known(100.0); 9]), 4);
+        assert_eq!(width.admit(&[None, known(100.0), known(100.0)]), 3, "as the others are");
+        assert_eq!(width.admit(&[known(1.0); 3]), 3, "everybody passes");
+        assert_eq!(width.admit(&[hardly(1.0); 9]), 4, "it may have been a bad moment");
     }
 
     #[test]
@@ -191,7 +200,7 @@ mod tests {
         for tick in 0..4000 {
             let now = f64::from(tick) * 0.25;
             width.served(now - 0.25, now, 100);
-            width.look(now, 3, true, [400.0].into_iter());
+            width.look(now, 3, 1, [400.0].into_iter());
             if width.trial.is_some() && was.is_none() {
                 trials.push(now);
             }

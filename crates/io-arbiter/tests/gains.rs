@@ -25,7 +25,7 @@ fn scaled(leases: Leases) -> Settings {
     Settings { leases, time_scale: 20.0, ..Settings::default() }
 }
 
-const ALONE_FILLS: FileSystem = FileSystem { capacity: 30.0 * MIB, alone: 30.0 * MIB };
+const ALONE_FILLS: FileSystem = FileSystem { capacity: 30.0 * MIB, alone: 30.0 * MIB, varies: (0.0, 1.0) };
 
 #[test]
 fn the_published_experiment_gains_what_a_queue_in_the_server_gains() {
@@ -42,7 +42,7 @@ fn the_published_experiment_gains_what_a_queue_in_the_server_gains() {
 #[test]
 fn where_one_job_cannot_fill_the_file_system_more_than_one_goes() {
     for times in [2.0, 4.0, 16.0] {
-        let system = FileSystem { capacity: 30.0 * MIB, alone: 30.0 * MIB / times };
+        let system = FileSystem { capacity: 30.0 * MIB, alone: 30.0 * MIB / times, varies: (0.0, 1.0) };
         // The same load: phases take longer, and there is as much time between them.
         let fair = metrics(&published(), system, None);
         let with = metrics(&published(), system, Some(&scaled(Leases::Auto)));
@@ -50,6 +50,18 @@ fn where_one_job_cannot_fill_the_file_system_more_than_one_goes() {
         assert!(with.stretch_geomean <= 1.01 * fair.stretch_geomean, "{times}: {fair:?} {with:?}");
         assert!(with.utilisation >= 0.99 * fair.utilisation, "{times}: {fair:?} {with:?}");
     }
+}
+
+/// Sixteen jobs that begin at random times and would use this share of the file system.
+fn like(load: f64, seed: u64) -> Vec<SimulatedJob> {
+    let mut random = Random::new(seed);
+    let job = |i: usize| {
+        let period = if i == 0 { 0.96 } else { 19.2 };
+        let io = period * load / 16.0;
+        let start = random.unit() * period;
+        SimulatedJob { start, compute: period - io, bytes: io * ALONE_FILLS.alone, takes_part: true }
+    };
+    (0..16).map(job).collect()
 }
 
 #[test]
@@ -91,4 +103,34 @@ fn half_of_the_jobs_outside_leave_a_part_of_the_gain() {
     let with = metrics(&jobs, ALONE_FILLS, Some(&scaled(Leases::Auto)));
     println!("{fair:?} {with:?}");
     assert!(with.stretch_geomean < 0.9 * fair.stretch_geomean, "{fair:?} {with:?}");
+}
+
+#[test]
+fn a_file_system_whose_bandwidth_varies_gains_as_well() {
+    let mixes =
+        [("published", published(), 0.7), ("80 %", like(0.8, 11), 1.0), ("97 %", like(0.97, 13), 1.0)];
+    for varies in [(0.2, 0.4), (0.5, 0.4), (0.8, 0.4), (0.5, 2.0), (0.8, 2.0), (0.5, 7.0), (0.8, 7.0)] {
+        let system = FileSystem { varies, ..ALONE_FILLS };
+        for (name, jobs, most) in &mixes {
+            let fair = metrics(jobs, system, None);
+            let with = metrics(jobs, system, Some(&scaled(Leases::Auto)));
+            println!("{name} {varies:?}: {fair:?} {with:?}");
+            assert!(
+                with.stretch_geomean < most * fair.stretch_geomean,
+                "{name} {varies:?}: {fair:?} {with:?}"
+            );
+            assert!(with.io_slowdown < 0.8 * fair.io_slowdown, "{name} {varies:?}: {fair:?} {with:?}");
+        }
+    }
+}
+
+#[test]
+fn jobs_that_cannot_fill_a_file_system_that_varies_go_together() {
+    for varies in [(0.5, 0.4), (0.8, 2.0), (0.5, 7.0)] {
+        let system = FileSystem { capacity: 30.0 * MIB, alone: 5.0 * MIB, varies };
+        let fair = metrics(&published(), system, None);
+        let with = metrics(&published(), system, Some(&scaled(Leases::Auto)));
+        println!("{varies:?}: {fair:?} {with:?}");
+        assert!(with.stretch_geomean <= 1.02 * fair.stretch_geomean, "{varies:?}: {fair:?} {with:?}");
+    }
 }

@@ -317,7 +317,7 @@ fn measured_from_traces_exactly_as_simulated() {
     let dir = tempdir().unwrap();
     let job = |compute, bytes| SimulatedJob { start: 0.0, compute, bytes, takes_part: true };
     let jobs = [job(0.9, 2e6), job(9.0, 2e7), job(7.0, 3e7), job(11.0, 1e7)];
-    let system = FileSystem { capacity: 1e7, alone: 1e7 };
+    let system = FileSystem { capacity: 1e7, alone: 1e7, varies: (0.0, 1.0) };
     let outcome = run(&jobs, system, 160.0, None);
     let expected = Exact::of(&outcome, Frame { begin: 20.0, end: 100.0 }, system.alone);
     let mut names = Vec::new();

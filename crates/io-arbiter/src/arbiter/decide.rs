@@ -161,8 +161,8 @@ impl Arbiter {
         }
         forgotten.into_iter().for_each(|job| self.forget(job));
         let waiting = self.wanting.len() > self.holders.len();
-        let rates = self.jobs.values().filter_map(|job| job.rate);
-        self.dirty |= self.width.look(now, self.wanting.len(), waiting, rates);
+        let rates = self.jobs.values().filter_map(|job| Some(job.usage?.most));
+        self.dirty |= self.width.look(now, self.wanting.len(), self.holders.len(), rates);
         self.compare();
         if waiting {
             self.end_turns(now);
@@ -197,8 +197,8 @@ impl Arbiter {
         let width = match self.is_fixed() {
             Some(number) => number,
             None => {
-                let rates: Vec<_> = order.iter().map(|index| self.jobs.get(index)?.rate).collect();
-                self.width.admit(&rates)
+                let usages: Vec<_> = order.iter().map(|index| self.jobs.get(index)?.usage).collect();
+                self.width.admit(&usages)
             }
         };
         self.admitted = width.min(order.len());
