@@ -83,9 +83,9 @@ pub fn detect(name: &str, source: impl Source, options: &Options) -> Result<Anal
 }
 
 /// Read a source and return only its period and the confidence: what [`detect`] would say, without the rest
-/// of it. `None` if there is no I/O.
+/// of it, nor what the spectrum says. `None` if there is no I/O.
 pub fn detect_period(source: impl Source, options: &Options) -> Result<Option<Estimate>, SourceError> {
-    in_window(source, options, |windows, sampled| windows.find(sampled).estimate)
+    in_window(source, options, |windows, sampled| windows.estimate(&sampled, None))
 }
 
 /// Read a source and return what the estimator saw in it, for fitting its weights; `None` if there is nothing

@@ -90,15 +90,21 @@ impl<'a> Windows<'a> {
         Sampled { signal, fine, cut, narrowest: Some(widths.into_narrowest()) }
     }
 
-    /// The period of a window that was sampled.
+    /// The period and the spectrum of a window that was sampled.
     pub fn find(&self, sampled: Sampled) -> Found {
         let spectral = self.detector.detect(&sampled.signal);
-        let given = self.given(&sampled);
+        let estimate = self.estimate(&sampled, Some(&spectral));
+        Found { sampled, spectral, estimate }
+    }
+
+    /// The period of a window that was sampled, with what its spectrum says, if anybody wants to know.
+    pub fn estimate(&self, sampled: &Sampled, spectral: Option<&SpectralResult>) -> Estimate {
+        let given = self.given(sampled);
         let fine = &sampled.fine;
         let resolution = self.resolution(fine);
-        let in_sections = || estimate_sections(fine, &self.sections(fine), &spectral, &given);
-        let whole = || estimate(fine, &spectral, &given);
-        let estimate = match resolution {
+        let in_sections = || estimate_sections(fine, &self.sections(fine), spectral, &given);
+        let whole = || estimate(fine, spectral, &given);
+        match resolution {
             Resolution::TooLittle => in_sections().unwrap_or_else(whole),
             // Bins that look fine may hide phases all the same: several in each bin, and pauses between them.
             Resolution::Enough | Resolution::Doubtful => {
@@ -107,8 +113,7 @@ impl<'a> Windows<'a> {
                 let other = unknown.then(in_sections).flatten().filter(|other| other.period.is_some());
                 other.unwrap_or(found)
             }
-        };
-        Found { sampled, spectral, estimate }
+        }
     }
 
     /// Do the bins tell the phases of a window apart?
@@ -149,6 +154,6 @@ impl<'a> Windows<'a> {
 
     /// The period of `[from, to)`, in nanoseconds of job time.
     pub fn period(&self, from: i64, to: i64) -> Estimate {
-        self.find(self.sample(from, to)).estimate
+        self.estimate(&self.sample(from, to), None)
     }
 }

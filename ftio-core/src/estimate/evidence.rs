@@ -10,6 +10,7 @@ use crate::phases::phase::Phase;
 use crate::phases::regularity::Regularity;
 use crate::phases::{mean_distance_within, usually_made_of};
 use crate::signal::Signal;
+use crate::spectral::SpectralResult;
 use serde::Serialize;
 
 /// At most this many hypotheses are listed, and this many signs for and against each.
@@ -133,6 +134,15 @@ impl Evidence {
     pub fn with_repetition(mut self, signal: &Signal, correlation: f64, period: f64) -> Self {
         self.autocorrelation = Some(correlation);
         self.repetition = repetition(signal, period);
+        self
+    }
+
+    /// With what the spectrum says, if it was asked.
+    pub fn with_spectrum(mut self, spectral: Option<&SpectralResult>) -> Self {
+        if let Some(spectral) = spectral {
+            self.spectrum_period = spectral.frequency.map(|frequency| 1.0 / frequency);
+            self.spectrum_confidence = spectral.confidence();
+        }
         self
     }
 

@@ -69,7 +69,7 @@ impl Resolution {
 pub fn estimate_sections(
     fine: &Signal,
     sections: &[Vec<Signal>],
-    spectral: &SpectralResult,
+    spectral: Option<&SpectralResult>,
     given: &Given,
 ) -> Option<Estimate> {
     let enough = |signals: &&Vec<Signal>| {
@@ -107,9 +107,7 @@ pub fn estimate_sections(
     let periods: Vec<f64> = near.iter().map(|guess| guess.0).collect();
     let confidence = share(best.0).min(1.0);
     let clearest = near.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |guess| guess.2);
-    let mut evidence = Evidence::of(&views[clearest]);
-    evidence.spectrum_period = spectral.frequency.map(|frequency| 1.0 / frequency);
-    evidence.spectrum_confidence = spectral.confidence();
+    let mut evidence = Evidence::of(&views[clearest]).with_spectrum(spectral);
     let length = crate::amount::seconds(views[clearest].signal.duration());
     let reason =
         format!("too many phases for the whole job: {} sections of {length} were analysed", views.len());

@@ -53,8 +53,9 @@ const LEAST_BESIDE: usize = 6;
 /// A first phase this many times as long, or as large, as the others is told apart.
 const ODD_FIRST: f64 = 1.5;
 
-/// Decide. `fine` is the signal as finely as it is known, `spectral` what its spectrum says.
-pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Estimate {
+/// Decide. `fine` is the signal as finely as it is known, `spectral` what its spectrum says, if anybody wants
+/// to know: the answer does not depend on it.
+pub fn estimate(fine: &Signal, spectral: Option<&SpectralResult>, given: &Given) -> Estimate {
     if !is_worth_a_look(fine) {
         return Estimate::default();
     }
@@ -72,9 +73,7 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
     } else {
         beside_huge_transfers(&view).or_else(|| beside_glitches(&view)).unwrap_or(view)
     };
-    let mut evidence = Evidence::of(&view);
-    evidence.spectrum_period = spectral.frequency.map(|frequency| 1.0 / frequency);
-    evidence.spectrum_confidence = spectral.confidence();
+    let evidence = Evidence::of(&view).with_spectrum(spectral);
     let Some(best) = view.posterior.candidates.first() else {
         let reasons = vec!["fewer than three phases at every scale".into()];
         return foretold(&view, Estimate { evidence, reasons, ..Estimate::default() });
@@ -92,8 +91,11 @@ pub fn estimate(fine: &Signal, spectral: &SpectralResult, given: &Given) -> Esti
         Some(Two::InTurn(two)) => return foretold(&view, in_turn(&view, &two, evidence)),
         None => {}
     }
-    let found =
-        if best.probability >= ANSWER { periodic(&view, best, evidence) } else { refused(best, evidence) };
+    let found = if best.probability >= ANSWER {
+        periodic(&view, best, evidence, spectral.is_some())
+    } else {
+        refused(best, evidence)
+    };
     foretold(&view, found)
 }
 
@@ -164,7 +166,8 @@ fn varies(one: &Hypothesis) -> String {
     }
 }
 
-fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
+/// A period. What the spectrum says is told if it was asked.
+fn periodic(view: &View, best: &Candidate, evidence: Evidence, asked_spectrum: bool) -> Estimate {
     let one = &best.best.hypothesis;
     let (period, method) = view.exact_period(&best.best);
     let phases = if one.form == Form::Line { Vec::new() } else { view.members(one) };
@@ -183,11 +186,12 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence) -> Estimate {
         let apart = seconds(inner.mean_distance);
         reasons.push(format!("each of {each:.0} bursts, {apart} apart on average"));
     }
-    reasons.push(match evidence.spectrum_period {
-        Some(_) if evidence.spectrum_agrees(period) => "the spectrum agrees".into(),
-        Some(other) => format!("the spectrum alone would say {}", seconds(other)),
-        None => "no single frequency stands out of the spectrum".into(),
-    });
+    match evidence.spectrum_period {
+        Some(_) if evidence.spectrum_agrees(period) => reasons.push("the spectrum agrees".into()),
+        Some(other) => reasons.push(format!("the spectrum alone would say {}", seconds(other))),
+        None if asked_spectrum => reasons.push("no single frequency stands out of the spectrum".into()),
+        None => {}
+    }
     reasons.extend(runner_up(&evidence));
     let pauses = view.pedestal <= 0.1 * view.ground.level;
     let is_sharp = !phases.is_empty() && pauses && view.is_sharp(one);

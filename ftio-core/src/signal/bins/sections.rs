@@ -5,7 +5,8 @@
 //! evenly spread over the job: at most [`SECTIONS`] of [`SECTION_BINS`] bins for each width. As the job grows
 //! and the bins of the whole widen, every other section is given up, and a new width begins with what the
 //! bins of the whole hold at that moment; so no request is kept here either, and the order of requests does
-//! not matter.
+//! not matter. Only the first [`FEWEST`] requests wait until there are more: whatever they are, the bins of
+//! the whole tell them apart, and most jobs of an archive have no more.
 
 use super::{VolumeBins, add};
 use std::collections::BTreeMap;
@@ -23,10 +24,17 @@ const STEP: u32 = 3;
 /// And at most 2 to this power narrower than those of the whole.
 const NARROWEST: u32 = 10;
 
+/// Jobs of fewer requests have no sections.
+pub const FEWEST: usize = 1 << 11;
+
 /// The sections of all widths.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Sections {
     levels: Vec<Sectioned>,
+    /// The first requests, as long as they are too few; `None` from then on.
+    waiting: Option<Vec<(i64, i64, u64)>>,
+    /// The bins of the whole are 2 to this power wide.
+    exponent: u32,
     /// From the first of these times to before the second there is no section. Most requests lie between
     /// sections, near the one before.
     clear: (i64, i64),
@@ -43,6 +51,11 @@ struct Sectioned {
 }
 
 impl Sectioned {
+    /// Empty sections of the width 2^`exponent`, beside bins of the whole that are 2^`whole` wide.
+    fn new(exponent: u32, whole: u32) -> Self {
+        Sectioned { exponent, stride: stride(exponent, whole), sections: BTreeMap::new() }
+    }
+
     fn section(&mut self, index: i64, whole: (i64, (i64, i64))) -> &mut VolumeBins {
         let (origin, window) = whole;
         let length = 1i64 << (self.exponent + BLOCK_BITS);
@@ -70,12 +83,44 @@ impl Sectioned {
     }
 }
 
+/// One section in how many is kept, of the width 2^`exponent` beside a whole of the width 2^`whole`.
+fn stride(exponent: u32, whole: u32) -> i64 {
+    1 << (whole - exponent + 17 - BLOCK_BITS - SECTIONS.trailing_zeros())
+}
+
+/// The widths that there are beside bins of the whole that are 2^`whole` wide.
+fn exponents(whole: u32) -> impl Iterator<Item = u32> + Clone {
+    (whole.saturating_sub(NARROWEST)..whole).filter(|exponent| exponent % STEP == 0)
+}
+
+impl Default for Sections {
+    fn default() -> Self {
+        Sections { levels: Vec::new(), waiting: Some(Vec::new()), exponent: 0, clear: (0, 0) }
+    }
+}
+
 impl Sections {
     /// Add a request, in the window or not, to the sections it touches.
     pub(super) fn add(&mut self, start: i64, end: i64, bytes: u64, whole: (i64, (i64, i64))) {
+        if let Some(waiting) = &mut self.waiting {
+            waiting.push((start, end, bytes));
+            if waiting.len() >= FEWEST {
+                self.begin(whole);
+            }
+            return;
+        }
         for level in &mut self.levels {
             level.add(start, end, bytes, whole);
         }
+    }
+
+    /// There are enough requests: with all of them, the sections are what they would be had none waited.
+    fn begin(&mut self, whole: (i64, (i64, i64))) {
+        let waiting = self.waiting.take().unwrap_or_default();
+        self.levels =
+            exponents(self.exponent).map(|exponent| Sectioned::new(exponent, self.exponent)).collect();
+        self.levels.reverse();
+        waiting.into_iter().for_each(|(start, end, bytes)| self.add(start, end, bytes, whole));
     }
 
     /// Does what happens from `start` to `last`, both included, touch a section?
@@ -83,6 +128,9 @@ impl Sections {
     pub(super) fn touch(&mut self, start: i64, last: i64, origin: i64) -> bool {
         if start >= self.clear.0 && last < self.clear.1 {
             return false;
+        }
+        if self.waiting.is_some() {
+            return true;
         }
         let (mut after, mut before) = (i64::MIN, i64::MAX);
         for level in &self.levels {
@@ -103,25 +151,28 @@ impl Sections {
     /// The bins of the whole, of the width 2^`from`, are about to become 2^`to` wide.
     pub(super) fn widen(&mut self, bins: &VolumeBins, from: u32, to: u32) {
         self.clear = (0, 0);
+        self.exponent = to;
+        if self.waiting.is_some() {
+            return;
+        }
         let narrowest = to.saturating_sub(NARROWEST);
         self.levels.retain(|level| level.exponent >= narrowest);
         for level in &mut self.levels {
-            level.stride = 1 << (to - level.exponent + 17 - BLOCK_BITS - SECTIONS.trailing_zeros());
+            level.stride = stride(level.exponent, to);
             let stride = level.stride;
             level.sections.retain(|index, _| index.rem_euclid(stride) == 0);
         }
-        let exponents = (narrowest.max(from)..to).filter(|exponent| exponent % STEP == 0);
+        let new = exponents(to).filter(|exponent| *exponent >= from);
         let mut held = Vec::new();
-        if exponents.clone().next().is_some() {
+        if new.clone().next().is_some() {
             bins.for_each_filled(|bin, here| held.push((bin, here)));
         }
-        for exponent in exponents {
-            let stride = 1i64 << (to - exponent + 17 - BLOCK_BITS - SECTIONS.trailing_zeros());
-            let mut level = Sectioned { exponent, stride, sections: BTreeMap::new() };
+        for exponent in new {
+            let mut level = Sectioned::new(exponent, to);
             for &(bin, here) in &held {
                 let bin = bin >> (exponent - from);
                 let index = bin >> BLOCK_BITS;
-                if index.rem_euclid(stride) == 0 {
+                if index.rem_euclid(level.stride) == 0 {
                     let section = level.section(index, (bins.origin, bins.window));
                     add(&mut section.direct[(bin - (index << BLOCK_BITS)) as usize], here);
                     add(&mut section.total, here);
@@ -160,6 +211,33 @@ mod tests {
         let mut bins = VolumeBins::new(0, BinWidth::Finest, 1 << 17).with_sections();
         requests.chunks(1000).for_each(|part| bins.add_all(part.iter().copied()));
         bins
+    }
+
+    #[test]
+    fn few_requests_have_no_sections_and_do_not_differ_when_there_are_more() {
+        let requests: Vec<(i64, i64, u64)> = (0..3 * FEWEST as i64)
+            .map(|i| (i * 1_700_000_000, i * 1_700_000_000 + 90_000_000, 999))
+            .collect();
+        let end = 3 * FEWEST as i64 * 1_700_000_000;
+        assert!(collected(&requests[..FEWEST - 1]).sections(0, end).is_empty());
+        let mut at_once = VolumeBins::new(0, BinWidth::Finest, 1 << 17).with_sections();
+        if let Some(sections) = &mut at_once.sections {
+            sections.begin((0, (i64::MIN, i64::MAX)));
+        }
+        requests.chunks(1000).for_each(|part| at_once.add_all(part.iter().copied()));
+        let later = collected(&requests);
+        let held = |bins: &VolumeBins| -> Vec<(i64, i64, Vec<f64>)> {
+            let all = bins.sections(0, end).into_iter().flatten();
+            let one = |bins: &VolumeBins| {
+                let to = bins.origin + bins.width * SECTION_BINS as i64;
+                (bins.origin, bins.width, bins.units(bins.origin, to).volumes().collect())
+            };
+            all.map(one)
+                .filter(|(_, _, volumes): &(i64, i64, Vec<f64>)| volumes.iter().sum::<f64>() > 0.0)
+                .collect()
+        };
+        assert!(held(&later).len() > 10);
+        assert_eq!(held(&later), held(&at_once));
     }
 
     #[test]
