@@ -25,6 +25,16 @@ struct Factored {
     qty: Vec<f64>,
 }
 
+/// The Euclidean norm, without overflow for values as large as p³.
+fn norm(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let largest = values.clone().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        // NaN is not the largest of anything, but it is in the sum.
+        return largest + values.sum::<f64>().abs();
+    }
+    largest * values.map(|value| (value / largest).powi(2)).sum::<f64>().sqrt()
+}
+
 /// Householder QR (Golub & Van Loan, Matrix Computations, §5.2). Rows are padded with zeros if there are
 /// fewer than columns, which leaves the least-squares problem unchanged.
 fn factor(rows: &[f64], k: usize, y: &[f64]) -> Factored {
@@ -34,7 +44,7 @@ fn factor(rows: &[f64], k: usize, y: &[f64]) -> Factored {
     let mut y = y.to_vec();
     y.resize(n, 0.0);
     for column in 0..k {
-        let norm = (column..n).map(|row| a[row * k + column]).fold(0.0, f64::hypot);
+        let norm = norm((column..n).map(|row| a[row * k + column]));
         if norm == 0.0 {
             continue;
         }
@@ -148,12 +158,8 @@ impl Fit {
         if y.len() < k {
             return None;
         }
-        let mut scales = vec![0.0f64; k];
-        for row in rows.chunks_exact(k) {
-            for (scale, value) in scales.iter_mut().zip(row) {
-                *scale = scale.hypot(*value);
-            }
-        }
+        let scales: Vec<f64> =
+            (0..k).map(|column| norm(rows.iter().skip(column).step_by(k).copied())).collect();
         if scales.iter().any(|scale| !(scale.is_finite() && *scale > 0.0)) {
             return None;
         }

@@ -10,6 +10,7 @@
 //! is chosen from (see [`crate::alternatives`]).
 
 use serde::Serialize;
+use std::sync::OnceLock;
 
 use crate::alternatives;
 use crate::assess::{parts, weighted_fit};
@@ -102,16 +103,21 @@ struct Part {
 #[derive(Debug)]
 pub struct Predictor<'m> {
     model: &'m Model,
-    /// Parts of the formula, or of the lower and upper segment.
-    parts: Vec<Vec<Part>>,
+    /// Parts of the formula, or of the lower and upper segment; made when they are first needed.
+    parts: OnceLock<Vec<Vec<Part>>>,
 }
 
 impl Model {
-    /// Prepares the model for predictions with intervals.
+    /// For several predictions with intervals: what they have in common is worked out once.
     pub fn predictor(&self) -> Predictor<'_> {
+        Predictor { model: self, parts: OnceLock::new() }
+    }
+
+    /// The parts of the formula, or of the lower and upper segment.
+    fn prediction_parts(&self) -> Vec<Vec<Part>> {
         let segments = parts(&self.data, &self.function);
         let alone = segments.len() == 1 && !self.alternatives.is_empty();
-        let parts = segments
+        segments
             .iter()
             .map(|(formula, points)| {
                 if alone {
@@ -128,8 +134,7 @@ impl Model {
                     Part::new(formula, 1.0, None, points, self.kind).into_iter().collect()
                 }
             })
-            .collect();
-        Predictor { model: self, parts }
+            .collect()
     }
 
     /// The value at a point and where the next run should lie with probability `level`.
@@ -170,8 +175,13 @@ impl Predictor<'_> {
             crate::Function::Segmented { formulas, .. } if std::ptr::eq(formula, &formulas[1]) => 1,
             _ => 0,
         };
-        let components: Vec<Component> =
-            self.parts.get(segment)?.iter().map(|part| part.at(point, target)).collect();
+        let components: Vec<Component> = self
+            .parts
+            .get_or_init(|| self.model.prediction_parts())
+            .get(segment)?
+            .iter()
+            .map(|part| part.at(point, target))
+            .collect();
         if components.is_empty() || components.iter().any(|c| !(c.centre.is_finite() && c.spread.is_finite()))
         {
             return None;

@@ -112,8 +112,9 @@ pub fn median_by_volume(samples: &[f64]) -> f64 {
     found.copied().unwrap_or(0.0)
 }
 
-/// Samples that are blurred together: they stay in the processor's cache.
+/// Where so many samples are silent, they stay so; and so many are blurred together.
 const BLOCK: usize = 1 << 8;
+const LANES: usize = 8;
 
 /// Convolution with a Gaussian of that width in samples, into `out`; the ends are mirrored.
 fn blur(samples: &[f64], sigma: f64, out: &mut Vec<f64>) {
@@ -149,7 +150,7 @@ fn blur(samples: &[f64], sigma: f64, out: &mut Vec<f64>) {
     for i in (0..edge).chain(n.saturating_sub(radius).max(edge)..n) {
         out[i] = slow(i);
     }
-    // Weight by weight over some samples at a time, which the processor does for several samples at once.
+    // Some samples at a time, which stay in registers while all weights are gone through.
     for from in (edge..n.saturating_sub(radius)).step_by(BLOCK) {
         let to = (from + BLOCK).min(n - radius);
         let block = &mut out[from..to];
@@ -158,10 +159,22 @@ fn blur(samples: &[f64], sigma: f64, out: &mut Vec<f64>) {
             block.fill(0.0);
             continue;
         }
-        block.iter_mut().zip(&samples[from..to]).for_each(|(value, sample)| *value = kernel[0] * sample);
-        for (d, weight) in kernel.iter().enumerate().skip(1) {
-            let pairs = samples[from - d..to - d].iter().zip(&samples[from + d..to + d]);
-            block.iter_mut().zip(pairs).for_each(|(value, (a, b))| *value += weight * (a + b));
+        let (lanes, rest) = block.as_chunks_mut::<LANES>();
+        for (chunk, values) in lanes.iter_mut().enumerate() {
+            let first = from + chunk * LANES;
+            let mut sums = [0.0; LANES];
+            sums.iter_mut().zip(&samples[first..]).for_each(|(sum, sample)| *sum = kernel[0] * sample);
+            for (d, weight) in kernel.iter().enumerate().skip(1) {
+                let pairs = samples[first - d..][..LANES].iter().zip(&samples[first + d..][..LANES]);
+                sums.iter_mut().zip(pairs).for_each(|(sum, (a, b))| *sum += weight * (a + b));
+            }
+            *values = sums;
+        }
+        let first = to - rest.len();
+        for (i, value) in (first..).zip(rest) {
+            let weights = kernel.iter().enumerate().skip(1);
+            let sum = |sum, (d, weight): (usize, &f64)| sum + weight * (samples[i - d] + samples[i + d]);
+            *value = weights.fold(kernel[0] * samples[i], sum);
         }
     }
 }

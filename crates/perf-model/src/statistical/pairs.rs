@@ -4,7 +4,7 @@
 //! far more than chance allows; else a pair is one of the things that a series may become beyond the measured
 //! scales (see [`crate::prediction`]).
 
-use super::{Candidate, Outcome, ROUNDING, Scaled, Shrinking, impossible, plausible, price};
+use super::{Candidate, Outcome, ROUNDING, Scaled, Shrinking, plausible, price};
 use crate::dense::Fit;
 use crate::forms::{design, set_coefficients};
 use crate::function::{Exponents, Factor, Formula, Function, Term};
@@ -38,15 +38,22 @@ pub(crate) fn pairs(scaled: &Scaled<'_>, allowed: impl Fn(Exponents) -> bool) ->
     if !usable {
         return Vec::new();
     }
+    // Each term is in several pairs, and a power takes longer than all the rest.
+    let column = |one: &Exponents| points.iter().map(|(point, _)| one.evaluate(point[0])).collect();
+    let terms: Vec<(Exponents, Vec<f64>)> =
+        PAIRED.iter().filter(|one| allowed(**one)).map(|one| (*one, column(one))).collect();
     let mut found = Vec::new();
-    for (place, second) in PAIRED.iter().enumerate().filter(|(_, one)| allowed(**one)) {
-        for first in PAIRED[..place].iter().filter(|one| allowed(**one)) {
+    for (place, (second, second_values)) in terms.iter().enumerate() {
+        for (first, first_values) in &terms[..place] {
             let term =
                 |exponents| Term { coefficient: 1.0, factors: vec![Factor { parameter: 0, exponents }] };
             let formula = Formula { constant: 0.0, terms: vec![term(*first), term(*second)] };
-            if let Some((formula, rss)) = fitted(formula, scaled) {
+            let both = first_values.iter().zip(second_values);
+            let rows = both.flat_map(|(first, second)| [1.0, *first, *second]).collect();
+            if let Some((formula, rss, least)) = fitted_to(formula, rows, scaled) {
+                // All values are positive: none of them can be negative.
                 let positive = formula.terms.iter().all(|term| term.coefficient > 0.0);
-                if positive && !impossible(points, &formula) {
+                if positive && least >= 0.0 {
                     found.push((formula, rss));
                 }
             }
@@ -56,18 +63,32 @@ pub(crate) fn pairs(scaled: &Scaled<'_>, allowed: impl Fn(Exponents) -> bool) ->
 }
 
 /// A formula with the coefficients that fit best in this scale, and its weighted residuals.
-pub(crate) fn fitted(mut formula: Formula, scaled: &Scaled<'_>) -> Option<(Formula, f64)> {
+pub(crate) fn fitted(formula: Formula, scaled: &Scaled<'_>) -> Option<(Formula, f64)> {
+    let rows = design(&formula, scaled.points);
+    fitted_to(formula, rows, scaled).map(|(formula, rss, _)| (formula, rss))
+}
+
+/// The same for a formula whose terms have these values at the points, behind a one for the constant; with
+/// its least value at any of them.
+fn fitted_to(mut formula: Formula, rows: Vec<f64>, scaled: &Scaled<'_>) -> Option<(Formula, f64, f64)> {
     let k = formula.terms.len() + 1;
-    let mut rows = design(&formula, scaled.points);
-    for (row, scale) in rows.chunks_exact_mut(k).zip(&scaled.scale) {
-        row.iter_mut().for_each(|value| *value /= scale);
-    }
+    let weighted: Vec<f64> = rows
+        .chunks_exact(k)
+        .zip(&scaled.scale)
+        .flat_map(|(row, scale)| row.iter().map(move |value| value / scale))
+        .collect();
     let values: Vec<f64> =
         scaled.points.values.iter().zip(&scaled.scale).map(|(value, scale)| value / scale).collect();
-    let fit = Fit::new(&rows, k, &values)?;
+    let fit = Fit::new(&weighted, k, &values)?;
     set_coefficients(&mut formula, &fit.coefficients);
-    let rss = residuals(&formula, scaled);
-    rss.is_finite().then_some((formula, rss))
+    let (mut rss, mut least) = (0.0, f64::INFINITY);
+    for ((row, value), scale) in rows.chunks_exact(k).zip(&scaled.points.values).zip(&scaled.scale) {
+        let terms = row[1..].iter().zip(&fit.coefficients[1..]);
+        let here = terms.fold(fit.coefficients[0], |sum, (basis, coefficient)| sum + coefficient * basis);
+        rss += ((here - value) / scale).powi(2);
+        least = least.min(here);
+    }
+    rss.is_finite().then_some((formula, rss, least))
 }
 
 /// The weighted residuals of a formula.
