@@ -1,11 +1,16 @@
 //! Calls that give descriptors a meaning, or take it away.
 
 use super::descriptors::{self, Entry};
-use super::next::{Next, wrappers};
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use super::next::Next;
+use super::next::wrappers;
 use super::recording::{self, file_of, is_mpis, own_work};
 use super::vfork::is_own_memory;
 use super::{life, names};
-use std::ffi::{c_char, c_int, c_uint, c_void};
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use std::ffi::c_void;
+use std::ffi::{c_char, c_int, c_uint};
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use std::sync::atomic::{AtomicPtr, Ordering::Release};
 use tmio_api::clock;
 use tmio_api::thread::{self, ThreadState};

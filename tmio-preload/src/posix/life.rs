@@ -103,6 +103,7 @@ extern "C" fn ends() {
 }
 
 /// The process tries to become another program. If that fails it goes on.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 extern "C" fn becomes_another() {
     if recording::is_process() {
         let _signals = NoSignals::new();

@@ -4,7 +4,10 @@
 //! then call the latter.
 
 use super::super::data::written;
-use super::super::next::{Next, wrappers};
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use super::super::next::Next;
+use super::super::next::wrappers;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use super::reading::{scanned, stdin};
 use super::stream::{Stream, on};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -38,7 +41,9 @@ wrappers! {
         |next| written(fd, || next(fd, check, format, values));
 }
 
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 type Plain = unsafe extern "C-unwind" fn(*mut Stream, Format, Values) -> c_int;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 type Checked = unsafe extern "C-unwind" fn(*mut Stream, c_int, Format, Values) -> c_int;
 
 /// Prints or scans by the function of a name.
@@ -46,6 +51,7 @@ type Checked = unsafe extern "C-unwind" fn(*mut Stream, c_int, Format, Values) -
 /// # Safety
 ///
 /// The arguments are those of the function.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 unsafe fn plain(next: &Next, f: *mut Stream, format: Format, values: Values, prints: bool) -> c_int {
     let function = next.get();
     if function.is_null() {
@@ -65,6 +71,7 @@ unsafe fn plain(next: &Next, f: *mut Stream, format: Format, values: Values, pri
 /// # Safety
 ///
 /// The arguments are those of `__vfprintf_chk`.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 unsafe fn checked(f: *mut Stream, check: c_int, format: Format, values: Values) -> c_int {
     static NEXT: Next = Next::new("__vfprintf_chk\0");
     let function = NEXT.get();
