@@ -3,8 +3,9 @@
 
 usage: dask_categorize.py ARCHIVE PARTS [SCHEDULER]
 
-ARCHIVE is a folder of logs and PARTS a folder for intermediate results; all workers must see both. SCHEDULER
-is the address of a running scheduler; without it, workers are started here. With dask-jobqueue:
+ARCHIVE is a folder of logs and PARTS a folder for intermediate results; all workers must see both. There
+the results are in the end: logs.jsonl, a line for each log, and with pyarrow logs.parquet. SCHEDULER is the
+address of a running scheduler; without it, workers are started here. With dask-jobqueue:
 
     from dask_jobqueue import SLURMCluster
     cluster = SLURMCluster(cores=1, memory="2GB", walltime="01:00:00")
@@ -36,6 +37,20 @@ def submit(client, archive, parts, shards):
     return [client.submit(categorize_shard, *one, pure=False, retries=5) for one in work]
 
 
+def to_parquet(lines):
+    """Lines of JSON as a table beside them, for pandas, polars, DuckDB and Spark; None without pyarrow."""
+    try:
+        import pyarrow.json
+        import pyarrow.parquet
+    except ImportError:
+        return None
+    # A line is longer than the blocks that are read by default.
+    blocks = pyarrow.json.ReadOptions(block_size=1 << 26)
+    table = Path(lines).with_suffix(".parquet")
+    pyarrow.parquet.write_table(pyarrow.json.read_json(lines, read_options=blocks), table)
+    return table
+
+
 def main():
     from distributed import Client, LocalCluster
 
@@ -46,7 +61,9 @@ def main():
         client = Client(LocalCluster(threads_per_worker=1))
     shards = 4 * max(1, len(client.scheduler_info()["workers"]))
     files = client.gather(submit(client, archive, parts, shards))
-    summary = ftio_rs.merge(files, lines=Path(parts) / "logs.jsonl")
+    lines = Path(parts) / "logs.jsonl"
+    summary = ftio_rs.merge(files, lines=lines)
+    to_parquet(lines)
     print(json.dumps({name: summary[name] for name in ("ok", "invalid")}))
     client.close()
 

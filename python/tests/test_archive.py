@@ -16,6 +16,14 @@ try:
     import distributed
 except ImportError:
     distributed = None
+try:
+    import pyarrow
+    import pyarrow.parquet
+except ImportError:
+    pyarrow = None
+
+sys.path.insert(0, str(inputs.ROOT / "python" / "examples"))
+CLUSTER = {"n_workers": 4, "threads_per_worker": 1, "dashboard_address": None, "processes": True}
 
 
 def archive(copies):
@@ -70,21 +78,51 @@ class Archive(unittest.TestCase):
 
     @unittest.skipUnless(distributed, "no dask.distributed")
     def test_dask(self):
-        sys.path.insert(0, str(inputs.ROOT / "python" / "examples"))
         import dask_categorize
 
         folder, whole = archive(40), inputs.FOLDER / "one.part"
         ftio_rs.categorize(folder, whole)
         expected = self.merged([whole])
         parts = inputs.FOLDER / "dask"
-        options = {"n_workers": 4, "threads_per_worker": 1, "dashboard_address": None, "processes": True}
-        with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        with distributed.LocalCluster(**CLUSTER) as cluster, distributed.Client(cluster) as client:
             done = dask_categorize.submit(client, folder, parts, shards=16)
             distributed.wait(done, return_when="FIRST_COMPLETED")
             victim = next(iter(client.run(os.getpid).values()))
             os.kill(victim, signal.SIGKILL)
             files = client.gather(done)
         self.assertEqual(self.merged(files), expected)
+
+    @unittest.skipUnless(pyarrow, "no pyarrow")
+    def test_results_as_parquet(self):
+        import dask_categorize
+
+        whole = inputs.FOLDER / "table.part"
+        ftio_rs.categorize(archive(3), whole)
+        summary, lines = self.merged([whole])
+        table = pyarrow.parquet.read_table(dask_categorize.to_parquet(inputs.FOLDER / "lines.jsonl"))
+        wanted = [json.loads(line) for line in lines.splitlines()]
+        self.assertEqual(table.column("source").to_pylist(), [one["source"] for one in wanted])
+        self.assertEqual(table.column("categories").to_pylist(), [one["categories"] for one in wanted])
+
+    @unittest.skipUnless(distributed and pyarrow, "no dask.distributed and pyarrow")
+    def test_periods_from_parquet_to_parquet(self):
+        import dask_periods
+
+        paths = [str(inputs.own_trace()), "/not/there", str(inputs.jsonl())] * 20
+        traces, results = inputs.FOLDER / "traces.parquet", inputs.FOLDER / "periods.parquet"
+        pyarrow.parquet.write_table(pyarrow.table({"path": paths}), traces)
+        with distributed.LocalCluster(**CLUSTER) as cluster, distributed.Client(cluster) as client:
+            dask_periods.analyse(client, traces, results, at_once=7)
+        rows = pyarrow.parquet.read_table(results).to_pylist()
+        self.assertEqual([row["path"] for row in rows], paths)
+        for row in rows[:3]:
+            if row["path"] == "/not/there":
+                self.assertIsNone(row["period"])
+                self.assertIn("/not/there", row["error"])
+            else:
+                self.assertEqual(row["period"], ftio_rs.detect(row["path"]).period)
+                self.assertIsNone(row["error"])
+        self.assertEqual(rows[:3], rows[3:6])
 
 
 if __name__ == "__main__":

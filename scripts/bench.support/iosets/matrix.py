@@ -55,7 +55,11 @@ MIXES = {
 }
 
 
-def execute(jobs, frame, how, policy, outside, mpi, scale):
+# Seconds that it takes to launch the jobs of one execution.
+LAUNCH = 3.5
+
+
+def execute(jobs, frame, how, policy, outside, mpi, scale, start=None):
     """Runs the jobs; gives the phases of each, in seconds since the common start."""
     with place() as directory:
         directory = pathlib.Path(directory)
@@ -63,7 +67,7 @@ def execute(jobs, frame, how, policy, outside, mpi, scale):
         arbiter = None
         if policy == "turns":
             arbiter = Arbiter(f"unix:{directory}/a", "--time-scale", scale)
-        start = time.time() + 4 + 0.3 * len(jobs)
+        start = start or time.time() + 4 + 0.3 * len(jobs)
         running = []
         for number, (compute, size, delay) in enumerate(jobs, 1):
             writes = max(1, round(size / 2 / CHUNK))
@@ -102,12 +106,12 @@ def alone(how, mpi, seconds=6):
     return max(once() for _ in range(3))
 
 
-def one(name, policy, repetition, mpi, scale, speed):
+def one(name, policy, repetition, mpi, scale, speed, start):
     make, frame, how, outside, _ = MIXES[name]
     draw = random.Random(repetition)
     jobs = [(compute / scale, io / scale * speed, begins / scale) for compute, io, begins in make(draw)]
     frame = tuple(seconds / scale for seconds in frame)
-    courses = execute(jobs, frame, how, policy, outside, mpi, scale)
+    courses = execute(jobs, frame, how, policy, outside, mpi, scale, start)
     return name, policy, repetition, metrics(jobs, courses, frame, speed)
 
 
@@ -122,35 +126,35 @@ def simulated():
 
 
 def run(names, repetitions, parallel, mpi, scale, say):
-    """All mixes. Both policies of a repetition run at about the same time, on the same draw."""
+    """All mixes, in rounds: launching jobs takes the processor from those that run, so all executions of a
+    round begin at the same moment. Both policies of a repetition are in one round, on the same draw."""
     speeds = {"own": RATE, "all": alone("all", mpi)}
     say(f"one job alone: {speeds['all'] / RATE:.2f} of the file system with collective writes")
     rows = {name: {policy: {} for policy in POLICIES} for name in names}
     tasks = [(name, policy, r) for r in range(repetitions) for name in names for policy in POLICIES]
-    # The longest first, so that no core is idle at the end.
-    tasks.sort(key=lambda task: (task[2] // max(1, repetitions // 2), -MIXES[task[0]][1][1]))
+    # Executions of a round take equally long.
+    tasks.sort(key=lambda task: -MIXES[task[0]][1][1])
     failed = []
-    with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
-        waiting = []
-        for name, policy, repetition in tasks:
-            speed = speeds[MIXES[name][2]]
-            waiting.append(pool.submit(one, name, policy, repetition, mpi, scale, speed))
-            if len(waiting) < parallel:
-                # Jobs are not all launched at the same moment.
-                time.sleep(1.5)
-        for task in concurrent.futures.as_completed(waiting):
-            try:
-                name, policy, repetition, row = task.result()
-            except RuntimeError as error:
-                failed.append(str(error))
-                say(f"FAILED: {error}")
-                continue
-            rows[name][policy][repetition] = row
-            say(
-                f"{name:26} {policy:6} {repetition}: stretch {row['stretch']:.3f} "
-                f"(max {row['stretch_max']:.3f}), slowdown {row['slowdown']:.2f}, "
-                f"utilisation {row['utilisation']:.3f}"
-            )
+    parallel = max(2, parallel // 2 * 2)
+    for first in range(0, len(tasks), parallel):
+        part = tasks[first : first + parallel]
+        start = time.time() + 8 + LAUNCH * len(part)
+        with concurrent.futures.ThreadPoolExecutor(len(part)) as pool:
+            rest = [(mpi, scale, speeds[MIXES[name][2]], start) for name, _, _ in part]
+            running = [pool.submit(one, *task, *rest) for task, rest in zip(part, rest)]
+            for task in concurrent.futures.as_completed(running):
+                try:
+                    name, policy, repetition, row = task.result()
+                except RuntimeError as error:
+                    failed.append(str(error))
+                    say(f"FAILED: {error}")
+                    continue
+                rows[name][policy][repetition] = row
+                say(
+                    f"{name:26} {policy:6} {repetition}: stretch {row['stretch']:.3f} "
+                    f"(max {row['stretch_max']:.3f}), slowdown {row['slowdown']:.2f}, "
+                    f"utilisation {row['utilisation']:.3f}"
+                )
     return {name: compare(rows[name]) for name in names}, failed
 
 
