@@ -2,9 +2,13 @@
 //!
 //! A plan takes longer to make than to use. An archive has thousands of short jobs, and a prediction asks
 //! again every few seconds.
+//!
+//! Each plan is made by a planner of its own. One that is used again builds a plan from those that it has
+//! made before, so that the last digits of a transform would depend on what was analysed earlier.
 
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// After this many lengths, or samples in all of them, plans are made anew: lengths that come once would fill
@@ -12,44 +16,58 @@ use std::sync::Arc;
 const MOST_LENGTHS: usize = 64;
 const MOST_SAMPLES: usize = 1 << 20;
 
-struct Plans {
-    planner: RealFftPlanner<f64>,
-    lengths: Vec<usize>,
-}
+/// Plans of one direction, by length.
+struct Plans<T: ?Sized>(HashMap<usize, Arc<T>>);
 
-impl Plans {
+impl<T: ?Sized> Plans<T> {
     fn new() -> Self {
-        Plans { planner: RealFftPlanner::new(), lengths: Vec::new() }
+        Plans(HashMap::new())
     }
 
-    fn planner(&mut self, length: usize) -> &mut RealFftPlanner<f64> {
-        if !self.lengths.contains(&length) {
-            if self.lengths.len() >= MOST_LENGTHS || self.lengths.iter().sum::<usize>() >= MOST_SAMPLES {
-                *self = Plans::new();
-            }
-            self.lengths.push(length);
+    fn plan(&mut self, length: usize, make: impl FnOnce(&mut RealFftPlanner<f64>) -> Arc<T>) -> Arc<T> {
+        if self.0.len() >= MOST_LENGTHS || self.0.keys().sum::<usize>() >= MOST_SAMPLES {
+            self.0.retain(|known, _| *known == length);
         }
-        &mut self.planner
+        self.0.entry(length).or_insert_with(|| make(&mut RealFftPlanner::new())).clone()
     }
 }
 
 thread_local! {
-    static PLANS: RefCell<Plans> = RefCell::new(Plans::new());
+    static FORWARD: RefCell<Plans<dyn RealToComplex<f64>>> = RefCell::new(Plans::new());
+    static INVERSE: RefCell<Plans<dyn ComplexToReal<f64>>> = RefCell::new(Plans::new());
 }
 
 /// From `length` real samples to their spectrum.
 pub fn forward(length: usize) -> Arc<dyn RealToComplex<f64>> {
-    PLANS.with_borrow_mut(|plans| plans.planner(length).plan_fft_forward(length))
+    FORWARD.with_borrow_mut(|plans| plans.plan(length, |planner| planner.plan_fft_forward(length)))
 }
 
 /// From a spectrum to `length` real samples.
 pub fn inverse(length: usize) -> Arc<dyn ComplexToReal<f64>> {
-    PLANS.with_borrow_mut(|plans| plans.planner(length).plan_fft_inverse(length))
+    INVERSE.with_borrow_mut(|plans| plans.plan(length, |planner| planner.plan_fft_inverse(length)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_transformed_before_changes_no_bit() {
+        let transformed = |length: usize| {
+            let mut samples: Vec<f64> = (0..length).map(|i| (i * i % 17) as f64 + 0.1).collect();
+            let there = forward(length);
+            let mut spectrum = there.make_output_vec();
+            there.process(&mut samples, &mut spectrum).unwrap();
+            spectrum
+        };
+        let lengths: Vec<usize> =
+            (1..60).flat_map(|i| [16 * i, 97 * i, 4096 / i.min(64), 31 * i + 1]).collect();
+        // In a thread of its own, nothing came before.
+        let alone = |length: usize| std::thread::spawn(move || transformed(length)).join().unwrap();
+        for &length in lengths.iter().filter(|length| **length >= 2) {
+            assert_eq!(transformed(length), alone(length), "{length}");
+        }
+    }
 
     #[test]
     fn many_lengths_in_turn_are_transformed_and_back() {
@@ -63,6 +81,6 @@ mod tests {
             let error = samples.iter().zip(&again).map(|(x, y)| (x - y / length as f64).abs());
             assert!(error.fold(0.0, f64::max) < 1e-9);
         }
-        assert!(PLANS.with_borrow(|plans| plans.lengths.len()) <= MOST_LENGTHS);
+        assert!(FORWARD.with_borrow(|plans| plans.0.len()) <= MOST_LENGTHS);
     }
 }
