@@ -1,5 +1,7 @@
 //! What the launcher of the job tells a process in its environment, before and without any communication.
 
+use std::ffi::OsString;
+
 fn number(name: &str) -> Option<u32> {
     std::env::var(name).ok()?.parse().ok()
 }
@@ -62,22 +64,32 @@ const OF_THE_JOB: &[&str] = &[
     "FLUX_JOB_ID",
     "SLURM_JOB_ID",
     "SLURM_STEP_ID",
+    // A job that was requeued has the numbers of its first run.
+    "SLURM_RESTART_COUNT",
 ];
+
+/// Those of them that several jobs of one batch job have in common.
+const OF_SEVERAL: &[&str] =
+    &["SLURM_JOB_ID", "SLURM_RESTART_COUNT", "OMPI_MCA_orte_hnp_uri", "HYDRA_BSTRAP_PGID"];
+
+/// A hash of these variables, and whether they tell this job from all others.
+fn of_variables(value_of: impl Fn(&str) -> Option<OsString>) -> (Hash, bool) {
+    let mut hash = Hash::new();
+    let mut told = false;
+    for name in OF_THE_JOB {
+        if let Some(value) = value_of(name).filter(|value| !value.is_empty()) {
+            hash.add(name.as_bytes());
+            hash.add(value.as_encoded_bytes());
+            told |= !OF_SEVERAL.contains(name);
+        }
+    }
+    (hash, told)
+}
 
 /// What tells this job from all others; `None`: the launcher gave no sign, or there is none.
 pub(crate) fn job_key() -> Option<JobKey> {
     rank()?;
-    let mut hash = Hash::new();
-    let mut told = false;
-    for name in OF_THE_JOB {
-        if let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) {
-            hash.add(name.as_bytes());
-            hash.add(value.as_encoded_bytes());
-            // The number of a batch job alone is that of all its steps.
-            let of_several = ["SLURM_JOB_ID", "OMPI_MCA_orte_hnp_uri", "HYDRA_BSTRAP_PGID"];
-            told |= !of_several.contains(name);
-        }
-    }
+    let (mut hash, told) = of_variables(|name| std::env::var_os(name));
     let on_all_nodes = match hydra() {
         Some(Daemon::Job(port)) => {
             hash.add(&port);
@@ -156,6 +168,21 @@ impl Hash {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_requeued_job_is_another_one() {
+        let of = |pairs: &[(&str, &str)]| {
+            let found = |name: &str| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.into());
+            let (hash, told) = of_variables(found);
+            (hash.value(), told)
+        };
+        let first = of(&[("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "0")]);
+        let again = of(&[("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "0"), ("SLURM_RESTART_COUNT", "1")]);
+        let third = of(&[("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "0"), ("SLURM_RESTART_COUNT", "2")]);
+        assert!(first.1 && again.1 && third.1);
+        assert!(first.0 != again.0 && again.0 != third.0 && first.0 != third.0);
+        assert!(!of(&[("SLURM_JOB_ID", "7"), ("SLURM_RESTART_COUNT", "1")]).1, "of all its steps");
+    }
 
     #[test]
     fn slurm_s_list_of_tasks() {
