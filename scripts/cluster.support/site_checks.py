@@ -139,7 +139,7 @@ def archive_as_a_job_array(cluster):
 
 
 ASK = """import urllib.request
-question = urllib.request.Request("http://10.77.0.3:1337/api/v1/jobs")
+question = urllib.request.Request("http://10.77.0.3:1337/api/v1/jobs?limit=500")
 question.add_header("Authorization", "Bearer of-the-test-and-long-enough")
 print(urllib.request.urlopen(question).read().decode())
 """
@@ -158,15 +158,16 @@ def service_that_sees_all(cluster):
     words += ["--access", "/dev/shm/access"]
     service = cluster.start("h3", cluster.ftio_path, *words)
     try:
-        line = f"srun --mpi=pmix {cluster.bin}/counts_completed.openmpi /tmp {counts} 4000 200"
-        environment = {"TMIO_SITE": f"{directory}/t_%j.msgpack", "TMIO_FLUSH": "interval:0.5"}
-        job = slurm.batch([line], "-N2", "-n2", "-o", f"{slurm.dir}/log/served", environment=environment)
         asks = lambda: cluster.on("h1", sys.executable, "-c", ASK, code=None)[0]
         wait_until(lambda: "jobs" in asks(), "an answer", 60)
+        # Long enough to be seen while it runs.
+        line = f"srun --mpi=pmix {cluster.bin}/counts_completed.openmpi /tmp {counts} 60000 200"
+        environment = {"TMIO_SITE": f"{directory}/t_%j.msgpack", "TMIO_FLUSH": "interval:0.5"}
+        job = slurm.batch([line], "-N2", "-n2", "-o", f"{slurm.dir}/log/served", environment=environment)
         jobs = lambda: json.loads(asks())["jobs"]
         mine = lambda: {one["state"] for one in jobs() if one["jobid"].split(".")[0] == job}
         wait_until(lambda: mine() == {"running"}, "the running job", 60)
-        wait_until(lambda: sum(completed(counts).values()) == 8000, "the end of the job", 120)
+        wait_until(lambda: sum(completed(counts).values()) == 120_000, "the end of the job", 180)
         wait_until(lambda: mine() == {"finished"}, "that it has ended", 60)
     finally:
         cluster.on("h3", "pkill", "-f", "ftio serve", code=None)
