@@ -103,7 +103,6 @@ def always_on(cluster):
     assert cluster.info("h3", trace)["write_sync"]["ops"] == 200, trace
     for host in ("h1", "h2"):
         cluster.on(host, "umount", "-l", "/etc")
-    (cluster.shared / "site-trace").write_text(trace)
 
 
 ARRAY = """set -eu

@@ -151,25 +151,25 @@ impl Width {
     }
 
     /// How many of these jobs, which can use so many bytes per second each (`None`: not known), may go.
-    pub(crate) fn admit(&self, rates: &[Option<Usage>]) -> usize {
+    pub(crate) fn admit(&self, usages: &[Option<Usage>]) -> usize {
         // Until something is known, everybody goes. A job that is not known is as others are. The next one
         // goes if it could use half of what it usually uses.
-        let enough = self.typical.map_or(rates.len(), |typical| {
+        let enough = self.typical.map_or(usages.len(), |typical| {
             let mut sum = 0.0;
             let fills = |usage: &Option<Usage>| {
                 let rate = usage.unwrap_or_default().beside(typical);
                 sum += rate;
                 sum + 0.5 * rate >= self.capacity
             };
-            rates.iter().position(fills).map_or(rates.len(), |place| place + 1)
+            usages.iter().position(fills).map_or(usages.len(), |place| place + 1)
         });
         let number = match self.trial {
-            Some((Trial::All { .. }, _)) => rates.len(),
+            Some((Trial::All { .. }, _)) => usages.len(),
             Some((Trial::One, _)) => 1,
             Some((Trial::More { by, .. }, _)) => enough + by,
             None => enough,
         };
-        number.min(rates.len()).max(1)
+        number.min(usages.len()).max(1)
     }
 }
 

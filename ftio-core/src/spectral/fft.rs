@@ -25,8 +25,9 @@ impl<T: ?Sized> Plans<T> {
     }
 
     fn plan(&mut self, length: usize, make: impl FnOnce(&mut RealFftPlanner<f64>) -> Arc<T>) -> Arc<T> {
-        if self.0.len() >= MOST_LENGTHS || self.0.keys().sum::<usize>() >= MOST_SAMPLES {
-            self.0.retain(|known, _| *known == length);
+        let is_full = || self.0.len() >= MOST_LENGTHS || self.0.keys().sum::<usize>() >= MOST_SAMPLES;
+        if !self.0.contains_key(&length) && is_full() {
+            self.0.clear();
         }
         self.0.entry(length).or_insert_with(|| make(&mut RealFftPlanner::new())).clone()
     }
@@ -66,6 +67,15 @@ mod tests {
         let alone = |length: usize| std::thread::spawn(move || transformed(length)).join().unwrap();
         for &length in lengths.iter().filter(|length| **length >= 2) {
             assert_eq!(transformed(length), alone(length), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_plan_that_is_known_stays_also_when_there_is_no_room_for_more() {
+        let (small, large) = (forward(8), forward(MOST_SAMPLES));
+        for _ in 0..3 {
+            assert!(Arc::ptr_eq(&large, &forward(MOST_SAMPLES)));
+            assert!(Arc::ptr_eq(&small, &forward(8)));
         }
     }
 

@@ -5,8 +5,8 @@
 //! evenly spread over the job: at most [`SECTIONS`] of [`SECTION_BINS`] bins for each width. As the job grows
 //! and the bins of the whole widen, every other section is given up, and a new width begins with what the
 //! bins of the whole hold at that moment; so no request is kept here either, and the order of requests does
-//! not matter. Only the first [`FEWEST`] requests wait until there are more: whatever they are, the bins of
-//! the whole tell them apart, and most jobs of an archive have no more.
+//! not matter. Only the first [`FEWEST`] requests wait until there are more: so few have no more phases than
+//! the bins of the whole can tell apart, and most jobs of an archive have no more.
 
 use super::{VolumeBins, add};
 use std::collections::BTreeMap;
