@@ -1031,8 +1031,15 @@ class Evaluation(View):
 
     @property
     def value(self) -> Optional[float]:
-        """Value of the model."""
+        """What to expect: the value of the formula. Beyond the largest scale that was measured, between
+        that, the median of everything plausible, and where the last points are heading.
+        """
         return self._json["value"]
+
+    @property
+    def formula_value(self) -> Optional[float]:
+        """Value of the formula."""
+        return self._json["formula_value"]
 
     @property
     def interval(self) -> Optional[ValueInterval]:

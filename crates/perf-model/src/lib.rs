@@ -56,6 +56,7 @@ mod assess;
 mod basis;
 mod compat;
 mod cost;
+mod course;
 mod dense;
 mod error;
 mod experiment;

@@ -7,13 +7,15 @@
 //! measured points as wide as it should be. Beyond the measured range, what the formula would have missed
 //! there had it been fitted to the smaller scales only is added for each doubling: real programs seldom keep
 //! to one formula. So is what scatter can hide, and the mixture has more in it than the formulas that a model
-//! is chosen from (see [`crate::alternatives`]).
+//! is chosen from (see [`crate::alternatives`]). For the same reason the value to expect there is not the
+//! formula's alone (see [`crate::course`]).
 
 use serde::Serialize;
 use std::sync::OnceLock;
 
 use crate::alternatives;
 use crate::assess::{parts, weighted_fit};
+use crate::course::Course;
 use crate::dense::Fit;
 use crate::error::{Error, Result};
 use crate::function::Formula;
@@ -56,8 +58,11 @@ pub struct Interval {
 pub struct Prediction {
     /// The point, one value per parameter.
     pub point: Vec<f64>,
-    /// Value of the model.
+    /// What to expect: the value of the formula. Beyond the largest scale that was measured, between that, the
+    /// median of everything plausible, and where the last points are heading.
     pub value: f64,
+    /// Value of the formula.
+    pub formula_value: f64,
     /// Where the next run should lie; `None` where there are no more points than coefficients.
     pub interval: Option<Interval>,
     /// The point lies outside of what was measured.
@@ -105,12 +110,14 @@ pub struct Predictor<'m> {
     model: &'m Model,
     /// Parts of the formula, or of the lower and upper segment; made when they are first needed.
     parts: OnceLock<Vec<Vec<Part>>>,
+    /// Where the last points are heading; made when it is first needed.
+    course: OnceLock<Option<Course>>,
 }
 
 impl Model {
     /// For several predictions with intervals: what they have in common is worked out once.
     pub fn predictor(&self) -> Predictor<'_> {
-        Predictor { model: self, parts: OnceLock::new() }
+        Predictor { model: self, parts: OnceLock::new(), course: OnceLock::new() }
     }
 
     /// The parts of the formula, or of the lower and upper segment.
@@ -157,14 +164,42 @@ impl Predictor<'_> {
             let expected = format!("{} values, one for each parameter", model.data.dimensions);
             return Err(Error::Point { expected, found: format!("{point:?}") });
         }
-        let value = model.evaluate(point);
+        let value = self.expected(point);
         Ok(Prediction {
             point: point.to_vec(),
             value,
+            formula_value: model.evaluate(point),
             interval: self.interval(point, level, Target::Run),
             extrapolated: model.extrapolates(point),
             negative: value < 0.0 && model.data.values.iter().all(|value| *value >= 0.0),
         })
+    }
+
+    /// What to expect at a point: the value of the formula. Beyond the largest scale it lies half way, in the
+    /// logarithm, between the formula and the median of everything plausible, and from there on towards where
+    /// the last points are heading; within the first doubling by and by.
+    pub fn expected(&self, point: &[f64]) -> f64 {
+        let formula = self.model.evaluate(point);
+        let ([scale], [(_, largest)]) = (point, &self.model.ranges()[..]) else { return formula };
+        let doublings = (scale / largest).log2();
+        if self.model.alternatives.is_empty() || !(doublings > 0.0 && formula > 0.0) {
+            return formula;
+        }
+        let parts = self.parts.get_or_init(|| self.model.prediction_parts());
+        let chosen = self.model.function.formula_at(point);
+        let of = |part: &&Part| chosen.is_some_and(|chosen| part.formula.same_terms(chosen));
+        let Some((parts, part)) = parts.last().and_then(|all| Some((all, all.iter().find(of)?))) else {
+            return formula;
+        };
+        let components: Vec<Component> = parts.iter().map(|part| part.at(point, Target::Mean)).collect();
+        let median = quantile(&components, 0.5);
+        let mut value = if median > 0.0 { f64::midpoint(formula.ln(), median.ln()) } else { formula.ln() };
+        if let Some(course) = self.course.get_or_init(|| Course::of(&self.model.data, part.scatter())) {
+            let spread = part.at(point, Target::Mean).spread / formula;
+            value += course.share(*scale, spread * spread) * (course.logarithm(*scale) - value);
+        }
+        let value = (formula.ln() + doublings.min(1.0) * (value - formula.ln())).exp();
+        if value.is_finite() { value } else { formula }
     }
 
     /// The central interval of probability `level` (0.95 for 95 %); `None` where there are no more points
@@ -247,6 +282,13 @@ impl Part {
         let drift = drift(formula, points, measured, kind, run).hypot(hidden.min(MOST_HIDDEN));
         let (formula, ranges) = (formula.clone(), measured.ranges());
         Some(Part { formula, weight, fit, degrees, variance, run, scale, limit, ranges, drift })
+    }
+
+    /// Relative variance of a point about the formula, at the largest scale.
+    fn scatter(&self) -> f64 {
+        let largest: Vec<f64> = self.ranges.iter().map(|(_, largest)| *largest).collect();
+        let relative = self.scale.map_or(1.0, |scale| scale / self.formula.evaluate(&largest));
+        self.variance * relative * relative
     }
 
     /// How many doublings a point lies beyond what was measured, in the parameter where that is most.

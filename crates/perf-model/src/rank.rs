@@ -115,7 +115,7 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
             .models
             .iter()
             .filter(|model| model.metric == metric && group_of(model) == quantity)
-            .map(|model| (model, model.evaluate(point)))
+            .map(|model| (model, model.predictor().expected(point)))
             .collect();
         let mut ranked: Vec<(&Model, f64, f64)> =
             ranked.iter().map(|(model, value)| (*model, *value, own(model, *value, &ranked))).collect();

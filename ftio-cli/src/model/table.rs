@@ -4,7 +4,7 @@ use super::formula::{amount, formula, function, number};
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::counted;
-use perf_model::{Experiment, Model, Models, Note, Ranked};
+use perf_model::{Experiment, Model, Models, Note, Prediction, Ranked};
 use std::fmt::Write;
 
 /// What is shown.
@@ -17,6 +17,9 @@ pub struct Shown<'a> {
     /// Also what is 0 everywhere.
     pub all: bool,
 }
+
+/// A formula that is off by this share of what to expect is worth a remark.
+const WORTH_SAYING: f64 = 0.1;
 
 /// Is it 0 at every scale?
 pub fn is_zero(model: &Model) -> bool {
@@ -79,9 +82,10 @@ fn row(model: &Model, parameters: &[String], shown: &Shown<'_>) -> Vec<String> {
     let error = model.leave_one_out.map_or_else(|| "?".into(), |costs| format!("{:.1} %", costs.smape));
     let mut row = vec![printable(&model.callpath).into_owned(), function(&model.function, parameters), error];
     let predictor = model.predictor();
-    for point in shown.points {
-        // The points were read with the parameters of these models.
-        let Ok(prediction) = predictor.predict(point, shown.level) else { continue };
+    // The points were read with the parameters of these models.
+    let predictions: Vec<Prediction> =
+        shown.points.iter().filter_map(|point| predictor.predict(point, shown.level).ok()).collect();
+    for prediction in &predictions {
         row.push(amount(prediction.value, &model.metric));
         row.push(prediction.interval.map_or_else(
             || "unknown".into(),
@@ -90,20 +94,30 @@ fn row(model: &Model, parameters: &[String], shown: &Shown<'_>) -> Vec<String> {
             },
         ));
     }
-    row.push(remarks(model, parameters, shown));
+    row.push(remarks(model, parameters, &predictions));
     row
 }
 
 /// What the reader should know of this model in particular.
-fn remarks(model: &Model, parameters: &[String], shown: &Shown<'_>) -> String {
+fn remarks(model: &Model, parameters: &[String], predictions: &[Prediction]) -> String {
     let mut remarks = Vec::new();
     if let Some(other) = model.runner_up.as_ref().filter(|other| !other.distinguishable) {
         remarks.push(format!("or {}", formula(&other.formula, parameters)));
     }
     let special = |note: &&Note| !matches!(note, Note::FewPoints | Note::Ambiguous);
     remarks.extend(model.notes.iter().filter(special).map(|note| note.explanation().to_owned()));
-    let negative = |point: &Vec<f64>| model.evaluate(point) < 0.0 && model.measured().all(|(_, y)| y >= 0.0);
-    if shown.points.iter().any(negative) {
+    let differs = |one: &&Prediction| (one.value / one.formula_value - 1.0).abs() > WORTH_SAYING;
+    let apart: Vec<String> = predictions
+        .iter()
+        .filter(differs)
+        .map(|one| {
+            format!("{} at {}", amount(one.formula_value, &model.metric), place(parameters, &one.point))
+        })
+        .collect();
+    if !apart.is_empty() {
+        remarks.push(format!("the formula alone: {}", apart.join(", ")));
+    }
+    if predictions.iter().any(|one| one.negative) {
         remarks.push("negative there".into());
     }
     remarks.join("; ")

@@ -27,7 +27,7 @@ pub struct Plot {
 pub struct CurvePoint {
     /// Value of the parameter.
     pub x: f64,
-    /// Value of the model.
+    /// What to expect.
     pub y: f64,
     /// Where the next run should lie.
     pub interval: Option<Interval>,
@@ -78,7 +78,8 @@ pub fn plot(
         .into_iter()
         .map(|x| {
             at[along] = x;
-            CurvePoint { x, y: model.evaluate(&at), interval: predictor.interval(&at, level, Target::Run) }
+            let interval = predictor.interval(&at, level, Target::Run);
+            CurvePoint { x, y: predictor.expected(&at), interval }
         })
         .collect();
     Ok(Plot {
