@@ -21,17 +21,19 @@ def names(cluster, directory):
 
 @check
 def requeued_job(cluster):
-    """A job that is requeued: the trace of its second run is whole, and that of the first is not lost."""
+    """A job that is requeued, none of whose environment but Slurm's own goes to its tasks: the trace of its
+    second run is whole, and that of the first is not lost."""
     slurm = Slurm(cluster)
     directory, counts = cluster.fresh("requeue")
     for run in ("first", "again"):
         (counts / run).mkdir()
     # The first run goes on until it is requeued, the second ends.
-    program = f"srun --mpi=pmi2 {cluster.bin}/counts_completed.mpich /tmp"
+    site = f"TMIO_SITE={directory}/t_%j.msgpack"
+    program = f"srun --mpi=pmi2 --export={site} {cluster.bin}/counts_completed.mpich /tmp"
     lines = [f'if [ -z "$SLURM_RESTART_COUNT" ]; then {program} {counts}/first 0 200']
     lines += [f"else {program} {counts}/again 300; fi"]
-    options = ["--requeue", "-N1", "-n2", "-w", "h1", "-o", f"{slurm.dir}/log/requeue"]
-    job = slurm.batch(lines, *options, environment={"TMIO_SITE": f"{directory}/t_%j.msgpack"})
+    options = ["--requeue", "--export=NONE", "-N1", "-n2", "-w", "h1", "-o", f"{slurm.dir}/log/requeue"]
+    job = slurm.batch(lines, *options)
     first, again = counts / "first", counts / "again"
     wait_until(lambda: len(completed(first)) == 2 and min(completed(first).values()) > 50, "writes", 90)
     slurm.run("scontrol", "requeue", job)
