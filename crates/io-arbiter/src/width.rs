@@ -7,7 +7,7 @@
 //! while it was alone. Jobs are admitted until they can fill it. Three trials find that out:
 //!
 //! - *all*: twice as many want to as were ever seen together: everybody goes for a moment, to see what the
-//!   file system takes;
+//!   file system takes. If a few got no more than one alone gets, that is left to *more*;
 //! - *one*: it is not known what a job can use, or several go at a time and others wait: from time to time
 //!   one goes alone for a moment. What it got alone before may have been a bad moment of the file system;
 //! - *more*: somebody waits: from time to time, and less and less often if it does not help, a few more go
@@ -119,11 +119,12 @@ impl Width {
         let more = Trial::More { by: self.step, before: self.capacity };
         let filled = self.typical.is_some_and(|typical| typical >= FILLED.0 * self.capacity);
         let patient = if filled { FILLED.1 } else { 0.0 };
+        let alone_next = (self.typical.is_none() || waiting && holding > 1) && now >= self.next_one.0;
+        // Some were seen together, and what one can use is not known, or is as much as they got.
+        let few_are_enough = self.together > 1 && (filled || self.typical.is_none() && alone_next);
         self.trial = match () {
-            _ if wanting >= 2 * self.together => Some((Trial::All { wanting }, now + ALL)),
-            _ if (self.typical.is_none() || waiting && holding > 1) && now >= self.next_one.0 => {
-                Some((Trial::One, now + ONE))
-            }
+            _ if wanting >= 2 * self.together && !few_are_enough => Some((Trial::All { wanting }, now + ALL)),
+            _ if alone_next => Some((Trial::One, now + ONE)),
             _ if waiting && now >= self.next_more.0 + patient => Some((more, now + MORE)),
             _ => None,
         };

@@ -30,6 +30,9 @@ const SIDE: usize = 3;
 const EVEN: f64 = 0.15;
 const RATIO: f64 = 1.2;
 
+/// Each side lasts at least this many of the longer period: what is shorter is one odd phase, and its bursts.
+const SIDE_PERIODS: f64 = 1.5;
+
 /// A silence between the two is longer than the longer of them by this factor.
 const SILENCE: f64 = 1.2;
 
@@ -192,10 +195,11 @@ pub fn change(
         let inside = (both((at, between)) / (n - between) as f64).sqrt();
         let even = variation(before).max(variation(after)) <= EVEN;
         let clear = variation(distances) >= 2.0 * inside && ratio - 1.0 >= 3.0 * inside && ratio >= RATIO;
-        let shortest = before.iter().sum::<f64>().min(after.iter().sum());
-        let is_silence = |one: &f64| *one > SILENCE * ends[0].max(ends[1]) && *one <= shortest;
+        let (shortest, longer) = (before.iter().sum::<f64>().min(after.iter().sum()), ends[0].max(ends[1]));
+        let is_silence = |one: &f64| *one > SILENCE * longer && *one <= shortest;
         let silent = distances[at - between..at].iter().all(is_silence);
-        (even && clear && silent && ratio.is_finite()).then_some((at, between, ends, inside))
+        let lasting = shortest >= SIDE_PERIODS * longer;
+        (even && clear && silent && lasting && ratio.is_finite()).then_some((at, between, ends, inside))
     };
     let (at, between, ends, inside) = least(0).and_then(of).or_else(|| least(1).and_then(of))?;
     let mut found = all(number, marked, Form::Change, inside.max(exactness), duration, 2.5);
