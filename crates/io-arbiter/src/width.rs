@@ -194,6 +194,28 @@ mod tests {
         assert_eq!(width.admit(&[hardly(1.0); 9]), 4, "it may have been a bad moment");
     }
 
+    /// How many were tried at once, where two and then eight want to and get 400 in all; one alone gets `rate`.
+    fn tried_at_once(rate: f64) -> Vec<usize> {
+        let (mut width, mut tried, mut alone) = (Width::new(), Vec::new(), false);
+        for tick in 0..120 {
+            let (now, wanting) = (f64::from(tick) * 0.1, if tick < 30 { 2 } else { 8 });
+            width.served(now - 0.1, now, 40);
+            width.look(now, wanting, 2, alone.then_some(rate).into_iter());
+            match width.trial {
+                Some((Trial::All { wanting }, _)) if tried.last() != Some(&wanting) => tried.push(wanting),
+                Some((Trial::One, _)) => alone = true,
+                _ => {}
+            }
+        }
+        tried
+    }
+
+    #[test]
+    fn where_two_get_no_more_than_one_more_are_not_tried_at_once() {
+        assert_eq!(tried_at_once(400.0), [2]);
+        assert_eq!(tried_at_once(100.0), [2, 8]);
+    }
+
     #[test]
     fn trials_become_rare_where_they_do_not_help() {
         let mut width = Width::new();

@@ -9,7 +9,8 @@ const ENDINGS: [&str; 4] = ["_total", "_bytes", "_sum", "_count"];
 /// A counter that falls below this share of its highest value was reset; a smaller fall is not a reset.
 const RESET: f64 = 0.5;
 
-/// The last value of a counter is more than this many times its median increment.
+/// The last value of a counter, or most of its values if it was reset shortly before, is more than this many
+/// times its median increment.
 const GROWN: f64 = 3.0;
 
 /// Is a quantity with these samples, in order, to be taken as a counter?
@@ -46,9 +47,13 @@ fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
         return true;
     }
     let Some(last) = samples.last().map(|sample| sample.1) else { return false };
-    let middle = increments.len() / 2;
     // Two levels of which the second is higher are not a counter yet.
-    increments.len() >= 3 && last > GROWN * *increments.select_nth_unstable_by(middle, f64::total_cmp).1
+    if increments.len() < 3 {
+        return false;
+    }
+    let middle = increments.len() / 2;
+    let grown = GROWN * *increments.select_nth_unstable_by(middle, f64::total_cmp).1;
+    last > grown || 2 * samples.iter().filter(|sample| sample.1 > grown).count() > samples.len()
 }
 
 /// (v₁ − v₀)/(t₁ − t₀) from t₀ on. After a fall the counter began anew: all of the new value came since.
@@ -92,5 +97,15 @@ mod tests {
         assert!(looks_like_counter("x", &samples));
         let rates: Vec<f64> = rates(&samples).into_iter().map(|sample| sample.1).collect();
         assert_eq!(rates, [10.0, 20.0, 4.0, 4.0, 12.0, 20.0]);
+    }
+
+    #[test]
+    fn a_reset_shortly_before_the_end_changes_nothing() {
+        let mut values: Vec<f64> = (0..40u32).map(|k| f64::from(10 * (k / 2))).collect();
+        values.extend([0.0, 0.0, 10.0, 10.0]);
+        assert!(looks_like_counter("x", &at_each_second(&values)));
+        // Bursts that rise by and by, and are idle for most of the time.
+        let ramps: Vec<f64> = (0..60u32).map(|k| f64::from((k % 20).saturating_sub(12) * 10)).collect();
+        assert!(!looks_like_counter("x", &at_each_second(&ramps[..55])));
     }
 }
