@@ -58,8 +58,8 @@ pub struct Interval {
 pub struct Prediction {
     /// The point, one value per parameter.
     pub point: Vec<f64>,
-    /// What to expect: the value of the formula. Beyond the largest scale that was measured, between that, the
-    /// median of everything plausible, and where the last points are heading.
+    /// What to expect: the value of the formula. Beyond the largest scale that was measured, it lies between
+    /// that, the median of everything plausible, and where the last points are heading.
     pub value: f64,
     /// Value of the formula.
     pub formula_value: f64,
