@@ -194,7 +194,8 @@ mod tests {
         assert_eq!(width.admit(&[hardly(1.0); 9]), 4, "it may have been a bad moment");
     }
 
-    /// How many were tried at once, where two and then eight want to and get 400 in all; one alone gets `rate`.
+    /// How many were tried at once, where two and then eight want to and get 400 in all; alone, one gets
+    /// `rate`.
     fn tried_at_once(rate: f64) -> Vec<usize> {
         let (mut width, mut tried, mut alone) = (Width::new(), Vec::new(), false);
         for tick in 0..120 {
