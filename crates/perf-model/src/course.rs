@@ -4,7 +4,8 @@
 //! not keep to one. The largest scales alone know of that. A power of the parameter through the last of them
 //! follows it, and multiplies their scatter. What to expect further on lies between the formula and that
 //! power: the logarithms of both, weighted by how far each would have been off at the largest scales that are
-//! known, and by what scatter can do to it.
+//! known, and by what scatter can do to it. Where the last points fall, the formula stands alone: a power goes
+//! on falling, but what is left of a cost that is shared by more and more does not.
 
 use crate::points::Points;
 
@@ -59,7 +60,7 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// `None` where logarithms do not exist or points are few. `scatter` is the relative variance of a point
+    /// `None` where logarithms do not exist, points are few, or the last of them fall. `scatter` is the relative variance of a point
     /// about the formula.
     pub(crate) fn of(points: &Points, scatter: f64) -> Option<Course> {
         let positive = points.iter().all(|(point, value)| point.iter().all(|p| *p > 0.0) && value > 0.0);
@@ -82,7 +83,7 @@ impl Course {
                 distances += ((x - last) / std::f64::consts::LN_2).powi(2);
             }
         }
-        let power = Power::through(&logarithms[n - POINTS..])?;
+        let power = Power::through(&logarithms[n - POINTS..]).filter(|power| power.slope > 0.0)?;
         Some(Course { power, scatter, drift: (squares / distances).sqrt(), largest })
     }
 
@@ -151,6 +152,30 @@ mod tests {
             let prediction = model.predict(&[256.0], 0.95).unwrap();
             let off = |value: f64| (value / truth).ln().abs();
             assert!(off(prediction.value) < 0.9 * off(prediction.formula_value), "{prediction:?} {truth}");
+        }
+    }
+
+    #[test]
+    fn a_shared_cost_keeps_its_rest() {
+        let values = [252.0, 127.5, 64.9, 33.3, 17.6, 9.81];
+        let model = model_series(&SCALES, &values, &Options::default());
+        let prediction = model.predict(&[1024.0], 0.95).unwrap();
+        assert!((prediction.value / prediction.formula_value - 1.0).abs() < 0.05, "{prediction:?}");
+    }
+
+    #[test]
+    fn what_to_expect_lies_in_the_interval() {
+        let mut random = seeded_random::Random::new(5);
+        for _ in 0..200 {
+            let power = 3.0 * random.unit() - 1.0;
+            let values: Vec<f64> =
+                SCALES.iter().map(|p| (3.0 * random.unit()).exp() + p.powf(power)).collect();
+            let model = model_series(&SCALES, &values, &Options::default());
+            let prediction = model.predict(&[500.0], 0.95).unwrap();
+            let Some(interval) = prediction.interval.filter(|_| prediction.formula_value > 0.0) else {
+                continue;
+            };
+            assert!((interval.low..=interval.high).contains(&prediction.value), "{values:?} {prediction:?}");
         }
     }
 

@@ -32,6 +32,11 @@ const HIDDEN: f64 = 1.5;
 const MOST_HIDDEN: f64 = 0.06;
 const FEW: f64 = 6.0;
 
+/// Logarithms that differ by less are equal.
+const ROUNDING: f64 = 1e-9;
+/// What to expect lies in the interval of this probability.
+const LIKELY: f64 = 0.95;
+
 /// What an interval is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Target {
@@ -198,8 +203,15 @@ impl Predictor<'_> {
             let spread = part.at(point, Target::Mean).spread / formula;
             value += course.share(*scale, spread * spread) * (course.logarithm(*scale) - value);
         }
-        let value = (formula.ln() + doublings.min(1.0) * (value - formula.ln())).exp();
-        if value.is_finite() { value } else { formula }
+        let apart = doublings.min(1.0) * (value - formula.ln());
+        if apart.abs() < ROUNDING {
+            return formula;
+        }
+        let value = formula * apart.exp();
+        match self.interval(point, LIKELY, Target::Run) {
+            Some(Interval { low, high }) if value.is_finite() && low <= high => value.clamp(low, high),
+            _ => formula,
+        }
     }
 
     /// The central interval of probability `level` (0.95 for 95 %); `None` where there are no more points

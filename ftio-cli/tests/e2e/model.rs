@@ -96,6 +96,7 @@ struct Prediction {
     point: Vec<f64>,
     value: f64,
     interval: Option<Interval>,
+    formula_value: f64,
     extrapolated: bool,
     negative: bool,
 }
