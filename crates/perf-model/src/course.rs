@@ -4,7 +4,7 @@
 //! not keep to one. The largest scales alone know of that. A power of the parameter through the last of them
 //! follows it, and multiplies their scatter. What to expect further on lies between the formula and that
 //! power: the logarithms of both, weighted by how far each would have been off at the largest scales that are
-//! known, and by what scatter can do to it. Where the last points fall, the formula stands alone: a power goes
+//! known, and by what scatter can do to it. Where the last points fall, there is no such course: a power goes
 //! on falling, but what is left of a cost that is shared by more and more does not.
 
 use crate::points::Points;
@@ -60,8 +60,8 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// `None` where logarithms do not exist, points are few, or the last of them fall. `scatter` is the relative variance of a point
-    /// about the formula.
+    /// `None` where logarithms do not exist, points are few, or the last of them fall. `scatter` is the
+    /// relative variance of a point about the formula.
     pub(crate) fn of(points: &Points, scatter: f64) -> Option<Course> {
         let positive = points.iter().all(|(point, value)| point.iter().all(|p| *p > 0.0) && value > 0.0);
         if points.dimensions != 1 || points.len() < FEWEST || !positive {
