@@ -17,7 +17,7 @@ use crate::job::Usage;
 use crate::window::Window;
 
 /// Over how many seconds the bandwidth of all jobs is a mean.
-const WINDOW: f64 = 1.0;
+const WINDOW: f64 = 0.6;
 /// Those who hold report every 250 ms.
 const LAG: f64 = 0.3;
 /// What was seen long ago counts less: per second in which somebody waits.
@@ -27,16 +27,27 @@ const PAUSES: (f64, f64) = (5.0, 300.0);
 /// Where one job alone reaches what all together got, more can hardly help: so much longer until it is tried.
 const FILLED: (f64, f64) = (0.9, 30.0);
 /// How long trials last: longer than the window where it has to show what all get.
-const ALL: f64 = 1.4;
+const ALL: f64 = 0.9;
 const ONE: f64 = 0.75;
-const MORE: f64 = 1.1;
+const MORE: f64 = 0.7;
 /// More have helped if so much more got through.
 const HELPED: f64 = 1.05;
+
+/// Which share of the file system `holding` of `wanting` jobs must fill, so that no more need to go.
+///
+/// Jobs of one size, `k` at a time, which fill the share f: the n of them end after (n + k) / 2f on average.
+/// With one more at a time, who fill all of it, after (n + k + 1) / 2. So k are enough from
+/// f = (n + k) / (n + k + 1) on. One more is counted for those that come meanwhile: what is wasted while they
+/// wait makes all of them late.
+fn enough_of(holding: usize, wanting: usize) -> f64 {
+    let both = (holding + wanting + 1) as f64;
+    both / (both + 1.0)
+}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Trial {
     All { wanting: usize },
-    One,
+    One { instead_of: usize },
     More { by: usize, before: f64 },
 }
 
@@ -124,7 +135,7 @@ impl Width {
         let few_are_enough = self.together > 1 && (filled || self.typical.is_none() && alone_next);
         self.trial = match () {
             _ if wanting >= 2 * self.together && !few_are_enough => Some((Trial::All { wanting }, now + ALL)),
-            _ if alone_next => Some((Trial::One, now + ONE)),
+            _ if alone_next => Some((Trial::One { instead_of: holding }, now + ONE)),
             _ if waiting && now >= self.next_more.0 + patient => Some((more, now + MORE)),
             _ => None,
         };
@@ -136,8 +147,10 @@ impl Width {
                 self.together = self.together.max(then.min(wanting.max(1)));
                 self.next_more = (now + PAUSES.0, PAUSES.0);
             }
-            Trial::One => {
-                self.next_one.0 = now + self.next_one.1;
+            Trial::One { instead_of } => {
+                // The more had to wait for it, the less often, and the less likely is it that one is enough.
+                let cost = (instead_of * instead_of.saturating_sub(1)).max(1) as f64;
+                self.next_one.0 = now + (cost * self.next_one.1).min(PAUSES.1);
                 self.next_one.1 = (2.0 * self.next_one.1).min(PAUSES.1);
             }
             Trial::More { by, before } if self.capacity > HELPED * before => {
@@ -153,20 +166,18 @@ impl Width {
 
     /// How many of these jobs, which can use so many bytes per second each (`None`: not known), may go.
     pub(crate) fn admit(&self, usages: &[Option<Usage>]) -> usize {
-        // Until something is known, everybody goes. A job that is not known is as others are. The next one
-        // goes if it could use half of what it usually uses.
+        // Until something is known, everybody goes. A job that is not known is as others are.
         let enough = self.typical.map_or(usages.len(), |typical| {
             let mut sum = 0.0;
-            let fills = |usage: &Option<Usage>| {
-                let rate = usage.unwrap_or_default().beside(typical);
-                sum += rate;
-                sum + 0.5 * rate >= self.capacity
+            let mut fills = |place: usize| {
+                sum += usages[place].unwrap_or_default().beside(typical);
+                sum >= enough_of(place + 1, usages.len()) * self.capacity
             };
-            usages.iter().position(fills).map_or(usages.len(), |place| place + 1)
+            (0..usages.len()).find(|place| fills(*place)).map_or(usages.len(), |place| place + 1)
         });
         let number = match self.trial {
             Some((Trial::All { .. }, _)) => usages.len(),
-            Some((Trial::One, _)) => 1,
+            Some((Trial::One { .. }, _)) => 1,
             Some((Trial::More { by, .. }, _)) => enough + by,
             None => enough,
         };
@@ -189,6 +200,9 @@ mod tests {
         let hardly = |most: f64| Some(Usage { most, seconds: 0.5 });
         assert_eq!(width.admit(&[known(400.0); 5]), 1);
         assert_eq!(width.admit(&[known(100.0); 9]), 4);
+        assert_eq!(width.admit(&[known(340.0); 2]), 1, "both end earlier in turn");
+        assert_eq!(width.admit(&[known(340.0); 9]), 2, "nine would lose 15 % each time");
+        assert_eq!(width.admit(&[known(280.0); 2]), 2);
         assert_eq!(width.admit(&[None, known(100.0), known(100.0)]), 3, "as the others are");
         assert_eq!(width.admit(&[known(1.0); 3]), 3, "everybody passes");
         assert_eq!(width.admit(&[hardly(1.0); 9]), 4, "it may have been a bad moment");
@@ -204,7 +218,7 @@ mod tests {
             width.look(now, wanting, 2, alone.then_some(rate).into_iter());
             match width.trial {
                 Some((Trial::All { wanting }, _)) if tried.last() != Some(&wanting) => tried.push(wanting),
-                Some((Trial::One, _)) => alone = true,
+                Some((Trial::One { .. }, _)) => alone = true,
                 _ => {}
             }
         }

@@ -96,6 +96,28 @@ fn random_starts_and_mixed_periods_are_never_worse_than_no_scheduling() {
 }
 
 #[test]
+fn jobs_that_nearly_fill_the_file_system_do_not_waste_the_rest_of_it() {
+    // One at a time would lose what such a job leaves, and at 97 % load nothing can be spared.
+    for times in [1.15, 1.43, 2.5, 8.0] {
+        let system = FileSystem { alone: ALONE_FILLS.capacity / times, ..ALONE_FILLS };
+        for load in [0.97, 0.8] {
+            let (mut stretch, mut most, draws) = (1.0, 1.0, 3);
+            for seed in 0..draws {
+                let jobs = like(load, seed);
+                let fair = metrics(&jobs, system, None);
+                let with = metrics(&jobs, system, Some(&scaled(Leases::Auto)));
+                stretch *= with.stretch_geomean / fair.stretch_geomean;
+                most *= with.stretch_max / fair.stretch_max;
+            }
+            let mean = |product: f64| product.powf(1.0 / draws as f64);
+            println!("{times} {load}: {:.3} {:.3}", mean(stretch), mean(most));
+            assert!(mean(stretch) <= 1.01, "{times} {load}: {}", mean(stretch));
+            assert!(mean(most) <= 1.3, "{times} {load}: {}", mean(most));
+        }
+    }
+}
+
+#[test]
 fn half_of_the_jobs_outside_leave_a_part_of_the_gain() {
     let mut jobs = published();
     jobs.iter_mut().skip(1).step_by(2).for_each(|job| job.takes_part = false);
