@@ -9,6 +9,10 @@ const ENDINGS: [&str; 4] = ["_total", "_bytes", "_sum", "_count"];
 /// A counter that falls below this share of its highest value was reset; a smaller fall is not a reset.
 const RESET: f64 = 0.5;
 
+/// A counter without a name that says so begins anew this often at most: what falls again and again is the
+/// level of something that is filled and emptied.
+const MOST_RESETS: usize = 5;
+
 /// The last value of a counter, or most of its values if it was reset shortly before, is more than this many
 /// times its median increment.
 const GROWN: f64 = 3.0;
@@ -27,13 +31,14 @@ fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
     // Labels follow the name in braces.
     let name = name.split('{').next().unwrap_or(name).trim().to_ascii_lowercase();
     let mut highest = f64::NEG_INFINITY;
-    let mut falls = false;
+    let (mut falls, mut resets) = (false, 0);
     let mut increments = Vec::new();
     for pair in samples.windows(2) {
         highest = highest.max(pair[0].1);
         let change = pair[1].1 - pair[0].1;
-        if change < 0.0 && pair[1].1 >= RESET * highest {
-            falls = true;
+        if change < 0.0 {
+            falls |= pair[1].1 >= RESET * highest;
+            resets += 1;
         }
         if change > 0.0 {
             increments.push(change);
@@ -48,7 +53,7 @@ fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
     }
     let Some(last) = samples.last().map(|sample| sample.1) else { return false };
     // Two levels of which the second is higher are not a counter yet.
-    if increments.len() < 3 {
+    if increments.len() < 3 || resets > MOST_RESETS {
         return false;
     }
     let middle = increments.len() / 2;
@@ -107,5 +112,18 @@ mod tests {
         // Bursts that rise by and by, and are idle for most of the time.
         let ramps: Vec<f64> = (0..60u32).map(|k| f64::from((k % 20).saturating_sub(12) * 10)).collect();
         assert!(!looks_like_counter("x", &at_each_second(&ramps[..55])));
+    }
+
+    #[test]
+    fn what_is_filled_and_emptied_again_and_again_is_no_counter() {
+        // A burst buffer that is full after 20 s and drained at once; wherever its samples end.
+        let level: Vec<f64> = (0..400u32).map(|k| f64::from(10 * (k % 20))).collect();
+        for end in 200..400 {
+            assert!(!looks_like_counter("fill", &at_each_second(&level[..end])), "{end}");
+        }
+        assert!(looks_like_counter("written_total", &at_each_second(&level)), "its name says so");
+        // Restarted a few times, it is one.
+        let sums: Vec<f64> = (0..400u32).map(|k| f64::from(10 * (k % 100))).collect();
+        assert!(looks_like_counter("x", &at_each_second(&sums)));
     }
 }
