@@ -155,16 +155,17 @@ pub fn drift(
     Some(Hypothesis { ends: Some([(mean - half).exp(), (mean + half).exp()]), ..found })
 }
 
-/// Two means, one after the other, each side much more even than the whole. The distance from the last phase
-/// of the first to the first of the second may be longer, up to what either of them takes: a job that waited
-/// to be restarted. Beyond that these are two bursts.
-pub fn change(
-    number: usize,
-    marked: &Marked,
-    distances: &[f64],
-    duration: f64,
-    exactness: f64,
-) -> Option<Hypothesis> {
+/// Two means, one after the other.
+struct Two {
+    /// Where the second begins, and how many distances lie between the two.
+    at: usize,
+    between: usize,
+    /// Both means, and how far distances vary about them.
+    ends: [f64; 2],
+    inside: f64,
+}
+
+fn two_means(distances: &[f64]) -> Option<Two> {
     let n = distances.len();
     if n < 2 * SIDE {
         return None;
@@ -199,13 +200,54 @@ pub fn change(
         let is_silence = |one: &f64| *one > SILENCE * longer && *one <= shortest;
         let silent = distances[at - between..at].iter().all(is_silence);
         let lasting = shortest >= SIDE_PERIODS * longer;
-        (even && clear && silent && lasting && ratio.is_finite()).then_some((at, between, ends, inside))
+        (even && clear && silent && lasting && ratio.is_finite()).then_some(Two { at, between, ends, inside })
     };
-    let (at, between, ends, inside) = least(0).and_then(of).or_else(|| least(1).and_then(of))?;
+    least(0).and_then(of).or_else(|| least(1).and_then(of))
+}
+
+/// Two means, one after the other, each side much more even than the whole. The distance from the last phase
+/// of the first to the first of the second may be longer, up to what either of them takes: a job that waited
+/// to be restarted. Beyond that these are two bursts.
+pub fn change(
+    number: usize,
+    marked: &Marked,
+    distances: &[f64],
+    duration: f64,
+    exactness: f64,
+) -> Option<Hypothesis> {
+    let n = distances.len();
+    let Two { at, between, ends, inside } = two_means(distances)?;
     let mut found = all(number, marked, Form::Change, inside.max(exactness), duration, 2.5);
     let period = found.period;
     let first = (at - between) as f64;
     found.likelihood -= first * (ends[0] / period).ln() + (n - at) as f64 * (ends[1] / period).ln();
     found.likelihood -= SILENCE_COST * between as f64;
     Some(Hypothesis { ends: Some(ends), at, ..found })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes(parts: &[(usize, f64)]) -> Option<(usize, usize)> {
+        let distances: Vec<f64> = parts.iter().flat_map(|(count, each)| vec![*each; *count]).collect();
+        two_means(&distances).map(|two| (two.at, two.between))
+    }
+
+    #[test]
+    fn a_change_lasts_longer_than_one_odd_phase() {
+        // A last phase that is long, and its bursts.
+        assert_eq!(changes(&[(22, 31.0), (3, 7.8)]), None);
+        assert_eq!(changes(&[(3, 7.8), (22, 31.0)]), None, "nor a first one");
+        assert_eq!(changes(&[(22, 31.0), (12, 7.8)]), Some((22, 0)));
+        assert_eq!(changes(&[(6, 10.0), (6, 30.0)]), Some((6, 0)));
+    }
+
+    #[test]
+    fn a_silence_may_lie_between_the_two() {
+        assert_eq!(changes(&[(8, 10.0), (1, 70.0), (8, 30.0)]), Some((9, 1)));
+        assert_eq!(changes(&[(8, 10.0), (1, 700.0), (8, 30.0)]), None, "these are two bursts");
+        assert_eq!(changes(&[(16, 10.0)]), None);
+        assert_eq!(changes(&[(8, 10.0), (8, 11.0)]), None, "too much alike");
+    }
 }
