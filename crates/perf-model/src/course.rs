@@ -7,6 +7,7 @@
 //! known, and by what scatter can do to it. Where the last points fall, there is no such course: a power goes
 //! on falling, but what is left of a cost that is shared by more and more does not.
 
+use crate::line_fit::Sums;
 use crate::points::Points;
 
 /// The power goes through this many points.
@@ -19,32 +20,25 @@ const UNKNOWN: f64 = 0.05;
 
 /// A power of the parameter: a line in the logarithms of both.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Power {
-    /// Means of the logarithms.
-    centre: (f64, f64),
-    slope: f64,
-    /// Sum of squares of the parameter's logarithm about its mean.
-    squares: f64,
-}
+pub(crate) struct Power(Sums);
 
 impl Power {
     fn through(points: &[(f64, f64)]) -> Option<Power> {
-        let count = points.len() as f64;
-        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
-        let centre = (mean(|point| point.0), mean(|point| point.1));
-        let squares: f64 = points.iter().map(|point| (point.0 - centre.0).powi(2)).sum();
-        let product: f64 = points.iter().map(|point| (point.0 - centre.0) * (point.1 - centre.1)).sum();
-        (squares > 0.0).then(|| Power { centre, slope: product / squares, squares })
+        Some(Power(Sums::of(points.iter().copied()))).filter(|power| power.0.xx > 0.0)
+    }
+
+    fn slope(&self) -> f64 {
+        self.0.xy / self.0.xx
     }
 
     /// Logarithm of the value.
     fn at(&self, x: f64) -> f64 {
-        self.centre.1 + self.slope * (x - self.centre.0)
+        self.0.y + self.slope() * (x - self.0.x)
     }
 
     /// Variance of the logarithm, in units of that of a point.
     fn leverage(&self, x: f64) -> f64 {
-        1.0 / POINTS as f64 + (x - self.centre.0).powi(2) / self.squares
+        1.0 / POINTS as f64 + (x - self.0.x).powi(2) / self.0.xx
     }
 }
 
@@ -83,7 +77,7 @@ impl Course {
                 distances += ((x - last) / std::f64::consts::LN_2).powi(2);
             }
         }
-        let power = Power::through(&logarithms[n - POINTS..]).filter(|power| power.slope > 0.0)?;
+        let power = Power::through(&logarithms[n - POINTS..]).filter(|power| power.slope() > 0.0)?;
         Some(Course { power, scatter, drift: (squares / distances).sqrt(), largest })
     }
 

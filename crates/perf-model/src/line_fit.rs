@@ -15,12 +15,13 @@ pub(crate) struct Line {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sums {
     n: f64,
-    x: f64,
-    y: f64,
+    /// Means.
+    pub x: f64,
+    pub y: f64,
     /// Σ (x − x̄)²
-    xx: f64,
+    pub xx: f64,
     /// Σ (x − x̄)(y − ȳ)
-    xy: f64,
+    pub xy: f64,
 }
 
 impl Sums {
