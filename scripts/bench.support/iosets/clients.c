@@ -1,5 +1,6 @@
 // Simulated nodes of jobs, which speak the protocol of crates/lease-protocol.
 // clients ask ADDRESS SECRET QUESTIONS: how long a question takes; one node, alone
+// clients bare - - MESSAGES: the same of a process that sends every message back: what the machine takes
 // clients hold ADDRESS SECRET SECONDS: takes a lease and keeps it; prints "held" when it has it
 // clients load ADDRESS SECRET JOBS NODES SECONDS PERIOD WORK: jobs of many nodes, each of which wants to do
 //     I/O for WORK seconds every PERIOD seconds
@@ -119,6 +120,30 @@ static void ask(const char *address, const char *secret, long questions) {
     printf("}\n");
 }
 
+static void bare(long messages) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) fail("socketpair");
+    if (fork() == 0) {
+        struct message message;
+        close(ends[0]);
+        while (recv(ends[1], &message, sizeof message, MSG_WAITALL) == sizeof message)
+            if (send(ends[1], &message, sizeof message, 0) != sizeof message) break;
+        _exit(0);
+    }
+    close(ends[1]);
+    double *times = calloc((size_t)messages, sizeof *times);
+    for (long i = 0; i < messages; i++) {
+        double began = now();
+        say(ends[0], ASK, (uint32_t)i + 1, 0, 0);
+        hear(ends[0]);
+        times[i] = now() - began;
+        rest(1e-3);
+    }
+    printf("{");
+    show(times, messages);
+    printf("}\n");
+}
+
 static void hold(const char *address, const char *secret, double seconds) {
     int link = reach(address);
     introduce(link, "holder", secret, 1000);
@@ -217,6 +242,7 @@ int main(int argc, char **argv) {
     const char *secret = strcmp(argv[3], "-") ? argv[3] : "";
     prctl(PR_SET_TIMERSLACK, 1000);
     if (!strcmp(argv[1], "ask")) ask(argv[2], secret, atol(argv[4]));
+    else if (!strcmp(argv[1], "bare")) bare(atol(argv[4]));
     else if (!strcmp(argv[1], "hold")) hold(argv[2], secret, atof(argv[4]));
     else if (!strcmp(argv[1], "load") && argc == 9)
         load(argv[2], secret, atol(argv[4]), atol(argv[5]), atof(argv[6]), atof(argv[7]), atof(argv[8]));

@@ -48,7 +48,8 @@ def client(*words, prefix=()):
 
 
 def question(questions):
-    """On one host, and by TCP between namespaces; microseconds."""
+    """On one host, by TCP between namespaces, and what two processes take that do nothing; microseconds."""
+    bare = client("bare", "-", "-", questions)
     with place() as directory:
         arbiter = Arbiter(f"unix:{directory}/a")
         local = client("ask", arbiter.listen, "-", questions)
@@ -64,7 +65,7 @@ def question(questions):
             arbiter.end()
         finally:
             spaces.end()
-    return {"one_host": local, "tcp": remote}
+    return {"one_host": local, "tcp": remote, "bare": bare}
 
 
 def job_alone(repetitions, mpi):

@@ -137,7 +137,7 @@ def run(names, repetitions, parallel, mpi, scale, say):
     tasks = [(name, policy, r) for r in range(repetitions) for name in names for policy in POLICIES]
     # Executions of a round take equally long.
     tasks.sort(key=lambda task: -MIXES[task[0]][1][1])
-    failed = []
+    failed, counted_disturbed = [], set()
     parallel = max(2, parallel // 2 * 2)
     rounds = [tasks[first : first + parallel] for first in range(0, len(tasks), parallel)]
     left = MOST_ROUNDS * len(rounds)
@@ -160,6 +160,9 @@ def run(names, repetitions, parallel, mpi, scale, say):
             say(f"not counted: others had {100 * stolen / whole:.0f} % of the processor")
             rounds.append(part)
             continue
+        if disturbed:
+            say(f"counted: others had {100 * stolen / whole:.0f} % of the processor, but no round is left")
+            counted_disturbed.update((name, repetition) for name, _, repetition in part)
         failed += errors
         for error in errors:
             say(f"FAILED: {error}")
@@ -170,7 +173,10 @@ def run(names, repetitions, parallel, mpi, scale, say):
                 f"(max {row['stretch_max']:.3f}), slowdown {row['slowdown']:.2f}, "
                 f"utilisation {row['utilisation']:.3f}"
             )
-    return {name: compare(rows[name]) for name in names}, failed
+    results = {name: compare(rows[name]) for name in names}
+    for name in names:
+        results[name]["disturbed"] = sum(1 for other, _ in counted_disturbed if other == name)
+    return results, failed
 
 
 def processor():

@@ -33,7 +33,10 @@ def gains(results):
         stretch, slowdown, utilisation = MIXES[name][4]
         reached = row["stretch_change"][0] <= stretch and row["slowdown_change"][0] <= slowdown
         reached &= row["utilisation_change"][0] >= utilisation
-        lines.append(f"| {name} | {' | '.join(cells)} | {'reached' if reached else 'missed'} |")
+        verdict = f"{'reached' if reached else 'missed'}; {row['repetitions']} runs"
+        if row.get("disturbed"):
+            verdict += f", {row['disturbed']} of them disturbed"
+        lines.append(f"| {name} | {' | '.join(cells)} | {verdict} |")
     row = results.get("simulated")
     if row and "published experiment" in results["gains"]:
         cells = []
@@ -52,6 +55,10 @@ def costs(results):
     if "alone" in results:
         lines.append(f"| a job that is alone | {100 * (results['alone']['ratio'] - 1):+.2f} % | ≤ 0.5 % |")
     if "question" in results:
+        bare = results["question"].get("bare")
+        if bare:
+            name = "a message and an answer of two processes that do nothing else"
+            lines.append(f"| {name} | median {bare['median_us']:.0f} µs, 99 % {bare['p99_us']:.0f} µs | – |")
         for where, name, goal in (("one_host", "one host", 50), ("tcp", "TCP between namespaces", 200)):
             times = results["question"][where]
             measured = f"median {times['median_us']:.0f} µs, 99 % {times['p99_us']:.0f} µs"
