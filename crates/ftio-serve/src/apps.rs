@@ -124,7 +124,10 @@ pub struct Listed {
 pub struct Evaluated {
     pub metric: String,
     pub size: f64,
+    /// What to expect.
     pub value: f64,
+    /// What the formula says: beyond what was measured, the two may differ.
+    pub formula_value: f64,
     /// The next run should lie between this …
     pub low: Option<f64>,
     /// … and this, with a probability of 95 %.
@@ -184,13 +187,21 @@ impl Fitted {
             metric: metric_name(&model.callpath, &model.metric),
             size,
             value,
+            formula_value: tidy(predicted.formula_value),
             low: predicted.interval.map(|interval| tidy(interval.low)),
             high: predicted.interval.map(|interval| tidy(interval.high)),
             extrapolated: predicted.extrapolated,
         })
     }
 
-    /// A model at many sizes: `[size, value, low, high]`.
+    /// The formula of a model at many sizes: `[size, value]`.
+    pub fn formula(&self, name: &str, sizes: &[f64]) -> Option<Vec<[Option<f64>; 2]>> {
+        let model = self.find(name)?;
+        let value = |size: f64| Some(tidy(model.evaluate(&[size]))).filter(|value| value.is_finite());
+        Some(sizes.iter().map(|size| [Some(*size), value(*size)]).collect())
+    }
+
+    /// What to expect at many sizes: `[size, value, low, high]`.
     pub fn curve(&self, name: &str, sizes: &[f64]) -> Option<Vec<[Option<f64>; 4]>> {
         let model = self.find(name)?;
         let predictor = model.predictor();
@@ -266,6 +277,26 @@ mod tests {
         assert_eq!(fitted.evaluate("function->MPI_File_write->Hits", 64.0).unwrap().value, 960.0);
         assert!(fitted.evaluate("nothing", 64.0).is_none());
         assert_eq!(points(&runs())["write_sync->total_bytes"][3], [8.0, 33_554_432.0]);
+    }
+
+    #[test]
+    fn a_formula_has_its_own_value_beyond_what_was_measured() {
+        // It grows faster from 64 ranks on.
+        let time = |size: f64| 1.0 + 0.01 * size + 0.002 * (size - 64.0).max(0.0).powf(1.3);
+        let sizes = [2i64, 4, 8, 16, 32, 64, 128, 256];
+        let run = |(job, size): (usize, &i64)| RunRow {
+            job: job as i64,
+            size: *size,
+            measurements: vec![("main".into(), "Time (s)".into(), time(*size as f64))],
+        };
+        let runs: Vec<RunRow> = sizes.iter().enumerate().map(run).collect();
+        let fitted = Fitted::new(&runs, (1, 1)).unwrap();
+        let name = fitted.list(false)[0].name.clone();
+        let found = fitted.evaluate(&name, 1024.0).unwrap();
+        assert_eq!(fitted.formula(&name, &[1024.0]).unwrap(), [[Some(1024.0), Some(found.formula_value)]]);
+        assert!(found.extrapolated && found.value != found.formula_value, "{found:?}");
+        let within = fitted.evaluate(&name, 100.0).unwrap();
+        assert_eq!(within.value, within.formula_value);
     }
 
     #[test]

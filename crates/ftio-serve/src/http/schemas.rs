@@ -31,7 +31,7 @@ const NAMED: &[(&str, &str)] = &[
         "MODEL",
         "{name:s,metric:s,equation:s,rss:n?,smape:n?,smape_left_out:n?,runner_up:s?,points:i,notes:[s]}",
     ),
-    ("VALUE", "{metric:s,size:n,value:n,low:n?,high:n?,extrapolated:b}"),
+    ("VALUE", "{metric:s,size:n,value:n,formula_value:n,low:n?,high:n?,extrapolated:b}"),
     ("ALARM", "{id:i,rule:s,job:i,jobid:s,metric:s,value:n,message:s,since:n,until:n?}"),
     ("DONE", "{operation:s,success:b}"),
 ];

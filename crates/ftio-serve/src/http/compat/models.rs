@@ -15,7 +15,8 @@ pub fn list(context: &Context) -> Result {
     Ok(Answer::json(&all))
 }
 
-/// `/model/evaluate`.
+/// `/model/evaluate`: the formula of `/model/get` at a size, as the original does it. What to expect there may
+/// be something else beyond the measured sizes: `expected`, with an interval.
 pub fn evaluate(context: &Context) -> Result {
     let (metric, size) = (context.need("metric")?, context.need_number("size")?);
     if size <= 0.0 {
@@ -23,8 +24,9 @@ pub fn evaluate(context: &Context) -> Result {
     }
     let app = context.app()?;
     let models = context.service.models(&app, &context.viewer())?;
-    let value = models.evaluate(&metric, size).ok_or_else(|| no_model(&metric))?;
-    Ok(Answer::json(&value))
+    let found = models.evaluate(&metric, size).ok_or_else(|| no_model(&metric))?;
+    Ok(Answer::json(&json!({"metric": found.metric, "size": found.size, "value": found.formula_value,
+        "expected": found.value, "low": found.low, "high": found.high, "extrapolated": found.extrapolated})))
 }
 
 /// `/model/plot`: `[size, value]` from `start` up to `end`, which is not among them.
@@ -39,8 +41,7 @@ pub fn plot(context: &Context) -> Result {
     let sizes: Vec<f64> = (0..steps).map(|i| start + i as f64 * step).collect();
     let app = context.app()?;
     let models = context.service.models(&app, &context.viewer())?;
-    let curve = models.curve(&metric, &sizes).ok_or_else(|| no_model(&metric))?;
-    let points: Vec<_> = curve.into_iter().map(|[size, value, ..]| [size, value]).collect();
+    let points = models.formula(&metric, &sizes).ok_or_else(|| no_model(&metric))?;
     Ok(Answer::json(&points))
 }
 
