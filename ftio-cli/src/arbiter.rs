@@ -65,8 +65,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub secret: Option<PathBuf>,
 
-    /// Take priorities from DIR/JOB/priority, where `ftio schedule --configfs DIR` keeps them; jobs without
-    /// one are observed
+    /// Take priorities from DIR/JOB/priority, where `ftio schedule --configfs DIR` or `ftio serve --configfs
+    /// DIR` keeps them; jobs without one are observed
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub priorities: Option<PathBuf>,
 

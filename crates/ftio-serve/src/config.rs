@@ -44,6 +44,8 @@ pub struct Config {
     pub memory: usize,
     /// At most this many jobs run at once.
     pub most_running: usize,
+    /// Where the priorities of running jobs are kept (`DIR/JOB/priority`).
+    pub priorities: Option<PathBuf>,
     /// Jobs that ended longer ago are forgotten; the sums of their days stay.
     pub keep: Option<Duration>,
     /// Where `/metrics` is written to by Prometheus' remote write.
@@ -107,6 +109,7 @@ impl Config {
             budget: 256 << 10,
             memory: 256 << 20,
             most_running: 20_000,
+            priorities: None,
             keep: None,
             remote_write: Vec::new(),
             silence: Duration::from_secs(120),

@@ -27,6 +27,7 @@ pub mod http;
 pub mod ingest;
 pub mod job;
 pub mod live;
+pub mod priorities;
 pub mod running;
 pub mod series;
 pub mod service;

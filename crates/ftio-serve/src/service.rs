@@ -4,6 +4,7 @@ use crate::apps::Fitted;
 use crate::config::Config;
 use crate::job::{JobDesc, Kind, Origin, State, Total, Totals};
 use crate::live::LiveJob;
+use crate::priorities::Priorities;
 use crate::running::Running;
 use crate::series::journal::{self, Journal};
 use crate::series::{Series, SeriesFiles};
@@ -97,6 +98,7 @@ pub struct Service {
     models: Mutex<HashMap<ModelsOf, Arc<Fitted>>>,
     pub alarms: Mutex<crate::alarms::Alarms>,
     pub squeue: Mutex<crate::ingest::slurm::Queue>,
+    priorities: Mutex<Priorities>,
     lock: Mutex<Lock>,
 }
 
@@ -131,6 +133,7 @@ impl Service {
         let readers = [first?, second?, third?, fourth?];
         let files = SeriesFiles::open(&config.data)?;
         let alarms = crate::alarms::Alarms::open(&config, &writer)?;
+        let priorities = Priorities::open(&config)?;
         let (journal, records) = Journal::open(&config.data)?;
         let mut running = Running::new(journal);
         let filter = JobFilter { state: Some(State::Running), limit: usize::MAX, ..JobFilter::default() };
@@ -171,6 +174,7 @@ impl Service {
             models: Mutex::default(),
             alarms: Mutex::new(alarms),
             squeue: Mutex::default(),
+            priorities: Mutex::new(priorities),
             lock: Mutex::new(lock),
             config,
         });
@@ -181,6 +185,13 @@ impl Service {
     /// Running jobs. Nobody waits for a disk while holding this.
     pub fn running(&self) -> MutexGuard<'_, Running> {
         locked(&self.running)
+    }
+
+    /// The priorities of running jobs, as they are now.
+    pub fn priorities(&self) -> MutexGuard<'_, Priorities> {
+        let mut priorities = locked(&self.priorities);
+        priorities.look(self);
+        priorities
     }
 
     /// The database, to change it.

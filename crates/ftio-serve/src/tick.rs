@@ -70,6 +70,7 @@ pub fn run(service: &Service, stop: &AtomicBool) {
         }
         end_silent(service);
         crate::alarms::look(service);
+        drop(service.priorities());
         tell(service);
         while begun.elapsed() < SECOND && !stop.load(Relaxed) {
             std::thread::sleep(Duration::from_millis(20));

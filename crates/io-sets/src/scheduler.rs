@@ -21,7 +21,7 @@ pub struct Options {
 /// The scheduler.
 #[derive(Debug)]
 pub struct Scheduler {
-    configfs: Configfs,
+    configfs: Option<Configfs>,
     options: Options,
     runs: BTreeMap<usize, Run>,
 }
@@ -30,25 +30,31 @@ pub struct Scheduler {
 struct Run {
     job: String,
     standing: Standing,
-    /// Has a period been predicted?
+    /// Has a period been predicted, or is it known from earlier runs?
     conclusive: bool,
 }
 
 impl Scheduler {
-    /// Priorities go to this directory.
-    pub fn new(configfs: Configfs, options: Options) -> Self {
+    /// Priorities go to this directory, if there is one.
+    pub fn new(configfs: Option<Configfs>, options: Options) -> Self {
         Scheduler { configfs, options, runs: BTreeMap::new() }
     }
 
     /// A run of a job has been found. Another run of that number is over.
     pub fn started(&mut self, run: usize, job: &str) -> Result<(), ConfigfsError> {
+        let history = self.options.history.clone();
+        self.started_after(run, job, &history)
+    }
+
+    /// The same; earlier runs of its application had these periods.
+    pub fn started_after(&mut self, run: usize, job: &str, history: &[f64]) -> Result<(), ConfigfsError> {
         self.ended(run)?;
         let taken = |priority: Priority| {
             self.runs.values().any(|other| other.job != job && other.standing.priority() == priority)
         };
-        let standing =
-            Standing::from_history(&self.options.history).unwrap_or_else(|| Standing::unknown(job, taken));
-        self.runs.insert(run, Run { job: job.to_owned(), standing, conclusive: false });
+        let standing = Standing::from_history(history).unwrap_or_else(|| Standing::unknown(job, taken));
+        let conclusive = standing.period().is_some();
+        self.runs.insert(run, Run { job: job.to_owned(), standing, conclusive });
         self.write(job)
     }
 
@@ -67,13 +73,19 @@ impl Scheduler {
     /// known.
     pub fn observed(&mut self, run: usize, seconds: f64, phases: u64) -> Result<(), ConfigfsError> {
         let Some(known) = self.runs.get_mut(&run) else { return Ok(()) };
-        if !self.options.early || known.conclusive || !self.options.history.is_empty() {
+        if !self.options.early || known.conclusive {
             return Ok(());
         }
         if !known.standing.predicted(early_guess(seconds, phases)) {
             return Ok(());
         }
         let job = known.job.clone();
+        self.write(&job)
+    }
+
+    /// What could not be written is tried again.
+    pub fn write_again(&mut self, run: usize) -> Result<(), ConfigfsError> {
+        let Some(job) = self.runs.get(&run).map(|run| run.job.clone()) else { return Ok(()) };
         self.write(&job)
     }
 
@@ -90,12 +102,13 @@ impl Scheduler {
 
     /// Bring the directory up to date for a job.
     fn write(&mut self, job: &str) -> Result<(), ConfigfsError> {
+        let Some(configfs) = &mut self.configfs else { return Ok(()) };
         let own = self.runs.values().filter(|run| run.job == job);
         // A period that is known counts more than that none is.
         let highest = own.map(|run| (run.standing.period().is_some(), run.standing.priority())).max();
         match highest {
-            Some((_, priority)) => self.configfs.set(job, priority),
-            None => self.configfs.remove(job),
+            Some((_, priority)) => configfs.set(job, priority),
+            None => configfs.remove(job),
         }
     }
 }
@@ -107,7 +120,7 @@ mod tests {
     use std::path::Path;
 
     fn scheduler(root: &Path, options: Options) -> Scheduler {
-        Scheduler::new(Configfs::open(root).unwrap(), options)
+        Scheduler::new(Some(Configfs::open(root).unwrap()), options)
     }
 
     fn stored(root: &Path, job: &str) -> Option<u32> {

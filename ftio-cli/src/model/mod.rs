@@ -105,7 +105,7 @@ pub struct Args {
     #[arg(short, long, value_name = "TEXT")]
     pub metric: Option<String>,
 
-    /// Also evaluate the models at a point: Processes=4096, or p=64,n=1e6, or just 4096; may be given several
+    /// Also say what to expect at a point: Processes=4096, or p=64,n=1e6, or just 4096; may be given several
     /// times
     #[arg(short, long, value_name = "POINT", allow_negative_numbers = true)]
     pub evaluate: Vec<String>,

@@ -27,7 +27,7 @@ pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
     let options = Options { mode: args.mode.mode, min_period, max_period, ..Options::default() };
     let reading = args.quantity.options()?;
     let history = history(&args.history, &options, &reading)?;
-    let scheduler = Scheduler::new(configfs, scheduler::Options { history, early: args.early });
+    let scheduler = Scheduler::new(Some(configfs), scheduler::Options { history, early: args.early });
     let predict = PredictOptions { detect: options, ..PredictOptions::default() };
     let job = |path: &PathBuf| Job::new(path, args, predict.clone());
     let mut scheduling = Scheduling {

@@ -83,6 +83,12 @@ pub struct Args {
     #[arg(long, value_name = "DAYS", value_parser = positive)]
     pub keep: Option<f64>,
 
+    /// Keep the priority of each running job in DIR/JOB/priority, as `ftio schedule --configfs` does: from
+    /// earlier runs of the application, then from its own period; `ftio arbiter --priorities DIR` takes them
+    /// from there
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub configfs: Option<PathBuf>,
+
     /// Name of the cluster, for jobs that do not say
     #[arg(long, value_name = "NAME", default_value = "")]
     pub cluster: String,
@@ -225,6 +231,7 @@ fn config(args: &Args) -> anyhow::Result<Config> {
     config.memory = usize::try_from(args.memory).unwrap_or(usize::MAX);
     // A century is for ever.
     config.keep = args.keep.map(|days| Duration::from_secs_f64(86_400.0 * days.min(36_500.0)));
+    config.priorities.clone_from(&args.configfs);
     config.remote_write.clone_from(&args.remote_write);
     config.cluster.clone_from(&args.cluster);
     config.capacity = args.capacity;

@@ -24,6 +24,49 @@ fn bursts(server: &Server, jobid: &str, count: usize) {
 }
 
 #[test]
+fn priorities_come_from_earlier_runs_and_then_from_the_job() {
+    let (data, priorities) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut config = config(data.path());
+    config.priorities = Some(priorities.path().to_owned());
+    let server = Server::start(config);
+    let stored = |job: &str| {
+        let text = std::fs::read_to_string(priorities.path().join(job).join("priority")).unwrap_or_default();
+        text.trim().parse::<u32>().ok()
+    };
+    let push = json!({"job": {"jobid": "new", "command": "/bin/sim a"}, "metrics": {"written_bytes": 1.0}});
+    assert_eq!(server.post("/api/v1/push", &push).0, 200);
+    let first = server.json("/api/v1/schedule");
+    assert_eq!(
+        (&first["jobs"][0]["set"], &first["jobs"][0]["stored"]),
+        (&Value::Null, &json!(stored("new")))
+    );
+    assert!(stored("new").is_some_and(|priority| priority < 1_000_000), "{first}");
+    let end = |job: &str| {
+        let end = json!({"job": {"jobid": job}, "metrics": {"written_bytes": 45e9}, "end": true});
+        assert_eq!(server.post("/api/v1/push", &end).0, 200);
+    };
+    end("new");
+    // Of its own: 20 s, set 1.
+    bursts(&server, "sim", 15);
+    server.wait("/api/v1/running", |all| all["jobs"][0]["period"].is_number());
+    server.wait("/api/v1/schedule", |all| all["jobs"][0]["set"] == 1);
+    assert_eq!((stored("sim"), stored("new")), (Some(1_000_000), None), "the other one has ended");
+    end("sim");
+    // Of the run before it.
+    let push = json!({"job": {"jobid": "next", "command": "/bin/sim a", "size": 16},
+        "metrics": {"written_bytes": 1.0}});
+    assert_eq!(server.post("/api/v1/push", &push).0, 200);
+    server.wait("/api/v1/schedule", |all| all["jobs"][0]["set"] == 1);
+    assert_eq!((stored("next"), stored("sim")), (Some(1_000_000), None));
+    // A name that no directory can have is no problem of the service.
+    let push = json!({"job": {"jobid": "a/b", "command": "x"}, "metrics": {"written_bytes": 1.0}});
+    server.post("/api/v1/push", &push);
+    assert_eq!(server.json("/readyz")["problems"], json!([]));
+    drop(server);
+    assert_eq!(std::fs::read_dir(priorities.path()).unwrap().count(), 0, "they go with the service");
+}
+
+#[test]
 fn a_pushed_job_has_a_period_and_an_end() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::start(config(data.path()));

@@ -7,7 +7,7 @@ use crate::live::LiveJob;
 use crate::service::now;
 use crate::store::Hits;
 use crate::tick::Brief;
-use io_sets::rules::{Priority, Set};
+use io_sets::rules::Set;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -194,23 +194,20 @@ fn conflicts(phases: &[Ahead<'_>], capacity: Option<f64>) -> Vec<Value> {
     found
 }
 
-/// `/api/v1/schedule`: what `ftio schedule` would give each running job.
+/// `/api/v1/schedule`: what `ftio schedule` would give each running job. The period is that of earlier runs
+/// until its own is known.
 pub fn schedule(context: &Context) -> Result {
     let viewer = context.viewer();
+    let priorities = context.service.priorities();
     let running = context.service.running();
-    let mut taken: Vec<Priority> = Vec::new();
-    let mut all: Vec<Value> = Vec::new();
-    for job in running.jobs.values().filter(|job| matches!(job.row.origin, Origin::Trace | Origin::Push)) {
-        let period = job.detection.as_ref().and_then(|found| found.period);
-        let set = period.and_then(Set::of_period);
-        let unknown = || Priority::default_for(&job.row.desc.jobid, |other| taken.contains(&other));
-        let priority = set.map_or_else(unknown, Set::priority);
-        taken.push(priority);
-        if viewer.sees(job.row.owner) {
-            all.push(json!({"id": job.row.id, "jobid": job.row.desc.jobid, "period": period,
-                "set": set.map(Set::number), "priority": priority.value(), "stored": priority.stored()}));
-        }
-    }
+    let of = |job: &LiveJob| {
+        let standing = priorities.standing(job.row.id).filter(|_| viewer.sees(job.row.owner))?;
+        let (period, priority) = (standing.period(), standing.priority());
+        let set = period.and_then(Set::of_period).map(Set::number);
+        Some(json!({"id": job.row.id, "jobid": job.row.desc.jobid, "period": period, "set": set,
+            "priority": priority.value(), "stored": priority.stored()}))
+    };
+    let all: Vec<Value> = running.jobs.values().filter_map(of).collect();
     Ok(Answer::json(&json!({"jobs": all})))
 }
 
