@@ -4,9 +4,8 @@
 use crate::config::Config;
 use crate::job::{Origin, State};
 use crate::live::LiveJob;
-use crate::service::Service;
+use crate::running::Running;
 use crate::store::{JobFilter, JobRow, Sort};
-use crate::viewer::Viewer;
 use io_sets::configfs::{Configfs, ConfigfsError};
 use io_sets::scheduler::{Options, Scheduler};
 use io_sets::standing::Standing;
@@ -14,6 +13,15 @@ use std::collections::BTreeSet;
 
 /// So many earlier runs are looked at.
 const EARLIER: usize = 20;
+
+/// A running job.
+#[derive(Debug)]
+pub struct Seen {
+    id: i64,
+    period: Option<f64>,
+    /// If it was not seen before.
+    new: Option<JobRow>,
+}
 
 /// The priorities of all running jobs.
 #[derive(Debug)]
@@ -32,42 +40,45 @@ impl Priorities {
         Ok(Priorities { scheduler, known: BTreeSet::new(), unwritten: BTreeSet::new() })
     }
 
-    /// Bring everything up to date with the jobs that run now.
-    pub fn look(&mut self, service: &Service) {
+    /// The jobs that run now.
+    pub fn seen(&self, running: &Running) -> Vec<Seen> {
         let followed = |job: &&LiveJob| matches!(job.row.origin, Origin::Trace | Origin::Push);
-        let new = |job: &LiveJob| (!self.known.contains(&job.row.id)).then(|| job.row.clone());
-        let period = |job: &LiveJob| job.detection.as_ref().and_then(|found| found.period);
-        // Nobody waits for a disk while holding the running jobs.
-        let jobs: Vec<(i64, Option<f64>, Option<JobRow>)> = {
-            let running = service.running();
-            let all = running.jobs.values().filter(followed);
-            all.map(|job| (job.row.id, period(job), new(job))).collect()
+        let seen = |job: &LiveJob| Seen {
+            id: job.row.id,
+            period: job.detection.as_ref().and_then(|found| found.period),
+            new: (!self.known.contains(&job.row.id)).then(|| job.row.clone()),
         };
-        let here: BTreeSet<i64> = jobs.iter().map(|(id, ..)| *id).collect();
+        running.jobs.values().filter(followed).map(seen).collect()
+    }
+
+    /// Bring everything up to date with the jobs that run now. `earlier` tells the periods of earlier runs of
+    /// a job's application.
+    pub fn look(
+        &mut self,
+        jobs: Vec<Seen>,
+        earlier: impl Fn(&JobRow) -> Vec<f64>,
+    ) -> Result<(), ConfigfsError> {
+        let here: BTreeSet<i64> = jobs.iter().map(|job| job.id).collect();
         let mut problem = None;
         for id in self.known.difference(&here) {
             self.unwritten.remove(id);
-            problem = problem.or(self.scheduler.ended(*id as usize).err());
+            problem = problem.or(serious(self.scheduler.ended(*id as usize)).err());
         }
-        for (id, period, new) in jobs {
+        for Seen { id, period, new } in jobs {
             let run = id as usize;
             let done = match new {
-                Some(row) => self.scheduler.started_after(run, &row.desc.jobid, &earlier(service, &row)),
+                Some(row) => self.scheduler.started_after(run, &row.desc.jobid, &earlier(&row)),
                 None if self.unwritten.remove(&id) => self.scheduler.write_again(run),
                 None => Ok(()),
             };
-            match done.and_then(|()| self.scheduler.predicted(run, period)) {
-                // A directory cannot have this name: no arbiter asks for it either.
-                Ok(()) | Err(ConfigfsError::Job(_)) => {}
-                Err(error) => {
-                    self.unwritten.insert(id);
-                    problem = Some(error);
-                }
+            let done = serious(done).and_then(|()| serious(self.scheduler.predicted(run, period)));
+            if let Err(error) = done {
+                self.unwritten.insert(id);
+                problem = Some(error);
             }
         }
         self.known = here;
-        let text = problem.map(|error| format!("a priority cannot be written: {error}"));
-        service.stats.problem("priorities", text);
+        problem.map_or(Ok(()), Err)
     }
 
     /// Where a job stands, and on which period that is based.
@@ -76,19 +87,19 @@ impl Priorities {
     }
 }
 
-/// The periods of earlier runs of the application, of the same user.
-fn earlier(service: &Service, job: &JobRow) -> Vec<f64> {
-    if job.app.is_empty() {
-        return Vec::new();
-    }
-    let filter = JobFilter {
+/// A directory cannot have the name of every job: no arbiter asks for such a one either.
+fn serious(done: Result<(), ConfigfsError>) -> Result<(), ConfigfsError> {
+    done.or_else(|error| if matches!(error, ConfigfsError::Job(_)) { Ok(()) } else { Err(error) })
+}
+
+/// The user's earlier runs of a job's application.
+pub fn earlier_runs(job: &JobRow) -> JobFilter {
+    JobFilter {
         state: Some(State::Finished),
         owner: job.owner,
         app: Some(job.app.clone()),
         sort: Sort::End,
         limit: EARLIER,
         ..JobFilter::default()
-    };
-    let rows = service.reader().jobs(&filter, &Viewer::ALL);
-    service.stored(rows).unwrap_or_default().into_iter().filter_map(|row| row.period).collect()
+    }
 }

@@ -4,7 +4,7 @@ use crate::apps::Fitted;
 use crate::config::Config;
 use crate::job::{JobDesc, Kind, Origin, State, Total, Totals};
 use crate::live::LiveJob;
-use crate::priorities::Priorities;
+use crate::priorities::{Priorities, earlier_runs};
 use crate::running::Running;
 use crate::series::journal::{self, Journal};
 use crate::series::{Series, SeriesFiles};
@@ -190,7 +190,18 @@ impl Service {
     /// The priorities of running jobs, as they are now.
     pub fn priorities(&self) -> MutexGuard<'_, Priorities> {
         let mut priorities = locked(&self.priorities);
-        priorities.look(self);
+        let seen = priorities.seen(&self.running());
+        let earlier = |job: &JobRow| {
+            let rows = Some(job).filter(|job| !job.app.is_empty()).and_then(|job| {
+                let rows = self.reader().jobs(&earlier_runs(job), &Viewer::ALL);
+                self.stored(rows)
+            });
+            let own = rows.unwrap_or_default().into_iter().filter(|row| row.owner == job.owner);
+            own.filter_map(|row| row.period).collect()
+        };
+        let problem = priorities.look(seen, earlier).err();
+        let text = problem.map(|error| format!("a priority cannot be written: {error}"));
+        self.stats.problem("priorities", text);
         priorities
     }
 

@@ -59,9 +59,22 @@ fn priorities_come_from_earlier_runs_and_then_from_the_job() {
     server.wait("/api/v1/schedule", |all| all["jobs"][0]["set"] == 1);
     assert_eq!((stored("next"), stored("sim")), (Some(1_000_000), None));
     // A name that no directory can have is no problem of the service.
-    let push = json!({"job": {"jobid": "a/b", "command": "x"}, "metrics": {"written_bytes": 1.0}});
-    server.post("/api/v1/push", &push);
+    let mut push = json!({"job": {"jobid": ".b", "command": "x"}, "metrics": {"written_bytes": 1.0}});
+    assert_eq!(server.post("/api/v1/push", &push).0, 200);
+    assert_eq!(server.json("/api/v1/schedule")["jobs"].as_array().unwrap().len(), 2);
+    push["end"] = json!(true);
+    assert_eq!(server.post("/api/v1/push", &push).0, 200);
+    assert_eq!(server.json("/api/v1/schedule")["jobs"].as_array().unwrap().len(), 1);
     assert_eq!(server.json("/readyz")["problems"], json!([]));
+    // What cannot be written is a problem, until it can be.
+    std::fs::remove_dir_all(priorities.path()).unwrap();
+    bursts(&server, "lost", 15);
+    server.json("/api/v1/schedule");
+    let (status, problems) = server.get("/readyz");
+    assert!(status == 503 && problems.contains("a priority cannot be written"), "{problems}");
+    std::fs::create_dir(priorities.path()).unwrap();
+    server.wait("/api/v1/schedule", |all| all["jobs"][1]["set"] == 1);
+    assert_eq!((server.get("/readyz").0, stored("lost")), (200, Some(1_000_000)));
     drop(server);
     assert_eq!(std::fs::read_dir(priorities.path()).unwrap().count(), 0, "they go with the service");
 }

@@ -15,8 +15,8 @@ pub fn list(context: &Context) -> Result {
     Ok(Answer::json(&all))
 }
 
-/// `/model/evaluate`: the formula of `/model/get` at a size, as the original does it. What to expect there may
-/// be something else beyond the measured sizes: `expected`, with an interval.
+/// `/model/evaluate`: the formula of `/model/get` at a size, as the original does it. Beyond the measured
+/// sizes something else may be expected: `expected`, with an interval.
 pub fn evaluate(context: &Context) -> Result {
     let (metric, size) = (context.need("metric")?, context.need_number("size")?);
     if size <= 0.0 {
