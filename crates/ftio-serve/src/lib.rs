@@ -42,6 +42,7 @@ pub use config::{Config, Listen, Slurm};
 pub use service::{Hooks, Service};
 
 use anyhow::Context;
+use io_sets::configfs::Configfs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -57,6 +58,7 @@ pub fn run(
     ready: impl FnOnce(&[String]),
 ) -> anyhow::Result<()> {
     config.check().map_err(anyhow::Error::msg)?;
+    let priorities = config.priorities.as_ref().map(Configfs::open).transpose()?;
     let service = Service::open(config, hooks)?;
     let mut threads = Vec::new();
     let mut start = |name: &str, work: Work| {
@@ -66,6 +68,11 @@ pub fn run(
     };
     start("tick", Box::new(|service, stop| tick::run(service, stop)))?;
     start("predict", Box::new(|service, stop| tick::predict(service, stop)))?;
+    if let Some(directory) = priorities {
+        let work =
+            |service: &Arc<Service>, stop: &AtomicBool| tick::keep_priorities(service, directory, stop);
+        start("priorities", Box::new(work))?;
+    }
     for root in service.config.watch.clone() {
         start("watch", Box::new(move |service, stop| ingest::watch::run(service, &root, stop)))?;
     }

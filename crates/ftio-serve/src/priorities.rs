@@ -1,15 +1,14 @@
 //! What `ftio schedule` would give each running job: the priority of earlier runs of its application, until
 //! its own period is known. For `/api/v1/schedule`, and in a directory from which `ftio arbiter` takes them.
 
-use crate::config::Config;
 use crate::job::{Origin, State};
 use crate::live::LiveJob;
 use crate::running::Running;
 use crate::store::{JobFilter, JobRow, Sort};
-use io_sets::configfs::{Configfs, ConfigfsError};
+use io_sets::rules::Priority;
 use io_sets::scheduler::{Options, Scheduler};
 use io_sets::standing::Standing;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many earlier runs are looked at.
 const EARLIER: usize = 20;
@@ -28,18 +27,16 @@ pub struct Seen {
 pub struct Priorities {
     scheduler: Scheduler,
     known: BTreeSet<i64>,
-    /// Jobs whose priority could not be written.
-    unwritten: BTreeSet<i64>,
+}
+
+impl Default for Priorities {
+    fn default() -> Self {
+        // The directory has a thread of its own: it may hang.
+        Priorities { scheduler: Scheduler::new(None, Options::default()), known: BTreeSet::new() }
+    }
 }
 
 impl Priorities {
-    /// The directory, if there is one, must exist.
-    pub fn open(config: &Config) -> Result<Self, ConfigfsError> {
-        let directory = config.priorities.as_ref().map(Configfs::open).transpose()?;
-        let scheduler = Scheduler::new(directory, Options::default());
-        Ok(Priorities { scheduler, known: BTreeSet::new(), unwritten: BTreeSet::new() })
-    }
-
     /// The jobs that run now.
     pub fn seen(&self, running: &Running) -> Vec<Seen> {
         let followed = |job: &&LiveJob| matches!(job.row.origin, Origin::Trace | Origin::Push);
@@ -53,43 +50,30 @@ impl Priorities {
 
     /// Bring everything up to date with the jobs that run now. `earlier` tells the periods of earlier runs of
     /// a job's application.
-    pub fn look(
-        &mut self,
-        jobs: Vec<Seen>,
-        earlier: impl Fn(&JobRow) -> Vec<f64>,
-    ) -> Result<(), ConfigfsError> {
+    pub fn look(&mut self, jobs: Vec<Seen>, earlier: impl Fn(&JobRow) -> Vec<f64>) {
         let here: BTreeSet<i64> = jobs.iter().map(|job| job.id).collect();
-        let mut problem = None;
+        // Without a directory nothing can go wrong.
         for id in self.known.difference(&here) {
-            self.unwritten.remove(id);
-            problem = problem.or(serious(self.scheduler.ended(*id as usize)).err());
+            let _ = self.scheduler.ended(*id as usize);
         }
         for Seen { id, period, new } in jobs {
-            let run = id as usize;
-            let done = match new {
-                Some(row) => self.scheduler.started_after(run, &row.desc.jobid, &earlier(&row)),
-                None if self.unwritten.remove(&id) => self.scheduler.write_again(run),
-                None => Ok(()),
-            };
-            let done = serious(done).and_then(|()| serious(self.scheduler.predicted(run, period)));
-            if let Err(error) = done {
-                self.unwritten.insert(id);
-                problem = Some(error);
+            if let Some(row) = new {
+                let _ = self.scheduler.started_after(id as usize, &row.desc.jobid, &earlier(&row));
             }
+            let _ = self.scheduler.predicted(id as usize, period);
         }
         self.known = here;
-        problem.map_or(Ok(()), Err)
     }
 
     /// Where a job stands, and on which period that is based.
     pub fn standing(&self, id: i64) -> Option<&Standing> {
         self.scheduler.standing(id as usize).map(|(_, standing)| standing)
     }
-}
 
-/// A directory cannot have the name of every job: no arbiter asks for such a one either.
-fn serious(done: Result<(), ConfigfsError>) -> Result<(), ConfigfsError> {
-    done.or_else(|error| if matches!(error, ConfigfsError::Job(_)) { Ok(()) } else { Err(error) })
+    /// The priority of each job id.
+    pub fn all(&self) -> BTreeMap<String, Priority> {
+        self.scheduler.priorities()
+    }
 }
 
 /// The user's earlier runs of a job's application.

@@ -133,7 +133,6 @@ impl Service {
         let readers = [first?, second?, third?, fourth?];
         let files = SeriesFiles::open(&config.data)?;
         let alarms = crate::alarms::Alarms::open(&config, &writer)?;
-        let priorities = Priorities::open(&config)?;
         let (journal, records) = Journal::open(&config.data)?;
         let mut running = Running::new(journal);
         let filter = JobFilter { state: Some(State::Running), limit: usize::MAX, ..JobFilter::default() };
@@ -174,7 +173,7 @@ impl Service {
             models: Mutex::default(),
             alarms: Mutex::new(alarms),
             squeue: Mutex::default(),
-            priorities: Mutex::new(priorities),
+            priorities: Mutex::default(),
             lock: Mutex::new(lock),
             config,
         });
@@ -191,17 +190,14 @@ impl Service {
     pub fn priorities(&self) -> MutexGuard<'_, Priorities> {
         let mut priorities = locked(&self.priorities);
         let seen = priorities.seen(&self.running());
-        let earlier = |job: &JobRow| {
-            let rows = Some(job).filter(|job| !job.app.is_empty()).and_then(|job| {
-                let rows = self.reader().jobs(&earlier_runs(job), &Viewer::ALL);
-                self.stored(rows)
-            });
-            let own = rows.unwrap_or_default().into_iter().filter(|row| row.owner == job.owner);
+        priorities.look(seen, |job| {
+            if job.app.is_empty() {
+                return Vec::new();
+            }
+            let rows = self.reader().jobs(&earlier_runs(job), &Viewer::ALL).unwrap_or_default();
+            let own = rows.into_iter().filter(|row| row.owner == job.owner);
             own.filter_map(|row| row.period).collect()
-        };
-        let problem = priorities.look(seen, earlier).err();
-        let text = problem.map(|error| format!("a priority cannot be written: {error}"));
-        self.stats.problem("priorities", text);
+        });
         priorities
     }
 

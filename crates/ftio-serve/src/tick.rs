@@ -7,6 +7,7 @@ use crate::live::LiveJob;
 use crate::service::{Service, now};
 use crate::store::PredictionRow;
 use ftio_core::detect::detection::Detection;
+use io_sets::configfs::Configfs;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -70,7 +71,6 @@ pub fn run(service: &Service, stop: &AtomicBool) {
         }
         end_silent(service);
         crate::alarms::look(service);
-        drop(service.priorities());
         tell(service);
         while begun.elapsed() < SECOND && !stop.load(Relaxed) {
             std::thread::sleep(Duration::from_millis(20));
@@ -89,6 +89,16 @@ pub fn every(pause: Duration, stop: &AtomicBool, mut work: impl FnMut()) {
         last = Some(Instant::now());
         work();
     }
+}
+
+/// Keep the priorities of running jobs in a directory, which may hang: nobody waits for this.
+pub fn keep_priorities(service: &Service, mut directory: Configfs, stop: &AtomicBool) {
+    every(SECOND, stop, || {
+        let wanted = service.priorities().all();
+        let problem = directory.keep(&wanted).err();
+        let text = problem.map(|error| format!("a priority cannot be written: {error}"));
+        service.stats.problem("priorities", text);
+    });
 }
 
 /// A pushed job that says nothing any more has ended somehow.

@@ -84,7 +84,7 @@ impl Configfs {
     /// The job is over: its priority goes, and its directory if we made it.
     pub fn remove(&mut self, job: &str) -> Result<(), ConfigfsError> {
         let directory = self.directory(job)?;
-        let Some((_, made)) = self.jobs.remove(job) else { return Ok(()) };
+        let Some((_, made)) = self.jobs.get(job).copied() else { return Ok(()) };
         if !self.kernel {
             let file = directory.join("priority");
             gone(fs::remove_file(&file)).map_err(problem(&file, "remove"))?;
@@ -96,7 +96,28 @@ impl Configfs {
                 other => other.map_err(problem(&directory, "remove"))?,
             }
         }
+        self.jobs.remove(job);
         Ok(())
+    }
+
+    /// These jobs have these priorities, and no others of ours have any. What cannot be done for one job does
+    /// not stop the others; a job whose name no directory can have is left out.
+    ///
+    /// # Errors
+    /// One of what went wrong. The next call tries it again.
+    pub fn keep(&mut self, wanted: &BTreeMap<String, Priority>) -> Result<(), ConfigfsError> {
+        let over: Vec<String> = self.jobs.keys().filter(|job| !wanted.contains_key(*job)).cloned().collect();
+        let mut problem = None;
+        for job in over {
+            problem = self.remove(&job).err().or(problem);
+        }
+        for (job, priority) in wanted {
+            match self.set(job, *priority) {
+                Ok(()) | Err(ConfigfsError::Job(_)) => {}
+                Err(error) => problem = Some(error),
+            }
+        }
+        problem.map_or(Ok(()), Err)
     }
 
     /// The jobs that have a priority of ours.
@@ -181,6 +202,28 @@ mod tests {
         configfs.remove("4711").unwrap();
         drop(configfs);
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0, "the rest goes at the end");
+    }
+
+    #[test]
+    fn exactly_these_jobs_have_a_priority() {
+        let root = tempfile::tempdir().unwrap();
+        let read = |job: &str| fs::read_to_string(root.path().join(job).join("priority")).ok();
+        let wanted = |jobs: &[(&str, f64)]| {
+            jobs.iter().map(|(job, period)| ((*job).to_owned(), priority(*period))).collect()
+        };
+        let mut configfs = Configfs::open(root.path()).unwrap();
+        configfs.keep(&wanted(&[("1", 19.2), ("2", 384.0), ("../3", 10.0)])).unwrap();
+        assert_eq!(read("1").as_deref(), Some("1000000\n"));
+        configfs.keep(&wanted(&[("1", 384.0)])).unwrap();
+        assert_eq!((read("1").as_deref(), read("2")), (Some("10000\n"), None));
+        // A file where the directory of one job would be: the others are served, and it is tried again.
+        fs::write(root.path().join("4"), "").unwrap();
+        let four = wanted(&[("4", 10.0), ("5", 10.0)]);
+        assert!(matches!(configfs.keep(&four), Err(ConfigfsError::Io { .. })));
+        assert_eq!((read("1"), read("5").as_deref()), (None, Some("1000000\n")));
+        fs::remove_file(root.path().join("4")).unwrap();
+        configfs.keep(&four).unwrap();
+        assert_eq!(read("4").as_deref(), Some("1000000\n"));
     }
 
     #[test]

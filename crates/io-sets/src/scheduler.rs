@@ -34,6 +34,13 @@ struct Run {
     conclusive: bool,
 }
 
+impl Run {
+    /// A period that is known counts more than that none is.
+    fn rank(&self) -> (bool, Priority) {
+        (self.standing.period().is_some(), self.standing.priority())
+    }
+}
+
 impl Scheduler {
     /// Priorities go to this directory, if there is one.
     pub fn new(configfs: Option<Configfs>, options: Options) -> Self {
@@ -83,12 +90,6 @@ impl Scheduler {
         self.write(&job)
     }
 
-    /// What could not be written is tried again.
-    pub fn write_again(&mut self, run: usize) -> Result<(), ConfigfsError> {
-        let Some(job) = self.runs.get(&run).map(|run| run.job.clone()) else { return Ok(()) };
-        self.write(&job)
-    }
-
     /// A run is over.
     pub fn ended(&mut self, run: usize) -> Result<(), ConfigfsError> {
         let Some(over) = self.runs.remove(&run) else { return Ok(()) };
@@ -100,12 +101,21 @@ impl Scheduler {
         self.runs.get(&run).map(|run| (run.job.as_str(), &run.standing))
     }
 
+    /// The priority of each job.
+    pub fn priorities(&self) -> BTreeMap<String, Priority> {
+        let mut highest = BTreeMap::new();
+        for run in self.runs.values() {
+            let of = highest.entry(run.job.clone()).or_insert(run.rank());
+            *of = run.rank().max(*of);
+        }
+        highest.into_iter().map(|(job, (_, priority))| (job, priority)).collect()
+    }
+
     /// Bring the directory up to date for a job.
     fn write(&mut self, job: &str) -> Result<(), ConfigfsError> {
         let Some(configfs) = &mut self.configfs else { return Ok(()) };
         let own = self.runs.values().filter(|run| run.job == job);
-        // A period that is known counts more than that none is.
-        let highest = own.map(|run| (run.standing.period().is_some(), run.standing.priority())).max();
+        let highest = own.map(Run::rank).max();
         match highest {
             Some((_, priority)) => configfs.set(job, priority),
             None => configfs.remove(job),
@@ -194,6 +204,8 @@ mod tests {
         assert_eq!(of("1"), Some(10_000), "what is known counts more than a default");
         scheduler.predicted(1, Some(19.2)).unwrap();
         assert_eq!(of("1"), Some(1_000_000));
+        let all: Vec<_> = scheduler.priorities().into_iter().collect();
+        assert_eq!(all, [("1".to_owned(), Set::of_period(19.2).unwrap().priority())]);
         scheduler.ended(1).unwrap();
         assert_eq!(of("1"), Some(10_000));
         scheduler.ended(0).unwrap();

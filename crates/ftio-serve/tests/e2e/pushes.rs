@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bursts of 3 s every 20 s, as somebody would push them afterwards.
 fn bursts(server: &Server, jobid: &str, count: usize) {
@@ -33,9 +33,18 @@ fn priorities_come_from_earlier_runs_and_then_from_the_job() {
         let text = std::fs::read_to_string(priorities.path().join(job).join("priority")).unwrap_or_default();
         text.trim().parse::<u32>().ok()
     };
+    // The directory follows within a second.
+    let becomes = |job: &str, wanted: &dyn Fn(Option<u32>) -> bool| {
+        let begun = Instant::now();
+        while !wanted(stored(job)) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{job}: {:?}", stored(job));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
     let push = json!({"job": {"jobid": "new", "command": "/bin/sim a"}, "metrics": {"written_bytes": 1.0}});
     assert_eq!(server.post("/api/v1/push", &push).0, 200);
     let first = server.json("/api/v1/schedule");
+    becomes("new", &|stored| stored.is_some());
     assert_eq!(
         (&first["jobs"][0]["set"], &first["jobs"][0]["stored"]),
         (&Value::Null, &json!(stored("new")))
@@ -50,14 +59,16 @@ fn priorities_come_from_earlier_runs_and_then_from_the_job() {
     bursts(&server, "sim", 15);
     server.wait("/api/v1/running", |all| all["jobs"][0]["period"].is_number());
     server.wait("/api/v1/schedule", |all| all["jobs"][0]["set"] == 1);
-    assert_eq!((stored("sim"), stored("new")), (Some(1_000_000), None), "the other one has ended");
+    becomes("sim", &|stored| stored == Some(1_000_000));
+    assert_eq!(stored("new"), None, "it has ended");
     end("sim");
     // Of the run before it.
     let push = json!({"job": {"jobid": "next", "command": "/bin/sim a", "size": 16},
         "metrics": {"written_bytes": 1.0}});
     assert_eq!(server.post("/api/v1/push", &push).0, 200);
     server.wait("/api/v1/schedule", |all| all["jobs"][0]["set"] == 1);
-    assert_eq!((stored("next"), stored("sim")), (Some(1_000_000), None));
+    becomes("next", &|stored| stored == Some(1_000_000));
+    assert_eq!(stored("sim"), None);
     // A name that no directory can have is no problem of the service.
     let mut push = json!({"job": {"jobid": ".b", "command": "x"}, "metrics": {"written_bytes": 1.0}});
     assert_eq!(server.post("/api/v1/push", &push).0, 200);
@@ -69,14 +80,41 @@ fn priorities_come_from_earlier_runs_and_then_from_the_job() {
     // What cannot be written is a problem, until it can be.
     std::fs::remove_dir_all(priorities.path()).unwrap();
     bursts(&server, "lost", 15);
-    server.json("/api/v1/schedule");
-    let (status, problems) = server.get("/readyz");
-    assert!(status == 503 && problems.contains("a priority cannot be written"), "{problems}");
+    let begun = Instant::now();
+    while !server.get("/readyz").1.contains("a priority cannot be written") {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", server.get("/readyz"));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(server.get("/readyz").0, 503);
     std::fs::create_dir(priorities.path()).unwrap();
-    server.wait("/api/v1/schedule", |all| all["jobs"][1]["set"] == 1);
-    assert_eq!((server.get("/readyz").0, stored("lost")), (200, Some(1_000_000)));
+    becomes("lost", &|stored| stored == Some(1_000_000));
+    server.wait("/readyz", |all| all["problems"] == json!([]));
     drop(server);
     assert_eq!(std::fs::read_dir(priorities.path()).unwrap().count(), 0, "they go with the service");
+}
+
+/// The directory may be on a file system that hangs, as a pipe does that nobody reads.
+#[test]
+fn nobody_waits_for_a_directory_of_priorities_that_hangs() {
+    let (data, priorities) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let pipe = priorities.path().join("stuck").join(format!(".priority.{}", std::process::id()));
+    std::fs::create_dir(pipe.parent().unwrap()).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut config = config(data.path());
+    config.priorities = Some(priorities.path().to_owned());
+    let server = Server::start(config);
+    let push = json!({"job": {"jobid": "stuck"}, "metrics": {"written_bytes": 1.0}});
+    assert_eq!(server.post("/api/v1/push", &push).0, 200);
+    std::thread::sleep(Duration::from_secs(2));
+    bursts(&server, "sim", 15);
+    server.wait("/api/v1/schedule", |all| all["jobs"][1]["set"] == 1);
+    assert!(!priorities.path().join("sim").exists(), "it does hang");
+    assert_eq!(server.get("/readyz").0, 200);
+    let begun = Instant::now();
+    server.stop();
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    // Whoever hangs there goes on.
+    drop(std::fs::File::open(&pipe).unwrap());
 }
 
 #[test]
