@@ -9,9 +9,10 @@ const ENDINGS: [&str; 4] = ["_total", "_bytes", "_sum", "_count"];
 /// A counter that falls below this share of its highest value was reset; a smaller fall is not a reset.
 const RESET: f64 = 0.5;
 
-/// A counter without a name that says so begins anew this often at most: what falls again and again is the
-/// level of something that is filled and emptied.
+/// A counter without a name that says so begins anew this often at most, or once in so many samples: what
+/// falls again and again is the level of something that is filled and emptied.
 const MOST_RESETS: usize = 5;
+const SAMPLES_PER_RESET: usize = 50;
 
 /// The last value of a counter, or most of its values if it was reset shortly before, is more than this many
 /// times its median increment.
@@ -53,7 +54,7 @@ fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
     }
     let Some(last) = samples.last().map(|sample| sample.1) else { return false };
     // Two levels of which the second is higher are not a counter yet.
-    if increments.len() < 3 || resets > MOST_RESETS {
+    if increments.len() < 3 || resets > MOST_RESETS.max(samples.len() / SAMPLES_PER_RESET) {
         return false;
     }
     let middle = increments.len() / 2;
@@ -125,5 +126,7 @@ mod tests {
         // Restarted a few times, it is one.
         let sums: Vec<f64> = (0..400u32).map(|k| f64::from(10 * (k % 100))).collect();
         assert!(looks_like_counter("x", &at_each_second(&sums)));
+        let long: Vec<f64> = (0..2000u32).map(|k| f64::from(10 * (k % 150))).collect();
+        assert!(looks_like_counter("x", &at_each_second(&long)), "thirteen times in two thousand samples");
     }
 }
