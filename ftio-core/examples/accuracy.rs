@@ -172,8 +172,12 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let wanted = made.truth.period.map_or("none".into(), |period| format!("{period:.4}"));
                     let found = answer.period.map_or("none".into(), |period| format!("{period:.4}"));
                     counts.bad.push(format!(
-                        "    {} {seed}: {found} at {:.2}, all {:.3?}; truth {wanted} {:.3?}",
-                        kind.name, answer.confidence, answer.periods, made.truth.periods
+                        "    {} {seed}: {found} at {:.2}, all {:.3?}; truth {wanted} {:.3?}; {} phases",
+                        kind.name,
+                        answer.confidence,
+                        answer.periods,
+                        made.truth.periods,
+                        made.truth.starts.len()
                     ));
                 }
             }

@@ -155,7 +155,7 @@ fn look(kind: &Kind, seed: u64) -> Result<Option<Trace>, Box<dyn Error>> {
     let Some(view) = detect_hypotheses(source, &Options::default())? else { return Ok(None) };
     let pool: Vec<Described> = view.pool.into_iter().filter(|one| !is_one_burst(one)).collect();
     let right: Vec<bool> = pool.iter().map(|one| is_right(&made.truth, one)).collect();
-    let without = made.truth.period.is_none() && made.truth.periods.is_empty();
+    let without = made.truth.or_none || (made.truth.period.is_none() && made.truth.periods.is_empty());
     let none = without || !right.contains(&true);
     Ok(Some(Trace { kind: kind.name, pool, right, none, without }))
 }

@@ -40,6 +40,8 @@ pub struct Truth {
     pub periods: Vec<f64>,
     /// Other periods that are right as well: what may be called a rhythm, but need not be.
     pub also: Vec<f64>,
+    /// Is "no period" right as well?
+    pub or_none: bool,
     /// When which of them begins to hold, if they follow one another.
     pub changes: Vec<f64>,
     /// Start of each phase.
@@ -49,6 +51,41 @@ pub struct Truth {
     /// Share of the time, from the first phase to the last, in which the bandwidth of the application exceeds
     /// its mean (paper, II-C b), from the exact step function of all writes.
     pub r_io: Option<f64>,
+}
+
+/// Where distances vary by this much of their mean, it is a matter of taste whether equal phases have a
+/// period: a program whose computing times vary and tasks of random lengths look the same.
+const MATTER_OF_TASTE: std::ops::Range<f64> = 0.4..0.6;
+
+impl Truth {
+    /// Equal phases at random: there is no period. If the distances happen to vary little, their mean is
+    /// right as well.
+    pub fn at_random(starts: Vec<f64>) -> Self {
+        let even = variation(&starts).is_some_and(|variation| variation < MATTER_OF_TASTE.end);
+        let also = if even { mean_distance(&starts).into_iter().collect() } else { Vec::new() };
+        Truth { also, starts, ..Truth::default() }
+    }
+
+    /// Equal phases whose distances vary: the period is their mean. If they vary much, "no period" is right
+    /// as well.
+    pub fn loose(self) -> Self {
+        let or_none = variation(&self.starts).is_some_and(|variation| variation > MATTER_OF_TASTE.start);
+        Truth { or_none, ..self }
+    }
+}
+
+/// The mean distance of phases, if there are two or more.
+pub fn mean_distance(starts: &[f64]) -> Option<f64> {
+    let links = starts.len().checked_sub(1).filter(|&links| links > 0)?;
+    Some((starts[links] - starts[0]) / links as f64)
+}
+
+/// By how much the distances of phases vary: their deviation over their mean.
+fn variation(starts: &[f64]) -> Option<f64> {
+    let mean = mean_distance(starts)?;
+    let squares: f64 = starts.windows(2).map(|pair| (pair[1] - pair[0] - mean).powi(2)).sum();
+    let free = starts.len().checked_sub(2).filter(|&free| free > 0)?;
+    Some((squares / free as f64).sqrt() / mean)
 }
 
 /// The share of the time between two instants in which the bandwidth of the writes exceeds its mean between

@@ -18,8 +18,9 @@ pub enum Verdict {
 /// Judge an answer: its `period`, and `periods`, all rhythms that it names.
 ///
 /// Where the truth is one period, `period` must be within `tolerance` of it or of one that is right
-/// [as well](Truth::also). Where there are several, `periods` must hold each of them. Without a period any
-/// answer is wrong, but for those that are right as well.
+/// [as well](Truth::also); no answer is refused, unless that is right [as well](Truth::or_none). Where there
+/// are several, `periods` must hold each of them. Without a period any answer is wrong, but for those that
+/// are right as well.
 pub fn verdict(truth: &Truth, tolerance: f64, period: Option<f64>, periods: &[f64]) -> Verdict {
     let near = |one: f64, other: f64| (one / other - 1.0).abs() <= tolerance;
     let refused = period.is_none() && periods.is_empty();
@@ -34,8 +35,8 @@ pub fn verdict(truth: &Truth, tolerance: f64, period: Option<f64>, periods: &[f6
     let named = || period.into_iter().chain(if period.is_none() { periods } else { &[] }.iter().copied());
     let right = |found: f64| truth.period.iter().chain(&truth.also).any(|&wanted| near(found, wanted));
     match (truth.period.is_some(), refused) {
-        (true, true) => Verdict::Refused,
-        (false, true) => Verdict::Right,
+        (true, true) if !truth.or_none => Verdict::Refused,
+        (_, true) => Verdict::Right,
         (_, false) if named().all(right) => Verdict::Right,
         _ => Verdict::Wrong,
     }
@@ -53,6 +54,10 @@ mod tests {
             [(Some(10.2), Right), (Some(20.1), Right), (Some(5.0), Wrong), (None, Refused)]
         {
             assert_eq!(verdict(&one, 0.03, period, &[]), expected, "{period:?}");
+        }
+        let loose = Truth { period: Some(10.0), or_none: true, ..Truth::default() };
+        for (period, expected) in [(Some(10.2), Right), (Some(5.0), Wrong), (None, Right)] {
+            assert_eq!(verdict(&loose, 0.03, period, &[]), expected, "{period:?}");
         }
         let none = Truth::default();
         assert_eq!(verdict(&none, 0.03, None, &[]), Right);

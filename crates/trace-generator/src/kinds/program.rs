@@ -1,7 +1,7 @@
 //! A program that does I/O in phases: what the kinds are built from.
 
 use super::{Made, Recording};
-use crate::generated::{Truth, Write};
+use crate::generated::{Truth, Write, mean_distance};
 use crate::random::Random;
 use crate::shape::Shape;
 
@@ -197,9 +197,7 @@ pub(super) fn samples(step: f64, values: Vec<f64>, truth: Truth) -> Made {
 
 /// The truth about phases of one period that all are there: the mean distance of their starts.
 pub(super) fn regular(starts: Vec<f64>) -> Truth {
-    let slots = starts.len().max(2) - 1;
-    let period = starts.first().zip(starts.last()).map(|(first, last)| (last - first) / slots as f64);
-    Truth { period, starts, ..Truth::default() }
+    Truth { period: mean_distance(&starts), starts, ..Truth::default() }
 }
 
 /// The truth about phases of a base distance, of which some are missing or odd.

@@ -31,13 +31,14 @@ fn renewal(random: &mut Random, volumes: f64, longest: f64, distance: impl Fn(&m
     let mut program = Program::any(random);
     let count = random.whole(8, 60);
     let length = program.period * random.between(0.01, longest);
-    let mut time = program.first;
+    let (mut time, mut starts) = (program.first, Vec::new());
     for _ in 0..count {
         let this = length * random.factor(volumes);
         program.phase(random, time, this, program.rate * this);
+        starts.push(time);
         time += program.period * distance(random);
     }
-    program.made(Truth::default())
+    program.made(if volumes == 0.0 { Truth::at_random(starts) } else { Truth { starts, ..Truth::default() } })
 }
 
 fn poisson(random: &mut Random) -> Made {

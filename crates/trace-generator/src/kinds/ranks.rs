@@ -41,7 +41,7 @@ fn late_ranks(random: &mut Random) -> Made {
         }
         time += last + length + compute;
     }
-    program.made(regular(starts))
+    program.made(regular(starts).loose())
 }
 
 fn out_of_step(random: &mut Random) -> Made {

@@ -73,7 +73,7 @@ fn loose(random: &mut Random) -> Made {
         let compute = (1.0 - busy) * program.period;
         time += busy * program.period * 1.05 + random.positive_normal(compute, spread * compute);
     }
-    program.made(regular(starts))
+    program.made(regular(starts).loose())
 }
 
 fn volumes(random: &mut Random) -> Made {

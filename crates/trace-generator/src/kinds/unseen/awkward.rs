@@ -300,13 +300,14 @@ fn without_period(program: Program) -> Made {
 fn tail_renewal(random: &mut Random) -> Made {
     let mut program = Program::any(random);
     let (count, busy, tail) = (random.whole(12, 80), random.between(0.02, 0.2), random.between(1.1, 2.0));
-    let mut time = program.first;
+    let (mut time, mut starts) = (program.first, Vec::new());
     for _ in 0..count {
         let length = busy * program.period;
         program.phase(random, time, length, program.rate * length);
+        starts.push(time);
         time += length + program.period * (0.1 + random.pareto(tail)).min(60.0);
     }
-    without_period(program)
+    program.made(Truth::at_random(starts))
 }
 
 fn last_minute(random: &mut Random) -> Made {

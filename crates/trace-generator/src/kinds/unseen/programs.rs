@@ -1,7 +1,7 @@
 //! Programs with a rhythm, as a tracer sees them.
 
 use super::simulation::{Done, Script, Step, run};
-use crate::generated::Truth;
+use crate::generated::{Truth, mean_distance};
 use crate::kinds::{Kind, Made, Recording};
 use crate::random::Random;
 
@@ -39,9 +39,7 @@ fn made(done: Done, truth: Truth) -> Made {
 }
 
 fn mean_of(marks: &[f64]) -> Truth {
-    let slots = marks.len().max(2) - 1;
-    let period = (marks[marks.len() - 1] - marks[0]) / slots as f64;
-    Truth { period: Some(period), starts: marks.to_vec(), ..Truth::default() }
+    Truth { period: mean_distance(marks), starts: marks.to_vec(), ..Truth::default() }
 }
 
 fn regular(done: Done) -> Made {

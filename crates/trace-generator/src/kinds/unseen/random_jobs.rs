@@ -24,6 +24,20 @@ fn none(ranks: u32, writes: Vec<Write>) -> Made {
     }
 }
 
+/// Equal outputs at random; those that touch are one.
+fn equal_outputs(ranks: u32, writes: Vec<Write>) -> Made {
+    let mut spans: Vec<(f64, f64)> = writes.iter().map(|write| (write.start, write.end)).collect();
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut starts, mut end) = (Vec::new(), f64::NEG_INFINITY);
+    for span in spans {
+        if span.0 > end {
+            starts.push(span.0);
+        }
+        end = end.max(span.1);
+    }
+    Made { truth: Truth::at_random(starts), ..none(ranks, writes) }
+}
+
 fn user(random: &mut Random) -> Made {
     let (link, think) = (1e8, random.log_between(3.0, 60.0));
     let mut steps = Vec::new();
@@ -45,7 +59,7 @@ fn equal_jobs(random: &mut Random) -> Made {
         })
         .collect();
     let done = run(&scripts, link);
-    none(scripts.len() as u32, done.into_iter().flat_map(|done| done.writes).collect())
+    equal_outputs(scripts.len() as u32, done.into_iter().flat_map(|done| done.writes).collect())
 }
 
 fn on_off(random: &mut Random) -> Made {
@@ -79,7 +93,7 @@ fn work_queue(random: &mut Random) -> Made {
     for _ in 0..random.whole(10, 50) {
         steps.extend([Step::Compute(mean * random.gamma(shape)), Step::Transfer(bytes)]);
     }
-    none(1, run(&[Script { steps, link }], link).swap_remove(0).writes)
+    equal_outputs(1, run(&[Script { steps, link }], link).swap_remove(0).writes)
 }
 
 fn log_writer(random: &mut Random) -> Made {
