@@ -166,6 +166,7 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             0.0,
             0.0,
             0.0,
+            0.0,
         ];
         let clear = one.form == Form::Mean
             && one.extra == 0.0
@@ -236,7 +237,7 @@ pub fn describe_waves(waves: Vec<Wave>, spectrum: &Spectrum<'_>) -> Vec<Describe
     let described = |wave: Wave| {
         let period = wave.hypothesis.period;
         let mut features = [0.0; FEATURES];
-        features[FEATURES - 7..].copy_from_slice(&[
+        features[FEATURES - 8..].copy_from_slice(&[
             1.0,
             wave.z.log2(),
             powers.of_comb(period, sampled).sqrt(),
@@ -244,6 +245,7 @@ pub fn describe_waves(waves: Vec<Wave>, spectrum: &Spectrum<'_>) -> Vec<Describe
             (wave.z / wave.rival.max(1.0)).log2().clamp(-2.0, 4.0),
             powers.above_neighbours(period).clamp(0.0, 6.0),
             rebound(correlation, period).clamp(-0.5, 1.0),
+            f64::from(u8::from(wave.multiples)),
         ]);
         Described {
             hypothesis: wave.hypothesis,

@@ -22,8 +22,9 @@ const VARIES: f64 = 0.1;
 const SHARE: f64 = 0.25;
 const JOINED_FILL: f64 = 0.6;
 
-/// Phases whose distances vary by less are even.
+/// Phases whose distances vary by less are even, if they go on through this share of the window.
 const EVEN: f64 = 0.15;
+const EVEN_COVER: f64 = 0.5;
 
 /// A hypothesis that covers less of the window with fewer members is one burst.
 const ONE_BURST: f64 = 0.15;
@@ -124,7 +125,10 @@ fn weighed(pool: &[&Described], score: &dyn Fn(&Described) -> f64) -> Posterior 
             near(centre).into_iter().max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(centre);
         let members = near(best);
         // Even phases tell more than a line of the spectrum that says the same: when they come.
-        let phases = |i: &usize| pool[*i].hypothesis.form != Form::Line && pool[*i].hypothesis.sigma < EVEN;
+        let phases = |i: &usize| {
+            let one = &pool[*i];
+            one.hypothesis.form != Form::Line && one.hypothesis.sigma < EVEN && one.cover >= EVEN_COVER
+        };
         let by_phases = members.iter().copied().filter(phases);
         let best = match pool[best].hypothesis.form {
             Form::Line => by_phases.max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(best),

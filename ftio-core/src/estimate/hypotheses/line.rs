@@ -22,6 +22,13 @@ const MOST: usize = 2;
 const FUNDAMENTAL_Z: f64 = 0.25;
 const FUNDAMENTAL_LINES: usize = 3;
 
+/// So near to a whole multiple of a frequency another one is that multiple.
+const NEAR_MULTIPLE: f64 = 0.1;
+
+/// So many lines that are all multiples of one say something, if the window holds so many periods.
+const MULTIPLES: usize = 4;
+const MULTIPLES_PERIODS: f64 = 7.0;
+
 /// A line that is a hypothesis, with how far it stands out of the others.
 #[derive(Clone, Debug)]
 pub struct Wave {
@@ -31,6 +38,8 @@ pub struct Wave {
     pub z: f64,
     /// z of the strongest other line that is no multiple.
     pub rival: f64,
+    /// Are all other strong lines multiples of it?
+    pub multiples: bool,
 }
 
 /// Is `other` a whole multiple of the frequency of `line`?
@@ -48,6 +57,24 @@ fn fundamental<'a>(line: &'a Line, lines: &'a [Line]) -> &'a Line {
             && lines.iter().filter(|other| of(low, other)).count() >= FUNDAMENTAL_LINES
     };
     lines.iter().filter(is_low).max_by(|a, b| a.period.total_cmp(&b.period)).unwrap_or(line)
+}
+
+/// Are all other strong lines multiples of this one? Short phases at even distances have them, however much
+/// else there is between; lines of other things are anywhere. A few bursts have them as well.
+fn has_all_multiples(line: &Line, lines: &[Line], duration: f64) -> bool {
+    let rivals = lines.iter().filter(|other| duration >= RIVAL_PERIODS * other.period);
+    let mut others: Vec<&Line> = rivals.filter(|other| other.period != line.period).collect();
+    others.sort_by(|a, b| b.period.total_cmp(&a.period));
+    // The higher a multiple, the more exactly it says the period.
+    let mut period = line.period;
+    let is_multiple = |other: &&Line| {
+        let multiple = (period / other.period).round();
+        let is = multiple >= 2.0 && (period / other.period - multiple).abs() < NEAR_MULTIPLE;
+        period = if is { multiple * other.period } else { period };
+        is
+    };
+    let enough = others.len() >= MULTIPLES && duration >= MULTIPLES_PERIODS * line.period;
+    enough && others.iter().all(is_multiple)
 }
 
 /// The lines of a series of samples, `sampled` seconds apart, that may be its period.
@@ -88,7 +115,8 @@ pub fn waves(lists: &[Marked], lines: &[Line], sampled: f64, duration: f64) -> V
             at: 0,
             cut_first: false,
         };
-        found.push(Wave { hypothesis, z: strong.z, rival });
+        let multiples = has_all_multiples(line, lines, duration);
+        found.push(Wave { hypothesis, z: strong.z, rival, multiples });
     }
     found
 }
@@ -97,12 +125,30 @@ pub fn waves(lists: &[Marked], lines: &[Line], sampled: f64, duration: f64) -> V
 mod tests {
     use super::*;
 
+    fn lines(of: &[(f64, f64)]) -> Vec<Line> {
+        of.iter().map(|&(period, z)| Line { period, z }).collect()
+    }
+
+    #[test]
+    fn all_strong_lines_may_be_multiples_of_one() {
+        // A backup every night among the traffic of users: the highest multiple is the seventh.
+        let day = [(43_230.0, 34.7), (87_278.0, 34.7), (21_608.0, 21.0), (12_340.0, 20.3), (17_266.0, 17.2)];
+        let other =
+            [(43_230.0, 34.7), (87_278.0, 34.7), (21_608.0, 21.0), (13_200.0, 20.3), (17_266.0, 17.2)];
+        let duration = 13.0 * 86_400.0;
+        assert!(has_all_multiples(&lines(&day)[1], &lines(&day), duration));
+        assert!(!has_all_multiples(&lines(&other)[1], &lines(&other), duration));
+        // Four nights are too few, and so are three lines.
+        assert!(!has_all_multiples(&lines(&day)[1], &lines(&day), 4.0 * 86_400.0));
+        assert!(!has_all_multiples(&lines(&day)[1], &lines(&day[..3]), duration));
+    }
+
     #[test]
     fn the_fundamental_may_be_weaker_than_its_multiples() {
         // A backup of two hours every day.
         let day = [(43_217.0, 34.8), (21_623.0, 29.6), (86_163.0, 29.6), (28_820.0, 23.0), (17_295.0, 14.5)];
-        let lines: Vec<Line> = day.iter().map(|&(period, z)| Line { period, z }).collect();
-        assert_eq!(fundamental(&lines[0], &lines).period, 86_163.0);
+        let day = lines(&day);
+        assert_eq!(fundamental(&day[0], &day).period, 86_163.0);
         // Two lines that have nothing to do with each other.
         let apart = [Line { period: 10.0, z: 40.0 }, Line { period: 23.7, z: 20.0 }];
         assert_eq!(fundamental(&apart[0], &apart).period, 10.0);
