@@ -9,9 +9,10 @@ use ftio_core::source::content::Content;
 use ftio_core::source::{InMemory, Input, Job, OpenOptions, open, open_content};
 use trace_generator::application::Application;
 use trace_generator::experiment::settings;
-use trace_generator::generated::Generated;
+use trace_generator::generated::{Generated, Truth};
 use trace_generator::irregular::Irregular;
 use trace_generator::shape::Shape;
+use trace_generator::verdict::{Verdict, verdict};
 use trace_generator::write::{nanoseconds, recording};
 
 fn run(generated: &Generated, frequency: Option<f64>) -> Detection {
@@ -83,15 +84,51 @@ fn signals_without_a_period() {
     }
 }
 
-/// A signal of a kind: its period, and what is found.
-fn of_kind(name: &str, seed: u64) -> (Option<f64>, Detection) {
+/// A signal of a kind: the truth, and what is found.
+fn judged(name: &str, seed: u64) -> (Truth, Detection) {
     let made = trace_generator::kinds::named(name).unwrap().generate(seed);
     let mut bytes = Vec::new();
     recording(&made.recording, &mut bytes).unwrap();
     let content = Content::from_bytes(name, bytes).unwrap();
     let mut opened = open_content(content, &OpenOptions::default()).unwrap();
     let source = opened.swap_remove(0).into_source().unwrap();
-    (made.truth.period, detect(name, source, &Options::default()).unwrap().detection)
+    (made.truth, detect(name, source, &Options::default()).unwrap().detection)
+}
+
+/// A signal of a kind: its period, and what is found.
+fn of_kind(name: &str, seed: u64) -> (Option<f64>, Detection) {
+    let (truth, found) = judged(name, seed);
+    (truth.period, found)
+}
+
+fn are_right(name: &str, seeds: &[u64]) {
+    for &seed in seeds {
+        let (truth, found) = judged(name, seed);
+        let periods: Vec<f64> = found.periods.iter().map(|one| one.period).collect();
+        let right = verdict(&truth, 0.03, found.period, &periods) == Verdict::Right;
+        assert!(right, "{name} {seed}: {:?}, {periods:?} for {:?}", found.period, truth.period);
+    }
+}
+
+/// Seeds for which a change of the period was once told: to the batches of a first epoch that is slow, or to
+/// phases that take longer while others write.
+#[test]
+fn what_is_slow_for_a_while_does_not_change_the_period() {
+    are_right("cold_first_epoch", &[65, 77, 129, 136, 176]);
+    are_right("saturated", &[20, 62]);
+}
+
+/// Seeds for which neither epochs nor their batches once had half of the probability.
+#[test]
+fn epochs_and_their_batches_do_not_contradict_one_another() {
+    are_right("cold_first_epoch", &[23, 69, 75, 175]);
+}
+
+/// Seeds for which the mean of some of the distances was once told, the longest being left out.
+#[test]
+fn a_few_late_phases_do_not_lengthen_the_period() {
+    are_right("saturated", &[72, 101, 152]);
+    are_right("late_ranks", &[5, 21]);
 }
 
 #[test]

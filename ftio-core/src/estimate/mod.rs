@@ -20,11 +20,13 @@ pub mod forecast;
 pub mod gaps;
 pub mod hypotheses;
 pub mod kind;
+pub mod levels;
 pub mod lines;
 pub mod long_job;
 pub mod result;
 pub mod score;
 pub mod second;
+pub mod turns;
 pub mod view;
 pub mod weights;
 
@@ -33,6 +35,7 @@ use crate::estimate::evidence::Evidence;
 use crate::estimate::forecast::{Forecast, provisional};
 use crate::estimate::hypotheses::{Form, Hypothesis};
 use crate::estimate::kind::SignalKind;
+use crate::estimate::levels::with_levels_joined;
 use crate::estimate::score::{ANSWER, Candidate, posterior_with_clear};
 use crate::estimate::second::{Rhythm, Two, two_rhythms};
 use crate::estimate::view::{View, is_worth_a_look};
@@ -67,6 +70,11 @@ pub fn estimate(fine: &Signal, spectral: Option<&SpectralResult>, given: &Given)
         if clear.candidates.first().is_some_and(|best| best.probability >= ANSWER) {
             view.posterior = clear;
         }
+    }
+    if !answers(&view)
+        && let Some(joined) = with_levels_joined(&view.posterior, &view.lists)
+    {
+        view.posterior = joined;
     }
     let view = if answers(&view) {
         view

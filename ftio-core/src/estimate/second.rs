@@ -8,7 +8,8 @@
 use crate::estimate::features::Described;
 use crate::estimate::hypotheses::{Form, Hypothesis};
 use crate::estimate::score::{ANSWER, Candidate};
-use crate::estimate::view::View;
+use crate::estimate::turns::is_change;
+use crate::estimate::view::{View, burst_starts};
 use crate::phases::are_made_of;
 use crate::phases::phase::Phase;
 use crate::signal::Signal;
@@ -216,7 +217,7 @@ pub fn two_rhythms(view: &View) -> Option<Two> {
     match two {
         Some([a, b]) if a.volume < b.volume => Some(Two::AtOnce([b, a])),
         Some(two) => Some(Two::AtOnce(two)),
-        None => apart.and_then(in_turn).map(Two::InTurn),
+        None => in_turn(view, apart?).map(Two::InTurn),
     }
 }
 
@@ -249,27 +250,23 @@ fn heard_outside(view: &View, [slow, outside]: &[Rhythm; 2]) -> Option<[Rhythm; 
     Some(share_volumes(view, [slow.clone(), fast], &fast_extents))
 }
 
-/// At a change, the same phases come at another distance: the second rhythm begins within so many of the
-/// longer period after the first has ended, each lasts for at least so many, and the usual phase of one is at
-/// most so many times as large as that of the other. Else one may be the inner structure of a phase of the
-/// other.
+/// At a change, the second rhythm begins within so many of the longer period after the first has ended, and
+/// each lasts for at least so many. Else one may be the inner structure of a phase of the other.
 const LONGEST_BREAK: f64 = 6.0;
 const SHORTEST_TURN: f64 = 2.0;
-const ALIKE: f64 = 3.0;
 
 /// Two rhythms that do not overlap, in the order of time, if the second takes over from the first.
-fn in_turn([one, other]: [Rhythm; 2]) -> Option<[Rhythm; 2]> {
+fn in_turn(view: &View, [one, other]: [Rhythm; 2]) -> Option<[Rhythm; 2]> {
     let [before, after] = if span(&one)?.0 <= span(&other)?.0 { [one, other] } else { [other, one] };
     let longer = before.period.max(after.period);
     let (first, second) = (span(&before)?, span(&after)?);
     let shortest = f64::min(first.1 - first.0, second.1 - second.0);
-    let usual = |rhythm: &Rhythm| median(&rhythm.phases.iter().map(|phase| phase.volume).collect::<Vec<_>>());
     let goes_on = |rhythm: &Rhythm| rhythm.described.hypothesis.pause == 0.0;
     let follows = second.0 - first.1 <= LONGEST_BREAK * longer
         && shortest >= SHORTEST_TURN * longer
-        && ratio(usual(&before), usual(&after)) <= ALIKE
         && goes_on(&before)
-        && goes_on(&after);
+        && goes_on(&after)
+        && is_change([&before.phases, &after.phases], &burst_starts(&view.signal, &view.ground));
     follows.then_some([before, after])
 }
 

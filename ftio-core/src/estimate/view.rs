@@ -10,8 +10,9 @@ use crate::estimate::score::{Posterior, posterior};
 use crate::phases::bursts::bursts;
 use crate::phases::phase::{Ground, Phase};
 use crate::phases::{phase_lists, without_pedestal};
-use crate::signal::statistics::median;
+use crate::signal::statistics::{median, robust_spread};
 use crate::signal::{CONSTANT_VARIATION, Signal};
+use std::ops::RangeInclusive;
 
 /// How exactly starts are known: this share of a sample of the signal, or of the distance of the samples it
 /// was made from.
@@ -38,6 +39,12 @@ const USUAL_HIGH: f64 = 0.95;
 const SLOW_RISE: f64 = 0.08;
 const RISEN: f64 = 0.8;
 const FEW_PERIODS: f64 = 12.0;
+
+/// Most of at least so many distances are alike if these vary by at most this share of what all of them do,
+/// and that is in this range.
+const LEAST_SINGLE: usize = 8;
+const ALIKE: f64 = 0.5;
+const SKEW: RangeInclusive<f64> = 0.04..=0.1;
 
 /// What is known about a signal beside its samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,6 +91,11 @@ pub fn is_worth_a_look(fine: &Signal) -> bool {
     fine.samples.len() >= 8 && fine.mean() > 0.0 && fine.variation() >= CONSTANT_VARIATION
 }
 
+/// When each burst of a signal begins, in seconds from the start of the window.
+pub fn burst_starts(signal: &Signal, ground: &Ground) -> Vec<f64> {
+    bursts(signal, ground).iter().map(|burst| burst.from as f64 * signal.step()).collect()
+}
+
 impl View {
     /// Look at a signal.
     pub fn of(signal: &Signal, given: &Given) -> Self {
@@ -97,8 +109,15 @@ impl View {
         let powers = Powers::cut_at(&signal, found.ground.level);
         let lines = powers.lines();
         let duration = signal.duration();
-        let setting =
-            Setting { duration, exactness, correlation: &correlation, lines: &lines, periods: given.periods };
+        let bursts = burst_starts(&signal, &found.ground);
+        let setting = Setting {
+            duration,
+            exactness,
+            correlation: &correlation,
+            lines: &lines,
+            bursts: &bursts,
+            periods: given.periods,
+        };
         let signs = Signs {
             signal: &signal,
             ground: &found.ground,
@@ -214,7 +233,23 @@ impl View {
                 return (refined(&self.signal, line.period, sampled), "spectrum");
             }
         }
-        (one.period, "phases")
+        (self.usual_distance(one).unwrap_or(one.period), "phases")
+    }
+
+    /// The usual distance of a comb that leaves phases out, where most distances are alike and the others
+    /// longer. What makes phases late, such as a server that others use as well, does so at times; the comb
+    /// leaves out those that are very late, and the mean of the others is neither that of all nor the usual
+    /// one.
+    fn usual_distance(&self, one: &Hypothesis) -> Option<f64> {
+        if one.form != Form::Comb || one.extra == 0.0 || !SKEW.contains(&one.sigma) {
+            return None;
+        }
+        let starts = one.starts(&self.lists);
+        let pairs = starts.windows(2).zip(&one.links).filter(|(_, link)| **link == 1);
+        let single: Vec<f64> = pairs.map(|(pair, _)| pair[1] - pair[0]).collect();
+        let usual = median(&single);
+        let alike = robust_spread(&single) <= ALIKE * one.sigma * usual;
+        (single.len() >= LEAST_SINGLE && alike && usual < one.period).then_some(usual)
     }
 
     /// How long it takes from the start of a member until the bandwidth is near that of phases, as a share of

@@ -25,6 +25,7 @@ use crate::estimate::correlation::Correlation;
 use crate::estimate::gaps::{explained, loosened};
 use crate::estimate::hypotheses::comb::{CombFit, Rooms};
 use crate::estimate::lines::Line;
+use crate::estimate::turns::is_change;
 
 pub use crate::estimate::hypotheses::hypothesis::{Form, Hypothesis, Marked};
 
@@ -56,6 +57,8 @@ pub struct Setting<'a> {
     pub correlation: &'a Correlation,
     /// The strongest lines of the spectrum.
     pub lines: &'a [Line],
+    /// When each burst begins, in seconds.
+    pub bursts: &'a [f64],
     /// Periods of interest, in seconds.
     pub periods: (f64, f64),
 }
@@ -85,7 +88,12 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
     let exactness = setting.exactness / marked.list.regularity.period;
     let mut found = vec![whole::mean(number, marked, &distances, setting.duration)];
     found.extend(whole::drift(number, marked, &distances, setting.duration, exactness));
-    found.extend(whole::change(number, marked, &distances, setting.duration, exactness));
+    let change = whole::change(number, marked, &distances, setting.duration, exactness);
+    let of_period = |one: &Hypothesis| {
+        let (before, after) = marked.list.phases.split_at(one.at);
+        is_change([before, after], setting.bursts)
+    };
+    found.extend(change.filter(of_period));
     let mut rooms = Rooms::of(count);
     let mended = |comb: Hypothesis| {
         loosened(explained(comb, marked), marked, setting.exactness).in_one_piece(&marked.starts)
