@@ -11,6 +11,7 @@ use trace_generator::application::Application;
 use trace_generator::experiment::settings;
 use trace_generator::generated::{Generated, Truth};
 use trace_generator::irregular::Irregular;
+use trace_generator::random::Random;
 use trace_generator::shape::Shape;
 use trace_generator::verdict::{Verdict, verdict};
 use trace_generator::write::{nanoseconds, recording};
@@ -138,6 +139,39 @@ fn a_few_samples_that_are_far_too_high_do_not_hide_the_period() {
         let (truth, period) = (truth.unwrap(), found.period.unwrap_or(0.0));
         assert!((period / truth - 1.0).abs() < 0.03, "{seed}: {period} for {truth}");
     }
+}
+
+/// Ranks that are late by more than a phase takes tear it apart, but all phases transfer the same.
+#[test]
+fn ranks_that_are_late_hide_no_period() {
+    let is_right = |seed: &u64| {
+        let (truth, found) = of_kind("late_ranks", *seed);
+        found.period.is_some_and(|period| (period / truth.unwrap() - 1.0).abs() < 0.03)
+    };
+    let right = (0..80).filter(is_right).count();
+    assert!(right >= 76, "{right} of 80");
+}
+
+/// The same phases, torn apart and equal, but at random instants: they have no period.
+#[test]
+fn late_ranks_of_phases_at_random_have_no_period() {
+    let mut called = 0;
+    for seed in 0..40 {
+        let mut random = Random::new(seed);
+        let (mut time, mut requests) = (5.0, Vec::new());
+        for _ in 0..random.whole(10, 25) {
+            let delays: Vec<f64> = (0..8).map(|_| random.exponential(3.0)).collect();
+            for start in delays.iter().map(|delay| time + delay) {
+                let (from, to) = (nanoseconds(start), nanoseconds(start + 1.5));
+                requests.push(Request::new(from, to, 1 << 20, Class::WriteSync));
+            }
+            time += delays.iter().copied().fold(0.0, f64::max) + 1.5 + random.exponential(60.0);
+        }
+        let job = Job { ranks: Some(8), start: Some(0), complete: true, ..Job::default() };
+        let found = detect("random", InMemory { requests: &requests, job }, &Options::default()).unwrap();
+        called += usize::from(found.detection.periodic);
+    }
+    assert!(called <= 2, "{called} of 40 have a period");
 }
 
 /// Kinds without a period, with seeds for which one was once given: the largest swell of a load that wanders

@@ -148,7 +148,7 @@ fn grouping(bursts: &[Burst], cuts: &[usize]) -> Grouping {
 }
 
 /// The first burst begins a phase, and each one after a pause that separates.
-fn starts_after(bursts: &[Burst], separates: impl Fn(usize) -> bool) -> Vec<usize> {
+pub fn starts_after(bursts: &[Burst], separates: impl Fn(usize) -> bool) -> Vec<usize> {
     let first = bursts.first().map(|burst| burst.from);
     let others = (0..bursts.len().saturating_sub(1)).filter(|i| separates(*i)).map(|i| bursts[i + 1].from);
     first.into_iter().chain(others).collect()

@@ -2,9 +2,10 @@
 //!
 //! Looked at closely, a phase is many requests; from afar, phases flow together. So there are many lists of
 //! phases: one for each [level](crate::phases::scale_space) of the signal, and some that group
-//! [bursts](mod@bursts) by the pauses between them or by equal volume. Which list is the right one, if any,
-//! is [estimated](mod@crate::estimate) from all of them; here each gets a *rating* by how long it holds and
-//! how [regular](crate::phases::regularity) its phases are, which is one of the signs.
+//! [bursts](mod@bursts) by the pauses between them or by equal volume, also where phases are
+//! [torn apart](torn). Which list is the right one, if any, is [estimated](mod@crate::estimate) from all of
+//! them; here each gets a *rating* by how long it holds and how [regular](crate::phases::regularity) its
+//! phases are, which is one of the signs.
 //!
 //! All numbers are in [`thresholds`].
 
@@ -15,6 +16,7 @@ pub mod phase;
 pub mod regularity;
 pub mod scale_space;
 pub mod thresholds;
+pub mod torn;
 
 use crate::phases::bursts::{Grouping, bursts, by_pauses, by_volume};
 use crate::phases::divide::{Placed, divide};
@@ -25,8 +27,9 @@ use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::phases::thresholds::{
     CLEAR, COUNTED_SAMPLES, CUT_SHARE, EQUAL_VOLUMES, EVENER_STARTS, FEW, LEAST_WITH_CUT, LOWEST_PEDESTAL,
     MANY_STARTS, MIN_CONTRAST, NATURAL_OCTAVES, PEDESTAL, QUIET_PEDESTAL, SAME_VOLUMES, SMALL_CEILING,
-    SPREAD_CEILING, UNEVEN_STARTS,
+    SPREAD_CEILING, TORN_EVEN, TORN_IRREGULAR, UNEVEN_STARTS,
 };
+use crate::phases::torn::torn_apart;
 use crate::signal::statistics::upper_median;
 use crate::signal::{SAMPLES_PER_PHASE, Signal};
 
@@ -39,6 +42,8 @@ pub enum Origin {
     Pauses,
     /// Bursts, grouped into equal volumes.
     Volume,
+    /// Bursts that chance tore apart, grouped into exactly equal volumes.
+    Torn,
     /// Phases of several kinds in turn, as one.
     Pattern,
 }
@@ -114,6 +119,9 @@ pub fn phase_lists(signal: &Signal, cut: bool, exactness: f64) -> PhaseLists {
     let finest = found.iter().filter(equal).map(|list| list.regularity.count).max().unwrap_or(0);
     let volumes = by_volume(&all).and_then(|grouping| look.at_groups(grouping, Origin::Volume));
     found.extend(volumes.filter(|list| list.phases.len() >= 3 && 3 * list.phases.len() > 2 * finest));
+    let torn = torn_apart(&bursts(signal, &ground.to_silence()))
+        .and_then(|grouping| look.at_groups(grouping, Origin::Torn));
+    found.extend(torn.filter(PhaseList::is_loose));
     let mut cycles = Vec::new();
     for list in &mut found {
         if let Some(pattern) = pattern(&list.phases, exactness) {
@@ -354,6 +362,11 @@ impl PhaseList {
             && finer.regularity.volumes > EQUAL_VOLUMES
             && self.regularity.irregularity() < 0.5
             && self.starts.iter().all(|start| finer.starts.binary_search(start).is_ok())
+    }
+
+    /// Are distances uneven, but not at random?
+    fn is_loose(&self) -> bool {
+        self.regularity.distances >= TORN_EVEN && self.regularity.irregularity() <= TORN_IRREGULAR
     }
 
     /// Is this the list of the phases, and the finer one their inner structure?

@@ -66,6 +66,13 @@ impl Ground {
     pub fn silent(&self) -> f64 {
         SILENT * self.level
     }
+
+    /// The same, but only silence is quiet, if there is any: a single rank that is late writes slowly, and
+    /// that is a part of the phase.
+    pub fn to_silence(&self) -> Self {
+        let quiet = if self.background > 0.0 { self.quiet } else { self.silent().min(self.quiet) };
+        Ground { quiet, ..*self }
+    }
 }
 
 /// The phases of a level.

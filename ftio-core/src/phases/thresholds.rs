@@ -98,6 +98,20 @@ thresholds! {
         "The same for groups of equal volume";
     PART_TOLERANCE: f64 = 0.06, "share of a part", "ours",
         "How far from its place a burst that ends a part of equal volume may end";
+    EXACT_PART: f64 = 0.01, "share of a part", "ours: from samples, volumes are not known better",
+        "Parts of the same volume, torn into bursts, end within this of where they must";
+    TORN_PHASES: usize = 6, "phases", "ours: fewer are easily equal by chance",
+        "At least this many phases are torn …";
+    TORN_ALIKE: f64 = 0.75, "share of the phases", "ours",
+        "… of which at most this share are made of the same number of bursts …";
+    TORN_SURPRISE: f64 = 6.0, "nats", "ours: chance does it once in 400 times",
+        "… and chance would have so many equal parts with a probability of e to the minus this";
+    FINEST_SHARE: usize = 64, "shares", "ours: finer ones are not told apart",
+        "Bursts that are no multiples of a larger share of a phase are taken as multiples of this one";
+    TORN_EVEN: f64 = 0.1, "coefficient of variation", "ours",
+        "Torn phases come at uneven distances, for each waits for the last rank: what varies by less is a group of others";
+    TORN_IRREGULAR: f64 = 0.75, "irregularity", "simulated: of ten phases at random instants so even are 3 in 1000, of six 1 in 100",
+        "… but they are far from random";
     CUT_SHARE: f64 = 0.6, "share of the usual volume", "ours",
         "A first phase that begins with the window and has less is cut off by it";
     LEAST_WITH_CUT: usize = 4, "phases", "ours: two distances must be left",

@@ -26,6 +26,7 @@ use crate::estimate::gaps::{explained, loosened};
 use crate::estimate::hypotheses::comb::{CombFit, Rooms};
 use crate::estimate::lines::Line;
 use crate::estimate::turns::is_change;
+use crate::phases::Origin;
 
 pub use crate::estimate::hypotheses::hypothesis::{Form, Hypothesis, Marked};
 
@@ -98,8 +99,13 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
     let mended = |comb: Hypothesis| {
         loosened(explained(comb, marked), marked, setting.exactness).in_one_piece(&marked.starts)
     };
+    // Torn phases wait for the last rank each time: there are no slots, and none of them is extra.
+    let seeds = match marked.list.origin {
+        Origin::Torn => Vec::new(),
+        _ => seeds::seeds(marked, &distances, setting.duration, everywhere),
+    };
     let mut tried: Vec<f64> = Vec::new();
-    for seed in seeds::seeds(marked, &distances, setting.duration, everywhere) {
+    for seed in seeds {
         let known = tried.iter().any(|other| (seed / other - 1.0).abs() < SAME_SEED);
         if seed <= 0.0 || known {
             continue;
