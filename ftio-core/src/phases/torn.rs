@@ -86,7 +86,7 @@ fn surprise(sums: &[f64], count: usize, counts: &RangeInclusive<usize>) -> f64 {
     let places = count * shares;
     let tried = match shares {
         FINEST_SHARE => counts.clone().count(),
-        _ => counts.clone().filter(|count| places % count == 0).count(),
+        _ => counts.clone().filter(|count| places.is_multiple_of(*count)).count(),
     };
     let free = |all: usize, taken: usize| all.saturating_sub(1 + taken) as f64;
     let probability = |taken: usize| (free(sums.len(), taken) / free(places, taken)).min(1.0);
