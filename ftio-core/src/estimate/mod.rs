@@ -12,6 +12,7 @@
 //! *Period* means the distance at which phases recur, so that the next start is foretold best: with phases
 //! missing, the base distance; with one odd first phase, that of the others.
 
+pub mod background;
 pub mod beats;
 pub mod correlation;
 pub mod evidence;
@@ -53,6 +54,11 @@ const MOST_HUGE: usize = 4;
 const LEAST_BESIDE_ONE: usize = 4;
 const LEAST_BESIDE: usize = 6;
 
+/// Phases above traffic that has most of the bytes must be this probable, and at distances that vary by no
+/// more.
+const ABOVE: f64 = 0.8;
+const ABOVE_EVEN: f64 = 0.12;
+
 /// A first phase this many times as long, or as large, as the others is told apart.
 const ODD_FIRST: f64 = 1.5;
 
@@ -79,7 +85,8 @@ pub fn estimate(fine: &Signal, spectral: Option<&SpectralResult>, given: &Given)
     let view = if answers(&view) {
         view
     } else {
-        beside_huge_transfers(&view).or_else(|| beside_glitches(&view)).unwrap_or(view)
+        let other = beside_huge_transfers(&view).or_else(|| beside_glitches(&view));
+        other.or_else(|| above_background(&view)).unwrap_or(view)
     };
     let evidence = Evidence::of(&view).with_spectrum(spectral);
     let Some(best) = view.posterior.candidates.first() else {
@@ -134,6 +141,15 @@ fn beside_glitches(view: &View) -> Option<View> {
     let rest = view.without_glitches()?;
     let best = rest.posterior.candidates.first().filter(|best| best.probability >= ANSWER)?;
     (best.best.hypothesis.members.len() >= LEAST_BESIDE).then_some(rest)
+}
+
+/// Traffic that goes on all the time may have most of the bytes, so that phases are hidden in it. What exceeds
+/// it, if there is an even rhythm of a good number of phases in that.
+fn above_background(view: &View) -> Option<View> {
+    let rest = view.above_background()?;
+    let best = rest.posterior.candidates.first().filter(|best| best.probability >= ABOVE)?;
+    let one = &best.best.hypothesis;
+    (one.form != Form::Line && one.members.len() >= LEAST_BESIDE && one.sigma <= ABOVE_EVEN).then_some(rest)
 }
 
 /// With the next phase by all hypotheses, and a provisional answer if there is no period.
