@@ -58,6 +58,7 @@ const LEAST_BESIDE: usize = 6;
 /// more.
 const ABOVE: f64 = 0.8;
 const ABOVE_EVEN: f64 = 0.12;
+const SURE_ABOVE: f64 = 0.95;
 
 /// A first phase this many times as long, or as large, as the others is told apart.
 const ODD_FIRST: f64 = 1.5;
@@ -83,7 +84,7 @@ pub fn estimate(fine: &Signal, spectral: Option<&SpectralResult>, given: &Given)
         view.posterior = joined;
     }
     let view = if answers(&view) {
-        view
+        clearer_above_background(&view).unwrap_or(view)
     } else {
         let other = beside_huge_transfers(&view).or_else(|| beside_glitches(&view));
         other.or_else(|| above_background(&view)).unwrap_or(view)
@@ -150,6 +151,16 @@ fn above_background(view: &View) -> Option<View> {
     let best = rest.posterior.candidates.first().filter(|best| best.probability >= ABOVE)?;
     let one = &best.best.hypothesis;
     (one.form != Form::Line && one.members.len() >= LEAST_BESIDE && one.sigma <= ABOVE_EVEN).then_some(rest)
+}
+
+/// The same, where there is an answer that is not sure: what exceeds the traffic, if that is sure and far more
+/// even, and the traffic is no rhythm of its own.
+fn clearer_above_background(view: &View) -> Option<View> {
+    let unsure = view.posterior.candidates.first().filter(|best| best.probability < SURE_ABOVE)?;
+    let rest = above_background(view)?;
+    let best = rest.posterior.candidates.first().filter(|best| best.probability >= SURE_ABOVE)?;
+    let evener = best.best.hypothesis.sigma <= 0.5 * unsure.best.hypothesis.sigma;
+    (evener && two_rhythms(view).is_none()).then_some(rest)
 }
 
 /// With the next phase by all hypotheses, and a provisional answer if there is no period.
