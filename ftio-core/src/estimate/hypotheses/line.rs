@@ -59,9 +59,10 @@ fn fundamental<'a>(line: &'a Line, lines: &'a [Line]) -> &'a Line {
     lines.iter().filter(is_low).max_by(|a, b| a.period.total_cmp(&b.period)).unwrap_or(line)
 }
 
-/// Are all other strong lines multiples of this one? Short phases at even distances have them, however much
-/// else there is between; lines of other things are anywhere. A few bursts have them as well.
-fn has_all_multiples(line: &Line, lines: &[Line], duration: f64) -> bool {
+/// The period of a line of which all other strong lines are multiples. Short phases at even distances have
+/// them, however much else there is between; lines of other things are anywhere. A few bursts have them as
+/// well.
+fn by_multiples(line: &Line, lines: &[Line], duration: f64) -> Option<f64> {
     let rivals = lines.iter().filter(|other| duration >= RIVAL_PERIODS * other.period);
     let mut others: Vec<&Line> = rivals.filter(|other| other.period != line.period).collect();
     others.sort_by(|a, b| b.period.total_cmp(&a.period));
@@ -74,20 +75,19 @@ fn has_all_multiples(line: &Line, lines: &[Line], duration: f64) -> bool {
         is
     };
     let enough = others.len() >= MULTIPLES && duration >= MULTIPLES_PERIODS * line.period;
-    enough && others.iter().all(is_multiple)
+    (enough && others.iter().all(is_multiple)).then_some(period)
 }
 
 /// The lines of a series of samples, `sampled` seconds apart, that may be its period.
 pub fn waves(lists: &[Marked], lines: &[Line], sampled: f64, duration: f64) -> Vec<Wave> {
-    let mut found = Vec::new();
+    let (mut found, mut seen) = (Vec::new(), Vec::new());
     for (i, strong) in lines.iter().enumerate().take(MOST) {
         let line = fundamental(strong, lines);
-        let known = |wave: &Wave| wave.hypothesis.period == line.period;
         let long_enough = line.period >= MIN_SAMPLES * sampled && duration >= MIN_PERIODS * line.period;
         let of_stronger = lines[..i]
             .iter()
             .any(|other| is_multiple(other, line) && other.period > 1.5 * line.period && line.z < other.z);
-        if !long_enough || strong.z < MIN_Z || of_stronger || found.iter().any(known) {
+        if !long_enough || strong.z < MIN_Z || of_stronger || seen.contains(&line.period) {
             continue;
         }
         let off = |marked: &Marked| (marked.starts.len() as f64 * line.period / duration).ln().abs();
@@ -97,10 +97,14 @@ pub fn waves(lists: &[Marked], lines: &[Line], sampled: f64, duration: f64) -> V
         // What swells once or twice in the window is no rival.
         let rivals = lines.iter().filter(|other| duration >= RIVAL_PERIODS * other.period);
         let others = rivals.filter(|other| other.period != line.period && !is_multiple(line, other));
-        let rival = others.map(|other| other.z).fold(1.0, f64::max);
+        let multiples = by_multiples(line, lines, duration);
+        let rival = match multiples {
+            Some(_) => 1.0,
+            None => others.map(|other| other.z).fold(1.0, f64::max),
+        };
         let hypothesis = Hypothesis {
             form: Form::Line,
-            period: line.period,
+            period: multiples.unwrap_or(line.period),
             list,
             members: (0..count).collect(),
             links: vec![1; count.saturating_sub(1)],
@@ -115,8 +119,8 @@ pub fn waves(lists: &[Marked], lines: &[Line], sampled: f64, duration: f64) -> V
             at: 0,
             cut_first: false,
         };
-        let multiples = has_all_multiples(line, lines, duration);
-        found.push(Wave { hypothesis, z: strong.z, rival, multiples });
+        seen.push(line.period);
+        found.push(Wave { hypothesis, z: strong.z, rival, multiples: multiples.is_some() });
     }
     found
 }
@@ -136,11 +140,12 @@ mod tests {
         let other =
             [(43_230.0, 34.7), (87_278.0, 34.7), (21_608.0, 21.0), (13_200.0, 20.3), (17_266.0, 17.2)];
         let duration = 13.0 * 86_400.0;
-        assert!(has_all_multiples(&lines(&day)[1], &lines(&day), duration));
-        assert!(!has_all_multiples(&lines(&other)[1], &lines(&other), duration));
+        let period = by_multiples(&lines(&day)[1], &lines(&day), duration).unwrap();
+        assert!((period / 86_400.0 - 1.0).abs() < 0.001, "{period}");
+        assert_eq!(by_multiples(&lines(&other)[1], &lines(&other), duration), None);
         // Four nights are too few, and so are three lines.
-        assert!(!has_all_multiples(&lines(&day)[1], &lines(&day), 4.0 * 86_400.0));
-        assert!(!has_all_multiples(&lines(&day)[1], &lines(&day[..3]), duration));
+        assert_eq!(by_multiples(&lines(&day)[1], &lines(&day), 4.0 * 86_400.0), None);
+        assert_eq!(by_multiples(&lines(&day)[1], &lines(&day[..3]), duration), None);
     }
 
     #[test]
