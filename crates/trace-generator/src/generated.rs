@@ -57,11 +57,16 @@ pub struct Truth {
 /// period: a program whose computing times vary and tasks of random lengths look the same.
 const MATTER_OF_TASTE: std::ops::Range<f64> = 0.4..0.6;
 
+/// Fewer phases than this come at even distances by chance; such ones vary by less than this.
+const FEW: usize = 8;
+const FEW_EVEN: f64 = 0.1;
+
 impl Truth {
     /// Equal phases at random: there is no period. If the distances happen to vary little, their mean is
     /// right as well.
     pub fn at_random(starts: Vec<f64>) -> Self {
-        let even = variation(&starts).is_some_and(|variation| variation < MATTER_OF_TASTE.end);
+        let limit = if starts.len() < FEW { FEW_EVEN } else { MATTER_OF_TASTE.end };
+        let even = variation(&starts).is_some_and(|variation| variation < limit);
         let also = if even { mean_distance(&starts).into_iter().collect() } else { Vec::new() };
         Truth { also, starts, ..Truth::default() }
     }

@@ -26,10 +26,11 @@ const HUGE: f64 = 0.35;
 const REST: f64 = 0.005;
 
 /// Samples of a series that exceed the usual high one this many times are glitches of the monitor, if there
-/// is one that exceeds it by far, and no more than this share of all.
+/// is one that exceeds it by far, and no more than this share of all, or so many of a short series.
 const GLITCH: f64 = 3.0;
 const GLITCH_FAR: f64 = 8.0;
 const GLITCHES: f64 = 0.02;
+const FEW_GLITCHES: f64 = 6.0;
 
 /// The usual high sample of a series: this share of those above zero is no higher.
 const USUAL_HIGH: f64 = 0.95;
@@ -164,7 +165,7 @@ impl View {
 
     /// The same series without the few samples that are higher than all others by far.
     pub fn without_glitches(&self) -> Option<View> {
-        self.given.sampled?;
+        let sampled = self.given.sampled?;
         let mut above: Vec<f64> = self.signal.samples.iter().copied().filter(|x| *x > 0.0).collect();
         let rank = (USUAL_HIGH * above.len() as f64) as usize;
         let highest = above.iter().copied().fold(0.0, f64::max);
@@ -172,7 +173,9 @@ impl View {
             (rank < above.len()).then(|| above.select_nth_unstable_by(rank, f64::total_cmp))?;
         let is_glitch = |x: &&f64| **x > GLITCH * usual;
         let glitches = self.signal.samples.iter().filter(is_glitch).count();
-        if highest < GLITCH_FAR * usual || glitches as f64 > GLITCHES * self.signal.samples.len() as f64 {
+        let most =
+            (GLITCHES * self.signal.samples.len() as f64).max(FEW_GLITCHES * sampled / self.signal.step());
+        if highest < GLITCH_FAR * usual || glitches as f64 > most {
             return None;
         }
         let mut signal = self.signal.clone();
