@@ -59,7 +59,7 @@ const MATTER_OF_TASTE: std::ops::Range<f64> = 0.4..0.6;
 
 /// Fewer phases than this come at even distances by chance; such ones vary by less than this.
 const FEW: usize = 8;
-const FEW_EVEN: f64 = 0.1;
+const FEW_EVEN: f64 = 0.15;
 
 impl Truth {
     /// Equal phases at random: there is no period. If the distances happen to vary little, their mean is

@@ -30,6 +30,11 @@ const NOT_EVEN: f64 = 0.45;
 const EVEN: f64 = 0.12;
 const EVEN_PHASES: f64 = 4.0;
 
+/// Chance puts so few phases at distances that vary by this much, so that they tell less and less; by twice as
+/// much, nothing.
+const FEW: usize = 6;
+const FEW_EVEN: f64 = 0.13;
+
 /// Phases that take less of the period than the first are short, more than the second, long.
 const SHORT: f64 = 0.1;
 const LONG: f64 = 0.3;
@@ -159,6 +164,7 @@ pub fn describe(pool: Vec<Hypothesis>, signs: &Signs<'_>) -> Vec<Described> {
             flag(one.form == Form::Mean) * (loose / LOOSE_WIDTH).min(1.0) * busy,
             flag(one.form == Form::Mean) * not_even,
             duty.min(1.0) * (1.0 - cover).max(0.0),
+            flag(few <= FEW) * ((sigma - FEW_EVEN) / FEW_EVEN).clamp(0.0, 1.0),
             0.0,
             0.0,
             0.0,

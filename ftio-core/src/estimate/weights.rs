@@ -22,7 +22,7 @@ pub struct Weight {
 }
 
 /// Features of a hypothesis.
-pub const FEATURES: usize = 32;
+pub const FEATURES: usize = 33;
 
 /// What is added to the score of every hypothesis.
 pub const CONSTANT: f64 = -11.559972;
@@ -72,6 +72,11 @@ pub const WEIGHTS: [Weight; FEATURES] = [
         name: "crowded",
         value: -8.1789621,
         meaning: "phases take much of the period, but all of them little of the window",
+    },
+    Weight {
+        name: "few_uneven",
+        value: -1.5381201,
+        meaning: "few phases, at distances that vary by more than 13 %",
     },
     Weight { name: "line", value: -4.3540840, meaning: "it is a line of the spectrum" },
     Weight { name: "line_z", value: -0.8284430, meaning: "log₂ z of the line" },
