@@ -32,8 +32,9 @@ const GLITCH_FAR: f64 = 8.0;
 const GLITCHES: f64 = 0.02;
 const FEW_GLITCHES: f64 = 6.0;
 
-/// The usual high sample of a series: this share of those above zero is no higher.
-const USUAL_HIGH: f64 = 0.95;
+/// The usual high sample of a series: this share of those above zero is no higher. Of a short series, glitches
+/// may be more than the rest of this share: then the second is taken.
+const USUAL_HIGH: [f64; 2] = [0.95, 0.8];
 
 /// Phases rise slowly if it takes this share of the period until the bandwidth is at this share of that in
 /// phases; and where a window holds more periods than this, their starts are exact enough all the same.
@@ -167,17 +168,18 @@ impl View {
     pub fn without_glitches(&self) -> Option<View> {
         let sampled = self.given.sampled?;
         let mut above: Vec<f64> = self.signal.samples.iter().copied().filter(|x| *x > 0.0).collect();
-        let rank = (USUAL_HIGH * above.len() as f64) as usize;
         let highest = above.iter().copied().fold(0.0, f64::max);
-        let (_, &mut usual, _) =
-            (rank < above.len()).then(|| above.select_nth_unstable_by(rank, f64::total_cmp))?;
-        let is_glitch = |x: &&f64| **x > GLITCH * usual;
-        let glitches = self.signal.samples.iter().filter(is_glitch).count();
-        let most =
-            (GLITCHES * self.signal.samples.len() as f64).max(FEW_GLITCHES * sampled / self.signal.step());
-        if highest < GLITCH_FAR * usual || glitches as f64 > most {
-            return None;
-        }
+        let few = FEW_GLITCHES * sampled / self.signal.step();
+        let most = (GLITCHES * self.signal.samples.len() as f64).max(few);
+        let mut high = |share: f64| {
+            let rank = (share * above.len() as f64) as usize;
+            (rank < above.len()).then(|| *above.select_nth_unstable_by(rank, f64::total_cmp).1)
+        };
+        let is_usual = |usual: &f64| {
+            let glitches = self.signal.samples.iter().filter(|x| **x > GLITCH * usual).count();
+            highest >= GLITCH_FAR * usual && glitches as f64 <= most
+        };
+        let usual = USUAL_HIGH.iter().filter_map(|share| high(*share)).find(is_usual)?;
         let mut signal = self.signal.clone();
         signal.samples.iter_mut().filter(|x| **x > GLITCH * usual).for_each(|x| *x = usual);
         Some(View::of(&signal, &self.given))
