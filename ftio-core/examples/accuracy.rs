@@ -45,6 +45,8 @@ struct Judged<'a> {
     truth: Option<f64>,
     wanted: &'a [f64],
     verdict: Verdict,
+    /// It is right only because "no period" and the period both are.
+    either: bool,
     error: Option<f64>,
 }
 
@@ -166,7 +168,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                 all[usize::from(!fitted)].add(&answer, verdict);
                 if asked.json {
                     let (truth, wanted) = (made.truth.period, &made.truth.periods[..]);
-                    let judged = Judged { answer: &answer, family, fitted, truth, wanted, verdict, error };
+                    let refused = answer.period.is_none() && answer.periods.is_empty();
+                    let expected = truth.is_none() && wanted.is_empty();
+                    let either = verdict == Verdict::Right && refused != expected;
+                    let judged =
+                        Judged { answer: &answer, family, fitted, truth, wanted, verdict, either, error };
                     println!("{}", serde_json::to_string(&judged)?);
                 } else if verdict != Verdict::Right {
                     let wanted = made.truth.period.map_or("none".into(), |period| format!("{period:.4}"));
