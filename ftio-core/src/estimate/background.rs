@@ -31,7 +31,8 @@ impl View {
         let above = |x: &f64| if *x > levels.between { x - levels.low } else { 0.0 };
         let mut signal = self.signal.clone();
         signal.samples = self.signal.samples.iter().map(above).collect();
-        Some(View::of(&signal, &self.given))
+        let left_out = Some("traffic that goes on between phases is left out");
+        Some(View { left_out, ..View::of(&signal, &self.given) })
     }
 }
 

@@ -30,8 +30,8 @@ const NOT_EVEN: f64 = 0.45;
 const EVEN: f64 = 0.12;
 const EVEN_PHASES: f64 = 4.0;
 
-/// Chance puts so few phases at distances that vary by this much, so that they tell less and less; by twice as
-/// much, nothing.
+/// Chance easily puts so few phases at distances that vary by more than this: the more they vary, the less
+/// they tell.
 const FEW: usize = 6;
 const FEW_EVEN: f64 = 0.13;
 

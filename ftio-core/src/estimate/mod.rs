@@ -144,8 +144,8 @@ fn beside_glitches(view: &View) -> Option<View> {
     (best.best.hypothesis.members.len() >= LEAST_BESIDE).then_some(rest)
 }
 
-/// Traffic that goes on all the time may have most of the bytes, so that phases are hidden in it. What exceeds
-/// it, if there is an even rhythm of a good number of phases in that.
+/// Traffic that goes on all the time may have most of the bytes, so that phases are hidden in it. What
+/// exceeds it, if there is an even rhythm of a good number of phases in that.
 fn above_background(view: &View) -> Option<View> {
     let rest = view.above_background()?;
     let best = rest.posterior.candidates.first().filter(|best| best.probability >= ABOVE)?;
@@ -153,8 +153,8 @@ fn above_background(view: &View) -> Option<View> {
     (one.form != Form::Line && one.members.len() >= LEAST_BESIDE && one.sigma <= ABOVE_EVEN).then_some(rest)
 }
 
-/// The same, where there is an answer that is not sure: what exceeds the traffic, if that is sure and far more
-/// even, and the traffic is no rhythm of its own.
+/// The same, where there is an answer that is not sure: what exceeds the traffic, if that is sure and far
+/// more even, and the traffic is no rhythm of its own.
 fn clearer_above_background(view: &View) -> Option<View> {
     let unsure = view.posterior.candidates.first().filter(|best| best.probability < SURE_ABOVE)?;
     let rest = above_background(view)?;
@@ -213,6 +213,7 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence, asked_spectrum: b
     if one.form == Form::Comb {
         reasons.extend(gaps(view, one));
     }
+    reasons.extend(view.left_out.map(String::from));
     if one.cut_first {
         reasons.push("one phase more at the beginning of the window, whose start was not seen".into());
     }

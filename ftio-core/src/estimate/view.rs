@@ -32,8 +32,8 @@ const GLITCH_FAR: f64 = 8.0;
 const GLITCHES: f64 = 0.02;
 const FEW_GLITCHES: f64 = 6.0;
 
-/// The usual high sample of a series: this share of those above zero is no higher. Of a short series, glitches
-/// may be more than the rest of this share: then the second is taken.
+/// The usual high sample of a series: this share of those above zero is no higher. In a short series, more
+/// than the rest of that share may be glitches: then the second is taken.
 const USUAL_HIGH: [f64; 2] = [0.95, 0.8];
 
 /// Phases rise slowly if it takes this share of the period until the bandwidth is at this share of that in
@@ -86,6 +86,8 @@ pub struct View {
     pub posterior: Posterior,
     /// What was known.
     pub given: Given,
+    /// What of the signal was not looked at, in words.
+    pub left_out: Option<&'static str>,
 }
 
 /// Is there more than a constant bandwidth, or none?
@@ -146,6 +148,7 @@ impl View {
             pool,
             posterior,
             given: *given,
+            left_out: None,
             signal,
         }
     }
@@ -161,7 +164,8 @@ impl View {
         }
         let mut signal = self.signal.clone();
         signal.samples[largest.from..largest.to].iter_mut().for_each(|x| *x = x.min(self.ground.background));
-        (signal.mean() > 0.0).then(|| View::of(&signal, &self.given))
+        let words = Some("huge transfers are left out");
+        (signal.mean() > 0.0).then(|| View { left_out: words, ..View::of(&signal, &self.given) })
     }
 
     /// The same series without the few samples that are higher than all others by far.
@@ -182,7 +186,8 @@ impl View {
         let usual = USUAL_HIGH.iter().filter_map(|share| high(*share)).find(is_usual)?;
         let mut signal = self.signal.clone();
         signal.samples.iter_mut().filter(|x| **x > GLITCH * usual).for_each(|x| *x = usual);
-        Some(View::of(&signal, &self.given))
+        let left_out = Some("a few samples that are higher than all others by far are left out");
+        Some(View { left_out, ..View::of(&signal, &self.given) })
     }
 
     /// The phases that are members of a hypothesis.

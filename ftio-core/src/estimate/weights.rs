@@ -5,10 +5,11 @@
 //! kind of signal having the same weight, with L2 0.0005 on standardised features. `scripts/fit` does it
 //! again, from the kinds of `trace-generator`, and writes this table. Those of a line of the spectrum were
 //! fitted last, with the others held:
-//! `scripts/fit -- --seeds 10000..10024 --only line,line_z,…,line_rebound`. That of a line's multiples is not
-//! fitted, since the kinds that are fitted on do not need it: one line is a multiple of another by chance in a
-//! fifth of all cases, so four are in one of 600, and ln 600 is 6.4. It has less than that, for lines are not
-//! independent of one another.
+//! `scripts/fit -- --seeds 10000..10024 --only line,line_z,…,line_rebound`; after them, in the same way, that
+//! of few phases at uneven distances (`--only few_uneven`). That of a line's multiples is not fitted, since
+//! the kinds that are fitted on do not need it: one line is a multiple of another by chance in a fifth of all
+//! cases, so four are in one of 600, and ln 600 is 6.4. It has less than that, for lines are not independent
+//! of one another.
 
 /// A feature, what it weighs, and what it means to a reader.
 #[derive(Clone, Copy, Debug, PartialEq)]
