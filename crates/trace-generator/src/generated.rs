@@ -124,6 +124,33 @@ pub fn busy_share(writes: &[Write], (from, to): (f64, f64)) -> f64 {
 mod tests {
     use super::*;
 
+    /// Starts at distances of 10 s that are in turn shorter and longer by this share.
+    fn starts(count: usize, by: f64) -> Vec<f64> {
+        (0..count).map(|i| 10.0 * (i as f64 + if i % 2 == 0 { 0.0 } else { by })).collect()
+    }
+
+    #[test]
+    fn where_it_is_a_matter_of_taste_both_answers_are_right() {
+        let program = |by: f64| Truth { period: Some(10.0), starts: starts(21, by), ..Truth::default() };
+        for (by, none, mean) in [(0.2, false, true), (0.5, true, true), (0.8, true, false)] {
+            let found = variation(&starts(21, by)).unwrap();
+            assert!((found - by * (20.0_f64 / 19.0).sqrt()).abs() < 1e-6, "{found}");
+            assert_eq!(program(by).loose().or_none, none, "{by}");
+            let also = Truth::at_random(starts(21, by)).also;
+            assert_eq!(!also.is_empty(), mean, "{by}");
+            assert!(also.iter().all(|mean| (mean - 10.0).abs() < 0.1), "{also:?}");
+        }
+    }
+
+    #[test]
+    fn few_phases_must_be_even_indeed() {
+        assert!(!Truth::at_random(starts(5, 0.1)).also.is_empty());
+        assert!(Truth::at_random(starts(5, 0.2)).also.is_empty());
+        assert!(Truth::at_random(starts(2, 0.0)).also.is_empty(), "one distance says nothing");
+        assert_eq!(mean_distance(&[3.0]), None);
+        assert_eq!(mean_distance(&[]), None);
+    }
+
     #[test]
     fn the_share_of_busy_time() {
         let write = |start: f64, end: f64, bytes: u64| Write { rank: 0, start, end, bytes };
