@@ -55,9 +55,10 @@ const LEAST_BESIDE_ONE: usize = 4;
 const LEAST_BESIDE: usize = 6;
 
 /// Phases above traffic that has most of the bytes must be this probable, and at distances that vary by no
-/// more.
+/// more, and no more of them must be others: among many bursts, some are at even distances by chance.
 const ABOVE: f64 = 0.8;
 const ABOVE_EVEN: f64 = 0.12;
+const ABOVE_EXTRA: f64 = 0.3;
 const SURE_ABOVE: f64 = 0.95;
 
 /// A first phase this many times as long, or as large, as the others is told apart.
@@ -150,7 +151,8 @@ fn above_background(view: &View) -> Option<View> {
     let rest = view.above_background()?;
     let best = rest.posterior.candidates.first().filter(|best| best.probability >= ABOVE)?;
     let one = &best.best.hypothesis;
-    (one.form != Form::Line && one.members.len() >= LEAST_BESIDE && one.sigma <= ABOVE_EVEN).then_some(rest)
+    let even = one.form != Form::Line && one.sigma <= ABOVE_EVEN && one.extra <= ABOVE_EXTRA;
+    (even && one.members.len() >= LEAST_BESIDE).then_some(rest)
 }
 
 /// The same, where there is an answer that is not sure: what exceeds the traffic, if that is sure and far
