@@ -36,6 +36,13 @@ const KEPT: usize = 4;
 /// Pauses, empty slots and extra phases that a comb may have: shares of links, slots and phases.
 const MOST_PAUSES: f64 = 0.35;
 const LEAST_FILL: f64 = 0.55;
+
+/// … or fewer of its slots, if that explains all phases, so many at least, and exactly: then it is the grid on
+/// which they are, however many are missing.
+const GRID_FILL: f64 = 0.35;
+const GRID_PHASES: usize = 12;
+const GRID_SIGMA: f64 = 0.05;
+const GRID_PAUSES: f64 = 0.15;
 const MOST_EXTRA: f64 = 0.75;
 
 /// Where the window may have cut the first phase, a comb that leaves out others has at least so many.
@@ -83,6 +90,12 @@ pub fn hypotheses(lists: &[Marked], setting: &Setting<'_>) -> Vec<Hypothesis> {
     pool
 }
 
+/// Are all phases on the grid of a comb?
+fn is_grid(comb: &Hypothesis) -> bool {
+    let exact = comb.pause <= GRID_PAUSES && comb.extra == 0.0 && comb.sigma <= GRID_SIGMA;
+    exact && comb.fill >= GRID_FILL && comb.members.len() >= GRID_PHASES
+}
+
 fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[f64]) -> Vec<Hypothesis> {
     let count = marked.starts.len();
     let distances = marked.distances();
@@ -117,11 +130,10 @@ fn of_list(number: usize, marked: &Marked, setting: &Setting<'_>, everywhere: &[
         }
         let fit = CombFit { duration: setting.duration, exactness, rounds: if count < MANY { 3 } else { 2 } };
         let comb = fit.fitted(number, marked, seed, &mut rooms);
-        found.extend(
-            comb.and_then(mended).filter(|comb| {
-                comb.pause <= MOST_PAUSES && comb.fill >= LEAST_FILL && comb.extra <= MOST_EXTRA
-            }),
-        );
+        found.extend(comb.and_then(mended).filter(|comb| {
+            let filled = comb.fill >= LEAST_FILL || is_grid(comb);
+            comb.pause <= MOST_PAUSES && filled && comb.extra <= MOST_EXTRA
+        }));
     }
     found.retain(|one| (setting.periods.0..=setting.periods.1).contains(&one.period));
     found.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
