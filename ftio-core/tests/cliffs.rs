@@ -248,6 +248,8 @@ fn disguises() -> Vec<(&'static str, Disguised)> {
         ("one phase missing", job(20).without(|i| i == 8)),
         ("three phases missing in a row", job(20).without(|i| (8..11).contains(&i))),
         ("every seventh missing", job(28).without(|i| i % 7 == 3)),
+        // Without any pattern in what is missing: by the squares of numbers modulo a prime.
+        ("half of the phases missing", job(60).without(|i| i > 0 && (i * i + i) % 29 > 13)),
         ("phases of 95 % of the period", job(20).each(|_, b| (b.length, b.bytes) = (9.5, 9.5e9))),
         (
             "phases of 95 % in five requests",
@@ -280,6 +282,13 @@ fn disguises() -> Vec<(&'static str, Disguised)> {
         ("a constant background", job(20).and(0.0, 200.0, 2e10)),
         ("a log line every second", with_log(job(20), 1.0, 0.01, 1e4)),
         ("a log every three seconds, 1 % of the volume", with_log(job(20), 3.0, 0.2, 6e6)),
+        ("small writes that come and vary at random, with most of the bytes", {
+            let random = &mut Random::new(3);
+            (0..210).fold(job(20).each(|_, b| (b.length, b.bytes) = (0.8, 8e8)), |job, i| {
+                let start = 0.97 * (f64::from(i) + 0.6 * random.unit());
+                job.and(start, 0.5, 1.2e8 * random.factor(0.3))
+            })
+        }),
         ("ramps", job(20).split(|_, b| parts(b, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1.0))),
         (
             "every fifth phase five times as large",
