@@ -5,71 +5,21 @@ use ftio_core::detect::{Options, detect};
 use ftio_core::request::{Class, Request};
 use ftio_core::source::{InMemory, Job};
 use seeded_random::Random;
-
-const KINDS: [&str; 8] =
-    ["even", "loose", "missing", "long first", "sub-bursts", "growing", "volumes", "skewed distances"];
+use trace_generator::generated::Write;
+use trace_generator::running::{KINDS, Running, running};
 
 /// A normal number, by twelve uniform ones.
 fn normal(random: &mut Random) -> f64 {
     (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
 }
 
-/// Bursts of a phase: offset, length, bytes.
-type Bursts = Vec<(f64, f64, u64)>;
-
-/// Starts of 20 phases, the bursts of each, and the period.
-fn job(kind: &str, random: &mut Random) -> (Vec<f64>, Vec<Bursts>, f64) {
-    let period = 5.0 * (4.0 * random.unit()).exp2();
-    let duty = 0.08 + 0.25 * random.unit();
-    let mut at = period * random.unit();
-    let (mut starts, mut phases) = (Vec::new(), Vec::new());
-    let bursts = 3 + (4.0 * random.unit()) as usize;
-    let mut slot = 0;
-    while starts.len() < 20 {
-        let mut length = duty * period;
-        let mut factor = 1.0;
-        let mut distance = period * (1.0 + 0.02 * normal(random));
-        match kind {
-            "loose" => distance = period * (1.0 + 0.15 * normal(random)).max(duty + 0.1),
-            "long first" if slot == 0 => {
-                factor = 2.5 + 1.5 * random.unit();
-                length *= factor;
-                distance += (factor - 1.0) * duty * period;
-            }
-            "growing" => distance = period * 1.02f64.powi(slot) * (1.0 + 0.01 * normal(random)),
-            "volumes" => factor = (0.5 * normal(random)).exp(),
-            "skewed distances" => distance = period * (0.85 - 0.15 * (1.0 - random.unit()).ln()),
-            _ => {}
-        }
-        if !(kind == "missing" && slot > 0 && random.unit() < 0.12) {
-            let bytes = 1e9 * factor;
-            let phase = if kind == "sub-bursts" {
-                let each = length / bursts as f64;
-                (0..bursts).map(|i| (i as f64 * each, 0.5 * each, (bytes / bursts as f64) as u64)).collect()
-            } else {
-                vec![(0.0, length, bytes as u64)]
-            };
-            starts.push(at);
-            phases.push(phase);
-        }
-        at += distance;
-        slot += 1;
-    }
-    (starts, phases, period)
-}
-
 /// Was it within reach, was it in the interval, and how wide is that in periods?
 fn foretold(kind: &str, k: usize, random: &mut Random) -> (bool, bool, f64) {
-    let (starts, phases, period) = job(kind, random);
-    let end = phases[k - 1].iter().map(|burst| starts[k - 1] + burst.0 + burst.1).fold(0.0, f64::max);
-    let now = end + (starts[k] - end) * (0.1 + 0.5 * random.unit());
+    let Running { writes, now, next: truth, period, .. } = running(kind, k, random);
     let second = |time: f64| (time * 1e9).round() as i64;
-    let mut requests = Vec::new();
-    for (start, phase) in starts.iter().zip(&phases).take(k) {
-        requests.extend(phase.iter().map(|&(offset, length, bytes)| {
-            Request::new(second(start + offset), second(start + offset + length), bytes, Class::WriteSync)
-        }));
-    }
+    let request =
+        |write: &Write| Request::new(second(write.start), second(write.end), write.bytes, Class::WriteSync);
+    let requests: Vec<Request> = writes.iter().map(request).collect();
     let job =
         Job { ranks: Some(1), start: Some(0), end: Some(second(now)), complete: false, ..Job::default() };
     let found = detect(kind, InMemory { requests: &requests, job }, &Options::default()).unwrap().detection;
@@ -78,8 +28,8 @@ fn foretold(kind: &str, k: usize, random: &mut Random) -> (bool, bool, f64) {
         next.start >= now - 1e-3 && next.start_low <= next.start_high && next.end >= next.start,
         "{next:?}"
     );
-    let held = (next.start_low..=next.start_high).contains(&starts[k]);
-    ((next.start - starts[k]).abs() <= 0.1 * period, held, (next.start_high - next.start_low) / period)
+    let held = (next.start_low..=next.start_high).contains(&truth);
+    ((next.start - truth).abs() <= 0.1 * period, held, (next.start_high - next.start_low) / period)
 }
 
 #[test]

@@ -15,7 +15,7 @@
 //! [`kinds`] go beyond the paper: signals as users bring them, each kind with what it is and what would be
 //! right.
 //!
-//! [`server_log`] is what a storage server logs while an application runs among others, [`server_archive`]
+//! [`running`] jobs are cut after some phases, to ask when the next one starts. [`server_log`] is what a storage server logs while an application runs among others, [`server_archive`]
 //! months of such a log with its jobs.
 //!
 //! Everything is seeded: the same arguments give the same trace, everywhere.
@@ -29,6 +29,7 @@ pub mod generated;
 pub mod irregular;
 pub mod kinds;
 pub mod random;
+pub mod running;
 pub mod server_archive;
 pub mod server_log;
 pub mod shape;
