@@ -15,8 +15,9 @@
 //! [`kinds`] go beyond the paper: signals as users bring them, each kind with what it is and what would be
 //! right.
 //!
-//! [`running`] jobs are cut after some phases, to ask when the next one starts. [`server_log`] is what a storage server logs while an application runs among others, [`server_archive`]
-//! months of such a log with its jobs.
+//! [`running`] jobs are cut after some phases, to ask when the next one starts. [`server_log`] is what a
+//! storage server logs while an application runs among others, [`server_archive`] months of such a log with
+//! its jobs.
 //!
 //! Everything is seeded: the same arguments give the same trace, everywhere.
 

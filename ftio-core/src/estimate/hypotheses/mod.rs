@@ -37,8 +37,8 @@ const KEPT: usize = 4;
 const MOST_PAUSES: f64 = 0.35;
 const LEAST_FILL: f64 = 0.55;
 
-/// … or fewer of its slots, if that explains all phases, so many at least, and exactly: then it is the grid on
-/// which they are, however many are missing.
+/// … or fewer of its slots, if that explains all phases, so many at least, and exactly: then it is the grid
+/// on which they are, however many are missing.
 const GRID_FILL: f64 = 0.35;
 const GRID_PHASES: usize = 12;
 const GRID_SIGMA: f64 = 0.05;
