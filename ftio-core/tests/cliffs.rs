@@ -398,3 +398,24 @@ fn a_plain_rhythm_in_any_disguise_is_found() {
     }
     assert!(failures.is_empty(), "{} rows:\n{}", failures.len(), failures.join("\n"));
 }
+
+/// Two bursts have all multiples of one frequency in their spectrum, as a rhythm has; but they are no rhythm.
+#[test]
+fn two_bursts_in_a_series_are_no_sure_period() {
+    for distance in (50..150).step_by(10) {
+        for (noise, seed) in [(0.0, 1), (0.02, 2), (0.02, 3)] {
+            let random = &mut Random::new(seed + distance);
+            let mut text = String::from("time,value\n");
+            for i in 0..1000 {
+                let busy = [200, 200 + distance].iter().any(|start| (*start..*start + 4).contains(&i));
+                let value = f64::from(u8::from(busy)) + noise * random.unit();
+                writeln!(text, "{i},{}", 1e9 * value).unwrap();
+            }
+            let content = Content::from_bytes("two bursts", text.into_bytes()).unwrap();
+            let opened = open_content(content, &OpenOptions::default()).unwrap().swap_remove(0);
+            let found = detect("two bursts", opened.into_source().unwrap(), &Options::default()).unwrap();
+            let Detection { period, confidence, .. } = found.detection;
+            assert!(confidence < 0.6, "{distance} s apart, noise {noise}: {period:?} at {confidence}");
+        }
+    }
+}

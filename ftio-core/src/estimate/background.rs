@@ -1,13 +1,18 @@
-//! Phases on top of traffic that has most of the bytes.
+//! Phases on top of traffic that has many of the bytes.
 //!
 //! A job may write small things all the time, and in each phase for a moment much more. The usual bandwidth
 //! of its bytes is then that of the small things, and phases are only what exceeds it. Where the bandwidth
 //! has two clear levels, what is above the lower one is looked at alone.
 
 use crate::estimate::view::View;
+use crate::signal::statistics::evenness;
 
 /// The lower level has at least this share of the bytes; with less, phases are seen without this.
-const MOST_BYTES: f64 = 0.35;
+const MANY_BYTES: f64 = 0.35;
+
+/// It goes on all the time: over this many parts of the window its bytes are spread as evenly as this.
+const PARTS: usize = 20;
+const SPREAD: f64 = 0.7;
 
 /// The levels are this many times their deviations apart.
 const APART: f64 = 2.0;
@@ -28,11 +33,19 @@ impl View {
     /// What exceeds the traffic that has most of the bytes, if there are two clear levels of bandwidth.
     pub fn above_background(&self) -> Option<View> {
         let levels = levels(&self.signal.samples)?;
+        let traffic = |x: &f64| if *x > levels.between { 0.0 } else { *x };
+        let each = self.signal.samples.len().div_ceil(PARTS).max(1);
+        let part = |part: &[f64]| part.iter().map(traffic).sum::<f64>();
+        let parts: Vec<f64> = self.signal.samples.chunks(each).map(part).collect();
+        if evenness(&parts) < SPREAD {
+            return None;
+        }
         let above = |x: &f64| if *x > levels.between { x - levels.low } else { 0.0 };
         let mut signal = self.signal.clone();
         signal.samples = self.signal.samples.iter().map(above).collect();
         let left_out = Some("traffic that goes on between phases is left out");
-        Some(View { left_out, ..View::of(&signal, &self.given) })
+        let pedestal = self.pedestal + levels.low;
+        Some(View { left_out, pedestal, ..View::of(&signal, &self.given) })
     }
 }
 
@@ -62,7 +75,7 @@ fn levels(samples: &[f64]) -> Option<Levels> {
         deviation(squares_below, lower, low) + deviation(squares - squares_below, upper.max(1.0), high);
     let clear = high - low >= APART * spread;
     let levels = Levels { low, between: 0.5 * (low + high) };
-    (clear && below >= MOST_BYTES * sum && upper <= RARE * count && upper > 0.0).then_some(levels)
+    (clear && below >= MANY_BYTES * sum && upper <= RARE * count && upper > 0.0).then_some(levels)
 }
 
 #[cfg(test)]

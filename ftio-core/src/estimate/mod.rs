@@ -54,12 +54,15 @@ const MOST_HUGE: usize = 4;
 const LEAST_BESIDE_ONE: usize = 4;
 const LEAST_BESIDE: usize = 6;
 
-/// Phases above traffic that has most of the bytes must be this probable, and at distances that vary by no
-/// more, and no more of them must be others: among many bursts, some are at even distances by chance.
+/// Phases above traffic must be this probable, at distances that vary by no more, go on through this share of
+/// the window, and no more of them must be others: among many bursts, some are at even distances by chance.
+/// Where there is an answer already, they must be sure, and vary by no more than this share of its distances.
 const ABOVE: f64 = 0.8;
 const ABOVE_EVEN: f64 = 0.12;
 const ABOVE_EXTRA: f64 = 0.3;
+const ABOVE_COVER: f64 = 0.5;
 const SURE_ABOVE: f64 = 0.95;
+const EVENER: f64 = 0.5;
 
 /// A first phase this many times as long, or as large, as the others is told apart.
 const ODD_FIRST: f64 = 1.5;
@@ -70,6 +73,16 @@ pub fn estimate(fine: &Signal, spectral: Option<&SpectralResult>, given: &Given)
     if !is_worth_a_look(fine) {
         return Estimate::default();
     }
+    let view = best_look(fine, given);
+    let mut found = decided(&view, spectral);
+    if found.period.is_some() || !found.periods.is_empty() {
+        found.reasons.extend(view.left_out.map(String::from));
+    }
+    found
+}
+
+/// The signal as it tells most: as it is, or without what hides the phases.
+fn best_look(fine: &Signal, given: &Given) -> View {
     let mut view = View::of(fine, given);
     let answers =
         |view: &View| view.posterior.candidates.first().is_some_and(|best| best.probability >= ANSWER);
@@ -84,36 +97,36 @@ pub fn estimate(fine: &Signal, spectral: Option<&SpectralResult>, given: &Given)
     {
         view.posterior = joined;
     }
-    let view = if answers(&view) {
-        clearer_above_background(&view).unwrap_or(view)
-    } else {
-        let other = beside_huge_transfers(&view).or_else(|| beside_glitches(&view));
-        other.or_else(|| above_background(&view)).unwrap_or(view)
-    };
-    let evidence = Evidence::of(&view).with_spectrum(spectral);
+    if answers(&view) {
+        return clearer_above_background(&view).unwrap_or(view);
+    }
+    let other = beside_huge_transfers(&view).or_else(|| beside_glitches(&view));
+    other.or_else(|| above_background(&view)).unwrap_or(view)
+}
+
+/// What the hypotheses about a signal come to.
+fn decided(view: &View, spectral: Option<&SpectralResult>) -> Estimate {
+    let evidence = Evidence::of(view).with_spectrum(spectral);
     let Some(best) = view.posterior.candidates.first() else {
         let reasons = vec!["fewer than three phases at every scale".into()];
-        return foretold(&view, Estimate { evidence, reasons, ..Estimate::default() });
+        return foretold(view, Estimate { evidence, reasons, ..Estimate::default() });
     };
     if best.best.hypothesis.form == Form::Change {
-        let found = if best.probability >= ANSWER {
-            changing(&view, best, evidence)
-        } else {
-            refused(best, evidence)
-        };
-        return foretold(&view, found);
+        let found =
+            if best.probability >= ANSWER { changing(view, best, evidence) } else { refused(best, evidence) };
+        return foretold(view, found);
     }
-    match two_rhythms(&view) {
-        Some(Two::AtOnce(two)) => return interleaved(&view, &two, evidence),
-        Some(Two::InTurn(two)) => return foretold(&view, in_turn(&view, &two, evidence)),
+    match two_rhythms(view) {
+        Some(Two::AtOnce(two)) => return interleaved(view, &two, evidence),
+        Some(Two::InTurn(two)) => return foretold(view, in_turn(view, &two, evidence)),
         None => {}
     }
     let found = if best.probability >= ANSWER {
-        periodic(&view, best, evidence, spectral.is_some())
+        periodic(view, best, evidence, spectral.is_some())
     } else {
         refused(best, evidence)
     };
-    foretold(&view, found)
+    foretold(view, found)
 }
 
 /// Huge transfers may hide what comes before or after them: a job reads its input, then a restart file. The
@@ -152,7 +165,7 @@ fn above_background(view: &View) -> Option<View> {
     let best = rest.posterior.candidates.first().filter(|best| best.probability >= ABOVE)?;
     let one = &best.best.hypothesis;
     let even = one.form != Form::Line && one.sigma <= ABOVE_EVEN && one.extra <= ABOVE_EXTRA;
-    (even && one.members.len() >= LEAST_BESIDE).then_some(rest)
+    (even && one.members.len() >= LEAST_BESIDE && best.best.cover >= ABOVE_COVER).then_some(rest)
 }
 
 /// The same, where there is an answer that is not sure: what exceeds the traffic, if that is sure and far
@@ -161,7 +174,7 @@ fn clearer_above_background(view: &View) -> Option<View> {
     let unsure = view.posterior.candidates.first().filter(|best| best.probability < SURE_ABOVE)?;
     let rest = above_background(view)?;
     let best = rest.posterior.candidates.first().filter(|best| best.probability >= SURE_ABOVE)?;
-    let evener = best.best.hypothesis.sigma <= 0.5 * unsure.best.hypothesis.sigma;
+    let evener = best.best.hypothesis.sigma <= EVENER * unsure.best.hypothesis.sigma;
     (evener && two_rhythms(view).is_none()).then_some(rest)
 }
 
@@ -215,7 +228,6 @@ fn periodic(view: &View, best: &Candidate, evidence: Evidence, asked_spectrum: b
     if one.form == Form::Comb {
         reasons.extend(gaps(view, one));
     }
-    reasons.extend(view.left_out.map(String::from));
     if one.cut_first {
         reasons.push("one phase more at the beginning of the window, whose start was not seen".into());
     }

@@ -10,7 +10,7 @@ use crate::estimate::score::{Posterior, posterior};
 use crate::phases::bursts::bursts;
 use crate::phases::phase::{Ground, Phase};
 use crate::phases::{phase_lists, without_pedestal};
-use crate::signal::statistics::{median, robust_spread};
+use crate::signal::statistics::{evenness, median, robust_spread};
 use crate::signal::{CONSTANT_VARIATION, Signal};
 use std::ops::RangeInclusive;
 
@@ -35,6 +35,9 @@ const FEW_GLITCHES: f64 = 6.0;
 /// The usual high sample of a series: this share of those above zero is no higher. In a short series, more
 /// than the rest of that share may be glitches: then the second is taken.
 const USUAL_HIGH: [f64; 2] = [0.95, 0.8];
+
+/// A rhythm goes on if what happens is spread this evenly over the periods of the window.
+const GOES_ON: f64 = 0.5;
 
 /// Phases rise slowly if it takes this share of the period until the bandwidth is at this share of that in
 /// phases; and where a window holds more periods than this, their starts are exact enough all the same.
@@ -100,6 +103,13 @@ pub fn burst_starts(signal: &Signal, ground: &Ground) -> Vec<f64> {
     bursts(signal, ground).iter().map(|burst| burst.from as f64 * signal.step()).collect()
 }
 
+/// The squares of the bandwidth, cut at a level, summed up in each part of so many seconds.
+fn power_of_parts(signal: &Signal, level: f64, seconds: f64) -> Vec<f64> {
+    let each = ((seconds / signal.step()) as usize).max(1);
+    let power = |part: &[f64]| part.iter().map(|x| x.min(level).powi(2)).sum::<f64>();
+    signal.samples.chunks_exact(each).map(power).collect()
+}
+
 impl View {
     /// Look at a signal.
     pub fn of(signal: &Signal, given: &Given) -> Self {
@@ -132,7 +142,9 @@ impl View {
         };
         let mut pool = describe(hypotheses(&lists, &setting), &signs);
         if let Some(sampled) = given.sampled {
-            let mut found = waves(&lists, &lines, sampled, duration);
+            let level = found.ground.level;
+            let goes_on = |period: f64| evenness(&power_of_parts(&signal, level, period)) >= GOES_ON;
+            let mut found = waves(&lists, &lines, (sampled, duration), goes_on);
             found.retain(|wave| (given.periods.0..=given.periods.1).contains(&wave.hypothesis.period));
             let spectrum = Spectrum { powers: &powers, correlation: &correlation, sampled, duration };
             pool.extend(describe_waves(found, &spectrum));

@@ -42,3 +42,10 @@ pub fn variation(values: &[f64]) -> f64 {
     let square = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / values.len().max(1) as f64;
     if mean > 0.0 { square.sqrt() / mean } else { 0.0 }
 }
+/// How evenly a sum is spread over its parts: 1 if all are equal, 1 divided by their number if one has all of
+/// it, 0 if there is nothing.
+pub fn evenness(parts: &[f64]) -> f64 {
+    let sum: f64 = parts.iter().sum();
+    let squares: f64 = parts.iter().map(|part| part * part).sum();
+    if squares > 0.0 { sum * sum / (parts.len() as f64 * squares) } else { 0.0 }
+}

@@ -60,8 +60,7 @@ fn fundamental<'a>(line: &'a Line, lines: &'a [Line]) -> &'a Line {
 }
 
 /// The period of a line of which all other strong lines are multiples. Short phases at even distances have
-/// them, however much else there is between; lines of other things are anywhere. A few bursts have them as
-/// well.
+/// them, however much else there is between; lines of other things are anywhere.
 fn by_multiples(line: &Line, lines: &[Line], duration: f64) -> Option<f64> {
     let rivals = lines.iter().filter(|other| duration >= RIVAL_PERIODS * other.period);
     let mut others: Vec<&Line> = rivals.filter(|other| other.period != line.period).collect();
@@ -79,7 +78,15 @@ fn by_multiples(line: &Line, lines: &[Line], duration: f64) -> Option<f64> {
 }
 
 /// The lines of a series of samples, `sampled` seconds apart, that may be its period.
-pub fn waves(lists: &[Marked], lines: &[Line], sampled: f64, duration: f64) -> Vec<Wave> {
+///
+/// `goes_on` tells whether something happens in most periods of a length: a few bursts have all multiples of
+/// their distance as well.
+pub fn waves(
+    lists: &[Marked],
+    lines: &[Line],
+    (sampled, duration): (f64, f64),
+    goes_on: impl Fn(f64) -> bool,
+) -> Vec<Wave> {
     let (mut found, mut seen) = (Vec::new(), Vec::new());
     for (i, strong) in lines.iter().enumerate().take(MOST) {
         let line = fundamental(strong, lines);
@@ -97,7 +104,7 @@ pub fn waves(lists: &[Marked], lines: &[Line], sampled: f64, duration: f64) -> V
         // What swells once or twice in the window is no rival.
         let rivals = lines.iter().filter(|other| duration >= RIVAL_PERIODS * other.period);
         let others = rivals.filter(|other| other.period != line.period && !is_multiple(line, other));
-        let multiples = by_multiples(line, lines, duration);
+        let multiples = by_multiples(line, lines, duration).filter(|period| goes_on(*period));
         let rival = match multiples {
             Some(_) => 1.0,
             None => others.map(|other| other.z).fold(1.0, f64::max),

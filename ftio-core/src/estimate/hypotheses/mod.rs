@@ -36,6 +36,7 @@ const KEPT: usize = 4;
 /// Pauses, empty slots and extra phases that a comb may have: shares of links, slots and phases.
 const MOST_PAUSES: f64 = 0.35;
 const LEAST_FILL: f64 = 0.55;
+const MOST_EXTRA: f64 = 0.75;
 
 /// … or fewer of its slots, if that explains all phases, so many at least, and exactly: then it is the grid
 /// on which they are, however many are missing.
@@ -43,7 +44,6 @@ const GRID_FILL: f64 = 0.35;
 const GRID_PHASES: usize = 12;
 const GRID_SIGMA: f64 = 0.05;
 const GRID_PAUSES: f64 = 0.15;
-const MOST_EXTRA: f64 = 0.75;
 
 /// Where the window may have cut the first phase, a comb that leaves out others has at least so many.
 const LEAST_CHOSEN: usize = 4;
