@@ -464,7 +464,7 @@ def errors_picture(results):
             parts.append(
                 f'<circle cx="{place(one["mean"]):.1f}" cy="{y:.1f}" r="5" fill="{COLOURS[method]}" fill-opacity="0.85"/>'
             )
-    return svg(left + width + 60, bottom + 16, parts)
+    return svg(left + width + 110, bottom + 16, parts)
 
 
 def reliability_picture(title, lines):
