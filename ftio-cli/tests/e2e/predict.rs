@@ -195,6 +195,8 @@ fn a_job_from_before_its_beginning_to_its_end() {
     let last = running.prediction();
     assert_eq!((last.t, last.total_bytes), (130.0, 13 << 20), "the last block was never in the parts");
     let (code, rest, said) = running.end();
+    // On a busy machine it may have looked before the job began.
+    let said = said.replace("ftio: note: waiting for new/run.msgpack\n", "");
     assert_eq!((code, said.as_str(), rest.len()), (Some(0), "", 0), "{rest:?}");
 }
 
