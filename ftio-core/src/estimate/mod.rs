@@ -54,6 +54,9 @@ const MOST_HUGE: usize = 4;
 const LEAST_BESIDE_ONE: usize = 4;
 const LEAST_BESIDE: usize = 6;
 
+/// Its phases begin in this share of the window, too: what a smaller transfer is made of is no rhythm.
+const BESIDE_SPAN: f64 = 0.12;
+
 /// Phases above traffic must be this probable, at distances that vary by no more, go on through this share of
 /// the window, and no more of them must be others: among many bursts, some are at even distances by chance.
 /// Where there is an answer already, they must be sure, and vary by no more than this share of its distances.
@@ -140,7 +143,7 @@ fn beside_huge_transfers(view: &View) -> Option<View> {
         let enough = |best: &Candidate| {
             let one = &best.best.hypothesis;
             let least = if left_out == 1 { LEAST_BESIDE_ONE } else { LEAST_BESIDE };
-            one.form != Form::Line && one.members.len() >= least
+            one.form != Form::Line && one.members.len() >= least && span(&rest, one) >= BESIDE_SPAN
         };
         if best.is_some_and(enough) {
             return Some(rest);
@@ -148,6 +151,13 @@ fn beside_huge_transfers(view: &View) -> Option<View> {
         rest = rest.without_huge_transfer()?;
     }
     None
+}
+
+/// The share of the window from the first to the last start of the members of a hypothesis.
+fn span(view: &View, one: &Hypothesis) -> f64 {
+    let starts = view.starts(one);
+    let (first, last) = (starts.first().copied().unwrap_or(0), starts.last().copied().unwrap_or(0));
+    (last - first) as f64 / view.signal.samples.len().max(1) as f64
 }
 
 /// A monitor may give a few samples that are higher than all others by far. The series without them, if there
