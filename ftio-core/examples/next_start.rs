@@ -6,6 +6,7 @@
 
 use ftio_core::detect::{Options, detect};
 use ftio_core::request::{Class, Request};
+use ftio_core::signal::statistics::median;
 use ftio_core::source::{InMemory, Job};
 use seeded_random::Random;
 use serde_json::json;
@@ -15,24 +16,21 @@ use std::path::PathBuf;
 use trace_generator::generated::Write;
 use trace_generator::kinds::Recording;
 use trace_generator::running::{KINDS, Running, running};
-use trace_generator::write::ftio_json;
+use trace_generator::write::{ftio_json, nanoseconds};
 
 /// After so many phases.
 const AFTER: [usize; 6] = [2, 3, 4, 5, 8, 16];
 
 fn median_distance(starts: &[f64]) -> f64 {
-    let mut distances: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    distances.sort_by(f64::total_cmp);
-    let (half, even) = (distances.len() / 2, distances.len().is_multiple_of(2));
-    if even { 0.5 * (distances[half - 1] + distances[half]) } else { distances[half] }
+    median(&starts.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<f64>>())
 }
 
 fn asked(kind: &str, job: &Running) -> Result<serde_json::Value, Box<dyn Error>> {
-    let second = |time: f64| (time * 1e9).round() as i64;
-    let request =
-        |write: &Write| Request::new(second(write.start), second(write.end), write.bytes, Class::WriteSync);
+    let request = |write: &Write| {
+        Request::new(nanoseconds(write.start), nanoseconds(write.end), write.bytes, Class::WriteSync)
+    };
     let requests: Vec<Request> = job.writes.iter().map(request).collect();
-    let end = Some(second(job.now));
+    let end = Some(nanoseconds(job.now));
     let about = Job { ranks: Some(1), start: Some(0), end, complete: false, ..Job::default() };
     let found = detect(kind, InMemory { requests: &requests, job: about }, &Options::default())?.detection;
     Ok(json!(found.next_phase.map(|next| [next.start, next.start_low, next.start_high])))

@@ -366,10 +366,11 @@ def kinds_page(results):
     fits = [line for line in results.get("fit", []) if not line.startswith("new weights")]
     left_out = "".join(f"- {line.replace('today', 'the table')}\n" for line in fits)
     judged = f" Here is the result:\n\n{left_out}{left_out_table(results)}" if left_out else "\n"
+    compat = max(counted(of["ftio --compat"])["traces"] for of in by_kind(results).values())
     changing = sum(one["period"] is None and bool(one["periods"]) for one in results["methods"]["ftio"])
     python = results["methods"].get("Python FTIO")
     few = (
-        f" The Python FTIO takes seconds for a trace and gets {len(python) // max(1, len({one['kind'] for one in python}))} of each kind, `--compat` gets 20; on the former it has more right {python_better(results)}."
+        f" The Python FTIO takes seconds for a trace and gets {len(python) // max(1, len({one['kind'] for one in python}))} of each kind, `--compat` gets {compat}; on the former it has more right {python_better(results)}."
         if python
         else ""
     )

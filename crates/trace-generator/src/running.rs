@@ -26,7 +26,7 @@ pub struct Running {
     pub period: f64,
 }
 
-/// A job of a kind after `count` phases, at most 19, at a random moment of the quiet that follows.
+/// A job of a kind after `count` phases, from 1 to 19, at a random moment of the quiet that follows.
 pub fn running(kind: &str, count: usize, random: &mut Random) -> Running {
     let (starts, phases, period) = job(kind, random);
     let end = phases[count - 1].iter().map(|write| write.end).fold(0.0, f64::max);

@@ -30,7 +30,7 @@ struct Levels {
 }
 
 impl View {
-    /// What exceeds the traffic that has most of the bytes, if there are two clear levels of bandwidth.
+    /// What exceeds the traffic that has many of the bytes, if there are two clear levels of bandwidth.
     pub fn above_background(&self) -> Option<View> {
         let levels = levels(&self.signal.samples)?;
         let traffic = |x: &f64| if *x > levels.between { 0.0 } else { *x };
@@ -67,15 +67,17 @@ fn levels(samples: &[f64]) -> Option<Levels> {
             best = (explained, i, below, squares_below);
         }
     }
-    let (_, last, below, squares_below) = best;
+    let (explained, last, below, squares_below) = best;
+    if explained == 0.0 {
+        return None;
+    }
     let (lower, upper) = ((last + 1) as f64, count - (last + 1) as f64);
-    let (low, high) = (below / lower, (sum - below) / upper.max(1.0));
+    let (low, high) = (below / lower, (sum - below) / upper);
     let deviation = |squares: f64, count: f64, mean: f64| (squares / count - mean * mean).max(0.0).sqrt();
-    let spread =
-        deviation(squares_below, lower, low) + deviation(squares - squares_below, upper.max(1.0), high);
+    let spread = deviation(squares_below, lower, low) + deviation(squares - squares_below, upper, high);
     let clear = high - low >= APART * spread;
     let levels = Levels { low, between: 0.5 * (low + high) };
-    (clear && below >= MANY_BYTES * sum && upper <= RARE * count && upper > 0.0).then_some(levels)
+    (clear && below >= MANY_BYTES * sum && upper <= RARE * count).then_some(levels)
 }
 
 #[cfg(test)]

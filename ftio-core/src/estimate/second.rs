@@ -13,7 +13,7 @@ use crate::estimate::view::{View, burst_starts};
 use crate::phases::are_made_of;
 use crate::phases::phase::Phase;
 use crate::signal::Signal;
-use crate::signal::statistics::median;
+use crate::signal::statistics::{median, ratio};
 use std::f64::consts::TAU;
 
 /// Probability that a second rhythm must have in what is left without the first.
@@ -169,10 +169,6 @@ fn running_volume(view: &View) -> Vec<f64> {
         sum
     }));
     sums
-}
-
-fn ratio(a: f64, b: f64) -> f64 {
-    (a / b).max(b / a)
 }
 
 fn share_near(candidates: &[Candidate], period: f64) -> f64 {

@@ -5,7 +5,7 @@
 //! or phases that take longer while others use the server.
 
 use crate::phases::phase::Phase;
-use crate::signal::statistics::median;
+use crate::signal::statistics::{median, ratio};
 
 /// The usual phase of one section is at most this many times as large as that of the other.
 const ALIKE: f64 = 3.0;
@@ -38,10 +38,6 @@ pub fn is_change([before, after]: Sections<'_>, bursts: &[f64]) -> bool {
 
 fn usual(phases: &[Phase], value: fn(&Phase) -> f64) -> f64 {
     median(&phases.iter().map(value).collect::<Vec<f64>>())
-}
-
-fn ratio(a: f64, b: f64) -> f64 {
-    (a / b).max(b / a)
 }
 
 /// Is all of a section but one phase of the other? It has about as many bursts and bytes as each of these.

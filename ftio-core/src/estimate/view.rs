@@ -36,9 +36,6 @@ const FEW_GLITCHES: f64 = 6.0;
 /// than the rest of that share may be glitches: then the second is taken.
 const USUAL_HIGH: [f64; 2] = [0.95, 0.8];
 
-/// A rhythm goes on if what happens is spread this evenly over the periods of the window.
-const GOES_ON: f64 = 0.5;
-
 /// Phases rise slowly if it takes this share of the period until the bandwidth is at this share of that in
 /// phases; and where a window holds more periods than this, their starts are exact enough all the same.
 const SLOW_RISE: f64 = 0.08;
@@ -143,8 +140,8 @@ impl View {
         let mut pool = describe(hypotheses(&lists, &setting), &signs);
         if let Some(sampled) = given.sampled {
             let level = found.ground.level;
-            let goes_on = |period: f64| evenness(&power_of_parts(&signal, level, period)) >= GOES_ON;
-            let mut found = waves(&lists, &lines, (sampled, duration), goes_on);
+            let spread = |period: f64| evenness(&power_of_parts(&signal, level, period));
+            let mut found = waves(&lists, &lines, (sampled, duration), spread);
             found.retain(|wave| (given.periods.0..=given.periods.1).contains(&wave.hypothesis.period));
             let spectrum = Spectrum { powers: &powers, correlation: &correlation, sampled, duration };
             pool.extend(describe_waves(found, &spectrum));

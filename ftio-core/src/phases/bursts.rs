@@ -97,17 +97,21 @@ pub fn by_pauses(bursts: &[Burst]) -> Vec<Grouping> {
 
 /// The clearest grouping into phases of equal volume, if there is one that chance does not explain.
 pub fn by_volume(bursts: &[Burst]) -> Option<Grouping> {
-    let mut sums = Vec::with_capacity(bursts.len());
-    let mut sum = 0.0;
-    for burst in bursts {
-        sum += burst.volume;
-        sums.push(sum);
-    }
+    let sums = sums(bursts);
     let counts = 4..=bursts.len().saturating_sub(1).min(MAX_GROUPED);
     let cuts = counts.filter_map(|count| equal_parts(&sums, count));
     let groupings =
         cuts.map(|cuts| grouping(bursts, &cuts)).filter(|grouping| grouping.octaves >= VOLUME_OCTAVES);
     groupings.max_by(|a, b| a.octaves.total_cmp(&b.octaves))
+}
+
+/// What has been transferred when each burst ends.
+pub fn sums(bursts: &[Burst]) -> Vec<f64> {
+    let add = |sum: &mut f64, burst: &Burst| {
+        *sum += burst.volume;
+        Some(*sum)
+    };
+    bursts.iter().scan(0.0, add).collect()
 }
 
 /// The burst that ends each of `count` parts of equal volume but the last.

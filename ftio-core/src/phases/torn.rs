@@ -5,7 +5,7 @@
 //! writes as much in every iteration. So there is a pause wherever another n-th part of all bytes has been
 //! transferred, exactly; and the pauses inside the parts are anywhere.
 
-use crate::phases::bursts::{Burst, Grouping, starts_after};
+use crate::phases::bursts::{Burst, Grouping, starts_after, sums};
 use crate::phases::thresholds::{
     EXACT_PART, FINEST_SHARE, MAX_GROUPED, PART_TOLERANCE, TORN_ALIKE, TORN_PHASES, TORN_SURPRISE,
 };
@@ -29,15 +29,6 @@ pub fn torn_apart(bursts: &[Burst]) -> Option<Grouping> {
     let octaves = (surprise / cuts.len() as f64 / LN_2).min(4.0);
     let starts = starts_after(bursts, |i| cuts.binary_search(&i).is_ok());
     Some(Grouping { starts, octaves })
-}
-
-/// What has been transferred when each burst ends.
-fn sums(bursts: &[Burst]) -> Vec<f64> {
-    let add = |sum: &mut f64, burst: &Burst| {
-        *sum += burst.volume;
-        Some(*sum)
-    };
-    bursts.iter().scan(0.0, add).collect()
 }
 
 /// The burst that ends where a part of `count` equal ones ends, to within this share of a part.

@@ -29,6 +29,11 @@ const NEAR_MULTIPLE: f64 = 0.1;
 const MULTIPLES: usize = 4;
 const MULTIPLES_PERIODS: f64 = 7.0;
 
+/// … and if what happens is spread at least this evenly over the periods. Less than the second is a few
+/// bursts, and no line says anything.
+const GOES_ON: f64 = 0.5;
+const A_FEW_BURSTS: f64 = 0.15;
+
 /// A line that is a hypothesis, with how far it stands out of the others.
 #[derive(Clone, Debug)]
 pub struct Wave {
@@ -79,13 +84,13 @@ fn by_multiples(line: &Line, lines: &[Line], duration: f64) -> Option<f64> {
 
 /// The lines of a series of samples, `sampled` seconds apart, that may be its period.
 ///
-/// `goes_on` tells whether something happens in most periods of a length: a few bursts have all multiples of
-/// their distance as well.
+/// `evenness` tells how evenly what happens is spread over the periods of a length: a few bursts have a line
+/// at their distance, and all multiples of it, as well.
 pub fn waves(
     lists: &[Marked],
     lines: &[Line],
     (sampled, duration): (f64, f64),
-    goes_on: impl Fn(f64) -> bool,
+    evenness: impl Fn(f64) -> f64,
 ) -> Vec<Wave> {
     let (mut found, mut seen) = (Vec::new(), Vec::new());
     for (i, strong) in lines.iter().enumerate().take(MOST) {
@@ -94,7 +99,12 @@ pub fn waves(
         let of_stronger = lines[..i]
             .iter()
             .any(|other| is_multiple(other, line) && other.period > 1.5 * line.period && line.z < other.z);
-        if !long_enough || strong.z < MIN_Z || of_stronger || seen.contains(&line.period) {
+        if !long_enough
+            || strong.z < MIN_Z
+            || of_stronger
+            || seen.contains(&line.period)
+            || evenness(line.period) < A_FEW_BURSTS
+        {
             continue;
         }
         let off = |marked: &Marked| (marked.starts.len() as f64 * line.period / duration).ln().abs();
@@ -104,7 +114,7 @@ pub fn waves(
         // What swells once or twice in the window is no rival.
         let rivals = lines.iter().filter(|other| duration >= RIVAL_PERIODS * other.period);
         let others = rivals.filter(|other| other.period != line.period && !is_multiple(line, other));
-        let multiples = by_multiples(line, lines, duration).filter(|period| goes_on(*period));
+        let multiples = by_multiples(line, lines, duration).filter(|period| evenness(*period) >= GOES_ON);
         let rival = match multiples {
             Some(_) => 1.0,
             None => others.map(|other| other.z).fold(1.0, f64::max),
