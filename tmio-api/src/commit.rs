@@ -128,7 +128,7 @@ fn try_commit(
     let buffers = recorder.buffers;
     // Nodes that began by themselves have plans of their own until now.
     let plan = Plan::agree(world, || Ok(recorder.plan.clone()))?;
-    let nodes = Nodes::find(world, system::node_number(&recorder.info)).ok_or(NO_MPI)?;
+    let nodes = Nodes::find(world, recorder.node()).ok_or(NO_MPI)?;
     let offset = clocks::compare(world, &nodes, &clock::monotonic).ok_or(NO_MPI)?;
     const FAILED: i64 = 0;
     const HAS_LAYERS: i64 = 1;

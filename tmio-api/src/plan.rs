@@ -6,7 +6,8 @@ use crate::world::{self, JobInfo, World};
 use crate::{clock, system};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use tmio_trace::parts;
 
 /// Where the trace goes, and when it begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,8 +38,11 @@ impl Plan {
             id = format!("{id}.spawn{}", std::process::id());
         }
         let values = Values { job: id.clone(), ranks, host: host.to_owned(), format: options.format };
-        let place = output::choose(options.output.as_deref(), &values)?;
-        let number = job.key.unwrap_or_else(system::random);
+        let number = job.key.unwrap_or_else(|| number_in(job.launch));
+        let mut place = output::choose(options.output.as_deref(), &values)?;
+        if place.previous.is_some() && is_of_this_launch(&place.path, job.launch) {
+            place.previous = None;
+        }
         Ok(Plan {
             place,
             job: id,
@@ -109,9 +113,55 @@ impl Plan {
     }
 }
 
+/// Bits of a run's number that all runs of one launch have in common.
+const OF_THE_LAUNCH: u64 = 0xffff << 48;
+
+/// A number that no other run has.
+fn number_in(launch: Option<u64>) -> u64 {
+    let random = system::random();
+    launch.map_or(random, |launch| launch & OF_THE_LAUNCH | random & !OF_THE_LAUNCH)
+}
+
+/// Whether a trace was made by this batch job, or by a process that the same call of the launcher has started.
+/// Such a one is not replaced: a launcher that MPI does not understand makes a job of its own of each process,
+/// and a script may start many.
+fn is_of_this_launch(trace: &Path, launch: Option<u64>) -> bool {
+    let Some(header) = parts::first_header(trace) else { return false };
+    let has_begun_it =
+        |launch: u64| header.number.is_some_and(|number| (number ^ launch) & OF_THE_LAUNCH == 0);
+    let is_its_job = |job: String| {
+        header.job.strip_prefix(&job).is_some_and(|rest| rest.is_empty() || rest.starts_with(".spawn"))
+    };
+    launch.is_some_and(has_begun_it) || system::batch_job().is_some_and(is_its_job)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_of_one_launch_have_numbers_of_their_own_and_know_each_other() {
+        let path = std::env::temp_dir().join(format!("tmio-launch-{}", std::process::id()));
+        let of = |number: u64, job: &str| {
+            let header =
+                tmio_trace::Header { number: Some(number), job: job.to_owned(), ..Default::default() };
+            std::fs::write(
+                &path,
+                tmio_trace::frame::encode(tmio_trace::frame::FrameKind::Header, &header).unwrap(),
+            )
+            .unwrap();
+        };
+        let launch = Some(0x1234_5678_9abc_def0);
+        let numbers: std::collections::HashSet<u64> = (0..1000).map(|_| number_in(launch)).collect();
+        assert_eq!(numbers.len(), 1000);
+        for &number in numbers.iter().take(3) {
+            of(number, "1");
+            assert!(is_of_this_launch(&path, launch) && !is_of_this_launch(&path, Some(0x1235 << 48)));
+            assert!(!is_of_this_launch(&path, None));
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert!(!is_of_this_launch(&path, launch), "there is none");
+    }
 
     #[test]
     fn any_path_arrives_as_it_is() {

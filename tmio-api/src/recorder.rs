@@ -280,6 +280,11 @@ impl Recorder {
 }
 
 impl Recorder {
+    /// A number that is the same for the ranks of a node that began together: they share a part.
+    pub(crate) fn node(&self) -> i64 {
+        ((system::node_number(&self.info) as u64 ^ self.plan.number) >> 1) as i64
+    }
+
     /// Asks the arbiter from here on. The nodes of a job have to be one job for it.
     fn take_turns(&self, choice: &leases::IoSets, world: &dyn World, job: &JobInfo) {
         let all = world.size() >= job.world_size;

@@ -57,21 +57,21 @@ pub(crate) fn executable() -> PathBuf {
 /// Job id and step; outside a batch system the process id. `IOSETS_JOB_ID` is the name under which a file
 /// system's I/O scheduler knows the job (Inria RR-9537, section 3.1).
 pub(crate) fn job_id() -> String {
-    let variable =
-        |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty() && !value.contains('/'));
-    if let Some(job) = variable("IOSETS_JOB_ID") {
-        return job;
-    }
-    if let Some(job) = variable("SLURM_JOB_ID") {
-        return match variable("SLURM_STEP_ID") {
-            Some(step) => format!("{job}.{step}"),
-            None => job,
-        };
-    }
-    ["PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID"]
-        .iter()
-        .find_map(|name| variable(name))
-        .unwrap_or_else(|| std::process::id().to_string())
+    variable("IOSETS_JOB_ID").or_else(batch_job).unwrap_or_else(|| std::process::id().to_string())
+}
+
+/// Job id and step of the batch system; `None`: there is none.
+pub(crate) fn batch_job() -> Option<String> {
+    let step = || variable("SLURM_STEP_ID").map(|step| format!(".{step}")).unwrap_or_default();
+    let slurm = variable("SLURM_JOB_ID").map(|job| job + &step());
+    slurm.or_else(|| {
+        ["PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID"].iter().find_map(|name| variable(name))
+    })
+}
+
+/// What a variable says that is to be part of a file's name.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty() && !value.contains('/'))
 }
 
 /// The user's name, or else number, as a part of a path.

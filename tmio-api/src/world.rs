@@ -51,6 +51,9 @@ pub struct JobInfo {
     pub world_size: u32,
     /// The same on all nodes of a job and different for other jobs, where the launcher tells.
     pub key: Option<u64>,
+    /// The same for all processes that one call of the launcher has started, whatever jobs MPI has made of
+    /// them.
+    pub launch: Option<u64>,
 }
 
 pub(crate) const NO_MPI: &str = "the ranks could not agree on it";

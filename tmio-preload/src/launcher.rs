@@ -13,15 +13,53 @@ pub(crate) fn rank() -> Option<u32> {
         .find_map(|name| number(name))
 }
 
-/// How many ranks of the job are on this node; `None`: the launcher did not tell.
-pub(crate) fn local_size() -> Option<u32> {
-    ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE", "PALS_LOCAL_SIZE"]
-        .iter()
-        .find_map(|name| number(name))
-        .or_else(|| {
-            let tasks = std::env::var("SLURM_STEP_TASKS_PER_NODE").ok()?;
-            slurm_tasks(&tasks, number("SLURM_NODEID")?)
-        })
+/// The variables by which a launcher tells a process its rank, the number of ranks, and how many of these are
+/// on its node.
+struct Variables {
+    rank: &'static str,
+    size: &'static [&'static str],
+    local: &'static [&'static str],
+}
+
+const VARIABLES: &[Variables] = &[
+    Variables {
+        rank: "OMPI_COMM_WORLD_RANK",
+        size: &["OMPI_COMM_WORLD_SIZE"],
+        local: &["OMPI_COMM_WORLD_LOCAL_SIZE"],
+    },
+    Variables { rank: "PMI_RANK", size: &["PMI_SIZE"], local: &["MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"] },
+    Variables { rank: "FLUX_TASK_RANK", size: &["FLUX_JOB_SIZE"], local: &[] },
+    Variables { rank: "SLURM_PROCID", size: &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"], local: &[] },
+    Variables { rank: "PALS_RANKID", size: &[], local: &["PALS_LOCAL_SIZE"] },
+    Variables { rank: "PMIX_RANK", size: &[], local: &[] },
+];
+
+/// What a launcher says about a process that MPI has made a rank of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// How many ranks of the job are on this node.
+    pub(crate) local: Option<u32>,
+}
+
+/// What the launcher that has started this process as this rank of a job of this size says. `None`: none has,
+/// or it has told the process something else, and then what it says is about another job.
+pub(crate) fn told(rank: u32, size: u32) -> Option<Told> {
+    told_by(rank, size, |name| std::env::var(name).ok())
+}
+
+fn told_by(rank: u32, size: u32, value_of: impl Fn(&str) -> Option<String>) -> Option<Told> {
+    let number = |name: &str| value_of(name)?.parse::<u32>().ok();
+    let first = |names: &[&str]| names.iter().find_map(|name| number(name));
+    let fits = |launcher: &&Variables| {
+        number(launcher.rank) == Some(rank) && first(launcher.size).is_none_or(|told| told == size)
+    };
+    let mut fitting = VARIABLES.iter().filter(fits).peekable();
+    fitting.peek()?;
+    let local = fitting.find_map(|launcher| match launcher.rank {
+        "SLURM_PROCID" => slurm_tasks(&value_of("SLURM_STEP_TASKS_PER_NODE")?, number("SLURM_NODEID")?),
+        _ => first(launcher.local),
+    });
+    Some(Told { local })
 }
 
 /// The number of tasks on a node of Slurm's list, such as `4(x2),3`.
@@ -182,6 +220,39 @@ mod tests {
         assert!(first.1 && again.1 && third.1);
         assert!(first.0 != again.0 && again.0 != third.0 && first.0 != third.0);
         assert!(!of(&[("SLURM_JOB_ID", "7"), ("SLURM_RESTART_COUNT", "1")]).1, "of all its steps");
+    }
+
+    #[test]
+    fn a_launcher_is_believed_about_the_rank_that_mpi_has_made() {
+        let told = |rank, size, pairs: &[(&str, &str)]| {
+            let found = |name: &str| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned());
+            told_by(rank, size, found).map(|told| told.local)
+        };
+        let slurm = |name: &'static str| {
+            [
+                ("SLURM_PROCID", name),
+                ("SLURM_NTASKS", "2"),
+                ("SLURM_NODEID", "0"),
+                ("SLURM_STEP_TASKS_PER_NODE", "2"),
+            ]
+        };
+        assert_eq!(told(1, 2, &slurm("1")), Some(Some(2)));
+        // Two jobs of one rank each, or one of four that another launcher has started in this task.
+        assert_eq!(told(0, 1, &slurm("1")), None);
+        assert_eq!(told(1, 4, &slurm("1")), None);
+        assert_eq!(told(0, 2, &slurm("1")), None);
+        assert_eq!(told(0, 2, &[]), None);
+        // A launcher inside a task of another one: each says something else, and one of them is right.
+        let both = |rank: &'static str, size: &'static str| {
+            let inner = [("PMI_RANK", rank), ("PMI_SIZE", size), ("MPI_LOCALNRANKS", "3")];
+            [&slurm("0")[..], &inner].concat()
+        };
+        assert_eq!(told(2, 3, &both("2", "3")), Some(Some(3)));
+        assert_eq!(told(0, 2, &both("1", "3")), Some(Some(2)));
+        assert_eq!(told(1, 2, &both("2", "3")), None);
+        // Some do not tell the number of ranks.
+        assert_eq!(told(3, 9, &[("PMIX_RANK", "3")]), Some(None));
+        assert_eq!(told(3, 9, &[("PMIX_RANK", "x")]), None);
     }
 
     #[test]

@@ -27,12 +27,14 @@ pub mod abi;
 mod caller;
 pub mod completion;
 pub mod data_access;
+mod errors;
 pub mod file_management;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
 mod hidden;
 mod launcher;
 pub mod lifecycle;
 mod memory;
+mod memory_file;
 pub mod next;
 mod objects;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -48,6 +50,7 @@ mod posix {
 mod requests;
 mod roll;
 pub mod sessions;
+mod shared_world;
 mod split;
 mod start;
 pub mod status_queries;

@@ -5,6 +5,7 @@
 //! those of libraries that flush their files there (MPI 4.1, section 11.2.4).
 
 use crate::caller;
+use crate::errors::went_well;
 use crate::next::exported;
 use crate::posix;
 use crate::start::{self, Start};
@@ -75,13 +76,9 @@ pub(crate) fn hook_finalize(tracer: &Tracer) -> bool {
     // SAFETY: the callbacks have the signatures that MPI asks for (MPI 4.1, section 7.7.2), and
     // live as long as the process.
     unsafe {
-        let made = (tracer.mpi.comm_create_keyval)(
-            copy as *mut c_void,
-            delete as *mut c_void,
-            &mut keyval,
-            std::ptr::null_mut(),
-        );
-        made == 0 && (tracer.mpi.comm_set_attr)(tracer.abi.comm_self, keyval, std::ptr::null_mut()) == 0
+        let (copy, delete) = (copy as *mut c_void, delete as *mut c_void);
+        went_well(|| (tracer.mpi.comm_create_keyval)(copy, delete, &mut keyval, std::ptr::null_mut()))
+            && went_well(|| (tracer.mpi.comm_set_attr)(tracer.abi.comm_self, keyval, std::ptr::null_mut()))
     }
 }
 

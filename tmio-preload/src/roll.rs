@@ -6,26 +6,27 @@
 //! all ranks have come to it, the list is then nearly always complete; the waits below are for those that
 //! are late, and short. Then the list is closed. Every entry is settled once, by one atomic exchange, so
 //! that all ranks read the same list off it, however late they look.
+//!
+//! The list is a hint: processes meet on it because their launcher has told them the same, and launchers are
+//! misunderstood, left over from, and lied about. Only those whom MPI has given a rank of a job of the size
+//! that all others have, and that nobody else has, are believed; whoever MPI has made a job of its own
+//! leaves.
 
-use std::fs::{self, OpenOptions};
-use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use crate::memory_file::{Memory, Slot};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::time::{Duration, Instant};
-use tmio_trace::roll::{self, CLOSED};
-
-/// Ranks of a node beyond this number are not traced.
-const PLACES: usize = roll::PLACES;
-const WORDS: usize = 1 + 2 * PLACES;
+use tmio_trace::liveness::Life;
+use tmio_trace::roll::{self, CLOSED, ENTRY, PLACES};
 
 /// What an entry says, in its upper half; the lower half is the rank.
 const UNKNOWN: u64 = 0;
 const PRESENT: u64 = 1 << 32;
 /// Came too late, or died before it said who it is, or does not take part after all.
 const ABSENT: u64 = 2 << 32;
+/// Has nothing to do with the others.
+const STRANGER: u64 = 3 << 32;
 
 /// How long to wait for ranks that the launcher knows of and that have not enrolled: most likely they have
 /// no tracer.
@@ -35,100 +36,200 @@ const FOR_THE_ENROLLED: Duration = Duration::from_secs(10);
 /// After which time it is asked whether they are alive.
 const UNTIL_DOUBT: Duration = Duration::from_secs(1);
 
+/// The list, with this process on it.
 pub(crate) struct Roll {
     path: PathBuf,
-    words: &'static [AtomicU64],
+    memory: Memory,
     place: usize,
 }
 
+/// What became of an attempt to enrol.
+pub(crate) enum Enrolment {
+    On(Roll),
+    /// The others have begun without this process.
+    TooLate,
+    /// There can be no list.
+    Nowhere,
+}
+
+/// What the list says when it is closed.
+pub(crate) enum Closed {
+    /// These ranks are here.
+    Together(Members),
+    /// The others have begun without this process.
+    TooLate,
+    /// What is on the list cannot be the ranks of one job.
+    Contradiction,
+}
+
+/// One of those who begin together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) rank: u32,
+    place: usize,
+    process: [u64; 2],
+}
+
+/// Those who begin together, in order of rank, and the memory that they share.
+pub(crate) struct Members {
+    memory: Memory,
+    list: Vec<Member>,
+    /// Which of them this process is.
+    pub(crate) own: usize,
+}
+
 impl Roll {
-    /// Puts this process on the list of its job. `None`: there is no such list, or it is closed.
-    pub(crate) fn enrol(job: u64) -> Option<Self> {
+    /// Puts this process on the list of its job.
+    pub(crate) fn enrol(job: u64) -> Enrolment {
         // SAFETY: the call has no premises.
         let user = unsafe { libc::geteuid() };
         let is_local = |directory: &&Path| tmio_api::keeps_mapped_pages(directory).unwrap_or(false);
         let paths = roll::DIRECTORIES.iter().map(Path::new).filter(is_local);
         let mut paths = paths.map(|directory| directory.join(roll::name(user, job)));
         // The same one for all ranks: a place that is full or cannot be written is so for each of them.
-        let (words, path) = paths.find_map(|path| Some((map(&path).ok()?, path)))?;
-        Self::enrol_on(path, words)
+        let found = paths.find_map(|path| match Self::enrol_in(path) {
+            Enrolment::Nowhere => None,
+            other => Some(other),
+        });
+        found.unwrap_or(Enrolment::Nowhere)
     }
 
-    #[cfg(test)]
-    fn enrol_in(path: PathBuf) -> Option<Self> {
-        let words = map(&path).ok()?;
-        Self::enrol_on(path, words)
+    pub(crate) fn enrol_in(path: PathBuf) -> Enrolment {
+        // Somebody may remove the list that was just opened: a few times, and not for ever.
+        for _ in 0..8 {
+            let enrolled = Memory::open(&path, |memory, allocate| {
+                if is_of_the_dead(memory.words()) {
+                    let _ = std::fs::remove_file(&path);
+                    return Ok(None);
+                }
+                Self::take_place(memory.words(), allocate).map(Some)
+            });
+            match enrolled {
+                Ok(Some((memory, Some(place)))) => return Enrolment::On(Self { path, memory, place }),
+                Ok(Some((_, None))) => return Enrolment::TooLate,
+                Ok(None) => {}
+                Err(_) => return Enrolment::Nowhere,
+            }
+        }
+        Enrolment::Nowhere
     }
 
-    fn enrol_on(path: PathBuf, words: &'static [AtomicU64]) -> Option<Self> {
-        let count = words.first()?;
-        let place = count
-            .fetch_update(AcqRel, Acquire, |count| {
-                (count & CLOSED == 0 && count < PLACES as u64).then_some(count + 1)
-            })
-            .ok()? as usize;
-        words.get(2 + 2 * place)?.store(roll::this_process(), Relaxed);
-        Some(Self { path, words, place })
+    /// `None`: the list is closed or full. Called by one process at a time.
+    fn take_place(
+        words: &[AtomicU64],
+        allocate: &dyn Fn(usize) -> std::io::Result<()>,
+    ) -> std::io::Result<Option<usize>> {
+        let Some(count) = words.first() else { return Ok(None) };
+        let place = count.load(Acquire);
+        if place & CLOSED != 0 || place >= PLACES as u64 {
+            return Ok(None);
+        }
+        let index = place as usize;
+        allocate(index)?;
+        let [process, started] = roll::this_process();
+        let entry = words.get(1 + ENTRY * index..).unwrap_or_default();
+        for (word, value) in entry.iter().zip([UNKNOWN, process, started, 0]) {
+            word.store(value, Relaxed);
+        }
+        // Only a rank that closes the list may have come between.
+        Ok(count.compare_exchange(place, place + 1, AcqRel, Acquire).is_ok().then_some(index))
     }
 
-    fn entries(&self) -> impl Iterator<Item = (&AtomicU64, &AtomicU64)> {
-        let count = self.words.first().map_or(0, |count| count.load(Acquire) & !CLOSED) as usize;
-        let pairs = self.words.get(1..1 + 2 * count).unwrap_or_default().chunks_exact(2);
-        pairs.filter_map(|pair| Some((pair.first()?, pair.get(1)?)))
+    fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        entries(self.memory.words())
     }
 
     fn settle(&self, what: u64) {
-        if let Some(entry) = self.words.get(1 + 2 * self.place) {
-            let _ = entry.compare_exchange(UNKNOWN, what, AcqRel, Relaxed);
+        if let Some(entry) = self.entries().nth(self.place) {
+            let _ = entry.who.compare_exchange(UNKNOWN, what, AcqRel, Relaxed);
         }
     }
 
-    /// This process does not take part after all.
+    /// This process is a rank like the others, and does not take part after all.
     pub(crate) fn decline(self) {
         self.settle(ABSENT);
     }
 
-    /// Says which rank this process is, closes the list, and gives the ranks on it, in order, and their
-    /// processes. It is empty if this process came too late to be on it. `expected`: how many there should
-    /// be.
-    pub(crate) fn close(self, rank: u32, expected: u32) -> (Vec<u32>, Vec<u32>) {
-        self.close_within(rank, expected, FOR_THE_OTHERS, FOR_THE_ENROLLED)
+    /// This process is no rank of the others' job.
+    pub(crate) fn leave(self) {
+        self.settle(STRANGER);
+    }
+
+    /// Says which rank of how many this process is, closes the list, and tells who is on it. `expected`: how
+    /// many there should be. `progress` is called while waiting.
+    pub(crate) fn close(self, rank: u32, size: u32, expected: u32, progress: &dyn Fn()) -> Closed {
+        self.close_within(rank, size, expected, [FOR_THE_OTHERS, FOR_THE_ENROLLED], progress)
     }
 
     fn close_within(
         self,
         rank: u32,
+        size: u32,
         expected: u32,
-        for_the_others: Duration,
-        for_the_enrolled: Duration,
-    ) -> (Vec<u32>, Vec<u32>) {
+        [for_the_others, for_the_enrolled]: [Duration; 2],
+        progress: &dyn Fn(),
+    ) -> Closed {
+        if let Some(own) = self.entries().nth(self.place) {
+            own.size.store(u64::from(size), Relaxed);
+        }
         self.settle(PRESENT | u64::from(rank));
         let began = Instant::now();
-        wait(|| self.entries().count() >= expected as usize || began.elapsed() > for_the_others);
-        wait(|| {
-            let doubt = began.elapsed() > UNTIL_DOUBT;
-            let settled = |(entry, process): (&AtomicU64, &AtomicU64)| {
-                entry.load(Acquire) != UNKNOWN || (doubt && !is_alive(process.load(Relaxed) as u32))
-            };
-            self.entries().all(settled) || began.elapsed() > for_the_enrolled
-        });
-        if let Some(count) = self.words.first() {
+        let mut pause = Duration::from_micros(20);
+        while began.elapsed() <= for_the_enrolled
+            && !self.is_complete(expected, began.elapsed(), for_the_others)
+        {
+            progress();
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
+        }
+        if let Some(count) = self.memory.words().first() {
             count.fetch_or(CLOSED, AcqRel);
         }
-        let (mut ranks, mut processes) = (Vec::new(), Vec::new());
-        let mut listed = false;
-        for (index, (entry, process)) in self.entries().enumerate() {
-            let _ = entry.compare_exchange(UNKNOWN, ABSENT, AcqRel, Relaxed);
-            let what = entry.load(Acquire);
-            let room = ranks.try_reserve(1).is_ok() && processes.try_reserve(1).is_ok();
-            if what & !0xffff_ffff == PRESENT && room {
-                ranks.push(what as u32);
-                processes.push(process.load(Relaxed) as u32);
-                listed |= index == self.place;
+        self.read(rank, size)
+    }
+
+    /// Whether there is nobody to wait for any more.
+    fn is_complete(&self, expected: u32, waited: Duration, for_the_others: Duration) -> bool {
+        let (mut present, mut enrolled, mut settled) = (0, 0, true);
+        for entry in self.entries() {
+            let who = entry.who.load(Acquire);
+            present += u32::from(who & !0xffff_ffff == PRESENT);
+            enrolled += u32::from(who != STRANGER);
+            settled &= who != UNKNOWN || (waited > UNTIL_DOUBT && entry.life() == Life::Dead);
+        }
+        let was_patient = waited > for_the_others;
+        // Somebody who has enrolled and says nothing may be none of these ranks at all.
+        (settled && (enrolled >= expected || was_patient)) || (present >= expected && was_patient)
+    }
+
+    /// What everybody reads off a list that is closed.
+    fn read(mut self, rank: u32, size: u32) -> Closed {
+        let mut list: Vec<Member> = Vec::new();
+        let mut fits = true;
+        for (place, entry) in self.entries().enumerate() {
+            let _ = entry.who.compare_exchange(UNKNOWN, ABSENT, AcqRel, Relaxed);
+            let who = entry.who.load(Acquire);
+            if who & !0xffff_ffff != PRESENT {
+                continue;
+            }
+            fits &= entry.size.load(Relaxed) == u64::from(size) && list.try_reserve(1).is_ok();
+            if fits {
+                list.push(Member { rank: who as u32, place, process: entry.process() });
             }
         }
-        ranks.sort_unstable();
-        if listed { (ranks, processes) } else { (Vec::new(), Vec::new()) }
+        list.sort_unstable_by_key(|member| member.rank);
+        let twice = list.iter().zip(list.iter().skip(1)).any(|(one, next)| one.rank == next.rank);
+        if !fits || twice || list.iter().any(|member| member.rank >= size) {
+            return Closed::Contradiction;
+        }
+        let place = self.place;
+        match list.iter().position(|member| (member.rank, member.place) == (rank, place)) {
+            Some(own) => {
+                let memory = self.memory.take(list.iter().map(|member| member.place + 1).max().unwrap_or(0));
+                Closed::Together(Members { memory, list, own })
+            }
+            None => Closed::TooLate,
+        }
     }
 }
 
@@ -136,110 +237,201 @@ impl Drop for Roll {
     fn drop(&mut self) {
         self.settle(ABSENT);
         // Whoever is on the list has it in memory.
-        let _ = fs::remove_file(&self.path);
-        let Some(memory) = self.words.first() else { return };
-        // SAFETY: the mapping was made in `map` with this length, and nobody has a reference to it any more.
-        unsafe { libc::munmap(std::ptr::from_ref(memory).cast_mut().cast(), WORDS * 8) };
+        self.memory.remove(&self.path);
     }
 }
 
-/// Looks again and again, more and more slowly, until there is nothing to wait for.
-fn wait(mut done: impl FnMut() -> bool) {
-    let mut pause = Duration::from_micros(20);
-    while !done() {
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(5));
+impl Members {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Member> {
+        self.list.iter()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The memory of one of them in which it talks to the others.
+    pub(crate) fn slot(&self, index: usize) -> Option<&Slot> {
+        self.memory.slot(self.list.get(index)?.place)
+    }
+
+    /// Whether one of them still runs.
+    pub(crate) fn life(&self, index: usize) -> Life {
+        self.list
+            .get(index)
+            .map_or(Life::Unknown, |&Member { process: [id, started], .. }| roll::life(id, started))
     }
 }
 
-/// Whether there is a process with this id.
-pub(crate) fn is_alive(process: u32) -> bool {
-    // SAFETY: signal 0 is never delivered; the call only checks the id.
-    let answer = unsafe { libc::kill(process as libc::pid_t, 0) };
-    answer == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
+/// An entry of the list.
+struct Entry<'a> {
+    who: &'a AtomicU64,
+    id: &'a AtomicU64,
+    started: &'a AtomicU64,
+    size: &'a AtomicU64,
 }
 
-/// Makes or finds the file of the list and maps it. Its space is allocated first: a full file system is an
-/// error here, and not a signal later.
-fn map(path: &Path) -> io::Result<&'static [AtomicU64]> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC)
-        .open(path)?;
-    let about = file.metadata()?;
-    // SAFETY: the call has no premises.
-    if about.uid() != unsafe { libc::geteuid() } {
-        return Err(io::ErrorKind::PermissionDenied.into());
+impl Entry<'_> {
+    fn process(&self) -> [u64; 2] {
+        [self.id.load(Relaxed), self.started.load(Relaxed)]
     }
-    // The mask of the program may have taken from its owner the right to open it again.
-    if about.mode() & 0o600 != 0o600 {
-        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+
+    fn life(&self) -> Life {
+        let [id, started] = self.process();
+        roll::life(id, started)
     }
-    let length = WORDS * 8;
-    // SAFETY: the descriptor is open for writing.
-    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length as i64) } {
-        0 => {}
-        error => {
-            let _ = fs::remove_file(path);
-            return Err(io::Error::from_raw_os_error(error));
-        }
-    }
-    // SAFETY: a new mapping anywhere the kernel likes, of a file that is that long; it is only used as
-    // these atomics.
-    unsafe {
-        let prot = libc::PROT_READ | libc::PROT_WRITE;
-        let address = libc::mmap(std::ptr::null_mut(), length, prot, libc::MAP_SHARED, file.as_raw_fd(), 0);
-        if address == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(std::slice::from_raw_parts(address.cast(), WORDS))
-    }
+}
+
+fn entries(words: &[AtomicU64]) -> impl Iterator<Item = Entry<'_>> {
+    let count = words.first().map_or(0, |count| count.load(Acquire) & !CLOSED) as usize;
+    words.get(1..).unwrap_or_default().chunks_exact(ENTRY).take(count).filter_map(|words| match words {
+        [who, id, started, size] => Some(Entry { who, id, started, size }),
+        _ => None,
+    })
+}
+
+/// Whether a list was left behind by processes that were killed: a later job has the same name by chance.
+fn is_of_the_dead(words: &[AtomicU64]) -> bool {
+    let mut any = false;
+    let all = entries(words).inspect(|_| any = true).all(|entry| entry.life() == Life::Dead);
+    any && all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::Ordering::Release;
 
-    fn path(name: &str) -> PathBuf {
-        std::env::temp_dir().join(format!("tmio-roll-test-{name}-{}", std::process::id()))
+    /// One list a test, removed at its end.
+    struct List(PathBuf);
+
+    impl List {
+        fn new(name: &str) -> Self {
+            Self(std::env::temp_dir().join(format!("tmio-roll-test-{name}-{}", std::process::id())))
+        }
+
+        fn enrol(&self) -> Roll {
+            match Roll::enrol_in(self.0.clone()) {
+                Enrolment::On(roll) => roll,
+                Enrolment::TooLate => panic!("too late"),
+                Enrolment::Nowhere => panic!("nowhere"),
+            }
+        }
+    }
+
+    impl Drop for List {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+
+    fn ranks(closed: &Closed) -> Option<Vec<u32>> {
+        match closed {
+            Closed::Together(members) => Some(members.iter().map(|member| member.rank).collect()),
+            _ => None,
+        }
+    }
+
+    const SHORT: [Duration; 2] = [Duration::from_millis(20); 2];
+
+    /// Closes a list on so many processes, which are these ranks of jobs of these sizes.
+    fn close(name: &str, expected: u32, whos: &[(u32, u32)]) -> Vec<Closed> {
+        let list = List::new(name);
+        std::thread::scope(|scope| {
+            let rolls: Vec<Roll> = whos.iter().map(|_| list.enrol()).collect();
+            let close = |(&(rank, size), roll): (&(u32, u32), Roll)| {
+                scope.spawn(move || roll.close(rank, size, expected, &|| ()))
+            };
+            let threads: Vec<_> = whos.iter().zip(rolls).map(close).collect();
+            let closed = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+            assert!(!list.0.exists());
+            closed
+        })
     }
 
     #[test]
     fn all_who_close_read_the_same_list() {
-        let path = path("all");
-        let lists: Vec<Vec<u32>> = std::thread::scope(|scope| {
-            let rolls: Vec<Roll> = (0..8).map(|_| Roll::enrol_in(path.clone()).unwrap()).collect();
-            let threads = (0..).zip(rolls).map(|(rank, roll)| scope.spawn(move || roll.close(rank, 8).0));
-            threads.collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect()
-        });
-        assert!(lists.iter().all(|list| *list == [0, 1, 2, 3, 4, 5, 6, 7]), "{lists:?}");
-        assert!(!path.exists());
+        let whos: Vec<(u32, u32)> = (0..8).rev().map(|rank| (rank, 8)).collect();
+        let closed = close("all", 8, &whos);
+        assert!(closed.iter().all(|closed| ranks(closed) == Some((0..8).collect())));
+        for (own, closed) in (0..8).rev().zip(&closed) {
+            let Closed::Together(members) = closed else { unreachable!() };
+            assert_eq!(members.own, own);
+            members.slot(own).unwrap().step.store(own as u64 + 1, Release);
+        }
+        let Some(Closed::Together(members)) = closed.first() else { unreachable!() };
+        let steps = (0..8).map(|index| members.slot(index).unwrap().step.load(Acquire));
+        assert_eq!(steps.collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7, 8], "each has a slot of its own");
+        assert!(members.slot(8).is_none() && members.life(3) == Life::Alive);
+    }
+
+    #[test]
+    fn what_cannot_be_one_job_is_not_believed() {
+        for (name, whos) in [
+            ("twice", &[(0, 2), (0, 2)][..]),
+            ("of-two", &[(0, 2), (1, 2), (0, 2), (1, 2)]),
+            ("range", &[(0, 2), (1, 2), (2, 2)]),
+            ("size", &[(0, 2), (1, 3)]),
+            ("singletons", &[(0, 1), (0, 1), (0, 1)]),
+        ] {
+            let closed = close(name, whos.len() as u32, whos);
+            let contradicts = |closed: &Closed| matches!(closed, Closed::Contradiction);
+            assert!(closed.iter().all(contradicts), "{name}");
+        }
     }
 
     #[test]
     fn one_who_is_missing_one_who_declines_and_one_who_is_late() {
-        let path = path("some");
-        let [a, b, c] = [(); 3].map(|()| Roll::enrol_in(path.clone()).unwrap());
+        let list = List::new("some");
+        let [a, b, c] = [(); 3].map(|()| list.enrol());
         b.decline();
-        assert!(!path.exists(), "nothing is left behind, whatever becomes of the others");
+        assert!(!list.0.exists(), "nothing is left behind, whatever becomes of the others");
         // The third is enrolled and alive, and says nothing for as long as anybody waits.
-        let short = Duration::from_millis(20);
-        let (ranks, processes) = a.close_within(4, 4, short, short);
-        assert_eq!((ranks, processes), (vec![4], vec![std::process::id()]));
-        assert_eq!(c.close(9, 4).0, [0; 0], "closed without it");
-        assert!(Roll::enrol_in(path.clone()).unwrap().close(1, 1).0 == [1], "a list of its own");
+        assert_eq!(ranks(&a.close_within(4, 9, 4, SHORT, &|| ())), Some(vec![4]));
+        assert!(matches!(c.close(5, 9, 4, &|| ()), Closed::TooLate), "closed without it");
+        assert_eq!(ranks(&list.enrol().close(1, 2, 1, &|| ())), Some(vec![1]), "a list of its own");
+    }
+
+    /// Nobody waits for them, and they are not on it.
+    #[test]
+    fn strangers_leave() {
+        let list = List::new("strangers");
+        let [a, b, c] = [(); 3].map(|()| list.enrol());
+        b.leave();
+        let closed = std::thread::scope(|scope| {
+            let other = scope.spawn(move || c.close(1, 2, 2, &|| ()));
+            [a.close(0, 2, 2, &|| ()), other.join().unwrap()]
+        });
+        assert!(closed.iter().all(|closed| ranks(closed) == Some(vec![0, 1])));
     }
 
     #[test]
     fn nobody_enrols_in_a_closed_list() {
-        let path = path("closed");
-        let words = map(&path).unwrap();
-        words[0].store(CLOSED | 3, Relaxed);
-        assert!(Roll::enrol_in(path.clone()).is_none());
-        fs::remove_file(path).unwrap();
+        let list = List::new("closed");
+        let roll = list.enrol();
+        roll.memory.words()[0].fetch_or(CLOSED, Relaxed);
+        assert!(matches!(Roll::enrol_in(list.0.clone()), Enrolment::TooLate));
+    }
+
+    /// A job that was killed in `MPI_Init` has left its list; a later one has the same name for its own, and
+    /// processes that have the numbers of the first.
+    #[test]
+    fn a_list_of_the_dead_is_replaced() {
+        let list = List::new("dead");
+        let leave_behind = |started: u64, closed: u64| {
+            let roll = list.enrol();
+            roll.entries().for_each(|entry| entry.started.store(started, Relaxed));
+            roll.settle(PRESENT | 1);
+            roll.memory.words()[0].fetch_or(closed, Relaxed);
+            std::mem::forget(roll);
+        };
+        for closed in [0, CLOSED] {
+            leave_behind(1, closed);
+            assert_eq!(ranks(&list.enrol().close(0, 2, 1, &|| ())), Some(vec![0]), "not with the dead");
+        }
+        // Of one that lives, the list stays.
+        let [_, started] = roll::this_process();
+        leave_behind(started, CLOSED);
+        assert!(matches!(Roll::enrol_in(list.0.clone()), Enrolment::TooLate));
     }
 }

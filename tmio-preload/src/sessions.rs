@@ -4,6 +4,7 @@
 //! a trace of its own, begun with its first file and ended with its last session.
 
 use crate::caller;
+use crate::launcher;
 use crate::lifecycle;
 use crate::next::exported;
 use crate::objects;
@@ -49,7 +50,8 @@ pub(crate) fn start_if_alone() {
     }
     clock::prepare();
     let Some(tracer) = tracer::set_up(caller::address().unwrap_or(0)) else { return };
-    let job = JobInfo { mpi: tracer.library_version(), spawned: false, ..JobInfo::default() };
+    let launch = launcher::job_key().map(|key| key.number);
+    let job = JobInfo { mpi: tracer.library_version(), launch, ..JobInfo::default() };
     tmio_api::start(&Alone, &job, parsed);
 }
 

@@ -4,19 +4,31 @@
 //! each other, which find each other by the [roll](crate::roll). If these are all ranks of the job, they
 //! are together from the start to the end. If the job has other nodes, each node starts for itself, and all
 //! meet in `MPI_Finalize`, where they wait for each other no longer than `TMIO_FINALIZE_TIMEOUT`.
+//!
+//! Who is on the roll is what launchers say. What MPI says decides:
+//!
+//! | MPI has made of the process | and the launcher | it is traced |
+//! |---|---|---|
+//! | the only rank of its job | may say what it likes | alone, as a job of its own |
+//! | a rank of several | has told it that rank of as many | with those on the roll |
+//! | a rank of several | says something else, or nothing; or the roll contradicts itself | alone at the start; all meet in `MPI_Finalize` |
+//! | a rank of several | has told it that rank, and the others have begun without it | alone, to the end |
 
+use crate::errors::{Quiet, went_well};
 use crate::launcher::{self, JobKey};
 use crate::lifecycle::hook_finalize;
 use crate::objects;
 use crate::posix;
-use crate::roll::Roll;
+use crate::roll::{Closed, Enrolment, Members, Roll};
 use crate::sessions::Alone;
+use crate::shared_world::SharedWorld;
 use crate::tracer::{self, Tracer};
 use crate::world::MpiWorld;
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel};
 use std::time::Duration;
+use tmio_api::message::Level;
 use tmio_api::options::{self, Parsed};
 use tmio_api::{JobInfo, clock, message};
 
@@ -25,32 +37,99 @@ pub(crate) struct Start {
     caller: usize,
     parsed: Parsed,
     key: Option<JobKey>,
-    roll: Option<Roll>,
+    enrolment: Enrolment,
 }
 
-/// The traced ranks of this node.
+/// The traced ranks of this node, from `MPI_Init` to `MPI_Finalize`.
 struct Node {
     tracer: &'static Tracer,
     /// `None`: only this one.
-    world: Option<MpiWorld>,
+    world: Option<SharedWorld>,
     others: Others,
-    /// The processes that began together.
-    processes: Vec<u32>,
     patience: Duration,
+    /// The children of this one take no part.
+    process: u32,
 }
 
 /// The ranks of the job that are not with us from the start.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Others {
     /// There are none that have a tracer.
     None,
-    /// On other nodes, where they may have one.
+    /// On other nodes, or wherever, where they may have one.
     Elsewhere,
     /// On other nodes; and some of this node have none, so that they can never all be together.
     Incomplete,
 }
 
-/// From `MPI_Init` to `MPI_Finalize`.
+/// With whom a rank begins.
+struct Company {
+    /// `None`: with nobody.
+    members: Option<Members>,
+    /// How many ranks there are on this node.
+    local: u32,
+    others: Others,
+    /// All of them, here and on other nodes, have the launcher's word for being one job.
+    is_told: bool,
+}
+
 static NODE: Mutex<Option<Node>> = Mutex::new(None);
+
+impl Company {
+    fn nobody(others: Others) -> Self {
+        Self { members: None, local: 1, others, is_told: false }
+    }
+
+    /// Those on the roll, as far as they fit to what MPI says: that this is rank `rank` of `size`.
+    fn find(enrolment: Enrolment, rank: u32, size: u32, progress: &dyn Fn()) -> Self {
+        let told = launcher::told(rank, size);
+        match (enrolment, told) {
+            (Enrolment::On(roll), _) if size == 1 => {
+                roll.leave();
+                Self::nobody(Others::None)
+            }
+            (_, _) if size == 1 => Self::nobody(Others::None),
+            (Enrolment::On(roll), None) => {
+                roll.leave();
+                Self::nobody(Others::Elsewhere)
+            }
+            (Enrolment::Nowhere, _) | (Enrolment::TooLate, None) => Self::nobody(Others::Elsewhere),
+            (Enrolment::TooLate, Some(_)) => Self::nobody(Others::None),
+            (Enrolment::On(roll), Some(told)) => {
+                let local = told.local.unwrap_or(size).min(size);
+                match roll.close(rank, size, local, progress) {
+                    Closed::Together(members) => Self::of(members, local, size),
+                    Closed::TooLate => Self::nobody(Others::None),
+                    Closed::Contradiction => Self::nobody(Others::Elsewhere),
+                }
+            }
+        }
+    }
+
+    fn of(members: Members, local: u32, size: u32) -> Self {
+        let enrolled = members.len() as u32;
+        let others = match (enrolled >= local, local >= size) {
+            (_, true) => Others::None,
+            (true, false) => Others::Elsewhere,
+            (false, false) => Others::Incomplete,
+        };
+        Self { members: Some(members), local, others, is_told: true }
+    }
+
+    /// What is to be said about ranks that have no tracer.
+    fn missing(&self, size: u32) -> Option<String> {
+        let members = self.members.as_ref()?;
+        let (enrolled, local) = (members.len() as u32, self.local);
+        if enrolled >= local {
+            return None;
+        }
+        if local < size {
+            return Some(format!("{enrolled} of {local} ranks of this node are traced"));
+        }
+        let without = (0..size).filter(|rank| members.iter().all(|member| member.rank != *rank));
+        Some(format!("{enrolled} of {size} ranks are traced; without a tracer: {}", list(without)))
+    }
+}
 
 impl Start {
     /// Puts this rank on the roll. `None`: there is nothing to be done.
@@ -68,77 +147,62 @@ impl Start {
             posix::mpi_begins_with(&parsed.options);
         }
         let key = launcher::job_key();
-        let roll = key.and_then(|key| Roll::enrol(key.number));
-        Some(Self { caller, parsed, key, roll })
+        let enrolment = key.map_or(Enrolment::Nowhere, |key| Roll::enrol(key.number));
+        Some(Self { caller, parsed, key, enrolment })
     }
 
     /// `MPI_Init` has failed.
     pub(crate) fn not_at_all(self) {
-        if let Some(roll) = self.roll {
+        if let Enrolment::On(roll) = self.enrolment {
             roll.decline();
         }
     }
 
     /// Begins tracing with those who are on the roll.
-    pub(crate) fn after_init(self) {
+    pub(crate) fn after_init(mut self) {
         // Until the rank is known from MPI, the launcher's word for it decides who speaks.
         message::configure(self.parsed.options.log, launcher::rank().unwrap_or(0) == 0);
         let Some(tracer) = tracer::set_up(self.caller) else {
             message::warn("no trace: this MPI is not known, or lacks functions that tmio needs");
             return self.not_at_all();
         };
+        let Some(_quiet) = Quiet::new(tracer) else { return self.not_at_all() };
         let Some((rank, size)) = rank_and_size(tracer) else { return self.not_at_all() };
         let patience = self.parsed.options.finalize_timeout;
-        let local = launcher::local_size().unwrap_or(size).min(size);
-        let (ranks, processes) = match self.roll {
-            Some(roll) => roll.close(rank, local),
-            None => (vec![rank], vec![std::process::id()]),
-        };
-        let enrolled = ranks.len() as u32;
-        let world = match enrolled {
-            // The others have begun without this one.
-            0 => return,
-            1 if size == 1 => MpiWorld::of_all(tracer, patience),
-            1 => None,
-            _ if enrolled == size => MpiWorld::of_all(tracer, patience),
-            _ => MpiWorld::of_some(tracer, &ranks, patience),
-        };
-        if world.is_none() && enrolled > 1 {
-            return;
+        let company = Company::find(self.enrolment, rank, size, &|| tracer.progress_at_border());
+        if company.others == Others::Elsewhere && company.members.is_none() && rank > 0 {
+            // One of those who begin alone and meet later speaks for all.
+            let log = &mut self.parsed.options.log;
+            *log = if *log == Level::Debug { Level::Debug } else { Level::Silent };
         }
-        let others = match (enrolled >= local, local >= size) {
-            (_, true) => Others::None,
-            (true, false) => Others::Elsewhere,
-            (false, false) => Others::Incomplete,
-        };
         let job = JobInfo {
             mpi: tracer.library_version(),
             spawned: is_spawned(tracer),
             world_rank: rank,
             world_size: size,
-            key: self.key.filter(|key| key.on_all_nodes).map(|key| key.number),
+            key: self.key.filter(|key| key.on_all_nodes && company.is_told).map(|key| key.number),
+            launch: self.key.map(|key| key.number),
         };
+        if self.parsed.options.iosets.is_some() {
+            tracer.prepare_progress();
+        }
+        let missing = company.missing(size);
+        let world = company.members.filter(|members| members.len() > 1).map(|members| {
+            let progress = || tracer::get().into_iter().for_each(Tracer::progress_at_border);
+            SharedWorld::new(members, patience, progress)
+        });
         let started = match &world {
             Some(world) => tmio_api::start(world, &job, self.parsed),
             None => tmio_api::start(&Alone, &job, self.parsed),
         };
         if !started || !hook_finalize(tracer) {
-            if let Some(world) = world {
-                world.free();
-            }
             return;
         }
-        if enrolled < local {
-            let without = (0..size).filter(|rank| ranks.binary_search(rank).is_err());
-            match local == size {
-                true => message::warn(format_args!(
-                    "{enrolled} of {size} ranks are traced; without a tracer: {}",
-                    list(without)
-                )),
-                false => message::warn(format_args!("{enrolled} of {local} ranks of this node are traced")),
-            }
+        if let Some(missing) = missing {
+            message::warn(missing);
         }
-        *NODE.lock() = Some(Node { tracer, world, others, processes, patience });
+        let process = std::process::id();
+        *NODE.lock() = Some(Node { tracer, world, others: company.others, patience, process });
     }
 }
 
@@ -159,49 +223,54 @@ fn rank_and_size(tracer: &Tracer) -> Option<(u32, u32)> {
     let (mut rank, mut size): (c_int, c_int) = (0, 0);
     // SAFETY: MPI is initialised, and both places are valid.
     let known = unsafe {
-        (tracer.mpi.comm_rank)(tracer.abi.comm_world, &mut rank) == 0
-            && (tracer.mpi.comm_size)(tracer.abi.comm_world, &mut size) == 0
+        went_well(|| (tracer.mpi.comm_rank)(tracer.abi.comm_world, &mut rank))
+            && went_well(|| (tracer.mpi.comm_size)(tracer.abi.comm_world, &mut size))
     };
-    if known { Some((u32::try_from(rank).ok()?, u32::try_from(size).ok()?)) } else { None }
+    let (rank, size) = (u32::try_from(rank).ok()?, u32::try_from(size).ok()?);
+    (known && rank < size).then_some((rank, size))
 }
 
 /// Whether this process was made by `MPI_Comm_spawn`.
 fn is_spawned(tracer: &Tracer) -> bool {
     let mut parent = 0usize;
     // SAFETY: the place for the answer is valid.
-    let answer = unsafe { (tracer.mpi.comm_get_parent)(&mut parent) };
+    let told = went_well(|| unsafe { (tracer.mpi.comm_get_parent)(&mut parent) });
     // Four-byte handles fill the low half of the zeroed word.
-    answer == 0 && parent != tracer.abi.comm_null
+    told && parent != tracer.abi.comm_null
 }
 
 /// The end of the job, inside `MPI_Finalize`.
 pub(crate) fn finish() {
     posix::mpi_ends();
-    let Some(Node { tracer, world, others, processes, patience }) = NODE.lock().take() else { return };
-    let whole = match others {
-        Others::None => world.inspect(|world| world.meet(&processes, patience)),
-        Others::Incomplete => None,
-        Others::Elsewhere => {
-            if let Some(world) = world {
+    let Some(Node { tracer, world, others, patience, process }) = NODE.lock().take() else { return };
+    if process != std::process::id() {
+        // The world is the parent's.
+        return std::mem::forget(world);
+    }
+    let Some(_quiet) = Quiet::new(tracer) else { return tmio_api::finish_apart("MPI has no error handlers") };
+    tracer.end_progress();
+    // Everybody is here: what follows takes no longer than the file system, which has as long, and a little
+    // more to tell the others.
+    let for_the_trace = patience + patience / 4 + Duration::from_secs(1);
+    match (others, world) {
+        (Others::None, Some(world)) => {
+            world.meet(patience);
+            world.set_patience(for_the_trace);
+            tmio_api::finish(&world);
+        }
+        (Others::None, None) => tmio_api::finish(&Alone),
+        (Others::Incomplete, _) => tmio_api::finish_apart("some ranks have no tracer"),
+        (Others::Elsewhere, _) => match MpiWorld::of_all_who_answer(tracer, patience) {
+            Some(mut world) => {
+                world.set_patience(for_the_trace);
+                tmio_api::finish(&world);
                 world.free();
             }
-            MpiWorld::of_all_who_answer(tracer, patience)
-        }
-    };
-    match (whole, others) {
-        (Some(mut whole), _) => {
-            // Everybody is here: what follows takes no longer than the file system, which has as long, and a
-            // little more to tell the others.
-            whole.set_patience(patience + patience / 4 + Duration::from_secs(1));
-            tmio_api::finish(&whole);
-            whole.free();
-        }
-        (None, Others::None) => tmio_api::finish(&Alone),
-        (None, Others::Elsewhere) => tmio_api::finish_apart(&format!(
-            "not every rank answered within {} s (TMIO_FINALIZE_TIMEOUT)",
-            patience.as_secs_f64()
-        )),
-        (None, Others::Incomplete) => tmio_api::finish_apart("some ranks have no tracer"),
+            None => tmio_api::finish_apart(&format!(
+                "not every rank answered within {} s (TMIO_FINALIZE_TIMEOUT)",
+                patience.as_secs_f64()
+            )),
+        },
     }
 }
 

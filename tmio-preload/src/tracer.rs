@@ -2,10 +2,12 @@
 //! it that tmio itself calls.
 
 use crate::abi::{self, Abi, StatusReader};
+use crate::errors::{self, went_well};
 use crate::next;
 use crate::objects::Object;
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 
 macro_rules! mpi_functions {
     ($($field:ident = $name:literal ($($argument:ty),*);)*) => {
@@ -40,13 +42,10 @@ mpi_functions! {
     comm_size = c"PMPI_Comm_size" (Handle, *mut c_int);
     comm_dup = c"PMPI_Comm_dup" (Handle, *mut Handle);
     comm_idup = c"PMPI_Comm_idup" (Handle, *mut Handle, Request);
-    comm_group = c"PMPI_Comm_group" (Handle, *mut Handle);
-    group_incl = c"PMPI_Group_incl" (Handle, c_int, *const c_int, *mut Handle);
-    group_free = c"PMPI_Group_free" (*mut Handle);
-    comm_create_group = c"PMPI_Comm_create_group" (Handle, Handle, c_int, *mut Handle);
     comm_free = c"PMPI_Comm_free" (*mut Handle);
     comm_get_parent = c"PMPI_Comm_get_parent" (*mut Handle);
     comm_create_errhandler = c"PMPI_Comm_create_errhandler" (Buffer, *mut Handle);
+    comm_get_errhandler = c"PMPI_Comm_get_errhandler" (Handle, *mut Handle);
     comm_set_errhandler = c"PMPI_Comm_set_errhandler" (Handle, Handle);
     comm_create_keyval = c"PMPI_Comm_create_keyval" (Buffer, Buffer, *mut c_int, Buffer);
     comm_set_attr = c"PMPI_Comm_set_attr" (Handle, c_int, Buffer);
@@ -74,6 +73,8 @@ pub(crate) struct Tracer {
     pub(crate) abi: Abi,
     pub(crate) mpi: Mpi,
     pub(crate) library: Object,
+    /// A duplicate of `MPI_COMM_SELF`; 0: there is none.
+    own_self: AtomicUsize,
 }
 
 static TRACER: OnceLock<Tracer> = OnceLock::new();
@@ -99,7 +100,9 @@ pub(crate) fn set_up(caller: usize) -> Option<&'static Tracer> {
         // SAFETY: the buffer is large enough for a status of any MPI.
         unsafe { (mpi.status_set_elements_x)(status, abi.byte, count) == 0 }
     });
-    Some(TRACER.get_or_init(|| Tracer { status, status_ignore: abi.status_ignore, abi, mpi, library }))
+    let own_self = AtomicUsize::new(0);
+    let status_ignore = abi.status_ignore;
+    Some(TRACER.get_or_init(|| Tracer { status, status_ignore, abi, mpi, library, own_self }))
 }
 
 impl Tracer {
@@ -127,23 +130,63 @@ impl Tracer {
         if answer == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
     }
 
-    /// Lets MPI work on what is under way, as any call of it does: asks whether this process has sent itself
-    /// a message. The answer does not matter, and no message is taken.
-    pub(crate) fn progress(&self) {
-        if !crate::lifecycle::is_initialised() {
-            return;
+    /// Makes what [`progress`](Self::progress) needs; at init, with [errors kept quiet](errors::Quiet).
+    pub(crate) fn prepare_progress(&self) {
+        let Some(handler) = errors::handler(self) else { return };
+        let mut own = 0usize;
+        // SAFETY: MPI is initialised; the place is valid. Nobody but this process is in the communicator.
+        let made = unsafe {
+            went_well(|| (self.mpi.comm_dup)(self.abi.comm_self, &mut own))
+                && went_well(|| (self.mpi.comm_set_errhandler)(own, handler))
+        };
+        if made {
+            self.own_self.store(own, Release);
         }
+    }
+
+    /// Gives that back; at the end.
+    pub(crate) fn end_progress(&self) {
+        let mut own = self.own_self.swap(0, AcqRel);
+        if own != 0 {
+            // SAFETY: MPI is not finalised, and the communicator is ours.
+            unsafe { (self.mpi.comm_free)(&mut own) };
+        }
+    }
+
+    /// Lets MPI work on what is under way, as any call of it does, while a data operation waits. Where there is
+    /// no communicator of our own for it, MPI does not work before the application calls it again.
+    pub(crate) fn progress(&self) {
+        match self.own_self.load(Acquire) {
+            0 => {}
+            // SAFETY: the calling thread is inside a call of MPI that the application has made, so that it may
+            // make one, and the communicator is ours.
+            own => unsafe { self.probe(own) },
+        }
+    }
+
+    /// The same at init and at the end, with [errors kept quiet](errors::Quiet).
+    pub(crate) fn progress_at_border(&self) {
+        // SAFETY: MPI is initialised and not finalised.
+        unsafe { self.probe(self.abi.comm_self) };
+    }
+
+    /// Asks whether this process has sent itself a message. The answer does not matter, and no message is
+    /// taken.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread may call MPI, and the communicator has one member.
+    unsafe fn probe(&self, comm: usize) {
         let mut flag = 0;
         let ignore = std::ptr::without_provenance_mut(self.status_ignore);
-        // SAFETY: the calling thread is inside a call of MPI that the application has made, so that it may
-        // make one; the place for the answer is valid.
-        unsafe { (self.mpi.iprobe)(0, 0, self.abi.comm_self, &mut flag, ignore) };
+        // SAFETY: as the caller promises; the place for the answer is valid.
+        unsafe { (self.mpi.iprobe)(0, 0, comm, &mut flag, ignore) };
     }
 
     /// Bytes that `count` elements of a datatype are.
     #[inline]
     pub(crate) fn type_bytes(&self, datatype: usize, count: i64) -> u64 {
-        if self.abi.is_byte(datatype) {
+        if self.abi.is_byte(datatype) || count == 0 {
             return u64::try_from(count).unwrap_or(0);
         }
         self.ask_type_bytes(datatype, count)

@@ -1,9 +1,9 @@
-//! The ranks that are traced together, as the recorder needs them.
+//! All ranks of a job on several nodes, who meet in `MPI_Finalize`, as the recorder needs them.
 //!
 //! All communication is on a communicator of our own, with an error handler of tmio's own that does
-//! nothing: an error of ours is never the application's. Only ranks that are known to take part are in it.
+//! nothing: an error of ours is never the application's.
 
-use crate::roll::is_alive;
+use crate::errors::{self, went_well};
 use crate::tracer::Tracer;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -23,41 +23,10 @@ pub(crate) struct MpiWorld {
 
 const TAG: c_int = 7;
 
-extern "C-unwind" fn ignore_error(_comm: *mut c_void, _error: *mut c_int) {}
-
 impl MpiWorld {
-    /// All ranks of `MPI_COMM_WORLD`, every one of which makes this call.
-    pub(crate) fn of_all(tracer: &'static Tracer, patience: Duration) -> Option<Self> {
-        let mut comm = 0usize;
-        // SAFETY: MPI is initialised; the place is valid.
-        let made = unsafe { (tracer.mpi.comm_dup)(tracer.abi.comm_world, &mut comm) == 0 };
-        if made { Self::over(tracer, comm, patience) } else { None }
-    }
-
-    /// These ranks of `MPI_COMM_WORLD`, every one of which makes this call; the others do not notice.
-    pub(crate) fn of_some(tracer: &'static Tracer, ranks: &[u32], patience: Duration) -> Option<Self> {
-        let (mpi, world) = (&tracer.mpi, tracer.abi.comm_world);
-        let (mut all, mut some, mut comm) = (0usize, 0usize, 0usize);
-        // SAFETY: MPI is initialised; a rank has the layout of an int; all places are valid for as long as
-        // the calls last; the groups are given back.
-        let made = unsafe {
-            let made = (mpi.comm_group)(world, &mut all) == 0
-                && (mpi.group_incl)(all, ranks.len() as c_int, ranks.as_ptr().cast(), &mut some) == 0
-                && (mpi.comm_create_group)(world, some, TAG, &mut comm) == 0;
-            if some != 0 {
-                (mpi.group_free)(&mut some);
-            }
-            if all != 0 {
-                (mpi.group_free)(&mut all);
-            }
-            made
-        };
-        if made { Self::over(tracer, comm, patience) } else { None }
-    }
-
-    /// All ranks of `MPI_COMM_WORLD`, if they come in time; inside `MPI_Finalize` only. What is given up
-    /// after that time would be in the way of the application's own collective calls, and there are none
-    /// there any more.
+    /// All ranks of `MPI_COMM_WORLD`, if they come in time; inside `MPI_Finalize` only, with
+    /// [errors kept quiet](errors::Quiet). What is given up after that time would be in the way of the
+    /// application's own collective calls, and there are none there any more.
     pub(crate) fn of_all_who_answer(tracer: &'static Tracer, patience: Duration) -> Option<Self> {
         let (mpi, world) = (&tracer.mpi, tracer.abi.comm_world);
         let deadline = Instant::now() + patience;
@@ -67,9 +36,9 @@ impl MpiWorld {
         let request = std::ptr::from_mut(request).cast::<u64>();
         // SAFETY: MPI is initialised and not finalised; the places live for ever.
         let made = unsafe {
-            (mpi.ibarrier)(world, request) == 0
+            went_well(|| (mpi.ibarrier)(world, request))
                 && wait(tracer, request, deadline)
-                && (mpi.comm_idup)(world, comm, request) == 0
+                && went_well(|| (mpi.comm_idup)(world, comm, request))
                 && wait(tracer, request, deadline)
         };
         let left = deadline.saturating_duration_since(Instant::now());
@@ -78,41 +47,17 @@ impl MpiWorld {
 
     fn over(tracer: &'static Tracer, comm: usize, patience: Duration) -> Option<Self> {
         let mpi = &tracer.mpi;
-        let (mut handler, mut rank, mut size) = (0usize, 0, 0);
-        let function: extern "C-unwind" fn(*mut c_void, *mut c_int) = ignore_error;
-        // SAFETY: all places are valid for as long as the calls last; an error handler may ignore the
-        // arguments that follow the second one.
+        let handler = errors::handler(tracer)?;
+        let (mut rank, mut size) = (0, 0);
+        // SAFETY: all places are valid for as long as the calls last.
         let ok = unsafe {
-            (mpi.comm_create_errhandler)(function as *mut c_void, &mut handler) == 0
-                && (mpi.comm_set_errhandler)(comm, handler) == 0
-                && (mpi.comm_rank)(comm, &mut rank) == 0
-                && (mpi.comm_size)(comm, &mut size) == 0
+            went_well(|| (mpi.comm_set_errhandler)(comm, handler))
+                && went_well(|| (mpi.comm_rank)(comm, &mut rank))
+                && went_well(|| (mpi.comm_size)(comm, &mut size))
         };
         let (rank, size) = (u32::try_from(rank).ok()?, u32::try_from(size).ok()?);
         let deadline = Instant::now() + patience;
         ok.then(|| Self { tracer, comm, rank, size, deadline, given_up: Cell::new(false) })
-    }
-
-    /// Waits until every rank has come to this call, as `MPI_Finalize` does in any case. If one of these
-    /// processes is gone, it never will: then nobody is waited for any longer than `patience`.
-    pub(crate) fn meet(&self, processes: &[u32], patience: Duration) {
-        const LOOK: Duration = Duration::from_millis(250);
-        // What MPI may still write to is never given back.
-        let request = std::ptr::from_mut(Box::leak(Box::new(0u64)));
-        // SAFETY: the communicator is ours, and the place lives for ever.
-        let mut waiting = unsafe { (self.tracer.mpi.ibarrier)(self.comm, request) == 0 };
-        let mut until = None;
-        while waiting && until.is_none_or(|until| Instant::now() < until) {
-            let began = Instant::now();
-            // SAFETY: there is a request.
-            let come = unsafe { wait(self.tracer, request, began + LOOK) };
-            // An error of MPI ends the wait early.
-            waiting = !come && began.elapsed() >= LOOK;
-            if waiting && until.is_none() && !processes.iter().all(|&process| is_alive(process)) {
-                until = Some(Instant::now() + patience);
-            }
-        }
-        self.given_up.set(waiting);
     }
 
     /// Waits for nobody longer than this from now on.
@@ -145,15 +90,13 @@ impl MpiWorld {
             return None;
         }
         request.push(0u64);
-        let begun = call(buffer.as_mut_ptr().cast(), request.as_mut_ptr()) == 0;
+        let begun = went_well(|| call(buffer.as_mut_ptr().cast(), request.as_mut_ptr()));
         // SAFETY: the call has stored a request.
         if begun && unsafe { wait(self.tracer, request.as_mut_ptr(), self.deadline) } {
             self.given_up.set(false);
             return Some(buffer);
         }
-        if begun {
-            std::mem::forget((buffer, request));
-        }
+        std::mem::forget((buffer, request));
         None
     }
 
@@ -178,7 +121,7 @@ unsafe fn wait(tracer: &Tracer, request: *mut u64, deadline: Instant) -> bool {
     for tries in 0u32.. {
         let mut flag = 0;
         // SAFETY: as the caller promises; the place for the answer is valid.
-        if unsafe { (tracer.mpi.test)(request, &mut flag, ignore) } != 0 {
+        if !went_well(|| unsafe { (tracer.mpi.test)(request, &mut flag, ignore) }) {
             return false;
         }
         if flag != 0 {

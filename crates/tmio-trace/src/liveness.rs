@@ -38,7 +38,7 @@ pub fn identify(info: &mut RankInfo) {
     info.boot_id = boot_id();
     info.pid = std::process::id();
     info.namespace = namespace();
-    info.started = process(info.pid).map(|process| process.started);
+    info.started = started(info.pid);
     info.user = fs::metadata("/proc/self").ok().map(|meta| meta.uid());
 }
 
@@ -52,18 +52,27 @@ pub fn of_rank(rank: &RankInfo) -> Life {
     if !is_here(rank) || (rank.namespace.is_some() && rank.namespace != namespace()) {
         return Life::Unknown;
     }
-    match process(rank.pid) {
-        Some(process) if process.ended || rank.started.is_some_and(|time| time != process.started) => {
-            Life::Dead
-        }
+    of_process(rank.pid, rank.started, rank.user)
+}
+
+/// Whether a process of this namespace still runs: the one of this id that started at this time, as a process
+/// of this user, where these are known.
+pub fn of_process(pid: u32, started: Option<u64>, user: Option<u32>) -> Life {
+    match process(pid) {
+        Some(process) if process.ended || started.is_some_and(|time| time != process.started) => Life::Dead,
         Some(_) => Life::Alive,
         // `/proc` may hide the processes of others.
         None => {
             let own = fs::metadata("/proc/self").map(|meta| meta.uid()).ok();
-            let visible = rank.user.is_none() || own == Some(0) || own == rank.user;
+            let visible = user.is_none() || own == Some(0) || own == user;
             if visible { Life::Dead } else { Life::Unknown }
         }
     }
+}
+
+/// When a process of this namespace started, in ticks after boot.
+pub fn started(pid: u32) -> Option<u64> {
+    process(pid).map(|process| process.started)
 }
 
 /// Whether any of these ranks still runs: dead only if all are.
@@ -126,7 +135,7 @@ mod tests {
     #[test]
     fn a_zombie_is_dead() {
         let mut child = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap();
-        let started = process(child.id()).map(|process| process.started);
+        let started = started(child.id());
         let info = RankInfo { pid: child.id(), started, ..this_process() };
         assert_eq!(of_rank(&info), Life::Alive);
         child.kill().unwrap();

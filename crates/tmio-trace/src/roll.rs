@@ -1,10 +1,12 @@
 //! The lists by which the traced ranks of a node find each other at their start, and what is left of them.
 //!
 //! A list is a file of 64-bit words: the number of entries, and for each of them who it is (0: it has not
-//! said so yet) and its process. It lives for as long as `MPI_Init` takes; only processes that are killed in
-//! it leave one behind.
+//! said so yet), its process, when that started, and how many ranks its job has. Behind the list is a place
+//! for each entry, in which these processes talk to each other. The file has a name for as long as `MPI_Init`
+//! takes; only processes that are killed in it leave one behind.
 
-use crate::{liveness, snapshot};
+use crate::liveness::{self, Life};
+use crate::snapshot;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
@@ -16,6 +18,10 @@ use std::time::{Duration, SystemTime};
 pub const DIRECTORIES: [&str; 2] = ["/dev/shm", "/tmp"];
 /// Entries of a list.
 pub const PLACES: usize = 2048;
+/// Words of an entry.
+pub const ENTRY: usize = 4;
+/// Words of a list.
+pub const WORDS: usize = 1 + ENTRY * PLACES;
 /// In the number of entries: nobody else may enrol.
 pub const CLOSED: u64 = 1 << 63;
 
@@ -31,13 +37,30 @@ pub fn name(user: u32, job: u64) -> String {
     format!("tmio-{user}-roll-{job:016x}")
 }
 
-/// How an entry names this process: its id, and in the upper half where that is valid.
-pub fn this_process() -> u64 {
-    u64::from(std::process::id()) | u64::from(namespace()) << 32
+/// How an entry names this process: its id, and in the upper half where that is valid; and when it started
+/// (0: that cannot be told).
+pub fn this_process() -> [u64; 2] {
+    let id = std::process::id();
+    [u64::from(id) | u64::from(namespace()) << 32, liveness::started(id).unwrap_or(0)]
+}
+
+/// Whether the process that an entry names so still runs.
+pub fn life(process: u64, started: u64) -> Life {
+    if (process >> 32) as u32 != namespace() || started == 0 {
+        return Life::Unknown;
+    }
+    liveness::of_process(process as u32, Some(started), None)
 }
 
 fn namespace() -> u32 {
     liveness::namespace().map_or(0, |number| (number ^ (number >> 32)) as u32)
+}
+
+/// The processes on a list, and when each of them started.
+fn entries(words: &[u64]) -> Vec<[u64; 2]> {
+    let count = words.first().map_or(0, |count| count & !CLOSED) as usize;
+    let entries = words.get(1..).unwrap_or_default().chunks_exact(ENTRY).take(count);
+    entries.filter_map(|entry| Some([*entry.get(1)?, *entry.get(2)?])).collect()
 }
 
 /// Removes the lists whose processes are all gone; returns how many there were. Those of other users are
@@ -63,27 +86,22 @@ fn is_left_behind(path: &Path) -> bool {
     }
     let age = meta.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
     let mut bytes = Vec::new();
-    if file.take(8 * (1 + 2 * PLACES as u64)).read_to_end(&mut bytes).is_err() {
+    if file.take(8 * WORDS as u64).read_to_end(&mut bytes).is_err() {
         return false;
     }
     let words: Vec<u64> = bytes.as_chunks().0.iter().map(|&word| u64::from_ne_bytes(word)).collect();
-    is_over(&words, age.unwrap_or_default(), namespace(), &|process| {
-        Path::new(&format!("/proc/{process}")).exists()
-    })
+    is_over(&entries(&words), age.unwrap_or_default(), &life)
 }
 
-fn is_over(words: &[u64], age: Duration, here: u32, is_alive: &dyn Fn(u32) -> bool) -> bool {
-    let count = words.first().map_or(0, |count| count & !CLOSED) as usize;
-    let processes = words.get(1..).unwrap_or_default().chunks(2).take(count).filter_map(|pair| pair.get(1));
-    let (seen, unseen): (Vec<u64>, Vec<u64>) =
-        processes.filter(|process| **process != 0).partition(|process| (**process >> 32) as u32 == here);
-    if seen.iter().any(|&process| is_alive(process as u32)) {
+fn is_over(entries: &[[u64; 2]], age: Duration, life: &dyn Fn(u64, u64) -> Life) -> bool {
+    let lives: Vec<Life> = entries.iter().map(|&[process, started]| life(process, started)).collect();
+    if lives.contains(&Life::Alive) {
         return false;
     }
-    match (count, unseen.is_empty()) {
-        (0, _) => age > EMPTY,
-        (_, true) => age > ENROLLING,
-        (_, false) => age > UNSEEN,
+    match (entries.is_empty(), lives.contains(&Life::Unknown)) {
+        (true, _) => age > EMPTY,
+        (false, false) => age > ENROLLING,
+        (false, true) => age > UNSEEN,
     }
 }
 
@@ -93,32 +111,41 @@ mod tests {
 
     #[test]
     fn a_list_goes_when_its_processes_are_gone() {
-        let over = |words: &[u64], seconds: u64| {
-            is_over(words, Duration::from_secs(seconds), 7, &|process| process == 100)
+        let of = |process: u64, _: u64| match process {
+            100 => Life::Alive,
+            50..60 => Life::Dead,
+            _ => Life::Unknown,
         };
-        let entry = |process: u64| process | 7 << 32;
-        assert!(!over(&[1, 0, entry(100)], 9999), "alive");
-        assert!(over(&[2, 0, entry(50), 0, entry(51)], 3), "all dead");
-        assert!(!over(&[2, 0, entry(50), 0, entry(51)], 1), "one may just be enrolling");
-        assert!(!over(&[2, 0, entry(50), 0, entry(100)], 9999) && over(&[CLOSED | 1, 0, entry(50)], 3));
+        let over = |words: &[u64], seconds: u64| is_over(&entries(words), Duration::from_secs(seconds), &of);
+        assert!(!over(&[1, 0, 100, 7, 2], 9999), "alive");
+        assert!(over(&[2, 0, 50, 7, 2, 0, 51, 7, 2], 3), "all dead");
+        assert!(!over(&[2, 0, 50, 7, 2, 0, 51, 7, 2], 1), "one may just be enrolling");
+        assert!(!over(&[2, 0, 50, 7, 2, 0, 100, 7, 2], 9999) && over(&[CLOSED | 1, 0, 50, 7, 2], 3));
         // Those of another container.
-        assert!(!over(&[1, 0, 50 | 8 << 32], 100) && over(&[1, 0, 50 | 8 << 32], 4000));
+        assert!(!over(&[1, 0, 200, 7, 2], 100) && over(&[1, 0, 200, 7, 2], 4000));
         assert!(!over(&[0], 10) && over(&[], 100) && over(&[u64::MAX], 100), "nobody was on it");
+    }
+
+    #[test]
+    fn a_process_is_not_the_one_that_had_its_number_before() {
+        let [process, started] = this_process();
+        assert_eq!(life(process, started), Life::Alive);
+        assert_eq!(life(process, started - 1), Life::Dead, "another one had the number");
+        assert_eq!(life(process, 0), Life::Unknown);
+        assert_eq!(life(process ^ 1 << 32, started), Life::Unknown, "in another container");
     }
 
     #[test]
     fn only_lists_are_touched() {
         let directory = std::env::temp_dir().join(format!("tmio-rolls-{}", std::process::id()));
         fs::create_dir(&directory).unwrap();
+        let [process, started] = this_process();
         let live = directory.join(name(3, 5));
-        let words = [1, 0, this_process()].map(u64::to_ne_bytes);
+        let words = [1, 0, process, started, 1].map(u64::to_ne_bytes);
         fs::write(&live, words.as_flattened()).unwrap();
         let dead = directory.join(name(3, 6));
-        fs::write(
-            &dead,
-            [1u64, 0, u64::from(namespace()) << 32 | 0x7fff_fff0].map(u64::to_ne_bytes).as_flattened(),
-        )
-        .unwrap();
+        let words = [1, 0, process & !0xffff_ffff | 0x7fff_fff0, started, 1].map(u64::to_ne_bytes);
+        fs::write(&dead, words.as_flattened()).unwrap();
         let old = SystemTime::now() - Duration::from_secs(100);
         for path in [&live, &dead] {
             fs::File::options().write(true).open(path).unwrap().set_modified(old).unwrap();

@@ -23,6 +23,7 @@ mod interrupted;
 mod iosets;
 mod jumps;
 mod kept;
+mod launchers;
 mod never_harmed;
 mod online;
 mod options;

@@ -219,8 +219,13 @@ impl Mpi {
         let mut words = words.iter().map(|word| self.expand(word));
         let mut command = Command::new(words.next().expect("a command"));
         command.args(words);
-        command.envs(self.variables.iter().map(|&(name, value)| (name, self.expand(value))));
+        command.envs(self.variables());
         command
+    }
+
+    /// What the environment of its launcher and of its programs has to hold.
+    pub fn variables(&self) -> Vec<(&'static str, String)> {
+        self.variables.iter().map(|&(name, value)| (name, self.expand(value))).collect()
     }
 
     fn is_installed(&self) -> bool {
