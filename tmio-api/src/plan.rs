@@ -122,9 +122,9 @@ fn number_in(launch: Option<u64>) -> u64 {
     launch.map_or(random, |launch| launch & OF_THE_LAUNCH | random & !OF_THE_LAUNCH)
 }
 
-/// Whether a trace was made by this batch job, or by a process that the same call of the launcher has started.
-/// Such a one is not replaced: a launcher that MPI does not understand makes a job of its own of each process,
-/// and a script may start many.
+/// Whether a trace was made by this batch job, or by a process that the same call of the launcher has
+/// started. Such a one is not replaced: of processes whose launcher MPI does not understand, each is a job
+/// of its own, and a script may start many.
 fn is_of_this_launch(trace: &Path, launch: Option<u64>) -> bool {
     let Some(header) = parts::first_header(trace) else { return false };
     let has_begun_it =

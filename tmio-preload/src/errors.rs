@@ -1,9 +1,9 @@
 //! No error of a call that tmio makes is ever the application's.
 //!
 //! An error of MPI goes to the error handler of the communicator of the call, and one of a call without any
-//! to that of `MPI_COMM_WORLD` (Open MPI 4 and 5, MPICH 4, Intel MPI) or of `MPI_COMM_SELF` (MPICH 5, as MPI 4
-//! wants it). Both are the application's, and end it unless it has said otherwise. So each call of ours is
-//! made with a handler of our own, or such that it cannot fail:
+//! to that of `MPI_COMM_WORLD` (Open MPI 4 and 5, MPICH 4, Intel MPI) or of `MPI_COMM_SELF` (MPICH 5, as
+//! MPI 4 wants it). Both are the application's, and end it unless it has said otherwise. So each call of
+//! ours is made with a handler of our own, or such that it cannot fail:
 //!
 //! | function | when | why no error of it reaches the application |
 //! |---|---|---|
@@ -19,9 +19,9 @@
 //! | `Type_size_x` | after a nonblocking data operation | MPI has just accepted the datatype in that operation, with a count that is not 0 |
 //! | `Get_elements_x` | after a data operation, where the layout of statuses is not known | a status that MPI has filled in, and `MPI_BYTE` |
 //!
-//! Between init and end no handler of the application's is replaced, not for a moment: another thread may have
-//! an error of its own just then. At init no other thread can use MPI yet, and at the end none does any more
-//! (MPI 4.1, section 11.2.2).
+//! Between init and end no handler of the application's is replaced, not for a moment: another thread may
+//! have an error of its own just then. At init no other thread can use MPI yet, and at the end none does any
+//! more (MPI 4.1, section 11.2.2).
 
 use crate::tracer::Tracer;
 use std::ffi::{c_int, c_void};

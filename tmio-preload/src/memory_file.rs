@@ -51,8 +51,8 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Makes or finds the file, maps it, and calls `enter` while no other process does: with a function that
-    /// allocates the slot of a number. `None`: `enter` does not want the file, or somebody else has removed it
-    /// meanwhile.
+    /// allocates the slot of a number. `None`: `enter` does not want the file, or somebody else has removed
+    /// it meanwhile.
     pub(crate) fn open<T>(
         path: &Path,
         enter: impl FnOnce(&Self, &dyn Fn(usize) -> io::Result<()>) -> io::Result<Option<T>>,

@@ -11,7 +11,7 @@
 //! |---|---|---|
 //! | the only rank of its job | may say what it likes | alone, as a job of its own |
 //! | a rank of several | has told it that rank of as many | with those on the roll |
-//! | a rank of several | says something else, or nothing; or the roll contradicts itself | alone at the start; all meet in `MPI_Finalize` |
+//! | a rank of several | says something else, or nothing; or the roll contradicts itself | alone at the start; all meet in `MPI_Finalize`, or else alone to the end |
 //! | a rank of several | has told it that rank, and the others have begun without it | alone, to the end |
 
 use crate::errors::{Quiet, went_well};
@@ -56,7 +56,9 @@ struct Node {
 enum Others {
     /// There are none that have a tracer.
     None,
-    /// On other nodes, or wherever, where they may have one.
+    /// Nothing is known of them, but what MPI says.
+    Unknown,
+    /// On other nodes, where they may have one.
     Elsewhere,
     /// On other nodes; and some of this node have none, so that they can never all be together.
     Incomplete,
@@ -91,16 +93,16 @@ impl Company {
             (_, _) if size == 1 => Self::nobody(Others::None),
             (Enrolment::On(roll), None) => {
                 roll.leave();
-                Self::nobody(Others::Elsewhere)
+                Self::nobody(Others::Unknown)
             }
-            (Enrolment::Nowhere, _) | (Enrolment::TooLate, None) => Self::nobody(Others::Elsewhere),
+            (Enrolment::Nowhere, _) | (Enrolment::TooLate, None) => Self::nobody(Others::Unknown),
             (Enrolment::TooLate, Some(_)) => Self::nobody(Others::None),
             (Enrolment::On(roll), Some(told)) => {
                 let local = told.local.unwrap_or(size).min(size);
                 match roll.close(rank, size, local, progress) {
                     Closed::Together(members) => Self::of(members, local, size),
                     Closed::TooLate => Self::nobody(Others::None),
-                    Closed::Contradiction => Self::nobody(Others::Elsewhere),
+                    Closed::Contradiction => Self::nobody(Others::Unknown),
                 }
             }
         }
@@ -170,7 +172,7 @@ impl Start {
         let Some((rank, size)) = rank_and_size(tracer) else { return self.not_at_all() };
         let patience = self.parsed.options.finalize_timeout;
         let company = Company::find(self.enrolment, rank, size, &|| tracer.progress_at_border());
-        if company.others == Others::Elsewhere && company.members.is_none() && rank > 0 {
+        if company.others == Others::Unknown && rank > 0 {
             // One of those who begin alone and meet later speaks for all.
             let log = &mut self.parsed.options.log;
             *log = if *log == Level::Debug { Level::Debug } else { Level::Silent };
@@ -260,16 +262,17 @@ pub(crate) fn finish() {
         }
         (Others::None, None) => tmio_api::finish(&Alone),
         (Others::Incomplete, _) => tmio_api::finish_apart("some ranks have no tracer"),
-        (Others::Elsewhere, _) => match MpiWorld::of_all_who_answer(tracer, patience) {
-            Some(mut world) => {
+        (Others::Elsewhere | Others::Unknown, _) => match MpiWorld::of_all_who_answer(tracer, patience) {
+            Ok(mut world) => {
                 world.set_patience(for_the_trace);
                 tmio_api::finish(&world);
                 world.free();
             }
-            None => tmio_api::finish_apart(&format!(
-                "not every rank answered within {} s (TMIO_FINALIZE_TIMEOUT)",
-                patience.as_secs_f64()
-            )),
+            Err(reason) if others == Others::Unknown => {
+                message::warn(format_args!("each rank has a trace of its own: {reason}"));
+                tmio_api::finish(&Alone);
+            }
+            Err(reason) => tmio_api::finish_apart(&reason),
         },
     }
 }

@@ -153,13 +153,13 @@ impl Tracer {
         }
     }
 
-    /// Lets MPI work on what is under way, as any call of it does, while a data operation waits. Where there is
-    /// no communicator of our own for it, MPI does not work before the application calls it again.
+    /// Lets MPI work on what is under way, as any call of it does, while a data operation waits. Where there
+    /// is no communicator of our own for it, MPI does not work before the application calls it again.
     pub(crate) fn progress(&self) {
         match self.own_self.load(Acquire) {
             0 => {}
-            // SAFETY: the calling thread is inside a call of MPI that the application has made, so that it may
-            // make one, and the communicator is ours.
+            // SAFETY: the calling thread is inside a call of MPI that the application has made, so that it
+            // may make one, and the communicator is ours.
             own => unsafe { self.probe(own) },
         }
     }

@@ -27,7 +27,8 @@ impl MpiWorld {
     /// All ranks of `MPI_COMM_WORLD`, if they come in time; inside `MPI_Finalize` only, with
     /// [errors kept quiet](errors::Quiet). What is given up after that time would be in the way of the
     /// application's own collective calls, and there are none there any more.
-    pub(crate) fn of_all_who_answer(tracer: &'static Tracer, patience: Duration) -> Option<Self> {
+    /// Or says why there is no such world.
+    pub(crate) fn of_all_who_answer(tracer: &'static Tracer, patience: Duration) -> Result<Self, String> {
         let (mpi, world) = (&tracer.mpi, tracer.abi.comm_world);
         let deadline = Instant::now() + patience;
         // What MPI may still write to is never given back.
@@ -42,7 +43,14 @@ impl MpiWorld {
                 && wait(tracer, request, deadline)
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        if made { Self::over(tracer, *comm, left) } else { None }
+        match made.then(|| Self::over(tracer, *comm, left)).flatten() {
+            Some(world) => Ok(world),
+            None if left.is_zero() => {
+                let seconds = patience.as_secs_f64();
+                Err(format!("not every rank answered within {seconds} s (TMIO_FINALIZE_TIMEOUT)"))
+            }
+            None => Err("MPI could not bring the ranks together".to_owned()),
+        }
     }
 
     fn over(tracer: &'static Tracer, comm: usize, patience: Duration) -> Option<Self> {

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-/// With the tests: Debian's two MPIs on up to three processes. With `LAUNCHER_MATRIX`, a file to which a table
-/// is added: all that are installed, on up to four.
+/// The file to which a table is added (`LAUNCHER_MATRIX`): then all MPIs that are installed are tried, on up
+/// to four processes. Without one, Debian's two on up to three.
 fn table() -> Option<PathBuf> {
     std::env::var_os("LAUNCHER_MATRIX").map(PathBuf::from)
 }
@@ -175,22 +175,21 @@ fn examine(
     let ended = if plain.went_well() { "well".to_owned() } else { format!("{:?}", plain.codes) };
     let verdict = if wrong.is_empty() { "same" } else { "WRONG" };
     let row = format!(
-        "{:<12} {name:<34} {processes:>9} {ended:<18} {worlds:>6} {:>8} {traces:>6}  {verdict}\n",
+        "{:<12} {name:<50} {processes:>9} {ended:<18} {worlds:>6} {:>8} {traces:>6}  {verdict}\n",
         mpi.name,
         seen.written()[0]
     );
     (wrong, row)
 }
 
-/// Examines all cases that `cases` makes, and fails with everything that is wrong.
+/// Cases that are examined one after the other, and everything that is wrong with them.
 struct Matrix {
     wrong: String,
-    rows: String,
 }
 
 impl Matrix {
     fn new() -> Self {
-        Self { wrong: String::new(), rows: String::new() }
+        Self { wrong: String::new() }
     }
 
     fn examine(
@@ -201,18 +200,17 @@ impl Matrix {
         case: impl Fn(&Scratch, bool) -> Vec<Command>,
     ) {
         let (wrong, row) = examine(name, mpi, processes, case);
-        self.rows.push_str(&row);
         for what in wrong {
             let _ = writeln!(self.wrong, "{} under {name} on {processes}: {what}", mpi.name);
+        }
+        if let Some(table) = table() {
+            use std::io::Write;
+            let mut file = std::fs::File::options().append(true).create(true).open(table).expect("a table");
+            file.write_all(row.as_bytes()).expect("it can be written");
         }
     }
 
     fn end(self) {
-        if let Some(table) = table() {
-            use std::io::Write;
-            let mut file = std::fs::File::options().append(true).create(true).open(table).expect("a table");
-            file.write_all(self.rows.as_bytes()).expect("it can be written");
-        }
         assert!(self.wrong.is_empty(), "\n{}", self.wrong);
     }
 }
@@ -447,7 +445,10 @@ fn whole_jobs_under_the_variables_of_batch_systems() {
 fn several_programs_in_each_process_of_a_launcher() {
     let mut matrix = Matrix::new();
     for mpi in mpis() {
-        for launcher in mpis().iter().filter(|launcher| launcher.name != mpi.name) {
+        // Those that understand the same launcher would talk to it at once.
+        let understands =
+            |launcher: &&Mpi| launcher.name.starts_with("openmpi") == mpi.name.starts_with("openmpi");
+        for launcher in mpis().iter().filter(|launcher| !understands(launcher)) {
             let mut examine = |name: &str, line: &dyn Fn(&str, &str) -> String| {
                 let name = format!("{}: {name}", launcher.name);
                 matrix.examine(&name, &mpi, 2, |scratch, traced| {
@@ -462,4 +463,65 @@ fn several_programs_in_each_process_of_a_launcher() {
         }
     }
     matrix.end();
+}
+
+/// Runs a program of MPICH so that its launcher cannot be recognised, because it is not above the processes:
+/// nothing tells that they belong together but MPI.
+fn without_its_launcher(mpi: &Mpi, ranks: u32, program: &Program, scratch: &Scratch) -> Seen {
+    let done = scratch.path().join("done");
+    let line = format!(
+        "( ( {}; echo $? > '{done}'.$PMI_RANK ) & ); while [ ! -s '{done}'.$PMI_RANK ]; do sleep 0.05; done; \
+         exit $(cat '{done}'.$PMI_RANK)",
+        program.line(),
+        done = done.display()
+    );
+    Seen::of(vec![Program::shell_under(mpi, ranks, &line)])
+}
+
+fn mpichs() -> impl Iterator<Item = Mpi> {
+    mpis().into_iter().filter(|mpi| mpi.name.starts_with("mpich"))
+}
+
+/// They begin alone, some of their records leave before the end, and they make one trace in `MPI_Finalize`.
+#[test]
+fn a_launcher_that_nobody_knows() {
+    for mpi in mpichs() {
+        for ranks in 2..=3u32 {
+            let scratch = Scratch::new();
+            let mut program = Program::new(&mpi, &scratch, true);
+            program.words.insert(1, "TMIO_FLUSH=interval:0.1".into());
+            program.words.push("0.6".into());
+            let seen = without_its_launcher(&mpi, ranks, &program, &scratch);
+            assert!(seen.went_well() && seen.said.is_empty(), "{}: {}", mpi.name, seen.stderr);
+            assert_eq!(seen.lines.len(), ranks as usize, "{}: {:?}", mpi.name, seen.lines);
+            let info = info(&scratch.trace());
+            assert_eq!(info["complete"], true, "{}", mpi.name);
+            assert_eq!(info["ranks"], ranks, "{}", mpi.name);
+            let found = ["ops", "bytes"].map(|figure| info["write_sync"][figure].as_u64().expect("a number"));
+            assert_eq!(found, seen.written(), "{}", mpi.name);
+            assert_eq!(scratch.leftovers(), [""; 0], "{}", mpi.name);
+        }
+    }
+}
+
+/// At the end they need a communicator of their own, and MPI has none left: an error of ours, and not the end
+/// of the program, for which errors are fatal.
+#[test]
+fn an_error_in_finalize_is_not_the_program_s() {
+    for mpi in mpichs() {
+        let scratch = Scratch::new();
+        let mut program = Program::new(&mpi, &scratch, true);
+        program.words.truncate(program.words.len() - 3);
+        program.words.extend([mpi.program("takes_all_communicators").into(), scratch.data().into()]);
+        let seen = without_its_launcher(&mpi, 2, &program, &scratch);
+        assert!(seen.went_well(), "{}: {}", mpi.name, seen.stderr);
+        let warned = |line: &&String| line.contains("each rank has a trace of its own");
+        assert_eq!(seen.said.iter().filter(warned).count(), 1, "{}: {}", mpi.name, seen.stderr);
+        assert_eq!(scratch.traces(), ["trace-2.msgpack", "trace.msgpack"], "{}", mpi.name);
+        for name in scratch.traces() {
+            let info = info(&scratch.trace().with_file_name(name));
+            assert_eq!(info["write_sync"]["ops"], 10, "{}", mpi.name);
+        }
+        assert_eq!(names(scratch.spool()), [""; 0], "{}", mpi.name);
+    }
 }

@@ -153,3 +153,23 @@ fn a_set_user_id_program() {
         assert!(!outcome.stderr.contains("secret"), "{outcome:?}");
     }
 }
+
+/// Errors that a program makes come to its own handlers, and no others do; no communicator of its own is
+/// copied.
+#[test]
+fn error_handlers_and_attributes_of_the_program() {
+    for mpi in installed_mpis() {
+        let (outcome, scratch) = does_the_same(&mpi, "has_error_handlers", &[]);
+        assert_eq!(outcome.stderr, "", "{}", mpi.name);
+        assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 20, "{}", mpi.name);
+    }
+}
+
+/// MPIs have a limited number of communicators, which are all the program's.
+#[test]
+fn a_program_that_needs_all_communicators() {
+    for mpi in installed_mpis() {
+        let (_, scratch) = does_the_same(&mpi, "takes_all_communicators", &[]);
+        assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 20, "{}", mpi.name);
+    }
+}
