@@ -225,9 +225,10 @@ def srun_with_a_task_prolog(cluster):
 
 @check
 def srun_that_mpi_does_not_understand(cluster):
-    """Tasks whose MPI makes a job of its own of each of them, or finds the server of another kind: they say
-    the same with the tracer, and all that they did is in traces, once."""
+    """Tasks whose MPI makes a job of its own of each of them, or refuses to start: they say the same and end
+    in the same way with the tracer, and all that they did is in traces, once."""
     slurm = Slurm(cluster)
+    and_its_end = ["sh", "-c", '"$@"; echo "exit code $?"', "sh"]
     for mpi, plugin, nodes in [
         ("openmpi", "none", 1),
         ("openmpi", "none", 2),
@@ -239,16 +240,19 @@ def srun_that_mpi_does_not_understand(cluster):
         directory, _ = cluster.fresh(f"mistaken-{mpi}-{plugin}")
         srun = ["srun", "-D", "/tmp", f"-N{nodes}", "-n4", f"--mpi={plugin}"]
         program = [cluster.bin / f"tells_its_world.{mpi}", "/tmp", 50]
-        plain, _ = slurm.run(*srun, *program)
-        said, err = slurm.run(*srun, f"--export=ALL,TMIO_SITE={directory}/t.msgpack", *program)
+        plain, _ = slurm.run(*and_its_end, *srun, *program)
+        site = f"--export=ALL,TMIO_SITE={directory}/t.msgpack"
+        said, err = slurm.run(*and_its_end, *srun, site, *program)
         assert sorted(said.split("\n")) == sorted(plain.split("\n")), (mpi, plugin, plain, said, err)
         requests = sum(map(int, re.findall(r": (\d+) requests", said)))
         names = cluster.on("h1", "ls", directory)[0].split()
         infos = [cluster.info("h3", f"{directory}/{name}") for name in names]
         found = sum(info["write_sync"]["ops"] for info in infos)
         assert all(info["complete"] for info in infos) and found == requests, (mpi, plugin, names, found, requests)
-        worlds = said.count("rank 0 of")
-        print(f"    {mpi}, --mpi={plugin}, {nodes} nodes: {worlds} jobs, {requests} requests in {len(names)} traces")
+        worlds, end = said.count("rank 0 of"), re.search(r"exit code \d+", said)[0]
+        print(
+            f"    {mpi}, --mpi={plugin}, {nodes} nodes: {end}, {worlds} jobs, {requests} requests in {len(names)} traces"
+        )
 
 
 @check

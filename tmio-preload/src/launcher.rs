@@ -13,12 +13,13 @@ pub(crate) fn rank() -> Option<u32> {
         .find_map(|name| number(name))
 }
 
-/// The variables by which a launcher tells a process its rank, the number of ranks, and how many of these are
-/// on its node.
+/// The variables by which a launcher tells a process its rank, the number of ranks, how many of these are on
+/// its node, and which job it is of: any of these that there are.
 struct Variables {
     rank: &'static str,
     size: &'static [&'static str],
     local: &'static [&'static str],
+    job: &'static [&'static str],
 }
 
 const VARIABLES: &[Variables] = &[
@@ -26,12 +27,23 @@ const VARIABLES: &[Variables] = &[
         rank: "OMPI_COMM_WORLD_RANK",
         size: &["OMPI_COMM_WORLD_SIZE"],
         local: &["OMPI_COMM_WORLD_LOCAL_SIZE"],
+        job: &["PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"],
     },
-    Variables { rank: "PMI_RANK", size: &["PMI_SIZE"], local: &["MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"] },
-    Variables { rank: "FLUX_TASK_RANK", size: &["FLUX_JOB_SIZE"], local: &[] },
-    Variables { rank: "SLURM_PROCID", size: &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"], local: &[] },
-    Variables { rank: "PALS_RANKID", size: &[], local: &["PALS_LOCAL_SIZE"] },
-    Variables { rank: "PMIX_RANK", size: &[], local: &[] },
+    Variables {
+        rank: "PMI_RANK",
+        size: &["PMI_SIZE"],
+        local: &["MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"],
+        job: &["PMI_JOBID", "I_MPI_HYDRA_UUID"],
+    },
+    Variables { rank: "FLUX_TASK_RANK", size: &["FLUX_JOB_SIZE"], local: &[], job: &["FLUX_JOB_ID"] },
+    Variables {
+        rank: "SLURM_PROCID",
+        size: &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"],
+        local: &[],
+        job: &["SLURM_STEP_ID"],
+    },
+    Variables { rank: "PALS_RANKID", size: &[], local: &["PALS_LOCAL_SIZE"], job: &["PALS_APID"] },
+    Variables { rank: "PMIX_RANK", size: &[], local: &[], job: &["PMIX_NAMESPACE"] },
 ];
 
 /// What a launcher says about a process that MPI has made a rank of a job.
@@ -42,16 +54,23 @@ pub(crate) struct Told {
 }
 
 /// What the launcher that has started this process as this rank of a job of this size says. `None`: none has,
-/// or it has told the process something else, and then what it says is about another job.
-pub(crate) fn told(rank: u32, size: u32) -> Option<Told> {
-    told_by(rank, size, |name| std::env::var(name).ok())
+/// or it has told the process something else, and then what it says is about another job; or it does not say
+/// which job that is.
+pub(crate) fn told(key: Option<JobKey>, rank: u32, size: u32) -> Option<Told> {
+    told_by(key?.of_hydra, rank, size, |name| std::env::var(name).ok())
 }
 
-fn told_by(rank: u32, size: u32, value_of: impl Fn(&str) -> Option<String>) -> Option<Told> {
+fn told_by(of_hydra: bool, rank: u32, size: u32, value_of: impl Fn(&str) -> Option<String>) -> Option<Told> {
     let number = |name: &str| value_of(name)?.parse::<u32>().ok();
     let first = |names: &[&str]| names.iter().find_map(|name| number(name));
+    let names_job = |launcher: &Variables| {
+        let is_told = |name: &&str| value_of(name).is_some_and(|value| !value.is_empty());
+        launcher.job.iter().any(is_told) || (of_hydra && launcher.rank == "PMI_RANK")
+    };
     let fits = |launcher: &&Variables| {
-        number(launcher.rank) == Some(rank) && first(launcher.size).is_none_or(|told| told == size)
+        number(launcher.rank) == Some(rank)
+            && first(launcher.size).is_none_or(|told| told == size)
+            && names_job(launcher)
     };
     let mut fitting = VARIABLES.iter().filter(fits).peekable();
     fitting.peek()?;
@@ -84,6 +103,8 @@ pub(crate) struct JobKey {
     pub(crate) number: u64,
     /// The processes on other nodes have the same.
     pub(crate) on_all_nodes: bool,
+    /// A launcher of MPICH's family has started the process.
+    of_hydra: bool,
 }
 
 /// Variables that have the same value in all processes of a job, and another one in other jobs: alone or
@@ -113,6 +134,8 @@ const OF_SEVERAL: &[&str] =
 /// A hash of these variables, and whether they tell this job from all others.
 fn of_variables(value_of: impl Fn(&str) -> Option<OsString>) -> (Hash, bool) {
     let mut hash = Hash::new();
+    // Processes with a library that makes another kind of list do not find this one.
+    hash.add(b"list 2");
     let mut told = false;
     for name in OF_THE_JOB {
         if let Some(value) = value_of(name).filter(|value| !value.is_empty()) {
@@ -128,7 +151,9 @@ fn of_variables(value_of: impl Fn(&str) -> Option<OsString>) -> (Hash, bool) {
 pub(crate) fn job_key() -> Option<JobKey> {
     rank()?;
     let (mut hash, told) = of_variables(|name| std::env::var_os(name));
-    let on_all_nodes = match hydra() {
+    let daemon = hydra();
+    let of_hydra = daemon.is_some();
+    let on_all_nodes = match daemon {
         Some(Daemon::Job(port)) => {
             hash.add(&port);
             true
@@ -140,7 +165,7 @@ pub(crate) fn job_key() -> Option<JobKey> {
         _ if told => true,
         _ => return None,
     };
-    Some(JobKey { number: hash.value(), on_all_nodes })
+    Some(JobKey { number: hash.value(), on_all_nodes, of_hydra })
 }
 
 /// The daemon that started this process, where it is one of MPICH's family, which sets no variable for the
@@ -226,11 +251,13 @@ mod tests {
     fn a_launcher_is_believed_about_the_rank_that_mpi_has_made() {
         let told = |rank, size, pairs: &[(&str, &str)]| {
             let found = |name: &str| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned());
-            told_by(rank, size, found).map(|told| told.local)
+            let of_hydra = pairs.iter().any(|pair| pair.0 == "hydra");
+            told_by(of_hydra, rank, size, found).map(|told| told.local)
         };
-        let slurm = |name: &'static str| {
+        let slurm = |rank: &'static str| {
             [
-                ("SLURM_PROCID", name),
+                ("SLURM_STEP_ID", "0"),
+                ("SLURM_PROCID", rank),
                 ("SLURM_NTASKS", "2"),
                 ("SLURM_NODEID", "0"),
                 ("SLURM_STEP_TASKS_PER_NODE", "2"),
@@ -243,16 +270,20 @@ mod tests {
         assert_eq!(told(0, 2, &slurm("1")), None);
         assert_eq!(told(0, 2, &[]), None);
         // A launcher inside a task of another one: each says something else, and one of them is right.
-        let both = |rank: &'static str, size: &'static str| {
-            let inner = [("PMI_RANK", rank), ("PMI_SIZE", size), ("MPI_LOCALNRANKS", "3")];
+        let both = |rank: &'static str, size: &'static str, job: &'static str| {
+            let inner = [("PMI_RANK", rank), ("PMI_SIZE", size), ("MPI_LOCALNRANKS", "3"), (job, "here")];
             [&slurm("0")[..], &inner].concat()
         };
-        assert_eq!(told(2, 3, &both("2", "3")), Some(Some(3)));
-        assert_eq!(told(0, 2, &both("1", "3")), Some(Some(2)));
-        assert_eq!(told(1, 2, &both("2", "3")), None);
+        assert_eq!(told(2, 3, &both("2", "3", "hydra")), Some(Some(3)));
+        assert_eq!(told(0, 2, &both("1", "3", "hydra")), Some(Some(2)));
+        assert_eq!(told(1, 2, &both("2", "3", "hydra")), None);
+        // It does not say of which job; several may be in this task.
+        assert_eq!(told(2, 3, &both("2", "3", "nobody")), None);
+        assert_eq!(told(2, 3, &both("2", "3", "PMI_JOBID")), Some(Some(3)));
         // Some do not tell the number of ranks.
-        assert_eq!(told(3, 9, &[("PMIX_RANK", "3")]), Some(None));
-        assert_eq!(told(3, 9, &[("PMIX_RANK", "x")]), None);
+        assert_eq!(told(3, 9, &[("PMIX_RANK", "3"), ("PMIX_NAMESPACE", "n")]), Some(None));
+        assert_eq!(told(3, 9, &[("PMIX_RANK", "3"), ("PMIX_NAMESPACE", "")]), None);
+        assert_eq!(told(3, 9, &[("PMIX_RANK", "x"), ("PMIX_NAMESPACE", "n")]), None);
     }
 
     #[test]

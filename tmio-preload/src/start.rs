@@ -83,8 +83,8 @@ impl Company {
     }
 
     /// Those on the roll, as far as they fit to what MPI says: that this is rank `rank` of `size`.
-    fn find(enrolment: Enrolment, rank: u32, size: u32, progress: &dyn Fn()) -> Self {
-        let told = launcher::told(rank, size);
+    fn find(key: Option<JobKey>, enrolment: Enrolment, rank: u32, size: u32, progress: &dyn Fn()) -> Self {
+        let told = launcher::told(key, rank, size);
         match (enrolment, told) {
             (Enrolment::On(roll), _) if size == 1 => {
                 roll.leave();
@@ -171,7 +171,7 @@ impl Start {
         let Some(_quiet) = Quiet::new(tracer) else { return self.not_at_all() };
         let Some((rank, size)) = rank_and_size(tracer) else { return self.not_at_all() };
         let patience = self.parsed.options.finalize_timeout;
-        let company = Company::find(self.enrolment, rank, size, &|| tracer.progress_at_border());
+        let company = Company::find(self.key, self.enrolment, rank, size, &|| tracer.progress_at_border());
         if company.others == Others::Unknown && rank > 0 {
             // One of those who begin alone and meet later speaks for all.
             let log = &mut self.parsed.options.log;

@@ -5,11 +5,11 @@
 //! Each case is run without the tracer and with it. `scripts/launcher-matrix` runs the same with all MPIs and
 //! more processes, and prints a table.
 
-use crate::harness::{Mpi, installed_mpis, libtmio, run_all};
+use crate::harness::{Mpi, installed_mpis, libtmio, run_all, run_limited};
 use crate::traced::{Scratch, info, names};
 use std::ffi::OsString;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -115,6 +115,15 @@ impl Seen {
         self.codes.iter().all(|code| *code == Some(0))
     }
 
+    /// Each exit code, once.
+    fn ends(&self) -> String {
+        let code = |code: &Option<i32>| code.map_or("hangs".to_owned(), |code| code.to_string());
+        let mut codes: Vec<String> = self.codes.iter().map(code).collect();
+        codes.sort();
+        codes.dedup();
+        codes.join(", ")
+    }
+
     /// Requests and bytes.
     fn written(&self) -> [u64; 2] {
         let mut sums = [0; 2];
@@ -172,10 +181,10 @@ fn examine(
         wrong.push(format!("left in the spool: {:?}", names(scratch.spool())));
     }
     let worlds = plain.lines.iter().filter(|line| line.starts_with("rank 0 ")).count();
-    let ended = if plain.went_well() { "well".to_owned() } else { format!("{:?}", plain.codes) };
+    let ended = if plain.went_well() { "well".to_owned() } else { plain.ends() };
     let verdict = if wrong.is_empty() { "same" } else { "WRONG" };
     let row = format!(
-        "{:<12} {name:<50} {processes:>9} {ended:<18} {worlds:>6} {:>8} {traces:>6}  {verdict}\n",
+        "{:<12} {name:<50} {processes:>9} {ended:<10} {worlds:>6} {:>8} {traces:>6}  {verdict}\n",
         mpi.name,
         seen.written()[0]
     );
@@ -465,17 +474,15 @@ fn several_programs_in_each_process_of_a_launcher() {
     matrix.end();
 }
 
-/// Runs a program of MPICH so that its launcher cannot be recognised, because it is not above the processes:
-/// nothing tells that they belong together but MPI.
-fn without_its_launcher(mpi: &Mpi, ranks: u32, program: &Program, scratch: &Scratch) -> Seen {
-    let done = scratch.path().join("done");
+/// Runs a shell line of MPICH's ranks so that their launcher cannot be recognised, because it is not above the
+/// processes: nothing tells that they belong together but MPI.
+fn without_its_launcher(mpi: &Mpi, ranks: u32, line: &str, done: &Path) -> Command {
     let line = format!(
-        "( ( {}; echo $? > '{done}'.$PMI_RANK ) & ); while [ ! -s '{done}'.$PMI_RANK ]; do sleep 0.05; done; \
+        "( ( {line}; echo $? > '{done}'.$PMI_RANK ) & ); while [ ! -s '{done}'.$PMI_RANK ]; do sleep 0.05; done; \
          exit $(cat '{done}'.$PMI_RANK)",
-        program.line(),
         done = done.display()
     );
-    Seen::of(vec![Program::shell_under(mpi, ranks, &line)])
+    Program::shell_under(mpi, ranks, &line)
 }
 
 fn mpichs() -> impl Iterator<Item = Mpi> {
@@ -491,7 +498,8 @@ fn a_launcher_that_nobody_knows() {
             let mut program = Program::new(&mpi, &scratch, true);
             program.words.insert(1, "TMIO_FLUSH=interval:0.1".into());
             program.words.push("0.6".into());
-            let seen = without_its_launcher(&mpi, ranks, &program, &scratch);
+            let done = scratch.path().join("done");
+            let seen = Seen::of(vec![without_its_launcher(&mpi, ranks, &program.line(), &done)]);
             assert!(seen.went_well() && seen.said.is_empty(), "{}: {}", mpi.name, seen.stderr);
             assert_eq!(seen.lines.len(), ranks as usize, "{}: {:?}", mpi.name, seen.lines);
             let info = info(&scratch.trace());
@@ -513,7 +521,8 @@ fn an_error_in_finalize_is_not_the_program_s() {
         let mut program = Program::new(&mpi, &scratch, true);
         program.words.truncate(program.words.len() - 3);
         program.words.extend([mpi.program("takes_all_communicators").into(), scratch.data().into()]);
-        let seen = without_its_launcher(&mpi, 2, &program, &scratch);
+        let done = scratch.path().join("done");
+        let seen = Seen::of(vec![without_its_launcher(&mpi, 2, &program.line(), &done)]);
         assert!(seen.went_well(), "{}: {}", mpi.name, seen.stderr);
         let warned = |line: &&String| line.contains("each rank has a trace of its own");
         assert_eq!(seen.said.iter().filter(warned).count(), 1, "{}: {}", mpi.name, seen.stderr);
@@ -523,5 +532,69 @@ fn an_error_in_finalize_is_not_the_program_s() {
             assert_eq!(info["write_sync"]["ops"], 10, "{}", mpi.name);
         }
         assert_eq!(names(scratch.spool()), [""; 0], "{}", mpi.name);
+    }
+}
+
+/// Two jobs whose ranks have been told the same, as in one task of Slurm, and not by the launcher that has made
+/// them ranks: each has its trace.
+#[test]
+fn two_jobs_that_were_told_the_same() {
+    for mpi in mpichs() {
+        for _ in 0..3 {
+            let scratch = Scratch::new();
+            let job = |number: u32| {
+                let line = Program::new(&mpi, &scratch, true).line();
+                let done = scratch.path().join(format!("done{number}"));
+                let mut command = without_its_launcher(&mpi, 2, &line, &done);
+                BATCH[2].add_to(&mut command, 0, 1);
+                command
+            };
+            let seen = Seen::of((0..2).map(job).collect());
+            assert!(seen.went_well(), "{}: {}", mpi.name, seen.stderr);
+            assert_eq!(scratch.traces(), ["trace-2.msgpack", "trace.msgpack"], "{}", mpi.name);
+            for name in scratch.traces() {
+                let info = info(&scratch.trace().with_file_name(name));
+                assert_eq!(info["write_sync"]["ops"], 5 + 6, "{}", mpi.name);
+                assert_eq!((&info["ranks"], &info["complete"]), (&2.into(), &true.into()), "{}", mpi.name);
+            }
+        }
+    }
+}
+
+/// The same, and of the one only rank 0 is traced, of the other only rank 1: they look like one job of two
+/// ranks, and neither waits for the other.
+#[test]
+fn two_halves_of_jobs_that_look_like_one() {
+    for mpi in mpichs() {
+        let scratch = Scratch::new();
+        let go = scratch.path().join("go");
+        let job = |rank: u32, go: &str| {
+            let [traced, plain] = [true, false].map(|is_traced| {
+                let mut program = Program::new(&mpi, &scratch, is_traced);
+                program.words.truncate(program.words.len() - 3);
+                program.words.insert(1, "TMIO_FINALIZE_TIMEOUT=1".into());
+                program.words.extend([mpi.program("waits_between").into(), scratch.data().into()]);
+                program.words.extend(["5".into(), go.into()]);
+                program.line()
+            });
+            let done = scratch.path().join(format!("done{rank}"));
+            let line = format!("if [ $PMI_RANK = {rank} ]; then {traced}; else {plain}; fi");
+            let mut command = without_its_launcher(&mpi, 2, &line, &done);
+            BATCH[2].add_to(&mut command, 0, 1);
+            command
+        };
+        let limit = Duration::from_secs(180);
+        let long = job(1, go.to_str().expect("UTF-8"));
+        let long = std::thread::spawn(move || run_limited(long, limit));
+        let short = run_limited(job(0, "-"), limit);
+        assert!(short.success(), "{}: {short:?}", mpi.name);
+        assert!(!long.is_finished(), "{}: the one has waited for the other", mpi.name);
+        std::fs::write(&go, "").expect("scratch can be written");
+        let long = long.join().expect("it ends");
+        assert!(long.success(), "{}: {long:?}", mpi.name);
+        let ops = scratch.traces().into_iter().map(|name| {
+            info(&scratch.trace().with_file_name(name))["write_sync"]["ops"].as_u64().expect("a number")
+        });
+        assert_eq!(ops.collect::<Vec<_>>(), [10, 10], "{}", mpi.name);
     }
 }
