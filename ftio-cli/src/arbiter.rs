@@ -1,7 +1,7 @@
 //! `ftio arbiter`: jobs on a file system take turns at I/O.
 
 use crate::exit::{Exit, wrong_usage};
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::{Severity, complain, printable};
 use crate::values::{positive, positive_seconds};
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
@@ -134,7 +134,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let mut daemon = Daemon::new(options)?;
     for address in daemon.addresses() {
-        eprintln!("listening at {address}");
+        eprintln!("listening at {}", printable(&address.to_string()));
     }
     let json = args.json;
     let mut broken = None;

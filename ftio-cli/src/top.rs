@@ -10,7 +10,7 @@ use crate::values::positive_seconds;
 use anyhow::Context;
 use clap::ValueHint;
 use io_arbiter::client::Client;
-use io_arbiter::report::{JobReport, Report};
+use io_arbiter::report::{JobReport, Others, Report};
 use lease_protocol::Address;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
@@ -31,7 +31,7 @@ Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 /// Show which jobs do I/O now, and which wait for their turn
 ///
 /// Asks a running `ftio arbiter`. A job holds its turn, waits for it, is paused within an I/O phase, or
-/// computes.
+/// computes. Who runs the arbiter, and root, see all jobs; others see their own, and those of others as numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -151,8 +151,9 @@ fn table(report: &Report, style: Style, columns: Option<usize>, rows: Option<usi
     let shown: Vec<Column> = COLUMNS.iter().take_while(fits).copied().collect();
     let taken: usize = shown.iter().map(|(_, width, ..)| width + 1).sum();
     let name = room.saturating_sub(taken).clamp(NAME.0, NAME.1);
+    let others = report.others.map_or(0, |others| others.jobs);
     let about = [
-        format!("{} jobs, {} hold, {} wait", report.jobs.len(), report.holding, report.waiting),
+        format!("{} jobs, {} hold, {} wait", report.jobs.len() + others, report.holding, report.waiting),
         format!("{} of {} seen at most", si(report.bandwidth, "B/s"), si(report.capacity, "B/s")),
         format!("leases: {} ({} now)", report.leases, report.width),
     ];
@@ -170,12 +171,16 @@ fn table(report: &Report, style: Style, columns: Option<usize>, rows: Option<usi
     let head = line("job", &|(title, ..)| (*title).to_owned());
     lines.push(style.bold(&head).to_string());
     // The last row of a terminal stays empty: a line there would move all others up.
-    let most = rows.map_or(report.jobs.len(), |rows| rows.saturating_sub(lines.len() + 2));
+    let most = rows.map_or(report.jobs.len(), |rows| rows.saturating_sub(lines.len() + 3));
     let row = |job: &JobReport| line(&printable(&job.job), &|(.., get)| get(job));
     lines.extend(report.jobs.iter().take(most).map(row));
     let left = report.jobs.len().saturating_sub(most);
     if left > 0 {
         lines.push(format!("and {left} more"));
+    }
+    if let Some(Others { jobs, holding, waiting, bandwidth, .. }) = report.others.filter(|all| all.jobs > 0) {
+        let now = si(bandwidth, "B/s");
+        lines.push(format!("{jobs} jobs of other users: {holding} hold, {waiting} wait, {now} now"));
     }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
@@ -213,7 +218,7 @@ fn prometheus(report: &Report) -> String {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
         for job in &report.jobs {
             if let Some(value) = get(job) {
-                let id = job.job.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+                let id = crate::predict::escaped(&job.job);
                 let _ = writeln!(text, "{name}{{jobid=\"{id}\",run=\"{}\"}} {value}", job.run);
             }
         }

@@ -1,5 +1,6 @@
 //! What the service is told at its start.
 
+use crate::share::{Payer, Standing};
 use crate::viewer::Role;
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -40,8 +41,11 @@ pub struct Config {
     pub largest: u64,
     /// Bytes of memory, and at most of disk, for the series of one job.
     pub budget: usize,
-    /// Bytes of memory for the series of all running jobs: if there are many, each has less.
+    /// Bytes of memory for all that others can make the service keep: running jobs with their names, texts
+    /// and series, and bodies of requests. If there are many jobs, each has less.
     pub memory: usize,
+    /// Bytes that the jobs of a user may add to the data in a day.
+    pub disk_of_user: u64,
     /// At most this many jobs run at once.
     pub most_running: usize,
     /// Where the priorities of running jobs are kept (`DIR/JOB/priority`).
@@ -79,10 +83,8 @@ pub struct Config {
     pub metrics_jobs: usize,
     /// Whether `/metrics` tells users.
     pub metrics_users: bool,
-    /// At most this many connections at once …
+    /// At most this many connections at once.
     pub connections: usize,
-    /// … and this many from one address.
-    pub connections_per_peer: usize,
     /// Only the latest runs of an application make its models.
     pub last_runs: usize,
 }
@@ -108,6 +110,7 @@ impl Config {
             largest: 16 << 30,
             budget: 256 << 10,
             memory: 256 << 20,
+            disk_of_user: 1 << 30,
             most_running: 20_000,
             priorities: None,
             keep: None,
@@ -128,9 +131,35 @@ impl Config {
             metrics_jobs: 2000,
             metrics_users: false,
             connections: 16_384,
-            connections_per_peer: 12_288,
             last_runs: 1000,
         }
+    }
+
+    /// Of the memory, what is for running jobs. The rest is for what is under way: answers, what is being
+    /// read and written.
+    pub fn memory_of_jobs(&self) -> usize {
+        self.memory / 8 * 5
+    }
+
+    /// Of the memory, what is for bodies of requests and messages that are not complete.
+    pub fn memory_of_bodies(&self) -> usize {
+        self.memory / 4
+    }
+
+    /// How far somebody is trusted: root, who runs the service, and whoever the site has given a role.
+    pub fn standing(&self, payer: &Payer) -> Standing {
+        let trusted = match payer {
+            Payer::User(uid) => {
+                let role = self.roles.get(uid).copied();
+                let own = *uid == 0
+                    || *uid == rustix::process::geteuid().as_raw()
+                    || self.trusted_users.contains(uid);
+                role.map_or(own, |role| matches!(role, Role::Agent | Role::Operator | Role::Admin))
+            }
+            Payer::Token(_) => true,
+            Payer::Address(address) => self.trusted_proxies.contains(address),
+        };
+        if trusted { Standing::Trusted } else { Standing::User }
     }
 
     /// What must not be.

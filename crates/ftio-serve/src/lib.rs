@@ -5,7 +5,9 @@
 //! | [`config`] | what it is told at its start |
 //! | [`ingest`] | how it learns of jobs: traces, pushes, Slurm |
 //! | [`running`], [`live`], [`series`] | running jobs, and what their metrics did over time in a budget |
+//! | [`share`], [`refusals`] | how much of what all share one user may have, and who was refused more |
 //! | [`store`] | the database of jobs, runs, predictions and alarms |
+//! | [`damage`] | data that are found to be damaged |
 //! | [`apps`], [`foresee`] | scaling models of an application; the period and the next phase of a job |
 //! | [`categories`] | the categories of MOSAIC |
 //! | [`tick`], [`alarms`] | what happens once a second |
@@ -15,22 +17,28 @@
 //! Nothing here analyses I/O by itself: periods are `ftio-core`'s, models `perf-model`'s, sets `io-sets`'.
 
 #![forbid(unsafe_code)]
+// What the service says goes through `log`.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod agent;
 pub mod alarms;
 pub mod apps;
 pub mod categories;
 pub mod config;
+pub mod damage;
 pub mod export;
 pub mod foresee;
 pub mod http;
 pub mod ingest;
 pub mod job;
 pub mod live;
+mod log;
 pub mod priorities;
+pub mod refusals;
 pub mod running;
 pub mod series;
 pub mod service;
+pub mod share;
 pub mod stats;
 pub mod store;
 pub mod tick;
@@ -67,6 +75,7 @@ pub fn run(
         thread.with_context(|| format!("no thread for {name}")).map(|thread| threads.push(thread))
     };
     start("tick", Box::new(|service, stop| tick::run(service, stop)))?;
+    start("scrub", Box::new(|service, stop| service.scrub(stop)))?;
     start("predict", Box::new(|service, stop| tick::predict(service, stop)))?;
     if let Some(directory) = priorities {
         let work =

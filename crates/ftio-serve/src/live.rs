@@ -19,6 +19,12 @@ const PARTS: f64 = 50.0;
 /// A job that never pauses is looked at this often all the same.
 const LONGEST_PAUSE: f64 = 60.0;
 
+/// Bytes of memory that a job takes beside its texts and metrics: itself, its places in maps, what rules and
+/// priorities note of it, and bins that it may have in any case.
+pub const JOB: usize = 8192;
+/// Bytes of bins that a job may have, however many there are.
+pub const LEAST_BINS: usize = 4096;
+
 /// A job that runs.
 #[derive(Clone, Debug)]
 pub struct LiveJob {
@@ -48,6 +54,10 @@ pub struct LiveJob {
     pub saved: bool,
     /// Of a job with a trace: the batch system says that it has ended.
     pub is_over: bool,
+    /// Bytes of what is said about metrics.
+    docs: usize,
+    /// Bytes of memory, and of bins among it, that its owner pays for.
+    pub charged: (usize, usize),
 }
 
 impl LiveJob {
@@ -68,7 +78,32 @@ impl LiveJob {
             connections: 0,
             saved: false,
             is_over: false,
+            docs: 0,
+            charged: (0, 0),
         }
+    }
+
+    /// Bytes of memory that a job of this description takes before it has any metrics.
+    pub fn cost_of(row: &JobRow) -> usize {
+        let desc = &row.desc;
+        let texts = [&desc.jobid, &desc.command, &desc.nodelist, &desc.partition, &desc.cluster];
+        let others = [&desc.run_dir, &row.app, &row.path];
+        JOB + texts.into_iter().chain(others).map(String::len).sum::<usize>() + desc.jobid.len()
+    }
+
+    /// Bytes of memory that everything takes which is known of it.
+    pub fn memory(&self) -> usize {
+        let phases = |found: &Detection| size_of::<Detection>() + size_of_val(found.phases.as_slice());
+        Self::cost_of(&self.row)
+            + self.series.memory()
+            + self.docs
+            + self.detection.as_ref().map_or(0, phases)
+    }
+
+    /// What it came to, as it was stored.
+    pub fn restore(&mut self, totals: Totals) {
+        self.docs = totals.values().map(|total| total.doc.len()).sum();
+        self.totals = totals;
     }
 
     /// A row for a job that begins.
@@ -175,7 +210,12 @@ impl LiveJob {
             if !self.series.add(name, *kind, time, *value, budget) {
                 continue;
             }
-            let total = self.totals.entry(name.clone()).or_insert_with(|| Total::new(*kind, &docs(name)));
+            let new = || {
+                let total = Total::new(*kind, &clean(&docs(name), crate::job::LONGEST_NAME));
+                self.docs += total.doc.len();
+                total
+            };
+            let total = self.totals.entry(name.clone()).or_insert_with(new);
             let latest = total.value;
             total.add(*value, now);
             if raw.is_some() {

@@ -1,5 +1,8 @@
 //! What the service counts about itself.
 
+use crate::damage::Damages;
+use crate::log::say;
+use crate::refusals::Refusals;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -52,6 +55,10 @@ pub struct Stats {
     /// Milliseconds that the last look through all directories took.
     pub scan_millis: Count,
     pub scanned_files: Count,
+    /// What was refused because somebody has enough.
+    pub refusals: Refusals,
+    /// Data that were found to be damaged.
+    pub damage: Damages,
     /// Requests by route and status.
     requests: Mutex<BTreeMap<(&'static str, u16), u64>>,
     /// What is wrong right now, by what it is about.
@@ -82,13 +89,13 @@ impl Stats {
         match problem {
             Some(text) => {
                 if problems.get(about) != Some(&text) {
-                    eprintln!("ftio serve: {text}");
+                    say(&text);
                     problems.insert(about.to_owned(), text);
                 }
             }
             None => {
                 if problems.remove(about).is_some() {
-                    eprintln!("ftio serve: {about}: works again");
+                    say(&format!("{about}: works again"));
                 }
             }
         }

@@ -4,22 +4,30 @@ use crate::foresee;
 use crate::ingest::finished;
 use crate::job::{Origin, State};
 use crate::live::LiveJob;
+use crate::log::say;
 use crate::service::{Service, now};
 use crate::store::PredictionRow;
 use ftio_core::detect::detection::Detection;
 use io_sets::configfs::Configfs;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// The journal begins anew this often, or when it has grown to this size.
+/// The journal begins anew this often, or when it has grown to this size, but not at once again: a checkpoint
+/// writes all jobs, and one who pushes very much must not make that happen all the time.
 const CHECKPOINT: Duration = Duration::from_secs(300);
 const LONGEST_JOURNAL: u64 = 32 << 20;
+const LEAST_PAUSE: Duration = Duration::from_secs(30);
 /// How often jobs are looked for that are too old to be kept.
 const FORGET: Duration = Duration::from_secs(600);
 /// A clock that is off by more than this, in seconds, was set.
 const STEP: f64 = 2.0;
+/// If nothing happens for this long, the service was stopped, and nobody could be heard.
+const STOPPED: Duration = Duration::from_secs(5);
+/// Predictions are made for this long before it is asked again which are due.
+const TURN: Duration = Duration::from_secs(1);
 /// Points of the small pictures.
 pub const SPARK: usize = 60;
 /// A phase within this part of the period of what was foretold counts as right.
@@ -30,15 +38,24 @@ pub fn run(service: &Service, stop: &AtomicBool) {
     let mut checkpoint = Instant::now();
     let mut kept = clock_may_be_wrong(service).then(Instant::now);
     let mut clock = Clock::new();
+    let mut before = Instant::now();
     while !stop.load(Relaxed) {
         let begun = Instant::now();
+        let gap = begun - std::mem::replace(&mut before, begun);
+        if gap >= STOPPED {
+            service.was_stopped(gap);
+        }
+        // First the rows of new jobs, then what was pushed to them.
+        let emptied = service.empty_log();
+        service.stored(emptied);
         if let Err(error) = service.flush_journal() {
             service.stats.problem("journal", Some(format!("the journal cannot be written: {error}")));
         }
         let (long, broken) = {
             let running = service.running();
-            (running.journal.length() > LONGEST_JOURNAL, running.journal.broken)
+            (running.journal.written() > LONGEST_JOURNAL, running.journal.broken)
         };
+        let long = long && checkpoint.elapsed() >= LEAST_PAUSE;
         if long || broken || checkpoint.elapsed() >= CHECKPOINT {
             checkpoint = Instant::now();
             let done = service.checkpoint();
@@ -152,7 +169,7 @@ impl Clock {
         let before = std::mem::replace(self, Self::new());
         let by = (self.wall - before.wall) - (self.steady - before.steady).as_secs_f64();
         if by.abs() >= STEP {
-            eprintln!("ftio serve: the clock was set by {by:+.1} s; running jobs go on where they were");
+            say(&format!("the clock was set by {by:+.1} s; running jobs go on where they were"));
             service.clock_was_set(by);
         }
         by.abs() >= STEP
@@ -227,13 +244,28 @@ pub fn predict(service: &Service, stop: &AtomicBool) {
         let due: Vec<i64> = {
             let running = service.running();
             let due = running.jobs.values().filter(|job| job.is_due() && job.row.origin != Origin::Node);
-            due.map(|job| job.row.id).collect()
+            in_turn(due.map(|job| (job.row.owner, job.row.id)))
         };
-        for id in &due {
+        let begun = Instant::now();
+        for id in due.iter().take_while(|_| begun.elapsed() < TURN) {
             service.stored(predict_job(service, *id));
         }
         std::thread::sleep(Duration::from_millis(if due.is_empty() { 200 } else { 10 }));
     }
+}
+
+/// One job of each owner, then the next of each, and so on: who has many makes nobody else wait.
+fn in_turn(jobs: impl Iterator<Item = (Option<u32>, i64)>) -> Vec<i64> {
+    let mut counts: HashMap<Option<u32>, usize> = HashMap::new();
+    let mut all: Vec<(usize, i64)> = jobs
+        .map(|(owner, id)| {
+            let count = counts.entry(owner).or_default();
+            *count += 1;
+            (*count, id)
+        })
+        .collect();
+    all.sort_by_key(|(round, _)| *round);
+    all.into_iter().map(|(_, id)| id).collect()
 }
 
 fn predict_job(service: &Service, id: i64) -> anyhow::Result<()> {
@@ -256,6 +288,7 @@ fn predict_job(service: &Service, id: i64) -> anyhow::Result<()> {
         }
         job.detection = found;
     }
+    service.running().settle(id);
     Ok(())
 }
 
@@ -296,4 +329,15 @@ pub fn judge(service: &Service, job: &LiveJob, found: &Detection) {
     let hit = (next.start_low..=next.start_high).contains(&came) || (came - next.start).abs() <= near;
     let judged = service.writer().judge_prediction(id, job.row.start + came, hit);
     service.stored(judged);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_has_one_job_comes_before_the_second_of_another() {
+        let jobs = [(Some(1), 10), (Some(1), 11), (Some(1), 12), (Some(2), 20), (None, 30), (Some(2), 21)];
+        assert_eq!(in_turn(jobs.into_iter()), [10, 20, 30, 11, 21, 12]);
+    }
 }

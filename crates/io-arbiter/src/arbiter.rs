@@ -3,12 +3,15 @@
 mod decide;
 mod tell;
 
+use crate::daemon::standing;
 use crate::job::{Job, SetKey};
 use crate::order::{self, SetFacts, VirtualTime};
 use crate::report::{PhaseReport, Totals};
 use crate::settings::{Leases, SLICE, Settings, TICK};
+use crate::users::{Users, possible};
 use crate::waits::Waits;
 use crate::width::Width;
+use fair_share::Shared;
 use io_sets::rules::Priority;
 use lease_protocol::{Hello, Kind, Message};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -25,6 +28,9 @@ pub enum Refusal {
     /// It asks without having said who it is.
     #[error("a node says first who it is")]
     Unknown,
+    /// Its user has very many jobs.
+    #[error("a user has {0} jobs at most, as long as others have theirs")]
+    Many(usize),
 }
 
 /// A node of a job.
@@ -69,6 +75,9 @@ pub struct Arbiter {
     width: Width,
     waits: Waits,
     totals: Totals,
+    users: Users,
+    /// How many jobs each user has.
+    shares: Shared<Option<u32>>,
     /// Nodes that have asked and were not answered yet.
     asked: Vec<NodeId>,
     /// Nodes that have held for longer than they may without a sign, counted over several leases.
@@ -94,6 +103,8 @@ const PAUSE: f64 = 0.01;
 const SETTLES: f64 = 0.05;
 /// A job of which all nodes are gone may come back.
 const FORGOTTEN: f64 = 30.0;
+/// More jobs are not taken: they go on without turns.
+const MOST_JOBS: usize = 20_000;
 
 impl Arbiter {
     /// Nobody is there yet.
@@ -113,6 +124,8 @@ impl Arbiter {
             width: Width::new(),
             waits: Waits::default(),
             totals: Totals::default(),
+            users: Users::default(),
+            shares: Shared::new("jobs", MOST_JOBS),
             asked: Vec::new(),
             silent: Vec::new(),
             messages: Vec::new(),
@@ -141,6 +154,13 @@ impl Arbiter {
             return Err(Refusal::Again);
         }
         let key = (hello.job.clone(), hello.run, user);
+        if !self.by_name.contains_key(&key) {
+            if let Err(full) = self.shares.check(&user, standing(user), 1) {
+                self.totals.refused += 1;
+                return Err(Refusal::Many(full.allowed));
+            }
+            self.shares.add(&user, 1);
+        }
         let index = *self.by_name.entry(key).or_insert_with(|| {
             self.next_job += 1;
             let began = now - running.clamp(0.0, 1e9);
@@ -169,6 +189,11 @@ impl Arbiter {
         self.nodes.insert(node, one);
         self.messages.push((node, Message::new(Kind::Welcome)));
         Ok(())
+    }
+
+    /// Somebody was turned away.
+    pub fn refused(&mut self) {
+        self.totals.refused += 1;
     }
 
     /// A message of a node, other than its first.
@@ -325,21 +350,24 @@ impl Arbiter {
     fn charge(&mut self, now: f64) {
         let elapsed = (now - self.charged).max(0.0);
         self.charged = self.charged.max(now);
+        let mut users = BTreeSet::new();
         for index in &self.holders {
             let Some(job) = self.jobs.get_mut(index) else { continue };
             job.held += elapsed;
+            users.extend(job.user);
             self.times.charge(job.set, elapsed);
             self.dirty |= job.phase.as_mut().is_some_and(|phase| phase.hold(elapsed));
         }
+        // However many of his jobs hold at the same time.
+        users.into_iter().for_each(|user| self.users.held(user, elapsed));
     }
 
     /// Bytes of a node since its last message; `under_way`: operations that have not ended.
     fn account(&mut self, now: f64, node: NodeId, bytes: u64, under_way: u64) {
         let Some(one) = self.nodes.get_mut(&node) else { return };
         let Some(job) = self.jobs.get_mut(&one.job) else { return };
-        // Nobody moves an exabyte between two messages.
-        let bytes = bytes.min(1 << 50);
         let from = one.reported;
+        let bytes = possible(from, now, bytes);
         if bytes > 0 || under_way == 0 {
             one.reported = now;
         }
@@ -349,7 +377,8 @@ impl Arbiter {
         job.bytes += bytes;
         job.bursts.add(bytes);
         job.window.add(from, now, bytes);
-        self.width.served(from, now, bytes);
+        let believed = self.users.believed(job.user, from, now, bytes);
+        self.width.served(from, now, believed);
         if let Some(phase) = &mut job.phase {
             phase.bytes += bytes;
         }

@@ -248,6 +248,20 @@ impl Job {
         }
     }
 
+    /// A phase that has held for longer than a period of its set says that the set is wrong. It is in the one of
+    /// its phase's length from then on, until the phase is over: nobody goes first for ever because of a period
+    /// that was short once. Tells whether that is so.
+    pub(crate) fn outlasts(&mut self, settings: &Settings) -> bool {
+        let held = self.phase.as_ref().map_or(0.0, |phase| phase.held);
+        let Some(longer) = Set::of_period(held * settings.time_scale) else { return false };
+        if longer.number() <= self.set.magnitude {
+            return false;
+        }
+        let priority = longer.priority().min(self.set.priority);
+        self.set = SetKey { priority, magnitude: longer.number() };
+        true
+    }
+
     /// Bytes that are left of its phase, as far as one can tell from earlier ones.
     pub(crate) fn rest(&self) -> Option<f64> {
         let typical = self.typical_bytes?;

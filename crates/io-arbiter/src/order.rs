@@ -3,7 +3,7 @@
 use crate::job::{Job, Phase, SetKey};
 use crate::settings::{Order, SLICE, Settings, TURN};
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Where each set stands: the time it was served, divided by its weight.
 #[derive(Clone, Debug, Default)]
@@ -58,47 +58,83 @@ pub(crate) fn rest(job: &Job, facts: &SetFacts) -> f64 {
     job.rest().or(facts.rest).unwrap_or(0.0)
 }
 
-/// Whoever comes first within a set. Whoever has waited for half of its patience comes before all others.
-fn first(a: &Job, b: &Job, facts: &SetFacts, settings: &Settings, now: f64) -> Ordering {
+/// How many turns the jobs of each user have had in a set, in phases that are not over.
+type Turns = BTreeMap<(SetKey, u32), u32>;
+
+/// Whoever comes first within a set. Whoever has waited for half of its patience comes before all others. Turns
+/// of a user count together: with many jobs he has no more of them.
+fn first(a: &Job, b: &Job, facts: &SetFacts, turns: &Turns, settings: &Settings, now: f64) -> Ordering {
     let tired = |job: &Job| {
         let waited = job.waiting_since.map_or(0.0, |since| now - since);
         waited > 0.5 * job.patience
     };
-    let turns = |job: &Job| job.phase.as_ref().map_or(0, |phase| phase.turns);
+    let own = |job: &Job| job.phase.as_ref().map_or(0, |phase| phase.turns);
+    let all = |job: &Job| job.user.and_then(|user| turns.get(&(job.set, user)).copied()).unwrap_or(own(job));
     let start = |job: &Job| job.phase.as_ref().map_or(0.0, |phase| phase.start);
     let by_rest = match settings.order {
         Order::Shortest => rest(a, facts).total_cmp(&rest(b, facts)),
         Order::Start => Ordering::Equal,
     };
     (tired(b).cmp(&tired(a)))
-        .then(turns(a).cmp(&turns(b)))
+        .then(all(a).cmp(&all(b)))
+        .then(own(a).cmp(&own(b)))
         .then(by_rest)
         .then(start(a).total_cmp(&start(b)))
         .then_with(|| (&a.name, a.run).cmp(&(&b.name, b.run)))
 }
 
-/// The jobs that want a lease, best first: the first of each set, then the others.
+/// The jobs that want a lease, best first. A user who wants it for several jobs, and has had it for most of the
+/// time, comes after all others.
 pub(crate) fn order(
     jobs: &BTreeMap<usize, Job>,
     wanting: &BTreeSet<usize>,
     facts: &BTreeMap<SetKey, SetFacts>,
     times: &VirtualTime,
     settings: &Settings,
+    had_much: &dyn Fn(Option<u32>) -> bool,
+    now: f64,
+) -> Vec<usize> {
+    let mut wants: HashMap<u32, usize> = HashMap::new();
+    let mut turns = Turns::new();
+    for job in wanting.iter().filter_map(|index| jobs.get(index)) {
+        if let Some(user) = job.user {
+            *wants.entry(user).or_default() += 1;
+            *turns.entry((job.set, user)).or_default() += job.phase.as_ref().map_or(0, |phase| phase.turns);
+        }
+    }
+    let later = |job: &Job| {
+        let several = job.user.is_some_and(|user| wants.get(&user).is_some_and(|count| *count > 1));
+        several && had_much(job.user)
+    };
+    let mut all = Vec::with_capacity(wanting.len());
+    for is_later in [false, true] {
+        let some = wanting.iter().filter_map(|index| Some((*index, jobs.get(index)?)));
+        let some = some.filter(|(_, job)| !job.phase.as_ref().is_some_and(Phase::goes_anyway));
+        let some: Vec<usize> =
+            some.filter(|(_, job)| later(job) == is_later).map(|(index, _)| index).collect();
+        all.extend(by_sets(jobs, &some, facts, times, &turns, settings, now));
+    }
+    all
+}
+
+/// The first of each set, then the others.
+fn by_sets(
+    jobs: &BTreeMap<usize, Job>,
+    some: &[usize],
+    facts: &BTreeMap<SetKey, SetFacts>,
+    times: &VirtualTime,
+    turns: &Turns,
+    settings: &Settings,
     now: f64,
 ) -> Vec<usize> {
     let mut sets: BTreeMap<SetKey, Vec<usize>> = BTreeMap::new();
-    for index in wanting {
-        match jobs.get(index) {
-            Some(job) if !job.phase.as_ref().is_some_and(Phase::goes_anyway) => {
-                sets.entry(job.set).or_default().push(*index);
-            }
-            _ => {}
-        }
+    for index in some {
+        sets.entry(jobs[index].set).or_default().push(*index);
     }
     let mut sets: Vec<(SetKey, Vec<usize>)> = sets.into_iter().collect();
     for (set, members) in &mut sets {
         let facts = facts.get(set).copied().unwrap_or_default();
-        members.sort_by(|a, b| first(&jobs[a], &jobs[b], &facts, settings, now));
+        members.sort_by(|a, b| first(&jobs[a], &jobs[b], &facts, turns, settings, now));
     }
     sets.sort_by(|(a, _), (b, _)| times.tag(*a).total_cmp(&times.tag(*b)).then(b.cmp(a)));
     let heads = sets.iter().filter_map(|(_, members)| members.first());

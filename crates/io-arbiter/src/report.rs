@@ -21,10 +21,49 @@ pub struct Report {
     pub holding: usize,
     /// Jobs that wait for one.
     pub waiting: usize,
-    /// The jobs, those that hold first.
+    /// The jobs that whoever asks may see, those that hold first.
     pub jobs: Vec<JobReport>,
+    /// Jobs of others, as numbers; absent for who sees all jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
     /// What has happened so far.
     pub totals: Totals,
+}
+
+/// Jobs of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Others {
+    /// How many.
+    pub jobs: usize,
+    /// Of these, how many hold a lease.
+    pub holding: usize,
+    /// Of these, how many wait for one.
+    pub waiting: usize,
+    /// Their nodes.
+    pub nodes: usize,
+    /// Their ranks.
+    pub ranks: u64,
+    /// What they get now, bytes per second.
+    pub bandwidth: f64,
+}
+
+impl Report {
+    /// As a user sees it: his own jobs, and others as numbers; `None`: somebody who is not known.
+    pub fn seen_by(&self, user: Option<u32>) -> Self {
+        let mut others = Others::default();
+        let own = |job: &&JobReport| user.is_some() && job.user == user;
+        for job in self.jobs.iter().filter(|job| !own(job)) {
+            others.jobs += 1;
+            others.holding += usize::from(job.state == "holding");
+            others.waiting += usize::from(job.state == "waiting");
+            others.nodes += job.nodes;
+            others.ranks += job.ranks;
+            others.bandwidth += job.bandwidth;
+        }
+        let jobs = self.jobs.iter().filter(own).cloned().collect();
+        let (schema, leases) = (self.schema.clone(), self.leases.clone());
+        Report { schema, leases, jobs, others: Some(others), ..*self }
+    }
 }
 
 /// Counts since the arbiter began.

@@ -192,6 +192,26 @@ fn in_a_directory_nonsense_is_left_alone_and_others_are_served() {
     let running = Running::start(&listen, None);
     let nodes = place.path().join("nodes");
     fs::write(nodes.join("1.up"), vec![0xff; 100_000]).unwrap();
+    // Whatever would be waited for, or leads elsewhere.
+    let pipe = |name: &str| {
+        let mode = rustix::fs::Mode::from_raw_mode(0o666);
+        rustix::fs::mknodat(rustix::fs::CWD, nodes.join(name), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    };
+    let elsewhere = tempfile::tempdir().unwrap();
+    let precious = elsewhere.path().join("precious");
+    fs::write(&precious, "precious").unwrap();
+    pipe("pipe.up");
+    let _socket = UnixListener::bind(nodes.join("socket.up")).unwrap();
+    std::os::unix::fs::symlink(&precious, nodes.join("link.up")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", nodes.join("zero.up")).unwrap();
+    fs::create_dir(nodes.join("folder.up")).unwrap();
+    for (name, trap) in [("3", "link"), ("4", "pipe")] {
+        match trap {
+            "link" => std::os::unix::fs::symlink(&precious, nodes.join(format!("{name}.down"))).unwrap(),
+            _ => pipe(&format!("{name}.down")),
+        }
+        fs::write(nodes.join(format!("{name}.up")), hello("trap", "")).unwrap();
+    }
     let honest = [hello("4711", ""), Message::new(Kind::Ask).seq(1).encode().to_vec()].concat();
     fs::write(nodes.join("2.up"), honest).unwrap();
     let began = Instant::now();
@@ -204,7 +224,35 @@ fn in_a_directory_nonsense_is_left_alone_and_others_are_served() {
         assert!(began.elapsed() < Duration::from_secs(20), "never served");
         thread::sleep(Duration::from_millis(20));
     }
+    // What it is told to write there it writes to files of its own.
+    let is_own = |name: &str| fs::symlink_metadata(nodes.join(name)).is_ok_and(|about| about.is_file());
+    while !is_own("3.down") || !is_own("4.down") {
+        assert!(began.elapsed() < Duration::from_secs(20), "they are not replaced");
+        thread::sleep(Duration::from_millis(20));
+    }
     running.end().unwrap();
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+}
+
+#[test]
+fn a_directory_of_somebody_else_is_refused_and_left_as_it_is() {
+    let place = tempfile::tempdir().unwrap();
+    let project = place.path().join("project");
+    fs::create_dir_all(project.join("nodes")).unwrap();
+    fs::write(project.join("nodes/mesh.up"), "mesh").unwrap();
+    fs::write(project.join("input"), "x").unwrap();
+    let result = Daemon::new(options(&format!("dir:{}", project.display())));
+    let Err(error) = result else { panic!("it is taken") };
+    assert!(error.to_string().contains("not the directory of an arbiter: input"), "{error}");
+    // Prepared by somebody who expects us to follow a link.
+    let trap = place.path().join("trap");
+    fs::create_dir(&trap).unwrap();
+    std::os::unix::fs::symlink(project.join("nodes"), trap.join("nodes")).unwrap();
+    assert!(Daemon::new(options(&format!("dir:{}", trap.display()))).is_err());
+    assert_eq!(fs::read_to_string(project.join("nodes/mesh.up")).unwrap(), "mesh");
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(project.join("nodes")).unwrap().permissions());
+    assert_eq!(mode & 0o1002, 0, "nobody else may write there");
 }
 
 #[test]

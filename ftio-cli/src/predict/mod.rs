@@ -4,6 +4,7 @@ mod args;
 mod exec;
 mod exposition;
 mod lines;
+mod page;
 mod prometheus;
 mod published;
 mod shown;

@@ -1,23 +1,17 @@
 //! Metrics for Prometheus, wherever they come from: in a file, or served over HTTP.
 
+use super::page::Page;
 use crate::exit::wrong_usage;
 use crate::output;
 use anyhow::Context;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::net::ToSocketAddrs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-/// Prometheus never sends a longer or slower request.
-const LONGEST_REQUEST: u64 = 16 << 10;
-const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Where the text goes.
 #[derive(Debug)]
 pub enum Published {
     File(PathBuf),
-    Served(Arc<Mutex<String>>),
+    Served(Page),
 }
 
 impl Published {
@@ -32,13 +26,8 @@ impl Published {
             file.publish(String::new()).with_context(|| format!("--prometheus {target}"))?;
             return Ok(file);
         };
-        let listener = TcpListener::bind(&address[..]).with_context(|| format!("--prometheus {target}"))?;
-        let page = Arc::new(Mutex::new(String::new()));
-        let shared = Arc::clone(&page);
-        std::thread::Builder::new()
-            .name("prometheus".into())
-            .spawn(move || serve(&listener, &shared))
-            .context("no thread for --prometheus")?;
+        let page = Page::default();
+        page.serve(&address).with_context(|| format!("--prometheus {target}"))?;
         Ok(Published::Served(page))
     }
 
@@ -46,21 +35,20 @@ impl Published {
     pub fn publish(&mut self, text: String) -> anyhow::Result<()> {
         match self {
             Published::File(path) => output::write(path, text.as_bytes())?,
-            Published::Served(page) => {
-                *page.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = text;
-            }
+            Published::Served(page) => page.set(text),
         }
         Ok(())
     }
 }
 
-/// The addresses that `HOST:PORT` or `:PORT` stands for; `None` if it is something else.
+/// The addresses that `HOST:PORT` or `:PORT` stands for; `None` if it is something else. A port alone is one of
+/// this machine: who wants to be reached from others says so.
 pub fn address(target: &str) -> Option<Vec<std::net::SocketAddr>> {
     let (host, port) = target.rsplit_once(':')?;
     if host.contains('/') || port.parse::<u16>().is_err() {
         return None;
     }
-    let full = if host.is_empty() { format!("0.0.0.0:{port}") } else { target.to_owned() };
+    let full = if host.is_empty() { format!("127.0.0.1:{port}") } else { target.to_owned() };
     Some(full.to_socket_addrs().ok()?.collect())
 }
 
@@ -75,48 +63,14 @@ pub fn almost_an_address(target: &str) -> Option<String> {
         .then(|| format!("{port} is not a port: expected a number up to 65535"))
 }
 
-fn serve(listener: &TcpListener, page: &Mutex<String>) {
-    for connection in listener.incoming().flatten() {
-        let _ = answer(connection, page);
-    }
-}
-
-fn answer(mut connection: TcpStream, page: &Mutex<String>) -> io::Result<()> {
-    connection.set_read_timeout(Some(TIMEOUT))?;
-    connection.set_write_timeout(Some(TIMEOUT))?;
-    let mut lines = BufReader::new(connection.try_clone()?.take(LONGEST_REQUEST)).lines();
-    let request = lines.next().transpose()?.unwrap_or_default();
-    for line in lines {
-        if line?.is_empty() {
-            break;
-        }
-    }
-    let mut words = request.split(' ');
-    let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    let (status, text) = match (method, path.split('?').next().unwrap_or("")) {
-        ("GET" | "HEAD", "/metrics" | "/") => {
-            ("200 OK", page.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone())
-        }
-        ("GET" | "HEAD", _) => ("404 Not Found", "the metrics are at /metrics\n".into()),
-        _ => ("405 Method Not Allowed", "only GET\n".into()),
-    };
-    let body = if method == "HEAD" { "" } else { text.as_str() };
-    write!(
-        connection,
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n\
-         Content-Length: {}\r\n\
-         Connection: close\r\n\r\n{body}",
-        text.len()
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn files_and_addresses() {
-        assert_eq!(address(":9797").unwrap()[0].to_string(), "0.0.0.0:9797");
+        assert_eq!(address(":9797").unwrap()[0].to_string(), "127.0.0.1:9797");
+        assert_eq!(address("0.0.0.0:9797").unwrap()[0].to_string(), "0.0.0.0:9797");
         assert_eq!(address("127.0.0.1:80").unwrap()[0].to_string(), "127.0.0.1:80");
         assert_eq!(address("[::1]:80").unwrap()[0].to_string(), "[::1]:80");
         for almost in ["9798", ":99999", "host:70000"] {

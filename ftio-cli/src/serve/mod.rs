@@ -6,7 +6,7 @@ use crate::exit::{Exit, wrong_usage};
 use crate::inputs::InputArgs;
 use crate::plot::html::{CHART, STYLE, THEME};
 use crate::study::{Question, Study, studies};
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::{Severity, complain, printable};
 use crate::values::{positive, positive_seconds};
 use anyhow::Context;
 use clap::ValueHint;
@@ -73,10 +73,16 @@ pub struct Args {
     #[arg(value_parser = clap::value_parser!(u32).range(4096..=ftio_serve::series::LARGEST as i64))]
     pub budget: u32,
 
-    /// Bytes of memory for the series of all running jobs together: if there are many, each has less
+    /// Bytes of memory for all that others can make the service keep: running jobs with their names, texts
+    /// and series, and bodies of requests. A user has at most a quarter of what others leave
     #[arg(long, value_name = "BYTES", default_value = "268435456")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1 << 20..))]
+    #[arg(value_parser = clap::value_parser!(u64).range(16 << 20..))]
     pub memory: u64,
+
+    /// Bytes that the jobs of one user may add to the data in a day; root and who runs the service have no
+    /// such limit
+    #[arg(long, value_name = "BYTES", default_value = "1073741824")]
+    pub disk_of_user: u64,
 
     /// Forget jobs that ended more than this many days ago, with their series; the sums of days stay
     /// [default: keep everything]
@@ -188,16 +194,16 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (data, watched) = (config.data.display().to_string(), config.watch.clone());
     ftio_serve::run(config, hooks, &stop, |addresses| {
         for address in addresses {
-            eprintln!("ftio serve: listening on {address}");
+            eprintln!("ftio serve: listening on {}", printable(address));
         }
         let watched: Vec<String> = watched.iter().map(|path| path.display().to_string()).collect();
-        eprintln!("ftio serve: watching {}; data in {data}", watched.join(", "));
+        eprintln!("ftio serve: watching {}; data in {}", printable(&watched.join(", ")), printable(&data));
     })?;
     Ok(Exit::Done)
 }
 
 fn config(args: &Args) -> anyhow::Result<Config> {
-    std::fs::create_dir_all(&args.data).with_context(|| args.data.display().to_string())?;
+    ftio_serve::store::private_folder(&args.data).with_context(|| args.data.display().to_string())?;
     let mut config = Config::new(&absolute(&args.data)?);
     if !args.listen.is_empty() {
         config.listen = args.listen.iter().map(|text| listen(text)).collect::<anyhow::Result<_>>()?;
@@ -229,6 +235,7 @@ fn config(args: &Args) -> anyhow::Result<Config> {
     config.poll = Duration::from_secs_f64(args.poll);
     config.budget = args.budget as usize;
     config.memory = usize::try_from(args.memory).unwrap_or(usize::MAX);
+    config.disk_of_user = args.disk_of_user;
     // A century is for ever.
     config.keep = args.keep.map(|days| Duration::from_secs_f64(86_400.0 * days.min(36_500.0)));
     config.priorities.clone_from(&args.configfs);

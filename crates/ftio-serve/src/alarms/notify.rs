@@ -79,7 +79,9 @@ impl Notify {
         let Some(queue) = &self.queue else { return };
         let full = queue.try_send((alarm.clone(), over)).is_err();
         if full && !self.behind.load(Relaxed) {
-            eprintln!("ftio serve: {MOST} notices of alarms wait to be sent: others are left out meanwhile");
+            crate::log::say(&format!(
+                "{MOST} notices of alarms wait to be sent: others are left out meanwhile"
+            ));
         }
         self.behind.store(full, Relaxed);
     }
@@ -125,7 +127,7 @@ fn tell(targets: &Targets, alarm: &AlarmRow, over: bool) {
 
 fn complain(target: &str, done: Result<(), String>) {
     if let Err(error) = done {
-        eprintln!("ftio serve: {target}: {error}");
+        crate::log::say(&format!("{target}: {error}"));
     }
 }
 

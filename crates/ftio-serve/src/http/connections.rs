@@ -1,9 +1,9 @@
 //! How many connections there are, who has to leave when there are too many, and clients that do not read.
 
 use crate::service::Service;
+use crate::share::{Payer, Shared};
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, ready};
@@ -18,21 +18,17 @@ pub const WRITE_TIME: Duration = Duration::from_secs(30);
 const LEAVING: usize = 1000;
 
 /// Connections that are open.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Open {
-    all: usize,
-    by_peer: HashMap<Option<IpAddr>, usize>,
+    shared: Shared,
     /// Those of which no request is worked on, the one that waits longest first.
-    waiting: BTreeMap<u64, (Option<IpAddr>, Arc<Notify>)>,
+    waiting: BTreeMap<u64, (Payer, Arc<Notify>)>,
     next: u64,
 }
 
 /// Room for connections.
 #[derive(Clone, Debug)]
 pub struct Room {
-    /// As many as there may be.
-    most: usize,
-    most_of_peer: usize,
     open: Arc<Mutex<Open>>,
     service: Arc<Service>,
 }
@@ -40,13 +36,9 @@ pub struct Room {
 impl Room {
     /// For at most so many, whatever the configuration says.
     pub fn new(service: &Arc<Service>, most: usize) -> Self {
-        let config = &service.config;
-        Room {
-            most: config.connections.min(most),
-            most_of_peer: config.connections_per_peer,
-            open: Arc::default(),
-            service: Arc::clone(service),
-        }
+        let shared = Shared::new("connections", service.config.connections.min(most));
+        let open = Open { shared, waiting: BTreeMap::new(), next: 0 };
+        Room { open: Arc::new(Mutex::new(open)), service: Arc::clone(service) }
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -54,46 +46,55 @@ impl Room {
     }
 
     /// A place, if there is one.
-    pub fn try_take(&self, peer: Option<IpAddr>) -> Option<Place> {
+    pub fn try_take(&self, payer: &Payer) -> Option<Place> {
         let mut open = self.open();
-        let of_peer = open.by_peer.get(&peer).copied().unwrap_or(0);
-        if open.all >= self.most || of_peer >= self.most_of_peer {
-            return None;
-        }
-        open.all += 1;
-        open.by_peer.insert(peer, of_peer + 1);
+        open.shared.check(payer, self.service.config.standing(payer), 1).ok()?;
+        open.shared.add(payer, 1);
         self.service.stats.connections.add(1);
         drop(open);
         let leave = Arc::new(Notify::new());
-        let place = Place { room: self.clone(), peer, leave, waits: Mutex::new(None) };
+        let place = Place { room: self.clone(), payer: payer.clone(), leave, waits: Mutex::new(None) };
         place.waits();
         Some(place)
     }
 
     /// A place. If there is none, the one that has waited longest for a request has to leave: a client that
     /// has something to say comes in, however many say nothing.
-    pub async fn take(&self, peer: Option<IpAddr>) -> Option<Place> {
-        if let Some(place) = self.try_take(peer) {
+    pub async fn take(&self, payer: &Payer) -> Option<Place> {
+        if let Some(place) = self.try_take(payer) {
             return Some(place);
         }
         self.service.stats.refused_connections.add(1);
-        self.send_away(peer)?;
+        let (own, allowed) = {
+            let open = self.open();
+            let standing = self.service.config.standing(payer);
+            (open.shared.own(payer), open.shared.allowed(payer, standing))
+        };
+        let reason = format!("connections: {own} are open, and {allowed} may be; the oldest has to leave");
+        self.service.stats.refusals.add("connections", payer, &reason);
+        self.send_away(payer)?;
         for _ in 0..LEAVING {
             tokio::task::yield_now().await;
-            if let Some(place) = self.try_take(peer) {
+            if let Some(place) = self.try_take(payer) {
                 return Some(place);
             }
         }
         None
     }
 
-    fn send_away(&self, peer: Option<IpAddr>) -> Option<()> {
+    /// Somebody who has too many makes room for themselves. Somebody who has none yet takes a place of the one
+    /// who has most.
+    fn send_away(&self, payer: &Payer) -> Option<()> {
         let mut open = self.open();
-        let crowded = open.by_peer.get(&peer).is_some_and(|count| *count >= self.most_of_peer);
-        // One address that has too many makes room for itself, and nobody else does.
-        let mut waiting = open.waiting.iter();
-        let (number, _) = waiting.find(|(_, (other, _))| !crowded || *other == peer)?;
-        let number = *number;
+        let from = match open.shared.own(payer) {
+            0 => {
+                let mut counts: HashMap<&Payer, usize> = HashMap::new();
+                open.waiting.values().for_each(|(payer, _)| *counts.entry(payer).or_default() += 1);
+                counts.into_iter().max_by_key(|(_, count)| *count)?.0.clone()
+            }
+            _ => payer.clone(),
+        };
+        let number = *open.waiting.iter().find(|(_, (other, _))| *other == from)?.0;
         let (_, leave) = open.waiting.remove(&number)?;
         leave.notify_one();
         Some(())
@@ -104,7 +105,7 @@ impl Room {
 #[derive(Debug)]
 pub struct Place {
     room: Room,
-    peer: Option<IpAddr>,
+    payer: Payer,
     leave: Arc<Notify>,
     /// Its number among those that wait.
     waits: Mutex<Option<u64>>,
@@ -123,7 +124,7 @@ impl Place {
         if let Some(before) = self.number().replace(number) {
             open.waiting.remove(&before);
         }
-        open.waiting.insert(number, (self.peer, Arc::clone(&self.leave)));
+        open.waiting.insert(number, (self.payer.clone(), Arc::clone(&self.leave)));
     }
 
     /// A request has come.
@@ -143,14 +144,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.works();
-        let mut open = self.room.open();
-        open.all -= 1;
-        if let Some(count) = open.by_peer.get_mut(&self.peer) {
-            *count -= 1;
-            if *count == 0 {
-                open.by_peer.remove(&self.peer);
-            }
-        }
+        self.room.open().shared.give_back(&self.payer, 1);
         self.room.service.stats.connections.take(1);
     }
 }

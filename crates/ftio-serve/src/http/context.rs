@@ -2,7 +2,9 @@
 
 use crate::ingest::push::NotTaken;
 use crate::job::JobDesc;
+use crate::series::Damaged;
 use crate::service::Service;
+use crate::share::{Full, Payer};
 use crate::store::JobRow;
 use crate::viewer::{Role, Viewer};
 use serde::Serialize;
@@ -18,6 +20,11 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Who pays for what they ask.
+    pub fn payer(&self) -> Payer {
+        self.uid.map_or_else(|| Payer::Token(self.name.clone()), Payer::User)
+    }
+
     /// Whose jobs they see.
     pub fn viewer(&self) -> Viewer {
         Viewer { all: self.role >= Role::Operator, uid: self.uid }
@@ -90,7 +97,20 @@ impl From<NotTaken> for Fault {
         match error {
             NotTaken::Wrong(text) => bad(text),
             NotTaken::NotStored(text) => Fault::new(503, text),
+            NotTaken::TooMuch(text) => Fault::new(429, text),
         }
+    }
+}
+
+impl From<Damaged> for Fault {
+    fn from(_: Damaged) -> Self {
+        Fault::new(410, "the series of this job was damaged, and is put aside")
+    }
+}
+
+impl From<Full> for Fault {
+    fn from(full: Full) -> Self {
+        Fault::new(429, full.to_string())
     }
 }
 

@@ -18,8 +18,6 @@ use tokio::sync::mpsc;
 
 /// A line that says nothing, so that proxies keep the connection.
 const PULSE: Duration = Duration::from_secs(15);
-/// Watchers at the same time.
-const MOST: u64 = 1024;
 /// Pieces that a slow watcher may be behind.
 const BEHIND: usize = 2;
 const KIND: &str = "text/event-stream";
@@ -45,15 +43,22 @@ pub fn is_stream(answer: &Response<Body>) -> bool {
 
 /// The stream for somebody.
 pub fn stream(service: &Arc<Service>, who: Identity) -> Response<Body> {
-    if service.stats.watchers.add(1) >= MOST {
-        service.stats.watchers.take(1);
-        return super::refused(service, 429, "too many watch already");
-    }
+    let payer = who.payer();
+    let place = match service.watchers.take(&payer, service.config.standing(&payer), 1) {
+        Ok(place) => place,
+        Err(full) => {
+            service.stats.refusals.add(full.what, &payer, &full.to_string());
+            return super::refused(service, 429, &full.to_string());
+        }
+    };
+    service.stats.request(super::routes::EVENTS, 200);
+    service.stats.watchers.add(1);
     let (sender, receiver) = mpsc::channel(BEHIND);
     let service = Arc::clone(service);
     tokio::spawn(async move {
         forward(&service, &who.viewer(), sender).await;
         service.stats.watchers.take(1);
+        drop(place);
     });
     Response::builder()
         .header("content-type", KIND)

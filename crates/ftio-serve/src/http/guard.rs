@@ -2,11 +2,10 @@
 
 use super::context::{Answer, Context, Fault, Identity, Result, parse_query};
 use super::identity::{Credentials, Peer, identify};
-use super::routes::{self, Matched, Method};
+use super::routes::{self, Matched, Method, Route};
 use crate::config::Listen;
 use crate::service::Service;
 use crate::viewer::Role;
-use hyper::body::Bytes;
 use hyper::http::request::Parts;
 use serde_json::Value;
 use std::sync::Arc;
@@ -21,14 +20,15 @@ const COOKIE: &str = "ftio_token";
 const SINGLE: [&str; 7] =
     ["host", "origin", "authorization", "x-remote-user", "content-type", "sec-fetch-site", "sec-fetch-mode"];
 
-/// A request, whole.
+/// A request without its body.
 #[derive(Debug)]
-pub struct Asked {
-    pub parts: Parts,
-    pub body: Bytes,
+struct Asked<'a> {
+    parts: &'a Parts,
+    /// There is no body.
+    empty: bool,
 }
 
-/// What becomes of it.
+/// What becomes of a request at once.
 #[derive(Debug)]
 pub enum Reply {
     Answer(Answer),
@@ -37,7 +37,25 @@ pub enum Reply {
     Events(Identity),
 }
 
-impl Asked {
+/// What is done with a request.
+#[derive(Debug)]
+pub enum Gate {
+    Reply(Reply),
+    Admitted(Box<Admitted>),
+}
+
+/// A request that is answered when its body is there.
+#[derive(Debug)]
+pub struct Admitted {
+    pub who: Identity,
+    pub route: &'static Route,
+    places: Vec<String>,
+    path: String,
+    query: Vec<(String, String)>,
+    accept: String,
+}
+
+impl Asked<'_> {
     fn header(&self, name: &str) -> Option<&str> {
         self.parts.headers.get(name)?.to_str().ok()
     }
@@ -68,38 +86,26 @@ impl Asked {
     }
 }
 
-/// Answer a request. Runs on a thread that may wait for a disk.
-pub fn answer(service: &Arc<Service>, peer: &Peer, asked: Asked) -> Reply {
-    let mut route = "none";
-    let reply = reply(service, peer, &asked, &mut route);
-    let (reply, status) = match reply {
-        Ok(Reply::Answer(answer)) => {
-            let status = answer.status;
-            (Reply::Answer(answer), status)
-        }
-        Ok(other) => (other, 200),
-        Err(fault) => {
-            if fault.damage {
-                service.notice_damage();
-            }
-            (Reply::Answer(fault.answer()), fault.status)
-        }
-    };
-    service.stats.request(route, status);
-    reply
-}
-
-fn reply(service: &Arc<Service>, peer: &Peer, asked: &Asked, name: &mut &'static str) -> Result<Reply> {
+/// Look at the head of a request: who asks is known, and whether they may, before anything else of it is read.
+/// `name` becomes that of the route.
+pub fn admit(
+    service: &Arc<Service>,
+    peer: &Peer,
+    parts: &Parts,
+    empty: bool,
+    name: &mut &'static str,
+) -> Result<Gate> {
+    let asked = Asked { parts, empty };
     asked.check_headers()?;
     if matches!(peer, Peer::Tcp { .. }) {
-        check_host(service, asked)?;
+        check_host(service, &asked)?;
     }
     let path = asked.parts.uri.path().to_owned();
     let query =
         parse_query(asked.parts.uri.query().unwrap_or_default()).map_err(|text| Fault::new(400, text))?;
     if let Some(asset) = super::page::asset(service, &path) {
         *name = "asset";
-        return Ok(Reply::Answer(asset));
+        return Ok(Gate::Reply(Reply::Answer(asset)));
     }
     let method = asked.parts.method.as_str();
     let (route, places) = match routes::find(method, &path, service.config.compat_get) {
@@ -113,7 +119,7 @@ fn reply(service: &Arc<Service>, peer: &Peer, asked: &Asked, name: &mut &'static
     *name = route.path;
     let changes = route.method != Method::Get;
     let by_get = changes && method == "GET";
-    check_origin(asked, changes)?;
+    check_origin(&asked, changes)?;
     // The first visit, with a token in the address.
     let given = query.iter().find(|(key, _)| key == "token").map(|(_, token)| token.clone());
     if path == "/"
@@ -122,13 +128,13 @@ fn reply(service: &Arc<Service>, peer: &Peer, asked: &Asked, name: &mut &'static
         let said = Credentials { token: Some(token.clone()), remote_user: None };
         identify(&service.config, peer, &said)?;
         let cookie = format!("{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/");
-        return Ok(Reply::Redirect(cookie));
+        return Ok(Gate::Reply(Reply::Redirect(cookie)));
     }
     let (bearer, cookie) = (asked.bearer(), asked.cookie());
     let needs_form = changes && !by_get && bearer.is_none();
     let is_json = asked.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
     let is_protobuf = asked.header("content-type") == Some("application/x-protobuf");
-    if needs_form && !is_json && !is_protobuf && !asked.body.is_empty() {
+    if needs_form && !is_json && !is_protobuf && !asked.empty {
         return Err(Fault::new(415, "expected Content-Type: application/json"));
     }
     let remote_user = asked.header("x-remote-user").map(str::to_owned);
@@ -144,23 +150,39 @@ fn reply(service: &Arc<Service>, peer: &Peer, asked: &Asked, name: &mut &'static
         return Err(Fault::new(403, "not allowed"));
     }
     if route.path == routes::EVENTS {
-        return Ok(Reply::Events(who));
+        return Ok(Gate::Reply(Reply::Events(who)));
     }
-    // These are read without a detour, since they may be long.
-    let raw = [routes::REMOTE_WRITE, routes::PUSH].contains(&route.path);
-    let body = match asked.body.is_empty() || raw {
-        true => Value::Null,
-        false => serde_json::from_slice(&asked.body)
-            .map_err(|error| Fault::new(400, format!("not JSON: {error}")))?,
-    };
-    let bytes = if raw { asked.body.to_vec() } else { Vec::new() };
     let accept = asked.header("accept").unwrap_or_default().to_owned();
-    let context = Context { service: Arc::clone(service), who, path, places, query, body, bytes, accept };
-    (route.run)(&context).map(Reply::Answer)
+    Ok(Gate::Admitted(Box::new(Admitted { who, route, places, path, query, accept })))
+}
+
+impl Admitted {
+    /// Is it read without a detour, since it may be long?
+    pub fn is_push(&self) -> bool {
+        [routes::REMOTE_WRITE, routes::PUSH].contains(&self.route.path)
+    }
+
+    /// Answer it. Runs on a thread that may wait for a disk.
+    pub fn answer(self, service: &Arc<Service>, bytes: Vec<u8>) -> Result<Answer> {
+        let raw = self.is_push();
+        let body = match bytes.is_empty() || raw {
+            true => Value::Null,
+            false => serde_json::from_slice(&bytes)
+                .map_err(|error| Fault::new(400, format!("not JSON: {error}")))?,
+        };
+        let bytes = if raw { bytes } else { Vec::new() };
+        let Admitted { who, route, places, path, query, accept } = self;
+        let context = Context { service: Arc::clone(service), who, path, places, query, body, bytes, accept };
+        let answer = (route.run)(&context);
+        if answer.as_ref().is_err_and(|fault| fault.damage) {
+            service.notice_damage();
+        }
+        answer
+    }
 }
 
 /// A page of somebody else that calls itself by our address must not be answered (DNS rebinding).
-fn check_host(service: &Service, asked: &Asked) -> Result<()> {
+fn check_host(service: &Service, asked: &Asked<'_>) -> Result<()> {
     let hosts = [asked.header("host"), asked.parts.uri.authority().map(|name| name.as_str())];
     let known = hosts.iter().flatten().all(|host| is_own_name(service, host));
     match known && hosts.iter().any(Option::is_some) {
@@ -170,22 +192,36 @@ fn check_host(service: &Service, asked: &Asked) -> Result<()> {
 }
 
 fn is_own_name(service: &Service, host: &str) -> bool {
-    // Without the port; in brackets if it is of version 6.
-    let host = host.to_ascii_lowercase();
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
+    let Some(name) = host_name(host) else { return false };
     let own = service.config.listen.iter().any(|listen| match listen {
         Listen::Tcp(address) => !address.ip().is_unspecified() && address.ip().to_string() == name,
         Listen::Unix(_) => false,
     });
-    let known = ["localhost", "127.0.0.1", "::1"].contains(&name) || own;
-    known || service.config.hosts.iter().any(|host| host.eq_ignore_ascii_case(name))
+    let known = ["localhost", "127.0.0.1", "::1"].contains(&name.as_str()) || own;
+    known || service.config.hosts.iter().any(|host| host.eq_ignore_ascii_case(&name))
+}
+
+/// The name in `NAME` or `NAME:PORT`, without the brackets that an address of version 6 has. `None`: it is
+/// nothing of that kind, whatever it begins with.
+fn host_name(host: &str) -> Option<String> {
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(inside) => {
+            let (name, rest) = inside.split_once(']')?;
+            name.parse::<std::net::Ipv6Addr>().ok()?;
+            (name, rest)
+        }
+        None => host.find(':').map_or((host, ""), |at| host.split_at(at)),
+    };
+    let port = match rest.strip_prefix(':') {
+        Some(port) => !port.is_empty() && port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit()),
+        None => rest.is_empty(),
+    };
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
+    (port && !name.is_empty() && name.bytes().all(plain)).then(|| name.to_ascii_lowercase())
 }
 
 /// Pages of others may not ask anything.
-fn check_origin(asked: &Asked, changes: bool) -> Result<()> {
+fn check_origin(asked: &Asked<'_>, changes: bool) -> Result<()> {
     let foreign = Fault::new(403, "asked by a page of another server");
     let site = asked.header("sec-fetch-site").unwrap_or("none");
     let navigates = asked.header("sec-fetch-mode") == Some("navigate") && !changes;
@@ -197,6 +233,49 @@ fn check_origin(asked: &Asked, changes: bool) -> Result<()> {
         Some(origin) => {
             let own = origin.split_once("://").map(|(_, host)| host);
             if own.is_some() && own == asked.header("host") { Ok(()) } else { Err(foreign) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_a_name_and_perhaps_a_port() {
+        for (host, name) in [
+            ("localhost", "localhost"),
+            ("LocalHost:80", "localhost"),
+            ("127.0.0.1:1337", "127.0.0.1"),
+            ("[::1]", "::1"),
+            ("[::1]:1337", "::1"),
+            ("ftio.example.org:443", "ftio.example.org"),
+        ] {
+            assert_eq!(host_name(host).as_deref(), Some(name), "{host}");
+        }
+        for wrong in [
+            "",
+            ":80",
+            "localhost:",
+            "localhost:80@evil.com",
+            "localhost:evil.com",
+            "localhost:80:80",
+            "localhost:123456",
+            "localhost:+80",
+            "localhost/x",
+            "localhost evil.com",
+            "user@localhost",
+            "localhost,evil.com",
+            "[::1",
+            "[::1]x",
+            "[::1]:",
+            "[::1]evil.com:80",
+            "[localhost]",
+            "::1",
+            "localhost#",
+            "localhost%00.evil.com",
+        ] {
+            assert_eq!(host_name(wrong), None, "{wrong}");
         }
     }
 }

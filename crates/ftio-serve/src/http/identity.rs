@@ -7,6 +7,7 @@
 use super::context::{Fault, Identity, Result};
 use super::owner::owner_of;
 use crate::config::Config;
+use crate::share::Payer;
 use crate::users;
 use crate::viewer::Role;
 use std::net::SocketAddr;
@@ -18,8 +19,8 @@ pub enum Peer {
     Tcp {
         peer: SocketAddr,
         local: SocketAddr,
-        /// The user, once looked up.
-        uid: OnceLock<Option<u32>>,
+        /// The user, once known.
+        uid: OnceLock<u32>,
     },
     Unix {
         uid: u32,
@@ -27,6 +28,15 @@ pub enum Peer {
 }
 
 impl Peer {
+    /// Who pays for the connection, as far as that is known before anything is said.
+    pub fn payer(&self) -> Payer {
+        match (self.uid(), self) {
+            (Some(uid), _) => Payer::User(uid),
+            (None, Peer::Unix { uid }) => Payer::User(*uid),
+            (None, Peer::Tcp { peer, .. }) => Payer::Address(peer.ip()),
+        }
+    }
+
     /// The user, if the kernel says.
     fn uid(&self) -> Option<u32> {
         match self {
@@ -35,7 +45,12 @@ impl Peer {
                 if !peer.ip().is_loopback() {
                     return None;
                 }
-                *uid.get_or_init(|| owner_of(peer, local))
+                if let Some(uid) = uid.get() {
+                    return Some(*uid);
+                }
+                // Somebody who cannot be found now may be found later.
+                let found = owner_of(peer, local)?;
+                Some(*uid.get_or_init(|| found))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The server: connections, limits, and what every request must pass before it is answered.
 
 mod api;
+mod body;
 mod compat;
 mod connections;
 pub mod context;
@@ -13,15 +14,19 @@ mod page;
 mod prometheus;
 pub mod routes;
 mod schemas;
+mod workers;
 
 pub use prometheus::text as metrics_text;
+pub use workers::Workers;
 
 use crate::config::Listen;
 use crate::service::Service;
+use crate::share::Payer;
 use anyhow::Context as _;
 use connections::{Patient, Place, Room};
+use guard::{Gate, Reply};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -42,14 +47,8 @@ use tokio::net::{TcpListener, UnixListener};
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// … and be no longer than this.
 const HEAD: usize = 16 << 10;
-/// The rest of it must come within this time.
-const BODY_TIME: Duration = Duration::from_secs(30);
-/// A body is no longer, …
-const BODY: usize = 1 << 20;
-/// … unless it is a push.
-const PUSH_BODY: usize = 8 << 20;
-/// Bodies up to this length are always taken, longer ones as long as there is room.
-const SMALL_BODY: usize = 4 << 10;
+/// It costs much to read a longer body.
+const LONG_BODY: usize = 64 << 10;
 /// Questions that are worked on at the same time.
 const WORKERS: usize = 8;
 
@@ -123,8 +122,8 @@ async fn listen(
         let named = || format!("cannot listen on {}", path.display());
         let listener = crate::ingest::socket::listen(path).with_context(named)?;
         paths.push(path.clone());
-        tokio::spawn(crate::ingest::socket::serve(Arc::clone(service), listener, move || {
-            let place = room.try_take(None)?;
+        tokio::spawn(crate::ingest::socket::serve(Arc::clone(service), listener, move |payer| {
+            let place = room.try_take(payer)?;
             // It has no requests: it stays as long as its job.
             place.works();
             Some(place)
@@ -140,9 +139,9 @@ async fn accept_tcp(service: Arc<Service>, listener: TcpListener, room: Room) {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let Ok(local) = stream.local_addr() else { continue };
-                let Some(place) = room.take(Some(peer.ip())).await else { continue };
-                let _ = stream.set_nodelay(true);
                 let peer = Peer::Tcp { peer, local, uid: OnceLock::new() };
+                let Some(place) = room.take(&peer.payer()).await else { continue };
+                let _ = stream.set_nodelay(true);
                 tokio::spawn(connection(Arc::clone(&service), stream, peer, place));
             }
             Err(error) => out_of_descriptors(&service, &mut last_error, &error).await,
@@ -156,8 +155,8 @@ async fn accept_unix(service: Arc<Service>, listener: UnixListener, room: Room) 
         match listener.accept().await {
             Ok((stream, _)) => {
                 let Ok(peer) = stream.peer_cred() else { continue };
-                let Some(place) = room.take(None).await else { continue };
                 let peer = Peer::Unix { uid: peer.uid() };
+                let Some(place) = room.take(&peer.payer()).await else { continue };
                 tokio::spawn(connection(Arc::clone(&service), stream, peer, place));
             }
             Err(error) => out_of_descriptors(&service, &mut last_error, &error).await,
@@ -168,7 +167,7 @@ async fn accept_unix(service: Arc<Service>, listener: UnixListener, room: Room) 
 async fn out_of_descriptors(service: &Service, last: &mut Option<String>, error: &std::io::Error) {
     let text = format!("cannot take a connection: {error}");
     if last.as_ref() != Some(&text) {
-        eprintln!("ftio serve: {text}");
+        crate::log::say(&text);
         *last = Some(text);
     }
     service.stats.refused_connections.add(1);
@@ -214,7 +213,7 @@ pub fn answered(service: &Arc<Service>, uid: u32, bytes: &[u8]) -> anyhow::Resul
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     const QUIET: Duration = Duration::from_millis(100);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let place = Room::new(service, 1).try_take(None).context("no room for a connection")?;
+    let place = Room::new(service, 4).try_take(&Payer::User(uid)).context("no room for a connection")?;
     runtime.block_on(async {
         let (ours, theirs) = tokio::io::duplex(64 << 10);
         let served = tokio::spawn(connection(Arc::clone(service), theirs, Peer::Unix { uid }, place));
@@ -231,7 +230,7 @@ pub fn answered(service: &Arc<Service>, uid: u32, bytes: &[u8]) -> anyhow::Resul
             if let Ok(mut writer) = sent.await {
                 let _ = writer.shutdown().await;
             }
-            let _ = tokio::time::timeout(BODY_TIME, reader.read_to_end(&mut answer)).await;
+            let _ = tokio::time::timeout(3 * HEAD_TIME, reader.read_to_end(&mut answer)).await;
         }
         served.abort();
         Ok(answer)
@@ -241,55 +240,56 @@ pub fn answered(service: &Arc<Service>, uid: u32, bytes: &[u8]) -> anyhow::Resul
 async fn answer(service: Arc<Service>, peer: Arc<Peer>, request: Request<Incoming>) -> Response<Body> {
     let head = request.method() == "HEAD";
     let (parts, body) = request.into_parts();
-    let is_push = [routes::PUSH, routes::REMOTE_WRITE].contains(&parts.uri.path());
-    let most = if is_push { PUSH_BODY } else { BODY };
-    // All bodies together have a limit, too.
-    let announced = body.size_hint().upper().map_or(most, |length| usize::try_from(length).unwrap_or(most));
-    if announced > most {
-        drain(body).await;
-        return refused(&service, 413, "the body is too long");
-    }
-    let _room = match u32::try_from(announced.div_ceil(1 << 10)) {
-        _ if announced <= SMALL_BODY => None,
-        Ok(kilobytes) => match service.bodies.try_acquire_many(kilobytes) {
-            Ok(room) => Some(room),
-            Err(_) => return refused(&service, 429, "too many long bodies at once: try again"),
-        },
-        Err(_) => return refused(&service, 413, "the body is too long"),
+    let mut route = "none";
+    // Who asks is known before a body is read.
+    let admitted = match guard::admit(&service, &peer, &parts, body.is_end_stream(), &mut route) {
+        Ok(Gate::Admitted(admitted)) => admitted,
+        Ok(Gate::Reply(Reply::Answer(answer))) => return counted(&service, route, answer, head),
+        Ok(Gate::Reply(Reply::Redirect(cookie))) => {
+            service.stats.request(route, 303);
+            return redirect(&cookie);
+        }
+        Ok(Gate::Reply(Reply::Events(who))) => return events::stream(&service, who),
+        Err(fault) => return counted(&service, route, fault.answer(), head),
     };
-    let body = match tokio::time::timeout(BODY_TIME, Limited::new(body, most).collect()).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(_)) => return refused(&service, 413, "the body is too long, or was broken off"),
-        Err(_) => return refused(&service, 408, "the body did not come in time"),
+    let payer = match admitted.who.name.as_str() {
+        "nobody" if admitted.who.uid.is_none() => peer.payer(),
+        _ => admitted.who.payer(),
     };
-    let asked = guard::Asked { parts, body };
-    let worker = {
-        let service = Arc::clone(&service);
-        tokio::task::spawn_blocking(move || guard::answer(&service, &peer, asked))
+    let most = if admitted.is_push() { body::LONGEST_PUSH } else { body::LONGEST };
+    let received = match body::receive(&service, &payer, body, most).await {
+        Ok(received) => received,
+        Err(fault) => return counted(&service, route, fault.answer(), head),
     };
-    match worker.await {
-        Ok(guard::Reply::Answer(answer)) => finished(answer, head),
-        Ok(guard::Reply::Redirect(cookie)) => redirect(&cookie),
-        Ok(guard::Reply::Events(who)) => events::stream(&service, who),
-        // A defect of ours must not end the service.
-        Err(_) => refused(&service, 500, "the answer failed: a defect of ftio serve"),
-    }
-}
-
-/// A client that is still sending when the connection is closed would not see the answer: what it sends is
-/// thrown away for a while.
-async fn drain(mut body: Incoming) {
-    const TIME: Duration = Duration::from_secs(5);
-    let thrown = async {
-        let mut left = 4 * PUSH_BODY;
-        while let Some(Ok(frame)) = body.frame().await {
-            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
-            if left == 0 {
-                break;
-            }
+    let costly = admitted.route.costly || received.bytes.len() > LONG_BODY;
+    let turn = match service.workers.turn(&payer, service.config.standing(&payer), costly).await {
+        Ok(turn) => turn,
+        Err(full) => {
+            service.stats.refusals.add(full.what, &payer, &full.to_string());
+            return counted(&service, route, context::Fault::from(full).answer(), head);
         }
     };
-    let _ = tokio::time::timeout(TIME, thrown).await;
+    let worker = {
+        let service = Arc::clone(&service);
+        tokio::task::spawn_blocking(move || {
+            // Whoever breaks off has had this turn until it is done.
+            let _turn = turn;
+            let body::Received { bytes, room } = received;
+            let _room = room;
+            admitted.answer(&service, bytes)
+        })
+    };
+    let answer = match worker.await {
+        Ok(answer) => answer.unwrap_or_else(|fault| fault.answer()),
+        // A defect of ours must not end the service.
+        Err(_) => context::Fault::new(500, "the answer failed: a defect of ftio serve").answer(),
+    };
+    counted(&service, route, answer, head)
+}
+
+fn counted(service: &Service, route: &'static str, answer: context::Answer, head: bool) -> Response<Body> {
+    service.stats.request(route, answer.status);
+    finished(answer, head)
 }
 
 fn refused(service: &Service, status: u16, text: &str) -> Response<Body> {

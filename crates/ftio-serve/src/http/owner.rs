@@ -11,10 +11,15 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The user of a connection of this machine: whose end has our end as its other.
 pub fn owner_of(peer: &SocketAddr, local: &SocketAddr) -> Option<u32> {
-    asked(peer, local).or_else(|| {
-        let file = if peer.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
-        find(&std::fs::read_to_string(file).ok()?, &coded(peer), &coded(local))
-    })
+    match asked(peer, local) {
+        Ok(found) => found,
+        // The table of all connections is long, if there are many. So it is read only where there is no other
+        // way, and not for a connection that is over already.
+        Err(_) => {
+            let file = if peer.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
+            find(&std::fs::read_to_string(file).ok()?, &coded(peer), &coded(local))
+        }
+    }
 }
 
 /// `SOCK_DIAG_BY_FAMILY`.
@@ -23,8 +28,8 @@ const BY_FAMILY: u16 = 20;
 const REQUEST: u16 = 1;
 const HEAD: usize = 16;
 
-/// Ask the kernel. `None`: there is no such connection, nobody holds it, or asking is not possible.
-fn asked(peer: &SocketAddr, local: &SocketAddr) -> Option<u32> {
+/// Ask the kernel. `None`: there is no such connection, or nobody holds it. `Err`: asking is not possible.
+fn asked(peer: &SocketAddr, local: &SocketAddr) -> rustix::io::Result<Option<u32>> {
     let id = id(peer, local);
     let mut request = Vec::with_capacity(72);
     request.extend_from_slice(&72u32.to_ne_bytes());
@@ -44,13 +49,22 @@ fn asked(peer: &SocketAddr, local: &SocketAddr) -> Option<u32> {
         SocketType::RAW,
         SocketFlags::CLOEXEC,
         Some(netlink::SOCK_DIAG),
-    )
-    .ok()?;
-    net::sendto(&socket, &request, SendFlags::empty(), &netlink::SocketAddrNetlink::new(0, 0)).ok()?;
+    )?;
+    net::sendto(&socket, &request, SendFlags::empty(), &netlink::SocketAddrNetlink::new(0, 0))?;
     let mut answer = [0; 1024];
     // The kernel has answered when the request is sent.
-    let (length, _) = net::recv(&socket, &mut answer[..], RecvFlags::DONTWAIT).ok()?;
-    answered(&answer[..length], &id)
+    let (length, _) = net::recv(&socket, &mut answer[..], RecvFlags::DONTWAIT)?;
+    match refusal(&answer[..length]) {
+        None | Some(rustix::io::Errno::NOENT) => Ok(answered(&answer[..length], &id)),
+        Some(error) => Err(error),
+    }
+}
+
+/// The error that the kernel answers with (`NLMSG_ERROR`).
+fn refusal(answer: &[u8]) -> Option<rustix::io::Errno> {
+    let kind = u16::from_ne_bytes(answer.get(4..6)?.try_into().ok()?);
+    let code = i32::from_ne_bytes(answer.get(HEAD..HEAD + 4)?.try_into().ok()?);
+    (kind == 2 && code < 0).then(|| rustix::io::Errno::from_raw_os_error(-code))
 }
 
 /// The user in the kernel's answer, if it is about that connection and somebody holds it.
@@ -121,11 +135,11 @@ mod tests {
             assert_eq!(peer, client.local_addr().unwrap());
             let local = server.local_addr().unwrap();
             assert_eq!(owner_of(&peer, &local), own, "{address}");
-            assert_eq!(asked(&peer, &local), own, "{address}: the kernel answers");
+            assert_eq!(asked(&peer, &local), Ok(own), "{address}: the kernel answers");
             assert_eq!(in_table(&peer, &local), own, "{address}: the table says the same");
             let mut elsewhere = peer;
             elsewhere.set_port(peer.port() ^ 1);
-            assert_eq!(asked(&elsewhere, &local), None, "a listener is not the other end");
+            assert_eq!(asked(&elsewhere, &local), Ok(None), "a listener is not the other end");
         }
     }
 
@@ -138,7 +152,7 @@ mod tests {
         client.write_all(b"GET / HTTP/1.1\r\n").unwrap();
         drop(client);
         let local = server.local_addr().unwrap();
-        assert_eq!((asked(&peer, &local), in_table(&peer, &local)), (None, None));
+        assert_eq!((asked(&peer, &local), in_table(&peer, &local)), (Ok(None), None));
         assert_eq!(owner_of(&peer, &local), None);
     }
 

@@ -3,6 +3,7 @@
 
 use super::context::{Answer, Context, Result};
 use crate::config::Listen;
+use crate::damage::Kind;
 use crate::job::{Origin, READ, READS, WRITES, WRITTEN};
 use crate::live::LiveJob;
 use crate::service::Service;
@@ -176,6 +177,32 @@ fn of_service(out: &mut String, service: &Service) -> anyhow::Result<()> {
     ];
     for (name, help, count) in counters {
         single(out, name, "counter", help, count.get() as f64);
+    }
+    let name = "ftio_refused_total";
+    let _ =
+        writeln!(out, "# HELP {name} What was refused because somebody has enough.\n# TYPE {name} counter");
+    for (what, count) in stats.refusals.sums() {
+        let _ = writeln!(out, "{name}{{what=\"{what}\"}} {count}");
+    }
+    let name = "ftio_damaged_total";
+    let _ = writeln!(out, "# HELP {name} Data that were found to be damaged.\n# TYPE {name} counter");
+    for kind in Kind::ALL {
+        let _ = writeln!(out, "{name}{{kind=\"{}\"}} {}", kind.name(), stats.damage.count(kind));
+    }
+    let name = "ftio_shared";
+    let _ = writeln!(out, "# HELP {name} What all users together have, and may have.\n# TYPE {name} gauge");
+    let shares = {
+        let running = service.running();
+        let mut all = running.shared().map(|one| (one.what(), one.taken(), one.most())).to_vec();
+        for pot in [&service.bodies, &service.watchers] {
+            let shared = pot.shared();
+            all.push((shared.what(), shared.taken(), shared.most()));
+        }
+        all
+    };
+    for (what, taken, most) in shares {
+        let _ = writeln!(out, "{name}{{what=\"{what}\",is=\"taken\"}} {taken}");
+        let _ = writeln!(out, "{name}{{what=\"{what}\",is=\"most\"}} {most}");
     }
     let gauges = [
         ("ftio_connections", "Open connections.", stats.connections.get() as f64),

@@ -16,6 +16,8 @@ pub struct Route {
     pub about: &'static str,
     /// The least that one must be allowed to.
     pub needs: Needs,
+    /// It may take long: of each user, one such is worked on at a time.
+    pub costly: bool,
     pub run: fn(&Context) -> Result,
 }
 
@@ -61,7 +63,7 @@ const fn get(
     about: &'static str,
     run: fn(&Context) -> Result,
 ) -> Route {
-    Route { method: Method::Get, path, parameters, about, needs: Needs::Jobs, run }
+    Route { method: Method::Get, path, parameters, about, needs: Needs::Jobs, costly: false, run }
 }
 
 const fn change(
@@ -71,11 +73,15 @@ const fn change(
     needs: Needs,
     run: fn(&Context) -> Result,
 ) -> Route {
-    Route { method: Method::Change, path, parameters, about, needs, run }
+    Route { method: Method::Change, path, parameters, about, needs, costly: false, run }
 }
 
 const fn with(method: Method, needs: Needs, route: Route) -> Route {
     Route { method, needs, ..route }
+}
+
+const fn costly(route: Route) -> Route {
+    Route { costly: true, ..route }
 }
 
 /// Everything. The first part is the original's; see docs/serve.md.
@@ -91,7 +97,7 @@ pub const ROUTES: &[Route] = &[
         Needs::Metrics,
         get("/metrics/sd", &[], "Targets for Prometheus", prometheus::discovery),
     ),
-    get("/job", &["jobid?"], "A running job and its counters, or all of them", compat::jobs::job),
+    costly(get("/job", &["jobid?"], "A running job and its counters, or all of them", compat::jobs::job)),
     get(
         "/job/list",
         &[],
@@ -99,59 +105,74 @@ pub const ROUTES: &[Route] = &[
         compat::jobs::list,
     ),
     get("/queue/list", &[], "What squeue says", compat::jobs::queue),
-    get(
+    costly(get(
         "/queue/model",
         &["jobid"],
         "Measurements for a job that waits, by its comment",
         compat::jobs::queue_model,
-    ),
-    get("/trace/list", &[], "Series that are kept", compat::traces::list),
-    get("/trace/read", &["jobid", "filter?"], "A series as it is kept", compat::traces::read),
-    get(
+    )),
+    costly(get("/trace/list", &[], "Series that are kept", compat::traces::list)),
+    costly(get("/trace/read", &["jobid", "filter?"], "A series as it is kept", compat::traces::read)),
+    costly(get(
         "/trace/plot",
         &["jobid", "filter", "derivate?"],
         "Points of a metric over time",
         compat::traces::plot,
-    ),
+    )),
     with(
         Method::Post,
         Needs::Jobs,
-        get("/trace/plot", &["jobid", "filter", "derivate?"], "The same by POST", compat::traces::plot),
+        costly(get(
+            "/trace/plot",
+            &["jobid", "filter", "derivate?"],
+            "The same by POST",
+            compat::traces::plot,
+        )),
     ),
     get("/trace/metrics", &["jobid"], "Names of the metrics of a job", compat::traces::metrics),
-    get("/trace/json", &["jobid"], "All metrics and their derivatives", compat::traces::json),
+    costly(get("/trace/json", &["jobid"], "All metrics and their derivatives", compat::traces::json)),
     get("/trace/size", &["jobid"], "Bytes that a series takes, and may take", compat::traces::size),
-    get("/trace/ftio", &["jobid", "metricid", "derivate?"], "The period of a metric", compat::ftio::metric),
-    get("/model/ftio", &["jobid"], "The period of every metric", compat::ftio::all),
-    get("/profiles", &[], "Descriptions of finished jobs", compat::profiles::list),
+    costly(get(
+        "/trace/ftio",
+        &["jobid", "metricid", "derivate?"],
+        "The period of a metric",
+        compat::ftio::metric,
+    )),
+    costly(get("/model/ftio", &["jobid"], "The period of every metric", compat::ftio::all)),
+    costly(get("/profiles", &[], "Descriptions of finished jobs", compat::profiles::list)),
     get("/profiles/get", &["jobid"], "What a finished job came to", compat::profiles::profile),
-    get("/profiles/percmd", &[], "Finished jobs by command", compat::profiles::by_command),
-    get("/profiles/extrap", &["jobid?"], "Measurements for Extra-P", compat::profiles::extra_p),
-    get("/profiles/points", &["jobid?"], "Measured values by number of ranks", compat::profiles::points),
-    get("/model/get", &["jobid?"], "Models: name, formula, residual", compat::models::list),
-    get("/model/download", &["jobid?"], "Measurements for Extra-P", compat::profiles::extra_p),
-    get(
+    costly(get("/profiles/percmd", &[], "Finished jobs by command", compat::profiles::by_command)),
+    costly(get("/profiles/extrap", &["jobid?"], "Measurements for Extra-P", compat::profiles::extra_p)),
+    costly(get(
+        "/profiles/points",
+        &["jobid?"],
+        "Measured values by number of ranks",
+        compat::profiles::points,
+    )),
+    costly(get("/model/get", &["jobid?"], "Models: name, formula, residual", compat::models::list)),
+    costly(get("/model/download", &["jobid?"], "Measurements for Extra-P", compat::profiles::extra_p)),
+    costly(get(
         "/model/plot",
         &["jobid?", "metric", "start", "end", "step?"],
         "A model over numbers of ranks",
         compat::models::plot,
-    ),
+    )),
     with(
         Method::Post,
         Needs::Jobs,
-        get(
+        costly(get(
             "/model/plot",
             &["jobid?", "metric", "start", "end", "step?"],
             "The same by POST",
             compat::models::plot,
-        ),
+        )),
     ),
-    get(
+    costly(get(
         "/model/evaluate",
         &["jobid?", "metric", "size"],
         "A model at a number of ranks",
         compat::models::evaluate,
-    ),
+    )),
     get("/predict", &["jobid", "metric?"], "The last prediction of a job", compat::ftio::predict),
     get("/alarms", &[], "Alarms that stand, by job", compat::alarms::raised),
     get("/alarms/list", &[], "All thresholds, by job", compat::alarms::all),
@@ -202,12 +223,12 @@ pub const ROUTES: &[Route] = &[
         Needs::Admin,
         get("/ftio/args", &[], "Refused: there is one way to find the period", compat::ftio::set_args),
     ),
-    get(
+    costly(get(
         "/ftio/modified_args",
         &["jobid", "metricid", "derivate?", "args?"],
         "The period of a metric, with other arguments",
         compat::ftio::modified,
-    ),
+    )),
     get("/ftio/logs", &[], "Nothing: no other process is asked", compat::ftio::logs),
     get("/ftio/port", &[], "Nothing: no other process is asked", compat::ftio::port),
     get("/is_admire_proxy.html", &[], "How the original recognises its like", compat::tree::is_proxy),
@@ -251,27 +272,47 @@ pub const ROUTES: &[Route] = &[
     ),
     get("/api/v1/jobs/{id}/detection", &[], "Period, phases, evidence", api::jobs::detection),
     get("/api/v1/jobs/{id}/findings", &[], "What is wrong with its I/O", api::jobs::findings),
-    get("/api/v1/jobs/{id}/report.html", &[], "The report of ftio report", api::jobs::report),
-    get("/api/v1/apps", &["limit?"], "Applications", api::apps::list),
-    get("/api/v1/apps/profiles", &["app"], "Its runs", api::apps::profiles),
-    get("/api/v1/apps/categories", &["app"], "Categories of its latest jobs", api::apps::categories),
-    get("/api/v1/apps/points", &["app"], "Measured values by number of ranks", api::apps::points),
-    get("/api/v1/apps/models", &["app", "all?"], "Its models", api::apps::models),
-    get(
+    costly(get("/api/v1/jobs/{id}/report.html", &[], "The report of ftio report", api::jobs::report)),
+    costly(get("/api/v1/apps", &["limit?"], "Applications", api::apps::list)),
+    costly(get("/api/v1/apps/profiles", &["app"], "Its runs", api::apps::profiles)),
+    costly(get("/api/v1/apps/categories", &["app"], "Categories of its latest jobs", api::apps::categories)),
+    costly(get("/api/v1/apps/points", &["app"], "Measured values by number of ranks", api::apps::points)),
+    costly(get("/api/v1/apps/models", &["app", "all?"], "Its models", api::apps::models)),
+    costly(get(
         "/api/v1/apps/evaluate",
         &["app", "metric", "ranks"],
         "A model at a number of ranks",
         api::apps::evaluate,
-    ),
-    get("/api/v1/apps/curve", &["app", "metric", "to?"], "A model and its interval", api::apps::curve),
-    get("/api/v1/apps/expect", &["app", "ranks"], "What to expect of the next run", api::apps::expect),
+    )),
+    costly(get(
+        "/api/v1/apps/curve",
+        &["app", "metric", "to?"],
+        "A model and its interval",
+        api::apps::curve,
+    )),
+    costly(get(
+        "/api/v1/apps/expect",
+        &["app", "ranks"],
+        "What to expect of the next run",
+        api::apps::expect,
+    )),
     get("/api/v1/running", &[], "Running jobs with small pictures", api::site::running),
-    get("/api/v1/forecast", &["horizon?"], "Phases ahead, and where they meet", api::site::forecast),
-    get("/api/v1/schedule", &[], "Sets and priorities of Set-10", api::site::schedule),
-    get("/api/v1/site", &["days?"], "Who moves how much", api::site::site),
-    get("/api/v1/site/categories", &["days?"], "Categories of jobs over time", api::site::categories),
-    get("/api/v1/site/series", &["metric?", "points?"], "The sum of all running jobs", api::site::series),
-    get("/api/v1/quality", &["days?", "app?"], "How right predictions were, by weeks", api::site::quality),
+    costly(get("/api/v1/forecast", &["horizon?"], "Phases ahead, and where they meet", api::site::forecast)),
+    costly(get("/api/v1/schedule", &[], "Sets and priorities of Set-10", api::site::schedule)),
+    costly(get("/api/v1/site", &["days?"], "Who moves how much", api::site::site)),
+    costly(get("/api/v1/site/categories", &["days?"], "Categories of jobs over time", api::site::categories)),
+    costly(get(
+        "/api/v1/site/series",
+        &["metric?", "points?"],
+        "The sum of all running jobs",
+        api::site::series,
+    )),
+    costly(get(
+        "/api/v1/quality",
+        &["days?", "app?"],
+        "How right predictions were, by weeks",
+        api::site::quality,
+    )),
     get("/api/v1/alarms", &["standing?"], "Alarms and rules", api::site::alarms),
     with(
         Method::Post,

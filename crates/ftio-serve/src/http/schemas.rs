@@ -38,7 +38,7 @@ const NAMED: &[(&str, &str)] = &[
 
 /// Method, path, answer.
 const ANSWERS: &[(Method, &str, &str)] = &[
-    (Method::Get, "/readyz", "{ready:b,problems:*}"),
+    (Method::Get, "/readyz", "{ready:b,problems:*,refused:[{what:s,user:s,count:i,reason:s}],damaged:*}"),
     (
         Method::Get,
         "/api/v1/version",
@@ -49,7 +49,7 @@ const ANSWERS: &[(Method, &str, &str)] = &[
     (
         Method::Get,
         "/api/v1/jobs/{id}",
-        "JOB+{totals:<TOTAL>,metrics:[s],series_period:n,series_bytes:i,has_trace:b}",
+        "JOB+{totals:<TOTAL>,metrics:[s],series_period:n,series_bytes:i,series_damaged:b,has_trace:b}",
     ),
     (Method::Get, "/api/v1/jobs/{id}/series", "{metric:s,kind:s?,start:n,period:n,end:n,points:[[n]]}"),
     (
@@ -100,8 +100,8 @@ const ANSWERS: &[(Method, &str, &str)] = &[
     ),
     (Method::Post, "/api/v1/alarms", "DONE"),
     (Method::Delete, "/api/v1/alarms", "DONE"),
-    (Method::Post, "/api/v1/push", "{job:i,values:i,refused:i,success:b}"),
-    (Method::Post, "/api/v1/write", "{values:i,refused:i}"),
+    (Method::Post, "/api/v1/push", "{job:i,values:i,refused:i,success:b,reason?:s}"),
+    (Method::Post, "/api/v1/write", "{values:i,refused:i,reason?:s}"),
 ];
 
 /// The JSON Schema of an answer; `None` for those of the original, which docs/serve.md describes.

@@ -56,10 +56,11 @@ pub fn trace(
         }
         store.set_source(path, version, Some(row.id), None)?;
         // Before the job is there for good: nobody finds one whose series is missing.
-        service.files.save(row.id, &read.series, false)?;
+        service.files.put(row.id, &read.series)?;
         Ok(row.id)
     })?;
     let live = service.running().remove(id);
+    service.was_stored(&row, detection.to_string().len());
     judge_last(service, live.as_ref(), found);
     service.stats.traces_read.add(1);
     told(service, &row);
@@ -116,7 +117,7 @@ fn keep(service: &Service, mut job: LiveJob, state: State) -> anyhow::Result<Job
         job.row.io_share = found.characterization.r_io_of_job;
     }
     job.row.categories = crate::categories::of_series(&job.series, ranks, known);
-    service.files.save(id, &job.series, true)?;
+    service.files.save(std::iter::once((id, &job.series)))?;
     let detection = serde_json::to_value(&found)?;
     service.writer().transaction(|store| {
         store.update_job(&job.row)?;
@@ -131,6 +132,7 @@ fn keep(service: &Service, mut job: LiveJob, state: State) -> anyhow::Result<Job
         }
         Ok(())
     })?;
+    service.was_stored(&job.row, 2 * job.memory());
     Ok(job.row)
 }
 

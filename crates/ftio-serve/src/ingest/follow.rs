@@ -1,9 +1,11 @@
 //! A job that runs, followed through the parts of its trace.
 
 use super::trace;
-use crate::job::{JobDesc, LONGEST_COMMAND, Origin, State, clean};
+use crate::job::{JobDesc, Origin, State};
 use crate::live::LiveJob;
+use crate::log::say;
 use crate::service::{Service, now};
+use crate::share::Payer;
 use ftio_core::follow::{Event, Follower};
 use ftio_core::request::Span;
 use ftio_core::source::OpenOptions;
@@ -102,7 +104,9 @@ impl Followed {
             self.later(service, false, count);
             return true;
         };
-        let budget = service.budget(service.running().jobs.len());
+        let payer = Payer::owner(Some(self.owner));
+        let bins = service.running().bins(&payer, service.config.standing(&payer));
+        let budget = service.config.budget.min(bins);
         let time = now();
         let mut reset = false;
         let mut take = |event: Event<'_>| {
@@ -116,6 +120,7 @@ impl Followed {
             }
         };
         let looked = self.follower.poll(&mut take);
+        service.running().settle(id);
         let active = looked.as_ref().is_ok_and(|status| status.grew || status.unsettled);
         match &looked {
             Ok(status) if status.unsettled => {
@@ -153,8 +158,7 @@ impl Followed {
             // What was read before stays: nothing more will come of it, unless it changes.
             Err(error) => {
                 service.stats.trace_errors.add(1);
-                let name = clean(&self.path.to_string_lossy(), LONGEST_COMMAND);
-                eprintln!("ftio serve: {name}: {error}; it is not read again until it changes");
+                say(&format!("{}: {error}; it is not read again until it changes", self.path.display()));
                 self.dead(service, id);
                 false
             }
@@ -183,6 +187,10 @@ impl Followed {
         };
         let mut row = LiveJob::row(desc, Origin::Trace, Some(self.owner), start);
         row.path = self.path.with_extension("").to_string_lossy().into_owned();
+        // Whose jobs are too many are looked at again later.
+        if service.room_for_job(&row).is_err() {
+            return Begun::NotYet;
+        }
         let id = service.writer().transaction(|store| match store.same_run(&row)? {
             Some((_, State::Finished | State::Lost)) => Ok(None),
             Some((id, State::Running)) => Ok(Some(id)),
@@ -218,9 +226,10 @@ impl Followed {
             store.update_job(&live.row)?;
             store.set_details(id, &live.totals, &detection, &serde_json::json!([]))?;
             store.add_to_day(&live.row)?;
-            service.files.save(id, &live.series, false)
+            service.files.put(id, &live.series)
         });
         service.stored(saved);
+        service.was_stored(&live.row, 0);
         let data = serde_json::json!({"id": id, "jobid": live.row.desc.jobid, "app": live.row.app});
         service.tell("ended", live.row.owner, &data);
     }

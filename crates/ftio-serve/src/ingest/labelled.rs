@@ -1,6 +1,6 @@
 //! Values with labels, as Prometheus has them: which job or node they belong to, and under which name.
 
-use super::push::{NotTaken, PushKind, apply, job};
+use super::push::{Applied, NotTaken, PushKind, apply, job};
 use crate::job::{JobDesc, Origin};
 use crate::service::{Service, now};
 use std::collections::BTreeMap;
@@ -58,8 +58,8 @@ impl Sample {
 }
 
 /// Take them in. How many were taken, and how many not.
-pub fn take(service: &Service, samples: &[Sample], owner: Option<u32>) -> Result<(usize, usize), NotTaken> {
-    let (mut taken, mut refused) = (0, 0);
+pub fn take(service: &Service, samples: &[Sample], owner: Option<u32>) -> Result<Applied, NotTaken> {
+    let mut applied = Applied::default();
     // Prometheus sends what has waited as well: a job began before its first values arrive.
     let oldest = now() - LONGEST_WAIT;
     let mut first: BTreeMap<String, f64> = BTreeMap::new();
@@ -72,7 +72,7 @@ pub fn take(service: &Service, samples: &[Sample], owner: Option<u32>) -> Result
     let mut jobs: BTreeMap<String, i64> = BTreeMap::new();
     for sample in samples {
         let Some((desc, origin)) = sample.desc() else {
-            refused += 1;
+            applied.refused += 1;
             continue;
         };
         let id = match jobs.get(&desc.jobid) {
@@ -88,12 +88,10 @@ pub fn take(service: &Service, samples: &[Sample], owner: Option<u32>) -> Result
         let start = service.running().jobs.get(&id).map_or(sample.time, |job| job.row.start);
         let name = sample.name();
         let values = std::iter::once((name.as_str(), sample.kind(), sample.value));
-        let (some, not) = apply(service, id, (sample.time - start).max(0.0), values, |_| String::new())?;
-        taken += some;
-        refused += not;
+        applied.with(apply(service, id, (sample.time - start).max(0.0), values, |_| String::new())?);
     }
     service.stats.pushes.add(1);
-    Ok((taken, refused))
+    applied.settled(service)
 }
 
 /// Lines of Prometheus' text format: `name{label="value"} 1.5 [milliseconds]`. What cannot be read is left

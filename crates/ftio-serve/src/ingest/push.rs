@@ -3,10 +3,13 @@
 use crate::ingest::finished;
 use crate::job::{JobDesc, Kind, LONGEST_NAME, Origin, State, clean};
 use crate::live::{LiveJob, MOST_METRICS};
+use crate::series::{Seen, metric_cost};
 use crate::service::{Service, now};
-use serde::de::{Error as _, SeqAccess, Visitor};
+use crate::share::{Full, Payer};
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
+use std::marker::PhantomData;
 
 /// `POST /api/v1/push`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -18,13 +21,13 @@ pub struct Push {
     #[serde(default)]
     pub node: Option<String>,
     /// A value, or values with their times.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded")]
     pub metrics: BTreeMap<String, Values>,
     /// What they are; without a word, names that end in `_total`, `_bytes`, `_operations`, `_seconds` are
     /// counters, and others gauges.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded")]
     pub kind: BTreeMap<String, PushKind>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded")]
     pub doc: BTreeMap<String, String>,
     /// The job has ended.
     #[serde(default)]
@@ -89,6 +92,37 @@ impl<'de> Deserialize<'de> for Values {
     }
 }
 
+/// A map that is read no further than it may be long: names that are two letters long would take thirty times
+/// the memory of the push.
+fn bounded<'de, D, T>(from: D) -> Result<BTreeMap<String, T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct Reader<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
+        type Value = BTreeMap<String, T>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("names and what belongs to each")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut all = BTreeMap::new();
+            while let Some((name, value)) = map.next_entry()? {
+                all.insert(name, value);
+                if all.len() > MOST_NAMES {
+                    return Err(A::Error::custom(format_args!("at most {MOST_NAMES} names in one push")));
+                }
+            }
+            Ok(all)
+        }
+    }
+    from.deserialize_map(Reader(PhantomData))
+}
+
+/// No push has more names: a job takes fewer.
+const MOST_NAMES: usize = 10_000;
 /// No push has more values.
 const MOST_VALUES: usize = 100_000;
 /// Times up to this are seconds since the job began.
@@ -98,6 +132,8 @@ const SINCE_1970: f64 = 1e8;
 const AHEAD: f64 = 86_400.0;
 /// Processes of one run say that it began at times that differ by less than this, in seconds.
 const SAME_START: u64 = 60;
+/// Bytes that the first bin of a metric takes, with those that are allocated with it.
+const FIRST_BINS: usize = 4 * size_of::<Seen>();
 const COUNTERS: [&str; 4] = ["_total", "_bytes", "_operations", "_seconds"];
 
 /// Why values are not taken.
@@ -107,6 +143,14 @@ pub enum NotTaken {
     Wrong(String),
     /// They cannot be stored now, say because the disk is full: they may be sent again.
     NotStored(String),
+    /// Whoever sends them has as much as they may have.
+    TooMuch(String),
+}
+
+impl From<Full> for NotTaken {
+    fn from(full: Full) -> Self {
+        NotTaken::TooMuch(full.to_string())
+    }
 }
 
 impl From<&str> for NotTaken {
@@ -123,7 +167,7 @@ impl From<String> for NotTaken {
 
 impl std::fmt::Display for NotTaken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (NotTaken::Wrong(text) | NotTaken::NotStored(text)) = self;
+        let (NotTaken::Wrong(text) | NotTaken::NotStored(text) | NotTaken::TooMuch(text)) = self;
         f.write_str(text)
     }
 }
@@ -135,12 +179,42 @@ fn stored<T>(service: &Service, done: anyhow::Result<T>) -> Result<T, NotTaken> 
 }
 
 /// What a push did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
     pub job: i64,
     pub values: usize,
     /// No numbers, too many metrics, or a name that is of another kind.
     pub refused: usize,
+    /// Why some were refused, if it is because their owner has enough.
+    pub full: Option<Full>,
+}
+
+/// What became of values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    pub taken: usize,
+    pub refused: usize,
+    /// Why some were refused, if it is because their owner has enough.
+    pub full: Option<Full>,
+}
+
+impl Applied {
+    /// What became of others as well.
+    pub fn with(&mut self, other: Applied) {
+        self.taken += other.taken;
+        self.refused += other.refused;
+        self.full = self.full.take().or(other.full);
+    }
+
+    /// Nothing was taken because their owner has enough: that is an error. And what was taken must be on its
+    /// way to the disk before anybody is told so.
+    pub fn settled(self, service: &Service) -> Result<Self, NotTaken> {
+        match &self.full {
+            Some(full) if self.taken == 0 => Err(full.clone().into()),
+            _ if self.taken > 0 => service.commit_journal().map(|()| self),
+            _ => Ok(self),
+        }
+    }
 }
 
 /// Take in what somebody pushes; `owner` is who.
@@ -185,19 +259,18 @@ pub fn take(service: &Service, push: &Push, owner: Option<u32>) -> Result<Taken,
             }
         }
     }
-    let mut taken = Taken { job: id, values: 0, refused: 0 };
+    let mut applied = Applied::default();
     for (millis, values) in all {
         let values = values.into_iter().map(|(name, value)| (name, kind_of(push, name), value));
-        let docs = |name: &str| push.doc.get(name).map(|doc| clean(doc, LONGEST_NAME)).unwrap_or_default();
-        let (some, refused) = apply(service, id, millis as f64 / 1e3, values, docs)?;
-        taken.values += some;
-        taken.refused += refused;
+        let docs = |name: &str| push.doc.get(name).cloned().unwrap_or_default();
+        applied.with(apply(service, id, millis as f64 / 1e3, values, docs)?);
     }
+    let Applied { taken, refused, full } = applied.settled(service)?;
     service.stats.pushes.add(1);
     if push.end || push.job.end_time > 0 {
         stored(service, finished::pushed(service, id, State::Finished))?;
     }
-    Ok(taken)
+    Ok(Taken { job: id, values: taken, refused, full })
 }
 
 fn kind_of(push: &Push, name: &str) -> PushKind {
@@ -252,10 +325,6 @@ pub fn job(
     if let Some(id) = known(service, &desc, origin, owner) {
         return Ok(id);
     }
-    let running = service.running().jobs.len();
-    if running >= service.config.most_running {
-        return Err(NotTaken::NotStored(format!("{running} jobs run already: no more are taken")));
-    }
     let time = now();
     let said = desc.start_time;
     let said_or_first = Some(said as f64).filter(|said| *said > 0.0).or(first);
@@ -265,6 +334,7 @@ pub fn job(
     if origin == Origin::Node || origin == Origin::Scrape {
         row.app.clear();
     }
+    service.room_for_job(&row)?;
     row.id = stored(service, service.writer().insert_job(&row))?;
     let id = row.id;
     let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
@@ -297,36 +367,43 @@ fn known(service: &Service, desc: &JobDesc, origin: Origin, owner: Option<u32>) 
         job.row.desc.command.clone_from(&desc.command);
         job.row.desc.size = desc.size;
         job.row.app = crate::apps::key(&desc.command, desc.size);
+        running.settle(id);
     }
     Some(id)
 }
 
-/// Values of one time go into a job and the journal. How many did, and how many did not.
+/// Values of one time go into a job and the journal. [`Applied::settled`] when all have.
 pub fn apply<'a>(
     service: &Service,
     id: i64,
     time: f64,
     values: impl Iterator<Item = (&'a str, PushKind, f64)>,
     docs: impl Fn(&str) -> String,
-) -> Result<(usize, usize), NotTaken> {
+) -> Result<Applied, NotTaken> {
     let mut running = service.running();
     let running = &mut *running;
-    let budget = service.budget(running.jobs.len());
-    let job = running.jobs.get_mut(&id).ok_or("the job has ended")?;
+    let owner = running.jobs.get(&id).ok_or("the job has ended")?.row.owner;
+    let payer = Payer::owner(owner);
+    let standing = service.config.standing(&payer);
+    running.make_room(&payer, standing);
+    let budget = service.config.budget.min(running.bins(&payer, standing));
+    let Some(job) = running.jobs.get(&id) else { return Err("the job has ended".into()) };
     if running.journal.broken {
         // It is not silent: it cannot be heard.
-        job.hear(now());
+        if let Some(job) = running.jobs.get_mut(&id) {
+            job.hear(now());
+        }
         return Err(NotTaken::NotStored("the journal cannot be written: is the disk full?".into()));
     }
     if job.row.start + time > now() + AHEAD {
         let refused = values.count();
         service.stats.push_errors.add(refused as u64);
-        return Ok((0, refused));
+        return Ok(Applied { refused, ..Applied::default() });
     }
-    let mut refused = 0;
+    let mut applied = Applied::default();
     let mut changes = Vec::new();
     // Names that this push brings count as well, and so do sums that it has brought already.
-    let mut new: HashSet<String> = HashSet::new();
+    let mut new: HashMap<String, usize> = HashMap::new();
     let mut sums: HashMap<String, f64> = HashMap::new();
     for (name, kind, value) in values {
         let (kind, is_sum) = match kind {
@@ -334,35 +411,41 @@ pub fn apply<'a>(
             PushKind::Increment => (Kind::Counter, false),
             PushKind::Gauge => (Kind::Gauge, false),
         };
-        match job.change(name, kind, time, value, is_sum) {
-            Some(mut change) => {
-                if let Some(sum) = change.3 {
-                    let before = sums.insert(change.0.clone(), sum);
-                    if let Some(before) = before.filter(|before| sum < *before) {
-                        sums.insert(change.0, before);
-                        refused += 1;
-                        continue;
-                    }
-                    change.2 = before.map_or(change.2, |before| sum - before);
-                }
-                if !job.totals.contains_key(&change.0) {
-                    new.insert(change.0.clone());
-                }
-                if job.totals.len() + new.len() > MOST_METRICS {
-                    new.remove(&change.0);
-                    refused += 1;
-                    continue;
-                }
-                changes.push(change);
+        let Some(mut change) = job.change(name, kind, time, value, is_sum) else {
+            applied.refused += 1;
+            continue;
+        };
+        if let Some(sum) = change.3 {
+            let before = sums.insert(change.0.clone(), sum);
+            if let Some(before) = before.filter(|before| sum < *before) {
+                sums.insert(change.0, before);
+                applied.refused += 1;
+                continue;
             }
-            None => refused += 1,
+            change.2 = before.map_or(change.2, |before| sum - before);
         }
+        if !job.totals.contains_key(&change.0) && !new.contains_key(&change.0) {
+            let cost = metric_cost(&change.0) + docs(name).len().min(4 * LONGEST_NAME) + FIRST_BINS;
+            let more = new.values().sum::<usize>() + cost;
+            let full = running.room_for(&payer, standing, more).err();
+            if job.totals.len() + new.len() >= MOST_METRICS || full.is_some() {
+                applied.full = applied.full.or(full);
+                applied.refused += 1;
+                continue;
+            }
+            new.insert(change.0.clone(), cost);
+        }
+        changes.push(change);
     }
-    let taken = changes.len();
-    if taken > 0 {
+    applied.taken = changes.len();
+    if let Some(job) = running.jobs.get_mut(&id).filter(|_| applied.taken > 0) {
         job.apply(time, &changes, docs, now(), budget);
         job.series.journaled = running.journal.add(id, time, changes);
+        running.settle(id);
     }
-    service.stats.push_errors.add(refused as u64);
-    Ok((taken, refused))
+    if let Some(full) = &applied.full {
+        service.stats.refusals.add(full.what, &payer, &full.to_string());
+    }
+    service.stats.push_errors.add(applied.refused as u64);
+    Ok(applied)
 }

@@ -5,8 +5,10 @@
 
 use super::finished;
 use super::push::{self, NotTaken, PushKind};
-use crate::job::{JobDesc, Origin, State};
+use crate::job::{JobDesc, LONGEST_NAME, Origin, State, clean};
+use crate::live::MOST_METRICS;
 use crate::service::{Service, now};
+use crate::share::Payer;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,6 +18,9 @@ use tokio::net::{UnixListener, UnixStream};
 
 /// No message is longer; a client that sends more without a NUL is cut off.
 const LONGEST: usize = 1 << 20;
+
+/// Bytes that a description takes beside its texts.
+const DOC: usize = 128;
 
 /// How a value comes.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -89,18 +94,19 @@ pub fn listen(path: &Path) -> std::io::Result<UnixListener> {
 pub async fn serve<P: Send + 'static>(
     service: Arc<Service>,
     listener: UnixListener,
-    room: impl Fn() -> Option<P> + Send,
+    room: impl Fn(&Payer) -> Option<P> + Send,
 ) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                let Some(place) = room() else {
+                let Ok(peer) = stream.peer_cred() else { continue };
+                let Some(place) = room(&Payer::User(peer.uid())) else {
                     service.stats.refused_connections.add(1);
                     continue;
                 };
                 let service = Arc::clone(&service);
                 tokio::spawn(async move {
-                    client(service, stream).await;
+                    client(service, stream, peer.uid()).await;
                     drop(place);
                 });
             }
@@ -109,11 +115,13 @@ pub async fn serve<P: Send + 'static>(
     }
 }
 
-async fn client(service: Arc<Service>, mut stream: UnixStream) {
-    let Ok(peer) = stream.peer_cred() else { return };
-    let owner = Some(peer.uid());
+async fn client(service: Arc<Service>, mut stream: UnixStream, uid: u32) {
+    let payer = Payer::User(uid);
+    let standing = service.config.standing(&payer);
+    // What is kept of a client counts as its user's.
+    let Ok(mut kept) = service.bodies.take(&payer, standing, 0) else { return };
     let mut messages = Messages::default();
-    let mut client = Client { owner, job: None, docs: HashMap::new() };
+    let mut client = Client { owner: Some(uid), job: None, docs: HashMap::new(), length: 0 };
     let mut buffer = vec![0; 16 << 10];
     loop {
         let length = match stream.read(&mut buffer).await {
@@ -121,14 +129,33 @@ async fn client(service: Arc<Service>, mut stream: UnixStream) {
             Ok(length) => length,
         };
         let taken = messages.take(&buffer[..length]);
-        let done = taken.map_err(NotTaken::from).and_then(|some| {
-            // The disk may have to be waited for.
-            tokio::task::block_in_place(|| some.into_iter().try_for_each(|one| client.take(&service, one)))
-        });
+        if let Err(full) = kept.set(messages.waiting.capacity() + client.length) {
+            service.stats.refusals.add(full.what, &payer, &full.to_string());
+            break;
+        }
+        let done = match taken {
+            Ok(some) if some.is_empty() => Ok(()),
+            // The disk may have to be waited for, and others of the same user.
+            Ok(some) => match service.workers.turn(&payer, standing, false).await {
+                Ok(turn) => {
+                    let service = Arc::clone(&service);
+                    let work = tokio::task::spawn_blocking(move || {
+                        let done = some.into_iter().try_for_each(|one| client.take(&service, one));
+                        drop(turn);
+                        (client, done)
+                    });
+                    let Ok((again, done)) = work.await else { return };
+                    client = again;
+                    done
+                }
+                Err(full) => Err(full.into()),
+            },
+            Err(text) => Err(NotTaken::from(text)),
+        };
         match done {
             Ok(()) => {}
-            // That is not the client's fault: its job goes on.
-            Err(NotTaken::NotStored(_)) => {
+            // That is not the client's fault, or it is told so in other ways: its job goes on.
+            Err(NotTaken::NotStored(_) | NotTaken::TooMuch(_)) => {
                 service.stats.push_errors.add(1);
             }
             Err(NotTaken::Wrong(_)) => {
@@ -144,6 +171,8 @@ struct Client {
     owner: Option<u32>,
     job: Option<i64>,
     docs: HashMap<String, String>,
+    /// Bytes of these.
+    length: usize,
 }
 
 impl Client {
@@ -161,7 +190,9 @@ impl Client {
                 Ok(())
             }
             Message::Desc { name, doc, .. } => {
-                if self.docs.len() < 4096 {
+                let (name, doc) = (clean(&name, LONGEST_NAME), clean(&doc, LONGEST_NAME));
+                if self.docs.len() < MOST_METRICS && !self.docs.contains_key(&name) {
+                    self.length += name.len() + doc.len() + DOC;
                     self.docs.insert(name, doc);
                 }
                 Ok(())
@@ -177,7 +208,7 @@ impl Client {
                 };
                 let docs = |name: &str| self.docs.get(name).cloned().unwrap_or_default();
                 let values = std::iter::once((name.as_str(), kind, value));
-                push::apply(service, id, now() - start, values, docs).map(|_| ())
+                push::apply(service, id, now() - start, values, docs)?.settled(service).map(|_| ())
             }
         }
     }

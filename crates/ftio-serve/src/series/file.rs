@@ -5,15 +5,18 @@
 //! nothing where there is nothing, and whole numbers a few bytes.
 
 use super::{Column, Seen, Series};
+use crate::store::{private_file, private_folder};
 use anyhow::Context;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use tmio_trace::column::{ColumnReader, ColumnWriter};
 
 const MAGIC: &[u8; 4] = b"FTSR";
 const VERSION: u8 = 1;
+/// If more are written at once, the disk is flushed once for all of them.
+const FLUSHED_ONE_BY_ONE: usize = 32;
 /// Above this not every whole number is a float.
 const EXACT: f64 = (1u64 << 53) as f64;
 
@@ -113,6 +116,7 @@ pub fn decode(bytes: &[u8]) -> Option<Series> {
         columns.insert(name, column);
     }
     series.columns = columns;
+    series.count();
     rest.is_empty().then_some(series)
 }
 
@@ -140,6 +144,15 @@ fn read(rest: &mut &[u8], count: u64) -> Option<Vec<f64>> {
     Some(values)
 }
 
+/// The file of a series cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// Where it is now.
+    pub aside: PathBuf,
+    /// It was found just now.
+    pub new: bool,
+}
+
 /// The folder of series. Files are named by the number of the job, never by what a user calls it.
 #[derive(Clone, Debug)]
 pub struct SeriesFiles {
@@ -150,7 +163,7 @@ impl SeriesFiles {
     /// The folder `series` below `data`.
     pub fn open(data: &Path) -> anyhow::Result<Self> {
         let folder = data.join("series");
-        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        private_folder(&folder).with_context(|| folder.display().to_string())?;
         Ok(SeriesFiles { folder })
     }
 
@@ -159,24 +172,74 @@ impl SeriesFiles {
         self.folder.join((job / 1000).to_string()).join(format!("{job}.series"))
     }
 
-    /// The series of a job; `None` if there is none, or it is damaged.
-    pub fn load(&self, job: i64) -> Option<Series> {
-        decode(&std::fs::read(self.path(job)).ok()?)
+    /// The series of a job; `None` if there is none. One that is damaged is put aside, under a name of its own
+    /// beside the others, so that it is known later as well.
+    pub fn load(&self, job: i64) -> Result<Option<Series>, Damaged> {
+        let path = self.path(job);
+        let aside = path.with_extension("damaged");
+        let read = match std::fs::read(&path) {
+            Ok(bytes) => decode(&bytes),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return if aside.exists() { Err(Damaged { aside, new: false }) } else { Ok(None) };
+            }
+            // The disk cannot read it.
+            Err(_) => None,
+        };
+        match read {
+            Some(series) => Ok(Some(series)),
+            None => {
+                let moved = std::fs::rename(&path, &aside).is_ok();
+                Err(Damaged { aside: if moved { aside } else { path }, new: true })
+            }
+        }
     }
 
-    /// Write it: the old file stays until the new one is whole.
-    pub fn save(&self, job: i64, series: &Series, sync: bool) -> anyhow::Result<()> {
+    /// Write some: the old files stay until the new ones are whole and on the disk.
+    pub fn save<'a>(&self, all: impl Iterator<Item = (i64, &'a Series)>) -> anyhow::Result<()> {
+        let mut new = Vec::new();
+        for (job, series) in all {
+            let path = self.path(job);
+            let draft = self.draft(&path, series).with_context(|| path.display().to_string())?;
+            new.push((path, draft));
+        }
+        // A flush for each, or one for all if there are many.
+        if new.len() > FLUSHED_ONE_BY_ONE {
+            rustix::fs::syncfs(File::open(&self.folder)?)?;
+        }
+        let mut folders = BTreeSet::new();
+        for (path, draft) in &new {
+            let named = || path.display().to_string();
+            if new.len() <= FLUSHED_ONE_BY_ONE {
+                draft.sync_data().with_context(named)?;
+            }
+            std::fs::rename(path.with_extension("new"), path).with_context(named)?;
+            let _ = std::fs::remove_file(path.with_extension("damaged"));
+            folders.extend(path.parent().map(Path::to_owned));
+        }
+        for folder in folders.iter().chain([&self.folder]) {
+            File::open(folder)
+                .and_then(|folder| folder.sync_all())
+                .with_context(|| folder.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Write one that can be made again: it is on the disk when the system has the time.
+    pub fn put(&self, job: i64, series: &Series) -> anyhow::Result<()> {
         let path = self.path(job);
         let named = || path.display().to_string();
-        let folder = path.parent().unwrap_or(&self.folder);
-        std::fs::create_dir_all(folder).with_context(named)?;
+        self.draft(&path, series).with_context(named)?;
+        let _ = std::fs::remove_file(path.with_extension("damaged"));
+        std::fs::rename(path.with_extension("new"), &path).with_context(named)
+    }
+
+    fn draft(&self, path: &Path, series: &Series) -> std::io::Result<File> {
+        private_folder(path.parent().unwrap_or(&self.folder))?;
         let new = path.with_extension("new");
-        let mut file = File::create(&new).with_context(named)?;
-        file.write_all(&encode(series)).with_context(named)?;
-        if sync {
-            file.sync_data().with_context(named)?;
-        }
-        std::fs::rename(&new, &path).with_context(named)
+        let _ = std::fs::remove_file(&new);
+        let mut file = private_file(&new)?;
+        file.write_all(&encode(series))?;
+        Ok(file)
     }
 
     /// How large the file is.
@@ -186,6 +249,8 @@ impl SeriesFiles {
 
     /// Remove it.
     pub fn remove(&self, job: i64) {
-        let _ = std::fs::remove_file(self.path(job));
+        for ending in ["series", "damaged"] {
+            let _ = std::fs::remove_file(self.path(job).with_extension(ending));
+        }
     }
 }

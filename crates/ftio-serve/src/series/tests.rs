@@ -93,6 +93,9 @@ proptest! {
             prop_assert_eq!(series.total(&format!("m{name}")), *sum);
         }
         prop_assert!(series.bytes() <= budget);
+        let counted = (series.bytes(), series.memory());
+        series.count();
+        prop_assert_eq!(counted, (series.bytes(), series.memory()), "counted on the way as at the end");
         prop_assert_eq!(series.period().log2().fract(), 0.0);
         let read = decode(&encode(&series)).unwrap();
         prop_assert_eq!(read, series);

@@ -1,6 +1,7 @@
 //! Thresholds that were set over HTTP, and alarms that were raised.
 
 use super::Store;
+use super::rows::{ALARMS, RULES};
 use crate::viewer::Viewer;
 use rusqlite::params;
 use serde::Serialize;
@@ -39,7 +40,7 @@ impl Store {
             VALUES (?1,?2,?3,?4,?5)";
         self.connection
             .execute(sql, params![rule.name, rule.target, rule.metric, rule.operation, rule.value])?;
-        Ok(())
+        self.sum(RULES, self.connection.last_insert_rowid())
     }
 
     /// `false`: there was none.
@@ -51,7 +52,7 @@ impl Store {
     pub fn rules(&self) -> anyhow::Result<Vec<RuleRow>> {
         let sql = "SELECT name, target, metric, operation, value FROM rules ORDER BY target, name";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([], |row| {
+        self.rows(&mut statement, [], |row| {
             Ok(RuleRow {
                 name: row.get(0)?,
                 target: row.get(1)?,
@@ -59,8 +60,7 @@ impl Store {
                 operation: row.get(3)?,
                 value: row.get(4)?,
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// An alarm is raised; its number.
@@ -80,12 +80,14 @@ impl Store {
                 alarm.since
             ],
         )?;
-        Ok(self.connection.last_insert_rowid())
+        let id = self.connection.last_insert_rowid();
+        self.sum(ALARMS, id)?;
+        Ok(id)
     }
 
     pub fn clear(&self, alarm: i64, time: f64) -> anyhow::Result<()> {
         self.connection.execute("UPDATE alarms SET until = ?2 WHERE id = ?1", params![alarm, time])?;
-        Ok(())
+        self.sum(ALARMS, alarm)
     }
 
     /// Whatever stood when the service ended is over: it is raised again if it still holds.
@@ -100,20 +102,18 @@ impl Store {
             WHERE (?1 OR owner = ?2) AND (NOT ?3 OR until IS NULL)
             ORDER BY until IS NOT NULL, since DESC LIMIT ?4";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows =
-            statement.query_map(params![viewer.all, viewer.uid, only_standing, most as i64], |row| {
-                Ok(AlarmRow {
-                    id: row.get(0)?,
-                    rule: row.get(1)?,
-                    job: row.get(2)?,
-                    jobid: row.get(3)?,
-                    metric: row.get(4)?,
-                    value: row.get(5)?,
-                    message: row.get(6)?,
-                    since: row.get(7)?,
-                    until: row.get(8)?,
-                })
-            })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.rows(&mut statement, params![viewer.all, viewer.uid, only_standing, most as i64], |row| {
+            Ok(AlarmRow {
+                id: row.get(0)?,
+                rule: row.get(1)?,
+                job: row.get(2)?,
+                jobid: row.get(3)?,
+                metric: row.get(4)?,
+                value: row.get(5)?,
+                message: row.get(6)?,
+                since: row.get(7)?,
+                until: row.get(8)?,
+            })
+        })
     }
 }

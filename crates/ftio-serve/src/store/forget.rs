@@ -19,14 +19,12 @@ impl Store {
         self.transaction(|store| {
             let sql = "SELECT id FROM jobs WHERE state <> 'running' AND end < ?1 ORDER BY start LIMIT ?2";
             let mut old = store.connection.prepare_cached(sql)?;
-            let ids: Vec<i64> =
-                old.query_map(params![before, AT_ONCE], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            let ids: Vec<i64> = store.rows(&mut old, params![before, AT_ONCE], |row| row.get(0))?;
             for id in &ids {
                 // A file that is still there is remembered, so that it is not read again.
                 let sql = "SELECT path FROM sources WHERE job = ?1";
                 let mut paths = store.connection.prepare_cached(sql)?;
-                let paths: Vec<String> =
-                    paths.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?;
+                let paths: Vec<String> = store.rows(&mut paths, [id], |row| row.get(0))?;
                 for path in paths.iter().filter(|path| !Path::new(path).exists()) {
                     store.connection.execute("DELETE FROM sources WHERE path = ?1", [path])?;
                 }

@@ -1,10 +1,11 @@
 //! Jobs: one row each, and their details apart.
 
 use super::Store;
+use super::rows::{DETAILS, JOBS, damaged};
 use crate::job::{JobDesc, Origin, State, Totals};
 use crate::viewer::Viewer;
 use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Row, params, params_from_iter};
 use serde::Serialize;
 
 /// A job as it is listed.
@@ -38,12 +39,11 @@ pub struct JobRow {
     pub categories: Vec<String>,
 }
 
-const COLUMNS: &str = "id, jobid, cluster, start, end, state, origin, owner, command, app, size, nodelist, \
-                       partition, run_dir, path, period, confidence, written, read, io_share, high_findings, \
-                       categories";
-
+/// A row that was selected with [`JOBS`]' columns and its sum.
 fn row(row: &Row<'_>) -> rusqlite::Result<JobRow> {
+    JOBS.check(row, 0).map_err(|why| damaged(JOBS.name, &why))?;
     let (start, end): (f64, f64) = (row.get(3)?, row.get(4)?);
+    let unknown = |name: &str| damaged(JOBS.name, &format!("{name} is not known"));
     Ok(JobRow {
         id: row.get(0)?,
         desc: JobDesc {
@@ -59,8 +59,8 @@ fn row(row: &Row<'_>) -> rusqlite::Result<JobRow> {
         },
         start,
         end,
-        state: State::from_name(&row.get::<_, String>(5)?).unwrap_or_default(),
-        origin: Origin::from_name(&row.get::<_, String>(6)?).unwrap_or(Origin::Trace),
+        state: State::from_name(&row.get::<_, String>(5)?).ok_or_else(|| unknown("its state"))?,
+        origin: Origin::from_name(&row.get::<_, String>(6)?).ok_or_else(|| unknown("its origin"))?,
         owner: row.get(7)?,
         app: row.get(9)?,
         path: row.get(14)?,
@@ -167,7 +167,9 @@ impl Store {
             job.io_share,
             job.high_findings,
         ])?;
-        Ok(self.connection.last_insert_rowid())
+        let id = self.connection.last_insert_rowid();
+        self.sum(JOBS, id)?;
+        Ok(id)
     }
 
     /// What is known by now. The job id and where it is known from stay.
@@ -198,7 +200,7 @@ impl Store {
             job.desc.jobid,
             job.categories.join(","),
         ])?;
-        Ok(())
+        self.sum(JOBS, job.id)
     }
 
     /// A job whose number is given: it is there, whether it was or not.
@@ -226,47 +228,47 @@ impl Store {
             detection.to_string(),
             findings.to_string()
         ])?;
-        Ok(())
+        self.sum(DETAILS, job)
     }
 
-    /// Totals, detection and findings of a job.
+    /// Totals, detection and findings of a job; `None` if there are none, or they are damaged.
     pub fn details(
         &self,
         job: i64,
     ) -> anyhow::Result<Option<(Totals, serde_json::Value, serde_json::Value)>> {
-        let sql = "SELECT totals, detection, findings FROM details WHERE job = ?1";
-        let texts: Option<(String, String, String)> = self
-            .connection
-            .prepare_cached(sql)?
-            .query_row([job], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-            .optional()?;
-        let Some((totals, detection, findings)) = texts else { return Ok(None) };
-        Ok(Some((
-            serde_json::from_str(&totals)?,
-            serde_json::from_str(&detection)?,
-            serde_json::from_str(&findings)?,
-        )))
+        let sql = format!("SELECT {} FROM details WHERE job = ?1", DETAILS.with_sum());
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        self.row(&mut statement, [job], |row| {
+            DETAILS.check(row, 0).map_err(|why| damaged(DETAILS.name, &why))?;
+            let json = |error: serde_json::Error| damaged(DETAILS.name, &error.to_string());
+            let text = |place: usize| row.get::<_, String>(place);
+            Ok((
+                serde_json::from_str(&text(1)?).map_err(json)?,
+                serde_json::from_str(&text(2)?).map_err(json)?,
+                serde_json::from_str(&text(3)?).map_err(json)?,
+            ))
+        })
     }
 
     /// One job by its number.
     pub fn job(&self, id: i64) -> anyhow::Result<Option<JobRow>> {
-        let sql = format!("SELECT {COLUMNS} FROM jobs WHERE id = ?1");
-        Ok(self.connection.prepare_cached(&sql)?.query_row([id], row).optional()?)
+        let sql = format!("SELECT {} FROM jobs WHERE id = ?1", JOBS.with_sum());
+        self.row(&mut *self.connection.prepare_cached(&sql)?, [id], row)
     }
 
     /// The latest job of that id that somebody may see.
     pub fn job_by_jobid(&self, jobid: &str, viewer: &Viewer) -> anyhow::Result<Option<JobRow>> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM jobs WHERE jobid = ?1 AND (?2 OR owner = ?3) ORDER BY start DESC, id DESC \
-             LIMIT 1"
+            "SELECT {} FROM jobs WHERE jobid = ?1 AND (?2 OR owner = ?3) ORDER BY start DESC, id DESC LIMIT 8",
+            JOBS.with_sum()
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        Ok(statement.query_row(params![jobid, viewer.all, viewer.uid], row).optional()?)
+        self.row(&mut statement, params![jobid, viewer.all, viewer.uid], row)
     }
 
     /// Jobs that somebody may see.
     pub fn jobs(&self, filter: &JobFilter, viewer: &Viewer) -> anyhow::Result<Vec<JobRow>> {
-        let mut sql = format!("SELECT {COLUMNS} FROM jobs WHERE 1");
+        let mut sql = format!("SELECT {} FROM jobs WHERE 1", JOBS.with_sum());
         let mut values: Vec<Value> = Vec::new();
         let mut add = |condition: &str, value: Value| {
             values.push(value);
@@ -318,18 +320,23 @@ impl Store {
             filter.limit.min(1_000_000)
         ));
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let rows = statement.query_map(params_from_iter(values), row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.rows(&mut statement, params_from_iter(values), row)
+    }
+
+    /// The numbers of all jobs that run.
+    pub fn running(&self) -> anyhow::Result<Vec<i64>> {
+        let sql = "SELECT id FROM jobs WHERE state = 'running' ORDER BY id";
+        self.rows(&mut *self.connection.prepare_cached(sql)?, [], |row| row.get(0))
     }
 
     /// How many jobs are in which state.
     pub fn count_jobs(&self) -> anyhow::Result<Vec<(State, i64)>> {
         let mut statement =
             self.connection.prepare_cached("SELECT state, count(*) FROM jobs GROUP BY state")?;
-        let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
         let mut counts = Vec::new();
-        for one in rows {
-            let (name, count) = one?;
+        for (name, count) in
+            self.rows(&mut statement, [], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?
+        {
             counts.extend(State::from_name(&name).map(|state| (state, count)));
         }
         Ok(counts)
@@ -345,7 +352,7 @@ impl Store {
         let mut statement = self.connection.prepare_cached(&same_run())?;
         let values =
             params![job.desc.jobid, job.desc.cluster, job.start, job.owner, job.origin.name(), job.path];
-        let all: Vec<JobRow> = statement.query_map(values, row)?.collect::<Result<_, _>>()?;
+        let all: Vec<JobRow> = self.rows(&mut statement, values, row)?;
         let gone = |path: &str| {
             let path = std::path::Path::new(path);
             !path.exists() && !tmio_trace::parts::directory(path).exists()
@@ -364,7 +371,8 @@ impl Store {
 /// owner, who may have all of them.
 pub(super) fn same_run() -> String {
     format!(
-        "SELECT {COLUMNS} FROM jobs WHERE jobid = ?1 AND cluster = ?2 AND abs(start - ?3) < 1
-        AND +owner IS ?4 AND origin = ?5 ORDER BY path <> ?6, id"
+        "SELECT {} FROM jobs WHERE jobid = ?1 AND cluster = ?2 AND abs(start - ?3) < 1
+        AND +owner IS ?4 AND origin = ?5 ORDER BY path <> ?6, id",
+        JOBS.with_sum()
     )
 }

@@ -1,9 +1,12 @@
 //! A database that is damaged: what can still be read goes into a new one, and the old one is kept aside.
 
-use super::{Store, TABLES};
+use super::rows::{TABLES, Table};
+use super::scrub::{content, keep_aside};
+use super::{Store, wal};
+use crate::damage::{Damages, Kind};
 use anyhow::Context;
 use rusqlite::Connection;
-use rusqlite::types::Value;
+use rusqlite::types::ToSqlOutput;
 use std::path::{Path, PathBuf};
 
 /// Up to this size a database is looked through when it is opened; damage in a larger one is noticed when it
@@ -19,47 +22,77 @@ pub fn is_damaged(error: &anyhow::Error) -> bool {
     matches!(code, Some(DatabaseCorrupt | NotADatabase))
 }
 
+/// An error that says so.
+fn corrupt(text: &str) -> anyhow::Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    rusqlite::Error::SqliteFailure(code, Some(text.to_owned())).into()
+}
+
+/// Rows that were read of a damaged database, and those that were not.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rows {
+    read: usize,
+    aside: usize,
+}
+
 impl Store {
     /// Open the database. One that is damaged is put aside, and what can be read of it goes into a new one.
-    pub fn open_or_mend(data: &Path) -> anyhow::Result<Self> {
+    pub fn open_or_mend(data: &Path, damages: &Damages) -> anyhow::Result<Self> {
+        wal::look(data, damages);
         let problem = match Self::open(data).and_then(|store| store.look_through(data).map(|()| store)) {
             Ok(store) => return Ok(store),
             Err(problem) if is_damaged(&problem) => problem,
             Err(problem) => return Err(problem),
         };
         let aside = put_aside(data, "damaged").context("the damaged database cannot be put aside")?;
-        let store = Self::open(data)?;
-        let rows = store.take_over(&aside);
-        eprintln!(
-            "ftio serve: {}: the database is damaged ({problem:#}): {rows} rows could be read and go into a new \
-             one; the old one is {}",
+        let mut store = Self::open(data)?;
+        let Rows { read, aside: bad } = store.take_over(&aside, data);
+        let text = format!(
+            "{}: {problem:#}: {read} rows could be read and go into a new database, {bad} that are damaged go \
+             to damaged/rows.jsonl; the old one is {}",
             data.join("jobs.db").display(),
             aside.display()
         );
+        damages.add(Kind::Database, &text);
         Ok(store)
     }
 
+    /// Is the database as a whole what it should be, as far as that is seen quickly?
     fn look_through(&self, data: &Path) -> anyhow::Result<()> {
         if std::fs::metadata(data.join("jobs.db")).is_ok_and(|about| about.len() > LOOKED_THROUGH) {
             return Ok(());
         }
-        let said: String = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-        if said == "ok" {
-            return Ok(());
+        self.pragma_check("PRAGMA quick_check(1)")
+    }
+
+    /// The same, with all indices.
+    pub fn look_through_all(&self) -> anyhow::Result<()> {
+        self.pragma_check("PRAGMA integrity_check(1)")
+    }
+
+    fn pragma_check(&self, sql: &str) -> anyhow::Result<()> {
+        // It may quote what is damaged.
+        let said = self.connection.query_row(sql, [], |row| {
+            Ok(row.get_ref(0)?.as_bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+        })?;
+        match said.unwrap_or_default().as_str() {
+            "ok" => Ok(()),
+            wrong => Err(corrupt(wrong)),
         }
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        Err(rusqlite::Error::SqliteFailure(code, Some(said)).into())
     }
 
     /// A place holder in memory.
     pub fn nowhere() -> anyhow::Result<Self> {
-        Ok(Store { connection: Connection::open_in_memory()?, place: None })
+        Ok(Store { connection: Connection::open_in_memory()?, place: None, doubt: Default::default() })
     }
 
-    /// Copy all rows that can be read. How many.
-    fn take_over(&self, old: &Path) -> usize {
-        let Ok(old) = Connection::open(old) else { return 0 };
-        let rows = TABLES.iter().map(|table| self.take_table(&old, table).unwrap_or(0)).sum();
+    /// Copy all rows that can be read.
+    fn take_over(&mut self, old: &Path, data: &Path) -> Rows {
+        let Ok(old) = Connection::open(old) else { return Rows::default() };
+        let mut rows = Rows::default();
+        for table in TABLES {
+            let _ = self.transaction(|store| store.take_table(&old, table, data, &mut rows));
+        }
         // The trace of a job that could not be read is read again, and its number may be used again.
         for table in ["sources", "details", "runs", "predictions"] {
             let sql =
@@ -69,27 +102,47 @@ impl Store {
         rows
     }
 
-    /// Rows up to the first that cannot be read, from either end.
-    fn take_table(&self, old: &Connection, table: &str) -> anyhow::Result<usize> {
-        let mut count = 0;
-        for order in ["ASC", "DESC"] {
-            let Ok(mut select) = old.prepare(&format!("SELECT * FROM {table} ORDER BY rowid {order}")) else {
-                continue;
-            };
-            let names: Vec<String> = select.column_names().into_iter().map(str::to_owned).collect();
-            let places = vec!["?"; names.len()].join(",");
-            let sql = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({places})", names.join(","));
-            let mut insert = self.connection.prepare(&sql)?;
-            let Ok(mut rows) = select.query([]) else { continue };
-            self.connection.execute_batch("BEGIN")?;
-            while let Ok(Some(row)) = rows.next() {
-                let values: Result<Vec<Value>, _> = (0..names.len()).map(|place| row.get(place)).collect();
-                let Ok(values) = values else { continue };
-                count += insert.execute(rusqlite::params_from_iter(values)).unwrap_or(0);
+    /// All rows that can be read. Where one cannot, go on a little later, and then further and further.
+    fn take_table(&self, old: &Connection, table: Table, data: &Path, rows: &mut Rows) -> anyhow::Result<()> {
+        let names: Vec<String> = table.names().iter().map(|name| format!("\"{name}\"")).collect();
+        let there = |name: &&String| {
+            let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE '\"' || name || '\"' = ?2";
+            old.query_row(sql, [table.name, name.as_str()], |row| row.get::<_, i64>(0)).unwrap_or(0) > 0
+        };
+        // An older database has fewer columns, and those that are damaged may tell of none.
+        let names: Vec<&String> = names.iter().filter(there).collect();
+        let all = names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(",");
+        let places = vec!["?"; names.len() + 1].join(",");
+        let sql = format!("INSERT OR IGNORE INTO {} (rowid,{all}) VALUES ({places})", table.name);
+        let mut insert = self.connection.prepare(&sql)?;
+        let sql = format!("SELECT rowid,{all},NULL FROM {} WHERE rowid > ?1 ORDER BY rowid", table.name);
+        let Ok(mut select) = old.prepare(&sql) else { return Ok(()) };
+        let whole = names.len() == table.width();
+        let (mut last, mut step) = (i64::MIN, 1i64);
+        loop {
+            let read = (|| -> rusqlite::Result<bool> {
+                let mut found = select.query([last])?;
+                while let Some(row) = found.next()? {
+                    (last, step) = (row.get(0)?, 1);
+                    let wrong = if whole { table.check(row, 1).err() } else { None };
+                    if let Some(why) = wrong {
+                        let _ = keep_aside(data, table.name, last, &why, &content(table, row));
+                        rows.aside += 1;
+                        continue;
+                    }
+                    let values: Result<Vec<ToSqlOutput<'_>>, _> = (0..=names.len())
+                        .map(|place| row.get_ref(place).map(ToSqlOutput::Borrowed))
+                        .collect();
+                    rows.read += insert.execute(rusqlite::params_from_iter(values?)).unwrap_or(0);
+                }
+                Ok(true)
+            })();
+            if read.is_ok() || step > 1 << 40 {
+                return Ok(());
             }
-            self.connection.execute_batch("COMMIT")?;
+            last = last.max(0).saturating_add(step);
+            step *= 2;
         }
-        Ok(count)
     }
 }
 

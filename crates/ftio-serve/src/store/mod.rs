@@ -8,6 +8,7 @@
 //! | `predictions` | what was foretold, and what came of it |
 //! | `rules`, `alarms` | thresholds, and when they were crossed |
 //! | `days`, `day_categories` | sums of a day and a user, which years are added up from |
+//! | `row_sums` | the checksum of a row of any of these |
 
 mod alarms;
 mod forget;
@@ -15,21 +16,29 @@ mod jobs;
 mod mend;
 mod place;
 mod predictions;
+mod private;
+mod rows;
 mod runs;
+mod scrub;
 mod sources;
+mod wal;
 
 pub use alarms::{AlarmRow, RuleRow};
 pub use jobs::{JobFilter, JobRow, Sort};
 pub use mend::is_damaged;
 use place::Place;
 pub use predictions::{Hits, PredictionRow};
+pub use private::{private_file, private_folder};
 pub use runs::{AppRow, CategoryRow, DayRow, RunRow};
+pub use scrub::{Look, tables};
 pub use sources::Version;
 
 use anyhow::{Context, bail};
 use rusqlite::Connection;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 const SCHEMA: &str = "
@@ -76,6 +85,12 @@ CREATE TABLE IF NOT EXISTS day_categories (
     bytes REAL NOT NULL, PRIMARY KEY (day, owner, category));
 ";
 
+/// Version 0.2 has no such table. It works with a database that has one: what it changes loses its sum.
+const SUMS: &str = "
+CREATE TABLE IF NOT EXISTS row_sums (
+    tbl INTEGER NOT NULL, id INTEGER NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (tbl, id)) WITHOUT ROWID;
+";
+
 /// Of the tables above. A database of an older one is brought up to it, one of a newer one is left alone.
 const VERSION: i64 = 2;
 
@@ -85,12 +100,11 @@ const LATER: [(&str, &str, &str); 2] = [
     ("jobs", "categories", "TEXT NOT NULL DEFAULT ''"),
 ];
 
-/// All tables, for whoever copies them.
-const TABLES: [&str; 9] =
-    ["jobs", "details", "runs", "sources", "predictions", "rules", "alarms", "days", "day_categories"];
-
 /// File systems on which SQLite's log does not work (`statfs(2)`): NFS, SMB, Lustre, GPFS, BeeGFS, Ceph.
 const SHARED: [u64; 7] = [0x6969, 0x517b, 0xff53_4d42, 0x0bd0_0bd0, 0x4750_4653, 0x1983_0326, 0x00c3_6400];
+
+/// How long another connection is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The database.
 #[derive(Debug)]
@@ -98,6 +112,8 @@ pub struct Store {
     connection: Connection,
     /// Its file; `None` in memory.
     place: Option<Place>,
+    /// A damaged row was met.
+    doubt: Arc<AtomicBool>,
 }
 
 /// Held as long as the service runs: a second one on the same data refuses to start.
@@ -112,8 +128,10 @@ impl Store {
     pub fn open(data: &Path) -> anyhow::Result<Self> {
         let path = data.join("jobs.db");
         let named = || path.display().to_string();
+        // SQLite would make it as the umask says; its log is as wide as it is.
+        private_file(&path).with_context(named)?;
         let connection = Connection::open(&path).with_context(named)?;
-        connection.busy_timeout(Duration::from_secs(10))?;
+        connection.busy_timeout(PATIENCE)?;
         let version: i64 =
             connection.pragma_query_value(None, "user_version", |row| row.get(0)).with_context(named)?;
         if version > VERSION {
@@ -125,22 +143,53 @@ impl Store {
         }
         connection.pragma_update(None, "journal_mode", "WAL").with_context(named)?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        let mut store = Store { connection, place: Some(Place::of(&path)?) };
-        if version < VERSION {
+        let mut store = Store { connection, place: Some(Place::of(&path)?), doubt: Arc::default() };
+        if version < VERSION || !store.has_sums().with_context(named)? {
             store.transaction(Self::bring_up).with_context(named)?;
         }
         Ok(store)
     }
 
+    /// Another connection to the same database.
+    pub fn another(&self, data: &Path) -> anyhow::Result<Self> {
+        Ok(Store { doubt: Arc::clone(&self.doubt), ..Self::open(data)? })
+    }
+
+    fn has_sums(&self) -> anyhow::Result<bool> {
+        let sql = "SELECT count(*) FROM sqlite_master WHERE name = 'sum_day_categories_DELETE'";
+        Ok(self.connection.query_row(sql, [], |row| row.get::<_, i64>(0))? > 0)
+    }
+
+    /// Was a damaged row met since this was last asked, over any of its connections?
+    pub fn is_in_doubt(&self) -> bool {
+        self.doubt.swap(false, Relaxed)
+    }
+
+    /// Bring the log into the database and empty it, unless somebody reads it just now. What was changed until
+    /// now is on the disk then.
+    pub fn empty_log(&self) -> anyhow::Result<()> {
+        // Nobody is waited for.
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let done = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        self.connection.busy_timeout(PATIENCE)?;
+        Ok(done?)
+    }
+
     /// Make the tables, and what older ones lack.
     fn bring_up(&self) -> anyhow::Result<()> {
         self.connection.execute_batch(SCHEMA)?;
+        self.connection.execute_batch(SUMS)?;
         for (table, column, kind) in LATER {
             let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2";
             let there: i64 = self.connection.query_row(sql, [table, column], |row| row.get(0))?;
             if there == 0 {
+                // The sums were those of rows without it.
+                self.connection.execute("DELETE FROM row_sums", [])?;
                 self.connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"))?;
             }
+        }
+        for table in rows::TABLES {
+            self.connection.execute_batch(&table.triggers())?;
         }
         Ok(self.connection.pragma_update(None, "user_version", VERSION)?)
     }
@@ -169,13 +218,17 @@ impl Store {
 /// Make the directory ready: it exists, is ours alone, is on a disk of this machine, and nobody else uses it.
 pub fn claim(data: &Path) -> anyhow::Result<Lock> {
     let named = || data.display().to_string();
-    std::fs::create_dir_all(data).with_context(named)?;
+    let narrowed = private::make_private(data).with_context(named)?;
+    if narrowed > 0 {
+        let text = "open to others: now they are for the owner alone (0700 and 0600)";
+        crate::log::say(&format!("{}: {narrowed} of its files and folders were {text}", named()));
+    }
     let kind = rustix::fs::statfs(data).map(|found| found.f_type as u64 & 0xffff_ffff).unwrap_or(0);
     if SHARED.contains(&kind) {
         bail!("{}: a network file system: the database needs a disk of this machine (--data)", named());
     }
     let path: PathBuf = data.join("lock");
-    let file = File::options().create(true).append(true).open(&path).with_context(named)?;
+    let file = private_file(&path).with_context(named)?;
     if rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_err() {
         bail!("{}: another ftio serve uses this directory", named());
     }

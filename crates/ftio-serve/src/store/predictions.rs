@@ -1,6 +1,7 @@
 //! What was foretold, and what came of it.
 
 use super::Store;
+use super::rows::PREDICTIONS;
 use crate::viewer::Viewer;
 use rusqlite::params;
 use serde::Serialize;
@@ -71,14 +72,16 @@ impl Store {
             row.came,
             row.hit
         ])?;
-        Ok(self.connection.last_insert_rowid())
+        let id = self.connection.last_insert_rowid();
+        self.sum(PREDICTIONS, id)?;
+        Ok(id)
     }
 
     /// Its phase came.
     pub fn judge_prediction(&self, id: i64, came: f64, hit: bool) -> anyhow::Result<()> {
         let sql = "UPDATE predictions SET came = ?2, hit = ?3 WHERE id = ?1";
         self.connection.prepare_cached(sql)?.execute(params![id, came, hit])?;
-        Ok(())
+        self.sum(PREDICTIONS, id)
     }
 
     /// Those of a job, the latest first.
@@ -86,7 +89,7 @@ impl Store {
         let sql = "SELECT id, job, made, start, low, high, end, bytes, period, confidence, came, hit
             FROM predictions WHERE job = ?1 ORDER BY made DESC LIMIT ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map(params![job, most as i64], |row| {
+        self.rows(&mut statement, params![job, most as i64], |row| {
             Ok(PredictionRow {
                 id: row.get(0)?,
                 job: row.get(1)?,
@@ -101,8 +104,7 @@ impl Store {
                 came: row.get(10)?,
                 hit: row.get(11)?,
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// How right predictions about a job were.
@@ -127,7 +129,6 @@ impl Store {
             AND (?3 OR jobs.owner = ?4) GROUP BY 1 ORDER BY 1";
         let mut statement = self.connection.prepare_cached(sql)?;
         let values = params![since, app, viewer.all, viewer.uid];
-        let rows = statement.query_map(values, |row| Ok((row.get(0)?, hits(row, 1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.rows(&mut statement, values, |row| Ok((row.get(0)?, hits(row, 1)?)))
     }
 }

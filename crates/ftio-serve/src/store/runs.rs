@@ -1,5 +1,6 @@
 //! Finished runs and what they measured; sums by day.
 
+use super::rows::{DAY_CATEGORIES, DAYS, RUNS, damaged};
 use super::{JobRow, Store};
 use crate::viewer::Viewer;
 use rusqlite::params;
@@ -67,22 +68,23 @@ impl Store {
             VALUES (?1,?2,?3,?4,?5,?6)";
         let text = serde_json::to_string(&run.measurements)?;
         self.connection.prepare_cached(sql)?.execute(params![run.job, app, run.size, end, owner, text])?;
-        Ok(())
+        self.sum(RUNS, run.job)
     }
 
     /// The latest runs of an application that somebody may see, oldest first.
     pub fn runs(&self, app: &str, viewer: &Viewer, most: usize) -> anyhow::Result<Vec<RunRow>> {
-        let sql = "SELECT job, size, measurements FROM runs WHERE app = ?1 AND (?2 OR owner = ?3)
-            ORDER BY end DESC, job DESC LIMIT ?4";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map(params![app, viewer.all, viewer.uid, most as i64], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?))
+        let sql = format!(
+            "SELECT {} FROM runs WHERE app = ?1 AND (?2 OR owner = ?3) ORDER BY end DESC, job DESC LIMIT ?4",
+            RUNS.with_sum()
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let values = params![app, viewer.all, viewer.uid, most as i64];
+        let mut runs = self.rows(&mut statement, values, |row| {
+            RUNS.check(row, 0).map_err(|why| damaged(RUNS.name, &why))?;
+            let measurements = serde_json::from_str(&row.get::<_, String>(5)?);
+            let measurements = measurements.map_err(|error| damaged(RUNS.name, &error.to_string()))?;
+            Ok(RunRow { job: row.get(0)?, size: row.get(2)?, measurements })
         })?;
-        let mut runs = Vec::new();
-        for row in rows {
-            let (job, size, text) = row?;
-            runs.push(RunRow { job, size, measurements: serde_json::from_str(&text)? });
-        }
         runs.reverse();
         Ok(runs)
     }
@@ -102,7 +104,7 @@ impl Store {
             WHERE jobs.app <> '' AND (?1 OR jobs.owner = ?2)
             GROUP BY jobs.app ORDER BY max(start) DESC LIMIT ?3";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map(params![viewer.all, viewer.uid, most as i64], |row| {
+        self.rows(&mut statement, params![viewer.all, viewer.uid, most as i64], |row| {
             Ok(AppRow {
                 app: row.get(0)?,
                 jobs: row.get(1)?,
@@ -115,24 +117,27 @@ impl Store {
                 read_bytes: row.get(8)?,
                 period: row.get(9)?,
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Add a finished job to its day.
     pub fn add_to_day(&self, job: &JobRow) -> anyhow::Result<()> {
         let sql = "INSERT INTO days (day, owner, app, jobs, written, read) VALUES (?1,?2,?3,1,?4,?5)
             ON CONFLICT (day, owner, app) DO UPDATE SET jobs = jobs + 1, written = written + ?4,
-            read = read + ?5";
+            read = read + ?5 RETURNING rowid";
         let day = (job.end / 86_400.0) as i64;
         let owner = job.owner.map_or(-1, i64::from);
         let (written, read) = (job.written_bytes, job.read_bytes);
-        self.connection.prepare_cached(sql)?.execute(params![day, owner, job.app, written, read])?;
+        let values = params![day, owner, job.app, written, read];
+        self.sum(DAYS, self.connection.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)?;
         let sql = "INSERT INTO day_categories (day, owner, category, jobs, bytes) VALUES (?1,?2,?3,1,?4)
-            ON CONFLICT (day, owner, category) DO UPDATE SET jobs = jobs + 1, bytes = bytes + ?4";
+            ON CONFLICT (day, owner, category) DO UPDATE SET jobs = jobs + 1, bytes = bytes + ?4
+            RETURNING rowid";
         for category in &job.categories {
             let bytes = if category.starts_with("read") { read } else { written };
-            self.connection.prepare_cached(sql)?.execute(params![day, owner, category, bytes])?;
+            let values = params![day, owner, category, bytes];
+            let row = self.connection.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+            self.sum(DAY_CATEGORIES, row)?;
         }
         Ok(())
     }
@@ -142,10 +147,9 @@ impl Store {
         let sql = "SELECT day / ?4 * ?4, category, sum(jobs), sum(bytes) FROM day_categories
             WHERE day >= ?1 AND (?2 OR owner = ?3) GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 100000";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map(params![from, viewer.all, viewer.uid, step.max(1)], |row| {
+        self.rows(&mut statement, params![from, viewer.all, viewer.uid, step.max(1)], |row| {
             Ok(CategoryRow { day: row.get(0)?, category: row.get(1)?, jobs: row.get(2)?, bytes: row.get(3)? })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// How many of the latest jobs of an application are in which category.
@@ -159,10 +163,9 @@ impl Store {
             ORDER BY start DESC LIMIT ?4";
         let mut statement = self.connection.prepare_cached(sql)?;
         let values = params![app, viewer.all, viewer.uid, most as i64];
-        let rows = statement.query_map(values, |row| row.get::<_, String>(0))?;
         let mut counts: BTreeMap<String, i64> = BTreeMap::new();
-        for row in rows {
-            for category in row?.split(',').filter(|name| !name.is_empty()) {
+        for row in self.rows(&mut statement, values, |row| row.get::<_, String>(0))? {
+            for category in row.split(',').filter(|name| !name.is_empty()) {
                 *counts.entry(category.to_owned()).or_default() += 1;
             }
         }
@@ -174,7 +177,7 @@ impl Store {
         let sql = "SELECT day, owner, app, jobs, written, read FROM days
             WHERE day >= ?1 AND (?2 OR owner = ?3) ORDER BY day LIMIT 100000";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map(params![from, viewer.all, viewer.uid], |row| {
+        self.rows(&mut statement, params![from, viewer.all, viewer.uid], |row| {
             Ok(DayRow {
                 day: row.get(0)?,
                 owner: u32::try_from(row.get::<_, i64>(1)?).ok(),
@@ -183,7 +186,6 @@ impl Store {
                 written_bytes: row.get(4)?,
                 read_bytes: row.get(5)?,
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 }

@@ -1,7 +1,8 @@
 //! Files that were read. One that has not changed is not read again, also after a restart.
 
 use super::Store;
-use rusqlite::{OptionalExtension, params};
+use super::rows::SOURCES;
+use rusqlite::params;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -27,35 +28,21 @@ impl Version {
 }
 
 impl Store {
-    /// The version of a file that was read last.
-    pub fn source(&self, path: &Path) -> anyhow::Result<Option<Version>> {
-        let sql = "SELECT device, inode, size, changed FROM sources WHERE path = ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let found = statement.query_row([path.to_string_lossy()], |row| {
-            Ok(Version {
-                device: row.get::<_, i64>(0)? as u64,
-                inode: row.get::<_, i64>(1)? as u64,
-                size: row.get::<_, i64>(2)? as u64,
-                changed: row.get(3)?,
-            })
-        });
-        Ok(found.optional()?)
-    }
-
     /// All of them, at the start.
-    pub fn sources(&self) -> anyhow::Result<Vec<(String, Version)>> {
+    pub fn each_source(&self, mut visit: impl FnMut(&str, Version)) -> anyhow::Result<()> {
         let mut statement =
             self.connection.prepare_cached("SELECT path, device, inode, size, changed FROM sources")?;
-        let rows = statement.query_map([], |row| {
+        self.rows(&mut statement, [], |row| {
             let version = Version {
                 device: row.get::<_, i64>(1)? as u64,
                 inode: row.get::<_, i64>(2)? as u64,
                 size: row.get::<_, i64>(3)? as u64,
                 changed: row.get(4)?,
             };
-            Ok((row.get(0)?, version))
+            visit(row.get_ref(0)?.as_str()?, version);
+            Ok(())
         })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(())
     }
 
     /// A file was read: what job it is, or what is wrong with it.
@@ -77,6 +64,6 @@ impl Store {
             job,
             problem
         ])?;
-        Ok(())
+        self.sum(SOURCES, self.connection.last_insert_rowid())
     }
 }

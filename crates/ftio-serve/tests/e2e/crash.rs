@@ -86,5 +86,18 @@ fn damaged_files_are_no_obstacle() {
     std::fs::write(data.path().join("journal/99"), "nonsense").unwrap();
     let server = Server::start(config(data.path()));
     assert_eq!(server.json("/profiles")[0]["jobid"], "j");
-    assert_eq!(server.json("/trace/metrics?jobid=j"), json!([]));
+    for path in ["/trace/metrics?jobid=j", "/api/v1/jobs/1/series"] {
+        let (status, body) = server.get(path);
+        assert!(status == 410 && body.contains("damaged"), "{path}: {status} {body}");
+    }
+    assert_eq!(server.json("/api/v1/jobs/1")["series_damaged"], true);
+    let metrics = server.get("/metrics").1;
+    for kind in ["series", "journal"] {
+        assert!(metrics.contains(&format!("ftio_damaged_total{{kind=\"{kind}\"}} 1")), "{metrics}");
+    }
+    let told = server.json("/readyz")["damaged"].to_string();
+    assert!(told.contains("journal/99") && told.contains("series/0/1.damaged"), "{told}");
+    assert!(
+        data.path().join("series/0/1.damaged").exists() && data.path().join("damaged/journal-99-1").exists()
+    );
 }

@@ -1,6 +1,6 @@
 //! Requests of somebody who wants to break it.
 
-use crate::server::{Server, arrived, config, ioskel, until};
+use crate::server::{Server, config, ioskel};
 use ftio_serve::viewer::Role;
 use ftio_serve::{Listen, Service};
 use proptest::prelude::*;
@@ -99,31 +99,6 @@ fn requests_that_can_be_read_in_two_ways_are_not_answered_twice() {
     let (status, ..) =
         server.raw(&format!("GET / HTTP/1.1\r\nHost: {host}\r\nX: {}\r\n\r\n", "y".repeat(1 << 20)));
     assert!(status >= 400 || status == 0, "{status}");
-}
-
-/// Clients that announce long bodies and send them slowly cannot fill the memory.
-#[test]
-fn long_bodies_have_a_limit_together() {
-    let data = tempfile::tempdir().unwrap();
-    let server = Server::start(config(data.path()));
-    let head = format!(
-        "POST /api/v1/push HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{{",
-        server.address,
-        8 << 20
-    );
-    let slow: Vec<TcpStream> = (0..14).map(|_| server.connect(&head)).collect();
-    let mut refused = std::collections::HashSet::new();
-    until("12 times 8 MiB are taken, and two are refused", || {
-        for (number, stream) in slow.iter().enumerate() {
-            if arrived(stream).is_some_and(|bytes| bytes.starts_with(b"HTTP/1.1 429")) {
-                refused.insert(number);
-            }
-        }
-        refused.len() == 2
-    });
-    let small = json!({"job": {"jobid": "j"}, "metrics": {"a": 1}});
-    assert_eq!(server.post("/api/v1/push", &small).0, 200, "short ones are always taken");
-    drop(slow);
 }
 
 proptest! {

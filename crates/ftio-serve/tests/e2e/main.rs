@@ -3,9 +3,12 @@
 mod access;
 mod contract;
 mod crash;
+mod damage;
 mod hostile;
 mod notices;
+mod old_store;
 mod pushes;
 mod robust;
 mod server;
+mod shares;
 mod traces;

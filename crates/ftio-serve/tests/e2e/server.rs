@@ -41,11 +41,15 @@ pub fn config(data: &Path) -> Config {
 
 impl Server {
     pub fn start(config: Config) -> Self {
+        Self::start_with(config, HOOKS)
+    }
+
+    pub fn start_with(config: Config, hooks: Hooks) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, receiver) = mpsc::channel();
         let stopping = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
-            ftio_serve::run(config, HOOKS, &stopping, |addresses| {
+            ftio_serve::run(config, hooks, &stopping, |addresses| {
                 let address = addresses.iter().find_map(|address| address.strip_prefix("http://")).unwrap();
                 sender.send(address.parse().unwrap()).unwrap();
             })

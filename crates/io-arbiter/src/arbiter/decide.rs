@@ -6,7 +6,7 @@ use crate::job::Phase;
 use crate::order::{self, rest};
 use crate::settings::{Order, SILENT};
 use lease_protocol::{COLLECTIVE_SLOTS, Kind, Message};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Arbiter {
     /// A node wants to do I/O.
@@ -114,6 +114,7 @@ impl Arbiter {
             if let Some(over) = job.end_phase() {
                 self.phases.push(phase_report(&job, &over, ended));
             }
+            self.shares.give_back(&job.user, 1);
             self.by_name.remove(&(job.name, job.run, job.user));
             self.dirty = true;
         }
@@ -141,8 +142,13 @@ impl Arbiter {
             self.idle(now, node, 0.0);
         }
         let mut forgotten = Vec::new();
+        let (shares, users) = (&self.shares, &mut self.users);
+        users.look(now, |user| shares.own(&Some(user)) > 0);
         for (&index, job) in &mut self.jobs {
             job.look();
+            if job.outlasts(&self.settings) {
+                (self.stale, self.dirty) = (true, true);
+            }
             let ended = job.bursts.ended().unwrap_or(f64::NEG_INFINITY);
             let idle = job.wanting == 0 && job.phase.is_some() && now - ended >= job.bursts.silence();
             if let Some(over) = idle.then(|| job.end_phase()).flatten() {
@@ -161,13 +167,32 @@ impl Arbiter {
         }
         forgotten.into_iter().for_each(|job| self.forget(job));
         let waiting = self.wanting.len() > self.holders.len();
-        let rates = self.jobs.values().filter_map(|job| Some(job.usage?.most));
-        self.dirty |= self.width.look(now, self.wanting.len(), self.holders.len(), rates);
+        let rates = self.rates();
+        self.dirty |= self.width.look(now, self.wanting.len(), self.holders.len(), rates.into_iter());
         self.compare();
         if waiting {
             self.end_turns(now);
             self.dirty = true;
         }
+    }
+
+    /// What jobs can use. A user counts once, with what is in the middle of his: so it is not he who says what
+    /// is usual who has most jobs.
+    fn rates(&self) -> Vec<f64> {
+        let mut of_users: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let mut rates = Vec::new();
+        for job in self.jobs.values() {
+            match (job.usage, job.user) {
+                (Some(usage), Some(user)) => of_users.entry(user).or_default().push(usage.most),
+                (Some(usage), None) => rates.push(usage.most),
+                (None, _) => {}
+            }
+        }
+        for mut own in of_users.into_values() {
+            own.sort_by(f64::total_cmp);
+            rates.extend(own.get(own.len() / 2));
+        }
+        rates
     }
 
     /// Who has held for a turn while another one of its set waits goes behind it.
@@ -193,7 +218,10 @@ impl Arbiter {
         (self.dirty, self.decided) = (false, now);
         let wanting = self.wanting.iter().filter_map(|index| Some(self.jobs.get(index)?.set));
         self.times.advance(wanting);
-        let order = order::order(&self.jobs, &self.wanting, &self.facts, &self.times, &self.settings, now);
+        let users = &self.users;
+        let had_much = |user: Option<u32>| users.had_much(user);
+        let order =
+            order::order(&self.jobs, &self.wanting, &self.facts, &self.times, &self.settings, &had_much, now);
         let width = match self.is_fixed() {
             Some(number) => number,
             None => {

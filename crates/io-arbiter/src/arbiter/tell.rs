@@ -27,6 +27,7 @@ impl Arbiter {
             holding: count("holding"),
             waiting: count("waiting"),
             jobs,
+            others: None,
             totals: self.totals,
         }
     }

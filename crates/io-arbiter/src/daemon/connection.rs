@@ -28,12 +28,14 @@ pub(super) struct Connection {
     messages: u32,
     /// It has said who it is, or asked for the report.
     pub(super) known: bool,
+    /// Whose it is, where the kernel tells.
+    pub(super) user: Option<u32>,
 }
 
 impl Connection {
-    pub(super) fn new(socket: Socket) -> Self {
+    pub(super) fn new(socket: Socket, user: Option<u32>) -> Self {
         let stream = super::stream();
-        Connection { socket, stream, unsent: Vec::new(), second: 0, messages: 0, known: false }
+        Connection { socket, stream, unsent: Vec::new(), second: 0, messages: 0, known: false, user }
     }
 
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
@@ -42,10 +44,6 @@ impl Connection {
 
     pub(super) fn is_remote(&self) -> bool {
         self.socket.is_remote()
-    }
-
-    pub(super) fn user(&self) -> Option<u32> {
-        self.socket.user()
     }
 
     /// One more message: the number of them in this second.

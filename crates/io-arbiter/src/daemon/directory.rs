@@ -1,33 +1,45 @@
 //! A directory instead of a socket: where nothing can listen, but all nodes see a file system.
 //!
 //! ```text
-//! DIR/arbiter       session number and a count that grows: the arbiter is there
-//! DIR/report        the state as JSON, every second
-//! DIR/nodes/ID.up   what node ID says, appended
-//! DIR/nodes/ID.down what it is told, appended
+//! DIR/.ftio-arbiter    the mark: this is the directory of an arbiter
+//! DIR/arbiter          session number and a count that grows: the arbiter is there
+//! DIR/report           the state as JSON, every second: for who runs the arbiter
+//! DIR/report.public    the same without jobs, for everybody; report.UID with those of a user, for that user
+//! DIR/nodes/ID.up      what node ID says, appended
+//! DIR/nodes/ID.down    what it is told, appended
 //! ```
 //!
 //! The bytes are those of the sockets. Both sides look often, so that a turn takes some 50 ms to change hands
 //! and not 50 µs: right for phases of seconds. Files of a session before this one are removed, and those of
 //! a node that was killed: a node that lives changes the time of its file every ten seconds.
+//!
+//! Everything is done by the handles of the two folders. The folder of nodes is open to all users: what is in
+//! it is opened only if it is a regular file, and nothing is removed from it but `*.up` and `*.down`.
 
+use super::ground::Ground;
 use super::stream;
 use crate::arbiter::NodeId;
+use crate::report::Report;
+use files::{Dir, Expect};
 use lease_protocol::{Message, Stream};
-use rustix::fs::OFlags;
-use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How often it is looked for messages, and for new nodes; in seconds.
 pub(super) const POLL: f64 = 0.02;
 const NEW: f64 = 0.1;
-/// How often the arbiter shows that it is there, and how often it shows its state.
+/// After the folder was listed, so many times as long as that took passes until it is listed again.
+const LISTING: f64 = 20.0;
+/// How often the arbiter shows that it is there, how often it shows its state, and that to each user.
 const SIGN: f64 = 0.25;
 const REPORT: f64 = 1.0;
+const TO_USERS: f64 = 5.0;
+/// Reports for more users than this are not written.
+const MOST_USERS: usize = 64;
 /// How often it is looked whether nodes live, and without what sign for how long they do not.
 const LIVES: f64 = 10.0;
 const DEAD: f64 = 60.0;
@@ -35,6 +47,8 @@ const DEAD: f64 = 60.0;
 const STEPS: u32 = 12;
 /// Directories with more nodes than this are somebody's mistake.
 const MOST: usize = 100_000;
+/// Whoever can read the folder of nodes looks for changes; the sign is for everybody.
+const FOR_ALL: u32 = 0o644;
 
 #[derive(Debug)]
 struct FileNode {
@@ -50,45 +64,56 @@ struct FileNode {
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
+    ground: Ground,
     session: u64,
     count: u64,
     nodes: HashMap<NodeId, FileNode>,
     /// By the name of the file; also those that made no sense, and are not listened to.
     names: BTreeMap<String, NodeId>,
+    /// Users for whom there is a report.
+    told: BTreeSet<u32>,
     next_look: f64,
     next_lives: f64,
     next_sign: f64,
     next_report: f64,
+    next_told: f64,
 }
 
-/// A message with its text, and the user whose file it was in; `None`: the node is gone.
-type Arrived = (NodeId, Option<((Message, String), u32)>);
+/// What happened to a node.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// It said something; the user whose file it was in.
+    Said((Message, String), u32),
+    /// It is gone; the user whose file it was in.
+    Gone(u32),
+}
+
+/// Which node.
+pub(super) type Arrived = (NodeId, Event);
 
 impl Directory {
     /// `AddrInUse`: another arbiter is there.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        if is_taken(path) {
+        let ground = Ground::claim(path)?;
+        if is_taken(&ground.root) {
             return Err(io::ErrorKind::AddrInUse.into());
         }
-        let nodes = path.join("nodes");
-        fs::create_dir_all(&nodes)?;
-        // Nodes of all users make files there, and nobody removes those of others.
-        fs::set_permissions(&nodes, Permissions::from_mode(0o1777))?;
-        for entry in fs::read_dir(&nodes)?.flatten() {
-            let _ = fs::remove_file(entry.path());
-        }
+        ground.clear()?;
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let session = time.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(40);
         let mut directory = Directory {
             path: path.to_owned(),
+            ground,
             session,
             count: 0,
             nodes: HashMap::new(),
             names: BTreeMap::new(),
+            told: BTreeSet::new(),
             next_look: 0.0,
             next_lives: 0.0,
             next_sign: 0.0,
             next_report: 0.0,
+            next_told: 0.0,
         };
         directory.sign()?;
         Ok(directory)
@@ -109,32 +134,45 @@ impl Directory {
         }
     }
 
-    /// A complete file takes the place of the old one.
-    fn write(&self, name: &str, text: &str) -> io::Result<()> {
-        let draft = self.path.join(format!(".{name}.{}", std::process::id()));
-        fs::write(&draft, text)?;
-        fs::set_permissions(&draft, Permissions::from_mode(0o644))?;
-        fs::rename(&draft, self.path.join(name))
-    }
-
     /// Shows that this arbiter is there; an error if another one does.
     fn sign(&mut self) -> io::Result<()> {
-        let shown = fs::read_to_string(self.path.join("arbiter")).unwrap_or_default();
+        let shown = shown(&self.ground.root);
         let session = format!("{:016x}", self.session);
         if self.count > 0 && !shown.is_empty() && !shown.starts_with(&session) {
             return Err(io::ErrorKind::AddrInUse.into());
         }
         self.count += 1;
-        self.write("arbiter", &format!("{session} {}\n", self.count))
+        self.ground.write("arbiter", &format!("{session} {}\n", self.count), FOR_ALL)
     }
 
-    /// Looks for new nodes and new messages, and shows that the arbiter is there. `AddrInUse`: another one
-    /// has taken its place.
+    /// Shows the state: all of it to who runs the arbiter, numbers to everybody, their jobs to users.
+    fn report(&mut self, now: f64, report: &Report) {
+        let text = |report: &Report| serde_json::to_string(report).unwrap_or_default();
+        // Where nothing can be written, nobody sees anything new.
+        let _ = self.ground.write("report", &text(report), 0o600);
+        let _ = self.ground.write("report.public", &text(&report.seen_by(None)), FOR_ALL);
+        if now < self.next_told {
+            return;
+        }
+        self.next_told = now + TO_USERS;
+        let users: BTreeSet<u32> = report.jobs.iter().filter_map(|job| job.user).take(MOST_USERS).collect();
+        for user in self.told.difference(&users) {
+            let _ = self.ground.root.remove(format!("report.{user}"));
+        }
+        for user in &users {
+            let _ = self.ground.write_for(*user, &text(&report.seen_by(Some(*user))));
+        }
+        self.told = users;
+    }
+
+    /// Looks for new nodes and new messages, and shows that the arbiter is there. `may`: may this user have one
+    /// node more? `AddrInUse`: another arbiter has taken its place.
     pub(super) fn look(
         &mut self,
         now: f64,
         next: &mut NodeId,
-        report: impl FnOnce() -> String,
+        report: impl FnOnce() -> Report,
+        may: impl FnMut(u32) -> bool,
     ) -> io::Result<Vec<Arrived>> {
         if now >= self.next_sign {
             self.next_sign = now + SIGN;
@@ -146,12 +184,14 @@ impl Directory {
         }
         if now >= self.next_report {
             self.next_report = now + REPORT;
-            let _ = self.write("report", &report());
+            self.report(now, &report());
         }
         let mut arrived = Vec::new();
         if now >= self.next_look {
-            self.next_look = now + NEW;
-            self.find_nodes(now, next, &mut arrived);
+            let begun = Instant::now();
+            self.find_nodes(now, next, may, &mut arrived);
+            // Somebody may have put very many names there.
+            self.next_look = now + NEW.max(LISTING * begun.elapsed().as_secs_f64());
         }
         if now >= self.next_lives {
             self.next_lives = now + LIVES;
@@ -166,7 +206,7 @@ impl Directory {
             }
             loop {
                 match one.stream.take() {
-                    Ok(Some(message)) => arrived.push((*id, Some((message, one.user)))),
+                    Ok(Some(message)) => arrived.push((*id, Event::Said(message, one.user))),
                     Ok(None) => break,
                     Err(_) => {
                         nonsense.push(*id);
@@ -176,35 +216,41 @@ impl Directory {
             }
         }
         for id in nonsense {
-            self.nodes.remove(&id);
-            arrived.push((id, None));
+            if let Some(one) = self.nodes.remove(&id) {
+                arrived.push((id, Event::Gone(one.user)));
+            }
         }
         Ok(arrived)
     }
 
-    fn find_nodes(&mut self, now: f64, next: &mut NodeId, arrived: &mut Vec<Arrived>) {
-        let Ok(entries) = fs::read_dir(self.path.join("nodes")) else { return };
+    fn find_nodes(
+        &mut self,
+        now: f64,
+        next: &mut NodeId,
+        mut may: impl FnMut(u32) -> bool,
+        arrived: &mut Vec<Arrived>,
+    ) {
+        let Ok(entries) = self.ground.nodes.entries() else { return };
         let mut present = Vec::new();
         for entry in entries.flatten().take(2 * MOST) {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let Some(id) = name.strip_suffix(".up") else { continue };
+            let Some(id) = entry.name.to_str().and_then(|name| name.strip_suffix(".up")) else { continue };
             present.push(id.to_owned());
             let is_new = !self.names.contains_key(id) && self.names.len() < MOST;
-            if let Some(node) = is_new.then(|| open(&entry.path(), now).ok()).flatten() {
+            if let Some(node) = is_new.then(|| open(&self.ground.nodes, id, now, &mut may).ok()).flatten() {
                 self.names.insert(id.to_owned(), *next);
                 self.nodes.insert(*next, node);
                 *next += 1;
             }
         }
         present.sort_unstable();
-        let directory = self.path.join("nodes");
-        let nodes = &mut self.nodes;
+        let (folder, nodes) = (&self.ground.nodes, &mut self.nodes);
         self.names.retain(|id, node| {
             let stays = present.binary_search(id).is_ok();
             if !stays {
-                nodes.remove(node);
-                arrived.push((*node, None));
-                let _ = fs::remove_file(directory.join(format!("{id}.down")));
+                if let Some(one) = nodes.remove(node) {
+                    arrived.push((*node, Event::Gone(one.user)));
+                }
+                let _ = folder.remove(format!("{id}.down"));
             }
             stays
         });
@@ -212,8 +258,7 @@ impl Directory {
 
     /// Nodes that were killed left their files.
     fn find_dead(&mut self, now: f64, arrived: &mut Vec<Arrived>) {
-        let directory = self.path.join("nodes");
-        let nodes = &mut self.nodes;
+        let (folder, nodes) = (&self.ground.nodes, &mut self.nodes);
         self.names.retain(|id, number| {
             let Some(node) = nodes.get_mut(number) else { return true };
             let changed = node.up.metadata().and_then(|about| about.modified()).ok();
@@ -222,10 +267,10 @@ impl Directory {
             }
             let lives = now - node.seen < DEAD;
             if !lives {
+                arrived.push((*number, Event::Gone(node.user)));
                 nodes.remove(number);
-                arrived.push((*number, None));
                 for end in ["up", "down"] {
-                    let _ = fs::remove_file(directory.join(format!("{id}.{end}")));
+                    let _ = folder.remove(format!("{id}.{end}"));
                 }
             }
             lives
@@ -233,13 +278,20 @@ impl Directory {
     }
 }
 
+/// What an arbiter shows of itself.
+fn shown(root: &Dir) -> String {
+    let mut text = String::new();
+    let opened = root.read("arbiter", &Expect::anybodys());
+    let _ = opened.map(|file| file.take(256).read_to_string(&mut text));
+    text
+}
+
 /// Whether another arbiter shows that it is there. One that was killed has left its sign, which does not
 /// change any more.
-fn is_taken(path: &Path) -> bool {
-    let shown = || fs::read_to_string(path.join("arbiter")).unwrap_or_default();
-    let before = shown();
+fn is_taken(root: &Dir) -> bool {
+    let before = shown(root);
     for _ in 0..STEPS {
-        match shown() {
+        match shown(root) {
             now if now.is_empty() => return false,
             now if now != before => return true,
             _ => std::thread::sleep(Duration::from_millis(100)),
@@ -250,22 +302,23 @@ fn is_taken(path: &Path) -> bool {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        let sign = self.path.join("arbiter");
-        let shown = fs::read_to_string(&sign).unwrap_or_default();
-        if shown.starts_with(&format!("{:016x}", self.session)) {
-            let _ = fs::remove_file(sign);
+        if shown(&self.ground.root).starts_with(&format!("{:016x}", self.session)) {
+            let _ = self.ground.root.remove("arbiter");
         }
     }
 }
 
-fn open(path: &Path, now: f64) -> io::Result<FileNode> {
-    let nofollow = OFlags::NOFOLLOW.bits() as i32;
-    let up = OpenOptions::new().read(true).custom_flags(nofollow).open(path)?;
-    let about = up.metadata()?;
-    if !about.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
+/// The files of a node. What it says is read if it is in a regular file; who made that is who asks.
+fn open(nodes: &Dir, id: &str, now: f64, may: &mut impl FnMut(u32) -> bool) -> io::Result<FileNode> {
+    let up = nodes.read(format!("{id}.up"), &Expect::anybodys())?;
+    let user = up.metadata()?.uid();
+    if !may(user) {
+        return Err(io::ErrorKind::QuotaExceeded.into());
     }
-    let down = path.with_extension("down");
-    let down = OpenOptions::new().append(true).create(true).mode(0o644).custom_flags(nofollow).open(down)?;
-    Ok(FileNode { up, down, stream: stream(), user: about.uid(), changed: None, seen: now })
+    // It is ours to make: whatever somebody has put there gives way.
+    let name = format!("{id}.down");
+    let _ = nodes.remove(&name);
+    let down = nodes.create(&name, FOR_ALL)?;
+    down.set_permissions(Permissions::from_mode(FOR_ALL))?;
+    Ok(FileNode { up, down, stream: stream(), user, changed: None, seen: now })
 }

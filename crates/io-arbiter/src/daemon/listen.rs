@@ -2,13 +2,14 @@
 
 use super::Problem;
 use lease_protocol::Address;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, flock};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
-use std::fs::{self, File, Permissions};
+use rustix::process::umask;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -39,9 +40,12 @@ impl Listener {
                     return Err(Problem::Taken(address.clone()));
                 }
                 remove_socket(path).map_err(problem)?;
-                let listener = UnixListener::bind(path).map_err(problem)?;
-                // Jobs of all users of this host may ask for their turn.
-                fs::set_permissions(path, Permissions::from_mode(0o666)).map_err(problem)?;
+                // Jobs of all users of this host may ask for their turn. It is made that way: its name may lead
+                // to something else when it is changed afterwards.
+                let before = umask(Mode::from_raw_mode(0o111));
+                let listener = UnixListener::bind(path);
+                umask(before);
+                let listener = listener.map_err(problem)?;
                 listener.set_nonblocking(true).map_err(problem)?;
                 let inode = fs::symlink_metadata(path).map_err(problem)?.ino();
                 Ok(Listener::Unix { listener, path: path.clone(), inode })

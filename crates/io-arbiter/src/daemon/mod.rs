@@ -3,21 +3,24 @@
 
 mod connection;
 mod directory;
+mod ground;
 mod listen;
 
 use crate::arbiter::{Arbiter, NodeId};
 use crate::report::PhaseReport;
 use crate::settings::Settings;
 use connection::{Connection, State};
-use directory::Directory;
+use directory::{Directory, Event};
+use fair_share::{Shared, Standing};
+use files::{Dir, Expect};
 use io_sets::rules::Priority;
 use lease_protocol::{Address, Hello, Kind, LONGEST_TEXT, Message, Stream};
 use listen::Listener;
 use rustix::event::epoll::{self, EventData, EventFlags};
-use rustix::process::{Resource, getrlimit, setrlimit};
+use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 use rustix::time::Timespec;
 use std::collections::{HashMap, VecDeque};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -62,6 +65,8 @@ pub struct Daemon {
     listeners: Vec<Listener>,
     directories: Vec<Directory>,
     connections: HashMap<NodeId, Connection>,
+    /// Which user has how many, of connections and of files in directories.
+    shares: Shared<Option<u32>>,
     next: NodeId,
     began: Instant,
     /// Jobs whose priority is to be read, and when all of them are again.
@@ -71,6 +76,8 @@ pub struct Daemon {
     strangers: VecDeque<(f64, NodeId)>,
     /// Nobody else can be let in before this time.
     deaf: Option<f64>,
+    /// How long the last look at directories took, in seconds.
+    looking: f64,
 }
 
 /// Listeners have the lowest numbers, connections those above.
@@ -89,11 +96,19 @@ const MOMENT: f64 = 1e-3;
 const STRANGER: f64 = 5.0;
 /// How long nobody is let in when there are no descriptors left.
 const DEAF: f64 = 0.25;
+/// After a look at directories, so many times as long as it took passes until the next.
+const LOOKING: f64 = 4.0;
+/// No more nodes than this, whatever the system allows.
+const MOST: usize = 262_144;
+/// Descriptors for everything else.
+const OTHERS: usize = 64;
+/// No priority is longer.
+const LONGEST_PRIORITY: u64 = 64;
 
 impl Daemon {
     /// Listens.
     pub fn new(options: Options) -> Result<Self, Problem> {
-        allow_descriptors();
+        let places = allow_descriptors();
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let (mut listeners, mut directories) = (Vec::new(), Vec::new());
         for address in &options.listen {
@@ -118,12 +133,14 @@ impl Daemon {
             listeners,
             directories,
             connections: HashMap::new(),
+            shares: Shared::new("nodes", places),
             next: FIRST_CONNECTION,
             began: Instant::now(),
             unread: VecDeque::new(),
             read_priorities: 0.0,
             strangers: VecDeque::new(),
             deaf: None,
+            looking: 0.0,
         })
     }
 
@@ -143,7 +160,8 @@ impl Daemon {
         while !stop.load(Relaxed) {
             let mut wait = (self.arbiter.next_event() - self.now()).clamp(0.0, LONGEST);
             if !self.directories.is_empty() {
-                wait = wait.min(directory::POLL);
+                // A directory that takes long is looked at less often.
+                wait = wait.min(directory::POLL.max(LOOKING * self.looking));
             }
             if !self.unread.is_empty() {
                 wait = wait.min(MOMENT);
@@ -194,10 +212,17 @@ impl Daemon {
             match one.accept() {
                 Ok(stream) => {
                     let flags = EventFlags::IN | EventFlags::RDHUP;
-                    let node = self.next;
+                    let (node, user) = (self.next, stream.user());
+                    // One user with very many does not keep others out. Whoever is turned away goes on without
+                    // turns, and asks again.
+                    if self.shares.check(&user, standing(user), 1).is_err() {
+                        self.arbiter.refused();
+                        continue;
+                    }
                     if epoll::add(&self.epoll, stream.descriptor(), EventData::new_u64(node), flags).is_ok() {
                         self.next += 1;
-                        self.connections.insert(node, Connection::new(stream));
+                        self.shares.add(&user, 1);
+                        self.connections.insert(node, Connection::new(stream, user));
                         self.strangers.push_back((now + STRANGER, node));
                     }
                 }
@@ -276,7 +301,7 @@ impl Daemon {
     fn message(&mut self, node: NodeId, message: &Message, text: &str) -> Result<(), String> {
         let now = self.now();
         let Some(connection) = self.connections.get(&node) else { return Ok(()) };
-        let (hello, user) = (|| Hello::decode(text), connection.user());
+        let (hello, user) = (|| Hello::decode(text), connection.user);
         let may = match connection.is_remote() {
             true => hello().is_some_and(|hello| self.options.secret.as_ref().is_some_and(|s| hello.knows(s))),
             false => true,
@@ -286,7 +311,11 @@ impl Daemon {
         }
         match message.kind {
             Kind::Status if may => {
-                let report = serde_json::to_string(&self.arbiter.report(now)).unwrap_or_default();
+                // Who runs the arbiter, and root, see all jobs; a user sees his own, and numbers.
+                let report = self.arbiter.report(now);
+                let all = user.is_some_and(|user| user == 0 || user == geteuid().as_raw());
+                let report = if all { report } else { report.seen_by(user) };
+                let report = serde_json::to_string(&report).unwrap_or_default();
                 self.send(node, &Message::new(Kind::Report).encode_with(&report));
             }
             Kind::Hello if may => {
@@ -329,24 +358,35 @@ impl Daemon {
         let now = self.now();
         self.arbiter.gone(now, node);
         if let Some(connection) = self.connections.remove(&node) {
+            self.shares.give_back(&connection.user, 1);
             let _ = epoll::delete(&self.epoll, connection.descriptor());
         }
     }
 
     fn look_at_directories(&mut self) -> Result<(), Problem> {
-        let now = self.now();
+        let (begun, now) = (Instant::now(), self.now());
         let mut arrived = Vec::new();
         for directory in &mut self.directories {
-            let report = || serde_json::to_string(&self.arbiter.report(now)).unwrap_or_default();
             let address = Address::Directory(directory.path().to_owned());
-            let some =
-                directory.look(now, &mut self.next, report).map_err(|error| problem(&address, error))?;
-            arrived.extend(some);
+            let (arbiter, shares) = (&mut self.arbiter, &mut self.shares);
+            let may = |user: u32| {
+                // It is two descriptors.
+                let room = shares.check(&Some(user), standing(Some(user)), 2).is_ok();
+                shares.add(&Some(user), if room { 2 } else { 0 });
+                room
+            };
+            let looked = directory.look(now, &mut self.next, || arbiter.report(now), may);
+            arrived.extend(looked.map_err(|error| problem(&address, error))?);
         }
+        self.looking = begun.elapsed().as_secs_f64();
         for (node, what) in arrived {
-            let Some(((message, text), user)) = what else {
-                self.arbiter.gone(now, node);
-                continue;
+            let ((message, text), user) = match what {
+                Event::Said(said, user) => (said, user),
+                Event::Gone(user) => {
+                    self.shares.give_back(&Some(user), 2);
+                    self.arbiter.gone(now, node);
+                    continue;
+                }
             };
             let running = Duration::from_millis(message.b).as_secs_f64();
             // Whoever may write into the directory may ask; there is nobody to tell that a message made no
@@ -375,7 +415,12 @@ impl Daemon {
             if id.is_empty() || id.contains('/') {
                 continue;
             }
-            let text = std::fs::read_to_string(root.join(id).join("priority")).unwrap_or_default();
+            // Whoever may write there may do anything else there as well.
+            let mut text = String::new();
+            let file = Dir::open(&root).and_then(|root| {
+                root.folder(id).and_then(|folder| folder.read("priority", &Expect::anybodys()))
+            });
+            let _ = file.map(|file| file.take(LONGEST_PRIORITY).read_to_string(&mut text));
             let priority = text.trim().parse().ok().and_then(Priority::from_stored);
             self.arbiter.tell_priority(now, &job, priority);
         }
@@ -389,11 +434,22 @@ fn problem(address: &Address, error: io::Error) -> Problem {
     }
 }
 
-/// Every node is a descriptor. Many systems allow 1024 of them, and more to those who ask.
-fn allow_descriptors() {
+/// Every node is a descriptor. Many systems allow 1024 of them, and more to those who ask. How many there may be.
+fn allow_descriptors() -> usize {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     let _ = setrlimit(Resource::Nofile, limit);
+    let most = getrlimit(Resource::Nofile).current.and_then(|most| usize::try_from(most).ok());
+    most.unwrap_or(usize::MAX).saturating_sub(OTHERS).clamp(OTHERS, MOST)
+}
+
+/// Who runs the arbiter is trusted, and so is root; those who come over the network, who know a secret, are
+/// nobody in particular.
+pub(crate) fn standing(user: Option<u32>) -> Standing {
+    match user {
+        Some(user) if user != 0 && user != geteuid().as_raw() => Standing::User,
+        _ => Standing::Trusted,
+    }
 }
 
 /// A stream of what nodes say.

@@ -64,7 +64,10 @@ pub fn job(context: &Context) -> Result {
     let row = context.job_by_number()?;
     let mut value = shown(&row);
     value["totals"] = json!(context.service.totals(row.id)?);
+    // What is known of it otherwise is shown all the same.
     let series = context.service.series(row.id);
+    value["series_damaged"] = json!(series.is_err());
+    let series = series.unwrap_or_default();
     value["metrics"] = json!(series.columns().keys().collect::<Vec<_>>());
     value["series_period"] = json!(series.period());
     value["series_bytes"] = json!(series.bytes());
@@ -75,7 +78,7 @@ pub fn job(context: &Context) -> Result {
 /// `/api/v1/jobs/{id}/series`: for each bin its start, least, mean and greatest value.
 pub fn series(context: &Context) -> Result {
     let row = context.job_by_number()?;
-    let series = context.service.series(row.id);
+    let series = context.service.series(row.id)?;
     let metric = context.get("metric").unwrap_or_else(|| WRITTEN.to_owned());
     let column = series.column(&metric);
     if column.is_none() && metric != WRITTEN {

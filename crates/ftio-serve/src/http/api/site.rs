@@ -34,9 +34,23 @@ pub fn ready(context: &Context) -> Result {
     let mut problems = context.service.stats.problems();
     problems.extend(context.service.writer().check().err().map(|error| error.to_string()));
     let status = if problems.is_empty() { 200 } else { 503 };
+    let (all, own) = (context.viewer().all, context.who.payer());
     // They name files: others learn only how many there are.
-    let shown = if context.viewer().all { json!(problems) } else { json!(problems.len()) };
-    Ok(Answer { status, ..Answer::json(&json!({"ready": problems.is_empty(), "problems": shown})) })
+    let shown = |texts: &[String]| if all { json!(texts) } else { json!(texts.len()) };
+    // What others were refused is nobody else's business.
+    let refusals = context.service.stats.refusals.recent();
+    let refused: Vec<Value> = refusals
+        .iter()
+        .filter(|one| all || one.payer == own)
+        .map(|one| {
+            let user = one.payer.to_string();
+            json!({"what": one.what, "user": user, "count": one.count, "reason": one.reason})
+        })
+        .collect();
+    let damage = context.service.stats.damage.latest();
+    let answer = json!({"ready": problems.is_empty(), "problems": shown(&problems), "refused": refused,
+        "damaged": shown(&damage)});
+    Ok(Answer { status, ..Answer::json(&answer) })
 }
 
 /// `/api/v1/version`.
@@ -322,9 +336,12 @@ pub fn push(context: &Context) -> Result {
         return Err(Fault::new(403, "an agent tells of its node only"));
     }
     let taken = take(&context.service, &push, context.who.uid)?;
-    Ok(Answer::json(
-        &json!({"job": taken.job, "values": taken.values, "refused": taken.refused, "success": true}),
-    ))
+    let mut answer =
+        json!({"job": taken.job, "values": taken.values, "refused": taken.refused, "success": true});
+    if let Some(full) = taken.full {
+        answer["reason"] = json!(full.to_string());
+    }
+    Ok(Answer::json(&answer))
 }
 
 /// `/api/v1/write`. What cannot be read is 400, so that Prometheus does not send it again; what cannot be
@@ -334,8 +351,12 @@ pub fn remote_write(context: &Context) -> Result {
     let only_nodes = context.who.role == crate::viewer::Role::Agent;
     let samples: Vec<_> =
         samples.into_iter().filter(|sample| !only_nodes || !sample.labels.contains_key("jobid")).collect();
-    let (taken, refused) = crate::ingest::labelled::take(&context.service, &samples, context.who.uid)?;
-    Ok(Answer::json(&json!({"values": taken, "refused": refused})))
+    let applied = crate::ingest::labelled::take(&context.service, &samples, context.who.uid)?;
+    let mut answer = json!({"values": applied.taken, "refused": applied.refused});
+    if let Some(full) = applied.full {
+        answer["reason"] = json!(full.to_string());
+    }
+    Ok(Answer::json(&answer))
 }
 
 /// The stream is made where connections are.

@@ -52,7 +52,7 @@ fn one(context: &Context, options: &Options) -> Result {
     let metric =
         context.get("metricid").or_else(|| context.get("metric")).ok_or_else(|| bad("metricid: missing"))?;
     let name = metric.strip_prefix("deriv__").unwrap_or(&metric);
-    let series = context.service.series(row.id);
+    let series = context.service.series(row.id)?;
     if series.column(name).is_none() {
         return Err(absent("no such metric"));
     }
@@ -83,7 +83,7 @@ pub fn modified(context: &Context) -> Result {
 /// `/model/ftio`: every metric that has a period to be looked for.
 pub fn all(context: &Context) -> Result {
     let row = context.job()?;
-    let series = context.service.series(row.id);
+    let series = context.service.series(row.id)?;
     let mut models = Map::new();
     for name in series.columns().keys().take(64) {
         if let Ok(found) = of_metric(&series, name, &options()) {

@@ -31,7 +31,7 @@ pub fn list(context: &Context) -> Result {
 /// `/trace/read`: what is kept of one metric.
 pub fn read(context: &Context) -> Result {
     let row = context.job()?;
-    let series = context.service.series(row.id);
+    let series = context.service.series(row.id)?;
     let period = series.period();
     let mut points: Vec<Value> = Vec::new();
     if let Some(name) = context.get("filter") {
@@ -68,7 +68,7 @@ fn no_metric(name: &str) -> crate::http::context::Fault {
 pub fn plot(context: &Context) -> Result {
     let row = context.job()?;
     let name = context.need("filter")?;
-    let series = context.service.series(row.id);
+    let series = context.service.series(row.id)?;
     let (name, rate) = match name.strip_prefix("deriv__") {
         Some(name) => (name.to_owned(), true),
         None => (name.clone(), context.flag("derivate")),
@@ -82,14 +82,14 @@ pub fn plot(context: &Context) -> Result {
 /// `/trace/metrics`.
 pub fn metrics(context: &Context) -> Result {
     let row = context.job()?;
-    let series = context.service.series(row.id);
+    let series = context.service.series(row.id)?;
     Ok(Answer::json(&series.columns().keys().collect::<Vec<_>>()))
 }
 
 /// `/trace/json`.
 pub fn json(context: &Context) -> Result {
     let row = context.job()?;
-    let series = context.service.series(row.id);
+    let series = context.service.series(row.id)?;
     let mut metrics = Map::new();
     for name in series.columns().keys() {
         metrics.insert(name.clone(), json!(series.points(name, false)));
@@ -101,6 +101,6 @@ pub fn json(context: &Context) -> Result {
 /// `/trace/size`.
 pub fn size(context: &Context) -> Result {
     let row = context.job()?;
-    let series = context.service.series(row.id);
+    let series = context.service.series(row.id)?;
     Ok(Answer::json(&[series.bytes(), context.service.config.budget]))
 }

@@ -22,10 +22,13 @@ fn put(context: &Context, kind: PushKind, value: f64) -> Result<()> {
     let id = job(service, desc, origin, owner, None)?;
     let start = service.running().jobs.get(&id).map_or_else(now, |job| job.row.start);
     let doc = context.get("doc").unwrap_or_default();
-    let (taken, _) =
-        apply(service, id, now() - start, std::iter::once((key.as_str(), kind, value)), |_| doc.clone())?;
-
-    if taken == 0 { Err(bad(format!("{key}: not taken: no number, or of another kind"))) } else { Ok(()) }
+    let values = std::iter::once((key.as_str(), kind, value));
+    let applied = apply(service, id, now() - start, values, |_| doc.clone())?.settled(service)?;
+    if applied.taken == 0 {
+        Err(bad(format!("{key}: not taken: no number, or of another kind")))
+    } else {
+        Ok(())
+    }
 }
 
 /// `/set`.

@@ -11,7 +11,7 @@ mod waiting;
 use super::events::Events;
 use super::follow::Followed;
 use super::{finished, trace};
-use crate::job::{LONGEST_COMMAND, clean};
+use crate::log::say;
 use crate::service::Service;
 use crate::store::Version;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -49,8 +49,9 @@ pub fn run(service: &Arc<Service>, root: &Path, stop: &AtomicBool) {
     let mut between_quick = poll;
     while !stop.load(Relaxed) {
         let begun = Instant::now();
-        if begun >= thorough || begun >= quick {
-            let all = begun >= thorough;
+        let again = watch.forget(&service.read_again(root));
+        if begun >= thorough || begun >= quick || again {
+            let all = begun >= thorough || again;
             watch.look(all);
             let took = begun.elapsed();
             // A directory that takes long is looked at less often.
@@ -99,12 +100,17 @@ struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     fn new(service: &'a Arc<Service>, root: &Path) -> Self {
-        let sources = service.reader().sources().unwrap_or_default();
-        let sources = sources.into_iter().map(|(path, version)| (PathBuf::from(path), version));
+        let mut known = HashMap::new();
+        let read = service.reader().each_source(|path, version| {
+            if Path::new(path).starts_with(root) {
+                known.insert(PathBuf::from(path), version);
+            }
+        });
+        service.stored(read);
         Watch {
             service,
             root: root.to_owned(),
-            known: sources.filter(|(path, _)| path.starts_with(root)).collect(),
+            known,
             refused: HashMap::new(),
             waiting: Waiting::default(),
             followed: BTreeMap::new(),
@@ -114,6 +120,12 @@ impl<'a> Watch<'a> {
             looked: false,
             complained: false,
         }
+    }
+
+    /// These are to be read again. Whether there are any.
+    fn forget(&mut self, paths: &[PathBuf]) -> bool {
+        paths.iter().for_each(|path| _ = self.known.remove(path));
+        !paths.is_empty()
     }
 
     /// Look for what is new; if thorough, for what has changed as well.
@@ -156,10 +168,10 @@ impl<'a> Watch<'a> {
         if let Some(why) = self.events.refused.filter(|_| !self.complained) {
             self.complained = true;
             let name = self.root.display();
-            eprintln!(
-                "ftio serve: {name}: not all directories have file events ({why}); those without are looked \
-                 through every now and then"
-            );
+            say(&format!(
+                "{name}: not all directories have file events ({why}); those without are looked through every \
+                 now and then"
+            ));
         }
     }
 
@@ -257,8 +269,7 @@ impl<'a> Watch<'a> {
             // It is no trace, or a damaged one: not again until it changes.
             Err(problem) => {
                 self.service.stats.trace_errors.add(1);
-                let name = clean(&path.to_string_lossy(), LONGEST_COMMAND);
-                eprintln!("ftio serve: {name}: {problem}; it is not read again until it changes");
+                say(&format!("{}: {problem}; it is not read again until it changes", path.display()));
                 self.service.writer().set_source(path, version, None, Some(&problem))
             }
         };
@@ -275,8 +286,7 @@ impl<'a> Watch<'a> {
         let changed = (about.ctime(), about.ctime_nsec());
         if self.refused.insert(path.to_owned(), changed) != Some(changed) {
             self.service.stats.trace_errors.add(1);
-            let name = clean(&path.to_string_lossy(), LONGEST_COMMAND);
-            eprintln!("ftio serve: {name}: {problem}; it is tried again when that changes");
+            say(&format!("{}: {problem}; it is tried again when that changes", path.display()));
         }
     }
 

@@ -1,24 +1,29 @@
 //! The state of the service, and what may be asked of it.
 
+mod data;
+mod keep;
+mod limits;
+mod open;
+
 use crate::apps::Fitted;
 use crate::config::Config;
-use crate::job::{JobDesc, Kind, Origin, State, Total, Totals};
+use crate::http::Workers;
+use crate::job::{JobDesc, Kind, Total, Totals};
 use crate::live::LiveJob;
 use crate::priorities::{Priorities, earlier_runs};
 use crate::running::Running;
-use crate::series::journal::{self, Journal};
-use crate::series::{Series, SeriesFiles};
+use crate::series::{Damaged, Series, SeriesFiles};
+use crate::share::Pot;
 use crate::stats::Stats;
-use crate::store::{JobFilter, JobRow, Lock, Store, claim, is_damaged};
+use crate::store::{JobRow, Lock, Store, is_damaged};
 use crate::viewer::Viewer;
-use anyhow::Context;
 use hyper::body::Bytes;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use tokio::sync::{Semaphore, broadcast};
+use tokio::sync::broadcast;
 
 /// What the command gives the service: charts that pictures and reports use as well, and reports.
 #[derive(Clone, Copy)]
@@ -83,8 +88,16 @@ pub struct Service {
     /// The same by a clock that nobody sets.
     pub opened: Instant,
     pub events: broadcast::Sender<Arc<Event>>,
-    /// Room for bodies of requests, in KiB.
-    pub bodies: Semaphore,
+    /// Bytes for bodies of requests, and places of watchers.
+    pub bodies: Pot,
+    pub watchers: Pot,
+    pub workers: Workers,
+    /// What each owner has added to the data lately.
+    stored: limits::Stored,
+    /// Held by whoever writes the journal.
+    journal: Mutex<()>,
+    /// Something was written to it that may not be on the disk yet.
+    unflushed: AtomicBool,
     running: Mutex<Running>,
     writer: Mutex<Store>,
     /// A question that takes long does not keep others waiting.
@@ -100,6 +113,8 @@ pub struct Service {
     pub squeue: Mutex<crate::ingest::slurm::Queue>,
     priorities: Mutex<Priorities>,
     lock: Mutex<Lock>,
+    /// Traces of jobs that were lost by damage.
+    again: Mutex<Vec<PathBuf>>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -108,79 +123,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Connections to the database for questions.
 const READERS: usize = 4;
-/// Jobs whose series are saved in one transaction.
-const AT_ONCE: usize = 16;
-/// However many jobs run, each has this many bytes for its series.
-const LEAST_BUDGET: usize = 4096;
 /// Models of this many applications are kept.
 const MOST_MODELS: usize = 256;
 /// Running jobs that a watcher is told of.
 pub const MOST_TOLD: usize = 300;
-/// Room for the bodies of all requests together, in KiB.
-const ALL_BODIES: usize = 96 << 10;
+/// Watchers at the same time.
+const WATCHERS: usize = 1024;
 /// Events that a slow watcher may be behind: they stay in memory for it.
 const EVENTS: usize = 32;
 
 impl Service {
-    /// Open the data, and bring back the jobs that were running.
-    pub fn open(config: Config, hooks: Hooks) -> anyhow::Result<Arc<Self>> {
-        let lock = claim(&config.data)?;
-        let writer = Store::open_or_mend(&config.data)?;
-        let named = || format!("{}/jobs.db (and -wal, -shm beside it)", config.data.display());
-        writer.check().with_context(named)?;
-        let readers = [0; READERS].map(|_| Store::open(&config.data).map(Mutex::new));
-        let [first, second, third, fourth] = readers;
-        let readers = [first?, second?, third?, fourth?];
-        let files = SeriesFiles::open(&config.data)?;
-        let alarms = crate::alarms::Alarms::open(&config, &writer)?;
-        let (journal, records) = Journal::open(&config.data)?;
-        let mut running = Running::new(journal);
-        let filter = JobFilter { state: Some(State::Running), limit: usize::MAX, ..JobFilter::default() };
-        for row in writer.jobs(&filter, &Viewer::ALL)? {
-            if row.origin != Origin::Trace {
-                running.insert(revived(row, &writer, &files)?);
-            } else if !is_there(Path::new(&row.path)) {
-                // What comes from a file is read from it again; this one is gone.
-                writer.update_job(&JobRow { state: State::Lost, end: row.start, ..row })?;
-            }
-        }
-        for record in &records {
-            running.journal.start_after(record.n);
-            let Some(job) = running.jobs.get_mut(&record.job) else { continue };
-            if record.n > job.series.journaled {
-                let wall = job.row.start + record.t;
-                job.apply(record.t, &record.values, |_| String::new(), wall, config.budget);
-                job.series.journaled = record.n;
-            }
-        }
-        let last = running.jobs.values().map(|job| job.series.journaled).max().unwrap_or(0);
-        running.journal.start_after(last);
-        let service = Arc::new(Service {
-            hooks,
-            files,
-            stats: Stats::default(),
-            started: now(),
-            opened: Instant::now(),
-            events: broadcast::channel(EVENTS).0,
-            bodies: Semaphore::new(ALL_BODIES),
-            running: Mutex::new(running),
-            writer: Mutex::new(writer),
-            readers,
-            next_reader: AtomicUsize::new(0),
-            damaged: AtomicBool::new(false),
-            saving: Mutex::default(),
-            beginning: Mutex::default(),
-            models: Mutex::default(),
-            alarms: Mutex::new(alarms),
-            squeue: Mutex::default(),
-            priorities: Mutex::default(),
-            lock: Mutex::new(lock),
-            config,
-        });
-        service.checkpoint()?;
-        Ok(service)
-    }
-
     /// Running jobs. Nobody waits for a disk while holding this.
     pub fn running(&self) -> MutexGuard<'_, Running> {
         locked(&self.running)
@@ -222,61 +174,6 @@ impl Service {
         locked(&self.beginning)
     }
 
-    /// The database was found to be damaged: a new one takes its place, with all that can still be read.
-    pub fn mend(&self) -> anyhow::Result<()> {
-        let _saving = self.saving();
-        let mut writer = self.writer();
-        let mut readers: Vec<_> = self.readers.iter().map(locked).collect();
-        // Nobody may have the old files open while they are moved away.
-        *writer = Store::nowhere()?;
-        for reader in &mut readers {
-            **reader = Store::nowhere()?;
-        }
-        *writer = Store::open_or_mend(&self.config.data)?;
-        for reader in &mut readers {
-            **reader = Store::open(&self.config.data)?;
-        }
-        // Running jobs may not have been among what could be read.
-        let rows: Vec<JobRow> = self.running().jobs.values().map(|job| job.row.clone()).collect();
-        writer.transaction(|store| rows.iter().try_for_each(|row| store.put_job(row)))
-    }
-
-    /// Are the files of the data where they were?
-    pub fn data_are_there(&self) -> bool {
-        locked(&self.lock).holds() && self.writer().is_in_place() && self.running().journal.is_in_place()
-    }
-
-    /// The directory of data was removed, or something else was put there: what is known is written anew.
-    pub fn write_again(&self) -> anyhow::Result<()> {
-        let data = &self.config.data;
-        let saving = self.saving();
-        {
-            let mut lock = locked(&self.lock);
-            if !lock.holds() {
-                *lock = claim(data)?;
-            }
-        }
-        let mut writer = self.writer();
-        if !writer.is_in_place() {
-            let mut readers: Vec<_> = self.readers.iter().map(locked).collect();
-            let aside = writer.write_again(data)?;
-            *writer = Store::open(data)?;
-            for reader in &mut readers {
-                **reader = Store::open(data)?;
-            }
-            let aside = aside.map(|path| format!("; what was in its place is {}", path.display()));
-            eprintln!(
-                "ftio serve: {}: the database was removed or replaced while the service ran, and is written \
-                 anew{}",
-                data.display(),
-                aside.unwrap_or_default()
-            );
-        }
-        drop((writer, saving));
-        self.running().jobs.values_mut().for_each(|job| job.saved = false);
-        self.checkpoint()
-    }
-
     /// Whether something could be stored: it is said if not. Damage is mended at the next opportunity.
     pub fn stored<T>(&self, done: anyhow::Result<T>) -> Option<T> {
         let problem = done.as_ref().err();
@@ -298,11 +195,6 @@ impl Service {
         self.damaged.swap(false, Relaxed)
     }
 
-    /// Bytes for the series of each job, if there are this many.
-    pub fn budget(&self, running: usize) -> usize {
-        self.config.budget.min((self.config.memory / running.max(1)).max(LEAST_BUDGET))
-    }
-
     /// Tell those who watch about a job.
     pub fn tell(&self, name: &'static str, owner: Option<u32>, data: &serde_json::Value) {
         self.send(name, About::One { owner, text: data.to_string() });
@@ -319,67 +211,6 @@ impl Service {
         let _ = self.events.send(Arc::new(Event::new(id, name, about)));
     }
 
-    /// Put what was pushed in the last second on disk.
-    pub fn flush_journal(&self) -> anyhow::Result<()> {
-        let frame = self.running().journal.frame()?;
-        if let Some((frame, mut file)) = frame {
-            if let Err(error) = journal::write(&frame, &mut file) {
-                // Said before pushes are refused because of it.
-                let text = format!("the journal cannot be written: {error}");
-                self.stats.problem("journal", Some(text));
-                self.running().journal.broken = true;
-                return Err(error.into());
-            }
-            self.stats.journal_bytes.add(frame.len() as u64);
-        }
-        Ok(())
-    }
-
-    /// Write all running series to their files, so that the journal can begin anew.
-    pub fn checkpoint(&self) -> anyhow::Result<()> {
-        self.flush_journal()?;
-        let (before, ids) = {
-            let mut running = self.running();
-            let before = running.journal.rotate()?;
-            let pushed = running.jobs.values().filter(|job| job.row.origin != Origin::Trace && !job.saved);
-            (before, pushed.map(|job| job.row.id).collect::<Vec<i64>>())
-        };
-        for some in ids.chunks(AT_ONCE) {
-            self.save(some)?;
-        }
-        let mut running = self.running();
-        running.journal.broken = false;
-        running.journal.forget(before);
-        Ok(())
-    }
-
-    /// Save some running jobs.
-    fn save(&self, ids: &[i64]) -> anyhow::Result<()> {
-        let _saving = self.saving();
-        let jobs: Vec<LiveJob> = {
-            let running = self.running();
-            ids.iter().filter_map(|id| running.jobs.get(id).cloned()).collect()
-        };
-        for job in &jobs {
-            self.files.save(job.row.id, &job.series, true)?;
-        }
-        self.writer().transaction(|store| {
-            for job in &jobs {
-                store.update_job(&job.row)?;
-                let detection = serde_json::to_value(&job.detection)?;
-                store.set_details(job.row.id, &job.totals, &detection, &serde_json::json!([]))?;
-            }
-            Ok(())
-        })?;
-        let mut running = self.running();
-        for job in &jobs {
-            if let Some(live) = running.jobs.get_mut(&job.row.id) {
-                live.saved = live.series.journaled == job.series.journaled;
-            }
-        }
-        Ok(())
-    }
-
     /// The clock of this machine was set: jobs whose times are those of our clock go on where they were.
     pub fn clock_was_set(&self, by: f64) {
         for job in self.running().jobs.values_mut().filter(|job| job.by_our_clock) {
@@ -387,6 +218,17 @@ impl Service {
             job.row.desc.start_time = job.row.start as u64;
             job.last += by;
             job.saved = false;
+        }
+    }
+
+    /// The service was stopped for this long: whoever could not be heard meanwhile was not silent.
+    pub fn was_stopped(&self, gap: std::time::Duration) {
+        crate::log::say(&format!(
+            "nothing could be done for {:.0} s; nobody is silent for it",
+            gap.as_secs_f64()
+        ));
+        for job in self.running().jobs.values_mut() {
+            job.heard += gap;
         }
     }
 
@@ -421,12 +263,16 @@ impl Service {
         Ok(self.reader().details(id)?.map(|(totals, _, _)| totals).unwrap_or_default())
     }
 
-    /// The series of a job; empty if there is none.
-    pub fn series(&self, id: i64) -> Series {
+    /// The series of a job; empty if there is none. `Err`: it is damaged.
+    pub fn series(&self, id: i64) -> Result<Series, Damaged> {
         if let Some(job) = self.running().jobs.get(&id) {
-            return job.series.clone();
+            return Ok(job.series.clone());
         }
-        self.files.load(id).unwrap_or_default()
+        let loaded = self.files.load(id);
+        if let Err(damaged) = &loaded {
+            self.series_is_damaged(id, damaged);
+        }
+        loaded.map(Option::unwrap_or_default)
     }
 
     /// Sums of counters and means of gauges over all running jobs that somebody may see: the job `main`.
@@ -476,36 +322,7 @@ impl Service {
     }
 }
 
-/// A trace, or its parts.
-fn is_there(path: &Path) -> bool {
-    path.exists() || tmio_trace::parts::directory(path).exists()
-}
-
 /// Running jobs as JSON, from the JSON of each.
 pub fn listed<'a>(time: f64, jobs: impl Iterator<Item = &'a str>) -> String {
     format!("{{\"time\":{time},\"jobs\":[{}]}}", jobs.collect::<Vec<_>>().join(","))
-}
-
-/// A pushed job that was running when the service ended.
-fn revived(row: JobRow, store: &Store, files: &SeriesFiles) -> anyhow::Result<LiveJob> {
-    let id = row.id;
-    let mut job = LiveJob::new(row, 0, now());
-    if let Some(series) = files.load(id) {
-        job.known = series.bins() as f64 * series.period();
-        job.series = series;
-    }
-    if let Some((totals, _, _)) = store.details(id)? {
-        job.totals = totals;
-    }
-    // Sums are those of the series, whatever was saved when.
-    let sums: Vec<(String, f64)> =
-        job.series.columns().keys().map(|name| (name.clone(), job.series.total(name))).collect();
-    for (name, sum) in sums {
-        if let Some(total) = job.totals.get_mut(&name).filter(|total| total.kind == Kind::Counter) {
-            total.value = sum;
-        }
-    }
-    let value = |name: &str| job.totals.get(name).map_or(0.0, |total| total.value);
-    (job.row.written_bytes, job.row.read_bytes) = (value(crate::job::WRITTEN), value(crate::job::READ));
-    Ok(job)
 }
