@@ -2,8 +2,11 @@
 //! that a phase needs are there before it begins.
 //!
 //! - [`plan`]: the decisions, as a state machine without clock and files;
-//! - [`copier`]: one verified copy at a time, which can be suspended;
-//! - [`journal`]: what was copied and verified, so that nothing is lost when the process is killed;
+//! - [`protocol`]: how a file is copied, and how it leaves the buffer, so that nothing is ever lost;
+//! - [`system`]: the calls that this is made of;
+//! - [`copier`]: one copy at a time, which can be suspended;
+//! - [`evictor`]: files that were copied are removed;
+//! - [`ledger`], [`journal`]: what was copied and verified, so that a process that was killed can go on;
 //! - [`scan`]: what is in the burst buffer;
 //! - [`holders`]: who has a file open;
 //! - [`simulate`]: a job and its storage, played.
@@ -15,12 +18,18 @@
 #![warn(missing_docs)]
 
 pub mod copier;
+pub mod evictor;
 pub mod holders;
 pub mod journal;
+pub mod ledger;
+#[cfg(test)]
+mod model;
 pub mod plan;
+pub mod protocol;
 pub mod scan;
 pub mod simulate;
 pub mod stamp;
+pub mod system;
 
 /// The name of this host, fit for the name of a file.
 pub fn host() -> String {

@@ -1,35 +1,59 @@
 //! Why a copy was not made.
 
 use crate::plan::Outcome;
+use files::{Error, Why};
 use rustix::io::Errno;
 use std::io;
 use std::path::Path;
 
+/// Why a copy was not made.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub enum Stop {
+    /// The file changed under the copy.
     Changed,
+    /// It is gone.
     Vanished,
+    /// There is something of that name where it should go.
+    Exists,
+    /// There is no room.
     Full,
+    /// It was given up.
     Cancelled,
+    /// Anything else, in words that can be printed.
     Failed(String),
 }
 
 impl Stop {
     /// Something is wrong with the file that is read.
-    pub fn reading(path: &Path, error: &io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Stop::Vanished,
-            _ => Stop::Failed(format!("{}: {error}", path.display())),
+    pub fn reading(error: Error) -> Self {
+        match error.errno() {
+            Some(Errno::NOENT | Errno::NOTDIR) => Stop::Vanished,
+            // A lease of somebody else's: it is being written.
+            Some(Errno::AGAIN) => Stop::Changed,
+            _ => Stop::Failed(error.to_string()),
         }
     }
 
     /// Something is wrong with the copy.
-    pub fn writing(path: &Path, error: &io::Error) -> Self {
-        let full = [Errno::NOSPC, Errno::DQUOT, Errno::FBIG].map(Errno::raw_os_error);
-        match error.raw_os_error() {
-            Some(code) if full.contains(&code) => Stop::Full,
-            _ => Stop::Failed(format!("{}: {error}", path.display())),
+    pub fn writing(error: Error) -> Self {
+        match error.errno() {
+            Some(Errno::NOSPC | Errno::DQUOT | Errno::FBIG) => Stop::Full,
+            _ => Stop::Failed(error.to_string()),
         }
+    }
+
+    /// The same, of data.
+    pub(super) fn reading_at(path: &Path, error: io::Error) -> Self {
+        Stop::reading(Error::new(path, error))
+    }
+
+    pub(super) fn writing_at(path: &Path, error: io::Error) -> Self {
+        Stop::writing(Error::new(path, error))
+    }
+
+    /// A name that cannot be used, and why.
+    pub(super) fn why(path: &Path, why: Why) -> Self {
+        Stop::Failed(Error::new(path, why).to_string())
     }
 }
 
@@ -38,6 +62,7 @@ impl From<Stop> for Outcome {
         match stop {
             Stop::Changed => Outcome::Changed,
             Stop::Vanished => Outcome::Vanished,
+            Stop::Exists => Outcome::Exists,
             Stop::Full => Outcome::Full,
             Stop::Cancelled => Outcome::Cancelled,
             Stop::Failed(why) => Outcome::Failed(why),

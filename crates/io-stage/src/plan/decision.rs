@@ -50,6 +50,8 @@ pub enum Action {
     Evict {
         /// Its path below the folder.
         path: PathBuf,
+        /// File or link.
+        kind: Kind,
         /// The version.
         stamp: Stamp,
         /// Room that this makes.
@@ -86,6 +88,8 @@ pub enum Outcome {
     Changed,
     /// The file is gone, and so is the copy.
     Vanished,
+    /// There is a file of that name where the copy should go, and it stays.
+    Exists,
     /// There is no room where the copy should go.
     Full,
     /// Anything else, in words.

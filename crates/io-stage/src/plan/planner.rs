@@ -1,7 +1,7 @@
 //! The state machine.
 
 use super::decision::{Action, Copy, Decision, Direction, Outcome};
-use super::files::{Entry, Files, Known, Use};
+use super::files::{Entry, Files, Use};
 use super::needs::Need;
 use super::phases::{Phase, Phases};
 use super::settings::Settings;
@@ -27,6 +27,8 @@ pub struct Planner {
     follows: bool,
     /// Bytes in the buffer, and how many fit.
     pub(super) used: u64,
+    /// How many of them are about to be removed.
+    pub(super) leaving: u64,
     pub(super) capacity: Option<u64>,
     /// Above the high mark, and not yet at the low one.
     pub(super) relieving: bool,
@@ -68,6 +70,7 @@ impl Planner {
             ended: false,
             follows: false,
             used: 0,
+            leaving: 0,
             capacity: None,
             relieving: false,
             late_until: None,
@@ -152,9 +155,15 @@ impl Planner {
     pub fn occupancy(&mut self, used: u64, capacity: Option<u64>) {
         (self.used, self.capacity) = (used, capacity);
         self.tally.report.peak_occupancy = self.tally.report.peak_occupancy.max(used);
-        self.relieving = match capacity {
-            Some(capacity) if used as f64 > self.settings.high * capacity as f64 => true,
-            Some(capacity) => self.relieving && used as f64 > self.settings.low * capacity as f64,
+        self.relieve();
+    }
+
+    /// Has the buffer to be relieved, with what is about to be removed?
+    pub(super) fn relieve(&mut self) {
+        let used = self.used.saturating_sub(self.leaving) as f64;
+        self.relieving = match self.capacity {
+            Some(capacity) if used > self.settings.high * capacity as f64 => true,
+            Some(capacity) => self.relieving && used > self.settings.low * capacity as f64,
             None => false,
         };
     }
@@ -186,12 +195,32 @@ impl Planner {
 
     /// A file was removed from the buffer.
     pub fn evicted(&mut self, path: &Path) {
+        self.stays(path);
         if let Some(known) = self.files.remove(path) {
             self.tally.report.files_evicted += 1;
             self.tally.report.bytes_evicted += known.entry.stamp.size;
-            let room = if known.entry.names > 1 { 0 } else { known.entry.room };
-            self.occupancy(self.used.saturating_sub(room), self.capacity);
+            self.files.gone(&known);
+            self.occupancy(self.used.saturating_sub(known.room()), self.capacity);
         }
+    }
+
+    /// A file that was to be removed stays in the buffer.
+    pub fn kept(&mut self, path: &Path) {
+        self.stays(path);
+        self.relieve();
+    }
+
+    fn stays(&mut self, path: &Path) {
+        if let Some(known) = self.files.get_mut(path).filter(|known| known.leaving) {
+            known.leaving = false;
+            let room = known.room();
+            self.leaving = self.leaving.saturating_sub(room);
+        }
+    }
+
+    /// A file has another version with the same content; with `others`, all its names have.
+    pub fn restamped(&mut self, path: &Path, before: Stamp, after: Stamp, others: bool) {
+        self.files.restamped(path, before, after, others);
     }
 
     /// The copy of a file is not what was verified any more: it has to be copied again.
@@ -228,6 +257,10 @@ impl Planner {
                     // Somebody else goes on writing when the job has ended: not for ever.
                     known.failed.0 += u32::from(self.ended);
                 }
+                self.has_failed_to_come(&copy);
+            }
+            Outcome::Exists => {
+                self.tally.report.discarded += 1;
                 self.has_failed_to_come(&copy);
             }
             Outcome::Vanished => {
@@ -305,15 +338,22 @@ impl Planner {
     pub fn is_finished(&self) -> bool {
         // Files that have to wait for a moment count as well.
         let waits = || self.candidates(f64::INFINITY).next().is_some();
-        self.ended && self.copy.is_none() && (self.is_full() || !waits())
+        self.ended && self.copy.is_none() && self.leaving_none() && (self.is_full() || !waits())
+    }
+
+    /// Nothing is about to be removed.
+    fn leaving_none(&self) -> bool {
+        !self.files.iter().any(|known| known.leaving)
     }
 
     /// The numbers so far.
     pub fn report(&self, now: f64) -> Report {
         let mut report = self.tally.report(self.phases.all(), now);
-        let foreign =
-            |known: &Known| self.settings.not_before.is_some_and(|begin| known.entry.written < begin);
-        for known in self.files.iter().filter(|known| !known.is_staged() && !foreign(known)) {
+        for known in self.files.iter().filter(|known| !known.is_staged()) {
+            if known.is_older_than(self.settings.not_before) {
+                report.files_older += 1;
+                continue;
+            }
             report.files_left += 1;
             report.bytes_left += known.entry.stamp.size;
         }

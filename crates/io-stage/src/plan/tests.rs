@@ -7,7 +7,8 @@ use std::path::Path;
 const MIB: u64 = 1 << 20;
 
 fn stamp(inode: u64, mib: u64, modified: f64) -> Stamp {
-    Stamp { device: 1, inode, size: mib * MIB, modified: (modified * 1e9) as i64 }
+    let modified = (modified * 1e9) as i64;
+    Stamp { device: 1, inode, size: mib * MIB, modified, changed: modified }
 }
 
 fn entry(path: &str, inode: u64, mib: u64, written: f64) -> Entry {

@@ -203,5 +203,6 @@ impl<'a> Engine<'a> {
 }
 
 fn stamp_of(file: &File) -> Stamp {
-    Stamp { device: 1, inode: file.inode, size: file.size, modified: (file.modified * 1e9) as i64 }
+    let modified = (file.modified * 1e9) as i64;
+    Stamp { device: 1, inode: file.inode, size: file.size, modified, changed: modified }
 }

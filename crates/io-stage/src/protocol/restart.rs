@@ -1,0 +1,138 @@
+//! What a process that was killed has left: drafts go, and files that were set aside get their names back.
+
+use super::copy::Replaced;
+use super::folders::{Places, is_aside, is_draft, parent};
+use crate::plan::Direction;
+use crate::stamp::Stamp;
+use crate::system::System;
+use files::{Expect, Kind, Replace, Stat, user};
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+/// A draft that was begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// Which way the file went: its draft is below the folder that it went to.
+    pub direction: Direction,
+    /// The path of the draft.
+    pub path: PathBuf,
+    /// It was about to take the place of an older file: then that may have the draft's name.
+    pub replaces: Option<Replaced>,
+}
+
+/// What was done with a draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Draft {
+    /// It is removed.
+    Removed,
+    /// There was none.
+    Missing,
+    /// It is not ours, in words, and stays.
+    Stays(String),
+}
+
+/// Remove a draft that an earlier process has begun. Only what is named like one, and lies below the folder, is
+/// touched: whatever a journal says.
+pub fn remove_draft<S: System>(system: &S, places: &Places<S::Dir>, begun: &Begun) -> files::Result<Draft> {
+    let is_plain = begun.path.components().all(|part| matches!(part, Component::Normal(_)));
+    let shown = || files::shown(&begun.path);
+    if !is_plain || !begun.path.file_name().is_some_and(is_draft) {
+        return Ok(Draft::Stays(format!("{}: is not a draft below the folder", shown())));
+    }
+    let (folder, name) = match parent(system, places.ends(begun.direction).1, &begun.path) {
+        Err(error) if error.is_missing() => return Ok(Draft::Missing),
+        found => found?,
+    };
+    let found = match system.look(&folder, name) {
+        Err(error) if error.is_missing() => return Ok(Draft::Missing),
+        found => found?,
+    };
+    let is_ours = user::is_root() || found.user == user::effective();
+    if !is_ours || found.kind == Kind::Folder || !give_place_back(system, &folder, name, &found, begun)? {
+        let why = "is not what was begun there, and stays; rename or remove it";
+        return Ok(Draft::Stays(format!("{}: {why}", shown())));
+    }
+    system.remove(&folder, name)?;
+    Ok(Draft::Removed)
+}
+
+/// If a draft and a file had changed places, and that was not the one that was to be replaced, it gets its place
+/// back. Says whether what has the draft's name now may be removed.
+fn give_place_back<S: System>(
+    system: &S,
+    folder: &S::Dir,
+    name: &OsStr,
+    found: &Stat,
+    begun: &Begun,
+) -> files::Result<bool> {
+    let Some(change) = &begun.replaces else { return Ok(true) };
+    let is_draft = |stat: &Stat| (stat.device, stat.inode) == (change.draft.device, change.draft.inode);
+    if is_draft(found) || Stamp::of(found).is_renamed(&change.old) {
+        return Ok(true);
+    }
+    let path = PathBuf::from(change.path.clone());
+    let Some(place) = path.file_name() else { return Ok(false) };
+    if system.look(folder, place).is_ok_and(|there| is_draft(&there)) {
+        system.exchange(folder, name, place)?;
+        return Ok(system.look(folder, name).is_ok_and(|now| is_draft(&now)));
+    }
+    Ok(false)
+}
+
+/// What was not put back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Paths whose names other files have by now.
+    pub superseded: Vec<PathBuf>,
+    /// Anything else, in words.
+    pub problems: Vec<String>,
+}
+
+/// Files that were set aside below this folder get their names back.
+pub fn put_back_all<S: System>(system: &S, top: &S::Dir, aside_name: &str) -> files::Result<Left> {
+    let mut left = Left::default();
+    let mut folders = vec![(top.clone(), PathBuf::new())];
+    while let Some((folder, path)) = folders.pop() {
+        let Ok(names) = system.names(&folder) else { continue };
+        for (name, kind) in names {
+            let is_folder = || system.look(&folder, &name).is_ok_and(|found| found.kind == Kind::Folder);
+            if !kind.map_or_else(is_folder, |kind| kind == Kind::Folder) {
+                continue;
+            }
+            let Ok(inner) = system.folder(&folder, &name) else { continue };
+            match is_aside(&name) {
+                true if name == OsStr::new(aside_name) => {
+                    put_back(system, (&folder, &path), (&inner, &name), &mut left)?;
+                }
+                true => {}
+                false => folders.push((inner, path.join(&name))),
+            }
+        }
+    }
+    Ok(left)
+}
+
+fn put_back<S: System>(
+    system: &S,
+    (folder, path): (&S::Dir, &Path),
+    (aside, aside_name): (&S::Dir, &OsStr),
+    left: &mut Left,
+) -> files::Result<()> {
+    let expected = Expect::of_user(files::user::effective()).private();
+    let shown = |name: &OsStr| files::shown(path.join(aside_name).join(name));
+    if let Err(why) = expected.check(&system.stat_folder(aside)?) {
+        left.problems.push(format!("{}: {why}", shown(OsStr::new(""))));
+        return Ok(());
+    }
+    for (name, _) in system.names(aside)? {
+        match system.rename(aside, &name, folder, &name, Replace::Never) {
+            Err(error) if error.exists() => left.superseded.push(path.join(&name)),
+            Err(error) if !error.is_missing() => left.problems.push(error.to_string()),
+            _ => {}
+        }
+    }
+    // Names reach the disk before the folder goes.
+    system.sync_folder(folder)?;
+    let _ = system.remove_folder(folder, aside_name);
+    Ok(())
+}
