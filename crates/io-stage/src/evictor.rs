@@ -3,7 +3,7 @@
 
 use crate::copier::{Flow, Making, Pace, State};
 use crate::ledger::Ledger;
-use crate::plan::{Direction, Kind};
+use crate::plan::Kind;
 use crate::protocol::evict::{AsideOf, End, Kept, Leaving, finish, set_aside, take_back};
 use crate::protocol::{Durable, Places, aside_name};
 use crate::stamp::Stamp;
@@ -199,12 +199,7 @@ impl Worker<'_> {
                 self.folders = ledger.folders();
                 self.durable.clear();
             }
-            let copy = ledger.copy_of(&order.path).ok_or(Kept::CopyLost)?;
-            let mut made = copy.made();
-            if copy.direction == Direction::In {
-                (made.source, made.target) = (made.target, made.source);
-            }
-            Leaving { path: order.path.clone(), kind: order.kind, direction: copy.direction, made }
+            ledger.copy_of(&order.path).ok_or(Kept::CopyLost)?.leaving(order.kind)
         };
         // Another name of it may have been removed since the order was given.
         if !leaving.made.source.is_renamed(&order.stamp) {

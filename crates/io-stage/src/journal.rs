@@ -10,6 +10,7 @@
 
 use crate::plan::Direction;
 use crate::protocol::copy::{Made, Replaced};
+use crate::protocol::evict::Leaving;
 use crate::protocol::restart::Begun;
 use crate::scan::DRAFT;
 use crate::stamp::Stamp;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -84,6 +86,15 @@ impl Verified {
     pub fn new(direction: Direction, path: &Path, made: &Made) -> Self {
         let Made { source, target, checksum, sealed, .. } = *made;
         Verified { direction, path: path.into(), source, target, checksum, sealed }
+    }
+
+    /// The file in the buffer that this is the copy of, or that is a copy itself, for its removal.
+    pub fn leaving(&self, kind: crate::plan::Kind) -> Leaving {
+        let mut made = self.made();
+        if self.direction == Direction::In {
+            (made.source, made.target) = (made.target, made.source);
+        }
+        Leaving { path: self.path.clone().into(), kind, direction: self.direction, made }
     }
 
     /// As it was made.
@@ -326,9 +337,9 @@ fn take_over(
 
 /// A process that was just killed, or its child, may hold the lock for a moment longer. Some file systems
 /// have no locks: then it is up to the user.
-fn lock(file: &File) -> bool {
+pub(crate) fn lock(file: impl AsFd) -> bool {
     let began = Instant::now();
-    while flock(file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
+    while flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
         if began.elapsed() > PATIENCE {
             return false;
         }

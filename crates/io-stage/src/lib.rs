@@ -6,7 +6,8 @@
 //! - [`system`]: the calls that this is made of;
 //! - [`copier`]: one copy at a time, which can be suspended;
 //! - [`evictor`]: files that were copied are removed;
-//! - [`ledger`], [`journal`]: what was copied and verified, so that a process that was killed can go on;
+//! - [`ledger`], [`journal`]: what was copied and verified;
+//! - [`go_on`]: a process that was killed is started again;
 //! - [`scan`]: what is in the burst buffer;
 //! - [`holders`]: who has a file open;
 //! - [`simulate`]: a job and its storage, played.
@@ -19,6 +20,7 @@
 
 pub mod copier;
 pub mod evictor;
+pub mod go_on;
 pub mod holders;
 pub mod journal;
 pub mod ledger;

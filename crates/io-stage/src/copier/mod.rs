@@ -11,11 +11,12 @@ mod making;
 mod stop;
 
 use crate::ledger::{Ledger, Shared};
-use crate::plan::{Copy, Outcome};
+use crate::plan::{Copy, Direction, Kind, Outcome};
 use crate::protocol::Places;
 use crate::protocol::copy::{Made, Order, copy};
+use crate::protocol::evict::is_confirmed;
 use crate::scan::DRAFT;
-use crate::system::Real;
+use crate::system::{Real, System};
 use files::Dir;
 use std::ffi::OsString;
 use std::rc::Rc;
@@ -164,22 +165,24 @@ impl Worker {
     fn copy(&mut self, copy: &Copy) -> Done {
         self.pace.begin();
         match self.make(copy) {
-            Ok(made) => {
-                let (stamp, copy) = (made.source, made.target);
-                let outcome = Outcome::Verified { stamp, copy, seconds: self.pace.seconds() };
-                Done { outcome, lost: made.lost }
+            Ok(None) => Done { outcome: Outcome::Confirmed, lost: Vec::new() },
+            Ok(Some((made, certain))) => {
+                let (stamp, copy, seconds) = (made.source, made.target, self.pace.seconds());
+                Done { outcome: Outcome::Verified { stamp, copy, seconds, certain }, lost: made.lost }
             }
             Err(stop) => Done { outcome: stop.into(), lost: Vec::new() },
         }
     }
 
-    /// Make a draft, verify it, give it its name, and write that down.
-    fn make(&mut self, order: &Copy) -> Result<Made, Stop> {
+    /// Make a draft, verify it, give it its name, and write that down. Says whether every later write will be
+    /// told; nothing, if the copy that was made before is still like the file.
+    fn make(&mut self, order: &Copy) -> Result<Option<(Made, bool)>, Stop> {
         let ledger = Arc::clone(&self.ledger);
         let shared = &mut Shared(&ledger);
         let known = |path| shared.copy_of(path);
-        let before =
-            known(&order.path).filter(|copy| copy.direction == order.direction).map(|copy| copy.made());
+        let earlier = known(&order.path);
+        let same_way = earlier.as_ref().filter(|copy| copy.direction == order.direction);
+        let before = same_way.map(|copy| copy.made());
         let same = order.same_as.as_deref().and_then(|path| Some((path, known(path)?.made())));
         self.drafts += 1;
         // A name that no other process uses, of this host or another.
@@ -201,12 +204,21 @@ impl Worker {
             ledger: &self.ledger,
         };
         let system = Real::new(&self.places.buffer, &self.places.storage, making).map_err(Stop::writing)?;
+        let earlier = earlier.filter(|_| order.direction == Direction::Out && order.kind == Kind::File);
+        if let Some(earlier) = earlier.map(|copy| copy.leaving(order.kind))
+            && is_confirmed(&system, &self.places, &earlier, order.stamp)?
+        {
+            return Ok(None);
+        }
         let made = copy(&system, &self.places, &what, &draft, shared)?;
         let is_same =
             |same: &Made| (same.target.device, same.target.inode) == (made.target.device, made.target.inode);
         let linked = same.is_some_and(|(_, same)| is_same(&same));
         shared.verified(order.direction, &order.path, &made, linked)?;
-        Ok(made)
+        // What was brought in was made by us alone.
+        let is_told = order.direction == Direction::In && system.tells(&self.places.buffer);
+        let certain = made.sealed || order.kind == Kind::Link || is_told;
+        Ok(Some((made, certain)))
     }
 }
 

@@ -8,8 +8,8 @@ use super::rules::{HOST, Place};
 use crate::journal::{Line, Past, Verified};
 use crate::plan::{Direction, Kind};
 use crate::protocol::copy::{Made, Order, copy};
-use crate::protocol::evict::{End, Leaving, finish, resume, set_aside};
-use crate::protocol::restart::{put_back_all, remove_draft};
+use crate::protocol::evict::{End, finish, set_aside};
+use crate::protocol::restart::put_in_order;
 use crate::protocol::{Durable, Places, Step, aside_name, leave_out, left_out};
 use crate::stamp::Stamp;
 use crate::system::System;
@@ -175,17 +175,17 @@ impl Scenario {
         machine.look(&at, path.file_name()?).ok().map(|found| Stamp::of(&found))
     }
 
-    fn evict(&self, machine: &Machine, mut made: Made) {
-        if self.direction == Direction::In {
-            (made.source, made.target) = (made.target, made.source);
-        }
-        let leaving = Leaving { path: self.path(), kind: Kind::File, direction: self.direction, made };
+    fn evict(&self, machine: &Machine, made: Made) {
+        let mut noted = Verified::new(self.direction, &self.path(), &made);
+        let leaving = noted.leaving(Kind::File);
         let Ok(aside) = set_aside(machine, &PLACES, &leaving, &aside_name(HOST), &mut Durable::new()) else {
             return;
         };
-        let (_, renamed) = aside.renamed();
-        let noted = Made { source: renamed, ..leaving.made.clone() };
-        if machine.write(&Line::Verified(Verified::new(Direction::Out, &leaving.path, &noted))).is_err() {
+        match self.direction {
+            Direction::Out => noted.source = aside.renamed().1,
+            Direction::In => noted.target = aside.renamed().1,
+        }
+        if machine.write(&Line::Verified(noted)).is_err() {
             return;
         }
         if !left_out(Step::Rest) {
@@ -234,7 +234,9 @@ impl Scenario {
                 continue;
             }
             let machine = Machine::new(State { disk, job }, self.abilities, Chooser::straight(), None);
-            self.put_in_order(&machine, journal)?;
+            let past = Past::of(journal.iter().map(|line| serde_json::from_str(line).ok()));
+            put_in_order(&machine, &PLACES, &past, &aside_name(HOST), || machine.rest())
+                .map_err(|error| error.to_string())?;
             self.stage(&machine, 7);
             let inner = machine.0.borrow();
             found
@@ -242,30 +244,6 @@ impl Scenario {
                 // Only a draft whose removal the machine has forgotten may be left.
                 .and_then(|()| if was_killed { found.is_clean(&inner.state.disk) } else { Ok(()) })
                 .map_err(|wrong| format!("after the next start: {wrong}"))?;
-        }
-        Ok(())
-    }
-
-    fn put_in_order(&self, machine: &Machine, journal: &[String]) -> Result<(), String> {
-        let left = put_back_all(machine, &BUFFER, &aside_name(HOST)).map_err(|error| error.to_string())?;
-        let past = Past::of(journal.iter().map(|line| serde_json::from_str(line).ok()));
-        for begun in &past.drafts {
-            remove_draft(machine, &PLACES, begun).map_err(|error| error.to_string())?;
-        }
-        if !left.problems.is_empty() {
-            return Err(format!("{:?}", left.problems));
-        }
-        for path in left.superseded {
-            let copy = past.verified.iter().find(|copy| PathBuf::from(copy.path.clone()) == path);
-            let leaving = |copy: &Verified| {
-                let (direction, made) = (Direction::Out, copy.made());
-                Leaving { path: path.clone(), kind: Kind::File, direction, made }
-            };
-            // If it is not what was copied, it stays, and that is told.
-            let Some(leaving) = copy.map(leaving) else { continue };
-            if let Ok(aside) = resume(machine, &PLACES, &leaving, &aside_name(HOST), &mut Durable::new()) {
-                let _: End = finish(machine, &PLACES, &leaving, aside);
-            }
         }
         Ok(())
     }

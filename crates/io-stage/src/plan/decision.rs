@@ -83,7 +83,11 @@ pub enum Outcome {
         copy: Stamp,
         /// Seconds that it took, without those in which it was suspended.
         seconds: f64,
+        /// Every later write to the file will be told by another version.
+        certain: bool,
     },
+    /// The copy that was made before is still like the file.
+    Confirmed,
     /// The file changed under the copy, which was thrown away.
     Changed,
     /// The file is gone, and so is the copy.

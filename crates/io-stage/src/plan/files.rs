@@ -59,6 +59,9 @@ pub(super) struct Known {
     pub failed: (u32, usize),
     /// Somebody has it open, or it has changed just now: not before this time.
     pub not_before: f64,
+    /// Every write since it was copied would be told by another version; otherwise its content has to be
+    /// compared when the job has ended.
+    pub certain: bool,
     /// It is about to be removed.
     pub leaving: bool,
     /// It was there at the first look, and has not changed since: by its time it may be older than the job.
@@ -88,7 +91,7 @@ pub(super) struct Files {
     /// By name, also of files that no look has found yet.
     uses: BTreeMap<PathBuf, Used>,
     /// Copies that were verified before this process began.
-    before: BTreeMap<PathBuf, Stamp>,
+    before: BTreeMap<PathBuf, (Stamp, bool)>,
     /// Files that were removed and had other names: the version that those have, and the path of the copy.
     gone: BTreeMap<(u64, u64), (Stamp, PathBuf)>,
     looked: bool,
@@ -129,11 +132,19 @@ impl Files {
     }
 
     /// A copy of this version was verified by an earlier process.
-    pub fn verified_before(&mut self, path: PathBuf, stamp: Stamp) {
+    pub fn verified_before(&mut self, path: PathBuf, stamp: Stamp, certain: bool) {
         if let Some(known) = self.files.get_mut(&path) {
-            known.staged = Some((stamp, f64::NEG_INFINITY));
+            (known.staged, known.certain) = (Some((stamp, f64::NEG_INFINITY)), certain);
         }
-        self.before.insert(path, stamp);
+        self.before.insert(path, (stamp, certain));
+    }
+
+    /// The job has ended: where not every write is told, copies that were made before may be out of date.
+    pub fn doubt(&mut self) {
+        self.before.retain(|_, (_, certain)| *certain);
+        for known in self.files.values_mut().filter(|known| !known.certain) {
+            known.staged = None;
+        }
     }
 
     /// What is there now. Hands files that have grown to `grown`, with the time and the bytes.
@@ -153,9 +164,11 @@ impl Files {
                     if self.looked && entry.kind == Kind::File {
                         grown(entry.written, entry.stamp.size);
                     }
-                    let staged = self.before.get(&entry.path).map(|stamp| (*stamp, f64::NEG_INFINITY));
-                    let (failed, not_before) = ((0, 0), f64::NEG_INFINITY);
-                    Known { entry, staged, failed, not_before, leaving: false, found_first: !self.looked }
+                    let before = self.before.get(&entry.path);
+                    let staged = before.map(|(stamp, _)| (*stamp, f64::NEG_INFINITY));
+                    let certain = before.is_none_or(|(_, certain)| *certain);
+                    let (failed, not_before, leaving) = ((0, 0), f64::NEG_INFINITY, false);
+                    Known { entry, staged, failed, not_before, certain, leaving, found_first: !self.looked }
                 }
             };
             self.files.insert(known.entry.path.clone(), known);
@@ -166,10 +179,10 @@ impl Files {
     }
 
     /// A file came in, and is the same at both ends.
-    pub fn arrived(&mut self, entry: Entry, now: f64) {
+    pub fn arrived(&mut self, entry: Entry, now: f64, certain: bool) {
         let staged = Some((entry.stamp, now));
-        let (failed, not_before) = ((0, 0), f64::NEG_INFINITY);
-        let known = Known { entry, staged, failed, not_before, leaving: false, found_first: false };
+        let (failed, not_before, leaving) = ((0, 0), f64::NEG_INFINITY, false);
+        let known = Known { entry, staged, failed, not_before, certain, leaving, found_first: false };
         self.files.insert(known.entry.path.clone(), known);
     }
 

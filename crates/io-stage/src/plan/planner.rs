@@ -55,6 +55,8 @@ pub(super) struct Running {
     /// Its file has changed or is gone.
     outdated: bool,
     cancelled: bool,
+    /// It was begun when the job had ended.
+    after_end: bool,
 }
 
 impl Planner {
@@ -96,8 +98,9 @@ impl Planner {
     }
 
     /// A copy of this version of a file was verified by an earlier process.
-    pub fn verified_before(&mut self, path: PathBuf, stamp: Stamp) {
-        self.files.verified_before(path, stamp);
+    /// `certain`: every write since then would be told by another version.
+    pub fn verified_before(&mut self, path: PathBuf, stamp: Stamp, certain: bool) {
+        self.files.verified_before(path, stamp, certain);
     }
 
     /// A request of the job, in seconds of job time.
@@ -189,6 +192,9 @@ impl Planner {
 
     /// The job is over: there will be no more phases.
     pub fn job_ended(&mut self, now: f64) {
+        if !self.ended {
+            self.files.doubt();
+        }
         self.ended = true;
         self.tally.ended.get_or_insert(now);
     }
@@ -232,12 +238,12 @@ impl Planner {
 
     /// How the copy under way has ended.
     pub fn copied(&mut self, now: f64, outcome: &Outcome) -> Option<Copy> {
-        let Running { copy, .. } = self.copy.take()?;
+        let Running { copy, after_end, .. } = self.copy.take()?;
         self.tally.rests(now);
         let guard = self.guard();
         let phases = self.phases.count();
         match outcome {
-            Outcome::Verified { stamp, copy: made, seconds } => {
+            Outcome::Verified { stamp, copy: made, seconds, certain } => {
                 self.tally.verified(&copy);
                 if *seconds > 0.0 && copy.bytes > 0 && copy.same_as.is_none() {
                     let speed = copy.bytes as f64 / seconds;
@@ -245,9 +251,19 @@ impl Planner {
                     self.speed = Some(before + LAST_COPY * (speed - before));
                 }
                 match (copy.direction, self.files.get_mut(&copy.path)) {
-                    (Direction::In, _) => self.has_arrived(&copy, *made, now),
-                    (Direction::Out, Some(known)) => known.staged = Some((*stamp, now)),
+                    (Direction::In, _) => self.has_arrived(&copy, *made, now, *certain),
+                    (Direction::Out, Some(known)) => {
+                        // Begun before the end of the job, it may be out of date by now.
+                        let counts = *certain || after_end || !self.ended;
+                        known.staged = counts.then_some((*stamp, now));
+                        known.certain = *certain;
+                    }
                     (Direction::Out, None) => {}
+                }
+            }
+            Outcome::Confirmed => {
+                if let (Some(known), Some(stamp)) = (self.files.get_mut(&copy.path), copy.stamp) {
+                    known.staged = (after_end || !self.ended).then_some((stamp, now));
                 }
             }
             Outcome::Changed | Outcome::Cancelled => {
@@ -290,9 +306,9 @@ impl Planner {
         Some(copy)
     }
 
-    fn has_arrived(&mut self, copy: &Copy, stamp: Stamp, now: f64) {
+    fn has_arrived(&mut self, copy: &Copy, stamp: Stamp, now: f64, certain: bool) {
         let (path, kind, room) = (copy.path.clone(), copy.kind, stamp.size);
-        self.files.arrived(Entry { path, stamp, kind, names: 1, room, written: now }, now);
+        self.files.arrived(Entry { path, stamp, kind, names: 1, room, written: now }, now, certain);
         self.occupancy(self.used.saturating_add(room), self.capacity);
     }
 
@@ -317,7 +333,13 @@ impl Planner {
         let next = self.next_in(now, inwards).or_else(|| self.next_out(now, outwards));
         let (copy, permission, reason) = next?;
         self.tally.runs(now);
-        self.copy = Some(Running { copy: copy.clone(), suspended: false, outdated: false, cancelled: false });
+        self.copy = Some(Running {
+            copy: copy.clone(),
+            suspended: false,
+            outdated: false,
+            cancelled: false,
+            after_end: self.ended,
+        });
         Some(self.decision(now, Action::Start(copy), reason, permission))
     }
 

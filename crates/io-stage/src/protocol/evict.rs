@@ -193,6 +193,26 @@ fn keep_copy<S: System>(
     make_durable(system, &folder, durable).map_err(|error| Kept::failed(&error))
 }
 
+/// Is the copy that was made before still like the file? Only content tells, where not every write is told by
+/// another version.
+pub fn is_confirmed<S: System>(
+    system: &S,
+    places: &Places<S::Dir>,
+    leaving: &Leaving,
+    expected: Option<Stamp>,
+) -> Result<bool, Stop> {
+    let version = leaving.made.source;
+    let (Some(before), true) = (leaving.made.checksum, expected == Some(version)) else { return Ok(false) };
+    let (folder, name) = parent(system, &places.buffer, &leaving.path).map_err(Stop::reading)?;
+    let Ok((there, copy)) = parent(system, &places.storage, &leaving.path) else { return Ok(false) };
+    if is_copy(system, &there, copy, leaving).is_err() {
+        return Ok(false);
+    }
+    let file = system.open(&folder, name).map_err(Stop::reading)?;
+    let is_same = |file: &S::File| system.stat(file).is_ok_and(|found| Stamp::of(&found) == version);
+    Ok(is_same(&file) && system.checksum(&file, version.size)? == before && is_same(&file))
+}
+
 fn is_copy<S: System>(system: &S, folder: &S::Dir, name: &OsStr, leaving: &Leaving) -> Result<(), Kept> {
     match system.look(folder, name) {
         Ok(found) if Stamp::of(&found) == leaving.made.target => Ok(()),

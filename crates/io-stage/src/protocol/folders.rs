@@ -81,8 +81,9 @@ pub(super) fn both_parents<S: System>(
     made_folder: &mut dyn FnMut(),
 ) -> std::result::Result<(S::Dir, S::Dir), Stop> {
     let (mut source, mut target) = (from.clone(), to.clone());
+    let tops = Tops { from: identity(system, from)?, to: identity(system, to)? };
     let mut so_far = PathBuf::new();
-    refuse_same(system, &source, &target, &so_far)?;
+    tops.check(tops.from, tops.to, Path::new("."))?;
     for name in path.parent().unwrap_or(Path::new("")) {
         so_far.push(name);
         source = system.folder(&source, name).map_err(Stop::reading)?;
@@ -98,7 +99,7 @@ pub(super) fn both_parents<S: System>(
             },
             found => found.map_err(Stop::writing)?,
         };
-        refuse_same(system, &source, &target, &so_far)?;
+        tops.check(identity(system, &source)?, identity(system, &target)?, &so_far)?;
         if let Some(why) = system.leads_elsewhere(&target).or_else(|| system.leads_elsewhere(&source)) {
             return Err(Stop::Failed(why));
         }
@@ -106,19 +107,31 @@ pub(super) fn both_parents<S: System>(
     Ok((source, target))
 }
 
-fn refuse_same<S: System>(
-    system: &S,
-    source: &S::Dir,
-    target: &S::Dir,
-    path: &Path,
-) -> std::result::Result<(), Stop> {
-    let source = system.stat_folder(source).map_err(Stop::reading)?;
-    let target = system.stat_folder(target).map_err(Stop::writing)?;
-    if source.identity() == target.identity() {
-        let name = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        return Err(Stop::Failed(format!("{}: is the same folder at both ends", files::shown(name))));
+/// A folder, whatever its path: file system and number.
+type Identity = (u64, u64);
+
+fn identity<S: System>(system: &S, folder: &S::Dir) -> std::result::Result<Identity, Stop> {
+    Ok(system.stat_folder(folder).map_err(Stop::reading)?.identity())
+}
+
+/// The two folders themselves: whoever comes by one on the way below the other is in the wrong place, by
+/// whatever mount.
+struct Tops {
+    from: Identity,
+    to: Identity,
+}
+
+impl Tops {
+    fn check(&self, source: Identity, target: Identity, path: &Path) -> std::result::Result<(), Stop> {
+        let why = if source == target {
+            "is the same folder at both ends"
+        } else if source == self.to || target == self.from {
+            "is one of the two folders --from and --to, seen inside the other"
+        } else {
+            return Ok(());
+        };
+        Err(Stop::Failed(format!("{}: {why}", files::shown(path))))
     }
-    Ok(())
 }
 
 /// Folders whose names have reached the disk in the life of this process: they need not be brought there again.

@@ -1,13 +1,87 @@
 //! What a process that was killed has left: drafts go, and files that were set aside get their names back.
 
 use super::copy::Replaced;
-use super::folders::{Places, is_aside, is_draft, parent};
-use crate::plan::Direction;
+use super::evict::{End, finish, resume};
+use super::folders::{Durable, Places, is_aside, is_draft, parent};
+use crate::journal::Past;
+use crate::plan::{Direction, Kind as What};
 use crate::stamp::Stamp;
 use crate::system::System;
 use files::{Expect, Kind, Replace, Stat, user};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
+
+/// What was done.
+#[derive(Debug, Default)]
+pub struct InOrder {
+    /// Drafts that are done with: they need not be looked for again.
+    pub drafts: Vec<Begun>,
+    /// How many of them were there.
+    pub removed: usize,
+    /// Files that were set aside, whose names others have by now, and that were what was copied: they are gone.
+    pub evicted: Vec<PathBuf>,
+    /// What could not be done, in words.
+    pub problems: Vec<String>,
+}
+
+/// Put everything in order that an earlier process has left. `rest` is called before anything is removed from
+/// the buffer.
+pub fn put_in_order<S: System>(
+    system: &S,
+    places: &Places<S::Dir>,
+    past: &Past,
+    aside_name: &str,
+    rest: impl FnOnce(),
+) -> files::Result<InOrder> {
+    let left = put_back_all(system, &places.buffer, aside_name)?;
+    let mut done = InOrder { problems: left.problems, ..InOrder::default() };
+    for begun in &past.drafts {
+        match remove_draft(system, places, begun) {
+            Ok(Draft::Stays(why)) => done.problems.push(why),
+            Ok(draft) => {
+                done.removed += usize::from(draft == Draft::Removed);
+                done.drafts.push(begun.clone());
+            }
+            Err(error) => done.problems.push(error.to_string()),
+        }
+    }
+    let mut waiting = Vec::new();
+    for (path, kind) in left.superseded {
+        let copies = past.verified.iter().filter(|copy| PathBuf::from(copy.path.clone()) == path);
+        let mut resumed = copies.filter_map(|copy| {
+            let leaving = copy.leaving(kind);
+            let set = resume(system, places, &leaving, aside_name, &mut Durable::new()).ok()?;
+            Some((leaving, set))
+        });
+        match resumed.next() {
+            Some(set) => waiting.push(set),
+            None => done.problems.push(stays(&path, aside_name)),
+        }
+    }
+    if !waiting.is_empty() {
+        rest();
+    }
+    for (leaving, set) in waiting {
+        let path = leaving.path.clone();
+        match finish(system, places, &leaving, set) {
+            End::Removed(_) => done.evicted.push(path),
+            // Another file has its name still, or it has it again.
+            End::PutBack(..) => {}
+            End::Stays(_) => done.problems.push(stays(&path, aside_name)),
+        }
+    }
+    Ok(done)
+}
+
+/// A file that is not what was copied, and whose name another has.
+fn stays(path: &Path, aside_name: &str) -> String {
+    let folder = path.parent().unwrap_or(Path::new("")).join(aside_name);
+    format!(
+        "{}: an older version, which was never copied, is kept in {}",
+        files::shown(path),
+        files::shown(folder)
+    )
+}
 
 /// A draft that was begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +96,7 @@ pub struct Begun {
 
 /// What was done with a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Draft {
+enum Draft {
     /// It is removed.
     Removed,
     /// There was none.
@@ -33,7 +107,7 @@ pub enum Draft {
 
 /// Remove a draft that an earlier process has begun. Only what is named like one, and lies below the folder, is
 /// touched: whatever a journal says.
-pub fn remove_draft<S: System>(system: &S, places: &Places<S::Dir>, begun: &Begun) -> files::Result<Draft> {
+fn remove_draft<S: System>(system: &S, places: &Places<S::Dir>, begun: &Begun) -> files::Result<Draft> {
     let is_plain = begun.path.components().all(|part| matches!(part, Component::Normal(_)));
     let shown = || files::shown(&begun.path);
     if !is_plain || !begun.path.file_name().is_some_and(is_draft) {
@@ -81,15 +155,15 @@ fn give_place_back<S: System>(
 
 /// What was not put back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Left {
+struct Left {
     /// Paths whose names other files have by now.
-    pub superseded: Vec<PathBuf>,
+    superseded: Vec<(PathBuf, What)>,
     /// Anything else, in words.
-    pub problems: Vec<String>,
+    problems: Vec<String>,
 }
 
 /// Files that were set aside below this folder get their names back.
-pub fn put_back_all<S: System>(system: &S, top: &S::Dir, aside_name: &str) -> files::Result<Left> {
+fn put_back_all<S: System>(system: &S, top: &S::Dir, aside_name: &str) -> files::Result<Left> {
     let mut left = Left::default();
     let mut folders = vec![(top.clone(), PathBuf::new())];
     while let Some((folder, path)) = folders.pop() {
@@ -126,7 +200,10 @@ fn put_back<S: System>(
     }
     for (name, _) in system.names(aside)? {
         match system.rename(aside, &name, folder, &name, Replace::Never) {
-            Err(error) if error.exists() => left.superseded.push(path.join(&name)),
+            Err(error) if error.exists() => {
+                let is_link = system.look(aside, &name).is_ok_and(|found| found.kind == Kind::Link);
+                left.superseded.push((path.join(&name), if is_link { What::Link } else { What::File }));
+            }
             Err(error) if !error.is_missing() => left.problems.push(error.to_string()),
             _ => {}
         }
