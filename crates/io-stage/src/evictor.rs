@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 /// As many files are set aside at once, at most: each is open until it is removed.
 const MOST: usize = 200;
 
-/// How long files rest under their private names. Who had found the file before, and was about to open it, has
-/// opened it by then, and is seen.
+/// How long files rest under their private names. Who had found the file before, and was about to open it,
+/// has opened it by then, and is seen.
 pub const REST: Duration = Duration::from_secs(1);
 
 /// What to remove.

@@ -10,7 +10,7 @@ use crate::protocol::{Places, aside_name};
 use crate::stamp::Stamp;
 use crate::system::Real;
 use files::{Dir, Error};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -69,7 +69,8 @@ pub fn go_on(places: &Places<Dir>, journal: Journal, past: &Past) -> files::Resu
         std::thread::sleep(REST);
         system.look_at_holders();
     };
-    let done = put_in_order(&system, &places, past, &aside_name(&crate::host()), rest)?;
+    let known = |path: &Path, kind| past.leaving(path, kind);
+    let done = put_in_order(&system, &places, &past.drafts, known, &aside_name(&crate::host()), rest)?;
     drop(system);
     let mut ledger = ledger.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     let path = ledger.path().to_owned();
@@ -83,7 +84,8 @@ pub fn go_on(places: &Places<Dir>, journal: Journal, past: &Past) -> files::Resu
     let mut verified = Vec::new();
     for copy in &past.verified {
         if let Some(known) = still_there(&places, copy) {
-            // A file may have been brought in, and have left in another version: the one that is there counts.
+            // A file may have been brought in, and have left in another version: the one that is there
+            // counts.
             if known.current || ledger.copy_of(&known.path).is_none() {
                 ledger.remember(copy.clone());
                 verified.push(known);

@@ -68,8 +68,8 @@ impl Seen {
         let maps = fs::read(process.join("maps"))?;
         for (path, inode, writable) in maps.split(|byte| *byte == b'\n').filter_map(mapping) {
             if path.starts_with(root) {
-                // Which file system it is on is told otherwise than by a look at the file: so by its path, or,
-                // if it has another one now, by that of the folder.
+                // Which file system it is on is told otherwise than by a look at the file: so by its path,
+                // or, if it has another one now, by that of the folder.
                 let device = fs::symlink_metadata(&path).or_else(|_| fs::symlink_metadata(root));
                 if let Ok(device) = device.map(|meta| meta.dev()) {
                     self.add((device, inode), writable);

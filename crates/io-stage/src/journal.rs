@@ -1,14 +1,15 @@
 //! What was copied and verified, on disk: a killed process is started again, and goes on.
 //!
 //! One JSON object per line, appended. Before a draft is made, its name is written down; when a copy has its
-//! final name, that is written down. Whatever a process was killed in, the next one finds here which drafts to
-//! throw away, and which copies were verified.
+//! final name, that is written down. Whatever a process was killed in, the next one finds here which drafts
+//! to throw away, and which copies were verified.
 //!
 //! A journal is believed only if nobody else can have written it: a regular file of this user's own with one
 //! name, which nobody else may write to. And what it says is not believed further than need be: drafts are
 //! removed only below the folders, and only if they are named like drafts.
 
-use crate::plan::Direction;
+use crate::name::Name;
+use crate::plan::{Direction, Kind};
 use crate::protocol::copy::{Made, Replaced};
 use crate::protocol::evict::Leaving;
 use crate::protocol::restart::Begun;
@@ -18,11 +19,11 @@ use files::{Access, Dir, Expect, Replace};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use twox_hash::XxHash64;
@@ -89,7 +90,7 @@ impl Verified {
     }
 
     /// The file in the buffer that this is the copy of, or that is a copy itself, for its removal.
-    pub fn leaving(&self, kind: crate::plan::Kind) -> Leaving {
+    pub fn leaving(&self, kind: Kind) -> Leaving {
         let mut made = self.made();
         if self.direction == Direction::In {
             (made.source, made.target) = (made.target, made.source);
@@ -101,34 +102,6 @@ impl Verified {
     pub fn made(&self) -> Made {
         let Verified { source, target, checksum, sealed, .. } = *self;
         Made { source, target, checksum, sealed, lost: Vec::new() }
-    }
-}
-
-/// A path; as bytes if it is no text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Name {
-    /// As nearly always.
-    Text(String),
-    /// Anything else.
-    Bytes(Vec<u8>),
-}
-
-impl From<&Path> for Name {
-    fn from(path: &Path) -> Self {
-        match path.to_str() {
-            Some(text) => Name::Text(text.to_owned()),
-            None => Name::Bytes(path.as_os_str().as_bytes().to_vec()),
-        }
-    }
-}
-
-impl From<Name> for PathBuf {
-    fn from(name: Name) -> Self {
-        match name {
-            Name::Text(text) => PathBuf::from(text),
-            Name::Bytes(bytes) => PathBuf::from(OsString::from_vec(bytes)),
-        }
     }
 }
 
@@ -196,6 +169,12 @@ impl Past {
         past
     }
 
+    /// What is known of a file in the buffer, by this path, for its removal.
+    pub fn leaving(&self, path: &Path, kind: Kind) -> Vec<Leaving> {
+        let copies = self.verified.iter().map(|copy| copy.leaving(kind));
+        copies.filter(|leaving| leaving.path == path).collect()
+    }
+
     fn forget(&mut self, direction: Direction, path: &Path) {
         self.drafts.retain(|begun| begun.direction != direction || begun.path != path);
     }
@@ -209,8 +188,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Open the journal of this name in a folder, or begin it; nobody else may have it open. `from` and `to` are
-    /// the folders that it is about.
+    /// Open the journal of this name in a folder, or begin it; nobody else may have it open. `from` and `to`
+    /// are the folders that it is about.
     pub fn open(at: &Dir, name: &OsStr, from: &Path, to: &Path) -> Result<(Self, Past), JournalError> {
         let path = at.path().join(name);
         let failed = |source| JournalError::Io { path: path.clone(), source };
@@ -316,7 +295,8 @@ fn drafts_of_0_2<'a>(lines: impl Iterator<Item = &'a [u8]>, from: &Path, to: &Pa
     drafts.iter().filter_map(below).collect()
 }
 
-/// A journal of version 0.2 is put aside as it is, so that version 0.2 can be used again, and a new one begun.
+/// A journal of version 0.2 is put aside as it is, so that version 0.2 can be used again, and a new one
+/// begun.
 fn take_over(
     at: &Dir,
     name: &OsStr,

@@ -1,10 +1,10 @@
 //! What is known of copies, shared by those who copy and those who remove: in memory, and in the journal.
 
-use crate::copier::Stop;
 use crate::journal::{DraftName, Journal, Line, Verified};
 use crate::plan::Direction;
 use crate::protocol::copy::{Made, Notes, Replaced};
 use crate::stamp::Stamp;
+use crate::stop::Stop;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};

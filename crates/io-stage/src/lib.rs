@@ -10,6 +10,7 @@
 //! - [`go_on`]: a process that was killed is started again;
 //! - [`scan`]: what is in the burst buffer;
 //! - [`holders`]: who has a file open;
+//! - [`stamp`], [`name`], [`stop`]: a version of a file, its path in a journal, why it was not copied;
 //! - [`simulate`]: a job and its storage, played.
 //!
 //! When the next phase comes is not this crate's subject: a [`plan::Forecast`] is what it is told, and
@@ -26,11 +27,13 @@ pub mod journal;
 pub mod ledger;
 #[cfg(test)]
 mod model;
+pub mod name;
 pub mod plan;
 pub mod protocol;
 pub mod scan;
 pub mod simulate;
 pub mod stamp;
+pub mod stop;
 pub mod system;
 
 /// The name of this host, fit for the name of a file.

@@ -82,7 +82,8 @@ impl Staging {
                 }
                 Event::Kept(path, why) => {
                     self.planner.kept(&path);
-                    // Its content is another one, perhaps without another time: what was copied is out of date.
+                    // Its content is another one, perhaps without another time: what was copied is out of
+                    // date.
                     if matches!(why, Kept::CopyLost | Kept::Changed) {
                         self.planner.copy_lost(&path);
                     }

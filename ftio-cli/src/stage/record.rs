@@ -12,8 +12,9 @@ pub struct Record {
     /// Seconds of job time.
     pub t: f64,
     /// "copy", "suspend", "resume", "cancel" and "evict" are decisions; "copied", "confirmed",
-    /// "changed", "vanished", "exists", "full", "failed", "cancelled", "evicted" and "kept" what became of them; "held" is a copy that was put
-    /// off because a process has the file open; "job-ended"; and at last "summary".
+    /// "changed", "vanished", "exists", "full", "failed", "cancelled", "evicted" and "kept" what became of
+    /// them; "held" is a copy that was put off because a process has the file open; "job-ended"; and at last
+    /// "summary".
     pub event: &'static str,
     /// Nothing was really done.
     pub dry_run: bool,

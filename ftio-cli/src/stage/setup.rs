@@ -143,8 +143,8 @@ fn folders(from: &Path, to: &Path) -> anyhow::Result<Places<PathBuf>> {
     Ok(Places { buffer, storage })
 }
 
-/// The copier and the evictor, with what an earlier process has done; and the journal's file, which is no file
-/// of the job's.
+/// The copier and the evictor, with what an earlier process has done; and the journal's file, which is no
+/// file of the job's.
 fn workers(
     args: &Args,
     (folders, places): (&Places<PathBuf>, &Places<Dir>),

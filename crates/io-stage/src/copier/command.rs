@@ -2,8 +2,8 @@
 
 use super::flow::State;
 use super::making::Making;
-use super::stop::Stop;
 use crate::journal::started_at;
+use crate::stop::Stop;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::process::CommandExt;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! holes.
 
 use super::flow::{Flow, Pace};
-use super::stop::Stop;
+use crate::stop::Stop;
 use rustix::fs::{SeekFrom, copy_file_range, seek};
 use rustix::io::Errno;
 use std::fs::File;

@@ -1,6 +1,6 @@
 //! A copy runs, rests, or is given up; and how fast it may be.
 
-use super::stop::Stop;
+use crate::stop::Stop;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 

@@ -3,8 +3,8 @@
 use super::command::Template;
 use super::data::{self, Ends};
 use super::flow::{Flow, Pace};
-use super::stop::Stop;
 use crate::ledger::Ledger;
+use crate::stop::Stop;
 use files::{Dir, Expect, Stat, Why};
 use rustix::fs::fstatvfs;
 use std::ffi::OsStr;
@@ -36,8 +36,8 @@ impl<'a> Making<'a> {
         Making { flow, pace, progress, command: None, ledger }
     }
 
-    /// Make a draft of the first `size` bytes of a file. Returns it, with the checksum of what was read if that
-    /// is asked for.
+    /// Make a draft of the first `size` bytes of a file. Returns it, with the checksum of what was read if
+    /// that is asked for.
     pub(crate) fn make(
         &mut self,
         (source, from): (&File, &Path),

@@ -1,14 +1,13 @@
 //! One copy at a time, in a thread of its own at a low priority: of the processor, and with it of the disk
 //! (`ioprio_set(2)`: who has chosen no I/O priority has the one that goes with the nice value).
 //!
-//! How a copy is made and verified is the [protocol](crate::protocol)'s; here it is begun, suspended and given
-//! up, and its data moved.
+//! How a copy is made and verified is the [protocol](crate::protocol)'s; here it is begun, suspended and
+//! given up, and its data moved.
 
 mod command;
 mod data;
 mod flow;
 mod making;
-mod stop;
 
 use crate::ledger::{Ledger, Shared};
 use crate::plan::{Copy, Direction, Kind, Outcome};
@@ -16,6 +15,7 @@ use crate::protocol::Places;
 use crate::protocol::copy::{Made, Order, copy};
 use crate::protocol::evict::is_confirmed;
 use crate::scan::DRAFT;
+use crate::stop::Stop;
 use crate::system::{Real, System};
 use files::Dir;
 use std::ffi::OsString;
@@ -28,7 +28,6 @@ use std::thread::JoinHandle;
 pub use command::{BadCommand, Template};
 pub(crate) use flow::{Flow, Pace, State};
 pub use making::Making;
-pub use stop::Stop;
 
 /// Low enough for the ranks to go first, and not the lowest: where ranks keep all cores busy, a thread of
 /// nice 19 would hardly get to its next piece.

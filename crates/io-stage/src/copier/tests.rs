@@ -301,8 +301,10 @@ fn a_command_copies_instead() {
     let times = |folder: &Path| fs::metadata(folder.join(odd)).unwrap().modified().unwrap();
     assert_eq!(times(&rig.folders.buffer), times(&rig.folders.storage), "cp without -p");
     let with = Options { checksum: true, ..command("cp {src} {dst}") };
+    rig.file(odd, b"another");
     assert!(is_verified(&rig.copy(odd, with)));
     for wrong in ["false {src} {dst}", "head -c 3 {src} > {dst}", "true {src} {dst}", "ln -s {src} {dst}"] {
+        rig.file(odd, b"content");
         let outcome = rig.copy(odd, command(wrong));
         assert!(matches!(outcome, Outcome::Failed(_)), "{wrong}: {outcome:?}");
     }
@@ -310,6 +312,21 @@ fn a_command_copies_instead() {
     assert!(matches!(rig.copy(odd, altered), Outcome::Failed(_)), "the size alone would not tell");
     assert_eq!(rig.there(), [odd]);
     assert!("cp {src} /tmp".parse::<Template>().is_err() && "cp".parse::<Template>().is_err());
+}
+
+/// Where a write through a mapping changes no time, only the content tells: tmpfs.
+#[test]
+fn a_copy_in_doubt_is_compared_before_it_is_made_again() {
+    let place = tempfile::tempdir_in("/dev/shm").unwrap();
+    let rig = Rig::new();
+    fs::remove_dir(&rig.folders.buffer).unwrap();
+    symlink(place.path(), &rig.folders.buffer).unwrap();
+    rig.file("a", b"content");
+    assert!(is_verified(&rig.copy("a", Options::default())));
+    assert_eq!(rig.copy("a", Options::default()), Outcome::Confirmed);
+    fs::write(rig.folders.storage.join("a"), "somebody else's").unwrap();
+    let outcome = rig.copy("a", Options::default());
+    assert!(matches!(&outcome, Outcome::Failed(why) if why.contains("newer")), "{outcome:?}");
 }
 
 #[test]

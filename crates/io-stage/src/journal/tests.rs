@@ -1,7 +1,9 @@
 //! Journals on a disk, whole, cut, and written by others.
 
 use super::*;
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 const FROM: &str = "/bb";

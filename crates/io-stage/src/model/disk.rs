@@ -235,16 +235,16 @@ impl Disk {
         }
     }
 
-    /// What a job has written and not brought to the disk is its own loss, which staging can only not add to: so
-    /// its files are taken to be on the disk.
+    /// What a job has written and not brought to the disk is its own loss, which staging can only not add to:
+    /// so its files are taken to be on the disk.
     pub fn with_synced_files(&self, side: Inode) -> Disk {
         let mut disk = self.clone();
         (0..disk.nodes.len()).filter(|file| self.nodes[*file].side == side).for_each(|file| disk.sync(file));
         disk
     }
 
-    /// What one side may look like after the machine has failed: of what was done to names, any part that does
-    /// not need what is missing; of a file's content, what is on the disk or all of it.
+    /// What one side may look like after the machine has failed: of what was done to names, any part that
+    /// does not need what is missing; of a file's content, what is on the disk or all of it.
     pub fn after_failure(&self, side: Inode) -> Vec<Disk> {
         let of_side = |one: &Pending| self.nodes[one.changes[0].0].side == side;
         let mine: Vec<usize> =

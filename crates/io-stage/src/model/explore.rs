@@ -1,9 +1,9 @@
 //! Every order in which the calls of the program and the job can come, each state once; in each, a failure.
 //!
-//! The program is run again and again from its beginning. Before every call it is decided who goes first; a run
-//! follows the decisions that it was given and then lets the program go on, and whatever else could have been
-//! decided on the way is tried later. What the program will do is fixed by what it was told so far. So if the
-//! same state was met before with the same answers, all that can follow is known, and the run ends.
+//! The program is run again and again from its beginning. Before every call it is decided who goes first; a
+//! run follows the decisions that it was given and then lets the program go on, and whatever else could have
+//! been decided on the way is tried later. What the program will do is fixed by what it was told so far. So
+//! if the same state was met before with the same answers, all that can follow is known, and the run ends.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -70,8 +70,8 @@ impl Chooser {
     }
 }
 
-/// Runs the program in every order, until it says that something is wrong. Returns how many states there were,
-/// and how many runs, or what is wrong.
+/// Runs the program in every order, until it says that something is wrong. Returns how many states there
+/// were, and how many runs, or what is wrong.
 pub fn explore(mut run: impl FnMut(Chooser) -> Result<(), String>) -> Result<(usize, usize), String> {
     let shared = Rc::new(RefCell::new(Shared::default()));
     shared.borrow_mut().open.push(Vec::new());

@@ -4,10 +4,10 @@
 use super::disk::{Content, Disk, Inode};
 use super::explore::{Choice, Chooser};
 use super::job::Job;
-use crate::copier::Stop;
 use crate::journal::{DraftName, Line};
 use crate::plan::Direction;
 use crate::protocol::copy::{Notes, Replaced};
+use crate::stop::Stop;
 use crate::system::{Holders, System, Writers};
 use files::{Error, Kind, Replace, Result, Stat};
 use rustix::io::Errno;

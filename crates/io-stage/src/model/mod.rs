@@ -1,5 +1,5 @@
-//! The protocol, tried in every order: a file system in memory, a job that does something to its files, and an
-//! explorer that lets one of them, or a failure of the machine, go first before every call.
+//! The protocol, tried in every order: a file system in memory, a job that does something to its files, and
+//! an explorer that lets one of them, or a failure of the machine, go first before every call.
 //!
 //! - [`disk`]: files, and what is left of them after a failure: what was not synchronised may be lost, in any
 //!   order;

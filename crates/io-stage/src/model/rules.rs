@@ -97,8 +97,8 @@ impl Place<'_> {
         Ok(())
     }
 
-    /// Nothing of ours is left, except a file that could not be put back because another has its name: that is
-    /// kept, and told.
+    /// Nothing of ours is left, except a file that could not be put back because another has its name: that
+    /// is kept, and told.
     pub fn is_clean(&self, disk: &Disk) -> Result<(), String> {
         let of_ours = |name: &str| is_draft(OsStr::new(name)) || is_aside(OsStr::new(name));
         let may_stay = |folder: Inode, file: Inode| {

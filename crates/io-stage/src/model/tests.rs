@@ -235,7 +235,8 @@ impl Scenario {
             }
             let machine = Machine::new(State { disk, job }, self.abilities, Chooser::straight(), None);
             let past = Past::of(journal.iter().map(|line| serde_json::from_str(line).ok()));
-            put_in_order(&machine, &PLACES, &past, &aside_name(HOST), || machine.rest())
+            let known = |path: &Path, kind| past.leaving(path, kind);
+            put_in_order(&machine, &PLACES, &past.drafts, known, &aside_name(HOST), || machine.rest())
                 .map_err(|error| error.to_string())?;
             self.stage(&machine, 7);
             let inner = machine.0.borrow();

@@ -2,10 +2,10 @@
 
 use super::folders::{Places, both_parents, name_of, parent};
 use super::{Step, left_out};
-use crate::copier::Stop;
-use crate::journal::Name;
+use crate::name::Name;
 use crate::plan::{Direction, Kind};
 use crate::stamp::Stamp;
+use crate::stop::Stop;
 use crate::system::{System, Writers};
 use files::{Error, Replace, Stat};
 use serde::{Deserialize, Serialize};
@@ -198,11 +198,11 @@ impl<'a, S: System> Copy<'a, S> {
         if !left_out(Step::SyncDraft) {
             system.sync(&draft).map_err(self.writing())?;
         }
-        if let Some(expected) = checksum.filter(|_| self.order.read_back) {
-            if system.checksum(&draft, first.size)? != expected {
-                let name = files::shown(self.order.path);
-                return Err(Stop::Failed(format!("{name}: the copy reads differently than it was written")));
-            }
+        if let Some(expected) = checksum.filter(|_| self.order.read_back)
+            && system.checksum(&draft, first.size)? != expected
+        {
+            let name = files::shown(self.order.path);
+            return Err(Stop::Failed(format!("{name}: the copy reads differently than it was written")));
         }
         let sealed = can_seal && self.nobody_writes(&source);
         if !sealed && self.order.direction == Direction::Out && !left_out(Step::ReadTwice) {

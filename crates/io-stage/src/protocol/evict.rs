@@ -3,9 +3,9 @@
 use super::copy::{Made, seen, stamp_of};
 use super::folders::{Durable, Places, make_durable, parent};
 use super::{Step, left_out};
-use crate::copier::Stop;
 use crate::plan::{Direction, Kind};
 use crate::stamp::Stamp;
+use crate::stop::Stop;
 use crate::system::{Holders, System, Writers};
 use files::{Error, Replace, Stat, Why};
 use rustix::io::Errno;
@@ -21,7 +21,8 @@ pub struct Leaving {
     pub kind: Kind,
     /// Which way the copy was made: a file that came in was there before.
     pub direction: Direction,
-    /// The copy. `source` is the version in the buffer and `target` that in the storage, whichever way it went.
+    /// The copy. `source` is the version in the buffer and `target` that in the storage, whichever way it
+    /// went.
     pub made: Made,
 }
 
@@ -62,7 +63,8 @@ pub struct Aside<D, F> {
     aside: D,
     aside_name: OsString,
     name: OsString,
-    /// The file, with the lease that was taken before it was looked at, if there are leases. Of a link, nothing.
+    /// The file, with the lease that was taken before it was looked at, if there are leases. Of a link,
+    /// nothing.
     file: Option<F>,
     leased: bool,
     /// What it was right after it got that name.
@@ -118,8 +120,8 @@ pub fn set_aside<S: System>(
         Kind::File => Some(system.open(&folder, name).map_err(failed)?),
         Kind::Link => None,
     };
-    // First the lease, which is held to the end: from before the look on nobody writes to the file. The renaming
-    // hides its time of change, and a write right after it may have the same.
+    // First the lease, which is held to the end: from before the look on nobody writes to the file. The
+    // renaming hides its time of change, and a write right after it may have the same.
     let leased = file.as_ref().map_or(Ok(false), |file| nobody_has(system, file))?;
     let found = match &file {
         Some(file) => system.stat(file).map_err(failed)?,
@@ -202,7 +204,8 @@ pub fn is_confirmed<S: System>(
     expected: Option<Stamp>,
 ) -> Result<bool, Stop> {
     let version = leaving.made.source;
-    let (Some(before), true) = (leaving.made.checksum, expected == Some(version)) else { return Ok(false) };
+    let in_doubt = expected == Some(version) && !leaving.made.sealed;
+    let Some(before) = leaving.made.checksum.filter(|_| in_doubt) else { return Ok(false) };
     let (folder, name) = parent(system, &places.buffer, &leaving.path).map_err(Stop::reading)?;
     let Ok((there, copy)) = parent(system, &places.storage, &leaving.path) else { return Ok(false) };
     if is_copy(system, &there, copy, leaving).is_err() {
@@ -243,7 +246,8 @@ fn open_aside<S: System>(system: &S, folder: &S::Dir, name: &OsStr) -> files::Re
         Err(error) if error.exists() => system.folder(folder, name)?,
         made => {
             let made = made?;
-            // Before anything is in it: a failure of the machine must not leave a file in a folder without a name.
+            // Before anything is in it: a failure of the machine must not leave a file in a folder without a
+            // name.
             if !left_out(Step::SyncAside) {
                 system.sync_folder(folder)?;
             }
@@ -356,7 +360,8 @@ fn may_go<S: System>(
         Holders::Somebody => return Err(Kept::Held),
         Holders::Unknown => return Err(Kept::Unknown),
     }
-    if !(leaving.made.sealed && aside.leased) && !left_out(Step::CompareContent) {
+    let is_told = leaving.made.sealed && aside.leased;
+    if !is_told && !left_out(Step::CompareContent) {
         let now = system.checksum(file, aside.found.size).map_err(|stop| match stop {
             Stop::Failed(why) => Kept::Failed(why),
             _ => Kept::Changed,
@@ -378,8 +383,8 @@ pub fn take_back<S: System>(system: &S, aside: AsideOf<S>) -> End {
     give_up(system, aside, Kept::Failed("interrupted".into()))
 }
 
-/// Put it back; whether it was surely not written to is known by the lease. Who waits for that goes on with the
-/// file under its own name.
+/// Put it back; whether it was surely not written to is known by the lease. Who waits for that goes on with
+/// the file under its own name.
 fn give_up<S: System>(system: &S, aside: AsideOf<S>, why: Kept) -> End {
     let unwritten = aside.leased && why != Kept::Changed && !aside.is_waited_for(system);
     match aside.put_back(system) {
@@ -403,7 +408,8 @@ impl Kept {
     }
 }
 
-/// What evicting was once: a look at the name, and then its removal. The model must find what is wrong with it.
+/// What evicting was once: a look at the name, and then its removal. The model must find what is wrong with
+/// it.
 fn look_and_remove<S: System>(
     system: &S,
     folder: &S::Dir,

@@ -1,8 +1,8 @@
 //! The two folders, those below them, and the names that staging uses in them.
 
-use crate::copier::Stop;
 use crate::plan::Direction;
 use crate::scan::DRAFT;
+use crate::stop::Stop;
 use crate::system::System;
 use files::Result;
 use std::collections::HashSet;
@@ -134,7 +134,8 @@ impl Tops {
     }
 }
 
-/// Folders whose names have reached the disk in the life of this process: they need not be brought there again.
+/// Folders whose names have reached the disk in the life of this process: they need not be brought there
+/// again.
 pub type Durable = HashSet<(u64, u64)>;
 
 /// The names in this folder reach the disk, and those of all folders that it is in, up to the mount: any of

@@ -1,9 +1,8 @@
 //! What a process that was killed has left: drafts go, and files that were set aside get their names back.
 
 use super::copy::Replaced;
-use super::evict::{End, finish, resume};
+use super::evict::{End, Leaving, finish, resume};
 use super::folders::{Durable, Places, is_aside, is_draft, parent};
-use crate::journal::Past;
 use crate::plan::{Direction, Kind as What};
 use crate::stamp::Stamp;
 use crate::system::System;
@@ -18,24 +17,27 @@ pub struct InOrder {
     pub drafts: Vec<Begun>,
     /// How many of them were there.
     pub removed: usize,
-    /// Files that were set aside, whose names others have by now, and that were what was copied: they are gone.
+    /// Files that were set aside, whose names others have by now, and that were what was copied: they are
+    /// gone.
     pub evicted: Vec<PathBuf>,
     /// What could not be done, in words.
     pub problems: Vec<String>,
 }
 
-/// Put everything in order that an earlier process has left. `rest` is called before anything is removed from
-/// the buffer.
+/// Put everything in order that an earlier process has left: drafts that it began, and files that it set
+/// aside. `known` tells what was copied under a path. `rest` is called before anything is removed from the
+/// buffer.
 pub fn put_in_order<S: System>(
     system: &S,
     places: &Places<S::Dir>,
-    past: &Past,
+    drafts: &[Begun],
+    known: impl Fn(&Path, What) -> Vec<Leaving>,
     aside_name: &str,
     rest: impl FnOnce(),
 ) -> files::Result<InOrder> {
     let left = put_back_all(system, &places.buffer, aside_name)?;
     let mut done = InOrder { problems: left.problems, ..InOrder::default() };
-    for begun in &past.drafts {
+    for begun in drafts {
         match remove_draft(system, places, begun) {
             Ok(Draft::Stays(why)) => done.problems.push(why),
             Ok(draft) => {
@@ -47,9 +49,7 @@ pub fn put_in_order<S: System>(
     }
     let mut waiting = Vec::new();
     for (path, kind) in left.superseded {
-        let copies = past.verified.iter().filter(|copy| PathBuf::from(copy.path.clone()) == path);
-        let mut resumed = copies.filter_map(|copy| {
-            let leaving = copy.leaving(kind);
+        let mut resumed = known(&path, kind).into_iter().filter_map(|leaving| {
             let set = resume(system, places, &leaving, aside_name, &mut Durable::new()).ok()?;
             Some((leaving, set))
         });
@@ -105,8 +105,8 @@ enum Draft {
     Stays(String),
 }
 
-/// Remove a draft that an earlier process has begun. Only what is named like one, and lies below the folder, is
-/// touched: whatever a journal says.
+/// Remove a draft that an earlier process has begun. Only what is named like one, and lies below the folder,
+/// is touched: whatever a journal says.
 fn remove_draft<S: System>(system: &S, places: &Places<S::Dir>, begun: &Begun) -> files::Result<Draft> {
     let is_plain = begun.path.components().all(|part| matches!(part, Component::Normal(_)));
     let shown = || files::shown(&begun.path);
@@ -130,8 +130,8 @@ fn remove_draft<S: System>(system: &S, places: &Places<S::Dir>, begun: &Begun) -
     Ok(Draft::Removed)
 }
 
-/// If a draft and a file had changed places, and that was not the one that was to be replaced, it gets its place
-/// back. Says whether what has the draft's name now may be removed.
+/// If a draft and a file had changed places, and that was not the one that was to be replaced, it gets its
+/// place back. Says whether what has the draft's name now may be removed.
 fn give_place_back<S: System>(
     system: &S,
     folder: &S::Dir,

@@ -9,7 +9,7 @@ mod attributes;
 mod kinds;
 mod real;
 
-use crate::copier::Stop;
+use crate::stop::Stop;
 use files::{Kind, Replace, Result, Stat};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ pub trait System {
     /// Is every write to a file in this folder told by its time of change, also the first one through a
     /// mapping?
     fn tells(&self, at: &Self::Dir) -> bool;
-    /// Wait until a change of this file, in this folder, would be told by another time: clocks of file systems
-    /// tick.
+    /// Wait until a change of this file, in this folder, would be told by another time: clocks of file
+    /// systems tick.
     fn settle(&self, at: &Self::Dir, file: &Stat);
 }

@@ -1,8 +1,9 @@
 //! The system itself, by handles of folders.
 
 use super::{Holders, System, Writers, attributes, kinds};
-use crate::copier::{Making, Stop};
+use crate::copier::Making;
 use crate::holders::Seen;
+use crate::stop::Stop;
 use files::{Dir, Error, Expect, Kind, Replace, Result, Stat};
 use rustix::fs::syncfs;
 use rustix::io::Errno;
@@ -83,7 +84,7 @@ impl System for Real<'_> {
 
     fn leads_elsewhere(&self, at: &Rc<Dir>) -> Option<String> {
         let (mount, device) = (at.mount(), at.stat().ok()?.device);
-        let is_top = self.tops.iter().any(|top| *top == (mount, device));
+        let is_top = self.tops.contains(&(mount, device));
         let of_either = self.tops.iter().any(|(_, other)| *other == device);
         let name = files::shown(at.path());
         (of_either && !is_top).then(|| format!("{name}: is a mount of the file system of --from or --to"))

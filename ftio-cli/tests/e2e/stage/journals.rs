@@ -110,7 +110,8 @@ fn a_journal_of_somebody_else_is_refused() {
     refused("of another user");
 }
 
-/// Version 0.2 did not note the time of change: its copies are made anew, and it could go on with its journal.
+/// Version 0.2 did not note the time of change: its copies are made anew, and it could go on with its
+/// journal.
 #[test]
 fn a_journal_of_0_2_is_put_aside_and_its_copies_are_not_believed() {
     let dir = folders();

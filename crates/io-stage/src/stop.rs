@@ -43,16 +43,16 @@ impl Stop {
     }
 
     /// The same, of data.
-    pub(super) fn reading_at(path: &Path, error: io::Error) -> Self {
+    pub(crate) fn reading_at(path: &Path, error: io::Error) -> Self {
         Stop::reading(Error::new(path, error))
     }
 
-    pub(super) fn writing_at(path: &Path, error: io::Error) -> Self {
+    pub(crate) fn writing_at(path: &Path, error: io::Error) -> Self {
         Stop::writing(Error::new(path, error))
     }
 
     /// A name that cannot be used, and why.
-    pub(super) fn why(path: &Path, why: Why) -> Self {
+    pub(crate) fn why(path: &Path, why: Why) -> Self {
         Stop::Failed(Error::new(path, why).to_string())
     }
 }
