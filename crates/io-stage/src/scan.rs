@@ -1,11 +1,11 @@
 //! What is in a folder.
 
 use crate::plan::{Entry, Kind};
-use crate::protocol::{is_aside, is_draft};
+use crate::protocol::{aside_name, is_aside, is_draft};
 use crate::stamp::Stamp;
 use files::{Dir, Stat};
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Names of files that are being written begin like this.
@@ -41,6 +41,7 @@ pub fn scan(root: &Dir, origin: i64, except: Except) -> files::Result<Scan> {
     let mut look =
         Look { found: Scan::default(), linked: BTreeSet::new(), origin, except, mount: root.mount() };
     let mut folders = vec![(root.again()?, PathBuf::new(), false)];
+    let own_aside = OsString::from(aside_name(&crate::host()));
     let mut first = true;
     while let Some((folder, path, aside)) = folders.pop() {
         let listed = match folder.entries() {
@@ -61,7 +62,13 @@ pub fn scan(root: &Dir, origin: i64, except: Except) -> files::Result<Scan> {
             }
             match folder.folder(&entry.name) {
                 Ok(inner) if look.is_of_the_other(&inner, &stat) => {}
-                Ok(inner) => folders.push((inner, path.join(&entry.name), aside || is_aside(&entry.name))),
+                Ok(inner) => {
+                    let is_aside = is_aside(&entry.name);
+                    if is_aside && entry.name != own_aside {
+                        look.is_anothers(inner.path());
+                    }
+                    folders.push((inner, path.join(&entry.name), aside || is_aside));
+                }
                 Err(error) if error.is_missing() => {}
                 Err(error) => look.found.problems.push(error.to_string()),
             }
@@ -90,6 +97,14 @@ impl Look {
                 .push(format!("{name}: is a mount of the file system of --to, and left alone"));
         }
         is
+    }
+
+    /// A folder of files that another host is about to remove, or that is only named so.
+    fn is_anothers(&mut self, folder: &Path) {
+        self.found.problems.push(format!(
+            "{}: is named like a folder of another ftio stage, and left alone; rename it if it is not",
+            files::shown(folder)
+        ));
     }
 
     fn add(&mut self, folder: &Path, name: &OsStr, stat: &Stat, aside: bool) {
@@ -160,7 +175,9 @@ mod tests {
         assert_eq!((found.entries[1].names, found.entries[2].kind, found.special), (2, Kind::Link, 1));
         let room = found.entries[1].room;
         assert!(room >= 100_000 && found.used >= 2 * room && found.used < 3 * room, "counted once");
-        assert!(found.drafts == 1 && found.problems[0].contains(".ftio-stage.other.1.2"), "{found:?}");
+        let told = |name: &str| found.problems.iter().any(|problem| problem.contains(name));
+        assert!(found.drafts == 1 && told(".ftio-stage.other.1.2"), "{found:?}");
+        assert!(told(".ftio-stage.h.aside"), "{found:?}");
         let identity = root.look("second").unwrap().identity();
         let except = Except { file: Some(identity), ..Except::default() };
         assert_eq!(scan(&root, 0, except).unwrap().entries.len(), 2);

@@ -116,7 +116,8 @@ impl Planner {
         };
         let removable = |known: &&Known| {
             let copied = self.copy.as_ref().is_some_and(|running| running.copy.path == known.entry.path);
-            !copied && self.files.is_removable(known, now) && !is_needed(&known.entry.path)
+            let in_vain = known.kept >= self.settings.attempts;
+            !copied && !in_vain && self.files.is_removable(known, now) && !is_needed(&known.entry.path)
         };
         let files = self.files.iter().filter(removable);
         let oldest = files.min_by(|a, b| a.entry.written.total_cmp(&b.entry.written))?;

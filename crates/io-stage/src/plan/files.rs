@@ -64,11 +64,26 @@ pub(super) struct Known {
     pub certain: bool,
     /// It is about to be removed.
     pub leaving: bool,
+    /// How often it was to be removed when the job had ended, and could not be.
+    pub kept: u32,
     /// It was there at the first look, and has not changed since: by its time it may be older than the job.
     pub found_first: bool,
 }
 
 impl Known {
+    fn new(entry: Entry) -> Self {
+        Known {
+            entry,
+            staged: None,
+            failed: (0, 0),
+            not_before: f64::NEG_INFINITY,
+            certain: true,
+            leaving: false,
+            kept: 0,
+            found_first: false,
+        }
+    }
+
     /// Room that its removal makes.
     pub fn room(&self) -> u64 {
         if self.entry.names > 1 { 0 } else { self.entry.room }
@@ -167,8 +182,8 @@ impl Files {
                     let before = self.before.get(&entry.path);
                     let staged = before.map(|(stamp, _)| (*stamp, f64::NEG_INFINITY));
                     let certain = before.is_none_or(|(_, certain)| *certain);
-                    let (failed, not_before, leaving) = ((0, 0), f64::NEG_INFINITY, false);
-                    Known { entry, staged, failed, not_before, certain, leaving, found_first: !self.looked }
+                    let found_first = !self.looked;
+                    Known { staged, certain, found_first, ..Known::new(entry) }
                 }
             };
             self.files.insert(known.entry.path.clone(), known);
@@ -181,8 +196,7 @@ impl Files {
     /// A file came in, and is the same at both ends.
     pub fn arrived(&mut self, entry: Entry, now: f64, certain: bool) {
         let staged = Some((entry.stamp, now));
-        let (failed, not_before, leaving) = ((0, 0), f64::NEG_INFINITY, false);
-        let known = Known { entry, staged, failed, not_before, certain, leaving, found_first: false };
+        let known = Known { staged, certain, ..Known::new(entry) };
         self.files.insert(known.entry.path.clone(), known);
     }
 

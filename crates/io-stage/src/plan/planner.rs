@@ -213,6 +213,9 @@ impl Planner {
     /// A file that was to be removed stays in the buffer.
     pub fn kept(&mut self, path: &Path) {
         self.stays(path);
+        if let Some(known) = self.files.get_mut(path).filter(|_| self.ended) {
+            known.kept += 1;
+        }
         self.relieve();
     }
 

@@ -131,7 +131,16 @@ pub fn set_aside<S: System>(
         return Err(Kept::Changed);
     }
     let aside = open_aside(system, &folder, OsStr::new(aside_name)).map_err(failed)?;
-    let renamed = system.rename(&folder, name, &aside, name, Replace::Never);
+    // Nobody but us puts files there. So this needs no renaming without replacing, which some file systems have
+    // to do in two steps, and that changes the file.
+    match system.look(&aside, name) {
+        Err(error) if error.is_missing() => {}
+        Err(error) => return Err(failed(error)),
+        Ok(_) => {
+            return Err(Kept::Failed(format!("an older version is kept in {}", files::shown(aside_name))));
+        }
+    }
+    let renamed = system.rename(&folder, name, &aside, name, Replace::Anything);
     let set = Aside {
         folder,
         aside,
@@ -286,22 +295,25 @@ impl<D: Clone, F> Aside<D, F> {
     }
 
     /// It gets its name back, if nobody else has it by now. Says what it is then.
-    fn put_back<S: System<Dir = D, File = F>>(&self, system: &S) -> Result<Option<Stat>, String> {
+    fn put_back<S: System<Dir = D, File = F>>(mut self, system: &S) -> Result<Option<Stat>, String> {
         let replace = if left_out(Step::PutBackNoReplace) { Replace::Anything } else { Replace::Never };
         match system.rename(&self.aside, &self.name, &self.folder, &self.name, replace) {
             Ok(()) => {
                 // Before the other folder goes, for the same reason.
                 let synced = left_out(Step::SyncAside) || system.sync_folder(&self.folder).is_ok();
+                let found = system.look(&self.folder, &self.name).ok();
+                self.file = None;
                 if synced {
                     self.clear(system);
                 }
-                Ok(system.look(&self.folder, &self.name).ok())
+                Ok(found)
             }
             Err(error) if error.is_missing() => Ok(None),
             Err(error) => Err(format!("it could not be put back, and is kept in {}: {error}", self.shown())),
         }
     }
 
+    /// When the file is closed: FUSE keeps names of open files.
     fn clear<S: System<Dir = D, File = F>>(&self, system: &S) {
         // Not as long as there are others in it.
         let _ = system.remove_folder(&self.folder, &self.aside_name);
@@ -313,7 +325,12 @@ impl<D: Clone, F> Aside<D, F> {
 }
 
 /// A while later: remove it if nothing has happened, or put it back.
-pub fn finish<S: System>(system: &S, places: &Places<S::Dir>, leaving: &Leaving, aside: AsideOf<S>) -> End {
+pub fn finish<S: System>(
+    system: &S,
+    places: &Places<S::Dir>,
+    leaving: &Leaving,
+    mut aside: AsideOf<S>,
+) -> End {
     if left_out(Step::SetAside) {
         return End::Removed(None);
     }
@@ -323,8 +340,8 @@ pub fn finish<S: System>(system: &S, places: &Places<S::Dir>, leaving: &Leaving,
     if let Err(error) = system.remove(&aside.aside, &aside.name) {
         return give_up(system, aside, Kept::failed(&error));
     }
+    let others = aside.file.take().and_then(|file| system.stat(&file).ok()).filter(|found| found.names > 0);
     aside.clear(system);
-    let others = aside.file.and_then(|file| system.stat(&file).ok()).filter(|found| found.names > 0);
     End::Removed(others.map(|found| Stamp::of(&found)))
 }
 
@@ -387,10 +404,11 @@ pub fn take_back<S: System>(system: &S, aside: AsideOf<S>) -> End {
 /// the file under its own name.
 fn give_up<S: System>(system: &S, aside: AsideOf<S>, why: Kept) -> End {
     let unwritten = aside.leased && why != Kept::Changed && !aside.is_waited_for(system);
+    let before = aside.before;
     match aside.put_back(system) {
         Ok(found) => {
             let version = found.map(|found| Stamp::of(&found)).filter(|_| unwritten);
-            End::PutBack(why, version.filter(|version| version.is_renamed(&aside.before)))
+            End::PutBack(why, version.filter(|version| version.is_renamed(&before)))
         }
         Err(why) => End::Stays(why),
     }
