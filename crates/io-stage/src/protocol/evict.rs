@@ -131,8 +131,8 @@ pub fn set_aside<S: System>(
         return Err(Kept::Changed);
     }
     let aside = open_aside(system, &folder, OsStr::new(aside_name)).map_err(failed)?;
-    // Nobody but us puts files there. So this needs no renaming without replacing, which some file systems have
-    // to do in two steps, and that changes the file.
+    // Nobody but us puts files there. So this needs no renaming without replacing, which some file systems
+    // have to do in two steps, and that changes the file.
     match system.look(&aside, name) {
         Err(error) if error.is_missing() => {}
         Err(error) => return Err(failed(error)),
