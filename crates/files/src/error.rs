@@ -46,7 +46,8 @@ pub enum Why {
 }
 
 impl Error {
-    pub(crate) fn new(path: &Path, why: impl Into<Why>) -> Self {
+    /// About this file.
+    pub fn new(path: &Path, why: impl Into<Why>) -> Self {
         Error { path: path.to_owned(), why: why.into() }
     }
 

@@ -1,19 +1,29 @@
 //! What was copied and verified, on disk: a killed process is started again, and goes on.
 //!
 //! One JSON object per line, appended. Before a draft is made, its name is written down; when a copy has its
-//! final name, that is written down, and reaches the disk before anything is removed. Whatever a process was
-//! killed in, the next one finds here which drafts to throw away, and which copies were verified.
+//! final name, that is written down. Whatever a process was killed in, the next one finds here which drafts
+//! to throw away, and which copies were verified.
+//!
+//! A journal is believed only if nobody else can have written it: a regular file of this user's own with one
+//! name, which nobody else may write to. And what it says is not believed further than need be: drafts are
+//! removed only below the folders, and only if they are named like drafts.
 
-use crate::plan::Direction;
+use crate::name::Name;
+use crate::plan::{Direction, Kind};
+use crate::protocol::copy::{Made, Replaced};
+use crate::protocol::evict::Leaving;
+use crate::protocol::restart::Begun;
 use crate::scan::DRAFT;
 use crate::stamp::Stamp;
+use files::{Access, Dir, Expect, Replace};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use twox_hash::XxHash64;
@@ -21,21 +31,36 @@ use twox_hash::XxHash64;
 /// How long to wait for a lock.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The format.
-const FORMAT: &str = "ftio.stage-journal/1";
+/// The format, and that of version 0.2, which did not know the time of change of a file.
+const FORMAT: &str = "ftio.stage-journal/2";
+const FORMAT_0_2: &str = "ftio.stage-journal/1";
 
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
 pub enum JournalError {
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", files::shown(path))]
     Io { path: PathBuf, source: io::Error },
-    #[error("{}: another ftio stage is at work with this journal", path.display())]
+    #[error(
+        "{problem}: a journal is believed only if nobody else can have written it; \
+         remove it, or name another one with --journal"
+    )]
+    NotOwn { problem: files::Error },
+    #[error("{}: another ftio stage is at work with this journal", files::shown(path))]
     Busy { path: PathBuf },
-    #[error("{}: is not a journal of ftio stage: expected {FORMAT} in its first line", path.display())]
+    #[error("{}: is not a journal of ftio stage: expected {FORMAT} in its first line", files::shown(path))]
     Foreign { path: PathBuf },
-    #[error("{}: is the journal of another staging, {folders}: give another one with --journal", path.display())]
+    #[error(
+        "{}: is the journal of another staging, {folders}: give another one with --journal",
+        files::shown(path)
+    )]
     OtherFolders { path: PathBuf, folders: String },
+    #[error(
+        "{}: is a journal of version 0.2 and cannot be put aside, because there is {} already: remove one of the two",
+        files::shown(path),
+        files::shown(kept)
+    )]
+    OldOne { path: PathBuf, kept: PathBuf },
 }
 
 /// A copy that was verified.
@@ -49,46 +74,52 @@ pub struct Verified {
     pub source: Stamp,
     /// The version that the copy is.
     pub target: Stamp,
-    /// The checksum of its data, if that was compared.
+    /// The checksum of its data, if that was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<u64>,
+    /// Nobody could write to the source while it was read, and its time of change tells of any write since.
+    #[serde(default)]
+    pub sealed: bool,
 }
 
-/// A path; as bytes if it is no text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Name {
-    /// As nearly always.
-    Text(String),
-    /// Anything else.
-    Bytes(Vec<u8>),
-}
+impl Verified {
+    /// A copy that was made.
+    pub fn new(direction: Direction, path: &Path, made: &Made) -> Self {
+        let Made { source, target, checksum, sealed, .. } = *made;
+        Verified { direction, path: path.into(), source, target, checksum, sealed }
+    }
 
-impl From<&Path> for Name {
-    fn from(path: &Path) -> Self {
-        match path.to_str() {
-            Some(text) => Name::Text(text.to_owned()),
-            None => Name::Bytes(path.as_os_str().as_bytes().to_vec()),
+    /// The file in the buffer that this is the copy of, or that is a copy itself, for its removal.
+    pub fn leaving(&self, kind: Kind) -> Leaving {
+        let mut made = self.made();
+        if self.direction == Direction::In {
+            (made.source, made.target) = (made.target, made.source);
         }
+        Leaving { path: self.path.clone().into(), kind, direction: self.direction, made }
+    }
+
+    /// As it was made.
+    pub fn made(&self) -> Made {
+        let Verified { source, target, checksum, sealed, .. } = *self;
+        Made { source, target, checksum, sealed, lost: Vec::new() }
     }
 }
 
-impl From<Name> for PathBuf {
-    fn from(name: Name) -> Self {
-        match name {
-            Name::Text(text) => PathBuf::from(text),
-            Name::Bytes(bytes) => PathBuf::from(OsString::from_vec(bytes)),
-        }
-    }
+/// A draft, below the folder that the file goes to.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct DraftName {
+    pub direction: Direction,
+    pub path: Name,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Line {
+pub(crate) enum Line {
     Journal { format: String, from: Name, to: Name },
-    Draft(Name),
+    Draft(DraftName),
+    Replaces { draft: DraftName, change: Replaced },
     Command { pid: i32, started: u64 },
-    Dropped(Name),
+    Dropped(DraftName),
     Verified(Verified),
     Evicted(Name),
 }
@@ -99,11 +130,54 @@ pub struct Past {
     /// Copies that were verified, the last version of each.
     pub verified: Vec<Verified>,
     /// Drafts that were begun.
-    pub drafts: Vec<PathBuf>,
+    pub drafts: Vec<Begun>,
     /// Programs that made copies: process, and when it started by the kernel's count.
     pub commands: Vec<(i32, u64)>,
     /// Lines that could not be used.
     pub damaged: usize,
+    /// A journal of version 0.2 that was put aside: what it says was verified is not believed.
+    pub put_aside: Option<PathBuf>,
+}
+
+impl Past {
+    /// From what was written down.
+    pub(crate) fn of(lines: impl Iterator<Item = Option<Line>>) -> Self {
+        let mut past = Past::default();
+        let mut verified: BTreeMap<(Direction, PathBuf), Verified> = BTreeMap::new();
+        for line in lines {
+            match line {
+                Some(Line::Draft(DraftName { direction, path })) => {
+                    past.drafts.push(Begun { direction, path: path.into(), replaces: None });
+                }
+                Some(Line::Replaces { draft: DraftName { direction, path }, change }) => {
+                    let path = PathBuf::from(path);
+                    past.forget(direction, &path);
+                    past.drafts.push(Begun { direction, path, replaces: Some(change) });
+                }
+                Some(Line::Dropped(DraftName { direction, path })) => {
+                    past.forget(direction, &PathBuf::from(path))
+                }
+                Some(Line::Command { pid, started }) => past.commands.push((pid, started)),
+                Some(Line::Verified(copy)) => {
+                    verified.insert((copy.direction, copy.path.clone().into()), copy);
+                }
+                Some(Line::Evicted(_) | Line::Journal { .. }) => {}
+                None => past.damaged += 1,
+            }
+        }
+        past.verified = verified.into_values().collect();
+        past
+    }
+
+    /// What is known of a file in the buffer, by this path, for its removal.
+    pub fn leaving(&self, path: &Path, kind: Kind) -> Vec<Leaving> {
+        let copies = self.verified.iter().map(|copy| copy.leaving(kind));
+        copies.filter(|leaving| leaving.path == path).collect()
+    }
+
+    fn forget(&mut self, direction: Direction, path: &Path) {
+        self.drafts.retain(|begun| begun.direction != direction || begun.path != path);
+    }
 }
 
 /// The journal, open.
@@ -114,13 +188,14 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Open it, or begin it; nobody else may have it open.
-    pub fn open(path: &Path, from: &Path, to: &Path) -> Result<(Self, Past), JournalError> {
-        let failed = |source| JournalError::Io { path: path.to_owned(), source };
-        let options = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
-        let mut file = options.map_err(failed)?;
+    /// Open the journal of this name in a folder, or begin it; nobody else may have it open. `from` and `to`
+    /// are the folders that it is about.
+    pub fn open(at: &Dir, name: &OsStr, from: &Path, to: &Path) -> Result<(Self, Past), JournalError> {
+        let path = at.path().join(name);
+        let failed = |source| JournalError::Io { path: path.clone(), source };
+        let mut file = open_own(at, name)?;
         if !lock(&file) {
-            return Err(JournalError::Busy { path: path.to_owned() });
+            return Err(JournalError::Busy { path });
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
@@ -130,14 +205,33 @@ impl Journal {
             file.set_len(whole as u64).map_err(failed)?;
             bytes.truncate(whole);
         }
-        let mut journal = Journal { path: path.to_owned(), file };
-        if bytes.is_empty() {
-            let header = Line::Journal { format: FORMAT.into(), from: from.into(), to: to.into() };
-            journal.write(&header).map_err(failed)?;
+        let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let mut journal = Journal { path: path.clone(), file };
+        let Some(first) = lines.next() else {
+            journal.begin(from, to).map_err(failed)?;
             return Ok((journal, Past::default()));
+        };
+        let Ok(Line::Journal { format, from: a, to: b }) = serde_json::from_slice(first) else {
+            return Err(JournalError::Foreign { path });
+        };
+        let (a, b) = (PathBuf::from(a), PathBuf::from(b));
+        if (a.as_path(), b.as_path()) != (from, to) {
+            let folders = format!("from {} to {}", files::shown(a), files::shown(b));
+            return Err(JournalError::OtherFolders { path, folders });
         }
-        let past = read(path, &bytes, from, to)?;
-        Ok((journal, past))
+        match format.as_str() {
+            FORMAT => Ok((journal, Past::of(lines.map(|line| serde_json::from_slice(line).ok())))),
+            FORMAT_0_2 => {
+                let past = Past { drafts: drafts_of_0_2(lines, from, to), ..Past::default() };
+                drop(journal);
+                take_over(at, name, past, from, to)
+            }
+            _ => Err(JournalError::Foreign { path }),
+        }
+    }
+
+    fn begin(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.write(&Line::Journal { format: FORMAT.into(), from: from.into(), to: to.into() })
     }
 
     /// Where it is.
@@ -145,44 +239,87 @@ impl Journal {
         &self.path
     }
 
-    /// A draft is about to be made.
-    pub fn draft(&mut self, path: &Path) -> io::Result<()> {
-        self.write(&Line::Draft(path.into()))
+    /// Which file it is.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        files::Stat::of(&self.file).ok().map(|found| found.identity())
     }
 
-    /// A program makes the copy.
-    pub fn command(&mut self, pid: i32, started: u64) -> io::Result<()> {
-        self.write(&Line::Command { pid, started })
-    }
-
-    /// A draft was thrown away.
-    pub fn dropped(&mut self, path: &Path) -> io::Result<()> {
-        self.write(&Line::Dropped(path.into()))
-    }
-
-    /// A copy was verified and has its final name. The line is not brought to the disk: it outlives a killed
-    /// process, and if the machine fails before the system has written it, the file is copied once more.
-    pub fn verified(&mut self, verified: Verified) -> io::Result<()> {
-        self.write(&Line::Verified(verified))
-    }
-
-    /// A file was removed from the buffer.
-    pub fn evicted(&mut self, path: &Path) -> io::Result<()> {
-        self.write(&Line::Evicted(path.into()))
-    }
-
-    fn write(&mut self, line: &Line) -> io::Result<()> {
+    pub(crate) fn write(&mut self, line: &Line) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         self.file.write_all(&text)
     }
 }
 
+/// The journal, if it is this user's own; made if there is none.
+fn open_own(at: &Dir, name: &OsStr) -> Result<File, JournalError> {
+    let own = |problem: files::Error| match problem.why {
+        files::Why::Io(source) => JournalError::Io { path: problem.path, source },
+        _ => JournalError::NotOwn { problem },
+    };
+    match at.file(name, Access::Append, &Expect::own()) {
+        Err(error) if error.is_missing() => match at.create(name, 0o600) {
+            Err(error) if error.exists() => at.file(name, Access::Append, &Expect::own()).map_err(own),
+            made => made.map_err(own),
+        },
+        found => found.map_err(own),
+    }
+}
+
+/// Drafts that version 0.2 has begun: it wrote whole paths.
+fn drafts_of_0_2<'a>(lines: impl Iterator<Item = &'a [u8]>, from: &Path, to: &Path) -> Vec<Begun> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum OldLine {
+        Draft(Name),
+        Dropped(Name),
+    }
+    let mut drafts: Vec<PathBuf> = Vec::new();
+    for line in lines {
+        match serde_json::from_slice(line) {
+            Ok(OldLine::Draft(path)) => drafts.push(path.into()),
+            Ok(OldLine::Dropped(path)) => {
+                let path = PathBuf::from(path);
+                drafts.retain(|draft| *draft != path);
+            }
+            Err(_) => {}
+        }
+    }
+    let below = |draft: &PathBuf| {
+        let find = |direction: Direction, top: &Path| {
+            let path = draft.strip_prefix(top).ok()?.to_owned();
+            Some(Begun { direction, path, replaces: None })
+        };
+        find(Direction::Out, to).or_else(|| find(Direction::In, from))
+    };
+    drafts.iter().filter_map(below).collect()
+}
+
+/// A journal of version 0.2 is put aside as it is, so that version 0.2 can be used again, and a new one
+/// begun.
+fn take_over(
+    at: &Dir,
+    name: &OsStr,
+    past: Past,
+    from: &Path,
+    to: &Path,
+) -> Result<(Journal, Past), JournalError> {
+    let mut kept = name.to_owned();
+    kept.push(".0.2");
+    let (path, kept_path) = (at.path().join(name), at.path().join(&kept));
+    match at.rename(name, at, &kept, Replace::Never) {
+        Err(error) if error.exists() => return Err(JournalError::OldOne { path, kept: kept_path }),
+        done => done.map_err(|error| JournalError::Io { path: path.clone(), source: error.into() })?,
+    }
+    let (journal, _) = Journal::open(at, name, from, to)?;
+    Ok((journal, Past { put_aside: Some(kept_path), ..past }))
+}
+
 /// A process that was just killed, or its child, may hold the lock for a moment longer. Some file systems
 /// have no locks: then it is up to the user.
-fn lock(file: &File) -> bool {
+pub(crate) fn lock(file: impl AsFd) -> bool {
     let began = Instant::now();
-    while flock(file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
+    while flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
         if began.elapsed() > PATIENCE {
             return false;
         }
@@ -197,40 +334,6 @@ fn is_beginning(bytes: &[u8]) -> bool {
     bytes.iter().zip(start).all(|(a, b)| a == b)
 }
 
-fn read(path: &Path, bytes: &[u8], from: &Path, to: &Path) -> Result<Past, JournalError> {
-    let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let first = lines.next().and_then(|line| serde_json::from_slice(line).ok());
-    match first {
-        Some(Line::Journal { format, from: a, to: b }) if format == FORMAT => {
-            let (a, b) = (PathBuf::from(a), PathBuf::from(b));
-            if (a.as_path(), b.as_path()) != (from, to) {
-                let folders = format!("from {} to {}", a.display(), b.display());
-                return Err(JournalError::OtherFolders { path: path.to_owned(), folders });
-            }
-        }
-        _ => return Err(JournalError::Foreign { path: path.to_owned() }),
-    }
-    let mut past = Past::default();
-    let mut verified: std::collections::BTreeMap<(Direction, PathBuf), Verified> = Default::default();
-    for line in lines {
-        match serde_json::from_slice(line) {
-            Ok(Line::Draft(draft)) => past.drafts.push(draft.into()),
-            Ok(Line::Dropped(draft)) => {
-                let draft = PathBuf::from(draft);
-                past.drafts.retain(|other| *other != draft);
-            }
-            Ok(Line::Command { pid, started }) => past.commands.push((pid, started)),
-            Ok(Line::Verified(copy)) => {
-                verified.insert((copy.direction, copy.path.clone().into()), copy);
-            }
-            Ok(Line::Evicted(_) | Line::Journal { .. }) => {}
-            Err(_) => past.damaged += 1,
-        }
-    }
-    past.verified = verified.into_values().collect();
-    Ok(past)
-}
-
 /// The usual name of the journal in the folder that files go to. It tells hosts and buffers apart: others may
 /// stage to the same folder.
 pub fn default_name(buffer: &Path) -> String {
@@ -238,115 +341,22 @@ pub fn default_name(buffer: &Path) -> String {
     format!("{DRAFT}{}.{checksum:016x}.journal", crate::host())
 }
 
-/// Remove drafts that earlier processes left, and end programs that still write to them. Returns how many
-/// drafts there were.
-pub fn clean(past: &Past, journal: &mut Journal) -> io::Result<usize> {
+/// End programs of an earlier process that still write to drafts.
+pub fn end_commands(past: &Past) {
     for (pid, started) in &past.commands {
         let same = started_at(*pid) == Some(*started);
         if let Some(pid) = rustix::process::Pid::from_raw(*pid).filter(|_| same) {
             let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
         }
     }
-    let mut removed = 0;
-    for draft in &past.drafts {
-        match fs::remove_file(draft) {
-            Ok(()) => removed += 1,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", draft.display()))),
-        }
-        journal.dropped(draft)?;
-    }
-    Ok(removed)
 }
 
 /// When a process was started, by the kernel's count: field 22 of `/proc/PID/stat`.
 pub fn started_at(pid: i32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let after_name = text.rsplit_once(')')?.1;
     after_name.split_whitespace().nth(19)?.parse().ok()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn copy(path: &str, size: u64) -> Verified {
-        let stamp = Stamp { size, ..Stamp::default() };
-        let (direction, path) = (Direction::Out, Path::new(path).into());
-        Verified { direction, path, source: stamp, target: stamp, checksum: Some(u64::MAX) }
-    }
-
-    #[test]
-    fn what_was_written_is_there_again_wherever_it_was_cut() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal");
-        let (from, to) = (Path::new("/bb"), Path::new("/pfs"));
-        let odd = PathBuf::from(OsString::from_vec(vec![b'a', 0xff, b'\n']));
-        {
-            let (mut journal, past) = Journal::open(&path, from, to).unwrap();
-            assert!(past.verified.is_empty());
-            let busy = Journal::open(&path, from, to).unwrap_err();
-            assert!(matches!(busy, JournalError::Busy { .. }), "{busy}");
-            journal.draft(&dir.path().join("one")).unwrap();
-            journal.verified(copy("a", 1)).unwrap();
-            journal.draft(&odd).unwrap();
-            journal.dropped(&odd).unwrap();
-            journal.verified(copy("a", 2)).unwrap();
-            journal.draft(&dir.path().join("two")).unwrap();
-        }
-        let whole = fs::read(&path).unwrap();
-        let (_, past) = Journal::open(&path, from, to).unwrap();
-        assert_eq!(past.verified, [copy("a", 2)]);
-        assert_eq!(past.drafts, [dir.path().join("one"), dir.path().join("two")]);
-        for length in 0..whole.len() {
-            fs::write(&path, &whole[..length]).unwrap();
-            let (mut journal, past) = Journal::open(&path, from, to).unwrap();
-            assert!(past.damaged == 0 && past.verified.len() <= 1);
-            journal.draft(&odd).unwrap();
-            drop(journal);
-            let (_, past) = Journal::open(&path, from, to).unwrap();
-            assert!(past.drafts.contains(&odd), "cut at {length}");
-        }
-    }
-
-    #[test]
-    fn files_of_others_are_not_taken_for_journals() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal");
-        let (from, to) = (Path::new("/bb"), Path::new("/pfs"));
-        for foreign in ["text\n", "{}", "text without an end", "{\"a\":1}\n{}\n"] {
-            fs::write(&path, foreign).unwrap();
-            let error = Journal::open(&path, from, to).unwrap_err();
-            assert!(matches!(error, JournalError::Foreign { .. }), "{foreign}: {error}");
-            assert_eq!(fs::read_to_string(&path).unwrap(), foreign, "left as it was");
-        }
-        fs::remove_file(&path).unwrap();
-        drop(Journal::open(&path, from, to).unwrap());
-        let error = Journal::open(&path, from, Path::new("/other")).unwrap_err();
-        assert!(matches!(error, JournalError::OtherFolders { .. }), "{error}");
-    }
-
-    #[test]
-    fn drafts_of_a_killed_process_are_removed() {
-        let dir = tempfile::tempdir().unwrap();
-        let (path, draft) = (dir.path().join("journal"), dir.path().join(".ftio-stage.1.1"));
-        let (from, to) = (Path::new("/bb"), Path::new("/pfs"));
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let pid = child.id() as i32;
-        {
-            let (mut journal, _) = Journal::open(&path, from, to).unwrap();
-            journal.draft(&draft).unwrap();
-            journal.command(pid, started_at(pid).unwrap() + 1).unwrap();
-        }
-        fs::write(&draft, "half").unwrap();
-        let (mut journal, past) = Journal::open(&path, from, to).unwrap();
-        assert_eq!(clean(&past, &mut journal).unwrap(), 1);
-        assert!(!draft.exists());
-        assert!(child.try_wait().unwrap().is_none(), "another process of the same number stays");
-        child.kill().unwrap();
-        child.wait().unwrap();
-        drop(journal);
-        let (_, past) = Journal::open(&path, from, to).unwrap();
-        assert!(past.drafts.is_empty());
-    }
-}
+mod tests;

@@ -2,10 +2,15 @@
 //! that a phase needs are there before it begins.
 //!
 //! - [`plan`]: the decisions, as a state machine without clock and files;
-//! - [`copier`]: one verified copy at a time, which can be suspended;
-//! - [`journal`]: what was copied and verified, so that nothing is lost when the process is killed;
+//! - [`protocol`]: how a file is copied, and how it leaves the buffer, so that nothing is ever lost;
+//! - [`system`]: the calls that this is made of;
+//! - [`copier`]: one copy at a time, which can be suspended;
+//! - [`evictor`]: files that were copied are removed;
+//! - [`ledger`], [`journal`]: what was copied and verified;
+//! - [`go_on`]: a process that was killed is started again;
 //! - [`scan`]: what is in the burst buffer;
 //! - [`holders`]: who has a file open;
+//! - [`stamp`], [`name`], [`stop`]: a version of a file, its path in a journal, why it was not copied;
 //! - [`simulate`]: a job and its storage, played.
 //!
 //! When the next phase comes is not this crate's subject: a [`plan::Forecast`] is what it is told, and
@@ -15,12 +20,21 @@
 #![warn(missing_docs)]
 
 pub mod copier;
+pub mod evictor;
+pub mod go_on;
 pub mod holders;
 pub mod journal;
+pub mod ledger;
+#[cfg(test)]
+mod model;
+pub mod name;
 pub mod plan;
+pub mod protocol;
 pub mod scan;
 pub mod simulate;
 pub mod stamp;
+pub mod stop;
+pub mod system;
 
 /// The name of this host, fit for the name of a file.
 pub fn host() -> String {

@@ -1,10 +1,9 @@
 //! What tells versions of a file apart.
 
+use files::Stat;
 use serde::{Deserialize, Serialize};
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 
-/// Device, inode, size and time of the last change: another version of a file differs in one of them.
+/// Another version of a file differs in one of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     /// The file system.
@@ -13,14 +12,22 @@ pub struct Stamp {
     pub inode: u64,
     /// Its length in bytes.
     pub size: u64,
-    /// When its content was last changed, in nanoseconds since 1970.
+    /// When its content was last changed, in nanoseconds since 1970. Whoever may write to the file can set
+    /// this: `cp -p`, `rsync -t` and `tar` do.
     pub modified: i64,
+    /// When anything about it was last changed. Nobody can set this; a new name changes it as well.
+    pub changed: i64,
 }
 
 impl Stamp {
     /// The version that this is about.
-    pub fn of(meta: &Metadata) -> Self {
-        let modified = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
-        Stamp { device: meta.dev(), inode: meta.ino(), size: meta.size(), modified }
+    pub fn of(stat: &Stat) -> Self {
+        let Stat { device, inode, size, modified, changed, .. } = *stat;
+        Stamp { device, inode, size, modified, changed }
+    }
+
+    /// The same file with the same content, as far as can be told if it was only renamed.
+    pub fn is_renamed(&self, before: &Stamp) -> bool {
+        Stamp { changed: before.changed, ..*self } == *before
     }
 }

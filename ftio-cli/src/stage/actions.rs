@@ -1,12 +1,12 @@
 //! Decisions are carried out.
 
+use super::mover::Mover;
 use super::record::Record;
 use super::staging::Staging;
-use io_stage::copier::keep_name;
-use io_stage::holders::{Held, held_below};
+use io_stage::evictor::{Event, Order};
+use io_stage::holders::Seen;
 use io_stage::plan::{Action, Copy, Decision, Direction};
-use io_stage::stamp::Stamp;
-use std::fs;
+use io_stage::protocol::evict::Kept;
 use std::path::Path;
 use std::time::Instant;
 
@@ -17,18 +17,18 @@ impl Staging {
     /// Ask what to do, and do it, until there is nothing.
     pub fn decide(&mut self) -> anyhow::Result<()> {
         // Who has which file open is looked up once.
-        let mut held: Option<Vec<Held>> = None;
+        let mut seen: Option<Seen> = None;
         for _ in 0..MOST {
             let now = self.state.clock.now();
             let Some(decision) = self.planner.decide(now) else { break };
-            self.act(now, decision, &mut held)?;
+            self.act(now, decision, &mut seen)?;
         }
         Ok(())
     }
 
-    fn act(&mut self, now: f64, decision: Decision, held: &mut Option<Vec<Held>>) -> anyhow::Result<()> {
+    fn act(&mut self, now: f64, decision: Decision, seen: &mut Option<Seen>) -> anyhow::Result<()> {
         if let Action::Start(copy) = &decision.action
-            && self.is_written(copy, held)
+            && self.is_written(copy, seen)
         {
             let record = Record::new(&self.source.clone(), now, "held", &self.planner).about(copy);
             let version = format!("{} {:?}", copy.path.display(), copy.stamp);
@@ -42,62 +42,64 @@ impl Staging {
             Action::Suspend => self.mover.suspend(now),
             Action::Resume => self.mover.resume(now),
             Action::Cancel => self.mover.cancel(),
-            Action::Evict { path, stamp, .. } => self.evict(now, &path, stamp, held)?,
+            Action::Evict { path, kind, stamp, .. } => match &self.mover {
+                Mover::Real { evictor, .. } => {
+                    self.state.leaving.insert(path.clone(), stamp.size);
+                    evictor.remove(Order { path, kind, stamp });
+                }
+                Mover::Pretended(_) => {
+                    self.planner.evicted(&path);
+                    self.state.pretended.insert(path);
+                }
+            },
         }
         Ok(())
     }
 
     /// Does a process of this host have the file open for writing? After the end of the job that does not
     /// matter: a copy is verified anyway.
-    fn is_written(&self, copy: &Copy, held: &mut Option<Vec<Held>>) -> bool {
+    fn is_written(&self, copy: &Copy, seen: &mut Option<Seen>) -> bool {
         let Some(stamp) = copy.stamp.filter(|_| copy.direction == Direction::Out) else { return false };
-        self.state.ended.is_none() && self.holds(held, stamp, true)
-    }
-
-    fn holds(&self, held: &mut Option<Vec<Held>>, stamp: Stamp, writing: bool) -> bool {
-        let held = held.get_or_insert_with(|| held_below(&self.folders.buffer));
-        let is = |held: &Held| (held.device, held.inode) == (stamp.device, stamp.inode);
-        held.iter().any(|held| is(held) && (held.writable || !writing))
-    }
-
-    /// Remove a file from the buffer, if it still is what was copied and its copy what was verified.
-    fn evict(
-        &mut self,
-        now: f64,
-        path: &Path,
-        stamp: Stamp,
-        held: &mut Option<Vec<Held>>,
-    ) -> anyhow::Result<()> {
-        if self.is_dry() {
-            self.state.pretended.insert(path.to_owned());
-            self.planner.evicted(path);
-            return Ok(());
+        if self.state.ended.is_some() {
+            return false;
         }
-        let (place, copy) = (self.folders.buffer.join(path), self.folders.storage.join(path));
-        let version = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| Stamp::of(&meta));
-        let kept = if version(&place) != Some(stamp) {
-            Some("it is not the file that was copied".to_owned())
-        } else if version(&copy).is_none() || version(&copy) != self.state.copies.get(path).copied() {
-            self.planner.copy_lost(path);
-            Some("its copy is not what was verified any more".to_owned())
-        } else if self.holds(held, stamp, false) {
-            Some("a process has it open".to_owned())
-        } else {
-            keep_name(&copy).and_then(|()| fs::remove_file(&place)).err().map(|error| error.to_string())
-        };
-        let event = if kept.is_some() { "kept" } else { "evicted" };
-        if kept.is_none() {
+        let seen = seen.get_or_insert_with(|| Seen::below(&self.folders.buffer));
+        seen.is_written((stamp.device, stamp.inode))
+    }
+
+    /// What has become of files that were to be removed.
+    pub fn take_evictions(&mut self) -> anyhow::Result<()> {
+        for event in self.mover.evictions() {
+            // A look that began before this is out of date.
             self.state.last_change = Some(Instant::now());
-            self.planner.evicted(path);
-            if let Some(journal) = &self.journal {
-                let mut journal = journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                journal.evicted(path)?;
+            match event {
+                Event::Restamped { path, before, after, others } => {
+                    self.planner.restamped(&path, before, after, others);
+                }
+                Event::Removed(path) => {
+                    self.planner.evicted(&path);
+                    self.say_of("evicted", &path, None)?;
+                }
+                Event::Kept(path, why) => {
+                    self.planner.kept(&path);
+                    // Its content is another one, perhaps without another time: what was copied is out of
+                    // date.
+                    if matches!(why, Kept::CopyLost | Kept::Changed) {
+                        self.planner.copy_lost(&path);
+                    }
+                    self.say_of("kept", &path, Some(why.to_string()))?;
+                }
             }
         }
+        Ok(())
+    }
+
+    fn say_of(&mut self, event: &'static str, path: &Path, message: Option<String>) -> anyhow::Result<()> {
+        let now = self.state.clock.now();
         let mut record = Record::new(&self.source.clone(), now, event, &self.planner);
         record.path = Some(path.display().to_string());
-        record.bytes = Some(stamp.size);
-        record.message = kept;
+        record.bytes = self.state.leaving.remove(path);
+        record.message = message;
         self.say(record)
     }
 }

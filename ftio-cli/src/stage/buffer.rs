@@ -1,9 +1,10 @@
 //! What is in the burst buffer: looked at in a thread of its own, so that a large folder does not keep a copy
 //! from being suspended in time.
 
-use io_stage::scan::{Scan, scan};
+use files::Dir;
+use io_stage::scan::{Except, Scan, scan};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ const SHARE: u32 = 50;
 pub struct Look {
     /// When it began.
     pub began: Instant,
-    pub found: io::Result<Scan>,
+    pub found: files::Result<Scan>,
 }
 
 /// Looks at a folder.
@@ -24,7 +25,7 @@ pub struct Look {
 pub struct Buffer {
     orders: Sender<i64>,
     looks: Receiver<Look>,
-    path: PathBuf,
+    folder: Dir,
     /// A look is under way.
     looking: bool,
     next: Instant,
@@ -32,21 +33,21 @@ pub struct Buffer {
 
 impl Buffer {
     /// `wake` is called after every look.
-    pub fn open(path: &Path, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
+    pub fn open(folder: Dir, except: Except, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
         let (orders, received) = channel::<i64>();
         let (finished, looks) = channel();
-        let folder = path.to_owned();
+        let looked_at = folder.again()?;
         let work = move || {
             for origin in received {
                 let began = Instant::now();
-                if finished.send(Look { began, found: scan(&folder, origin) }).is_err() {
+                if finished.send(Look { began, found: scan(&looked_at, origin, except) }).is_err() {
                     break;
                 }
                 wake();
             }
         };
         std::thread::Builder::new().name("buffer".into()).spawn(work)?;
-        Ok(Buffer { orders, looks, path: path.to_owned(), looking: false, next: Instant::now() })
+        Ok(Buffer { orders, looks, folder, looking: false, next: Instant::now() })
     }
 
     /// Look again if it is time, or now. `origin` is job time 0.
@@ -71,7 +72,7 @@ impl Buffer {
 
     /// How much of its file system is used, and how much there is.
     pub fn file_system(&self) -> Option<(u64, u64)> {
-        let found = rustix::fs::statvfs(&self.path).ok()?;
+        let found = rustix::fs::fstatvfs(self.folder.as_fd()).ok()?;
         let total = found.f_blocks.saturating_mul(found.f_frsize);
         let free = found.f_bfree.saturating_mul(found.f_frsize);
         (total > 0).then(|| (total.saturating_sub(free), total))

@@ -20,6 +20,7 @@ pub fn line(record: &Record, style: Style) -> String {
         (Some(phase), false) if phase > 0 => format!(", of phase {phase}"),
         _ => String::new(),
     };
+    let message = |other| printable(record.message.as_deref().unwrap_or(other)).into_owned();
     let why = record.reason.map_or("", reason);
     let until = record.quiet_until.map_or(String::new(), |until| format!(" until {}", seconds(until)));
     let text = match record.event {
@@ -32,15 +33,17 @@ pub fn line(record: &Record, style: Style) -> String {
             let took = record.seconds.map_or(String::new(), |took| format!(" in {}", seconds(took)));
             style.dim(&format!("verified {}{took}", path()))
         }
+        "confirmed" => style.dim(&format!("{} is as it was copied before", path())),
         "changed" => style.warn(&format!("{} changed under the copy: later again", path())),
         "vanished" => style.warn(&format!("{} is gone", path())),
+        "exists" => format!("{} is there already, and stays", path()),
         "full" => style.warn(&format!("no room for {}: later again", path())),
         "cancelled" => format!("gave up {}", path()),
-        "failed" => style.warn(&format!("cannot copy: {}", record.message.as_deref().unwrap_or("unknown"))),
+        "failed" => style.warn(&format!("cannot copy: {}", message("unknown"))),
         "held" => format!("{} is open: later", path()),
         "evict" => format!("remove {}{size}: {why}", path()),
         "evicted" => style.dim(&format!("removed {}", path())),
-        "kept" => style.warn(&format!("kept {}: {}", path(), record.message.as_deref().unwrap_or(""))),
+        "kept" => style.warn(&format!("kept {}: {}", path(), message(""))),
         "job-ended" => style.bold("the job has ended"),
         other => other.to_owned(),
     };
@@ -88,6 +91,9 @@ fn summary(report: &Report, capacity: Option<u64>) -> String {
         if count > 0 {
             let _ = write!(text, "; {count} copies {what}");
         }
+    }
+    if report.files_older > 0 {
+        let _ = write!(text, "\n{} files are older than the job, and were not looked at", report.files_older);
     }
     if report.files_left > 0 {
         let _ =

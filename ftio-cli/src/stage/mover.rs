@@ -1,12 +1,13 @@
-//! Who copies: the copier, or, with `--dry-run`, nobody.
+//! Who copies and removes: the copier and the evictor, or, with `--dry-run`, nobody.
 
-use io_stage::copier::Copier;
+use io_stage::copier::{Copier, Done};
+use io_stage::evictor::{Event, Evictor};
 use io_stage::plan::{Copy, Outcome};
 
-/// Copies, or pretends to.
+/// Copies and removes, or pretends to.
 #[derive(Debug)]
 pub enum Mover {
-    Real(Copier),
+    Real { copier: Copier, evictor: Evictor },
     Pretended(Pretended),
 }
 
@@ -50,14 +51,15 @@ impl Pretended {
         }
         let copy = self.copy.take()?;
         let stamp = copy.stamp.unwrap_or_default();
-        Some(Outcome::Verified { stamp, copy: stamp, seconds: bytes as f64 / self.rate })
+        let seconds = bytes as f64 / self.rate;
+        Some(Outcome::Verified { stamp, copy: stamp, seconds, certain: true })
     }
 }
 
 impl Mover {
     pub fn begin(&mut self, copy: Copy, now: f64) {
         match self {
-            Mover::Real(copier) => copier.begin(copy),
+            Mover::Real { copier, .. } => copier.begin(copy),
             Mover::Pretended(pretended) => {
                 *pretended =
                     Pretended { copy: Some(copy), since: Some(now), ..Pretended::new(pretended.rate) };
@@ -67,7 +69,7 @@ impl Mover {
 
     pub fn suspend(&mut self, now: f64) {
         match self {
-            Mover::Real(copier) => copier.suspend(),
+            Mover::Real { copier, .. } => copier.suspend(),
             Mover::Pretended(pretended) => {
                 pretended.done = pretended.done(now);
                 pretended.since = None;
@@ -77,30 +79,40 @@ impl Mover {
 
     pub fn resume(&mut self, now: f64) {
         match self {
-            Mover::Real(copier) => copier.resume(),
+            Mover::Real { copier, .. } => copier.resume(),
             Mover::Pretended(pretended) => pretended.since = Some(now),
         }
     }
 
     pub fn cancel(&mut self) {
         match self {
-            Mover::Real(copier) => copier.cancel(),
+            Mover::Real { copier, .. } => copier.cancel(),
             Mover::Pretended(pretended) => pretended.cancelled = true,
         }
     }
 
     /// How the copy has ended, once.
-    pub fn ended(&mut self, now: f64) -> Option<Outcome> {
+    pub fn ended(&mut self, now: f64) -> Option<Done> {
         match self {
-            Mover::Real(copier) => copier.ended(),
-            Mover::Pretended(pretended) => pretended.ended(now),
+            Mover::Real { copier, .. } => copier.ended(),
+            Mover::Pretended(pretended) => {
+                pretended.ended(now).map(|outcome| Done { outcome, lost: Vec::new() })
+            }
+        }
+    }
+
+    /// What has become of files that were to be removed, since the last time.
+    pub fn evictions(&self) -> Vec<Event> {
+        match self {
+            Mover::Real { evictor, .. } => evictor.events().collect(),
+            Mover::Pretended(_) => Vec::new(),
         }
     }
 
     /// Bytes of the copy under way that are copied.
     pub fn progress(&self, now: f64) -> u64 {
         match self {
-            Mover::Real(copier) => copier.progress(),
+            Mover::Real { copier, .. } => copier.progress(),
             Mover::Pretended(pretended) => pretended.done(now) as u64,
         }
     }
@@ -108,7 +120,7 @@ impl Mover {
     /// When it has to be asked again, if it does not call by itself.
     pub fn ends(&self) -> Option<f64> {
         match self {
-            Mover::Real(_) => None,
+            Mover::Real { .. } => None,
             Mover::Pretended(pretended) => pretended.ends(),
         }
     }
@@ -134,13 +146,14 @@ mod tests {
         mover.begin(copy.clone(), 5.0);
         assert_eq!((mover.ends(), mover.progress(7.0)), (Some(15.0), 20));
         mover.suspend(8.0);
-        assert_eq!((mover.ends(), mover.ended(100.0), mover.progress(100.0)), (None, None, 30));
+        assert!(mover.ended(100.0).is_none());
+        assert_eq!((mover.ends(), mover.progress(100.0)), (None, 30));
         mover.resume(100.0);
-        assert_eq!((mover.ends(), mover.ended(106.0)), (Some(107.0), None));
-        assert!(matches!(mover.ended(107.0), Some(Outcome::Verified { .. })));
-        assert_eq!(mover.ended(200.0), None);
+        assert!(mover.ends() == Some(107.0) && mover.ended(106.0).is_none());
+        assert!(matches!(mover.ended(107.0).unwrap().outcome, Outcome::Verified { .. }));
+        assert!(mover.ended(200.0).is_none());
         mover.begin(copy, 0.0);
         mover.cancel();
-        assert_eq!(mover.ended(1.0), Some(Outcome::Cancelled));
+        assert_eq!(mover.ended(1.0).unwrap().outcome, Outcome::Cancelled);
     }
 }

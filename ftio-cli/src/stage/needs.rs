@@ -4,6 +4,7 @@ use super::names::Names;
 use crate::inputs;
 use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
+use files::{Dir, Kind};
 use ftio_core::detect::{Options, detect};
 use ftio_core::request::is_write;
 use ftio_core::source::{OpenOptions, Opened, SourceError, Span};
@@ -13,38 +14,35 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The files of a list that are there. Those that are not are reported.
-pub fn listed(list: &Path, storage: &Path) -> anyhow::Result<Vec<Need>> {
+pub fn listed(list: &Path, storage: &Dir) -> anyhow::Result<Vec<Need>> {
     let name = || list.display().to_string();
     let text = std::fs::read_to_string(list).with_context(name)?;
     let files = parse_needs(&text).with_context(name)?;
     Ok(files.into_iter().filter_map(|(path, phase)| need(path, phase, storage, true)).collect())
 }
 
-fn need(path: PathBuf, phase: Option<usize>, storage: &Path, complains: bool) -> Option<Need> {
-    let place = storage.join(&path);
-    match place.metadata() {
-        Ok(meta) if meta.is_file() => Some(Need { path, phase, bytes: meta.len() }),
-        Ok(_) if complains => {
-            complain(Severity::Warning, &format!("{}: is not a file, left out", place.display()));
-            None
-        }
-        Err(error) if complains => {
-            complain(Severity::Warning, &format!("{}: {error}, left out", place.display()));
-            None
-        }
-        _ => None,
+/// A file in the storage; links are not followed, there as elsewhere.
+fn need(path: PathBuf, phase: Option<usize>, storage: &Dir, complains: bool) -> Option<Need> {
+    let why = match storage.look(&path) {
+        Ok(found) if found.kind == Kind::File => return Some(Need { path, phase, bytes: found.size }),
+        Ok(_) => format!("{}: is not a regular file", files::shown(storage.path().join(&path))),
+        Err(error) => error.to_string(),
+    };
+    if complains {
+        complain(Severity::Warning, &format!("{why}, left out"));
     }
+    None
 }
 
 /// What earlier runs have read, and in which phase.
 pub fn learned(
     history: &[PathBuf],
-    (buffer, storage): (&Path, &Path),
+    (buffer, storage): (&Path, &Dir),
     settings: &Settings,
     options: &Options,
     reading: &OpenOptions,
 ) -> anyhow::Result<Vec<Need>> {
-    let mut names = Names::below(buffer, storage);
+    let mut names = Names::below(buffer, storage.path());
     let mut files = BTreeSet::new();
     let mut useful = 0;
     for path in history {

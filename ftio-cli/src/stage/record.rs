@@ -11,9 +11,10 @@ pub struct Record {
     pub source: String,
     /// Seconds of job time.
     pub t: f64,
-    /// "copy", "suspend", "resume", "cancel" and "evict" are decisions; "copied", "changed", "vanished",
-    /// "full", "failed", "cancelled", "evicted" and "kept" what became of them; "held" is a copy that was put
-    /// off because a process has the file open; "job-ended"; and at last "summary".
+    /// "copy", "suspend", "resume", "cancel" and "evict" are decisions; "copied", "confirmed",
+    /// "changed", "vanished", "exists", "full", "failed", "cancelled", "evicted" and "kept" what became of
+    /// them; "held" is a copy that was put off because a process has the file open; "job-ended"; and at last
+    /// "summary".
     pub event: &'static str,
     /// Nothing was really done.
     pub dry_run: bool,
@@ -100,8 +101,10 @@ impl Record {
     pub fn outcome(source: &str, t: f64, copy: &Copy, outcome: &Outcome, planner: &Planner) -> Self {
         let event = match outcome {
             Outcome::Verified { .. } => "copied",
+            Outcome::Confirmed => "confirmed",
             Outcome::Changed => "changed",
             Outcome::Vanished => "vanished",
+            Outcome::Exists => "exists",
             Outcome::Full => "full",
             Outcome::Failed(_) => "failed",
             Outcome::Cancelled => "cancelled",

@@ -13,12 +13,17 @@ use crate::inputs::QuantityArgs;
 use crate::predict::is_there;
 use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
+use files::Dir;
 use ftio_core::detect::Options;
 use ftio_core::predict::PredictOptions;
-use io_stage::copier::{self, Copier, Folders};
-use io_stage::journal::{Journal, Past, clean, default_name};
-use io_stage::plan::{Direction, Planner};
-use io_stage::stamp::Stamp;
+use io_stage::copier::{self, Copier};
+use io_stage::evictor::Evictor;
+use io_stage::go_on;
+use io_stage::journal::{Journal, default_name};
+use io_stage::plan::{Planner, Settings};
+use io_stage::protocol::Places;
+use io_stage::scan::Except;
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
@@ -30,6 +35,11 @@ use tmio_trace::growing;
 /// Follow until the job has ended and everything was staged, or until told to stop.
 pub fn run(args: &Args, trace: &Path, from: &Path, to: &Path) -> anyhow::Result<Exit> {
     let folders = folders(from, to)?;
+    let places = Places { buffer: Dir::open(&folders.buffer)?, storage: Dir::open(&folders.storage)? };
+    if places.buffer.overlaps(&places.storage)? {
+        let (from, to) = (files::shown(from), files::shown(to));
+        return Err(wrong_usage(format!("--from {from} and --to {to}: one is inside the other")));
+    }
     let mut settings = args.rules.settings()?;
     settings.when = args.when.into();
     let quantity = QuantityArgs {
@@ -49,44 +59,30 @@ pub fn run(args: &Args, trace: &Path, from: &Path, to: &Path) -> anyhow::Result<
     }
     let mut needs = Vec::new();
     if let Some(list) = &args.stage_in {
-        needs.extend(needs::listed(list, &folders.storage)?);
+        needs.extend(needs::listed(list, &places.storage)?);
     }
-    let places = (folders.buffer.as_path(), folders.storage.as_path());
-    needs.extend(needs::learned(&args.history, places, &settings, &detect, &reading)?);
+    let ends = (folders.buffer.as_path(), &places.storage);
+    needs.extend(needs::learned(&args.history, ends, &settings, &detect, &reading)?);
     let mut planner = Planner::new(settings.clone());
     planner.set_needs(needs);
     let metrics = args.prometheus.as_deref().map(Metrics::open).transpose()?;
     let (wakeup, waker) = UnixStream::pair().context("cannot wait for copies")?;
     wakeup.set_nonblocking(true)?;
     waker.set_nonblocking(true)?;
-    let wake = |waker: UnixStream| move || drop((&waker).write(&[1]));
-    let mut state = State::default();
-    let (journal, mover) = match settings.rate.filter(|_| args.dry_run) {
-        Some(rate) => (None, Mover::Pretended(Pretended::new(rate))),
-        None => {
-            let path =
-                args.journal.clone().unwrap_or_else(|| folders.storage.join(default_name(&folders.buffer)));
-            let (mut journal, past) = Journal::open(&path, &folders.buffer, &folders.storage)?;
-            remember(&past, &mut journal, &folders, &mut planner, &mut state)?;
-            let journal = Arc::new(Mutex::new(journal));
-            // A program's speed cannot be limited from here.
-            let rate = settings.rate.filter(|_| args.command_line.is_none());
-            let options =
-                copier::Options { rate, checksum: args.checksum, command: args.command_line.clone() };
-            let copier =
-                Copier::start(folders.clone(), options, Arc::clone(&journal), wake(waker.try_clone()?))
-                    .context("no thread for copies")?;
-            (Some(journal), Mover::Real(copier))
-        }
+    let state = State::default();
+    let (mover, journal) = match settings.rate.filter(|_| args.dry_run) {
+        Some(rate) => (Mover::Pretended(Pretended::new(rate)), None),
+        None => workers(args, (&folders, &places), &settings, &mut planner, &waker)?,
     };
+    let except = Except { file: journal, device: Some(places.storage.stat()?.device) };
+    let buffer = Buffer::open(places.buffer.again()?, except, wake(&waker)?);
     let mut staging = Staging {
         source: trace.display().to_string(),
         names: Names::below(&folders.buffer, &folders.buffer),
-        buffer: Buffer::open(&folders.buffer, wake(waker)).context("no thread to look at the buffer")?,
+        buffer: buffer.context("no thread to look at the buffer")?,
         folders,
         planner,
         mover,
-        journal,
         options: PredictOptions { detect, ..PredictOptions::default() },
         metrics,
         json: args.json,
@@ -136,51 +132,76 @@ fn finish(mut staging: Staging, exit: Exit) -> anyhow::Result<Exit> {
     Ok(if incomplete { exit.max(Exit::Failed) } else { exit })
 }
 
-/// Both folders, without links in their paths; neither inside the other.
-fn folders(from: &Path, to: &Path) -> anyhow::Result<Folders> {
+/// Both folders, without links in their paths.
+fn folders(from: &Path, to: &Path) -> anyhow::Result<Places<PathBuf>> {
     let real = |option: &str, path: &Path| {
         let real = path.canonicalize().with_context(|| format!("{option} {}", path.display()))?;
         anyhow::ensure!(real.is_dir(), "{option} {}: expected a folder", path.display());
         Ok(real)
     };
     let (buffer, storage) = (real("--from", from)?, real("--to", to)?);
-    if buffer.starts_with(&storage) || storage.starts_with(&buffer) {
-        let (from, to) = (from.display(), to.display());
-        return Err(wrong_usage(format!("--from {from} and --to {to}: one is inside the other")));
-    }
-    Ok(Folders { buffer, storage })
+    Ok(Places { buffer, storage })
 }
 
-/// What an earlier process has done counts, as far as it is still there.
-fn remember(
-    past: &Past,
-    journal: &mut Journal,
-    folders: &Folders,
+/// The copier and the evictor, with what an earlier process has done; and the journal's file, which is no
+/// file of the job's.
+fn workers(
+    args: &Args,
+    (folders, places): (&Places<PathBuf>, &Places<Dir>),
+    settings: &Settings,
     planner: &mut Planner,
-    state: &mut State,
-) -> anyhow::Result<()> {
-    let name = journal.path().display().to_string();
+    waker: &UnixStream,
+) -> anyhow::Result<(Mover, Option<(u64, u64)>)> {
+    if settings.evict {
+        go_on::lock(&places.buffer)?;
+    }
+    let (at, name) = match &args.journal {
+        None => (places.storage.again()?, OsString::from(default_name(&folders.buffer))),
+        Some(path) => {
+            let name =
+                path.file_name().ok_or_else(|| wrong_usage("--journal: expected the name of a file"))?;
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            (Dir::open(folder.unwrap_or(Path::new(".")))?, name.to_owned())
+        }
+    };
+    let (journal, past) = Journal::open(&at, &name, &folders.buffer, &folders.storage)?;
+    let identity = journal.identity();
+    let shown = files::shown(journal.path());
     if past.damaged > 0 {
-        let what = format!("{name}: {} lines cannot be read; what they tell is done again", past.damaged);
+        let what = format!("{shown}: {} lines cannot be read; what they tell is done again", past.damaged);
         complain(Severity::Warning, &what);
     }
-    let drafts = clean(past, journal).with_context(|| name.clone())?;
-    for copy in &past.verified {
-        let path = PathBuf::from(copy.path.clone());
-        let (in_buffer, in_storage) = match copy.direction {
-            Direction::Out => (copy.source, copy.target),
-            Direction::In => (copy.target, copy.source),
-        };
-        let found = fs::symlink_metadata(folders.storage.join(&path)).ok();
-        if found.map(|meta| Stamp::of(&meta)) == Some(in_storage) {
-            planner.verified_before(path.clone(), in_buffer);
-            state.copies.insert(path, in_storage);
-        }
+    if let Some(kept) = &past.put_aside {
+        let why = "version 0.2 did not note enough to trust its copies: all files are copied once more";
+        complain(Severity::Note, &format!("{shown}: {why}; the old journal is {}", files::shown(kept)));
     }
-    if drafts > 0 {
-        complain(Severity::Note, &format!("{name}: going on after an interruption"));
+    let gone = go_on::go_on(places, journal, &past)?;
+    gone.problems.iter().for_each(|problem| complain(Severity::Warning, problem));
+    if gone.drafts > 0 {
+        complain(Severity::Note, &format!("{shown}: going on after an interruption"));
     }
-    Ok(())
+    for known in gone.verified {
+        planner.verified_before(known.path, known.stamp, known.certain);
+    }
+    let ledger = Arc::new(Mutex::new(gone.ledger));
+    // A program's speed cannot be limited from here.
+    let rate = settings.rate.filter(|_| args.command_line.is_none());
+    let options = copier::Options { rate, checksum: args.checksum, command: args.command_line.clone() };
+    let copier = Copier::start(again(places)?, options, Arc::clone(&ledger), wake(waker)?)
+        .context("no thread for copies")?;
+    let evictor =
+        Evictor::start(again(places)?, ledger, wake(waker)?).context("no thread for what is removed")?;
+    Ok((Mover::Real { copier, evictor }, identity))
+}
+
+fn again(places: &Places<Dir>) -> files::Result<Places<Dir>> {
+    Ok(Places { buffer: places.buffer.again()?, storage: places.storage.again()? })
+}
+
+/// Somebody has something to tell.
+fn wake(waker: &UnixStream) -> anyhow::Result<impl Fn() + Send + 'static> {
+    let waker = waker.try_clone().context("cannot wait for copies")?;
+    Ok(move || drop((&waker).write(&[1])))
 }
 
 /// A trace that is complete, or that nobody has added to for a while, so that there is nothing to wait for.

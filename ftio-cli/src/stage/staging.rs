@@ -17,16 +17,13 @@ use ftio_core::follow::{Event, FileUse, Status};
 use ftio_core::predict::{PredictOptions, Predictor};
 use ftio_core::request::Request;
 use ftio_core::time::seconds;
-use io_stage::copier::Folders;
-use io_stage::journal::Journal;
 use io_stage::plan::{Direction, Outcome, Planner, Use};
-use io_stage::stamp::Stamp;
+use io_stage::protocol::Places;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tmio_trace::growing;
 
@@ -42,12 +39,10 @@ const WATCHED: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub struct Staging {
     pub source: String,
-    pub folders: Folders,
+    pub folders: Places<PathBuf>,
     pub planner: Planner,
     pub mover: Mover,
     pub buffer: Buffer,
-    /// With `--dry-run` there is none.
-    pub journal: Option<Arc<Mutex<Journal>>>,
     pub names: Names,
     pub options: PredictOptions,
     pub metrics: Option<Metrics>,
@@ -74,8 +69,8 @@ pub struct State {
     /// When a file came into the buffer or was removed: a look that began before that is out of date.
     pub last_change: Option<Instant>,
     pub last_news: Instant,
-    /// The copies that were verified: path and version in the storage.
-    pub copies: BTreeMap<PathBuf, Stamp>,
+    /// Files that are about to be removed, and how large they are.
+    pub leaving: BTreeMap<PathBuf, u64>,
     /// With `--dry-run`, what would have been removed.
     pub pretended: BTreeSet<PathBuf>,
     pub complained: BTreeSet<String>,
@@ -93,7 +88,7 @@ impl Default for State {
             last_look: None,
             last_change: None,
             last_news: Instant::now(),
-            copies: BTreeMap::new(),
+            leaving: BTreeMap::new(),
             pretended: BTreeSet::new(),
             complained: BTreeSet::new(),
             finished: false,
@@ -168,6 +163,7 @@ impl Staging {
             self.job_ended()?;
         }
         self.take_outcome()?;
+        self.take_evictions()?;
         self.take_look();
         let origin = self.state.clock.origin();
         let after_end = self.state.ended > self.state.last_look;
@@ -186,14 +182,14 @@ impl Staging {
 
     fn take_outcome(&mut self) -> anyhow::Result<()> {
         let now = self.state.clock.now();
-        let Some(outcome) = self.mover.ended(now) else { return Ok(()) };
+        let Some(done) = self.mover.ended(now) else { return Ok(()) };
+        let outcome = done.outcome;
         let Some(copy) = self.planner.copied(now, &outcome) else { return Ok(()) };
-        if let Outcome::Verified { stamp, copy: made, .. } = &outcome {
-            let stored = if copy.direction == Direction::Out { *made } else { *stamp };
-            self.state.copies.insert(copy.path.clone(), stored);
-            if copy.direction == Direction::In {
-                self.state.last_change = Some(Instant::now());
-            }
+        if matches!(outcome, Outcome::Verified { .. }) && copy.direction == Direction::In {
+            self.state.last_change = Some(Instant::now());
+        }
+        for lost in done.lost {
+            self.warn(format!("copies do not have {lost}: where they go, that is not possible"));
         }
         if matches!(outcome, Outcome::Changed | Outcome::Vanished) {
             self.buffer.look(self.state.clock.origin(), true);
@@ -216,11 +212,11 @@ impl Staging {
                     }
                     scan.problems.into_iter().for_each(|problem| self.warn(problem));
                     if scan.special > 0 {
-                        let folder = self.folders.buffer.display();
+                        let folder = files::shown(&self.folders.buffer);
                         self.warn(format!("{folder}: devices, pipes and sockets are left where they are"));
                     }
                 }
-                Err(error) => self.warn(format!("{}: {error}", self.folders.buffer.display())),
+                Err(error) => self.warn(error.to_string()),
             }
         }
         if self.capacity.is_none()

@@ -1,18 +1,13 @@
 //! `--command`: a program of the user's copies.
 
-use super::data;
-use super::file::{self, Making};
 use super::flow::State;
-use super::stop::Stop;
-use crate::journal::{Journal, started_at};
-use crate::stamp::Stamp;
+use super::making::Making;
+use crate::journal::started_at;
+use crate::stop::Stop;
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::fs::OpenOptions;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
 use std::time::Duration;
 
 /// How often to see whether it has ended.
@@ -37,44 +32,23 @@ impl std::str::FromStr for Template {
 }
 
 impl Template {
-    /// Let the program make the draft; then it is verified like any other.
-    pub(super) fn make(
-        &self,
-        source: &Path,
-        draft: &Path,
-        expected: Option<Stamp>,
-        making: &mut Making<'_>,
-        journal: &Mutex<Journal>,
-    ) -> Result<(Stamp, Option<u64>), Stop> {
-        let (opened, meta) = file::open(source, expected)?;
-        file::has_room(draft, &meta)?;
+    /// Let the program make the draft.
+    pub(super) fn run(&self, source: &Path, draft: &Path, making: &mut Making<'_>) -> Result<(), Stop> {
         let mut child = self.start(source, draft)?;
         let pid = child.id() as i32;
         if let Some(started) = started_at(pid) {
-            let mut journal = journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let _ = journal.command(pid, started);
+            let mut ledger = making.ledger.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let _ = ledger.command(pid, started);
         }
         let status = attend(&mut child, making)?;
-        if !status.success() {
-            // It may have failed because the file is gone or has changed, or for want of room.
-            let (_, now) = file::open(source, expected)?;
-            file::has_room(draft, &now)?;
-            return Err(Stop::Failed(format!("{}: the command ended with {status}", source.display())));
+        if status.success() {
+            return Ok(());
         }
-        let target = OpenOptions::new().read(true).write(true).custom_flags(NO_LINK).open(draft);
-        let target = target.map_err(|error| Stop::writing(draft, &error))?;
-        let made = target.metadata().map_err(|error| Stop::writing(draft, &error))?;
-        if !made.is_file() || made.size() != meta.size() {
-            file::open(source, Some(Stamp::of(&meta)))?;
-            let (expected, found) = (meta.size(), made.size());
-            let why = format!("{}: the command left {found} bytes, expected {expected}", source.display());
-            return Err(Stop::Failed(why));
+        // It may have failed because the file is gone, which is told when that is looked at again.
+        if source.symlink_metadata().is_err() {
+            return Err(Stop::Vanished);
         }
-        let checksum = match making.checksum {
-            true => Some(data::checksum((&opened, source), &opened, meta.size(), making.flow, making.pace)?),
-            false => None,
-        };
-        making.finish(&opened, &target, (source, draft), &meta, checksum)
+        Err(Stop::Failed(format!("{}: the command ended with {status}", files::shown(source))))
     }
 
     fn start(&self, source: &Path, draft: &Path) -> Result<Child, Stop> {
@@ -86,8 +60,6 @@ impl Template {
         command.spawn().map_err(|error| Stop::Failed(format!("sh: {error}")))
     }
 }
-
-const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 
 /// Until it has ended: stop it while the copy has to rest, end it if that is given up.
 fn attend(child: &mut Child, making: &mut Making<'_>) -> Result<ExitStatus, Stop> {

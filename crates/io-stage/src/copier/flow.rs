@@ -1,6 +1,6 @@
 //! A copy runs, rests, or is given up; and how fast it may be.
 
-use super::stop::Stop;
+use crate::stop::Stop;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ const SMALLEST_FREE: u64 = 1 << 20;
 const LARGEST: u64 = 8 << 20;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum State {
+pub(crate) enum State {
     #[default]
     Running,
     Paused,
@@ -23,7 +23,7 @@ pub(super) enum State {
 
 /// What a copy under way is told.
 #[derive(Debug, Default)]
-pub(super) struct Flow {
+pub(crate) struct Flow {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -66,7 +66,7 @@ impl Flow {
 
 /// How fast a copy is, and may be.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     rate: Option<f64>,
     /// Before this moment nothing more may be copied.
     next: Instant,

@@ -1,30 +1,33 @@
 //! One copy at a time, in a thread of its own at a low priority: of the processor, and with it of the disk
 //! (`ioprio_set(2)`: who has chosen no I/O priority has the one that goes with the nice value).
 //!
-//! A copy is made under the name of a draft in the folder where it belongs, verified there, and then renamed:
-//! nobody ever finds half a file under its final name. Verified means: the source is the same file with the
-//! same size and time of change as before, the copy has that size and that time, and its data is on the
-//! storage; with a checksum, the data was read back as well.
+//! How a copy is made and verified is the [protocol](crate::protocol)'s; here it is begun, suspended and
+//! given up, and its data moved.
 
 mod command;
 mod data;
-mod file;
 mod flow;
-mod stop;
+mod making;
 
-use crate::journal::{Journal, Name, Verified};
+use crate::ledger::{Ledger, Shared};
 use crate::plan::{Copy, Direction, Kind, Outcome};
+use crate::protocol::Places;
+use crate::protocol::copy::{Made, Order, copy};
+use crate::protocol::evict::is_confirmed;
 use crate::scan::DRAFT;
-use flow::{Flow, Pace, State};
-use std::path::{Path, PathBuf};
+use crate::stop::Stop;
+use crate::system::{Real, System};
+use files::Dir;
+use std::ffi::OsString;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use stop::Stop;
 
 pub use command::{BadCommand, Template};
-pub use file::keep_name;
+pub(crate) use flow::{Flow, Pace, State};
+pub use making::Making;
 
 /// Low enough for the ranks to go first, and not the lowest: where ranks keep all cores busy, a thread of
 /// nice 19 would hardly get to its next piece.
@@ -41,59 +44,41 @@ pub struct Options {
     pub command: Option<Template>,
 }
 
-/// The two folders.
-#[derive(Clone, Debug)]
-pub struct Folders {
-    /// The burst buffer.
-    pub buffer: PathBuf,
-    /// Where files go when they leave it, and come from when a phase needs them.
-    pub storage: PathBuf,
-}
-
-impl Folders {
-    /// Where a file comes from, and where it goes.
-    pub fn ends(&self, direction: Direction) -> (&Path, &Path) {
-        match direction {
-            Direction::Out => (&self.buffer, &self.storage),
-            Direction::In => (&self.storage, &self.buffer),
-        }
-    }
-}
-
 /// Copies.
 #[derive(Debug)]
 pub struct Copier {
     orders: Option<Sender<Copy>>,
-    results: Receiver<Outcome>,
+    results: Receiver<Done>,
     flow: Arc<Flow>,
     progress: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// How a copy has ended.
+#[derive(Debug)]
+pub struct Done {
+    /// How.
+    pub outcome: Outcome,
+    /// What the copy does not have, in words.
+    pub lost: Vec<String>,
+}
+
 impl Copier {
     /// Start the thread. `wake` is called whenever a copy has ended.
     pub fn start(
-        folders: Folders,
+        places: Places<Dir>,
         options: Options,
-        journal: Arc<Mutex<Journal>>,
+        ledger: Arc<Mutex<Ledger>>,
         wake: impl Fn() + Send + 'static,
     ) -> std::io::Result<Self> {
         let (orders, received) = channel::<Copy>();
         let (finished, results) = channel();
         let (flow, progress) = (Arc::new(Flow::default()), Arc::new(AtomicU64::new(0)));
-        let mut worker = Worker {
-            folders,
-            pace: Pace::new(options.rate),
-            options,
-            journal,
-            flow: Arc::clone(&flow),
-            progress: Arc::clone(&progress),
-            drafts: 0,
-            host: crate::host(),
-        };
+        let shared = (Arc::clone(&flow), Arc::clone(&progress));
         let work = move || {
             // As a thread has a number of its own, this is about this thread alone.
             let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE);
+            let mut worker = Worker::new(places, options, ledger, shared);
             for copy in received {
                 if finished.send(worker.copy(&copy)).is_err() {
                     break;
@@ -131,7 +116,7 @@ impl Copier {
     }
 
     /// How the copy has ended, if it has.
-    pub fn ended(&self) -> Option<Outcome> {
+    pub fn ended(&self) -> Option<Done> {
         self.results.try_recv().ok()
     }
 
@@ -154,9 +139,9 @@ impl Drop for Copier {
 
 /// What the thread has.
 struct Worker {
-    folders: Folders,
+    places: Places<Rc<Dir>>,
     options: Options,
-    journal: Arc<Mutex<Journal>>,
+    ledger: Arc<Mutex<Ledger>>,
     flow: Arc<Flow>,
     pace: Pace,
     progress: Arc<AtomicU64>,
@@ -165,88 +150,74 @@ struct Worker {
 }
 
 impl Worker {
-    fn copy(&mut self, copy: &Copy) -> Outcome {
+    fn new(
+        places: Places<Dir>,
+        options: Options,
+        ledger: Arc<Mutex<Ledger>>,
+        (flow, progress): (Arc<Flow>, Arc<AtomicU64>),
+    ) -> Self {
+        let places = Places { buffer: Rc::new(places.buffer), storage: Rc::new(places.storage) };
+        let pace = Pace::new(options.rate);
+        Worker { places, pace, options, ledger, flow, progress, drafts: 0, host: crate::host() }
+    }
+
+    fn copy(&mut self, copy: &Copy) -> Done {
         self.pace.begin();
         match self.make(copy) {
-            Ok(verified) => {
-                let (stamp, copy) = (verified.source, verified.target);
-                Outcome::Verified { stamp, copy, seconds: self.pace.seconds() }
+            Ok(None) => Done { outcome: Outcome::Confirmed, lost: Vec::new() },
+            Ok(Some((made, certain))) => {
+                let (stamp, copy, seconds) = (made.source, made.target, self.pace.seconds());
+                Done { outcome: Outcome::Verified { stamp, copy, seconds, certain }, lost: made.lost }
             }
-            Err(stop) => stop.into(),
+            Err(stop) => Done { outcome: stop.into(), lost: Vec::new() },
         }
     }
 
-    /// Make a draft, verify it, give it its name, and write that down.
-    fn make(&mut self, copy: &Copy) -> Result<Verified, Stop> {
-        let (from, to) = self.folders.ends(copy.direction);
-        let (source, target) = (from.join(&copy.path), to.join(&copy.path));
-        let same_as = copy.same_as.as_ref().map(|path| to.join(path));
-        file::make_folders(from, to, &copy.path)?;
-        let draft = self.draft_beside(&target);
-        self.note(|journal| journal.draft(&draft))?;
-        let made = self.make_draft(copy, &source, &draft, same_as.as_deref());
-        let named = made.and_then(|made| file::give_name(&draft, &target).map(|target| (made, target)));
-        match named {
-            Ok(((source, checksum), target)) => {
-                let path = Name::from(copy.path.as_path());
-                let verified = Verified { direction: copy.direction, path, source, target, checksum };
-                self.note(|journal| journal.verified(verified.clone()))?;
-                Ok(verified)
-            }
-            Err(stop) => {
-                let _ = std::fs::remove_file(&draft);
-                self.note(|journal| journal.dropped(&draft))?;
-                Err(stop)
-            }
-        }
-    }
-
-    /// A name that no other process uses, of this host or another.
-    fn draft_beside(&mut self, target: &Path) -> PathBuf {
-        loop {
-            self.drafts += 1;
-            let name = format!("{DRAFT}{}.{}.{}", self.host, std::process::id(), self.drafts);
-            let draft = target.with_file_name(name);
-            if draft.symlink_metadata().is_err() {
-                return draft;
-            }
-        }
-    }
-
-    /// The version that was copied, and its checksum if that was compared.
-    fn make_draft(
-        &mut self,
-        copy: &Copy,
-        source: &Path,
-        draft: &Path,
-        same_as: Option<&Path>,
-    ) -> Result<(crate::stamp::Stamp, Option<u64>), Stop> {
-        if copy.kind == Kind::Link {
-            return file::link(source, draft, copy.stamp).map(|stamp| (stamp, None));
-        }
-        if let Some(same) = same_as {
-            // If that fails, there is still the usual way.
-            if let Ok(stamp) = file::second_name(source, same, draft, copy.stamp) {
-                return Ok((stamp, None));
-            }
-        }
-        let journal = Arc::clone(&self.journal);
-        let mut made = file::Making {
+    /// Make a draft, verify it, give it its name, and write that down. Says whether every later write will be
+    /// told; nothing, if the copy that was made before is still like the file.
+    fn make(&mut self, order: &Copy) -> Result<Option<(Made, bool)>, Stop> {
+        let ledger = Arc::clone(&self.ledger);
+        let shared = &mut Shared(&ledger);
+        let known = |path| shared.copy_of(path);
+        let earlier = known(&order.path);
+        let same_way = earlier.as_ref().filter(|copy| copy.direction == order.direction);
+        let before = same_way.map(|copy| copy.made());
+        let same = order.same_as.as_deref().and_then(|path| Some((path, known(path)?.made())));
+        self.drafts += 1;
+        // A name that no other process uses, of this host or another.
+        let draft = OsString::from(format!("{DRAFT}{}.{}.{}", self.host, std::process::id(), self.drafts));
+        let what = Order {
+            direction: order.direction,
+            path: &order.path,
+            kind: order.kind,
+            expected: order.stamp,
+            before: before.as_ref(),
+            same_as: same.as_ref().map(|(path, made)| (*path, made)),
+            read_back: self.options.checksum,
+        };
+        let making = Making {
             flow: &self.flow,
             pace: &mut self.pace,
             progress: &self.progress,
-            checksum: self.options.checksum,
+            command: self.options.command.as_ref(),
+            ledger: &self.ledger,
         };
-        match &self.options.command {
-            Some(command) => command.make(source, draft, copy.stamp, &mut made, &journal),
-            None => made.make(source, draft, copy.stamp),
+        let system = Real::new(&self.places.buffer, &self.places.storage, making).map_err(Stop::writing)?;
+        let earlier = earlier.filter(|_| order.direction == Direction::Out && order.kind == Kind::File);
+        if let Some(earlier) = earlier.map(|copy| copy.leaving(order.kind))
+            && is_confirmed(&system, &self.places, &earlier, order.stamp)?
+        {
+            return Ok(None);
         }
-    }
-
-    fn note(&self, write: impl FnOnce(&mut Journal) -> std::io::Result<()>) -> Result<(), Stop> {
-        let mut journal = self.journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let path = journal.path().to_owned();
-        write(&mut journal).map_err(|error| Stop::writing(&path, &error))
+        let made = copy(&system, &self.places, &what, &draft, shared)?;
+        let is_same =
+            |same: &Made| (same.target.device, same.target.inode) == (made.target.device, made.target.inode);
+        let linked = same.is_some_and(|(_, same)| is_same(&same));
+        shared.verified(order.direction, &order.path, &made, linked)?;
+        // What was brought in was made by us alone.
+        let is_told = order.direction == Direction::In && system.tells(&self.places.buffer);
+        let certain = made.sealed || order.kind == Kind::Link || is_told;
+        Ok(Some((made, certain)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which file is next: to leave the buffer, to come in, to be removed.
 
 use super::decision::{Action, Copy, Decision, Direction};
-use super::files::{Kind, Known};
+use super::files::{Entry, Kind, Known};
 use super::needs::Need;
 use super::planner::{Needed, Planner};
 use super::window::{self, Permission, Reason};
@@ -70,7 +70,11 @@ impl Planner {
     /// Another name of the same file, of which there is a verified copy.
     fn other_name(&self, known: &Known) -> Option<PathBuf> {
         let same = |other: &&Known| other.entry.stamp == known.entry.stamp && other.is_staged();
-        (known.entry.names > 1).then(|| self.files.iter().find(same))?.map(|other| other.entry.path.clone())
+        if known.entry.names < 2 && self.files.gone_name(known.entry.stamp).is_none() {
+            return None;
+        }
+        let there = self.files.iter().find(same).map(|other| other.entry.path.clone());
+        there.or_else(|| self.files.gone_name(known.entry.stamp).cloned())
     }
 
     pub(super) fn next_in(&self, now: f64, permission: Permission) -> Option<(Copy, Permission, Reason)> {
@@ -112,17 +116,21 @@ impl Planner {
         };
         let removable = |known: &&Known| {
             let copied = self.copy.as_ref().is_some_and(|running| running.copy.path == known.entry.path);
-            !copied && self.files.is_removable(known, now) && !is_needed(&known.entry.path)
+            let in_vain = known.kept >= self.settings.attempts;
+            !copied && !in_vain && self.files.is_removable(known, now) && !is_needed(&known.entry.path)
         };
         let files = self.files.iter().filter(removable);
         let oldest = files.min_by(|a, b| a.entry.written.total_cmp(&b.entry.written))?;
-        let (path, stamp, bytes) = (oldest.entry.path.clone(), oldest.entry.stamp, oldest.entry.room);
+        let Entry { path, kind, stamp, room: bytes, .. } = oldest.entry.clone();
         // Asked for once: if it cannot be removed, the next one has its turn.
         let guard = self.guard();
         if let Some(known) = self.files.get_mut(&path) {
             known.not_before = now + guard;
+            known.leaving = true;
+            self.leaving = self.leaving.saturating_add(known.room());
+            self.relieve();
         }
         let permission = window::outwards(now, self.situation());
-        Some(self.decision(now, Action::Evict { path, stamp, bytes }, Reason::AboveMark, permission))
+        Some(self.decision(now, Action::Evict { path, kind, stamp, bytes }, Reason::AboveMark, permission))
     }
 }

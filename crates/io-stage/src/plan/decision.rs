@@ -50,6 +50,8 @@ pub enum Action {
     Evict {
         /// Its path below the folder.
         path: PathBuf,
+        /// File or link.
+        kind: Kind,
         /// The version.
         stamp: Stamp,
         /// Room that this makes.
@@ -81,11 +83,17 @@ pub enum Outcome {
         copy: Stamp,
         /// Seconds that it took, without those in which it was suspended.
         seconds: f64,
+        /// Every later write to the file will be told by another version.
+        certain: bool,
     },
+    /// The copy that was made before is still like the file.
+    Confirmed,
     /// The file changed under the copy, which was thrown away.
     Changed,
     /// The file is gone, and so is the copy.
     Vanished,
+    /// There is a file of that name where the copy should go, and it stays.
+    Exists,
     /// There is no room where the copy should go.
     Full,
     /// Anything else, in words.

@@ -59,9 +59,41 @@ pub(super) struct Known {
     pub failed: (u32, usize),
     /// Somebody has it open, or it has changed just now: not before this time.
     pub not_before: f64,
+    /// Every write since it was copied would be told by another version; otherwise its content has to be
+    /// compared when the job has ended.
+    pub certain: bool,
+    /// It is about to be removed.
+    pub leaving: bool,
+    /// How often it was to be removed when the job had ended, and could not be.
+    pub kept: u32,
+    /// It was there at the first look, and has not changed since: by its time it may be older than the job.
+    pub found_first: bool,
 }
 
 impl Known {
+    fn new(entry: Entry) -> Self {
+        Known {
+            entry,
+            staged: None,
+            failed: (0, 0),
+            not_before: f64::NEG_INFINITY,
+            certain: true,
+            leaving: false,
+            kept: 0,
+            found_first: false,
+        }
+    }
+
+    /// Room that its removal makes.
+    pub fn room(&self) -> u64 {
+        if self.entry.names > 1 { 0 } else { self.entry.room }
+    }
+
+    /// It was there before the job.
+    pub fn is_older_than(&self, job: Option<f64>) -> bool {
+        self.found_first && job.is_some_and(|begin| self.entry.written < begin)
+    }
+
     pub fn is_staged(&self) -> bool {
         self.staged.is_some_and(|(stamp, _)| stamp == self.entry.stamp)
     }
@@ -74,7 +106,9 @@ pub(super) struct Files {
     /// By name, also of files that no look has found yet.
     uses: BTreeMap<PathBuf, Used>,
     /// Copies that were verified before this process began.
-    before: BTreeMap<PathBuf, Stamp>,
+    before: BTreeMap<PathBuf, (Stamp, bool)>,
+    /// Files that were removed and had other names: the version that those have, and the path of the copy.
+    gone: BTreeMap<(u64, u64), (Stamp, PathBuf)>,
     looked: bool,
 }
 
@@ -113,11 +147,19 @@ impl Files {
     }
 
     /// A copy of this version was verified by an earlier process.
-    pub fn verified_before(&mut self, path: PathBuf, stamp: Stamp) {
+    pub fn verified_before(&mut self, path: PathBuf, stamp: Stamp, certain: bool) {
         if let Some(known) = self.files.get_mut(&path) {
-            known.staged = Some((stamp, f64::NEG_INFINITY));
+            (known.staged, known.certain) = (Some((stamp, f64::NEG_INFINITY)), certain);
         }
-        self.before.insert(path, stamp);
+        self.before.insert(path, (stamp, certain));
+    }
+
+    /// The job has ended: where not every write is told, copies that were made before may be out of date.
+    pub fn doubt(&mut self) {
+        self.before.retain(|_, (_, certain)| *certain);
+        for known in self.files.values_mut().filter(|known| !known.certain) {
+            known.staged = None;
+        }
     }
 
     /// What is there now. Hands files that have grown to `grown`, with the time and the bytes.
@@ -131,26 +173,64 @@ impl Files {
                     let same = old.inode == entry.stamp.inode;
                     let bytes = entry.stamp.size.saturating_sub(if same { old.size } else { 0 });
                     grown(entry.written, bytes);
-                    Known { entry, failed: (0, 0), ..known }
+                    Known { entry, failed: (0, 0), found_first: false, ..known }
                 }
                 None => {
                     if self.looked && entry.kind == Kind::File {
                         grown(entry.written, entry.stamp.size);
                     }
-                    let staged = self.before.get(&entry.path).map(|stamp| (*stamp, f64::NEG_INFINITY));
-                    Known { entry, staged, failed: (0, 0), not_before: f64::NEG_INFINITY }
+                    let before = self.before.get(&entry.path);
+                    let staged = before.map(|(stamp, _)| (*stamp, f64::NEG_INFINITY));
+                    let certain = before.is_none_or(|(_, certain)| *certain);
+                    let found_first = !self.looked;
+                    Known { staged, certain, found_first, ..Known::new(entry) }
                 }
             };
             self.files.insert(known.entry.path.clone(), known);
         }
+        // What is about to be removed has another name until then.
+        self.files.extend(before.into_iter().filter(|(_, known)| known.leaving));
         self.looked = true;
     }
 
     /// A file came in, and is the same at both ends.
-    pub fn arrived(&mut self, entry: Entry, now: f64) {
+    pub fn arrived(&mut self, entry: Entry, now: f64, certain: bool) {
         let staged = Some((entry.stamp, now));
-        let known = Known { entry, staged, failed: (0, 0), not_before: f64::NEG_INFINITY };
+        let known = Known { staged, certain, ..Known::new(entry) };
         self.files.insert(known.entry.path.clone(), known);
+    }
+
+    /// A file was removed: its copy is known still, if it has other names.
+    pub fn gone(&mut self, known: &Known) {
+        if let Some((stamp, _)) = known.staged.filter(|_| known.entry.names > 1) {
+            self.gone.insert((stamp.device, stamp.inode), (stamp, known.entry.path.clone()));
+        }
+    }
+
+    /// The path of a removed name of this version.
+    pub fn gone_name(&self, stamp: Stamp) -> Option<&PathBuf> {
+        self.gone.get(&(stamp.device, stamp.inode)).filter(|(found, _)| *found == stamp).map(|(_, path)| path)
+    }
+
+    /// A version is another one with the same content.
+    pub fn restamped(&mut self, path: &Path, before: Stamp, after: Stamp, others: bool) {
+        if let Some((stamp, _)) =
+            self.gone.get_mut(&(before.device, before.inode)).filter(|(s, _)| *s == before)
+        {
+            *stamp = after;
+        }
+        let restamp = |known: &mut Known| {
+            if known.entry.stamp == before {
+                known.entry.stamp = after;
+            }
+            if let Some((stamp, _)) = known.staged.as_mut().filter(|(stamp, _)| *stamp == before) {
+                *stamp = after;
+            }
+        };
+        match others {
+            true => self.files.values_mut().for_each(restamp),
+            false => self.files.get_mut(path).into_iter().for_each(restamp),
+        }
     }
 
     pub fn used(&mut self, path: &Path, used: Use) {
@@ -177,8 +257,14 @@ impl Files {
     ) -> bool {
         let (failures, failed_in) = known.failed;
         let waits = failures > 0 && failed_in >= phases.count() && !ended;
-        let foreign = settings.not_before.is_some_and(|begin| known.entry.written < begin);
-        if known.is_staged() || foreign || waits || failures >= settings.attempts || now < known.not_before {
+        let foreign = known.is_older_than(settings.not_before);
+        if known.leaving
+            || known.is_staged()
+            || foreign
+            || waits
+            || failures >= settings.attempts
+            || now < known.not_before
+        {
             return false;
         }
         if ended {
@@ -195,7 +281,9 @@ impl Files {
     /// May it be removed from the buffer: is there a verified copy of it, and nobody has opened it since?
     pub fn is_removable(&self, known: &Known, now: f64) -> bool {
         let used = self.use_of(&known.entry.path);
-        let Some((_, at)) = known.staged.filter(|_| known.is_staged()) else { return false };
+        let Some((_, at)) = known.staged.filter(|_| known.is_staged() && !known.leaving) else {
+            return false;
+        };
         now >= known.not_before && used.open <= 0 && used.touched.is_none_or(|touched| touched <= at)
     }
 }

@@ -1,7 +1,7 @@
 //! The state machine.
 
 use super::decision::{Action, Copy, Decision, Direction, Outcome};
-use super::files::{Entry, Files, Known, Use};
+use super::files::{Entry, Files, Use};
 use super::needs::Need;
 use super::phases::{Phase, Phases};
 use super::settings::Settings;
@@ -27,6 +27,8 @@ pub struct Planner {
     follows: bool,
     /// Bytes in the buffer, and how many fit.
     pub(super) used: u64,
+    /// How many of them are about to be removed.
+    pub(super) leaving: u64,
     pub(super) capacity: Option<u64>,
     /// Above the high mark, and not yet at the low one.
     pub(super) relieving: bool,
@@ -53,6 +55,8 @@ pub(super) struct Running {
     /// Its file has changed or is gone.
     outdated: bool,
     cancelled: bool,
+    /// It was begun when the job had ended.
+    after_end: bool,
 }
 
 impl Planner {
@@ -68,6 +72,7 @@ impl Planner {
             ended: false,
             follows: false,
             used: 0,
+            leaving: 0,
             capacity: None,
             relieving: false,
             late_until: None,
@@ -93,8 +98,9 @@ impl Planner {
     }
 
     /// A copy of this version of a file was verified by an earlier process.
-    pub fn verified_before(&mut self, path: PathBuf, stamp: Stamp) {
-        self.files.verified_before(path, stamp);
+    /// `certain`: every write since then would be told by another version.
+    pub fn verified_before(&mut self, path: PathBuf, stamp: Stamp, certain: bool) {
+        self.files.verified_before(path, stamp, certain);
     }
 
     /// A request of the job, in seconds of job time.
@@ -152,9 +158,15 @@ impl Planner {
     pub fn occupancy(&mut self, used: u64, capacity: Option<u64>) {
         (self.used, self.capacity) = (used, capacity);
         self.tally.report.peak_occupancy = self.tally.report.peak_occupancy.max(used);
-        self.relieving = match capacity {
-            Some(capacity) if used as f64 > self.settings.high * capacity as f64 => true,
-            Some(capacity) => self.relieving && used as f64 > self.settings.low * capacity as f64,
+        self.relieve();
+    }
+
+    /// Has the buffer to be relieved, with what is about to be removed?
+    pub(super) fn relieve(&mut self) {
+        let used = self.used.saturating_sub(self.leaving) as f64;
+        self.relieving = match self.capacity {
+            Some(capacity) if used > self.settings.high * capacity as f64 => true,
+            Some(capacity) => self.relieving && used > self.settings.low * capacity as f64,
             None => false,
         };
     }
@@ -180,18 +192,44 @@ impl Planner {
 
     /// The job is over: there will be no more phases.
     pub fn job_ended(&mut self, now: f64) {
+        if !self.ended {
+            self.files.doubt();
+        }
         self.ended = true;
         self.tally.ended.get_or_insert(now);
     }
 
     /// A file was removed from the buffer.
     pub fn evicted(&mut self, path: &Path) {
+        self.stays(path);
         if let Some(known) = self.files.remove(path) {
             self.tally.report.files_evicted += 1;
             self.tally.report.bytes_evicted += known.entry.stamp.size;
-            let room = if known.entry.names > 1 { 0 } else { known.entry.room };
-            self.occupancy(self.used.saturating_sub(room), self.capacity);
+            self.files.gone(&known);
+            self.occupancy(self.used.saturating_sub(known.room()), self.capacity);
         }
+    }
+
+    /// A file that was to be removed stays in the buffer.
+    pub fn kept(&mut self, path: &Path) {
+        self.stays(path);
+        if let Some(known) = self.files.get_mut(path).filter(|_| self.ended) {
+            known.kept += 1;
+        }
+        self.relieve();
+    }
+
+    fn stays(&mut self, path: &Path) {
+        if let Some(known) = self.files.get_mut(path).filter(|known| known.leaving) {
+            known.leaving = false;
+            let room = known.room();
+            self.leaving = self.leaving.saturating_sub(room);
+        }
+    }
+
+    /// A file has another version with the same content; with `others`, all its names have.
+    pub fn restamped(&mut self, path: &Path, before: Stamp, after: Stamp, others: bool) {
+        self.files.restamped(path, before, after, others);
     }
 
     /// The copy of a file is not what was verified any more: it has to be copied again.
@@ -203,12 +241,12 @@ impl Planner {
 
     /// How the copy under way has ended.
     pub fn copied(&mut self, now: f64, outcome: &Outcome) -> Option<Copy> {
-        let Running { copy, .. } = self.copy.take()?;
+        let Running { copy, after_end, .. } = self.copy.take()?;
         self.tally.rests(now);
         let guard = self.guard();
         let phases = self.phases.count();
         match outcome {
-            Outcome::Verified { stamp, copy: made, seconds } => {
+            Outcome::Verified { stamp, copy: made, seconds, certain } => {
                 self.tally.verified(&copy);
                 if *seconds > 0.0 && copy.bytes > 0 && copy.same_as.is_none() {
                     let speed = copy.bytes as f64 / seconds;
@@ -216,9 +254,19 @@ impl Planner {
                     self.speed = Some(before + LAST_COPY * (speed - before));
                 }
                 match (copy.direction, self.files.get_mut(&copy.path)) {
-                    (Direction::In, _) => self.has_arrived(&copy, *made, now),
-                    (Direction::Out, Some(known)) => known.staged = Some((*stamp, now)),
+                    (Direction::In, _) => self.has_arrived(&copy, *made, now, *certain),
+                    (Direction::Out, Some(known)) => {
+                        // Begun before the end of the job, it may be out of date by now.
+                        let counts = *certain || after_end || !self.ended;
+                        known.staged = counts.then_some((*stamp, now));
+                        known.certain = *certain;
+                    }
                     (Direction::Out, None) => {}
+                }
+            }
+            Outcome::Confirmed => {
+                if let (Some(known), Some(stamp)) = (self.files.get_mut(&copy.path), copy.stamp) {
+                    known.staged = (after_end || !self.ended).then_some((stamp, now));
                 }
             }
             Outcome::Changed | Outcome::Cancelled => {
@@ -228,6 +276,10 @@ impl Planner {
                     // Somebody else goes on writing when the job has ended: not for ever.
                     known.failed.0 += u32::from(self.ended);
                 }
+                self.has_failed_to_come(&copy);
+            }
+            Outcome::Exists => {
+                self.tally.report.discarded += 1;
                 self.has_failed_to_come(&copy);
             }
             Outcome::Vanished => {
@@ -257,9 +309,9 @@ impl Planner {
         Some(copy)
     }
 
-    fn has_arrived(&mut self, copy: &Copy, stamp: Stamp, now: f64) {
+    fn has_arrived(&mut self, copy: &Copy, stamp: Stamp, now: f64, certain: bool) {
         let (path, kind, room) = (copy.path.clone(), copy.kind, stamp.size);
-        self.files.arrived(Entry { path, stamp, kind, names: 1, room, written: now }, now);
+        self.files.arrived(Entry { path, stamp, kind, names: 1, room, written: now }, now, certain);
         self.occupancy(self.used.saturating_add(room), self.capacity);
     }
 
@@ -284,7 +336,13 @@ impl Planner {
         let next = self.next_in(now, inwards).or_else(|| self.next_out(now, outwards));
         let (copy, permission, reason) = next?;
         self.tally.runs(now);
-        self.copy = Some(Running { copy: copy.clone(), suspended: false, outdated: false, cancelled: false });
+        self.copy = Some(Running {
+            copy: copy.clone(),
+            suspended: false,
+            outdated: false,
+            cancelled: false,
+            after_end: self.ended,
+        });
         Some(self.decision(now, Action::Start(copy), reason, permission))
     }
 
@@ -305,15 +363,22 @@ impl Planner {
     pub fn is_finished(&self) -> bool {
         // Files that have to wait for a moment count as well.
         let waits = || self.candidates(f64::INFINITY).next().is_some();
-        self.ended && self.copy.is_none() && (self.is_full() || !waits())
+        self.ended && self.copy.is_none() && self.leaving_none() && (self.is_full() || !waits())
+    }
+
+    /// Nothing is about to be removed.
+    fn leaving_none(&self) -> bool {
+        !self.files.iter().any(|known| known.leaving)
     }
 
     /// The numbers so far.
     pub fn report(&self, now: f64) -> Report {
         let mut report = self.tally.report(self.phases.all(), now);
-        let foreign =
-            |known: &Known| self.settings.not_before.is_some_and(|begin| known.entry.written < begin);
-        for known in self.files.iter().filter(|known| !known.is_staged() && !foreign(known)) {
+        for known in self.files.iter().filter(|known| !known.is_staged()) {
+            if known.is_older_than(self.settings.not_before) {
+                report.files_older += 1;
+                continue;
+            }
             report.files_left += 1;
             report.bytes_left += known.entry.stamp.size;
         }

@@ -188,8 +188,13 @@ fn play(settings: Settings, steps: Vec<Step>) -> Result<(), TestCaseError> {
             }
             Step::Write { file, mib } if !truth.ended => {
                 truth.writes += 1;
-                let stamp =
-                    Stamp { device: 1, inode: u64::from(file), size: mib << 20, modified: truth.writes };
+                let stamp = Stamp {
+                    device: 1,
+                    inode: u64::from(file),
+                    size: mib << 20,
+                    modified: truth.writes,
+                    changed: truth.writes,
+                };
                 truth.files.insert(name(file), stamp);
                 truth.written.insert(name(file), truth.now);
                 let grows = truth.entries();
@@ -212,7 +217,7 @@ fn play(settings: Settings, steps: Vec<Step>) -> Result<(), TestCaseError> {
                         _ => {
                             let stamp = copy.stamp.unwrap();
                             truth.verified.insert(copy.path.clone(), (stamp, truth.now));
-                            Outcome::Verified { stamp, copy: stamp, seconds: 0.5 }
+                            Outcome::Verified { stamp, copy: stamp, seconds: 0.5, certain: true }
                         }
                     };
                     planner.copied(truth.now, &outcome);

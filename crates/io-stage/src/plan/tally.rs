@@ -41,6 +41,8 @@ pub struct Report {
     pub files_left: u64,
     /// Their bytes.
     pub bytes_left: u64,
+    /// Files that were there before the job, by their time of change, and stay where they are.
+    pub files_older: u64,
 }
 
 /// Counts.

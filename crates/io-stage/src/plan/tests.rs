@@ -7,7 +7,8 @@ use std::path::Path;
 const MIB: u64 = 1 << 20;
 
 fn stamp(inode: u64, mib: u64, modified: f64) -> Stamp {
-    Stamp { device: 1, inode, size: mib * MIB, modified: (modified * 1e9) as i64 }
+    let modified = (modified * 1e9) as i64;
+    Stamp { device: 1, inode, size: mib * MIB, modified, changed: modified }
 }
 
 fn entry(path: &str, inode: u64, mib: u64, written: f64) -> Entry {
@@ -48,7 +49,8 @@ fn started(decision: Option<Decision>) -> Option<String> {
 
 fn verified(planner: &mut Planner, now: f64) {
     let (copy, _) = planner.copying().unwrap();
-    let outcome = Outcome::Verified { stamp: copy.stamp.unwrap(), copy: Stamp::default(), seconds: 0.1 };
+    let outcome =
+        Outcome::Verified { stamp: copy.stamp.unwrap(), copy: Stamp::default(), seconds: 0.1, certain: true };
     planner.copied(now, &outcome).unwrap();
 }
 
@@ -223,7 +225,7 @@ fn needed_files_come_in_before_their_phase() {
     let arrive = |planner: &mut Planner, now: f64| {
         let (copy, _) = planner.copying().unwrap();
         let stamp = Stamp { size: copy.bytes, ..Stamp::default() };
-        planner.copied(now, &Outcome::Verified { stamp, copy: stamp, seconds: 0.5 });
+        planner.copied(now, &Outcome::Verified { stamp, copy: stamp, seconds: 0.5, certain: true });
     };
     let first = planner.decide(0.0).unwrap();
     assert_eq!(first.reason, Reason::Needed);
@@ -296,8 +298,8 @@ fn what_fails_three_times_is_given_up_and_what_vanishes_is_forgotten() {
 #[test]
 fn what_an_earlier_process_has_verified_is_not_copied_again() {
     let mut planner = after_phases(3, 24.0, rate(1000.0));
-    planner.verified_before("a".into(), stamp(1, 10, 1.0));
-    planner.verified_before("b".into(), stamp(2, 10, 0.5));
+    planner.verified_before("a".into(), stamp(1, 10, 1.0), true);
+    planner.verified_before("b".into(), stamp(2, 10, 0.5), true);
     planner.scanned(vec![entry("a", 1, 10, 1.0), entry("b", 2, 10, 1.0)], 24.0);
     assert_eq!(started(planner.decide(24.0)).as_deref(), Some("b"), "it has changed since");
     verified(&mut planner, 24.1);

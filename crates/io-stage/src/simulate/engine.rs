@@ -89,7 +89,7 @@ impl<'a> Engine<'a> {
             let stamp = moving.copy.stamp.unwrap_or_default();
             let current = self.files.get(&moving.copy.path).map(stamp_of);
             let seconds = moving.seconds.max(step);
-            let verified = Outcome::Verified { stamp, copy: stamp, seconds };
+            let verified = Outcome::Verified { stamp, copy: stamp, seconds, certain: true };
             let outcome = if current == Some(stamp) { verified } else { Outcome::Changed };
             self.planner.copied(now, &outcome);
             self.decide(now);
@@ -203,5 +203,6 @@ impl<'a> Engine<'a> {
 }
 
 fn stamp_of(file: &File) -> Stamp {
-    Stamp { device: 1, inode: file.inode, size: file.size, modified: (file.modified * 1e9) as i64 }
+    let modified = (file.modified * 1e9) as i64;
+    Stamp { device: 1, inode: file.inode, size: file.size, modified, changed: modified }
 }

@@ -23,15 +23,16 @@ fn files_of_every_kind_after_the_end_of_the_job() {
     sparse.set_len(100 << 20).unwrap();
     sparse.write_all_at(b"data", 60 << 20).unwrap();
     fs::write(bb.join("empty"), "").unwrap();
-    let old = File::create(bb.join("foreign")).unwrap();
+    // Unpacked, or copied with its time: the job has written it all the same.
+    let old = File::create(bb.join("unpacked")).unwrap();
     old.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
     assert!(Command::new("mkfifo").arg(bb.join("pipe")).status().unwrap().success());
     ended_job(dir.path());
     let output = ftio(dir.path(), &["stage", "run", "--from", "bb", "--to", "storage", "--checksum"]);
     assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
     assert_eq!(stderr(&output).matches("pipes").count(), 1, "{}", stderr(&output));
-    assert!(stdout(&output).contains("6 files out"), "{}", stdout(&output));
-    assert_eq!(names(&storage), ["a", "dangling", "empty", "link", "second", "sparse"]);
+    assert!(stdout(&output).contains("7 files out"), "{}", stdout(&output));
+    assert_eq!(names(&storage), ["a", "dangling", "empty", "link", "second", "sparse", "unpacked"]);
     let meta = |name: &str| fs::symlink_metadata(storage.join(name)).unwrap();
     assert_eq!(meta("second").ino(), meta("a/b/plain").ino());
     assert_eq!(fs::read_link(storage.join("link")).unwrap(), Path::new("a/b/plain"));
@@ -40,6 +41,22 @@ fn files_of_every_kind_after_the_end_of_the_job() {
     let journal = fs::read_dir(&storage).unwrap().flatten();
     let journals = journal.filter(|item| item.file_name().to_str().unwrap().ends_with(".journal"));
     assert_eq!(journals.count(), 1);
+}
+
+#[test]
+fn what_was_there_before_the_job_stays_where_it_is() {
+    let dir = folders();
+    fs::write(dir.path().join("bb/older"), "input").unwrap();
+    // Clocks may differ by two seconds.
+    std::thread::sleep(Duration::from_millis(2500));
+    let mut writer = Writer::new(&dir.path().join("run"), 0);
+    writer.block(&[blocking(Direction::Write, 0, SECOND / 10, 1 << 20)], "/elsewhere/out", SECOND / 10);
+    writer.finish(SECOND / 10);
+    fs::write(dir.path().join("bb/output"), "results").unwrap();
+    let output = ftio(dir.path(), &["stage", "run", "--from", "bb", "--to", "storage"]);
+    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
+    assert_eq!(names(&dir.path().join("storage")), ["output"], "{}", stdout(&output));
+    assert!(stdout(&output).contains("1 files are older than the job"), "{}", stdout(&output));
 }
 
 #[test]

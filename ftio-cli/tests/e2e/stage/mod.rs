@@ -1,6 +1,9 @@
 //! `ftio stage` and `ftio stage simulate`: a job that runs, as far as its trace shows, and its burst buffer.
 
 mod after_the_end;
+mod destination;
+mod journals;
+mod removing;
 mod while_it_runs;
 
 use crate::support::{SECOND, blocking};
@@ -123,7 +126,12 @@ pub struct Staging {
 
 impl Staging {
     pub fn start(dir: &Path, args: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_ftio"))
+        Self::start_as(Command::new(env!("CARGO_BIN_EXE_ftio")), dir, args)
+    }
+
+    /// By a command that ends with the path of the program.
+    pub fn start_as(mut command: Command, dir: &Path, args: &[&str]) -> Self {
+        let mut child = command
             .args(["stage", "--json", "run", "--from", "bb", "--to", "storage", "--poll", "0.05"])
             .args(args)
             .current_dir(dir)
@@ -175,6 +183,20 @@ impl Drop for Staging {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Make all the room that can be made.
+pub fn relieve() -> [&'static str; 7] {
+    ["--evict", "--capacity", "1k", "--high-water", "0.002", "--low-water", "0.001"]
+}
+
+/// Wait for something that is bound to happen.
+pub fn until_file(what: &str, is: impl Fn() -> bool) {
+    let began = std::time::Instant::now();
+    while !is() {
+        assert!(began.elapsed() < Duration::from_secs(120), "{what}: it never happened");
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 
