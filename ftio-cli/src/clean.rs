@@ -4,11 +4,18 @@ use crate::exit::Exit;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::{bytes, counted};
 use clap::ValueHint;
+use files::Dir;
+use files::user::{self, Identity, run_as};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 use tmio_trace::roll;
-use tmio_trace::salvage::{self, Tally};
+use tmio_trace::salvage::{SpoolDirectory, Tally};
+
+/// How long to wait for what is done in another user's name.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,7 +31,8 @@ Exit status: 0 done, 1 if some spools had to stay, 2 wrong usage.";
 /// A traced program that was killed leaves a spool of up to 4 MB per rank in /dev/shm (or where TMIO_SPOOL
 /// said). This adds what the spools hold to the parts of their traces, so that `ftio OUT` reads it on any
 /// host, and removes them. Spools of programs that still run are left alone. As root it does so for all
-/// users: call it in the batch system's epilog, after the job's last process has ended.
+/// users, each in that user's own name and with no other right: call it in the batch system's epilog, after
+/// the job's last process has ended.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -53,29 +61,26 @@ struct Record {
     failed: u64,
     /// Lists that processes had left which were killed while they started.
     lists: u64,
+    /// Why spools stay, of the first of them.
+    problems: Vec<String>,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let mut bases = args.directories.clone();
-    if bases.is_empty() {
-        bases.push("/dev/shm".into());
-        bases.extend(std::env::var_os("TMPDIR").map(PathBuf::from));
-        bases.push("/tmp".into());
+    let mut places = args.directories.clone();
+    if places.is_empty() {
+        places.push("/dev/shm".into());
+        places.extend(std::env::var_os("TMPDIR").map(PathBuf::from));
+        places.push("/tmp".into());
     }
-    let mut directories = salvage::spool_directories(&bases);
-    // One of them may have been named itself.
-    directories.extend(args.directories.iter().filter(|path| salvage::is_spool_directory(path)).cloned());
-    let mut tally = Tally::default();
-    for directory in &directories {
-        salvage::clean(directory, None, &mut tally);
+    let (tally, lists) = clean_all(&places);
+    let Tally { removed, bytes: size, operations, kept, failed, problems } = tally;
+    for problem in &problems {
+        complain(Severity::Error, problem);
     }
-    // Processes that were killed while they started have left the list by which they find each other.
-    let lists: u64 = bases.iter().map(|base| roll::clean(base)).sum();
-    let Tally { removed, bytes: size, operations, kept, failed } = tally;
     let mut out = std::io::stdout();
     if args.json {
         let schema = "ftio.clean/1";
-        let record = Record { schema, removed, bytes: size, operations, kept, failed, lists };
+        let record = Record { schema, removed, bytes: size, operations, kept, failed, lists, problems };
         serde_json::to_writer(&mut out, &record).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
@@ -95,4 +100,60 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)
+}
+
+/// What one user may have left: folders of spools, and places with lists.
+#[derive(Default)]
+struct Left {
+    spools: Vec<SpoolDirectory>,
+    lists: Vec<Dir>,
+}
+
+/// Cleans for every user who has left something, in that user's name. Returns what was done, and how many
+/// lists were removed.
+fn clean_all(places: &[PathBuf]) -> (Tally, u64) {
+    let mut left: BTreeMap<u32, Left> = BTreeMap::new();
+    for place in places {
+        let Ok(directory) = Dir::open(place) else { continue };
+        // One of them may have been named itself.
+        for spools in SpoolDirectory::all_in(&directory).into_iter().chain(SpoolDirectory::at(place)) {
+            left.entry(spools.user).or_default().spools.push(spools);
+        }
+        let names = directory.entries().into_iter().flatten().flatten().map(|entry| entry.name);
+        let users: BTreeSet<u32> = names.filter_map(|name| roll::user_of(&name)).collect();
+        for (user, directory) in users.into_iter().filter_map(|user| Some((user, directory.again().ok()?))) {
+            left.entry(user).or_default().lists.push(directory);
+        }
+    }
+    let (mut sum, mut lists) = (Tally::default(), 0);
+    for (user, left) in left {
+        match clean_for(user, left) {
+            Some(Ok((tally, removed))) => {
+                lists += removed;
+                sum.add(tally);
+            }
+            Some(Err(error)) => {
+                sum.failed += 1;
+                sum.problems.push(format!("spools of user {user}: {error}"));
+            }
+            None => {}
+        }
+    }
+    (sum, lists)
+}
+
+/// In the name of that user; `None`: this process may not act for him.
+fn clean_for(user: u32, left: Left) -> Option<std::io::Result<(Tally, u64)>> {
+    let me = user::effective();
+    if user != me && !user::is_root() {
+        return None;
+    }
+    let who = if user == me { Identity::alone(me) } else { Identity::of_user(user) };
+    // A path that another user has written may lead to a server that does not answer.
+    let limit = (user != me).then_some(PATIENCE);
+    Some(run_as(&who, limit, move || {
+        let mut tally = Tally::default();
+        left.spools.iter().for_each(|spools| spools.clean(None, &mut tally));
+        (tally, left.lists.iter().map(roll::clean_in).sum())
+    }))
 }

@@ -1,15 +1,17 @@
 //! `ftio recover OUT`: what a killed job has left, as one ordinary trace.
 
 use crate::exit::Exit;
-use crate::output;
-use crate::terminal::text::{Severity, complain, printable};
+use crate::output::{self, Draft};
+use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::counted;
 use crate::terminal::waiting::Waiting;
 use anyhow::{Context, bail};
 use clap::ValueHint;
+use files::shown;
+use files::user::{Identity, run_as};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tmio_trace::recover::{NotRemoved, Remains};
+use tmio_trace::recover::{self, NotRemoved, Remains};
 use tmio_trace::{Outcome, rewrite};
 
 const EXAMPLES: &str = "\
@@ -27,7 +29,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.";
 /// these as well; this one adds the spools of this host to the parts and makes an ordinary file of them, to
 /// be kept or taken elsewhere. Of a job on several hosts, run it on each of them, in any order: every run
 /// adds what that host has.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The trace that was to be, its .parts, or a damaged trace
@@ -48,14 +50,32 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    // The parts are what their owner has put there: root looks at them, and clears them away, in that user's
+    // name. A file that root has named is root's.
+    let me = files::user::effective();
+    let owner = recover::owner_of_parts(&args.trace).filter(|_| files::user::is_root()).unwrap_or(me);
+    let who = if owner == me { Identity::alone(me) } else { Identity::of_user(owner) };
+    let output = args.output.as_deref().map(output::create_private).transpose()?;
+    let args = args.clone();
+    let (exit, output) = run_as(&who, None, move || recover_to(&args, output))
+        .with_context(|| format!("cannot act for user {owner}"))??;
+    output.map_or(Ok(()), Draft::finish)?;
+    Ok(exit)
+}
+
+/// Recovers to a file that was named, which is handed back when it is whole, or to the trace's place.
+fn recover_to(args: &Args, output: Option<Draft>) -> anyhow::Result<(Exit, Option<Draft>)> {
     let remains = Remains::find(&args.trace)?;
-    let output = args.output.clone().unwrap_or_else(|| remains.trace.clone());
+    let place = args.output.clone().unwrap_or_else(|| remains.trace.clone());
     if args.output.is_none() && !remains.may_replace_trace() {
-        bail!("{}: exists already; give the recovered trace another name with -o", output.display());
+        bail!("{}: exists already; give the recovered trace another name with -o", shown(&place));
     }
     report_running(&remains);
-    let waiting = Waiting::working(&format!("recovering {}", output.display()));
-    let outcome = write(&remains, &output)?;
+    let waiting = Waiting::working(&format!("recovering {}", shown(&place)));
+    let (outcome, output) = match output {
+        Some(mut draft) => (fill(&remains, &mut draft, &place)?, Some(draft)),
+        None => (write(&remains, &place)?, None),
+    };
     drop(waiting);
     for missing in &outcome.missing {
         complain(Severity::Warning, missing);
@@ -63,19 +83,22 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     writeln!(
         std::io::stdout(),
         "{}: {} of {}; {}",
-        printable(&output.to_string_lossy()),
+        shown(&place),
         counted(outcome.operations, "operation"),
         counted(remains.ranks.len() as u64, "rank"),
         if outcome.complete { "complete" } else { "incomplete, as the job did not finish" }
     )?;
-    if !args.clean || !remains.is_from_parts() {
-        return Ok(Exit::Done);
-    }
-    match remains.remove(args.force) {
+    let exit = if args.clean && remains.is_from_parts() { clear(&remains, args.force)? } else { Exit::Done };
+    Ok((exit, output))
+}
+
+/// Removes what was recovered.
+fn clear(remains: &Remains, force: bool) -> anyhow::Result<Exit> {
+    match remains.remove(force) {
         Ok(()) => Ok(Exit::Done),
-        Err(NotRemoved::Io(error)) => Err(error).with_context(|| remains.parts.display().to_string()),
+        Err(NotRemoved::Io(error)) => Err(error).with_context(|| shown(&remains.parts)),
         Err(reason) => {
-            complain(Severity::Error, &format!("{}: {reason}", remains.parts.display()));
+            complain(Severity::Error, &format!("{}: {reason}", shown(&remains.parts)));
             Ok(Exit::Failed)
         }
     }
@@ -84,11 +107,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 pub fn write(remains: &Remains, to: &Path) -> anyhow::Result<Outcome> {
     // As the tracer's own: for the owner alone.
     let mut draft = output::create_private(to)?;
-    let mut out = BufWriter::with_capacity(1 << 20, &mut draft);
-    let outcome = rewrite::rewrite(remains.open()?, &mut out)?;
-    out.flush().with_context(|| to.display().to_string())?;
-    drop(out);
+    let outcome = fill(remains, &mut draft, to)?;
     draft.finish()?;
+    Ok(outcome)
+}
+
+fn fill(remains: &Remains, draft: &mut Draft, to: &Path) -> anyhow::Result<Outcome> {
+    let mut out = BufWriter::with_capacity(1 << 20, draft);
+    let outcome = rewrite::rewrite(remains.open()?, &mut out)?;
+    out.flush().with_context(|| shown(to))?;
     Ok(outcome)
 }
 

@@ -26,8 +26,8 @@ pub enum Replace {
 }
 
 impl Dir {
-    /// A new file, if there is nothing of that name, with at most these permissions (the process's mask counts
-    /// as well).
+    /// A new file, if there is nothing of that name, with at most these permissions (the process's mask
+    /// counts as well).
     pub fn create(&self, name: impl AsRef<OsStr>, mode: u32) -> Result<File> {
         let (name, full) = self.name(name.as_ref())?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -9,8 +9,8 @@
 //!   `RESOLVE_NO_SYMLINKS`; where the kernel has no such call, step by step with `O_NOFOLLOW`);
 //! - only regular files are opened, and opening never waits (`O_NONBLOCK`): not for a pipe, not for a lease;
 //! - who owns a file, and who else may write to it, is asked of the open file ([`Expect`]);
-//! - a file is created only where there is nothing (`O_EXCL`), and renamed only to a name that is free, unless
-//!   the caller says that it may replace what is there;
+//! - a file is created only where there is nothing (`O_EXCL`), and renamed only to a name that is free,
+//!   unless the caller says that it may replace what is there;
 //! - a process of root that handles the files of a user becomes that user first ([`user::run_as`]), so that
 //!   nothing it creates is anybody else's, and nothing it opens was out of that user's reach.
 //!

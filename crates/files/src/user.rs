@@ -10,7 +10,7 @@
 //! signal to the thread, which would end the whole process, or trace it. Other threads stay what they are,
 //! and the thread does not come back: it ends with the work.
 
-use rustix::process::{Gid, Uid, getegid, geteuid, getgroups};
+use rustix::process::{Gid, Uid, getegid, geteuid, getgroups, getuid};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_thread_groups, set_thread_res_gid,
     set_thread_res_uid,
@@ -73,6 +73,11 @@ pub fn effective() -> u32 {
 /// Whether this thread may touch files of everybody.
 pub fn is_root() -> bool {
     geteuid().is_root()
+}
+
+/// Whether this thread acts in another name than its process was started in.
+pub fn acts_for_another() -> bool {
+    getuid() != geteuid()
 }
 
 /// Does the work in the name of a user, in a thread of its own; who is that user already does it in this

@@ -136,7 +136,7 @@ impl GrowingTrace {
                 }
                 Some(_) => return Ok(Look::OtherJob),
                 None => {
-                    let Ok(file) = File::open(path) else { continue };
+                    let Ok(file) = parts::open(path) else { continue };
                     let meta = file.metadata()?;
                     let identity = (meta.dev(), meta.ino());
                     let part = Part { file, identity, offset: 0, length: meta.len(), rest: Vec::new() };
@@ -217,6 +217,7 @@ impl GrowingTrace {
         let mut parts = std::mem::take(&mut self.parts);
         for part in parts.values_mut().filter(|part| part.length > part.offset) {
             part.file.seek(SeekFrom::Start(part.offset))?;
+            self.reading.owner = part.file.metadata().ok().map(|meta| meta.uid());
             loop {
                 let read = (&mut part.file).take(PIECE as u64).read_to_end(&mut part.rest)?;
                 part.offset += read as u64;

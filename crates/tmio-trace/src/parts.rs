@@ -7,9 +7,11 @@
 use crate::frame::is_trace_start;
 use crate::frame::{FrameKind, FrameReader};
 use crate::{Header, RankInfo};
+use files::{Dir, Expect};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Where the parts of the trace `path` are.
@@ -54,19 +56,29 @@ pub struct Job {
     pub header: Option<Header>,
 }
 
+/// Opens a part. Whoever may write to its directory can have put a link, a pipe or anything else there: only
+/// a regular file is opened.
+pub fn open(path: &Path) -> io::Result<File> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(Dir::open(directory)?.read(name, &Expect::anybodys())?)
+}
+
 /// The jobs that have parts in this directory, the last one that began first.
 pub fn jobs(directory: &Path) -> io::Result<Vec<Job>> {
     let mut found: BTreeMap<Option<u64>, Job> = BTreeMap::new();
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
+    let opened = Dir::open(directory)?;
+    for entry in opened.entries()? {
+        let name = entry?.name;
         // It may be gone by now, when the job has ended, and anything may lie there.
-        let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
-        if !is_file || !begins_like_a_trace(&path) {
+        let Ok(file) = opened.read(&name, &Expect::anybodys()) else { continue };
+        if !begins_like_a_trace(&file) {
             continue;
         }
+        let path = directory.join(name);
         let number = job_number(&path);
         let job = found.entry(number).or_insert_with(|| Job { number, files: Vec::new(), header: None });
-        if let Some(header) = first_header(&path)
+        if let Some(header) = header_in((&file).take(HEADER_WITHIN))
             && job.header.as_ref().is_none_or(|known| header.start < known.start)
         {
             job.header = Some(header);
@@ -79,9 +91,12 @@ pub fn jobs(directory: &Path) -> io::Result<Vec<Job>> {
     Ok(jobs)
 }
 
-fn begins_like_a_trace(path: &Path) -> bool {
+/// A header is among the first bytes, or there is none.
+const HEADER_WITHIN: u64 = 256 << 10;
+
+fn begins_like_a_trace(file: &File) -> bool {
     let mut start = [0u8; 7];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && is_trace_start(&start)
+    file.read_exact_at(&mut start, 0).is_ok() && is_trace_start(&start)
 }
 
 /// The parts of the very job whose recovered trace this is, if they are still there: they hold all that it
@@ -91,7 +106,7 @@ pub fn of_recovered(trace: &Path) -> Option<Job> {
     if !directory.is_dir() {
         return None;
     }
-    let mut frames = FrameReader::new(File::open(trace).ok()?.take(256 << 10));
+    let mut frames = FrameReader::new(File::open(trace).ok()?.take(HEADER_WITHIN));
     let mut run = None;
     while let Some(frame) = frames.next_frame().ok()? {
         match frame.kind {
@@ -110,7 +125,7 @@ pub fn of_recovered(trace: &Path) -> Option<Job> {
 
 /// The first header of a file.
 pub fn first_header(path: &Path) -> Option<Header> {
-    header_in(File::open(path).ok()?.take(256 << 10))
+    header_in(File::open(path).ok()?.take(HEADER_WITHIN))
 }
 
 /// The first header in some bytes.
@@ -127,6 +142,7 @@ pub fn header_in(bytes: impl Read) -> Option<Header> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn names_tell_the_job() {

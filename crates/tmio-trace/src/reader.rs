@@ -9,6 +9,7 @@ use crate::parts;
 use crate::reading::Reading;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 pub use crate::frame::is_trace_start;
@@ -135,8 +136,10 @@ impl Trace {
         for source in self.sources {
             match source {
                 Source::File(path) => {
-                    let file =
-                        File::open(&path).map_err(|source| ReadError::Io { path: path.clone(), source })?;
+                    // Anybody may have put something among the parts.
+                    let file = if self.unfinished { parts::open(&path) } else { File::open(&path) };
+                    let file = file.map_err(|source| ReadError::Io { path: path.clone(), source })?;
+                    reading.owner = file.metadata().ok().map(|meta| meta.uid());
                     reading.stream(&path, file, &mut visit)?;
                 }
                 Source::Stream(input) => reading.stream(&self.path, input, &mut visit)?,

@@ -7,10 +7,10 @@ use crate::operation::ReadAs;
 use crate::spool::Spool;
 use crate::told::{Event, Operations, Outcome, ReadError};
 use crate::{Header, Operation, RankInfo, TraceEnd};
-use crate::{liveness, snapshot};
+use crate::{liveness, parts, snapshot};
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What was read so far. Operations are handed out as `T`.
@@ -30,6 +30,10 @@ pub(crate) struct Reading<T = Operation> {
     /// When the first host of the job began, and how much later the one did that is being read.
     pub(crate) start: Option<i64>,
     later: i64,
+    /// Who owns the file that is being read, and the file that told of a rank: only that user's spools are
+    /// looked at for it.
+    pub(crate) owner: Option<u32>,
+    owners: BTreeMap<u32, u32>,
     /// What local ranks had in memory before their parts were read.
     snapshots: BTreeMap<u32, (RankInfo, Spool)>,
     snapshots_taken: bool,
@@ -50,6 +54,8 @@ impl<T: ReadAs> Reading<T> {
             damaged: false,
             start: None,
             later: 0,
+            owner: None,
+            owners: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             snapshots_taken: false,
             known: KnownUntil::default(),
@@ -95,6 +101,9 @@ impl<T: ReadAs> Reading<T> {
                     sample.job = sample.job.saturating_add(self.later);
                 }
                 visit(Event::Rank(&rank));
+                if let Some(owner) = self.owner {
+                    self.owners.insert(rank.rank, owner);
+                }
                 self.ranks.insert(rank.rank, rank);
             }),
             Some(FrameKind::End) => parse(body).map(|end: TraceEnd| {
@@ -182,8 +191,8 @@ impl<T: ReadAs> Reading<T> {
     /// leaves memory meanwhile is counted neither twice nor not at all.
     pub(crate) fn take_snapshots<'p>(&mut self, parts: impl Iterator<Item = &'p Path>) {
         self.snapshots_taken = true;
-        for rank in parts.flat_map(local_ranks) {
-            if let Some(spool) = snapshot::take(&rank) {
+        for (owner, rank) in parts.flat_map(local_ranks) {
+            if let Some(spool) = snapshot::take(&rank, owner) {
                 self.snapshots.insert(rank.rank, (rank, spool));
             }
         }
@@ -198,7 +207,8 @@ impl<T: ReadAs> Reading<T> {
     /// What the ranks of this host have not written out yet; only right for a job that is dead.
     pub(crate) fn spools(&mut self, visit: &mut impl FnMut(Event<'_, T>)) {
         for rank in self.ranks.values().filter(|rank| is_unfinished_here(rank)) {
-            if let Some(spool) = snapshot::take(rank) {
+            let owner = self.owners.get(&rank.rank);
+            if let Some(spool) = owner.and_then(|owner| snapshot::take(rank, *owner)) {
                 self.snapshots.insert(rank.rank, (rank.clone(), spool));
             }
         }
@@ -359,10 +369,12 @@ fn is_unfinished_here(rank: &RankInfo) -> bool {
     !rank.finished && !rank.spool.is_empty() && liveness::is_here(rank)
 }
 
-/// The ranks in a part that may have a spool on this host. Blocks are passed over unread.
-fn local_ranks(part: &Path) -> Vec<RankInfo> {
+/// The ranks in a part that may have a spool on this host, and who owns the part. Blocks are passed over
+/// unread.
+fn local_ranks(part: &Path) -> Vec<(u32, RankInfo)> {
     let mut ranks = Vec::new();
-    let Ok(file) = File::open(part) else { return ranks };
+    let Ok(file) = parts::open(part) else { return Vec::new() };
+    let Ok(owner) = file.metadata().map(|meta| meta.uid()) else { return Vec::new() };
     let mut file = io::BufReader::with_capacity(16 << 10, file);
     let mut head = [0u8; HEAD];
     while file.read_exact(&mut head).is_ok() {
@@ -387,7 +399,7 @@ fn local_ranks(part: &Path) -> Vec<RankInfo> {
         }
     }
     ranks.retain(is_unfinished_here);
-    ranks
+    ranks.into_iter().map(|rank| (owner, rank)).collect()
 }
 
 fn marks_in_job_time(rank: Option<&RankInfo>, marks: &[Mark]) -> Vec<Mark> {

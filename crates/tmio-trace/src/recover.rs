@@ -3,6 +3,8 @@
 use crate::liveness::{self, Life};
 use crate::parts::{self, Job};
 use crate::{Event, RankInfo, ReadError, Trace, salvage};
+use files::{Dir, Why};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,10 +43,17 @@ impl Remains {
     /// joins the parts first. A trace that was recovered before, perhaps on another host, is passed
     /// over if its parts are still there: they hold all that it does.
     pub fn find(named: &Path) -> Result<Self, ReadError> {
-        let by_parts = named.extension().is_some_and(|extension| extension == "parts");
-        let trace = if by_parts { named.with_extension("") } else { named.to_owned() };
-        let parts = parts::directory(&trace);
-        let mut jobs = parts::jobs(&parts).unwrap_or_default().into_iter();
+        let (trace, parts) = names(named);
+        let by_parts = trace != named;
+        // What is removed later is what was read: a link could lead elsewhere by then.
+        let jobs = match place_of(&parts).map(|(place, name)| place.folder(name)) {
+            Ok(Ok(_)) => parts::jobs(&parts).unwrap_or_default(),
+            Ok(Err(error)) if matches!(error.why, Why::Link) => {
+                return Err(ReadError::Io { source: io::Error::other(error.why.to_string()), path: parts });
+            }
+            _ => Vec::new(),
+        };
+        let mut jobs = jobs.into_iter();
         let job = match parts::first_header(&trace) {
             Some(header) if !by_parts => {
                 jobs.find(|job| job.header.as_ref().is_some_and(|its| its.run() == header.run()))
@@ -72,9 +81,7 @@ impl Remains {
             for rank in remains.ranks.iter().filter(|rank| liveness::is_here(rank) && !rank.spool.is_empty())
             {
                 // One that is in use, or cannot be added, is read where it is.
-                let _ = salvage::salvage(Path::new(&rank.spool));
-                // The directory goes with the last spool in it.
-                let _ = Path::new(&rank.spool).parent().map(fs::remove_dir);
+                salvage::salvage_at(Path::new(&rank.spool));
             }
             remains.ranks = remains.read_ranks()?;
         }
@@ -107,8 +114,11 @@ impl Remains {
     /// Whether what is at the trace's place, if anything, may give way to the parts: it was recovered from
     /// parts of the same run, perhaps on another host, and is not complete.
     pub fn may_replace_trace(&self) -> bool {
-        if fs::symlink_metadata(&self.trace).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            return true;
+        match fs::symlink_metadata(&self.trace) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
+            // Where that leads to is somebody else's choice.
+            Ok(meta) if !meta.is_file() => return false,
+            _ => {}
         }
         let run = self.job.as_ref().and_then(|job| job.header.as_ref()).map(|header| header.run());
         let same = run.is_some() && parts::first_header(&self.trace).map(|header| header.run()) == run;
@@ -132,19 +142,45 @@ impl Remains {
         }
         for rank in self.ranks.iter().filter(|rank| liveness::is_here(rank) && !rank.spool.is_empty()) {
             // Gone already is as good.
-            let _ = fs::remove_file(&rank.spool);
+            salvage::remove_at(rank);
         }
-        for file in self.job.iter().flat_map(|job| &job.files) {
-            fs::remove_file(file)?;
+        let (place, own_name) = place_of(&self.parts)?;
+        let directory = place.folder(&own_name).map_err(io::Error::from)?;
+        for name in self.job.iter().flat_map(|job| &job.files).filter_map(|file| file.file_name()) {
+            directory.remove(name).map_err(io::Error::from)?;
             // Where processes took their numbers from.
-            let _ = fs::remove_file(parts::numbers(file));
+            if let Some(numbers) = parts::numbers(Path::new(name)).file_name() {
+                let _ = directory.remove(numbers);
+            }
         }
-        match fs::remove_dir(&self.parts) {
+        drop(directory);
+        match place.remove_folder(&own_name) {
             // There are parts of other jobs.
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
-            other => Ok(other?),
+            Err(error) if error.exists() => Ok(()),
+            other => Ok(other.map_err(io::Error::from)?),
         }
     }
+}
+
+/// The trace and its parts, whichever of them was named.
+fn names(named: &Path) -> (PathBuf, PathBuf) {
+    let by_parts = named.extension().is_some_and(|extension| extension == "parts");
+    let trace = if by_parts { named.with_extension("") } else { named.to_owned() };
+    let parts = parts::directory(&trace);
+    (trace, parts)
+}
+
+/// The directory that something is in, and its name there.
+fn place_of(path: &Path) -> io::Result<(Dir, OsString)> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let place = path.parent().filter(|place| !place.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok((Dir::open(place)?, name.to_owned()))
+}
+
+/// Who owns the parts of a trace, if there are any: root recovers them in that user's name.
+pub fn owner_of_parts(named: &Path) -> Option<u32> {
+    let (place, name) = place_of(&names(named).1).ok()?;
+    place.folder(name).and_then(|parts| parts.stat()).ok().map(|found| found.user)
 }
 
 /// The parts of the run of that number.

@@ -4,11 +4,10 @@
 //! said so yet) and its process. It lives for as long as `MPI_Init` takes; only processes that are killed in
 //! it leave one behind.
 
-use crate::{liveness, snapshot};
+use crate::liveness;
+use files::{Dir, Expect, user};
 use std::ffi::OsStr;
-use std::fs;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -40,27 +39,30 @@ fn namespace() -> u32 {
     liveness::namespace().map_or(0, |number| (number ^ (number >> 32)) as u32)
 }
 
-/// Removes the lists whose processes are all gone; returns how many there were. Those of other users are
-/// out of reach for anybody but root.
+/// Removes the lists of this user whose processes are all gone; returns how many there were. Those of others
+/// are left alone: who is root has to become that user first.
 pub fn clean(directory: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(directory) else { return 0 };
-    let lists = entries.flatten().map(|entry| entry.path()).filter(|path| is_list(path));
-    lists.filter(|path| is_left_behind(path) && fs::remove_file(path).is_ok()).count() as u64
+    Dir::open(directory).map_or(0, |directory| clean_in(&directory))
 }
 
-fn is_list(path: &Path) -> bool {
-    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    let parts = name.strip_prefix("tmio-").and_then(|rest| rest.split_once("-roll-"));
-    parts.is_some_and(|(user, job)| user.parse::<u32>().is_ok() && u64::from_str_radix(job, 16).is_ok())
+/// The same, in an open directory.
+pub fn clean_in(directory: &Dir) -> u64 {
+    let Ok(entries) = directory.entries() else { return 0 };
+    let me = user::effective();
+    let lists = entries.flatten().map(|entry| entry.name).filter(|name| user_of(name) == Some(me));
+    lists.filter(|name| is_left_behind(directory, name) && directory.remove(name).is_ok()).count() as u64
 }
 
-fn is_left_behind(path: &Path) -> bool {
-    let Some(file) = snapshot::open_itself(path) else { return false };
+/// The user whose list has this name.
+pub fn user_of(name: &OsStr) -> Option<u32> {
+    let (user, job) = name.to_str()?.strip_prefix("tmio-")?.split_once("-roll-")?;
+    u64::from_str_radix(job, 16).ok()?;
+    user.parse().ok()
+}
+
+fn is_left_behind(directory: &Dir, name: &OsStr) -> bool {
+    let Ok(file) = directory.read(name, &Expect::of_user(user::effective())) else { return false };
     let Ok(meta) = file.metadata() else { return false };
-    let own = fs::metadata("/proc/self").map(|meta| meta.uid()).ok();
-    if !meta.is_file() || (own != Some(0) && own != Some(meta.uid())) {
-        return false;
-    }
     let age = meta.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
     let mut bytes = Vec::new();
     if file.take(8 * (1 + 2 * PLACES as u64)).read_to_end(&mut bytes).is_err() {
@@ -90,6 +92,7 @@ fn is_over(words: &[u64], age: Duration, here: u32, is_alive: &dyn Fn(u32) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_list_goes_when_its_processes_are_gone() {
@@ -110,10 +113,11 @@ mod tests {
     fn only_lists_are_touched() {
         let directory = std::env::temp_dir().join(format!("tmio-rolls-{}", std::process::id()));
         fs::create_dir(&directory).unwrap();
-        let live = directory.join(name(3, 5));
+        let me = user::effective();
+        let live = directory.join(name(me, 5));
         let words = [1, 0, this_process()].map(u64::to_ne_bytes);
         fs::write(&live, words.as_flattened()).unwrap();
-        let dead = directory.join(name(3, 6));
+        let dead = directory.join(name(me, 6));
         fs::write(
             &dead,
             [1u64, 0, u64::from(namespace()) << 32 | 0x7fff_fff0].map(u64::to_ne_bytes).as_flattened(),
@@ -123,9 +127,12 @@ mod tests {
         for path in [&live, &dead] {
             fs::File::options().write(true).open(path).unwrap().set_modified(old).unwrap();
         }
-        fs::write(directory.join("tmio-3-roll-x"), "mine").unwrap();
+        let (no_list, of_another) =
+            (directory.join(format!("tmio-{me}-roll-x")), directory.join(name(me + 1, 6)));
+        fs::write(&no_list, "mine").unwrap();
+        fs::copy(&dead, &of_another).unwrap();
         assert_eq!(clean(&directory), 1);
-        assert!(live.exists() && !dead.exists() && directory.join("tmio-3-roll-x").exists());
+        assert!(live.exists() && !dead.exists() && no_list.exists() && of_another.exists());
         fs::remove_dir_all(&directory).unwrap();
     }
 }

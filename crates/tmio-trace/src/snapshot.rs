@@ -2,43 +2,26 @@
 
 use crate::RankInfo;
 use crate::spool::{HEAD_NEXT, Spool};
-use std::fs::{self, File, OpenOptions};
+use files::{Dir, Expect};
+use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// More than any spool has: `TMIO_BUFFER` is at most this, in tmio's own spools.
 const LONGEST: u64 = 8 << 30;
-/// The flags of `open` on Linux: never wait for a FIFO, never follow a link.
-const O_NONBLOCK: i32 = 0o4000;
-#[cfg(any(target_arch = "aarch64", target_arch = "arm", target_arch = "powerpc64"))]
-const O_NOFOLLOW: i32 = 0o100_000;
-#[cfg(not(any(target_arch = "aarch64", target_arch = "arm", target_arch = "powerpc64")))]
-const O_NOFOLLOW: i32 = 0o400_000;
 
 /// The spool of a rank, if it is where the rank says, and is one.
 ///
-/// The path is what some file says, so it is not trusted: only an ordinary file of the rank's user
-/// in a directory that is that user's alone is read.
-pub(crate) fn take(rank: &RankInfo) -> Option<Spool> {
-    let file = open(Path::new(&rank.spool), rank.user)?;
-    let spool = read(&file)?;
+/// The path is what some file says, so it is not trusted: only an ordinary file of that file's owner, in a
+/// directory that is that user's alone, is read. Whoever writes a trace so cannot have the memory of somebody
+/// else's job shown in it.
+pub(crate) fn take(rank: &RankInfo, owner: u32) -> Option<Spool> {
+    let path = Path::new(&rank.spool);
+    let directory = Dir::reach(path.parent()?, owner).ok()?;
+    directory.check(&Expect::of_user(owner).private()).ok()?;
+    let spool = read(&directory.read(path.file_name()?, &Expect::of_user(owner)).ok()?)?;
     (spool.rank == rank.rank && spool.pid == rank.pid).then_some(spool)
-}
-
-/// Opens what may be a spool of `user`.
-pub(crate) fn open(path: &Path, user: Option<u32>) -> Option<File> {
-    let directory = fs::symlink_metadata(path.parent()?).ok()?;
-    let file = open_itself(path)?;
-    let meta = file.metadata().ok()?;
-    let owner = user.unwrap_or(meta.uid());
-    let private = directory.is_dir() && directory.uid() == owner && directory.mode() & 0o077 == 0;
-    (private && meta.is_file() && meta.uid() == owner && meta.len() <= LONGEST).then_some(file)
-}
-
-/// Opens a file for reading, whatever it is: a link is not followed, and a pipe does not make us wait.
-pub(crate) fn open_itself(path: &Path) -> Option<File> {
-    OpenOptions::new().read(true).custom_flags(O_NONBLOCK | O_NOFOLLOW).open(path).ok()
 }
 
 /// Reads the spool at a moment at which no block was being begun, or, of a process that never
@@ -48,7 +31,7 @@ pub(crate) fn read(file: &File) -> Option<Spool> {
     let mut bytes = Vec::new();
     for _ in 0..TRIES {
         let next = next_block(file)?;
-        let length = file.metadata().ok()?.len().min(LONGEST);
+        let length = file.metadata().ok().map(|meta| meta.len()).filter(|length| *length <= LONGEST)?;
         bytes.clear();
         bytes.try_reserve(length as usize).ok()?;
         (&mut At(file, 0)).take(length).read_to_end(&mut bytes).ok()?;

@@ -6,6 +6,7 @@ mod bad_input;
 mod batch;
 mod browser;
 mod categorize;
+mod clean;
 mod command_line;
 mod convert;
 mod darshan;

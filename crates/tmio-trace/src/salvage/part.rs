@@ -1,0 +1,148 @@
+//! The part that a spool has named: what is in it already, and what joins it.
+
+use crate::block::{self, IDENTITY_BYTES};
+use crate::checksum::crc32;
+use crate::frame::{FrameKind, FrameReader, HEAD, Head, TAG, is_trace_start, parse_head};
+use files::{Access, Dir, Expect, Why, user};
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// The part that a spool has named.
+pub(super) struct Part {
+    pub file: File,
+    path: PathBuf,
+    /// It was not there before, or is empty.
+    pub is_new: bool,
+}
+
+impl Part {
+    /// Opens a part of the user in whose name this thread acts. `None`: it is gone. Anything that is not a
+    /// part of that user's is an error, whatever the path says and whoever has put it there.
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        let me = user::effective();
+        let is_parts = |directory: &Path| directory.extension().is_some_and(|ending| ending == "parts");
+        let (Some(parent), Some(name)) = (path.parent().filter(|parent| is_parts(parent)), path.file_name())
+        else {
+            return Err(io::Error::other(format!("{}: is not a part of a trace", files::shown(path))));
+        };
+        let directory = match Dir::reach(parent, me) {
+            Err(error) if error.is_missing() => return Ok(None),
+            other => other?,
+        };
+        let file = match directory.file(name, Access::Append, &Expect::of_user(me).with_one_name()) {
+            // Only in a directory of that user's own: in any other, others decide what belongs there.
+            Err(error) if error.is_missing() => match directory.check(&Expect::of_user(me)) {
+                Ok(_) => directory.create(name, 0o600)?,
+                Err(files::Error { why: Why::Owner { .. }, .. }) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            },
+            other => other?,
+        };
+        let mut start = [0u8; TAG.len()];
+        let length = file.metadata()?.len();
+        let is_new = length == 0;
+        if !is_new && (file.read_exact_at(&mut start, 0).is_err() || !is_trace_start(&start)) {
+            return Err(io::Error::other(format!("{}: is not a part of a trace", files::shown(path))));
+        }
+        Ok(Some(Part { file, path: path.to_owned(), is_new }))
+    }
+
+    pub fn append(&mut self, frames: &[u8]) -> io::Result<()> {
+        let length = self.file.metadata()?.len();
+        self.file.seek(SeekFrom::End(0))?;
+        if let Err(error) = self.file.write_all(frames) {
+            let _ = self.file.set_len(length);
+            return Err(io::Error::new(error.kind(), format!("{}: {error}", files::shown(&self.path))));
+        }
+        Ok(())
+    }
+}
+
+/// Numbers of a rank's blocks in a part. Only whole ones count: of a block that was being written when its
+/// process was killed, the part may hold a piece.
+pub(super) fn blocks_of(mut file: &File, rank: u32) -> HashSet<u64> {
+    let mut numbers = HashSet::new();
+    let size = file.metadata().map_or(0, |meta| meta.len());
+    let mut at = 0;
+    while let Some((end, number)) = whole_frame(file, at, size, rank) {
+        numbers.extend(number);
+        at = end;
+    }
+    // From a piece on, every byte is looked at: frames of other processes may follow anywhere.
+    if at < size && file.seek(SeekFrom::Start(at)).is_ok() {
+        let mut frames = FrameReader::new(file);
+        while let Ok(Some(frame)) = frames.next_frame() {
+            let identity =
+                block::identity(frame.body).filter(|_| frame.kind.is_some_and(FrameKind::is_block));
+            numbers.extend(identity.filter(|(its, _)| *its == rank).map(|(_, number)| number));
+        }
+    }
+    numbers
+}
+
+/// Where the frame at `at` ends, and its number if it is a block of `rank`. `None`: it is not whole, or there
+/// is none.
+fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Option<u64>)> {
+    let mut head = [0u8; HEAD];
+    file.read_exact_at(&mut head, at).ok()?;
+    let Head::Frame { kind, checksum, length } = parse_head(&head) else { return None };
+    let (body, end) = (at + HEAD as u64, at + (HEAD + length) as u64);
+    let mut next = [0u8; TAG.len()];
+    let followed = end == size || (file.read_exact_at(&mut next, end).is_ok() && next == TAG);
+    if end > size || !followed {
+        return None;
+    }
+    if !FrameKind::from_code(kind).is_some_and(FrameKind::is_block) {
+        return Some((end, None));
+    }
+    let mut bytes = vec![0; length.min(IDENTITY_BYTES)];
+    file.read_exact_at(&mut bytes, body).ok()?;
+    let number = block::identity(&bytes).filter(|(its, _)| *its == rank).map(|(_, number)| number);
+    if number.is_some() {
+        bytes.resize(length, 0);
+        file.read_exact_at(&mut bytes, body).ok().filter(|()| crc32(&bytes) == checksum)?;
+    }
+    Some((end, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::BlockEncoder;
+    use std::fs;
+
+    #[test]
+    fn a_piece_of_a_block_is_not_a_block() {
+        let block = |rank: u32, number: u64| {
+            let mut encoder = BlockEncoder::default();
+            assert!(encoder.restart(0));
+            let names = vec![(1, "a name that makes the block longer than what identifies it")];
+            encoder.finish(rank, number, 0, names).unwrap().to_vec()
+        };
+        let piece = |rank, number, from_end: usize| {
+            let whole = block(rank, number);
+            whole[..whole.len() - from_end].to_vec()
+        };
+        let path = std::env::temp_dir().join(format!("tmio-piece-{}", std::process::id()));
+        let blocks = |frames: &[Vec<u8>]| {
+            fs::write(&path, frames.concat()).unwrap();
+            let mut numbers: Vec<u64> = blocks_of(&File::open(&path).unwrap(), 1).into_iter().collect();
+            numbers.sort_unstable();
+            numbers
+        };
+        assert_eq!(blocks(&[block(1, 0), block(2, 0), block(1, 1)]), [0, 1]);
+        for from_end in [1, 10, 40] {
+            assert_eq!(blocks(&[block(1, 0), piece(1, 1, from_end)]), [0], "killed in the middle of a write");
+            // Others went on writing.
+            assert_eq!(blocks(&[piece(1, 1, from_end), block(2, 5), block(1, 3)]), [3]);
+            assert_eq!(blocks(&[piece(2, 1, from_end), block(1, 3), block(2, 5), block(1, 4)]), [3, 4]);
+        }
+        let mut wrong = block(1, 1);
+        *wrong.last_mut().unwrap() ^= 1;
+        assert_eq!(blocks(&[wrong, block(1, 2)]), [2]);
+        fs::remove_file(path).unwrap();
+    }
+}
