@@ -1,7 +1,8 @@
-//! On which mount a folder is: a bind mount shows the same files under another path.
+//! On which mount a folder is: a bind mount shows the same files under another path; and on what kind of file
+//! system.
 
 use crate::dir::Dir;
-use rustix::fs::{AtFlags, StatxFlags, statx};
+use rustix::fs::{AtFlags, StatxFlags, fstatfs, statx};
 use std::os::fd::{AsFd, AsRawFd};
 
 impl Dir {
@@ -11,6 +12,13 @@ impl Dir {
         let by_statx =
             told.filter(|told| StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::MNT_ID));
         by_statx.map(|told| told.stx_mnt_id).or_else(|| self.mount_by_proc())
+    }
+
+    /// The number of the kind of file system that this folder is on (`statfs(2)`). `None`: the system does
+    /// not say.
+    #[allow(clippy::unnecessary_cast)] // the widths differ between processors
+    pub fn file_system(&self) -> Option<u64> {
+        fstatfs(self.as_fd()).ok().map(|about| about.f_type as u64 & 0xffff_ffff)
     }
 
     /// Before Linux 5.8.
@@ -24,6 +32,13 @@ impl Dir {
 mod tests {
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn kinds_of_file_systems() {
+        const PROC: u64 = 0x9fa0;
+        assert_eq!(Dir::open(Path::new("/proc")).unwrap().file_system(), Some(PROC));
+        assert_ne!(Dir::open(&std::env::temp_dir()).unwrap().file_system(), Some(PROC));
+    }
 
     #[test]
     fn mounts_are_told_apart() {
