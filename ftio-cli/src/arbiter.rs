@@ -95,8 +95,9 @@ fn leases(text: &str) -> Result<Leases, String> {
 pub fn secret(path: Option<&Path>) -> anyhow::Result<Option<String>> {
     let Some(path) = path else { return Ok(None) };
     let name = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(name)?;
-    let mode = std::fs::metadata(path).with_context(name)?.permissions().mode();
+    let file = std::fs::File::open(path).with_context(name)?;
+    let mode = file.metadata().with_context(name)?.permissions().mode();
+    let text = std::io::read_to_string(file).with_context(name)?;
     if mode & 0o007 != 0 {
         complain(
             Severity::Warning,

@@ -31,7 +31,8 @@ Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 /// Show which jobs do I/O now, and which wait for their turn
 ///
 /// Asks a running `ftio arbiter`. A job holds its turn, waits for it, is paused within an I/O phase, or
-/// computes. Who runs the arbiter, and root, see all jobs; others see their own, and those of others as numbers.
+/// computes. Who runs the arbiter, and root, see all jobs; others see their own, and those of others as
+/// numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

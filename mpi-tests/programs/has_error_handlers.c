@@ -1,6 +1,6 @@
 /* Says whether errors are fatal at first. Then has some of its own on MPI_COMM_WORLD and MPI_COMM_SELF, which
- * count, and an attribute of MPI_COMM_WORLD, whose copying counts. Makes errors before and after its I/O and in
- * MPI_Finalize: every one of them, and no other, must come to its own handlers, and nobody may copy the
+ * count, and an attribute of MPI_COMM_WORLD, whose copying counts. Makes errors before and after its I/O and
+ * in MPI_Finalize: every one of them, and no other, must come to its own handlers, and nobody may copy the
  * communicator.
  * usage: has_error_handlers DIRECTORY */
 #include "write_some.h"
@@ -67,8 +67,8 @@ int main(int argc, char **argv) {
     make_errors(2);
     MPI_Finalize();
     if (of_world != 3 || of_self != 3 || copied) {
-        fprintf(stderr, "in MPI_Finalize: errors of world %d, of self %d; copied %d times\n", of_world, of_self,
-                copied);
+        fprintf(stderr, "in MPI_Finalize: errors of world %d, of self %d; copied %d times\n", of_world,
+                of_self, copied);
         return 1;
     }
     return 0;

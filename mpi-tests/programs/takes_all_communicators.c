@@ -1,5 +1,5 @@
-/* Ten requests. Then duplicates MPI_COMM_SELF until MPI has no more communicators to give, keeps them, and prints
- * how many there were. From then on an error is fatal again.
+/* Ten requests. Then duplicates MPI_COMM_SELF until MPI has no more communicators to give, keeps them, and
+ * prints how many there were. From then on an error is fatal again.
  * usage: takes_all_communicators DIRECTORY */
 #include "write_some.h"
 

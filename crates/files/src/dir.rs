@@ -9,6 +9,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, openat, readlinkat, statat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,8 @@ pub struct Entry {
     pub name: OsString,
     /// What it is, where the file system says so; it may be something else by now.
     pub kind: Option<Kind>,
+    /// The number of the file, likewise.
+    pub inode: u64,
 }
 
 /// What a file is opened for.
@@ -41,6 +44,8 @@ pub enum Access {
     Append,
     /// Reading and writing anywhere.
     Write,
+    /// Writing alone, where nobody may read (settings of the kernel).
+    WriteOnly,
 }
 
 impl Dir {
@@ -74,6 +79,12 @@ impl Dir {
         let stat = self.stat()?;
         expect.check(&stat).map_err(|why| Error::new(&self.path, why))?;
         Ok(stat)
+    }
+
+    /// A path to exactly this folder, for what takes paths alone. It is one as long as the folder is open
+    /// here.
+    pub fn door(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.handle.as_raw_fd()))
     }
 
     /// The same folder once more.
@@ -145,6 +156,7 @@ impl Dir {
             Access::Read => OFlags::RDONLY,
             Access::Append => OFlags::RDWR | OFlags::APPEND,
             Access::Write => OFlags::RDWR,
+            Access::WriteOnly => OFlags::WRONLY,
         };
         let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
         let opened = resolve::open(self.as_fd(), &path, flags, Mode::empty(), self.way);
@@ -178,7 +190,7 @@ impl Dir {
                     rustix::fs::FileType::Unknown => None,
                     kind => Some(Kind::from(kind)),
                 };
-                Ok(Entry { name, kind })
+                Ok(Entry { name, kind, inode: entry.ino() })
             }
             Err(errno) => Err(Error::new(&path, errno)),
         };

@@ -44,6 +44,7 @@ mod mounts;
 mod name;
 mod reach;
 mod resolve;
+mod socket;
 mod stat;
 pub mod user;
 
@@ -53,4 +54,5 @@ pub use error::{Error, Result, Why};
 pub use expect::Expect;
 pub use name::{printable, shown};
 pub use resolve::Way;
+pub use socket::Bound;
 pub use stat::{Kind, Stat};

@@ -1,8 +1,9 @@
-//! On which mount a folder is: a bind mount shows the same files under another path.
+//! On which mount a folder is: a bind mount shows the same files under another path; and on what kind of file
+//! system.
 
 use crate::dir::Dir;
 use crate::error::{Error, Result};
-use rustix::fs::{AtFlags, StatxFlags, statx};
+use rustix::fs::{AtFlags, StatxFlags, fstatfs, statx};
 use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStringExt;
@@ -39,6 +40,13 @@ impl Dir {
         let Some(mount) = self.mount() else { return Ok(None) };
         let line = mounts.split(|byte| *byte == b'\n').filter_map(mount_line).find(|line| line.0 == mount);
         Ok(line.and_then(|(_, root, point)| Some(root.join(path.strip_prefix(point).ok()?))))
+    }
+
+    /// The number of the kind of file system that this folder is on (`statfs(2)`). `None`: the system does
+    /// not say.
+    #[allow(clippy::unnecessary_cast)] // the widths differ between processors
+    pub fn file_system(&self) -> Option<u64> {
+        fstatfs(self.as_fd()).ok().map(|about| about.f_type as u64 & 0xffff_ffff)
     }
 
     /// Before Linux 5.8.
@@ -86,6 +94,13 @@ mod tests {
         assert!(!open("a").overlaps(&open("a b")).unwrap() && !open("a b/c").overlaps(&open("a")).unwrap());
         let line = mount_line(b"36 35 98:0 /mnt\\0401 /a\\134b\\012 rw,noatime").unwrap();
         assert_eq!(line, (36, "/mnt 1".into(), "/a\\b\n".into()));
+    }
+
+    #[test]
+    fn kinds_of_file_systems() {
+        const PROC: u64 = 0x9fa0;
+        assert_eq!(Dir::open(Path::new("/proc")).unwrap().file_system(), Some(PROC));
+        assert_ne!(Dir::open(&std::env::temp_dir()).unwrap().file_system(), Some(PROC));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Data that are found to be damaged: each is named on stderr and in `/readyz`, and counted in `/metrics`. What
-//! cannot be read is put aside, and everything else goes on.
+//! Data that are found to be damaged: each is named on stderr and in `/readyz`, and counted in `/metrics`.
+//! What cannot be read is put aside, and everything else goes on.
 
 use crate::log;
 use std::collections::{BTreeMap, VecDeque};

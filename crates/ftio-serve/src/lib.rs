@@ -45,6 +45,7 @@ pub mod tick;
 mod unix_socket;
 pub mod users;
 pub mod viewer;
+pub mod workers;
 
 pub use config::{Config, Listen, Slurm};
 pub use service::{Hooks, Service};

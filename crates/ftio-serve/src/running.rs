@@ -1,5 +1,5 @@
-//! Jobs that run, found by their number or by who pushes them; what they take of the memory, by owner; and the
-//! journal of what is pushed.
+//! Jobs that run, found by their number or by who pushes them; what they take of the memory, by owner; and
+//! the journal of what is pushed.
 
 use crate::config::Config;
 use crate::job::Origin;

@@ -3,12 +3,11 @@
 mod decide;
 mod tell;
 
-use crate::daemon::standing;
 use crate::job::{Job, SetKey};
 use crate::order::{self, SetFacts, VirtualTime};
 use crate::report::{PhaseReport, Totals};
 use crate::settings::{Leases, SLICE, Settings, TICK};
-use crate::users::{Users, possible};
+use crate::users::{Users, possible, standing};
 use crate::waits::Waits;
 use crate::width::Width;
 use fair_share::Shared;

@@ -2,7 +2,6 @@
 
 use crate::report::Report;
 use lease_protocol::{Address, Hello, Kind, Message, Stream};
-use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
@@ -48,7 +47,7 @@ impl Client {
                 Some(Box::new(stream))
             }
             Address::Directory(path) => {
-                fs::metadata(path.join("arbiter"))?;
+                files::Dir::open(path)?.look("arbiter")?;
                 None
             }
         };

@@ -23,9 +23,9 @@
 //! 5. *How many at a time* is measured: as many as fill what the file system has been seen to take.
 //! 6. *Nobody waits longer than its patience.* Then it goes, beside those who hold.
 //! 7. *Users are equal.* Within a set the turns of a user's jobs count together; one who wants a lease for
-//!    several jobs and has had it for more than half of the last moments comes after all others; and a phase that
-//!    lasts longer than its period is in the set of its length. What a job says that it gets counts up to four
-//!    times what another user got.
+//!    several jobs and has had it for more than half of the last moments comes after all others; and a phase
+//!    that lasts longer than its period is in the set of its length. What a job says that it gets counts up
+//!    to four times what another user got.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

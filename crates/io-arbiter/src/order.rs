@@ -61,8 +61,8 @@ pub(crate) fn rest(job: &Job, facts: &SetFacts) -> f64 {
 /// How many turns the jobs of each user have had in a set, in phases that are not over.
 type Turns = BTreeMap<(SetKey, u32), u32>;
 
-/// Whoever comes first within a set. Whoever has waited for half of its patience comes before all others. Turns
-/// of a user count together: with many jobs he has no more of them.
+/// Whoever comes first within a set. Whoever has waited for half of its patience comes before all others.
+/// Turns of a user count together: with many jobs he has no more of them.
 fn first(a: &Job, b: &Job, facts: &SetFacts, turns: &Turns, settings: &Settings, now: f64) -> Ordering {
     let tired = |job: &Job| {
         let waited = job.waiting_since.map_or(0.0, |since| now - since);
@@ -83,8 +83,8 @@ fn first(a: &Job, b: &Job, facts: &SetFacts, turns: &Turns, settings: &Settings,
         .then_with(|| (&a.name, a.run).cmp(&(&b.name, b.run)))
 }
 
-/// The jobs that want a lease, best first. A user who wants it for several jobs, and has had it for most of the
-/// time, comes after all others.
+/// The jobs that want a lease, best first. A user who wants it for several jobs, and has had it for most of
+/// the time, comes after all others.
 pub(crate) fn order(
     jobs: &BTreeMap<usize, Job>,
     wanting: &BTreeSet<usize>,

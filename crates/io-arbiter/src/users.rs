@@ -1,7 +1,10 @@
-//! What is known of each user: how much of the time his jobs have had a lease lately, and what they say they get.
-//! Only users whom the kernel names are here: of others nothing is known that could be held against them.
+//! What is known of each user: how much of the time his jobs have had a lease lately, and what they say they
+//! get. Only users whom the kernel names are here: of others nothing is known that could be held against
+//! them.
 
 use crate::window::Window;
+use fair_share::Standing;
+use rustix::process::geteuid;
 use std::collections::HashMap;
 
 /// What was is forgotten: in so many seconds, all but a third of it.
@@ -17,6 +20,15 @@ const SECOND: f64 = 1.0;
 const FADING: f64 = 0.998;
 /// No node moves more, bytes per second, beside what it has moved at once.
 const OF_NODE: (f64, f64) = (2e11, 1.7e10);
+
+/// Who runs the arbiter is trusted, and so is root; those who come over the network, who know a secret, are
+/// nobody in particular.
+pub(crate) fn standing(user: Option<u32>) -> Standing {
+    match user {
+        Some(user) if user != 0 && user != geteuid().as_raw() => Standing::User,
+        _ => Standing::Trusted,
+    }
+}
 
 #[derive(Debug)]
 struct User {

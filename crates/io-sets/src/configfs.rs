@@ -5,12 +5,21 @@
 //! write takes effect at once. In an ordinary directory (a test, or a client in user space that watches it)
 //! the file is replaced by renaming a complete one. Either way a reader sees the old priority or the new one,
 //! never half of one, and never none between the two.
+//!
+//! Who writes priorities may be root, and an ordinary directory may be one that others can write to. So
+//! nothing is done by path below it: links are not followed, and a file that somebody has put in the way is
+//! replaced, never written to.
 
 use crate::rules::Priority;
+use files::{Access, Dir, Expect};
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+/// The file of a job's directory that has its priority.
+const FILE: &str = "priority";
+/// The kernel's configfs (`statfs(2)`).
+const CONFIGFS: u64 = 0x6265_6570;
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -19,13 +28,19 @@ pub enum ConfigfsError {
     /// A job's name cannot be that of a directory.
     #[error("job id {0:?}: expected letters, digits, '.', '-' and '_', and not '.' first")]
     Job(String),
-    /// The system said no.
-    #[error("{}: {action}: {source}", path.display())]
-    Io {
-        /// Which file or directory.
-        path: PathBuf,
+    /// It could not be done, or was not safe: which file or directory, and why.
+    #[error("{action}: {source}")]
+    File {
         /// What was to be done.
         action: &'static str,
+        /// Why it was not.
+        source: files::Error,
+    },
+    /// A value could not be written.
+    #[error("{}: write: {source}", files::shown(path))]
+    Write {
+        /// Which file.
+        path: PathBuf,
         /// Why it was not.
         source: io::Error,
     },
@@ -45,12 +60,8 @@ impl Configfs {
     /// The directory must exist.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, ConfigfsError> {
         let root = root.into();
-        let real = fs::canonicalize(&root).map_err(problem(&root, "open"))?;
-        if !real.is_dir() {
-            return Err(problem(&root, "open")(io::ErrorKind::NotADirectory.into()));
-        }
-        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let kernel = file_system(&mounts, &real) == Some("configfs");
+        let directory = Dir::open(&root).map_err(problem("open"))?;
+        let kernel = directory.file_system() == Some(CONFIGFS);
         Ok(Configfs { root, kernel, jobs: BTreeMap::new() })
     }
 
@@ -60,22 +71,21 @@ impl Configfs {
         if before.is_some_and(|(old, _)| old == priority) {
             return Ok(());
         }
-        let directory = self.directory(job)?;
-        let made = match fs::create_dir(&directory) {
-            Ok(()) => true,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
-            Err(error) => return Err(problem(&directory, "make")(error)),
+        let name = directory_name(job)?;
+        // The directory may have been made anew since.
+        let root = Dir::open(&self.root).map_err(problem("open"))?;
+        let (directory, made) = match root.make_folder(name, 0o755) {
+            Err(error) if error.exists() => (root.folder(name).map_err(problem("open"))?, false),
+            made => (made.map_err(problem("make"))?, true),
         };
-        let file = directory.join("priority");
         let line = format!("{priority}\n");
         if self.kernel {
-            let open = OpenOptions::new().write(true).open(&file);
-            let written = open.and_then(|mut file| write_at_once(&mut file, line.as_bytes()));
-            written.map_err(problem(&file, "write"))?;
+            let file =
+                directory.file(FILE, Access::WriteOnly, &Expect::anybodys()).map_err(problem("open"))?;
+            let failed = |source| ConfigfsError::Write { path: self.root.join(name).join(FILE), source };
+            write_at_once(file, line.as_bytes()).map_err(failed)?;
         } else {
-            let new = directory.join(format!(".priority.{}", std::process::id()));
-            fs::write(&new, line).map_err(problem(&new, "write"))?;
-            fs::rename(&new, &file).map_err(problem(&file, "replace"))?;
+            directory.write_whole(FILE, line.as_bytes(), 0o644).map_err(problem("write"))?;
         }
         self.jobs.insert(job.to_owned(), (priority, made || before.is_some_and(|(_, made)| made)));
         Ok(())
@@ -83,17 +93,18 @@ impl Configfs {
 
     /// The job is over: its priority goes, and its directory if we made it.
     pub fn remove(&mut self, job: &str) -> Result<(), ConfigfsError> {
-        let directory = self.directory(job)?;
+        let name = directory_name(job)?;
         let Some((_, made)) = self.jobs.get(job).copied() else { return Ok(()) };
+        let root = Dir::open(&self.root).map_err(problem("open"))?;
         if !self.kernel {
-            let file = directory.join("priority");
-            gone(fs::remove_file(&file)).map_err(problem(&file, "remove"))?;
+            gone(root.folder(name).and_then(|directory| directory.remove(FILE)))
+                .map_err(problem("remove"))?;
         }
         if made {
-            match gone(fs::remove_dir(&directory)) {
+            match gone(root.remove_folder(name)) {
                 // Somebody has put something else there: it is theirs.
-                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
-                other => other.map_err(problem(&directory, "remove"))?,
+                Err(error) if error.exists() => {}
+                other => other.map_err(problem("remove"))?,
             }
         }
         self.jobs.remove(job);
@@ -124,14 +135,6 @@ impl Configfs {
     pub fn jobs(&self) -> impl Iterator<Item = (&str, Priority)> {
         self.jobs.iter().map(|(job, (priority, _))| (job.as_str(), *priority))
     }
-
-    fn directory(&self, job: &str) -> Result<PathBuf, ConfigfsError> {
-        let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-        if job.is_empty() || job.starts_with('.') || job.len() > 64 || !job.chars().all(fine) {
-            return Err(ConfigfsError::Job(job.chars().take(80).collect()));
-        }
-        Ok(self.root.join(job))
-    }
 }
 
 impl Drop for Configfs {
@@ -144,38 +147,36 @@ impl Drop for Configfs {
     }
 }
 
+/// The name of a job's directory.
+fn directory_name(job: &str) -> Result<&str, ConfigfsError> {
+    let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    if job.is_empty() || job.starts_with('.') || job.len() > 64 || !job.chars().all(fine) {
+        return Err(ConfigfsError::Job(job.chars().take(80).collect()));
+    }
+    Ok(job)
+}
+
 /// The kernel takes what one write brings for the whole value.
-fn write_at_once(file: &mut fs::File, line: &[u8]) -> io::Result<()> {
+fn write_at_once(mut file: impl Write, line: &[u8]) -> io::Result<()> {
     match file.write(line)? {
         written if written == line.len() => Ok(()),
         _ => Err(io::ErrorKind::WriteZero.into()),
     }
 }
 
-fn gone(result: io::Result<()>) -> io::Result<()> {
-    result.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+fn gone(result: files::Result<()>) -> files::Result<()> {
+    result.or_else(|error| if error.is_missing() { Ok(()) } else { Err(error) })
 }
 
-fn problem(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> ConfigfsError {
-    let path = path.to_owned();
-    move |source| ConfigfsError::Io { path, action, source }
-}
-
-/// The type of the file system that a directory is on, from the text of `/proc/self/mountinfo` (proc(5)).
-fn file_system<'a>(mounts: &'a str, directory: &Path) -> Option<&'a str> {
-    let mount = |line: &'a str| {
-        let (place, kind) = line.split_once(" - ")?;
-        let point = place.split(' ').nth(4)?.replace("\\040", " ");
-        directory.starts_with(&point).then(|| (point.len(), kind.split(' ').next()))
-    };
-    // The longest mount point holds it; of equal ones, the last.
-    mounts.lines().filter_map(mount).max_by_key(|(length, _)| *length)?.1
+fn problem(action: &'static str) -> impl FnOnce(files::Error) -> ConfigfsError {
+    move |source| ConfigfsError::File { action, source }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rules::Set;
+    use std::fs;
 
     fn priority(period: f64) -> Priority {
         Set::of_period(period).unwrap().priority()
@@ -219,7 +220,7 @@ mod tests {
         // A file where the directory of one job would be: the others are served, and it is tried again.
         fs::write(root.path().join("4"), "").unwrap();
         let four = wanted(&[("4", 10.0), ("5", 10.0)]);
-        assert!(matches!(configfs.keep(&four), Err(ConfigfsError::Io { .. })));
+        assert!(matches!(configfs.keep(&four), Err(ConfigfsError::File { .. })));
         assert_eq!((read("1"), read("5").as_deref()), (None, Some("1000000\n")));
         fs::remove_file(root.path().join("4")).unwrap();
         configfs.keep(&four).unwrap();
@@ -272,18 +273,35 @@ mod tests {
         });
     }
 
+    /// Who may write to the directory as well cannot have files of others changed.
     #[test]
-    fn which_file_system() {
-        let mounts = "22 1 0:20 / / rw - ext4 /dev/sda rw\n\
-                      30 22 0:7 / /sys rw,nosuid - sysfs sysfs rw\n\
-                      41 30 0:36 / /sys/kernel/config rw shared:12 - configfs configfs rw\n\
-                      50 22 0:40 / /a\\040b rw - tmpfs tmpfs rw\n";
-        let of = |path: &str| file_system(mounts, Path::new(path));
-        assert_eq!(of("/sys/kernel/config/iosets"), Some("configfs"));
-        assert_eq!(of("/sys/kernel"), Some("sysfs"));
-        assert_eq!(of("/sys/kernel/configs"), Some("sysfs"));
-        assert_eq!(of("/a b/c"), Some("tmpfs"));
-        assert_eq!(of("/home"), Some("ext4"));
-        assert_eq!(file_system("", Path::new("/")), None);
+    fn what_others_have_put_in_the_way_is_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let (root, victim) = (place.path().join("root"), place.path().join("victim"));
+        fs::create_dir_all(root.join("2")).unwrap();
+        fs::create_dir(&victim).unwrap();
+        fs::write(victim.join("priority"), "precious").unwrap();
+        fs::write(victim.join("draft"), "precious").unwrap();
+        let link = std::os::unix::fs::symlink::<std::path::PathBuf, std::path::PathBuf>;
+        link(victim.clone(), root.join("1")).unwrap();
+        link(victim.join("priority"), root.join("2/priority")).unwrap();
+        // The name that a draft had up to version 0.2.
+        link(victim.join("draft"), root.join(format!("2/.priority.{}", std::process::id()))).unwrap();
+        let mut configfs = Configfs::open(&root).unwrap();
+        let error = configfs.set("1", priority(10.0)).unwrap_err().to_string();
+        assert!(error.contains("1: is a link"), "{error}");
+        configfs.set("2", priority(10.0)).unwrap();
+        assert_eq!(fs::read_to_string(root.join("2/priority")).unwrap(), "1000000\n");
+        assert!(fs::symlink_metadata(root.join("2/priority")).unwrap().is_file());
+        // The directory becomes a link after it was written to.
+        configfs.set("3", priority(10.0)).unwrap();
+        fs::rename(root.join("3"), root.join("three")).unwrap();
+        link(victim.clone(), root.join("3")).unwrap();
+        assert!(configfs.set("3", priority(1000.0)).is_err() && configfs.remove("3").is_err());
+        drop(configfs);
+        for name in ["priority", "draft"] {
+            assert_eq!(fs::read_to_string(victim.join(name)).unwrap(), "precious");
+        }
+        assert_eq!(fs::read_dir(&victim).unwrap().count(), 2);
     }
 }

@@ -15,7 +15,7 @@ use crate::told::Event;
 use crate::{Header, TraceEnd, parts};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -37,9 +37,14 @@ pub enum Look {
     OtherJob,
 }
 
-/// Job and start of the last run that has parts there, if any has.
+/// Job and start of the last run that has parts of the trace `path`, if any has.
 pub fn running(path: &Path) -> Option<(String, i64)> {
-    let job = parts::jobs(&parts_path(path)).ok()?.into_iter().next()?;
+    running_in(&parts_path(path))
+}
+
+/// The same for parts in this directory.
+pub fn running_in(parts: &Path) -> Option<(String, i64)> {
+    let job = parts::jobs(parts).ok()?.into_iter().next()?;
     job.header.map(|header| header.run())
 }
 
@@ -52,6 +57,7 @@ pub fn finished(path: &Path) -> Option<(String, i64)> {
 #[derive(Debug)]
 pub struct GrowingTrace {
     path: PathBuf,
+    directory: PathBuf,
     reading: Reading,
     parts: BTreeMap<OsString, Part>,
     /// The job that is followed, once its parts were seen.
@@ -75,8 +81,14 @@ struct Part {
 impl GrowingTrace {
     /// The trace that will be `path`.
     pub fn new(path: &Path) -> Self {
+        Self::of_parts(path, &parts_path(path))
+    }
+
+    /// The same, of a trace whose parts are in this directory.
+    pub fn of_parts(path: &Path, directory: &Path) -> Self {
         Self {
             path: path.to_owned(),
+            directory: directory.to_owned(),
             reading: Reading::new(PIECE_OPERATIONS),
             parts: BTreeMap::new(),
             job: None,
@@ -106,7 +118,7 @@ impl GrowingTrace {
 
     /// Hands out what was added to the parts since the last time.
     pub fn poll(&mut self, mut visit: impl FnMut(Event<'_>)) -> io::Result<Look> {
-        let jobs = match parts::jobs(&parts_path(&self.path)) {
+        let jobs = match parts::jobs(&self.directory) {
             Ok(jobs) => jobs,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(error),
@@ -129,10 +141,10 @@ impl GrowingTrace {
         for path in &job.files {
             let Some(name) = path.file_name() else { continue };
             // It may be gone by now: the job has ended.
-            let Ok(meta) = fs::metadata(path) else { continue };
+            let Ok(about) = parts::look(path) else { continue };
             match self.parts.get_mut(name) {
-                Some(part) if part.identity == (meta.dev(), meta.ino()) && meta.len() >= part.offset => {
-                    part.length = meta.len();
+                Some(part) if part.identity == about.identity() && about.size >= part.offset => {
+                    part.length = about.size;
                 }
                 Some(_) => return Ok(Look::OtherJob),
                 None => {

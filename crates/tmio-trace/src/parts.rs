@@ -7,7 +7,7 @@
 use crate::frame::is_trace_start;
 use crate::frame::{FrameKind, FrameReader};
 use crate::{Header, RankInfo};
-use files::{Dir, Expect};
+use files::{Dir, Expect, Stat};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -62,6 +62,12 @@ pub fn open(path: &Path) -> io::Result<File> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok(Dir::open(directory)?.read(name, &Expect::anybodys())?)
+}
+
+/// What is known of a part; of a link, of the link itself.
+pub fn look(path: &Path) -> io::Result<Stat> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(Dir::open(path.parent().unwrap_or(Path::new("")))?.look(name)?)
 }
 
 /// The jobs that have parts in this directory, the last one that began first.

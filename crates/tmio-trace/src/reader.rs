@@ -53,10 +53,9 @@ impl Trace {
         match fs::metadata(path) {
             // Of any other directory, the traces in it would be taken for the parts of one job.
             Ok(meta) if meta.is_dir() => match path.extension() {
-                Some(extension) if extension == "parts" => Self::from_parts(path, path).map_err(io_error)?,
-                _ => None,
-            }
-            .ok_or_else(|| ReadError::Directory { path: path.to_owned() }),
+                Some(extension) if extension == "parts" => Self::of_parts(path),
+                _ => Err(ReadError::Directory { path: path.to_owned() }),
+            },
             Ok(_) => {
                 if let Some(job) = parts::of_recovered(path) {
                     return Ok(Self::from_job(path, job));
@@ -76,6 +75,13 @@ impl Trace {
     pub fn from_reader(name: &Path, input: Box<dyn Read + Send>) -> Self {
         let sources = vec![Source::Stream(input)];
         Self { path: name.to_owned(), sources, unfinished: false, start: None, other_jobs: 0 }
+    }
+
+    /// The trace whose parts are in this directory, whatever its name.
+    pub fn of_parts(directory: &Path) -> Result<Self, ReadError> {
+        let found = Self::from_parts(directory, directory);
+        let found = found.map_err(|source| ReadError::Io { path: directory.to_owned(), source })?;
+        found.ok_or_else(|| ReadError::Directory { path: directory.to_owned() })
     }
 
     /// `None`: there is no part in that directory. Of several jobs, the one that began last is read.

@@ -100,8 +100,8 @@ pub struct OutArgs {
     #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString)]
     pub exec: Option<String>,
 
-    /// Publish metrics for Prometheus: served at /metrics if this is an address such as :9797, which only this
-    /// machine reaches, or 0.0.0.0:9797; otherwise written to this file, for the textfile collector
+    /// Publish metrics for Prometheus: served at /metrics if this is an address such as :9797, which only
+    /// this machine reaches, or 0.0.0.0:9797; otherwise written to this file, for the textfile collector
     #[arg(long, value_name = "FILE|ADDR")]
     pub prometheus: Option<String>,
 

@@ -1,7 +1,7 @@
 //! One page of text over HTTP, for many clients at once: `/metrics`.
 //!
-//! Every client has a thread and a few seconds. If there are many clients, the one that has been there longest
-//! has to leave, so that a new one is answered however many send half a request and wait.
+//! Every client has a thread and a few seconds. If there are many clients, the one that has been there
+//! longest has to leave, so that a new one is answered however many send half a request and wait.
 
 use anyhow::Context;
 use std::collections::VecDeque;

@@ -41,8 +41,8 @@ impl Published {
     }
 }
 
-/// The addresses that `HOST:PORT` or `:PORT` stands for; `None` if it is something else. A port alone is one of
-/// this machine: who wants to be reached from others says so.
+/// The addresses that `HOST:PORT` or `:PORT` stands for; `None` if it is something else. A port alone is one
+/// of this machine: who wants to be reached from others says so.
 pub fn address(target: &str) -> Option<Vec<std::net::SocketAddr>> {
     let (host, port) = target.rsplit_once(':')?;
     if host.contains('/') || port.parse::<u16>().is_err() {

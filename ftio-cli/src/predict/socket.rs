@@ -1,9 +1,9 @@
 //! `--socket`: predictions as JSON lines over a Unix or TCP socket.
 //!
 //! If something listens at the address, we connect and send. Otherwise we listen, and send to every client
-//! that connects; a new client first gets the last prediction of every trace. No client is waited for: each has
-//! a thread and a queue, and one that is too far behind is disconnected. If there are many, the one that has
-//! been there longest has to leave.
+//! that connects; a new client first gets the last prediction of every trace. No client is waited for: each
+//! has a thread and a queue, and one that is too far behind is disconnected. If there are many, the one that
+//! has been there longest has to leave.
 
 use super::published::{address, almost_an_address};
 use super::sink::Sink;

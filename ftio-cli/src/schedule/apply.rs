@@ -8,10 +8,11 @@ use crate::exit::{Exit, wrong_usage};
 use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
+use files::{Access, Dir, Expect};
 use io_arbiter::client::Client;
 use lease_protocol::Address;
 use std::collections::BTreeMap;
-use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -294,7 +295,7 @@ fn cgroup(directory: &Path, limit: Option<&Limit>, turn: Turn) -> Option<Action>
 
 fn perform(action: &Action) -> anyhow::Result<()> {
     match action {
-        Action::Write(path, text) => Ok(fs::write(path, text)?),
+        Action::Write(path, text) => write(path, text),
         Action::Run(words) => {
             let (program, arguments) = words.split_first().context("nothing to run")?;
             let status = Command::new(program).args(arguments).status()?;
@@ -304,10 +305,18 @@ fn perform(action: &Action) -> anyhow::Result<()> {
     }
 }
 
+/// A setting of the kernel, which is there already: nothing is made, and no link in its place is followed.
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let (directory, name) = path.parent().zip(path.file_name()).context("no path of a file")?;
+    let mut file = Dir::open(directory)?.file(name, Access::WriteOnly, &Expect::anybodys())?;
+    Ok(file.write_all(text.as_bytes())?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::Parser;
+    use std::fs;
 
     #[derive(clap::Parser)]
     struct Line {
@@ -364,5 +373,20 @@ mod tests {
         fs::write(root.path().join("io.weight"), "").unwrap();
         assert_eq!(write(Turn::Gone, Some(&limit)), Some(format!("echo '8:0 wbps=max' > {path}/io.max")));
         assert_eq!(write(Turn::Closed, None), Some(format!("echo 'default 1' > {path}/io.weight")));
+    }
+
+    #[test]
+    fn only_what_is_there_is_written_and_no_link_is_followed() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        fs::write(at("io.weight"), "").unwrap();
+        fs::write(at("precious"), "precious").unwrap();
+        std::os::unix::fs::symlink(at("precious"), at("io.max")).unwrap();
+        let write = |name: &str| perform(&Action::Write(at(name), "default 1".to_owned()));
+        write("io.weight").unwrap();
+        assert_eq!(fs::read_to_string(at("io.weight")).unwrap(), "default 1");
+        assert!(write("io.max").unwrap_err().to_string().contains("is a link"));
+        assert!(write("none").is_err() && !at("none").exists());
+        assert_eq!(fs::read_to_string(at("precious")).unwrap(), "precious");
     }
 }

@@ -138,8 +138,8 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Publish metrics for Prometheus: served at /metrics if this is an address such as :9797, which only this
-    /// machine reaches, or 0.0.0.0:9797; otherwise written to this file, for the textfile collector
+    /// Publish metrics for Prometheus: served at /metrics if this is an address such as :9797, which only
+    /// this machine reaches, or 0.0.0.0:9797; otherwise written to this file, for the textfile collector
     #[arg(long, value_name = "FILE|ADDR", help_heading = "Output")]
     pub prometheus: Option<String>,
 }

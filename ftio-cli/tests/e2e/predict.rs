@@ -330,7 +330,7 @@ fn prometheus_metrics_are_served_over_http() {
     running.prediction();
     let get = |path: &str| {
         let mut connection = TcpStream::connect(&address).unwrap();
-        write!(connection, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        write!(connection, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
         let mut text = String::new();
         connection.read_to_string(&mut text).unwrap();
         text

@@ -39,6 +39,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use tmio_trace::growing;
+use tmio_trace::reader::parts_path;
 
 /// What tells finished files of the same name apart: device, inode, time of the last change, length. Inodes
 /// are used again.
@@ -48,6 +49,8 @@ type Version = (u64, u64, i64, i64, u64);
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
+    /// Where its parts are, if it is a trace of ours.
+    parts: PathBuf,
     name: String,
     span: Span,
     options: OpenOptions,
@@ -77,9 +80,22 @@ impl Follower {
     pub fn new(path: &Path, span: Span, options: OpenOptions) -> Self {
         let is_parts = path.extension().is_some_and(|extension| extension == "parts");
         let path = if is_parts { path.with_extension("") } else { path.to_owned() };
-        let name = Input::new(&path).name();
+        let (parts, name) = (parts_path(&path), Input::new(&path).name());
+        Self::of(path, parts, name, span, options)
+    }
+
+    /// Of parts in a directory that may have any name, say that of an open one. The finished trace, which is
+    /// somewhere else, is not looked for.
+    pub fn of_parts(directory: &Path, span: Span, options: OpenOptions) -> Self {
+        let name = directory.display().to_string();
+        // No file has that name.
+        Self::of(PathBuf::new(), directory.to_owned(), name, span, options)
+    }
+
+    fn of(path: PathBuf, parts: PathBuf, name: String, span: Span, options: OpenOptions) -> Self {
         Follower {
             path,
+            parts,
             name,
             span,
             options,
@@ -112,7 +128,7 @@ impl Follower {
 
     /// A trace of ours, from its beginning.
     fn our_trace(&self, visit: &mut dyn FnMut(Event<'_>)) -> Box<OurTrace> {
-        let mut trace = Box::new(OurTrace::new(&self.path, self.span, visit));
+        let mut trace = Box::new(OurTrace::new(&self.path, &self.parts, self.span, visit));
         if self.files.is_some() {
             trace.watch_files();
         }
@@ -170,7 +186,8 @@ impl Follower {
                 Ok(Some(Status { found: true, ended: true, ..Status::default() }))
             }
             State::Finished(job) => {
-                let other_job = growing::running(&self.path).is_some_and(|run| Some(&run) != job.as_ref());
+                let other_job =
+                    growing::running_in(&self.parts).is_some_and(|run| Some(&run) != job.as_ref());
                 let other_file = version(&self.path).is_some_and(|file| Some(file) != self.known);
                 if other_job || other_file {
                     visit(Event::Restarted);
@@ -215,7 +232,7 @@ impl Follower {
         let input = Input::new(&self.path);
         let file = version(&self.path).filter(|file| Some(*file) != self.known);
         if let Input::Path(_) = input {
-            let running = growing::running(&self.path);
+            let running = growing::running_in(&self.parts);
             // A trace that is older than the job that runs is of an earlier one.
             if running.is_some() && (file.is_none() || running != growing::finished(&self.path)) {
                 self.known = self.known.or(file);

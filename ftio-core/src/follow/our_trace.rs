@@ -47,10 +47,11 @@ struct Rounds {
 }
 
 impl OurTrace {
-    pub fn new(path: &Path, span: Span, visit: &mut dyn FnMut(Event<'_>)) -> Self {
+    /// Of the trace that will be `path`, whose parts are in `parts`.
+    pub fn new(path: &Path, parts: &Path, span: Span, visit: &mut dyn FnMut(Event<'_>)) -> Self {
         let name = path.display().to_string();
         visit(Event::Stream(&Stream { name: name.clone(), begins: Some(0), per_unit: None }));
-        let trace = GrowingTrace::new(path);
+        let trace = GrowingTrace::of_parts(path, parts);
         OurTrace { name, trace, span, rounds: Rounds::default(), warned: 0, buried: false, clock_told: false }
     }
 

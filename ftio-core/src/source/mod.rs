@@ -74,7 +74,7 @@ pub use error::SourceError;
 pub use in_memory::{InMemory, Merged};
 pub use job::{Job, Marked, Source};
 pub(crate) use open::since_first;
-pub use open::{Folder, folder, open, open_as, open_content, recognise};
+pub use open::{Folder, folder, open, open_as, open_content, open_parts, recognise};
 pub use opened::{Kind, Opened, Sampled};
 pub use options::{OpenOptions, Rate};
 pub use our_trace::TmioTrace;

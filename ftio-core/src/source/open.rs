@@ -6,6 +6,7 @@ use super::format::{FolderFormat, Format, Holds};
 use super::formats::{self, FOLDERS};
 use super::opened::{Kind, Opened, Sampled};
 use super::options::OpenOptions;
+use super::our_trace::TmioTrace;
 use super::series::{self, Series};
 use super::since_first::SinceFirst;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,17 @@ pub fn open(input: &Input, options: &OpenOptions) -> Result<Vec<Opened>, SourceE
     open_content(Content::open(input)?, options)
 }
 
-/// The same for an input whose beginning was looked at.
+/// The parts of a trace of ours, in a directory that may have any name, say that of an open one.
+///
+/// # Errors
+///
+/// There are none, or they cannot be read.
+pub fn open_parts(directory: &Path, options: &OpenOptions) -> Result<Opened, SourceError> {
+    let trace = TmioTrace::of_parts(directory, options.layer)?;
+    Ok(Opened { name: directory.display().to_string(), kind: Kind::Ours(trace) })
+}
+
+/// An input whose beginning was looked at, as [`open`] does.
 ///
 /// # Errors
 ///

@@ -66,11 +66,23 @@ impl TmioTrace {
     ///
     /// It cannot be opened.
     pub fn open(path: &Path, asked: Option<Layer>) -> Result<Self, SourceError> {
-        let trace = Trace::open(path)?;
-        Ok(match trace.header().is_some_and(|header| header.layers) {
-            true => Self::with_layers(trace, Trace::open(path).ok(), asked),
+        Ok(Self::chosen(Trace::open(path)?, || Trace::open(path).ok(), asked))
+    }
+
+    /// The trace whose parts are in a directory of any name.
+    ///
+    /// # Errors
+    ///
+    /// There are none, or they cannot be opened.
+    pub fn of_parts(directory: &Path, asked: Option<Layer>) -> Result<Self, SourceError> {
+        Ok(Self::chosen(Trace::of_parts(directory)?, || Trace::of_parts(directory).ok(), asked))
+    }
+
+    fn chosen(trace: Trace, again: impl FnOnce() -> Option<Trace>, asked: Option<Layer>) -> Self {
+        match trace.header().is_some_and(|header| header.layers) {
+            true => Self::with_layers(trace, again(), asked),
             false => Self::plain(trace, asked),
-        })
+        }
     }
 
     fn of_job(path: &Path, job: parts::Job, asked: Option<Layer>) -> Self {

@@ -474,8 +474,8 @@ fn several_programs_in_each_process_of_a_launcher() {
     matrix.end();
 }
 
-/// Runs a shell line of MPICH's ranks so that their launcher cannot be recognised, because it is not above the
-/// processes: nothing tells that they belong together but MPI.
+/// Runs a shell line of MPICH's ranks so that their launcher cannot be recognised, because it is not above
+/// the processes: nothing tells that they belong together but MPI.
 fn without_its_launcher(mpi: &Mpi, ranks: u32, line: &str, done: &Path) -> Command {
     let line = format!(
         "( ( {line}; echo $? > '{done}'.$PMI_RANK ) & ); while [ ! -s '{done}'.$PMI_RANK ]; do sleep 0.05; done; \
@@ -535,8 +535,8 @@ fn an_error_in_finalize_is_not_the_program_s() {
     }
 }
 
-/// Two jobs whose ranks have been told the same, as in one task of Slurm, and not by the launcher that has made
-/// them ranks: each has its trace.
+/// Two jobs whose ranks have been told the same, as in one task of Slurm, and not by the launcher that has
+/// made them ranks: each has its trace.
 #[test]
 fn two_jobs_that_were_told_the_same() {
     for mpi in mpichs() {

@@ -82,8 +82,8 @@ impl Room {
         None
     }
 
-    /// Somebody who has too many makes room for themselves. Somebody who has none yet takes a place of the one
-    /// who has most.
+    /// Somebody who has too many makes room for themselves. Somebody who has none yet takes a place of the
+    /// one who has most.
     fn send_away(&self, payer: &Payer) -> Option<()> {
         let mut open = self.open();
         let from = match open.shared.own(payer) {

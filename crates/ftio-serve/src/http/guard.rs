@@ -86,8 +86,8 @@ impl Asked<'_> {
     }
 }
 
-/// Look at the head of a request: who asks is known, and whether they may, before anything else of it is read.
-/// `name` becomes that of the route.
+/// Look at the head of a request: who asks is known, and whether they may, before anything else of it is
+/// read. `name` becomes that of the route.
 pub fn admit(
     service: &Arc<Service>,
     peer: &Peer,

@@ -14,14 +14,13 @@ mod page;
 mod prometheus;
 pub mod routes;
 mod schemas;
-mod workers;
 
 pub use prometheus::text as metrics_text;
-pub use workers::Workers;
 
 use crate::config::Listen;
 use crate::service::Service;
 use crate::share::Payer;
+use crate::workers::WORKERS;
 use anyhow::Context as _;
 use connections::{Patient, Place, Room};
 use guard::{Gate, Reply};
@@ -35,7 +34,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use identity::Peer;
 use std::convert::Infallible;
 use std::future::Future;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
@@ -49,8 +47,6 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 const HEAD: usize = 16 << 10;
 /// It costs much to read a longer body.
 const LONG_BODY: usize = 64 << 10;
-/// Questions that are worked on at the same time.
-const WORKERS: usize = 8;
 
 type Body = BoxBody<Bytes, Infallible>;
 
@@ -74,9 +70,7 @@ pub fn serve(
         }
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
-    sockets.iter().for_each(|path| {
-        let _ = std::fs::remove_file(path);
-    });
+    drop(sockets);
     Ok(())
 }
 
@@ -91,15 +85,15 @@ fn descriptors() -> usize {
     usize::try_from(most.saturating_sub(OTHERS).max(16)).unwrap_or(usize::MAX)
 }
 
-/// Open all sockets before anything is served. The paths of Unix sockets.
+/// Open all sockets before anything is served. The names of Unix sockets.
 async fn listen(
     service: &Arc<Service>,
     most: usize,
     ready: impl FnOnce(&[String]),
-) -> anyhow::Result<Vec<PathBuf>> {
+) -> anyhow::Result<Vec<files::Bound>> {
     let room = Room::new(service, most);
     let mut names = Vec::new();
-    let mut paths = Vec::new();
+    let mut sockets = Vec::new();
     for listen in &service.config.listen {
         match listen {
             Listen::Tcp(address) => {
@@ -111,17 +105,17 @@ async fn listen(
             }
             Listen::Unix(path) => {
                 let named = || format!("cannot listen on {}", path.display());
-                let listener = crate::unix_socket::bind(path).with_context(named)?;
+                let (listener, bound) = crate::unix_socket::bind(path).with_context(named)?;
                 names.push(format!("unix:{}", path.display()));
-                paths.push(path.clone());
+                sockets.push(bound);
                 tokio::spawn(accept_unix(Arc::clone(service), listener, room.clone()));
             }
         }
     }
     if let Some(path) = &service.config.proxy_socket {
         let named = || format!("cannot listen on {}", path.display());
-        let listener = crate::ingest::socket::listen(path).with_context(named)?;
-        paths.push(path.clone());
+        let (listener, bound) = crate::unix_socket::bind(path).with_context(named)?;
+        sockets.push(bound);
         tokio::spawn(crate::ingest::socket::serve(Arc::clone(service), listener, move |payer| {
             let place = room.try_take(payer)?;
             // It has no requests: it stays as long as its job.
@@ -130,7 +124,7 @@ async fn listen(
         }));
     }
     ready(&names);
-    Ok(paths)
+    Ok(sockets)
 }
 
 async fn accept_tcp(service: Arc<Service>, listener: TcpListener, room: Room) {

@@ -1,6 +1,7 @@
 //! A job has ended: its row, its profile, its series and its day are written in one transaction.
 
-use super::trace::{OpenFile, Read};
+use super::below::OpenFile;
+use super::trace::Read;
 use crate::job::{Kind, Origin, State, Totals};
 use crate::live::LiveJob;
 use crate::service::{Service, now};

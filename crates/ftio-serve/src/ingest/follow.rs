@@ -1,17 +1,16 @@
 //! A job that runs, followed through the parts of its trace.
 
-use super::trace;
+use super::{below, trace};
 use crate::job::{JobDesc, Origin, State};
 use crate::live::LiveJob;
 use crate::log::say;
 use crate::service::{Service, now};
 use crate::share::Payer;
+use files::{Dir, Kind};
 use ftio_core::follow::{Event, Follower};
 use ftio_core::request::Span;
 use ftio_core::source::OpenOptions;
 use ftio_core::time::seconds;
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -33,7 +32,11 @@ const LEFT_BEHIND: f64 = 2.0 * 86_400.0;
 /// One trace that grows.
 #[derive(Debug)]
 pub struct Followed {
+    /// The watched directory, and the path of the parts below it.
+    root: PathBuf,
     path: PathBuf,
+    /// The parts: what has their name by now may be something else.
+    folder: Dir,
     owner: u32,
     follower: Follower,
     job: Option<i64>,
@@ -54,13 +57,14 @@ enum Begun {
 }
 
 impl Followed {
-    /// Of the `.parts` of a trace.
-    pub fn new(parts: &Path, owner: u32) -> Self {
-        let follower = Follower::new(parts, Span::Actual, OpenOptions::default());
+    /// Of the `.parts` of a trace, which are open, below a watched directory.
+    pub fn new(root: &Path, parts: &Path, folder: Dir, owner: u32) -> Self {
         Followed {
+            root: root.to_owned(),
             path: parts.to_owned(),
             owner,
-            follower,
+            follower: follower(&folder),
+            folder,
             job: None,
             unsettled: None,
             checked: Instant::now(),
@@ -89,7 +93,7 @@ impl Followed {
 
     /// Take in what is new; one of `count` that are followed. `false`: there is nothing more to come.
     pub fn look(&mut self, service: &Service, count: usize) -> bool {
-        let Some(changed) = changed(&self.path, self.owner) else {
+        let Some(changed) = self.changed() else {
             // The job has ended and its parts are gone; or somebody plays tricks.
             return self.gone(service);
         };
@@ -104,6 +108,10 @@ impl Followed {
             self.later(service, false, count);
             return true;
         };
+        // Its trace was found, and read to its end.
+        if !service.running().jobs.contains_key(&id) {
+            return false;
+        }
         let payer = Payer::owner(Some(self.owner));
         let bins = service.running().bins(&payer, service.config.standing(&payer));
         let budget = service.config.budget.min(bins);
@@ -141,12 +149,12 @@ impl Followed {
         if reset {
             // Another run under the same name: begin anew.
             service.running().remove(id);
-            *self = Followed::new(&self.path, self.owner);
+            self.follower = follower(&self.folder);
+            (self.job, self.unsettled) = (None, None);
+            self.soon();
             return true;
         }
         match looked {
-            // The finished trace is read as a whole when it is found.
-            Ok(status) if status.ended && !dead => false,
             Ok(_) if dead => {
                 self.dead(service, id);
                 false
@@ -158,7 +166,9 @@ impl Followed {
             // What was read before stays: nothing more will come of it, unless it changes.
             Err(error) => {
                 service.stats.trace_errors.add(1);
-                say(&format!("{}: {error}; it is not read again until it changes", self.path.display()));
+                let (door, name) = (self.folder.door(), self.path.to_string_lossy());
+                let text = error.to_string().replace(&*door.to_string_lossy(), &name);
+                say(&format!("{name}: {text}; it is not read again until it changes"));
                 self.dead(service, id);
                 false
             }
@@ -167,7 +177,7 @@ impl Followed {
 
     /// A new job, if its header is there.
     fn begin(&mut self, service: &Service) -> Begun {
-        let jobs = tmio_trace::parts::jobs(&self.path).unwrap_or_default();
+        let jobs = tmio_trace::parts::jobs(&self.folder.door()).unwrap_or_default();
         let Some(job) = jobs.into_iter().next() else { return Begun::NotYet };
         let Some(header) = job.header else { return Begun::NotYet };
         let host = |path: &PathBuf| Some(path.file_name()?.to_str()?.split('.').next()?.to_owned());
@@ -213,7 +223,7 @@ impl Followed {
     fn dead(&self, service: &Service, id: i64) {
         let live = service.running().remove(id);
         let Some(mut live) = live else { return };
-        let read = trace::read_parts(&self.path, self.owner, service.config.budget);
+        let read = trace::read_parts(&self.folder, &self.path, service.config.budget);
         let found = read.as_ref().ok().and_then(|read| read.detection.as_ref());
         live.row.state = State::Lost;
         live.row.end = live.row.start + live.known;
@@ -237,27 +247,31 @@ impl Followed {
     /// The parts are gone. If the trace is there it will be found; if not, somebody has removed everything.
     fn gone(&self, service: &Service) -> bool {
         if let Some(id) = self.job
-            && !self.path.with_extension("").exists()
+            && below::look(&self.root, &self.path.with_extension("")).is_err()
         {
             self.dead(service, id);
         }
         false
     }
+
+    /// When a file of the parts was last changed, in seconds since 1970. `None` unless they are still there,
+    /// and belong to who they belonged to, with nothing in them but regular files of theirs.
+    fn changed(&self) -> Option<f64> {
+        let about = self.folder.stat().ok().filter(|about| about.user == self.owner)?;
+        below::look(&self.root, &self.path).ok().filter(|there| there.identity() == about.identity())?;
+        let mut newest = 0;
+        for entry in self.folder.entries().ok()?.flatten() {
+            // One that was removed in the meantime does no harm.
+            let Ok(about) = self.folder.look(&entry.name) else { continue };
+            if about.kind != Kind::File || about.user != self.owner {
+                return None;
+            }
+            newest = newest.max(about.modified);
+        }
+        Some((newest / 1_000_000_000) as f64)
+    }
 }
 
-/// When a file of the parts was last changed, in seconds since 1970. `None` unless they are a directory that
-/// belongs to who it belonged to, with nothing in it but regular files of theirs.
-fn changed(parts: &Path, owner: u32) -> Option<f64> {
-    let is_theirs = |about: &Metadata| about.uid() == owner;
-    std::fs::symlink_metadata(parts).ok().filter(|about| about.is_dir() && is_theirs(about))?;
-    let mut newest = 0;
-    for entry in std::fs::read_dir(parts).ok()?.flatten() {
-        // One that was removed in the meantime does no harm.
-        let Ok(about) = entry.metadata() else { continue };
-        if !about.is_file() || !is_theirs(&about) {
-            return None;
-        }
-        newest = newest.max(about.mtime());
-    }
-    Some(newest as f64)
+fn follower(folder: &Dir) -> Follower {
+    Follower::of_parts(&folder.door(), Span::Actual, OpenOptions::default())
 }

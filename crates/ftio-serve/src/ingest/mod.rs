@@ -1,5 +1,6 @@
 //! How the service learns of jobs: files below watched directories, pushes, Slurm, other servers.
 
+pub mod below;
 pub mod events;
 pub mod finished;
 pub mod follow;

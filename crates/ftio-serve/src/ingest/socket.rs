@@ -11,7 +11,6 @@ use crate::service::{Service, now};
 use crate::share::Payer;
 use serde::Deserialize;
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 use tokio::io::AsyncReadExt;
 use tokio::net::{UnixListener, UnixStream};
@@ -82,12 +81,6 @@ impl Messages {
         }
         Ok(messages)
     }
-}
-
-/// Listen until the service ends.
-pub fn listen(path: &Path) -> std::io::Result<UnixListener> {
-    // A socket that a former service has left.
-    crate::unix_socket::bind(path)
 }
 
 /// Take clients, as long as there is room for them.

@@ -1,7 +1,9 @@
 //! A finished trace or log becomes a job: one pass gives its profile, its period and its series.
 
+use super::below::OpenFile;
 use crate::job::{JobDesc, Kind as MetricKind, READ, READS, Total, Totals, WRITES, WRITTEN};
 use crate::series::Series;
+use files::{Dir, Stat};
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
 use ftio_core::inspect::profile::measurements::measurements;
@@ -9,12 +11,10 @@ use ftio_core::inspect::profile::profile_and;
 use ftio_core::inspect::summarize;
 use ftio_core::inspect::summary::Summary;
 use ftio_core::request::{Batch, Class, Request, Span};
-use ftio_core::source::{Input, Job, Kind, OpenOptions, Opened, Source, SourceError, open};
+use ftio_core::source::{Input, Job, Kind, OpenOptions, Opened, Source, SourceError, open, open_parts};
 use ftio_core::time::seconds;
 use std::fs::File;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tmio_trace::frame::{FrameKind, FrameReader};
 use tmio_trace::{Header, RankInfo};
 
@@ -39,68 +39,42 @@ pub struct Read {
     pub measurements: Vec<(String, String, f64)>,
 }
 
-/// A file that is open: what it is cannot change any more.
-#[derive(Debug)]
-pub struct OpenFile {
-    file: File,
-    pub owner: u32,
-}
-
-impl OpenFile {
-    /// Open what others own, below a directory: no links are followed on the way, nothing is waited for, and
-    /// it must be a regular file.
-    pub fn open(root: &Path, path: &Path) -> Result<Self, String> {
-        let file = File::from(below(root, path).map_err(|error| error.to_string())?);
-        let about = file.metadata().map_err(|error| error.to_string())?;
-        if !about.is_file() {
-            return Err("not a regular file".into());
-        }
-        Ok(OpenFile { owner: about.uid(), file })
-    }
-
-    /// A path to exactly this file, whatever its name leads to by now.
-    pub fn door(&self) -> PathBuf {
-        PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
-    }
-}
-
-fn below(root: &Path, path: &Path) -> rustix::io::Result<OwnedFd> {
-    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
-    use rustix::io::Errno;
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let inside = path.strip_prefix(root).map_err(|_| Errno::XDEV)?;
-    let folder =
-        rustix::fs::openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    match rustix::fs::openat2(&folder, inside, flags, Mode::empty(), how) {
-        // Kernels before 5.6, and sandboxes that do not know the call.
-        Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(&folder, inside, flags, Mode::empty()),
-        opened => opened,
-    }
-}
-
 /// Read a file that somebody may have put below a directory. It stays open, for who wants to know more of it.
 pub fn read_file(file: &OpenFile, path: &Path, budget: usize) -> Result<Read, String> {
-    read(&file.door(), path, file.owner, budget)
+    let place = Place { door: &file.door(), path, about: &file.about, parts: false };
+    read(&place, budget)
 }
 
 /// Read the parts that a dead job has left.
-pub fn read_parts(path: &Path, owner: u32, budget: usize) -> Result<Read, String> {
-    read(path, path, owner, budget)
+pub fn read_parts(folder: &Dir, path: &Path, budget: usize) -> Result<Read, String> {
+    let about = folder.stat().map_err(|error| error.why.to_string())?;
+    read(&Place { door: &folder.door(), path, about: &about, parts: true }, budget)
 }
 
-fn read(door: &Path, path: &Path, owner: u32, budget: usize) -> Result<Read, String> {
-    let opened = opened(door, path)?;
+/// What is read.
+struct Place<'a> {
+    /// The open file or directory.
+    door: &'a Path,
+    /// The name that users know.
+    path: &'a Path,
+    about: &'a Stat,
+    /// They are the parts of a trace.
+    parts: bool,
+}
+
+fn read(place: &Place<'_>, budget: usize) -> Result<Read, String> {
+    let door = place.door;
+    let opened = opened(place)?;
     let ours = matches!(opened.kind, Kind::Ours(_));
     let mut series = Series::new(crate::series::FINEST);
     let mut totals = [0u64; 4];
     let look = |name: &str, source: Box<dyn Source + '_>| {
         detect(name, Tee { source, series: &mut series, totals: &mut totals, budget }, &Options::default())
     };
-    let text = |error: SourceError| named(&error.to_string(), door, path);
+    let text = |error: SourceError| place.named(&error.to_string());
     let (profile, analysis) = profile_and(opened, Box::new(look)).map_err(text)?;
     let detection = analysis.ok().map(|analysis| analysis.detection);
-    let summary = summarize(opened_again(door, path)?).map_err(text)?;
+    let summary = summarize(opened_again(place)?).map_err(text)?;
     // A bin is no finer than there is something to see.
     while series.bins() as f64 > 2.0 * BINS {
         series.fold();
@@ -109,7 +83,7 @@ fn read(door: &Path, path: &Path, owner: u32, budget: usize) -> Result<Read, Str
     let measured = measurements(&profile, detection.as_ref());
     let mut measurements: Vec<(String, String, f64)> =
         measured.into_iter().map(|one| (one.callpath, one.metric.to_owned(), one.value)).collect();
-    let (desc, start, end) = describe(&summary, path, &hosts, ours.then(|| header(door)).flatten());
+    let (desc, start, end) = describe(&summary, place, &hosts, ours.then(|| header(door)).flatten());
     let length = (end - start).max(0.0);
     measurements.push(("walltime".into(), "Time (s)".into(), length));
     for (name, value) in [WRITTEN, READ, WRITES, READS].into_iter().zip(totals) {
@@ -126,7 +100,7 @@ fn read(door: &Path, path: &Path, owner: u32, budget: usize) -> Result<Read, Str
         start,
         end,
         complete: summary.complete,
-        owner,
+        owner: place.about.user,
         totals: all_totals(&totals, &measurements, end),
         series,
         detection,
@@ -135,10 +109,12 @@ fn read(door: &Path, path: &Path, owner: u32, budget: usize) -> Result<Read, Str
 }
 
 /// One input; an export of several quantities is no job.
-fn opened(door: &Path, path: &Path) -> Result<Opened, String> {
-    let input = Input::new(door);
-    let mut all =
-        open(&input, &OpenOptions::default()).map_err(|error| named(&error.to_string(), door, path))?;
+fn opened(place: &Place<'_>) -> Result<Opened, String> {
+    let (options, text) = (OpenOptions::default(), |error: SourceError| place.named(&error.to_string()));
+    if place.parts {
+        return open_parts(place.door, &options).map_err(text);
+    }
+    let mut all = open(&Input::new(place.door), &options).map_err(text)?;
     match (all.pop(), all.is_empty()) {
         (Some(Opened { kind: Kind::Sampled(_), .. }), _) | (_, false) => {
             Err("samples of a quantity, not a job: push them instead".into())
@@ -148,20 +124,28 @@ fn opened(door: &Path, path: &Path) -> Result<Opened, String> {
     }
 }
 
-fn opened_again(door: &Path, path: &Path) -> Result<Opened, String> {
-    opened(door, path)
+fn opened_again(place: &Place<'_>) -> Result<Opened, String> {
+    opened(place)
 }
 
-/// Messages name the file as the user does.
-fn named(text: &str, door: &Path, path: &Path) -> String {
-    text.replace(&*door.to_string_lossy(), &path.to_string_lossy())
+impl Place<'_> {
+    /// Messages name the file as the user does.
+    fn named(&self, text: &str) -> String {
+        text.replace(&*self.door.to_string_lossy(), &self.path.to_string_lossy())
+    }
 }
 
 /// Who, what, where and when.
-fn describe(summary: &Summary, path: &Path, hosts: &[String], header: Option<Header>) -> (JobDesc, f64, f64) {
+fn describe(
+    summary: &Summary,
+    place: &Place<'_>,
+    hosts: &[String],
+    header: Option<Header>,
+) -> (JobDesc, f64, f64) {
+    let path = place.path;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = path.parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
-    let changed = std::fs::symlink_metadata(path).map_or(0, |about| about.mtime()) as f64;
+    let changed = (place.about.modified / 1_000_000_000) as f64;
     let job = summary.job.as_ref();
     let length = (summary.t_end - summary.t_start.min(0.0)).max(0.0);
     let start = job.map(|job| job.start).filter(|start| *start > 0.0).unwrap_or(changed - length);

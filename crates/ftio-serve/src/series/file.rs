@@ -172,8 +172,8 @@ impl SeriesFiles {
         self.folder.join((job / 1000).to_string()).join(format!("{job}.series"))
     }
 
-    /// The series of a job; `None` if there is none. One that is damaged is put aside, under a name of its own
-    /// beside the others, so that it is known later as well.
+    /// The series of a job; `None` if there is none. One that is damaged is put aside, under a name of its
+    /// own beside the others, so that it is known later as well.
     pub fn load(&self, job: i64) -> Result<Option<Series>, Damaged> {
         let path = self.path(job);
         let aside = path.with_extension("damaged");

@@ -1,9 +1,9 @@
 //! The journal: what was pushed since series were last written to their files.
 //!
-//! What a push brings is written as a frame (length, CRC-32, JSON) before the push is answered, and the file is
-//! flushed to the disk once a second. After a crash all frames are read that are whole; each record has a
-//! number, and a series knows up to which one it is complete, so nothing counts twice. A frame that is damaged
-//! costs itself: the next one is found by how its content begins.
+//! What a push brings is written as a frame (length, CRC-32, JSON) before the push is answered, and the file
+//! is flushed to the disk once a second. After a crash all frames are read that are whole; each record has a
+//! number, and a series knows up to which one it is complete, so nothing counts twice. A frame that is
+//! damaged costs itself: the next one is found by how its content begins.
 
 use crate::job::Kind;
 use anyhow::Context;

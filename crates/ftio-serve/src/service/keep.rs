@@ -1,5 +1,5 @@
-//! Pushed values get to the disk: to the journal before they are acknowledged, and to the files of series now and
-//! then.
+//! Pushed values get to the disk: to the journal before they are acknowledged, and to the files of series now
+//! and then.
 
 use super::{Service, locked};
 use crate::ingest::push::NotTaken;
@@ -12,8 +12,8 @@ use std::sync::atomic::Ordering::Relaxed;
 const AT_ONCE: usize = 64;
 
 impl Service {
-    /// Write what was taken to the journal, with what others have brought meanwhile. What was written survives
-    /// the end of the process.
+    /// Write what was taken to the journal, with what others have brought meanwhile. What was written
+    /// survives the end of the process.
     pub fn commit_journal(&self) -> Result<(), NotTaken> {
         let written = self.write_journal();
         // Somebody else may have tried to write it for us.
@@ -59,8 +59,8 @@ impl Service {
         Ok(())
     }
 
-    /// Once a second: what is in the log of the database gets into the database. So the log is short, and what
-    /// may be lost with it is little.
+    /// Once a second: what is in the log of the database gets into the database. So the log is short, and
+    /// what may be lost with it is little.
     pub fn empty_log(&self) -> anyhow::Result<()> {
         let log = self.config.data.join("jobs.db-wal");
         match std::fs::metadata(log).is_ok_and(|about| about.len() > 0) {

@@ -7,7 +7,6 @@ mod open;
 
 use crate::apps::Fitted;
 use crate::config::Config;
-use crate::http::Workers;
 use crate::job::{JobDesc, Kind, Total, Totals};
 use crate::live::LiveJob;
 use crate::priorities::{Priorities, earlier_runs};
@@ -17,6 +16,7 @@ use crate::share::Pot;
 use crate::stats::Stats;
 use crate::store::{JobRow, Lock, Store, is_damaged};
 use crate::viewer::Viewer;
+use crate::workers::Workers;
 use hyper::body::Bytes;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
-//! The service opens its data, and brings back the jobs that were running, within the memory that it may have.
+//! The service opens its data, and brings back the jobs that were running, within the memory that it may
+//! have.
 
 use super::limits::Stored;
 use super::{EVENTS, Hooks, READERS, Service, WATCHERS, now};
 use crate::config::Config;
 use crate::damage::{Damages, Kind as Damage, copy_aside};
-use crate::http::Workers;
 use crate::job::{Kind, Origin, State};
 use crate::live::LiveJob;
 use crate::log::say;
@@ -14,6 +14,7 @@ use crate::series::{SeriesFiles, metric_cost};
 use crate::share::Pot;
 use crate::stats::Stats;
 use crate::store::{JobRow, Store, claim};
+use crate::workers::Workers;
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -165,8 +165,8 @@ impl Store {
         self.doubt.swap(false, Relaxed)
     }
 
-    /// Bring the log into the database and empty it, unless somebody reads it just now. What was changed until
-    /// now is on the disk then.
+    /// Bring the log into the database and empty it, unless somebody reads it just now. What was changed
+    /// until now is on the disk then.
     pub fn empty_log(&self) -> anyhow::Result<()> {
         // Nobody is waited for.
         self.connection.busy_timeout(Duration::ZERO)?;

@@ -3,7 +3,6 @@
 use super::Store;
 use super::rows::SOURCES;
 use rusqlite::params;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What tells files of one name apart.
@@ -17,13 +16,8 @@ pub struct Version {
 }
 
 impl Version {
-    pub fn of(about: &std::fs::Metadata) -> Self {
-        Version {
-            device: about.dev(),
-            inode: about.ino(),
-            size: about.len(),
-            changed: about.mtime().saturating_mul(1_000_000_000).saturating_add(about.mtime_nsec()),
-        }
+    pub fn of(about: &files::Stat) -> Self {
+        Version { device: about.device, inode: about.inode, size: about.size, changed: about.modified }
     }
 }
 

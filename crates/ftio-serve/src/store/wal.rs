@@ -1,5 +1,5 @@
-//! The log of the database (`jobs.db-wal`), looked through before SQLite does. After a crash SQLite takes from it
-//! what is whole, up to the first part that is not, and says nothing about the rest.
+//! The log of the database (`jobs.db-wal`), looked through before SQLite does. After a crash SQLite takes
+//! from it what is whole, up to the first part that is not, and says nothing about the rest.
 
 use crate::damage::{Damages, Kind, copy_aside};
 use std::fs::File;
@@ -85,8 +85,8 @@ fn pages(mut from: impl Read) -> Result<Pages> {
         }
         let ours = length > 16 && page[8..16] == head[16..24];
         if !ours && pages.lost == 0 {
-            // An earlier use of the log; or zeros, which the file system has put there. But if pages of this use
-            // come later, this one is damaged.
+            // An earlier use of the log; or zeros, which the file system has put there. But if pages of this
+            // use come later, this one is damaged.
             pages.lost += later(&mut from, &head[16..24], PAGE_HEAD + size)?;
             return Ok(pages);
         }

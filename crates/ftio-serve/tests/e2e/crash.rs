@@ -52,6 +52,21 @@ fn what_was_flushed_survives_and_counts_once() {
     }
 }
 
+/// A push that was answered is there after the end of the process, without any flush; so docs/serve.md says.
+#[test]
+fn what_was_answered_survives_the_end_of_the_process() {
+    let data = tempfile::tempdir().unwrap();
+    let service = opened(data.path());
+    for second in 0..10 {
+        push(&service, second, (second + 1) as f64 * 10.0);
+        let copy = snapshot(data.path());
+        let again = opened(copy.path());
+        let running = again.running();
+        let job = running.jobs.values().next().expect("the job still runs");
+        assert_eq!(job.totals["written_bytes"].value, (second + 1) as f64 * 10.0, "after {second} s");
+    }
+}
+
 /// The end of a journal that was being written is cut off; what came before it counts.
 #[test]
 fn a_torn_journal_loses_its_end_only() {

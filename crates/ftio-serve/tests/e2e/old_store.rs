@@ -1,5 +1,5 @@
-//! Data of version 0.2, as its `ftio serve` left them when it was killed (`fixtures/store-0.2`): ended jobs, a
-//! trace, two running jobs of which the last values are in the journal alone, a node, a threshold.
+//! Data of version 0.2, as its `ftio serve` left them when it was killed (`fixtures/store-0.2`): ended jobs,
+//! a trace, two running jobs of which the last values are in the journal alone, a node, a threshold.
 
 use crate::server::{Server, config};
 use serde_json::Value;

@@ -175,9 +175,9 @@ fn permissions_may_come_later() {
         std::fs::write(elsewhere.path().join("a"), ioskel(2, "1", COMMAND)).unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), watched.path().join("sub")).unwrap();
         let path = watched.path().join("sub/a");
-        let opened = ftio_serve::ingest::trace::OpenFile::open(watched.path(), &path);
-        assert!(opened.unwrap_err().contains("symbolic links"), "no link on the way is followed");
-        assert!(ftio_serve::ingest::trace::OpenFile::open(elsewhere.path(), &path).is_err(), "not below it");
+        let opened = ftio_serve::ingest::below::OpenFile::open(watched.path(), &path);
+        assert!(opened.unwrap_err().to_string().contains("is a link"), "no link on the way is followed");
+        assert!(ftio_serve::ingest::below::OpenFile::open(elsewhere.path(), &path).is_err(), "not below it");
         drop(data);
         return;
     }
@@ -262,4 +262,57 @@ fn parts_that_are_left_behind_are_a_lost_job() {
         days["days"].as_array().unwrap().iter().map(|day| day["jobs"].as_f64().unwrap()).sum::<f64>(),
         1.0
     );
+}
+
+/// Whoever owns a folder can put a link in its place at any moment, also between a look at it and what is
+/// read from it. The service may read what he may not: nothing of that becomes his job.
+#[test]
+fn a_folder_that_changes_places_with_a_link_shows_nothing_of_others() {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    let (data, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let secret = tempfile::tempdir().unwrap();
+    let parts = |folder: &Path, jobid: &str| {
+        let whole = ioskel(2, jobid, "/bin/app");
+        let last = whole.windows(7).rposition(|some| some == &whole[..7]).unwrap();
+        std::fs::create_dir_all(folder).unwrap();
+        std::fs::write(folder.join(format!("node0.{:016x}.{:016x}", 1, 2)), &whole[..last]).unwrap();
+    };
+    parts(&secret.path().join("parts"), "secret");
+    parts(&secret.path().join("folder/run.msgpack.parts"), "secret");
+    let names = |number: usize| (format!("own{number}.msgpack.parts"), format!("link{number}"));
+    for number in 0..20 {
+        let (own, link) = names(number);
+        parts(&watched.path().join(&own), &format!("own{number}"));
+        std::os::unix::fs::symlink(secret.path().join("parts"), watched.path().join(link)).unwrap();
+    }
+    parts(&watched.path().join("folder/run.msgpack.parts"), "own");
+    std::os::unix::fs::symlink(secret.path().join("folder"), watched.path().join("link")).unwrap();
+    let mut config = config(data.path());
+    config.watch = vec![watched.path().to_owned()];
+    config.poll = std::time::Duration::from_millis(5);
+    let server = Server::start(config);
+    let stop = AtomicBool::new(false);
+    let job_ids = std::thread::scope(|scope| {
+        let folder = files::Dir::open(watched.path()).unwrap();
+        let stop = &stop;
+        scope.spawn(move || {
+            while !stop.load(Relaxed) {
+                for number in 0..20 {
+                    let (own, link) = names(number);
+                    folder.exchange(&own, &folder, &link).unwrap();
+                    folder.exchange("folder", &folder, "link").unwrap();
+                }
+            }
+        });
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        let jobs = server.json("/api/v1/jobs?limit=1000")["jobs"].clone();
+        stop.store(true, Relaxed);
+        jobs.as_array()
+            .unwrap()
+            .iter()
+            .map(|job| job["jobid"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    });
+    assert!(!job_ids.iter().any(|jobid| jobid == "secret"), "{job_ids:?}");
+    assert!(job_ids.iter().any(|jobid| jobid.starts_with("own")), "{job_ids:?}");
 }

@@ -176,8 +176,8 @@ impl Arbiter {
         }
     }
 
-    /// What jobs can use. A user counts once, with what is in the middle of his: so it is not he who says what
-    /// is usual who has most jobs.
+    /// What jobs can use. A user counts once, with what is in the middle of his: so it is not he who says
+    /// what is usual who has most jobs.
     fn rates(&self) -> Vec<f64> {
         let mut of_users: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         let mut rates = Vec::new();

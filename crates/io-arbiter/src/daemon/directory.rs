@@ -165,8 +165,8 @@ impl Directory {
         self.told = users;
     }
 
-    /// Looks for new nodes and new messages, and shows that the arbiter is there. `may`: may this user have one
-    /// node more? `AddrInUse`: another arbiter has taken its place.
+    /// Looks for new nodes and new messages, and shows that the arbiter is there. `may`: may this user have
+    /// one node more? `AddrInUse`: another arbiter has taken its place.
     pub(super) fn look(
         &mut self,
         now: f64,

@@ -1,8 +1,9 @@
-//! The ground that an arbiter of a directory stands on: a folder of its own, which holds nothing of anybody else.
+//! The ground that an arbiter of a directory stands on: a folder of its own, which holds nothing of anybody
+//! else.
 //!
-//! Whoever starts an arbiter may be root, and the path may be one that somebody else has prepared. So a folder
-//! is used only if it belongs to us, nobody else may write to it, and it is empty or has the mark of an arbiter.
-//! The last name of its path is no link.
+//! Whoever starts an arbiter may be root, and the path may be one that somebody else has prepared. So a
+//! folder is used only if it belongs to us, nobody else may write to it, and it is empty or has the mark of
+//! an arbiter. The last name of its path is no link.
 
 use files::{Dir, Expect, Kind};
 use std::fs::Permissions;

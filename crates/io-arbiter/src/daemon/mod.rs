@@ -9,9 +9,10 @@ mod listen;
 use crate::arbiter::{Arbiter, NodeId};
 use crate::report::PhaseReport;
 use crate::settings::Settings;
+use crate::users::standing;
 use connection::{Connection, State};
 use directory::{Directory, Event};
-use fair_share::{Shared, Standing};
+use fair_share::Shared;
 use files::{Dir, Expect};
 use io_sets::rules::Priority;
 use lease_protocol::{Address, Hello, Kind, LONGEST_TEXT, Message, Stream};
@@ -213,8 +214,8 @@ impl Daemon {
                 Ok(stream) => {
                     let flags = EventFlags::IN | EventFlags::RDHUP;
                     let (node, user) = (self.next, stream.user());
-                    // One user with very many does not keep others out. Whoever is turned away goes on without
-                    // turns, and asks again.
+                    // One user with very many does not keep others out. Whoever is turned away goes on
+                    // without turns, and asks again.
                     if self.shares.check(&user, standing(user), 1).is_err() {
                         self.arbiter.refused();
                         continue;
@@ -434,22 +435,14 @@ fn problem(address: &Address, error: io::Error) -> Problem {
     }
 }
 
-/// Every node is a descriptor. Many systems allow 1024 of them, and more to those who ask. How many there may be.
+/// Every node is a descriptor. Many systems allow 1024 of them, and more to those who ask. How many there may
+/// be.
 fn allow_descriptors() -> usize {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     let _ = setrlimit(Resource::Nofile, limit);
     let most = getrlimit(Resource::Nofile).current.and_then(|most| usize::try_from(most).ok());
     most.unwrap_or(usize::MAX).saturating_sub(OTHERS).clamp(OTHERS, MOST)
-}
-
-/// Who runs the arbiter is trusted, and so is root; those who come over the network, who know a secret, are
-/// nobody in particular.
-pub(crate) fn standing(user: Option<u32>) -> Standing {
-    match user {
-        Some(user) if user != 0 && user != geteuid().as_raw() => Standing::User,
-        _ => Standing::Trusted,
-    }
 }
 
 /// A stream of what nodes say.

@@ -1,7 +1,7 @@
 //! Jobs: lists, one job, its series, predictions, findings and report.
 
 use crate::http::context::{Answer, Context, Fault, Result, absent, bad};
-use crate::ingest::trace::OpenFile;
+use crate::ingest::below::OpenFile;
 use crate::job::{Origin, State, WRITTEN};
 use crate::store::{JobFilter, JobRow, Sort};
 use crate::users;
@@ -71,7 +71,7 @@ pub fn job(context: &Context) -> Result {
     value["metrics"] = json!(series.columns().keys().collect::<Vec<_>>());
     value["series_period"] = json!(series.period());
     value["series_bytes"] = json!(series.bytes());
-    value["has_trace"] = json!(row.origin == Origin::Trace && Path::new(&row.path).exists());
+    value["has_trace"] = json!(row.origin == Origin::Trace && trace(context, &row).is_some());
     Ok(Answer::json(&value))
 }
 
@@ -167,6 +167,14 @@ const REPORT_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; sty
                              img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                              sandbox allow-scripts";
 
+/// The trace of a job, if it is still there. Somebody may have put something else there: what is told of it
+/// is told of the file that is looked at here.
+fn trace(context: &Context, row: &JobRow) -> Option<OpenFile> {
+    let path = Path::new(&row.path);
+    let root = context.service.config.watch.iter().find(|root| path.starts_with(root))?;
+    OpenFile::open(root, path).ok().filter(|file| Some(file.about.user) == row.owner)
+}
+
 /// `/api/v1/jobs/{id}/report.html`.
 pub fn report(context: &Context) -> Result {
     let row = context.job_by_number()?;
@@ -174,11 +182,7 @@ pub fn report(context: &Context) -> Result {
         return Err(absent("a report needs a trace, and this job was pushed"));
     }
     let path = Path::new(&row.path);
-    let root = context.service.config.watch.iter().find(|root| path.starts_with(root));
-    let root = root.ok_or_else(|| absent("its trace is no longer below a watched directory"))?;
-    // Somebody may have put something else there. The report is made of the file that is looked at here.
-    let file = OpenFile::open(root, path).ok().filter(|file| Some(file.owner) == row.owner);
-    let file = file.ok_or_else(|| absent("its trace is gone"))?;
+    let file = trace(context, &row).ok_or_else(|| absent("its trace is gone, or no longer where it was"))?;
     let door = file.door();
     let page = (context.service.hooks.report)(&door).map_err(|text| Fault::new(422, text))?;
     // The name of the file, without any letter that means something in a page.

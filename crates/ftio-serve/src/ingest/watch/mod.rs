@@ -10,13 +10,12 @@ mod waiting;
 
 use super::events::Events;
 use super::follow::Followed;
-use super::{finished, trace};
+use super::{below, finished, trace};
 use crate::log::say;
 use crate::service::Service;
 use crate::store::Version;
+use files::{Dir, Expect, Kind, Stat};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -84,8 +83,8 @@ struct Watch<'a> {
     root: PathBuf,
     /// What was read already.
     known: HashMap<PathBuf, Version>,
-    /// What may not be opened, and when that was last changed (seconds and nanoseconds since 1970).
-    refused: HashMap<PathBuf, (i64, i64)>,
+    /// What may not be opened, and when that was last changed (nanoseconds since 1970).
+    refused: HashMap<PathBuf, i64>,
     waiting: Waiting,
     followed: BTreeMap<PathBuf, Followed>,
     /// Parts that nothing more is expected of, and how they were.
@@ -137,11 +136,12 @@ impl<'a> Watch<'a> {
             known.get(path).is_some_and(|version| version.inode == inode) || refused.contains_key(path)
         };
         let name = self.root.display().to_string();
-        let mut found = match self.tree.look(&self.root, how, &is_known) {
+        let looked = Dir::open(&self.root).and_then(|root| self.tree.look(&root, how, &is_known));
+        let mut found = match looked {
             Ok(found) => found,
             Err(error) => {
                 self.events.keep(|_| false);
-                return self.service.stats.problem(&name, Some(format!("{name}: {error}")));
+                return self.service.stats.problem(&name, Some(error.to_string()));
             }
         };
         self.service.stats.problem(&name, None);
@@ -150,7 +150,7 @@ impl<'a> Watch<'a> {
         self.events.keep(|folder| found.folders.contains(folder) || followed.contains_key(folder));
         found.folders.iter().for_each(|folder| self.events.watch(folder));
         // If there are many, the latest come first.
-        found.files.sort_by_cached_key(|(_, about)| std::cmp::Reverse((about.mtime(), about.mtime_nsec())));
+        found.files.sort_by_cached_key(|(_, about)| std::cmp::Reverse(about.modified));
         found.files.into_iter().for_each(|(path, about)| self.found(path, &about));
         if thorough {
             let there: HashSet<&PathBuf> = found.parts.iter().map(|(path, _)| path).collect();
@@ -185,15 +185,16 @@ impl<'a> Watch<'a> {
                 continue;
             }
             let inside = path.strip_prefix(&self.root).map(|inside| inside.components().count());
-            let (Ok(inside), Ok(about)) = (inside, std::fs::symlink_metadata(&path)) else { continue };
+            let (Ok(inside), Ok(about)) = (inside, below::look(&self.root, &path)) else { continue };
             if is_passed_over(&path) || path == self.service.config.data || is_parts(folder) {
                 continue;
             }
-            if about.is_file() {
+            let is_folder = about.kind == Kind::Folder;
+            if about.kind == Kind::File {
                 self.found(path, &about);
-            } else if about.is_dir() && is_parts(&path) {
-                self.found_parts(path, about.uid(), true);
-            } else if about.is_dir() && inside > 0 && inside <= self.service.config.depth {
+            } else if is_folder && is_parts(&path) {
+                self.found_parts(path, about.user, true);
+            } else if is_folder && inside > 0 && inside <= self.service.config.depth {
                 self.found_folder(&path, self.service.config.depth - inside);
             }
         }
@@ -203,7 +204,9 @@ impl<'a> Watch<'a> {
     /// A directory that is new: there may be something in it already.
     fn found_folder(&mut self, path: &Path, depth: usize) {
         let data = &self.service.config.data;
-        let found = Tree::default().look(path, How { depth, data, thorough: true }, &|_, _| false);
+        let how = How { depth, data, thorough: true };
+        let folder = below::folder(&self.root, path);
+        let found = folder.and_then(|folder| Tree::default().look(&folder, how, &|_, _| false));
         let Ok(found) = found else { return };
         found.folders.iter().for_each(|folder| self.events.watch(folder));
         found.files.into_iter().for_each(|(path, about)| self.found(path, &about));
@@ -211,10 +214,10 @@ impl<'a> Watch<'a> {
     }
 
     /// A file: it is read if it is new or has changed.
-    fn found(&mut self, path: PathBuf, about: &Metadata) {
-        let (version, changed) = (Version::of(about), (about.ctime(), about.ctime_nsec()));
+    fn found(&mut self, path: PathBuf, about: &Stat) {
+        let (version, changed) = (Version::of(about), about.changed);
         let dealt_with = self.known.get(&path) == Some(&version) || self.refused.get(&path) == Some(&changed);
-        if about.len() > 0 && !dealt_with && !self.waiting.contains(&path) {
+        if about.size > 0 && !dealt_with && !self.waiting.contains(&path) {
             self.waiting.add(path, version, !self.looked);
         }
     }
@@ -225,11 +228,17 @@ impl<'a> Watch<'a> {
             return;
         }
         match self.over.get(&path) {
-            Some(before) if !again || *before == parts_version(&path) => return,
+            Some(before) if !again || *before == parts_version(&self.root, &path) => return,
             _ => self.over.remove(&path),
         };
+        let folder = below::folder(&self.root, &path);
+        let Ok(folder) = folder.and_then(|folder| folder.check(&Expect::of_user(owner)).map(|_| folder))
+        else {
+            // It is somebody else's by now: it is found again.
+            return;
+        };
         self.events.watch(&path);
-        let followed = Followed::new(&path, owner);
+        let followed = Followed::new(&self.root, &path, folder, owner);
         self.followed.insert(path, followed);
     }
 
@@ -240,28 +249,28 @@ impl<'a> Watch<'a> {
         let mut some = false;
         while begun.elapsed() < TURN && !stop.load(Relaxed) {
             let Some((path, before, _)) = self.waiting.next(time) else { break };
-            let Ok(about) = std::fs::symlink_metadata(&path) else { continue };
-            let version = Version::of(&about);
-            if version == before && about.is_file() {
+            let Ok(about) = below::look(&self.root, &path) else { continue };
+            let (version, is_file) = (Version::of(&about), about.kind == Kind::File);
+            if version == before && is_file {
                 self.read_file(&path, version, &about);
                 some = true;
-            } else if about.is_file() {
+            } else if is_file {
                 self.waiting.add(path, version, false);
             }
         }
         some
     }
 
-    fn read_file(&mut self, path: &Path, version: Version, about: &Metadata) {
+    fn read_file(&mut self, path: &Path, version: Version, about: &Stat) {
         self.known.insert(path.to_owned(), version);
         let (largest, budget) = (self.service.config.largest, self.service.config.budget);
-        let file = match trace::OpenFile::open(&self.root, path) {
+        let file = match below::OpenFile::open(&self.root, path) {
             Ok(file) => file,
-            Err(problem) => return self.refused(path, about, &problem),
+            Err(error) => return self.refused(path, about, &error.why.to_string()),
         };
         self.refused.remove(path);
-        let read = match about.len() > largest {
-            true => Err(format!("{} bytes: larger than {largest}", about.len())),
+        let read = match file.about.size > largest {
+            true => Err(format!("{} bytes: larger than {largest}", file.about.size)),
             false => trace::read_file(&file, path, budget),
         };
         let done = match read {
@@ -281,9 +290,9 @@ impl<'a> Watch<'a> {
     }
 
     /// It may not be opened, say because of its permissions: again when these change, and told once.
-    fn refused(&mut self, path: &Path, about: &Metadata, problem: &str) {
+    fn refused(&mut self, path: &Path, about: &Stat, problem: &str) {
         self.known.remove(path);
-        let changed = (about.ctime(), about.ctime_nsec());
+        let changed = about.changed;
         if self.refused.insert(path.to_owned(), changed) != Some(changed) {
             self.service.stats.trace_errors.add(1);
             say(&format!("{}: {problem}; it is tried again when that changes", path.display()));
@@ -310,8 +319,8 @@ impl<'a> Watch<'a> {
             self.followed.remove(&path);
             self.events.forget(&path);
             // Parts that are gone need not be remembered.
-            if path.exists() {
-                self.over.insert(path.clone(), parts_version(&path));
+            if let Some(version) = parts_version(&self.root, &path) {
+                self.over.insert(path, Some(version));
             }
         }
         service.stats.followed.set(self.followed.len() as u64);
@@ -320,13 +329,13 @@ impl<'a> Watch<'a> {
 
 /// What tells whether parts have changed: how many files there are, how long they are together, and when one
 /// of them was last changed.
-type PartsVersion = (usize, u64, (i64, i64));
+type PartsVersion = (usize, u64, i64);
 
 /// `None`: they are gone.
-fn parts_version(parts: &Path) -> Option<PartsVersion> {
-    let about = |entry: std::fs::DirEntry| entry.metadata().ok();
-    let all = std::fs::read_dir(parts).ok()?.flatten().filter_map(about);
-    Some(all.fold((0, 0, (0, 0)), |(count, length, changed), about| {
-        (count + 1, length + about.len(), changed.max((about.mtime(), about.mtime_nsec())))
+fn parts_version(root: &Path, parts: &Path) -> Option<PartsVersion> {
+    let folder = below::folder(root, parts).ok()?;
+    let all = folder.entries().ok()?.flatten().filter_map(|entry| folder.look(&entry.name).ok());
+    Some(all.fold((0, 0, 0), |(count, length, changed), about| {
+        (count + 1, length + about.size, changed.max(about.modified))
     }))
 }

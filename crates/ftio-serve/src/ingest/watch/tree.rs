@@ -4,10 +4,8 @@
 //! tree in which nothing happens costs one system call for each directory, however many files there are. A
 //! file that changes in place is not found that way: a thorough look asks for every file.
 
+use files::{Dir, Entry, Kind, Result, Stat};
 use std::collections::{HashMap, HashSet};
-use std::fs::{DirEntry, Metadata};
-use std::io::Result;
-use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -31,7 +29,7 @@ pub struct How<'a> {
 #[derive(Debug, Default)]
 pub struct Found {
     /// Files that may be new or changed.
-    pub files: Vec<(PathBuf, Metadata)>,
+    pub files: Vec<(PathBuf, Stat)>,
     /// The `.parts` of traces, and their owners.
     pub parts: Vec<(PathBuf, u32)>,
     /// Directories that are there.
@@ -49,8 +47,8 @@ pub struct Tree {
 /// A directory that was listed.
 #[derive(Debug)]
 struct Folder {
-    /// When it was changed, in seconds and nanoseconds since 1970 by the clock of its file system.
-    changed: (i64, i64),
+    /// When it was changed, in nanoseconds since 1970 by the clock of its file system.
+    changed: i64,
     /// Since when it has that time, and when it was listed, by a clock that nobody sets.
     since: Instant,
     listed: Instant,
@@ -69,15 +67,10 @@ impl Folder {
 impl Tree {
     /// Look at everything below a directory. `is_known`: is that the name and the number of a file that was
     /// dealt with?
-    pub fn look(
-        &mut self,
-        root: &Path,
-        how: How<'_>,
-        is_known: &dyn Fn(&Path, u64) -> bool,
-    ) -> Result<Found> {
+    pub fn look(&mut self, root: &Dir, how: How<'_>, is_known: &dyn Fn(&Path, u64) -> bool) -> Result<Found> {
         let mut found = Found::default();
-        let about = std::fs::metadata(root);
-        let looked = about.and_then(|about| self.visit(root, &about, how, is_known, &mut found));
+        let about = root.stat()?;
+        let looked = self.visit(root.path(), &about, &|| root.again(), how, is_known, &mut found);
         self.folders.retain(|folder, _| found.folders.contains(folder));
         looked.map(|()| found)
     }
@@ -85,12 +78,14 @@ impl Tree {
     fn visit(
         &mut self,
         path: &Path,
-        about: &Metadata,
+        about: &Stat,
+        open: &dyn Fn() -> Result<Dir>,
         how: How<'_>,
         is_known: &dyn Fn(&Path, u64) -> bool,
         found: &mut Found,
     ) -> Result<()> {
-        let changed = (about.mtime(), about.mtime_nsec());
+        let changed = about.modified;
+        let mut opened = None;
         let before = self.folders.remove(path).filter(|folder| folder.changed == changed);
         let folder = match before {
             Some(folder) if !how.thorough && folder.is_settled() => folder,
@@ -104,8 +99,9 @@ impl Tree {
                     parts: Vec::new(),
                     files: 0,
                 };
-                for entry in std::fs::read_dir(path)?.flatten() {
-                    folder.take(&entry, how, is_known, found);
+                let handle = opened.insert(open()?);
+                for entry in handle.entries()?.flatten() {
+                    folder.take(handle, &entry, how, is_known, found);
                 }
                 folder
             }
@@ -113,12 +109,16 @@ impl Tree {
         found.folders.insert(path.to_owned());
         found.count += folder.files;
         found.parts.extend(folder.parts.iter().cloned());
-        if how.depth > 0 {
+        if how.depth > 0 && !folder.folders.is_empty() {
             let inside = How { depth: how.depth - 1, ..how };
+            let handle = opened.map_or_else(open, Ok)?;
             for path in &folder.folders {
                 // What may not be entered belongs to somebody else, and what vanishes is no business of ours.
-                let about = std::fs::symlink_metadata(path).ok().filter(Metadata::is_dir);
-                let _ = about.map(|about| self.visit(path, &about, inside, is_known, found));
+                let Some(name) = path.file_name() else { continue };
+                let Some(about) = handle.look(name).ok().filter(|about| about.kind == Kind::Folder) else {
+                    continue;
+                };
+                let _ = self.visit(path, &about, &|| handle.folder(name), inside, is_known, found);
             }
         }
         self.folders.insert(path.to_owned(), folder);
@@ -130,23 +130,29 @@ impl Folder {
     /// One name in it. Links are not followed, and hidden names passed over.
     fn take(
         &mut self,
-        entry: &DirEntry,
+        folder: &Dir,
+        entry: &Entry,
         how: How<'_>,
         is_known: &dyn Fn(&Path, u64) -> bool,
         found: &mut Found,
     ) {
-        let (Ok(kind), path) = (entry.file_type(), entry.path()) else { return };
+        let look = || folder.look(&entry.name).ok();
+        let path = folder.path().join(&entry.name);
         if is_passed_over(&path) || path == how.data {
             return;
         }
-        if kind.is_dir() && is_parts(&path) {
-            self.parts.extend(entry.metadata().ok().map(|about| (path, about.uid())));
-        } else if kind.is_dir() {
+        // Not all file systems say what an entry is.
+        let Some(kind) = entry.kind.or_else(|| look().map(|about| about.kind)) else { return };
+        if kind == Kind::Folder && is_parts(&path) {
+            self.parts.extend(look().map(|about| (path, about.user)));
+        } else if kind == Kind::Folder {
             self.folders.push(path);
-        } else if kind.is_file() && found.count + self.files < MOST_FILES {
+        } else if kind == Kind::File && found.count + self.files < MOST_FILES {
             self.files += 1;
-            if how.thorough || !is_known(&path, entry.ino()) {
-                found.files.extend(entry.metadata().ok().map(|about| (path, about)));
+            if how.thorough || !is_known(&path, entry.inode) {
+                found
+                    .files
+                    .extend(look().filter(|about| about.kind == Kind::File).map(|about| (path, about)));
             }
         }
     }
@@ -170,8 +176,8 @@ mod tests {
 
     fn look(tree: &mut Tree, root: &Path, thorough: bool) -> Vec<String> {
         let how = How { depth: 2, data: &root.join("data"), thorough };
-        let found = tree.look(root, how, &|path, _| path.ends_with("known")).unwrap();
-        let name = |(path, _): &(PathBuf, Metadata)| path.strip_prefix(root).unwrap().display().to_string();
+        let found = tree.look(&Dir::open(root).unwrap(), how, &|path, _| path.ends_with("known")).unwrap();
+        let name = |(path, _): &(PathBuf, Stat)| path.strip_prefix(root).unwrap().display().to_string();
         let mut names: Vec<String> = found.files.iter().map(name).collect();
         names.sort();
         names
@@ -201,10 +207,11 @@ mod tests {
         fs::write(at("a/b/another"), "x").unwrap();
         assert_eq!(look(&mut tree, root.path(), false), ["a/b/another", "a/b/deep"]);
         let how = How { depth: 2, data: &at("data"), thorough: false };
-        let found = tree.look(root.path(), how, &|_, _| true).unwrap();
+        let opened = Dir::open(root.path()).unwrap();
+        let found = tree.look(&opened, how, &|_, _| true).unwrap();
         assert_eq!((found.count, found.parts.len(), found.folders.len()), (4, 1, 3));
         fs::remove_dir_all(at("a")).unwrap();
-        tree.look(root.path(), how, &|_, _| true).unwrap();
+        tree.look(&opened, how, &|_, _| true).unwrap();
         assert_eq!(tree.folders.len(), 1, "what is gone is forgotten");
     }
 }

@@ -3,13 +3,14 @@
 //! A user has two questions worked on at the same time, and one that costs much; those whom the site trusts
 //! have more. Others of theirs wait. So the queue of all holds a few questions of each, and is short.
 
-use super::WORKERS;
 use crate::share::{Full, Payer, Standing};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+/// Questions that are worked on at the same time.
+pub const WORKERS: usize = 8;
 /// Questions that cost much, of all users, worked on at the same time.
 const COSTLY: usize = WORKERS / 2;
 /// Questions of one that may wait.
@@ -22,7 +23,8 @@ const LANES: usize = 1024;
 struct Lane {
     any: Arc<Semaphore>,
     costly: Arc<Semaphore>,
-    /// Those that wait; of both kinds apart, so that one who asks much at high cost can still ask something else.
+    /// Those that wait; of both kinds apart, so that one who asks much at high cost can still ask something
+    /// else.
     waiting: [AtomicUsize; 2],
 }
 
