@@ -13,6 +13,7 @@ use super::follow::Followed;
 use super::{below, finished, trace};
 use crate::log::say;
 use crate::service::Service;
+use crate::share::Payer;
 use crate::store::Version;
 use files::{Dir, Expect, Kind, Stat};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use tree::{How, Tree, is_parts, is_passed_over};
+use tree::{How, MOST_FILES, Tree, is_parts, is_passed_over};
 use waiting::Waiting;
 
 /// At most this many running traces are followed.
@@ -130,7 +131,9 @@ impl<'a> Watch<'a> {
     /// Look for what is new; if thorough, for what has changed as well.
     fn look(&mut self, thorough: bool) {
         let config = &self.service.config;
-        let how = How { depth: config.depth, data: &config.data, thorough };
+        let standing = |user: u32| config.standing(&Payer::User(user));
+        let (data, most) = (&config.data, MOST_FILES);
+        let how = How { depth: config.depth, data, thorough, most, standing: &standing };
         let (known, refused) = (&self.known, &self.refused);
         let is_known = |path: &Path, inode: u64| {
             known.get(path).is_some_and(|version| version.inode == inode) || refused.contains_key(path)
@@ -145,7 +148,12 @@ impl<'a> Watch<'a> {
             }
         };
         self.service.stats.problem(&name, None);
-        self.service.stats.scanned_files.set(found.count as u64);
+        self.service.stats.scanned_files.set(found.files_of.taken() as u64);
+        for (owner, full) in &found.full {
+            // Told as everything else that somebody has too much of.
+            let reason = format!("below {name}: {full}");
+            self.service.stats.refusals.add(full.what, &Payer::User(*owner), &reason);
+        }
         let followed = &self.followed;
         self.events.keep(|folder| found.folders.contains(folder) || followed.contains_key(folder));
         found.folders.iter().for_each(|folder| self.events.watch(folder));
@@ -204,7 +212,8 @@ impl<'a> Watch<'a> {
     /// A directory that is new: there may be something in it already.
     fn found_folder(&mut self, path: &Path, depth: usize) {
         let data = &self.service.config.data;
-        let how = How { depth, data, thorough: true };
+        let standing = |user: u32| self.service.config.standing(&Payer::User(user));
+        let how = How { depth, data, thorough: true, most: MOST_FILES, standing: &standing };
         let folder = below::folder(&self.root, path);
         let found = folder.and_then(|folder| Tree::default().look(&folder, how, &|_, _| false));
         let Ok(found) = found else { return };
