@@ -250,8 +250,11 @@ impl Job {
 
     /// A phase that has held for longer than a period of its set says that the set is wrong. It is in the one
     /// of its phase's length from then on, until the phase is over: nobody goes first for ever because of a
-    /// period that was short once. Tells whether that is so.
+    /// period that was short once. What others have told of a job counts more. Tells whether that is so.
     pub(crate) fn outlasts(&mut self, settings: &Settings) -> bool {
+        if self.told.is_some() {
+            return false;
+        }
         let held = self.phase.as_ref().map_or(0.0, |phase| phase.held);
         let Some(longer) = Set::of_period(held * settings.time_scale) else { return false };
         if longer.number() <= self.set.magnitude {
