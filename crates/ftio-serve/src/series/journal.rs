@@ -56,7 +56,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begin a new file, after those that are there. [`files`] names these; what is in them must be in the
+    /// Begin a new file, after those that are there. [`files()`] names these; what is in them must be in the
     /// files of series before [`forget`](Self::forget).
     pub fn open(data: &Path) -> anyhow::Result<Self> {
         let folder = data.join("journal");
@@ -72,7 +72,7 @@ impl Journal {
         self.next = self.next.max(last.saturating_add(1));
     }
 
-    /// Take a record; it is in the file when [`take`](Self::take) and [`write`] have been called.
+    /// Take a record; it is in the file when [`take`](Self::take) and [`write()`] have been called.
     pub fn add(&mut self, job: i64, t: f64, values: Vec<Change>) -> u64 {
         let n = self.next;
         self.next += 1;
