@@ -65,12 +65,14 @@ impl Memory {
             .mode(0o600)
             .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC)
             .open(path)?;
-        lock(&file)?;
+        // Before the lock: somebody else could hold that of his own file for as long as he likes.
         let about = file.metadata()?;
         // SAFETY: the call has no premises.
         if about.uid() != unsafe { libc::geteuid() } || !about.is_file() {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
+        lock(&file)?;
+        let about = file.metadata()?;
         if about.nlink() == 0 {
             return Ok(None);
         }
@@ -183,5 +185,28 @@ fn lock(file: &File) -> io::Result<()> {
             return Err(error);
         }
         std::thread::sleep(Duration::from_micros(50));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In a directory that all users share, somebody else may have been there first.
+    #[test]
+    fn nobody_waits_for_the_lock_of_somebody_else() {
+        // SAFETY: the call has no premises.
+        if unsafe { libc::geteuid() } != 0 {
+            return test_data::skip("nobody_waits_for_the_lock_of_somebody_else", "only root may chown");
+        }
+        let path = std::env::temp_dir().join(format!("tmio-memory-file-test-{}", std::process::id()));
+        let his = File::create(&path).unwrap();
+        std::os::unix::fs::chown(&path, Some(65_534), Some(65_534)).unwrap();
+        lock(&his).unwrap();
+        let began = Instant::now();
+        let opened = Memory::open(&path, |_, _| Ok(Some(())));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(opened.map(|_| ()).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     }
 }
