@@ -92,6 +92,8 @@ pub(crate) fn choose(pattern: Option<&OsStr>, values: &Values) -> Result<Place, 
     local_parts::check_owner(&private).map_err(|error| message::plain(&error))?;
     let previous = match fs::metadata(&path) {
         Ok(meta) if meta.is_dir() => return Err(format!("{} is a directory", path.display())),
+        // A pipe would be waited for, and a device never ends.
+        Ok(meta) if !meta.is_file() => return Err(format!("{} is not a regular file", path.display())),
         Ok(_) if !begins_like_a_trace(&path, values.format) => {
             return Err(format!("{} exists and is not a tmio trace", path.display()));
         }
@@ -267,6 +269,19 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("tmio-{name}-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         directory
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_and_not_waited_for() {
+        let directory = directory("no-file");
+        let pipe = directory.join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        for path in [pipe.as_path(), Path::new("/dev/null")] {
+            let refused = choose(Some(path.as_os_str()), &values()).unwrap_err();
+            assert!(refused.ends_with("is not a regular file"), "{refused}");
+        }
+        fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]
