@@ -112,17 +112,13 @@ pub fn set_aside<S: System>(
     let failed = |error: Error| Kept::failed(&error);
     let (folder, name) = parent(system, &places.buffer, &leaving.path).map_err(failed)?;
     let before = seen(leaving.made.source);
+    #[cfg(test)]
     if left_out(Step::SetAside) {
-        // As it once was: look, and then remove by name.
         return look_and_remove(system, &folder, name, before);
     }
-    let file = match leaving.kind {
-        Kind::File => Some(system.open(&folder, name).map_err(failed)?),
-        Kind::Link => None,
-    };
     // First the lease, which is held to the end: from before the look on nobody writes to the file. The
     // renaming hides its time of change, and a write right after it may have the same.
-    let leased = file.as_ref().map_or(Ok(false), |file| nobody_has(system, file))?;
+    let (file, leased) = open_leased(system, &folder, name, leaving.kind)?;
     let found = match &file {
         Some(file) => system.stat(file).map_err(failed)?,
         None => system.look(&folder, name).map_err(failed)?,
@@ -171,11 +167,7 @@ pub fn resume<S: System>(
     let failed = |error: Error| Kept::failed(&error);
     let (folder, name) = parent(system, &places.buffer, &leaving.path).map_err(failed)?;
     let aside = system.folder(&folder, OsStr::new(aside_name)).map_err(failed)?;
-    let file = match leaving.kind {
-        Kind::File => Some(system.open(&aside, name).map_err(failed)?),
-        Kind::Link => None,
-    };
-    let leased = file.as_ref().map_or(Ok(false), |file| nobody_has(system, file))?;
+    let (file, leased) = open_leased(system, &aside, name, leaving.kind)?;
     let found = system.look(&aside, name).map_err(failed)?;
     if stamp_of(&found) != seen(leaving.made.source) {
         return Err(Kept::Changed);
@@ -232,6 +224,21 @@ fn is_copy<S: System>(system: &S, folder: &S::Dir, name: &OsStr, leaving: &Leavi
         Err(error) if error.is_missing() => Err(Kept::CopyLost),
         Err(error) => Err(Kept::failed(&error)),
     }
+}
+
+/// Opens what is to leave, if nobody has it: a link is not opened. Whether it is leased.
+fn open_leased<S: System>(
+    system: &S,
+    folder: &S::Dir,
+    name: &OsStr,
+    kind: Kind,
+) -> Result<(Option<S::File>, bool), Kept> {
+    if kind == Kind::Link {
+        return Ok((None, false));
+    }
+    let file = system.open(folder, name).map_err(|error| Kept::failed(&error))?;
+    let leased = nobody_has(system, &file)?;
+    Ok((Some(file), leased))
 }
 
 /// Nobody has the file open for writing, by the kernel's word, and nobody who can be seen has it open at all.
@@ -428,6 +435,7 @@ impl Kept {
 
 /// What evicting was once: a look at the name, and then its removal. The model must find what is wrong with
 /// it.
+#[cfg(test)]
 fn look_and_remove<S: System>(
     system: &S,
     folder: &S::Dir,
