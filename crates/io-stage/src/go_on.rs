@@ -1,6 +1,6 @@
 //! A process goes on where an earlier one was ended.
 
-use crate::copier::{Flow, Making, Pace};
+use crate::copier::{Flow, Making, Pace, left};
 use crate::evictor::REST;
 use crate::journal::{self, Journal, Past, Verified};
 use crate::ledger::Ledger;
@@ -58,7 +58,7 @@ pub fn lock(buffer: &Dir) -> files::Result<()> {
 ///
 /// The folders cannot be used, or the journal not be written.
 pub fn go_on(places: &Places<Dir>, journal: Journal, past: &Past) -> files::Result<Gone> {
-    journal::end_commands(past);
+    let mut problems = left::end(&past.commands, journal.identity());
     let places =
         Places { buffer: Rc::new(places.buffer.again()?), storage: Rc::new(places.storage.again()?) };
     let ledger = Mutex::new(Ledger::new(journal));
@@ -92,7 +92,8 @@ pub fn go_on(places: &Places<Dir>, journal: Journal, past: &Past) -> files::Resu
             }
         }
     }
-    Ok(Gone { ledger, verified, drafts: done.removed, problems: done.problems })
+    problems.extend(done.problems);
+    Ok(Gone { ledger, verified, drafts: done.removed, problems })
 }
 
 /// A copy that is in the storage still.

@@ -6,7 +6,8 @@
 //!
 //! A journal is believed only if nobody else can have written it: a regular file of this user's own with one
 //! name, which nobody else may write to. And what it says is not believed further than need be: drafts are
-//! removed only below the folders, and only if they are named like drafts.
+//! removed only below the folders, and only if they are named like drafts, and only programs are ended that
+//! were started for this very file ([`crate::copier`]).
 
 use crate::name::Name;
 use crate::plan::{Direction, Kind};
@@ -253,9 +254,15 @@ impl Journal {
 
 /// The journal, if it is this user's own; made if there is none.
 fn open_own(at: &Dir, name: &OsStr) -> Result<File, JournalError> {
-    let own = |problem: files::Error| match problem.why {
-        files::Why::Io(source) => JournalError::Io { path: problem.path, source },
-        _ => JournalError::NotOwn { problem },
+    let own = |problem: files::Error| {
+        // One that may not even be opened: whose it is tells more than the system does.
+        let theirs = at.look(name).ok().and_then(|found| Expect::own().check(&found).err());
+        match (problem.why, theirs) {
+            (files::Why::Io(source), None) => JournalError::Io { path: problem.path, source },
+            (files::Why::Io(_), Some(why)) | (why, _) => {
+                JournalError::NotOwn { problem: files::Error { path: problem.path, why } }
+            }
+        }
     };
     match at.file(name, Access::Append, &Expect::own()) {
         Err(error) if error.is_missing() => match at.create(name, 0o600) {
@@ -339,23 +346,6 @@ fn is_beginning(bytes: &[u8]) -> bool {
 pub fn default_name(buffer: &Path) -> String {
     let checksum = XxHash64::oneshot(0, buffer.as_os_str().as_bytes());
     format!("{DRAFT}{}.{checksum:016x}.journal", crate::host())
-}
-
-/// End programs of an earlier process that still write to drafts.
-pub fn end_commands(past: &Past) {
-    for (pid, started) in &past.commands {
-        let same = started_at(*pid) == Some(*started);
-        if let Some(pid) = rustix::process::Pid::from_raw(*pid).filter(|_| same) {
-            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
-        }
-    }
-}
-
-/// When a process was started, by the kernel's count: field 22 of `/proc/PID/stat`.
-pub fn started_at(pid: i32) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let after_name = text.rsplit_once(')')?.1;
-    after_name.split_whitespace().nth(19)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -56,6 +56,11 @@ impl Ledger {
         self.journal.path()
     }
 
+    /// Which file the journal is.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        self.journal.identity()
+    }
+
     /// A copy that an earlier process has verified, and that is still there.
     pub fn remember(&mut self, copy: Verified) {
         let path = PathBuf::from(copy.path.clone());

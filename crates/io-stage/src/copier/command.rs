@@ -1,8 +1,8 @@
 //! `--command`: a program of the user's copies.
 
 use super::flow::State;
+use super::left;
 use super::making::Making;
-use crate::journal::started_at;
 use crate::stop::Stop;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::process::CommandExt;
@@ -34,11 +34,12 @@ impl std::str::FromStr for Template {
 impl Template {
     /// Let the program make the draft.
     pub(super) fn run(&self, source: &Path, draft: &Path, making: &mut Making<'_>) -> Result<(), Stop> {
-        let mut child = self.start(source, draft)?;
+        let ledger = || making.ledger.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mark = ledger().identity().map(left::mark);
+        let mut child = self.start(source, draft, mark)?;
         let pid = child.id() as i32;
-        if let Some(started) = started_at(pid) {
-            let mut ledger = making.ledger.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let _ = ledger.command(pid, started);
+        if let Some(started) = left::started_at(pid) {
+            let _ = ledger().command(pid, started);
         }
         let status = attend(&mut child, making)?;
         if status.success() {
@@ -51,12 +52,13 @@ impl Template {
         Err(Stop::Failed(format!("{}: the command ended with {status}", files::shown(source))))
     }
 
-    fn start(&self, source: &Path, draft: &Path) -> Result<Child, Stop> {
+    fn start(&self, source: &Path, draft: &Path, mark: Option<String>) -> Result<Child, Stop> {
         // The paths are arguments of the shell, so that nothing in them is taken for a command.
         let script = self.0.replace("{src}", "\"$1\"").replace("{dst}", "\"$2\"");
         let mut command = Command::new("sh");
         command.args(["-c", &script, "sh"]).args([source, draft]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
+        command.envs(mark.map(|mark| (left::MARK, mark)));
         command.spawn().map_err(|error| Stop::Failed(format!("sh: {error}")))
     }
 }

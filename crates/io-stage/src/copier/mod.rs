@@ -7,6 +7,7 @@
 mod command;
 mod data;
 mod flow;
+pub(crate) mod left;
 mod making;
 
 use crate::ledger::{Ledger, Shared};

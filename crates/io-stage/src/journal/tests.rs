@@ -142,14 +142,3 @@ fn a_journal_of_0_2_is_put_aside() {
     fs::write(&path, old).unwrap();
     assert!(matches!(open(&dir).unwrap_err(), JournalError::OldOne { .. }), "nothing is replaced");
 }
-
-#[test]
-fn commands_that_are_left_are_ended() {
-    let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-    let pid = child.id() as i32;
-    let commands = vec![(pid, started_at(pid).unwrap() + 1)];
-    end_commands(&Past { commands, ..Past::default() });
-    assert!(child.try_wait().unwrap().is_none(), "another process of the same number stays");
-    child.kill().unwrap();
-    child.wait().unwrap();
-}

@@ -121,13 +121,20 @@ fn remove_draft<S: System>(system: &S, places: &Places<S::Dir>, begun: &Begun) -
         Err(error) if error.is_missing() => return Ok(Draft::Missing),
         found => found?,
     };
-    let is_ours = user::is_root() || found.user == user::effective();
-    if !is_ours || found.kind == Kind::Folder || !give_place_back(system, &folder, name, &found, begun)? {
+    if !is_ours(&found)
+        || found.kind == Kind::Folder
+        || !give_place_back(system, &folder, name, &found, begun)?
+    {
         let why = "is not what was begun there, and stays; rename or remove it";
         return Ok(Draft::Stays(format!("{}: {why}", shown())));
     }
     system.remove(&folder, name)?;
     Ok(Draft::Removed)
+}
+
+/// Root may have given a draft to the user whose file it is a copy of.
+fn is_ours(file: &Stat) -> bool {
+    user::is_root() || file.user == user::effective()
 }
 
 /// If a draft and a file had changed places, and that was not the one that was to be replaced, it gets its
@@ -146,7 +153,7 @@ fn give_place_back<S: System>(
     }
     let path = PathBuf::from(change.path.clone());
     let Some(place) = path.file_name() else { return Ok(false) };
-    if system.look(folder, place).is_ok_and(|there| is_draft(&there)) {
+    if system.look(folder, place).is_ok_and(|there| is_ours(&there) && is_draft(&there)) {
         system.exchange(folder, name, place)?;
         return Ok(system.look(folder, name).is_ok_and(|now| is_draft(&now)));
     }

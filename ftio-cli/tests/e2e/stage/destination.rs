@@ -1,48 +1,19 @@
 //! Where copies go: what is there already, links, mounts, owners and rights.
 
-use super::{Staging, content, ended_job, folders, names, relieve};
+use super::{
+    ANNA, BERT, Staging, content, ended_job, folders, is_root, names, open_folders, relieve, stage_as,
+};
 use crate::support::{ftio, skipped, stderr, stdout};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
-
-/// Two users whom no system knows.
-const ANNA: u32 = 54_350;
-const BERT: u32 = 54_351;
-
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
 
 fn stage(dir: &TempDir, more: &[&str]) -> (Option<i32>, String, String) {
     let output = ftio(dir.path(), &[&["stage", "run", "--from", "bb", "--to", "storage"][..], more].concat());
     (output.status.code(), stdout(&output), stderr(&output))
-}
-
-/// As another user, who need not be able to reach where this program was built.
-fn stage_as(user: u32, dir: &TempDir, more: &[&str]) -> Output {
-    let program = dir.path().join("ftio");
-    if !program.exists() {
-        let built = env!("CARGO_BIN_EXE_ftio");
-        fs::hard_link(built, &program).or_else(|_| fs::copy(built, &program).map(drop)).unwrap();
-    }
-    let mut command = Command::new(program);
-    command.args(["stage", "run", "--from", "bb", "--to", "storage"]).args(more).current_dir(dir.path());
-    // Groups of root fall with it.
-    command.uid(user).gid(user).output().unwrap()
-}
-
-/// Folders that everybody can reach.
-fn open_folders() -> TempDir {
-    let dir = folders();
-    fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
-    fs::set_permissions(dir.path().join("storage"), Permissions::from_mode(0o777)).unwrap();
-    ended_job(dir.path());
-    dir
 }
 
 /// The job writes a file that is being brought in: the job's stays.

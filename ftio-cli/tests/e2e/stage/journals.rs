@@ -2,35 +2,31 @@
 
 use super::{ended_job, folders, names, relieve};
 use crate::support::{ftio, skipped, stderr, stdout};
-use io_stage_names::{draft_line, header};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// The lines of a journal, as text.
-mod io_stage_names {
-    use std::path::Path;
+/// The first line of a journal.
+pub fn header(version: u32, dir: &Path) -> String {
+    let dir = dir.canonicalize().unwrap();
+    let (from, to) = (dir.join("bb"), dir.join("storage"));
+    format!(
+        "{{\"journal\":{{\"format\":\"ftio.stage-journal/{version}\",\"from\":{from:?},\"to\":{to:?}}}}}\n"
+    )
+}
 
-    pub fn header(version: u32, dir: &Path) -> String {
-        let dir = dir.canonicalize().unwrap();
-        let (from, to) = (dir.join("bb"), dir.join("storage"));
-        format!(
-            "{{\"journal\":{{\"format\":\"ftio.stage-journal/{version}\",\"from\":{from:?},\"to\":{to:?}}}}}\n"
-        )
-    }
-
-    pub fn draft_line(version: u32, path: &str) -> String {
-        match version {
-            1 => format!("{{\"draft\":{path:?}}}\n"),
-            _ => format!("{{\"draft\":{{\"direction\":\"out\",\"path\":{path:?}}}}}\n"),
-        }
+/// The line of a draft that was begun.
+pub fn draft_line(version: u32, path: &str) -> String {
+    match version {
+        1 => format!("{{\"draft\":{path:?}}}\n"),
+        _ => format!("{{\"draft\":{{\"direction\":\"out\",\"path\":{path:?}}}}}\n"),
     }
 }
 
 /// Where the journal is by default.
-fn journal(dir: &TempDir) -> PathBuf {
+pub fn journal(dir: &TempDir) -> PathBuf {
     let find = || {
         let names = fs::read_dir(dir.path().join("storage")).unwrap().flatten().map(|entry| entry.path());
         names.into_iter().find(|path| path.extension().is_some_and(|end| end == "journal"))
@@ -41,34 +37,10 @@ fn journal(dir: &TempDir) -> PathBuf {
     })
 }
 
-fn stage(dir: &TempDir) -> (Option<i32>, String, String) {
+pub fn stage(dir: &TempDir) -> (Option<i32>, String, String) {
     let args = [&["stage", "run", "--from", "bb", "--to", "storage"][..], &relieve()].concat();
     let output = ftio(dir.path(), &args);
     (output.status.code(), stdout(&output), stderr(&output))
-}
-
-/// It names a file of the victim's as a draft, and a checkpoint as copied.
-fn planted(version: u32, dir: &Path, thesis: &Path) -> String {
-    let up = format!("../{}", thesis.file_name().unwrap().to_str().unwrap());
-    let lines = [thesis.to_str().unwrap(), &up, "out.dat", ".ftio-stage.h.1.2/../out.dat"];
-    let lines: String = lines.iter().map(|path| draft_line(version, path)).collect();
-    header(version, dir) + &lines
-}
-
-/// Whatever a journal says, only drafts below the folder are removed.
-#[test]
-fn a_journal_does_not_remove_files_that_are_no_drafts() {
-    for version in [1, 2] {
-        let dir = folders();
-        ended_job(dir.path());
-        let (thesis, out) = (dir.path().join("thesis.tex"), dir.path().join("storage/out.dat"));
-        fs::write(&thesis, "chapter 1").unwrap();
-        fs::write(&out, "results").unwrap();
-        let path = journal(&dir);
-        fs::write(&path, planted(version, dir.path(), &thesis)).unwrap();
-        let (_, said, errors) = stage(&dir);
-        assert!(thesis.exists() && out.exists(), "{version}: {said}{errors}");
-    }
 }
 
 /// A journal that others can have written is refused by name, with what to do.

@@ -3,22 +3,30 @@
 mod after_the_end;
 mod destination;
 mod journals;
+mod planted;
 mod removing;
 mod while_it_runs;
 
 use crate::support::{SECOND, blocking};
 use serde_json::Value;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tempfile::TempDir;
 use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind};
 use tmio_trace::{Direction, Header, Operation, RankInfo, TraceEnd};
+
+/// Two users whom no system knows.
+pub const ANNA: u32 = 54_350;
+pub const BERT: u32 = 54_351;
 
 /// Every 2 s a phase of 0.4 s.
 pub const PERIOD: i64 = 2 * SECOND;
@@ -200,7 +208,7 @@ pub fn until_file(what: &str, is: impl Fn() -> bool) {
     }
 }
 
-pub fn folders() -> tempfile::TempDir {
+pub fn folders() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("bb")).unwrap();
     fs::create_dir(dir.path().join("storage")).unwrap();
@@ -230,4 +238,30 @@ pub fn ended_job(dir: &Path) {
     let mut writer = Writer::new(&dir.join("run"), 20);
     (0..10).for_each(|i| writer.phase(i, Direction::Write, "/elsewhere/out.dat"));
     writer.finish(10 * PERIOD);
+}
+
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// As another user, who need not be able to reach where this program was built.
+pub fn stage_as(user: u32, dir: &TempDir, more: &[&str]) -> Output {
+    let program = dir.path().join("ftio");
+    if !program.exists() {
+        let built = env!("CARGO_BIN_EXE_ftio");
+        fs::hard_link(built, &program).or_else(|_| fs::copy(built, &program).map(drop)).unwrap();
+    }
+    let mut command = Command::new(program);
+    command.args(["stage", "run", "--from", "bb", "--to", "storage"]).args(more).current_dir(dir.path());
+    // Groups of root fall with it.
+    command.uid(user).gid(user).output().unwrap()
+}
+
+/// Folders that everybody can reach.
+pub fn open_folders() -> TempDir {
+    let dir = folders();
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(dir.path().join("storage"), Permissions::from_mode(0o777)).unwrap();
+    ended_job(dir.path());
+    dir
 }
