@@ -22,6 +22,7 @@ mod one_period;
 mod output_files;
 mod plot;
 mod predict;
+mod published;
 mod recover;
 mod report;
 mod run;

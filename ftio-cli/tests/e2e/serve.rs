@@ -122,6 +122,30 @@ fn named_objects_are_as_their_schemas_say(server: &Server) {
     assert!(paths.len() > 15 && found > 0, "{paths:?}");
 }
 
+/// Whoever may put a file below the folder that is watched chooses its name.
+#[test]
+fn a_name_makes_no_line_of_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = "a\nftio serve: FORGED\x1b[31m.msgpack";
+    std::fs::write(dir.path().join(name), "no trace").unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ftio"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--poll", "0.05"])
+        .current_dir(dir.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let (sender, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || lines.for_each(|line| drop(sender.send(line))));
+    let line = std::iter::from_fn(|| told.recv_timeout(Duration::from_secs(60)).ok())
+        .find(|line| line.contains("msgpack"));
+    let _ = child.kill();
+    let _ = child.wait();
+    let line = line.expect("the file is told");
+    assert!(line.contains("/a\\u{a}ftio serve: FORGED\\u{1b}[31m.msgpack"), "{line}");
+    assert!(!line.contains('\x1b') && line.contains("unknown format"), "{line}");
+}
+
 #[test]
 fn a_second_service_and_open_addresses_are_refused() {
     let dir = tempfile::tempdir().unwrap();

@@ -271,7 +271,14 @@ fn pages_of_others_may_not_ask() {
     // A form of another page can send text, and nothing else without asking.
     let form = server.with("POST", "/alarms/add", "Content-Type: text/plain\r\n", "{}");
     assert_eq!(form.0, 415);
-    for host in ["evil.example", "evil.example:1337", "", "127.0.0.1.evil.example"] {
+    for host in [
+        "evil.example",
+        "evil.example:1337",
+        "",
+        "127.0.0.1.evil.example",
+        "localhost:80@evil.example",
+        "127.0.0.1:1337.evil.example",
+    ] {
         let request = format!("GET /job/list HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
         assert_eq!(server.raw(&request).0, 421, "{host}");
     }
