@@ -2,8 +2,8 @@
 //! everyday mistakes, in which MPI makes a job of its own of every process, or of some. The tracer changes
 //! nothing, and everything that the program did is in its traces, once.
 //!
-//! Each case is run without the tracer and with it. `scripts/launcher-matrix` runs the same with all MPIs and
-//! more processes, and prints a table.
+//! Each case is run without the tracer and with it. `scripts/launcher-matrix` runs all of them, and prints a
+//! table; otherwise those are run that differ in what the tracer has to find out.
 
 use crate::harness::{Mpi, installed_mpis, libtmio, run_all, run_limited};
 use crate::traced::{Scratch, info, names};
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The file to which a table is added (`LAUNCHER_MATRIX`): then all MPIs that are installed are tried, on up
-/// to four processes. Without one, Debian's two on up to three.
+/// The file to which a table is added (`LAUNCHER_MATRIX`): then every case is tried, with all MPIs that are
+/// installed, on one to four processes. Without one, some, with Debian's two.
 fn table() -> Option<PathBuf> {
     std::env::var_os("LAUNCHER_MATRIX").map(PathBuf::from)
 }
@@ -24,8 +24,9 @@ fn mpis() -> Vec<Mpi> {
     installed_mpis().into_iter().filter(|mpi| all || ["openmpi", "mpich"].contains(&mpi.name)).collect()
 }
 
-fn processes() -> std::ops::RangeInclusive<u32> {
-    1..=if table().is_some() { 4 } else { 3 }
+/// On how many processes a case is tried, and on how many if not all cases are.
+fn processes(some: &[u32]) -> Vec<u32> {
+    if table().is_some() { (1..=4).collect() } else { some.to_vec() }
 }
 
 /// A program that tells its world, with what stands in front of it so that it is traced, or not.
@@ -229,7 +230,8 @@ fn every_program_under_every_launcher() {
     let mut matrix = Matrix::new();
     for mpi in mpis() {
         for launcher in mpis() {
-            for processes in processes() {
+            let is_own = mpi.name == launcher.name;
+            for processes in processes(if is_own { &[2] } else { &[1, 4] }) {
                 matrix.examine(
                     &format!("the launcher of {}", launcher.name),
                     &mpi,
@@ -391,6 +393,15 @@ const BATCH: &[Batch] = &[
     },
 ];
 
+/// Those that are tried around a launcher if not all are: no two of them tell the same.
+const AROUND_A_LAUNCHER: [&str; 5] = [
+    "no variables",
+    "srun without PMI",
+    "PBS, pbsdsh",
+    "LSF, jsrun, no server",
+    "variables that make no sense",
+];
+
 impl Batch {
     /// Where nothing tells that processes belong together, each has a trace of its own name, or would replace
     /// the one that it finds.
@@ -411,7 +422,7 @@ fn every_program_under_the_variables_of_batch_systems() {
     let mut matrix = Matrix::new();
     for mpi in mpis() {
         for batch in BATCH {
-            for processes in processes() {
+            for processes in processes(&[3]) {
                 matrix.examine(batch.name, &mpi, processes, |scratch, traced| {
                     let command = |number| {
                         let program = Program::with_output(&mpi, scratch, traced, batch.output());
@@ -432,7 +443,8 @@ fn every_program_under_the_variables_of_batch_systems() {
 fn whole_jobs_under_the_variables_of_batch_systems() {
     let mut matrix = Matrix::new();
     for mpi in mpis() {
-        for batch in BATCH.iter().filter(|batch| !batch.name.starts_with("PMI")) {
+        let is_tried = |batch: &&Batch| table().is_some() || AROUND_A_LAUNCHER.contains(&batch.name);
+        for batch in BATCH.iter().filter(|batch| !batch.name.starts_with("PMI")).filter(is_tried) {
             // Two of them at once, in the background of one script.
             matrix.examine(&format!("two of its launchers, {}", batch.name), &mpi, 2, |scratch, traced| {
                 let command = |_| {
