@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -250,4 +251,29 @@ fn top_for_people_and_for_prometheus() {
     let output = ftio(Path::new("."), &["top", "--prometheus", "--arbiter", &turns.address]);
     let text = stdout(&output);
     assert!(text.contains("ftio_turn_holding{jobid=\"holds\",run=\"0000000000000000\"} 1\n"), "{text}");
+}
+
+/// Whoever asks sees the jobs of others as numbers: no names, no users.
+#[test]
+fn top_tells_nothing_of_the_jobs_of_others() {
+    if !rustix::process::geteuid().is_root() {
+        return skipped("another user needs the administrator");
+    }
+    let turns = Turns::new();
+    fs::set_permissions(turns.place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    // Where this program was built, others need not be able to reach.
+    let reachable = turns.path("ftio");
+    fs::copy(env!("CARGO_BIN_EXE_ftio"), &reachable).unwrap();
+    for format in ["--json", "--prometheus", "--color=never"] {
+        let mut command = Command::new(&reachable);
+        command.args(["top", format, "--arbiter", &turns.address]).current_dir(turns.place.path());
+        let output = command.uid(54_350).gid(54_350).output().unwrap();
+        let text = stdout(&output);
+        assert!(output.status.success(), "{format}: {output:?}");
+        assert!(!text.contains("\"holds\"") && !text.contains("waits "), "{format}: {text}");
+        if format == "--json" {
+            let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!((&report["others"]["jobs"], report["jobs"].as_array().unwrap().len()), (&2.into(), 0));
+        }
+    }
 }
