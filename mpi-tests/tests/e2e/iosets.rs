@@ -162,7 +162,7 @@ fn two_jobs_take_turns_and_lose_nothing() {
         for mode in ["own", "mixed"] {
             let (a, b) = (Scratch::new(), Scratch::new());
             let arbiter = Arbiter::on_socket(&a, &["--leases", "1"]);
-            let arguments = format!("{mode} 3 20 65536 100 5");
+            let arguments = format!("{mode} 3 20 65536 500 5");
             let address = format!("unix:{},grace=50", socket(&a).display());
             let second = beside(&job(&mpi, &b, "second", &arguments).env("TMIO_IOSETS", address));
             let outcome = job(&mpi, &a, "first", &arguments).run();
