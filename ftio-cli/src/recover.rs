@@ -5,14 +5,16 @@ use crate::output::{self, Draft};
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::counted;
 use crate::terminal::waiting::Waiting;
+use crate::trace;
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use files::shown;
 use files::user::{Identity, run_as};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tmio_trace::recover::{self, NotRemoved, Remains};
-use tmio_trace::{Outcome, rewrite};
+use tmio_trace::{Outcome, Trace, rewrite};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,6 +56,16 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     // name. A file that root has named is root's.
     let me = files::user::effective();
     let owner = recover::owner_of_parts(&args.trace).filter(|_| files::user::is_root()).unwrap_or(me);
+    let was_there = args.trace.exists();
+    if owner == me {
+        write_out_forgotten(args)?;
+        // That may be all there was to do.
+        if !was_there && args.output.is_none() && args.trace.is_file() {
+            let outcome = Trace::open(&args.trace)?.read(|_| {})?;
+            tell(&args.trace, &outcome, outcome.header.as_ref().map_or(0, |header| u64::from(header.ranks)))?;
+            return Ok(Exit::Done);
+        }
+    }
     let who = if owner == me { Identity::alone(me) } else { Identity::of_user(owner) };
     let output = args.output.as_deref().map(output::create_private).transpose()?;
     let args = args.clone();
@@ -61,6 +73,28 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         .with_context(|| format!("cannot act for user {owner}"))??;
     output.map_or(Ok(()), Draft::finish)?;
     Ok(exit)
+}
+
+/// Processes that had no helper have left their records in memory: they are written out, if the tracer is
+/// here.
+fn write_out_forgotten(args: &Args) -> anyhow::Result<()> {
+    const LONGEST: Duration = Duration::from_secs(60);
+    let jobs = trace::helper::forgotten_jobs();
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    let whole = match trace::library(None) {
+        Ok(library) => trace::helper::write_out_all(&library, jobs, LONGEST)?,
+        Err(problem) => {
+            complain(Severity::Warning, &format!("records stay in memory: {problem:#}"));
+            return Ok(());
+        }
+    };
+    if !whole {
+        let message = format!("{}: not all that is in memory could be written", shown(&args.trace));
+        complain(Severity::Warning, &message);
+    }
+    Ok(())
 }
 
 /// Recovers to a file that was named, which is handed back when it is whole, or to the trace's place.
@@ -80,16 +114,21 @@ fn recover_to(args: &Args, output: Option<Draft>) -> anyhow::Result<(Exit, Optio
     for missing in &outcome.missing {
         complain(Severity::Warning, missing);
     }
+    tell(&place, &outcome, remains.ranks.len() as u64)?;
+    let exit = if args.clean && remains.is_from_parts() { clear(&remains, args.force)? } else { Exit::Done };
+    Ok((exit, output))
+}
+
+/// Says what is in the trace.
+fn tell(place: &Path, outcome: &Outcome, ranks: u64) -> std::io::Result<()> {
     writeln!(
         std::io::stdout(),
         "{}: {} of {}; {}",
-        shown(&place),
+        shown(place),
         counted(outcome.operations, "operation"),
-        counted(remains.ranks.len() as u64, "rank"),
+        counted(ranks, "rank"),
         if outcome.complete { "complete" } else { "incomplete, as the job did not finish" }
-    )?;
-    let exit = if args.clean && remains.is_from_parts() { clear(&remains, args.force)? } else { Exit::Done };
-    Ok((exit, output))
+    )
 }
 
 /// Removes what was recovered.

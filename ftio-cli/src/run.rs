@@ -13,7 +13,7 @@ use ftio_core::detect::Options;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::thread::JoinHandle;
 
@@ -82,6 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         true => None,
         false => processes::Run::new(Some(&output), None, &mut variables)?,
     };
+    let library = crate::trace::library(args.library.library.as_deref())?;
     let tracing =
         Tracing { output: Some(&output), flush: Some(&args.flush), library: &args.library, variables };
     let mut command = tracing.command(&args.program)?;
@@ -106,8 +107,12 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     if let Err(problem) = predicted {
         complain(Severity::Error, &format!("{problem:#}"));
     }
-    if let Some(Err(problem)) = processes.map(|processes| processes.finish()) {
+    if let Some(Err(problem)) = processes.map(|processes| processes.finish(&library)) {
         complain(Severity::Warning, &format!("{problem:#}"));
+        // What there is not, and why, has been said.
+        if !is_there(&output) {
+            return Ok(code(status));
+        }
     }
     if let Err(problem) = report(output, &options.detect, args.out.json) {
         complain(Severity::Error, &format!("{problem:#}"));
@@ -128,9 +133,14 @@ fn end_of(mut child: Child) -> anyhow::Result<(Program, JoinHandle<std::io::Resu
     Ok((Program { end, id }, waiting))
 }
 
+/// Whether there is a trace, whole or in parts.
+fn is_there(output: &Path) -> bool {
+    output.exists() || tmio_trace::reader::parts_path(output).exists()
+}
+
 /// What was found in the whole trace.
 fn report(output: PathBuf, options: &Options, json: bool) -> anyhow::Result<Exit> {
-    if !output.exists() && !tmio_trace::reader::parts_path(&output).exists() {
+    if !is_there(&output) {
         complain(
             Severity::Note,
             "the program left no trace: it read and wrote next to nothing, or is linked statically",

@@ -8,8 +8,9 @@
  *   posix_calls fprintf N                        N lines
  *   posix_calls open N                           N times open and close
  *   posix_calls null N                           N writes of 8 bytes to /dev/null
+ *   posix_calls names N                          N times open and close, every time of a new name
  *
- * The file is FILE in the environment.
+ * The file is FILE in the environment. Also says the largest memory that it had.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -33,6 +34,14 @@ static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+/* The name of the n-th file. */
+static const char *numbered(const char *name, long n)
+{
+    static char text[4096];
+    snprintf(text, sizeof text, "%s-%07ld", name, n);
+    return text;
 }
 
 int main(int argc, char **argv)
@@ -64,16 +73,26 @@ int main(int argc, char **argv)
                 wrong += fwrite(data, 1, sizeof data, stream) != sizeof data;
             else if (!strcmp(what, "fprintf"))
                 wrong += fprintf(stream, "%ld\n", i) < 0;
-            else {
+            else if (!strcmp(what, "names")) {
+                int again = open(numbered(name, batch * calls + i), O_CREAT | O_RDWR, 0600);
+                wrong += again < 0 || close(again) != 0;
+            } else {
                 int again = open(name, O_RDONLY);
                 wrong += again < 0 || close(again) != 0;
             }
         }
         each[batch] = (now(CLOCK_MONOTONIC) - start) / (double)calls * 1e9;
+        for (long i = 0; i < calls && !strcmp(what, "names"); i++)
+            unlink(numbered(name, batch * calls + i));
     }
     double mean = (now(CLOCK_PROCESS_CPUTIME_ID) - began) / (double)(batches * calls) * 1e9;
     qsort(each, batches, sizeof *each, ascending);
-    printf("{\"best_ns\": %.1f, \"median_ns\": %.1f, \"mean_ns\": %.1f, \"wrong\": %ld}\n", each[0],
-           each[batches / 2], mean, wrong);
+    /* Not of getrusage, which counts the process that started this one, too. */
+    long memory = 0;
+    char line[200];
+    for (FILE *status = fopen("/proc/self/status", "r"); status && fgets(line, sizeof line, status);)
+        sscanf(line, "VmHWM: %ld", &memory);
+    printf("{\"best_ns\": %.1f, \"median_ns\": %.1f, \"mean_ns\": %.1f, \"rss_kb\": %ld, \"wrong\": %ld}\n",
+           each[0], each[batches / 2], mean, memory, wrong);
     return wrong != 0;
 }

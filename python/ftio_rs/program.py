@@ -39,14 +39,17 @@ def find_ftio() -> str:
 
 
 def library() -> str:
-    """The path of `libtmio.so`, the tracer."""
+    """The path of `libtmio.so`, the tracer; `libtmio_recorder.so` is beside it."""
     chosen = os.environ.get("TMIO_LIBRARY")
     if chosen:
         return chosen
     for place in [Path(find_ftio()).resolve().parent.parent, *_places()]:
-        if (place / "lib" / "libtmio.so").is_file():
-            return str(place / "lib" / "libtmio.so")
-    raise FtioNotFoundError("there is no libtmio.so beside this package; TMIO_LIBRARY may name one")
+        found = place / "lib" / "libtmio.so"
+        if found.is_file() and (found.resolve().parent / "libtmio_recorder.so").is_file():
+            return str(found)
+    raise FtioNotFoundError(
+        "there is no libtmio.so with libtmio_recorder.so beside this package; TMIO_LIBRARY may name one"
+    )
 
 
 def preload(

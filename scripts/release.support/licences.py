@@ -37,7 +37,7 @@ def main():
     for path in sys.argv[3:]:
         texts.setdefault(pathlib.Path(path).read_text().strip(), []).append("musl libc")
 
-    lines = ["libtmio.so and ftio contain the work of others, under the licences below.", ""]
+    lines = ["libtmio.so, libtmio_recorder.so and ftio contain the work of others, under the licences below.", ""]
     width = max(len(f"{package['name']} {package['version']}") for package in others)
     for package in others:
         name = f"{package['name']} {package['version']}"

@@ -1,4 +1,4 @@
-"""The crates that are in libtmio.so and ftio, from `cargo metadata`; no network."""
+"""The crates that are in libtmio.so, its recorder and ftio, from `cargo metadata`; no network."""
 
 import json
 import pathlib

@@ -1,20 +1,17 @@
 //! Which file a handle stands for.
 
 use crate::options;
-use crate::system;
+#[cfg(not(test))]
+use crate::preloaded;
 use crate::thread::ThreadState;
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
 
 /// Number of a file that was not seen opened.
 pub(crate) const UNKNOWN: u32 = 0;
 /// Not a file: operations on it are not recorded.
 pub(crate) const IGNORED: u32 = u32::MAX;
-/// All files beyond the first so many are one.
-const MAX_FILES: usize = 100_000;
-
 /// Endings of files that other tools write about a job by MPI-IO: they are not the job's own I/O. (Darshan,
 /// in `MPI_Finalize`.)
 const LOGS_OF_TOOLS: [&str; 2] = [".darshan", ".darshan_partial"];
@@ -40,8 +37,8 @@ pub(crate) fn remembered(thread: &ThreadState, handle: usize) -> Option<u32> {
 /// as it has closed this one, before the call that closes it has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened {
-    pub(crate) handle: usize,
-    pub(crate) number: u32,
+    handle: usize,
+    number: u32,
     /// Which of all openings it was.
     opening: u64,
 }
@@ -50,30 +47,6 @@ pub struct Opened {
 struct Table {
     handles: HashMap<usize, Opened>,
     openings: u64,
-    numbers: HashMap<Arc<str>, u32>,
-    names: Vec<Arc<str>>,
-}
-
-impl Table {
-    /// The number of a name, and whether it is new.
-    fn number(&mut self, name: &str) -> (u32, bool) {
-        if let Some(&number) = self.numbers.get(name) {
-            return (number, false);
-        }
-        let name = if self.names.len() >= MAX_FILES { "(other files)" } else { name };
-        if let Some(&number) = self.numbers.get(name) {
-            return (number, false);
-        }
-        let room = self.names.try_reserve(1).is_ok() && self.numbers.try_reserve(1).is_ok();
-        if !room || !system::has_memory(name.len() + (64 << 10)) {
-            return (UNKNOWN, false);
-        }
-        let name: Arc<str> = Arc::from(name);
-        self.names.push(Arc::clone(&name));
-        let number = self.names.len() as u32;
-        self.numbers.insert(name, number);
-        (number, true)
-    }
 }
 
 impl Files {
@@ -88,9 +61,9 @@ impl Files {
         !is_log && options::wants_file(&self.patterns, &self.excluded, name)
     }
 
-    /// A file was opened; `announce` is told its number when the name is new.
-    pub(crate) fn open(&self, handle: usize, name: &str, announce: impl FnOnce(u32)) -> u32 {
-        let number = if self.wants(name) { self.intern(name, announce) } else { IGNORED };
+    /// A file was opened.
+    pub(crate) fn open(&self, handle: usize, name: &str) -> u32 {
+        let number = self.number_of(name).unwrap_or(IGNORED);
         let mut table = self.table.lock();
         if table.handles.try_reserve(1).is_ok() {
             table.openings += 1;
@@ -101,14 +74,9 @@ impl Files {
         number
     }
 
-    /// The number of a name.
-    pub(crate) fn intern(&self, name: &str, announce: impl FnOnce(u32)) -> u32 {
-        let mut table = self.table.lock();
-        let (number, new) = table.number(name);
-        if new {
-            announce(number);
-        }
-        number
+    /// The number of a name. `None`: the file is not recorded.
+    pub(crate) fn number_of(&self, name: &str) -> Option<u32> {
+        self.wants(name).then(|| number_of(name))
     }
 
     /// What a handle stands for now.
@@ -138,16 +106,35 @@ impl Files {
         thread.remember_file(handle, changes, number);
         number
     }
+}
 
-    /// Names of some files.
-    pub(crate) fn names(&self, numbers: &[u32]) -> Vec<(u32, Arc<str>)> {
-        let table = self.table.lock();
-        let name = |number: u32| table.names.get((number as usize).checked_sub(1)?).map(Arc::clone);
-        let mut names = Vec::new();
-        if names.try_reserve(numbers.len()).is_ok() {
-            names.extend(numbers.iter().filter_map(|&number| Some((number, name(number)?))));
-        }
-        names
+/// The object that is preloaded gives numbers to names.
+#[cfg(not(test))]
+fn number_of(name: &str) -> u32 {
+    let Some(core) = preloaded::get() else { return UNKNOWN };
+    // SAFETY: it is a name of that length.
+    crate::thread::with(|thread| unsafe { (core.name)(thread, name.as_ptr(), name.len()) })
+}
+
+#[cfg(test)]
+fn number_of(name: &str) -> u32 {
+    static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut names = NAMES.lock();
+    let known = names.iter().position(|known| known == name);
+    let index = known.unwrap_or_else(|| {
+        names.push(name.to_owned());
+        names.len() - 1
+    });
+    index as u32 + 1
+}
+
+impl Opened {
+    pub(crate) fn handle(&self) -> usize {
+        self.handle
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.number
     }
 }
 
@@ -159,36 +146,32 @@ mod tests {
     fn a_reused_handle_is_the_file_that_it_was_opened_as_last() {
         let files = Files::new(vec!["*.dat".to_owned()], Vec::new());
         let lookup = |handle| crate::thread::with(|thread| files.lookup(thread, handle));
-        let mut announced = Vec::new();
-        let a = files.open(0x10, "a.dat", |n| announced.push(n));
+        let a = files.open(0x10, "a.dat");
         assert_eq!(lookup(0x10), a);
         files.close(files.opened(0x10));
         assert_eq!(lookup(0x10), UNKNOWN);
-        let b = files.open(0x10, "b.dat", |n| announced.push(n));
+        let b = files.open(0x10, "b.dat");
         assert_ne!(a, b);
         assert_eq!(lookup(0x10), b);
-        assert_eq!(files.open(0x20, "a.dat", |n| announced.push(n)), a, "the same name is the same file");
-        assert_eq!(files.open(0x30, "c.txt", |n| announced.push(n)), IGNORED);
+        assert_eq!(files.open(0x20, "a.dat"), a, "the same name is the same file");
+        assert_eq!(files.open(0x30, "c.txt"), IGNORED);
         let log = "/logs/app_id7.darshan_partial";
-        assert_eq!(Files::new(Vec::new(), Vec::new()).open(0x40, log, |n| announced.push(n)), IGNORED);
-        assert_eq!(announced, [a, b]);
-        let names: Vec<_> = files.names(&[a, b]).iter().map(|(_, name)| name.to_string()).collect();
-        assert_eq!(names, ["a.dat", "b.dat"]);
+        assert_eq!(Files::new(Vec::new(), Vec::new()).open(0x40, log), IGNORED);
     }
 
     #[test]
     fn a_handle_that_is_used_again_before_the_close_has_returned_stays_open() {
         let files = Files::new(Vec::new(), Vec::new());
         let lookup = |handle| crate::thread::with(|thread| files.lookup(thread, handle));
-        let a = files.open(0x10, "a.dat", |_| ());
+        let a = files.open(0x10, "a.dat");
         let closing = files.opened(0x10);
         assert_eq!(closing.number, a);
         // Another thread, meanwhile; of the same name, too.
-        let b = files.open(0x10, "b.dat", |_| ());
+        let b = files.open(0x10, "b.dat");
         files.close(closing);
         assert_eq!(lookup(0x10), b);
         let closing = files.opened(0x10);
-        assert_eq!(files.open(0x10, "b.dat", |_| ()), b);
+        assert_eq!(files.open(0x10, "b.dat"), b);
         files.close(closing);
         assert_eq!(lookup(0x10), b);
         files.close(files.opened(0x10));

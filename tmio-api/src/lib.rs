@@ -1,9 +1,9 @@
 //! The recorder behind `libtmio.so`, and the C functions that a program may call.
 //!
 //! `tmio-preload` stands in for the MPI functions and calls this crate with what it saw: one
-//! [`Record`] per operation. The recorder keeps records in a `spool` that survives the process,
-//! writes full blocks to `OUT.parts/HOST`, and in `MPI_Finalize` makes one trace of everything
-//! (`commit`). No function here calls MPI; what must be agreed among ranks goes through the
+//! [`Record`] per operation. Records go to the process's spool, which survives it; the [`helper`], a process
+//! of its own, writes them to `OUT.parts/HOST`, and in `MPI_Finalize` the ranks have it make one trace of
+//! everything (`commit`). No function here calls MPI; what must be agreed among ranks goes through the
 //! [`World`] that the caller brings.
 //!
 //! What holds everywhere: nothing panics across the boundary, nothing ends the process, nobody
@@ -13,11 +13,11 @@
 //! The path of a record:
 //!
 //! ```text
-//! record() ─▶ slot of the calling thread (shared mapping, survives kill -9)
-//!               │ full, flushed or aged
+//! record() ─▶ ring of the calling thread (shared mapping, survives kill -9)
+//!               │ the helper: full, flushed or aged
 //!               ▼
 //!             block frame ─▶ one O_APPEND write to OUT.parts/HOST
-//!                                │ MPI_Finalize: offsets by scan, everybody copies its own
+//!                                │ MPI_Finalize: offsets by scan, the helper of each node copies its own
 //!                                ▼
 //!                              OUT.tmp ─ rename ─▶ OUT
 //! ```
@@ -26,17 +26,15 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
 
-pub mod beside;
-mod blocks;
-mod buffers;
-pub mod c_abi;
+mod ask;
 pub mod clock;
 pub mod clocks;
 mod commit;
+mod destination;
 mod files;
-mod flush_thread;
+pub mod helper;
 pub mod in_flight;
-mod interrupting;
+mod launch;
 pub mod leases;
 pub mod message;
 pub mod nodes;
@@ -44,29 +42,25 @@ pub mod options;
 mod output;
 mod parts;
 mod plan;
-pub mod process;
+pub mod preloaded;
 mod record;
 mod recorder;
 mod shield;
-mod slot;
-mod spool;
 pub mod state;
-mod storing;
+pub mod surroundings;
 mod system;
 pub mod thread;
 #[cfg(test)]
 mod threads;
-mod worker;
 mod world;
 
 pub use files::Opened;
-pub use flush_thread::without_memory;
 pub use record::Record;
 pub use recorder::{
-    close_file, closing_file, delete_file, finish, finish_apart, finish_without_mpi, flush, has_records,
-    has_started, mark, open_file, record, start,
+    close_file, closing_file, delete_file, finish, finish_apart, finish_without_mpi, flush, has_started,
+    open_file, record, start,
 };
 pub use shield::{NoSignals, shield};
-pub use spool::keeps_mapped_pages;
 pub use state::{is_on, is_on_or_paused, pause, resume};
+pub use system::keeps_mapped_pages;
 pub use world::{JobInfo, World};

@@ -1,8 +1,6 @@
 //! What tmio says on stderr: little, one line at a time, by rank 0.
 
-use crate::system;
 use std::fmt::Display;
-use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 /// How much is said, `TMIO_LOG`.
@@ -76,10 +74,5 @@ pub fn plain(error: &std::io::Error) -> String {
 fn say(text: &dyn Display) {
     let line = format!("tmio: {text}\n");
     // SAFETY: the pointer and the length are those of a live String.
-    let written = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
-    if written < 0 && system::has_own_descriptors() {
-        // The process's standard error is not among the descriptors of this thread.
-        let opened = std::fs::OpenOptions::new().append(true).open("/proc/self/fd/2");
-        let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
-    }
+    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
 }

@@ -5,7 +5,8 @@
 //! trace that was there when the job began. Whoever else has come there first keeps it.
 
 use crate::options::{DEFAULT_OUTPUT, Format};
-use crate::{clock, message, parts as local_parts, system};
+use crate::surroundings::Surroundings;
+use crate::{clock, message, parts as local_parts};
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -18,14 +19,15 @@ use tmio_trace::tmio;
 
 /// What stands behind the letters of a pattern.
 #[derive(Debug)]
-pub(crate) struct Values {
+pub(crate) struct Values<'a> {
     pub(crate) job: String,
     pub(crate) ranks: u32,
     pub(crate) host: String,
     pub(crate) format: Format,
+    pub(crate) around: &'a Surroundings,
 }
 
-fn expand(pattern: &OsStr, values: &Values) -> Result<OsString, String> {
+fn expand(pattern: &OsStr, values: &Values<'_>) -> Result<OsString, String> {
     let mut path = Vec::new();
     let mut letters = pattern.as_bytes().iter();
     while let Some(&letter) = letters.next() {
@@ -38,10 +40,12 @@ fn expand(pattern: &OsStr, values: &Values) -> Result<OsString, String> {
             Some(b'j') => values.job.clone(),
             Some(b'n') => values.ranks.to_string(),
             Some(b'h') => values.host.clone(),
-            Some(b'p') => std::process::id().to_string(),
-            Some(b'e') => system::executable().file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            Some(b'p') => values.around.pid.to_string(),
+            Some(b'e') => {
+                values.around.executable().file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
             Some(b't') => (clock::realtime() / 1_000_000_000).to_string(),
-            Some(b'u') => system::user(),
+            Some(b'u') => values.around.user(),
             Some(b'Y') => format!("{year:04}"),
             Some(b'm') => format!("{month:02}"),
             Some(b'd') => format!("{day:02}"),
@@ -68,38 +72,42 @@ fn stem(pattern: &OsStr) -> &Path {
 }
 
 /// Where the trace is to go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
     /// Directories below this one are made.
     pub(crate) stem: PathBuf,
     /// The first directory of the user's own (%u); empty: there is none.
     pub(crate) private: PathBuf,
-    /// What is there already and will be replaced.
-    pub(crate) previous: Option<Identity>,
 }
 
-/// Decides where the trace goes. Only a path that the user gave is looked at.
-pub(crate) fn choose(pattern: Option<&OsStr>, values: &Values) -> Result<Place, String> {
+/// Decides where the trace goes, by words alone: no file system is asked.
+pub(crate) fn choose(pattern: Option<&OsStr>, values: &Values<'_>) -> Result<Place, String> {
     let default = DEFAULT_OUTPUT.replace("msgpack", values.format.ending());
     let expanded = expand(pattern.unwrap_or(OsStr::new(&default)), values)?;
-    let here = std::env::current_dir()
-        .map_err(|error| format!("the current directory: {}", message::plain(&error)))?;
+    let here = values.around.directory();
+    let here = here.map_err(|error| format!("the current directory: {}", message::plain(&error)))?;
     let path = here.join(expanded);
     let stem = here.join(stem(pattern.unwrap_or_default()));
     let private = private(&here.join(pattern.unwrap_or_default()), &path);
-    let Some(_) = pattern else { return Ok(Place { path, stem, private, previous: None }) };
-    local_parts::check_owner(&private).map_err(|error| message::plain(&error))?;
-    let previous = match fs::metadata(&path) {
-        Ok(meta) if meta.is_dir() => return Err(format!("{} is a directory", path.display())),
+    Ok(Place { path, stem, private })
+}
+
+/// Looks whether a trace can be put there. What is there already and will be replaced,
+/// if that was asked for by name.
+pub(crate) fn look(place: &Place, format: Format) -> Result<Option<Identity>, String> {
+    let Place { path, stem, private } = place;
+    local_parts::check_owner(private).map_err(|error| message::plain(&error))?;
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => Err(format!("{} is a directory", path.display())),
         // A pipe would be waited for, and a device never ends.
-        Ok(meta) if !meta.is_file() => return Err(format!("{} is not a regular file", path.display())),
-        Ok(_) if !begins_like_a_trace(&path, values.format) => {
-            return Err(format!("{} exists and is not a tmio trace", path.display()));
+        Ok(meta) if !meta.is_file() => Err(format!("{} is not a regular file", path.display())),
+        Ok(_) if !begins_like_a_trace(path, format) => {
+            Err(format!("{} exists and is not a tmio trace", path.display()))
         }
-        Ok(meta) => Some(Identity::new(&meta)),
+        Ok(meta) => Ok(Some(Identity::new(&meta))),
         Err(error) => {
-            let directory = path.parent().unwrap_or(&path);
+            let directory = path.parent().unwrap_or(path);
             // Those below the stem will be made.
             if directory == stem || error.kind() != io::ErrorKind::NotFound {
                 let look = fs::metadata(directory).and(if error.kind() == io::ErrorKind::NotFound {
@@ -108,14 +116,13 @@ pub(crate) fn choose(pattern: Option<&OsStr>, values: &Values) -> Result<Place, 
                     Err(error)
                 });
                 look.map_err(|error| {
-                    let parts = parts::directory(&path);
+                    let parts = parts::directory(path);
                     format!("cannot create {}: {}", parts.display(), message::plain(&error))
                 })?;
             }
-            None
+            Ok(None)
         }
-    };
-    Ok(Place { path, stem, private, previous })
+    }
 }
 
 /// The first directory of `path` whose name in the pattern has the letter of the user.
@@ -261,8 +268,9 @@ fn rename(from: &Path, to: &Path, flags: libc::c_uint) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn values() -> Values {
-        Values { job: "77.1".into(), ranks: 4, host: "n01".into(), format: Format::Msgpack }
+    fn with_values<T>(body: impl FnOnce(&Values<'_>) -> T) -> T {
+        let around = &Surroundings::here();
+        body(&Values { job: "77.1".into(), ranks: 4, host: "n01".into(), format: Format::Msgpack, around })
     }
 
     fn directory(name: &str) -> PathBuf {
@@ -278,7 +286,8 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
         for path in [pipe.as_path(), Path::new("/dev/null")] {
-            let refused = choose(Some(path.as_os_str()), &values()).unwrap_err();
+            let place = with_values(|values| choose(Some(path.as_os_str()), values)).unwrap();
+            let refused = look(&place, Format::Msgpack).unwrap_err();
             assert!(refused.ends_with("is not a regular file"), "{refused}");
         }
         fs::remove_dir_all(&directory).unwrap();
@@ -286,7 +295,7 @@ mod tests {
 
     #[test]
     fn letters_are_replaced() {
-        let expand = |text: &str| expand(OsStr::new(text), &values());
+        let expand = |text: &str| with_values(|values| expand(OsStr::new(text), values));
         assert_eq!(expand("/x/%j_%n_%h%%.m").unwrap(), "/x/77.1_4_n01%.m");
         assert!(expand("%q").unwrap_err().contains("'%q'"));
         assert!(expand("%").is_err());
@@ -314,18 +323,19 @@ mod tests {
     fn what_is_there_stays_until_the_end_and_only_a_trace_is_replaced() {
         let directory = directory("settle");
         let path = directory.join("t.msgpack");
-        let choose = || choose(Some(path.as_os_str()), &values());
+        let place = with_values(|values| choose(Some(path.as_os_str()), values)).unwrap();
+        let look = || look(&place, Format::Msgpack);
         for foreign in ["a text of mine", ""] {
             fs::write(&path, foreign).unwrap();
-            assert!(choose().unwrap_err().contains("is not a tmio trace"));
+            assert!(look().unwrap_err().contains("is not a tmio trace"));
         }
         fs::write(&path, b"\x94\xa5tmio1 the first").unwrap();
-        let place = choose().unwrap();
-        assert!(place.previous.is_some() && path.exists());
+        let previous = look().unwrap();
+        assert!(previous.is_some() && path.exists());
         let new = directory.join("new.tmp");
         let settle = |text: &str| {
             fs::write(&new, text).unwrap();
-            let found = settle(&new, &place.path, place.previous).unwrap();
+            let found = settle(&new, &place.path, previous).unwrap();
             assert!(!new.exists());
             (found.file_name().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(found).unwrap())
         };
@@ -339,6 +349,6 @@ mod tests {
         assert_eq!(settle("more").0, "t-501.msgpack");
         assert_eq!(fs::read_to_string(&path).unwrap(), "the second");
         fs::remove_dir_all(&directory).unwrap();
-        assert!(choose().unwrap_err().contains("No such file"));
+        assert!(look().unwrap_err().contains("No such file"));
     }
 }

@@ -25,9 +25,9 @@ pub(crate) type Extent = std::ops::Range<u64>;
 const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(1), Duration::from_millis(10)];
 
 impl Part {
-    /// A part in `directory`, whose ancestors below `stem` are made when they are needed.
-    pub(crate) fn new(directory: &Path, name: &str, stem: &Path, private: &Path) -> Self {
-        Self { path: directory.join(name), stem: stem.to_owned(), private: private.to_owned() }
+    /// A part of this path, of which directories below `stem` are made when they are needed.
+    pub(crate) fn new(path: &Path, stem: &Path, private: &Path) -> Self {
+        Self { path: path.to_owned(), stem: stem.to_owned(), private: private.to_owned() }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -61,7 +61,7 @@ impl Part {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => self.open_or_give_rights()?,
             other => other?,
         };
-        let written = system::without_size_signal(|| file.write(frames))?;
+        let written = file.write(frames)?;
         if written != frames.len() {
             return Err(io::ErrorKind::WriteZero.into());
         }
@@ -101,22 +101,6 @@ impl Part {
     fn make_directories(&self) -> io::Result<()> {
         let directory = self.path.parent().unwrap_or(&self.path);
         make_directories(directory, &self.stem, &self.private)
-    }
-
-    pub(crate) fn open(&self) -> io::Result<File> {
-        let open = || OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(&self.path);
-        match open() {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                self.give_rights();
-                open()
-            }
-            other => other,
-        }
-    }
-
-    /// Takes the part away.
-    pub(crate) fn remove(&self) -> io::Result<()> {
-        std::fs::remove_file(&self.path)
     }
 }
 
@@ -210,11 +194,11 @@ mod tests {
     fn only_directories_below_the_stem_are_made() {
         let base = std::env::temp_dir().join(format!("tmio-parts-{}", std::process::id()));
         std::fs::create_dir(&base).unwrap();
-        let part = Part::new(&base.join("user/2026/11/t.msgpack.parts"), "host.1.2", &base, Path::new(""));
+        let part = Part::new(&base.join("user/2026/11/t.msgpack.parts/host.1.2"), &base, Path::new(""));
         assert_eq!(part.append(b"abc").unwrap(), 0..3);
         assert_eq!(part.append(b"defg").unwrap(), 3..7);
         let below = base.join("missing");
-        let part = Part::new(&below.join("t.msgpack.parts"), "host.1.2", &below, Path::new(""));
+        let part = Part::new(&below.join("t.msgpack.parts/host.1.2"), &below, Path::new(""));
         let error = part.append(b"x").unwrap_err();
         assert!(is_permanent(&error), "{error}");
         assert!(!below.exists());
@@ -227,7 +211,7 @@ mod tests {
         std::fs::create_dir(&base).unwrap();
         let mode = |path: &str| std::fs::metadata(base.join(path)).unwrap().mode() & 0o7777;
         let make = |path: &str, private: &str| {
-            let part = Part::new(&base.join(path), "h.1.2", &base, &base.join(private));
+            let part = Part::new(&base.join(path).join("h.1.2"), &base, &base.join(private));
             part.append(b"x").map(drop)
         };
         make("2025/alice/t.parts", "2025/alice").unwrap();

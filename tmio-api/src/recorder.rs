@@ -1,34 +1,32 @@
-//! The recorder: one per process, from `MPI_Init` to `MPI_Finalize`.
+//! The recorder: one per rank, from `MPI_Init` to `MPI_Finalize`.
 
-use crate::beside;
-use crate::buffers::{self, Buffers, Settings, Who};
+use crate::destination::Destination;
 use crate::files::{self, Files, IGNORED, Opened};
 use crate::nodes::Nodes;
 use crate::options::{self, Flush, Options};
-use crate::parts::Part;
 use crate::plan::{self, Plan};
+use crate::preloaded::{self, Spool};
 use crate::record::Record;
 use crate::shield::{NoSignals, shield};
 use crate::state::{self, is_on};
+use crate::surroundings::Surroundings;
 use crate::system::ProcessIo;
 use crate::thread::ThreadState;
 use crate::world::{JobInfo, World};
-use crate::{clock, clocks, commit, flush_thread, leases, message, process, slot, storing, system, thread};
+use crate::{clock, clocks, commit, leases, message, system, thread};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
-use tmio_trace::{FORMAT_VERSION, Flags, Header, Metadata, RankInfo, liveness, parts};
+use tmio_spool::attach::Rank;
+use tmio_spool::layout;
+use tmio_trace::frame::{self, FrameKind};
+use tmio_trace::{FORMAT_VERSION, Flags, Header, Metadata, RankInfo, liveness};
 
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
 
 /// Whether [`start`] was successful in this process.
 pub fn has_started() -> bool {
     RECORDER.get().is_some()
-}
-
-/// Whether this process has recorded something.
-pub fn has_records() -> bool {
-    buffers::get().is_some_and(|buffers| buffers.spool().is_some())
 }
 
 #[derive(Debug)]
@@ -42,21 +40,26 @@ pub(crate) struct Recorder {
     pub(crate) info: RankInfo,
     /// The lowest of the ranks that began together.
     pub(crate) is_first: bool,
-    pub(crate) buffers: &'static Buffers,
+    /// The part of this node, where blocks go while the job runs.
+    pub(crate) part: PathBuf,
+    files: Files,
     /// Whether `TMIO_RANKS` has this rank.
     recording: bool,
     pub(crate) io_at_start: ProcessIo,
-    pub(crate) time_per_record: f64,
+    /// Nanoseconds that the start took.
+    pub(crate) start_time: i64,
+    /// This node's share of the largest size of the trace; 0: there is none.
+    most_bytes: u64,
+    /// The call of the launcher that has started this process, where it is known.
+    launch: Option<u64>,
 }
 
 /// Begins tracing; called once, at the end of `MPI_Init`, by all ranks. Whatever goes wrong, the job goes on
 /// without a trace, and rank 0 says why.
 pub fn start(world: &dyn World, job: &JobInfo, parsed: options::Parsed) -> bool {
-    let entered = clock::monotonic();
-    thread::with(process::give_way);
     message::configure(parsed.options.log, world.rank() == 0);
-    clock::choose(parsed.options.clock);
-    let recorder = match Recorder::new(world, job, parsed) {
+    let entered = clock::monotonic();
+    let mut recorder = match Recorder::new(world, job, parsed) {
         Ok(recorder) => recorder,
         Err(reason) => {
             // The user does not want to be traced, nor to read about it.
@@ -66,7 +69,7 @@ pub fn start(world: &dyn World, job: &JobInfo, parsed: options::Parsed) -> bool 
             return false;
         }
     };
-    recorder.buffers.own_time.fetch_add(clock::monotonic() - entered, Relaxed);
+    recorder.start_time = clock::monotonic() - entered;
     if RECORDER.set(recorder).is_err() {
         return false;
     }
@@ -75,6 +78,10 @@ pub fn start(world: &dyn World, job: &JobInfo, parsed: options::Parsed) -> bool 
     let Some(recorder) = RECORDER.get() else { return false };
     if let Some(choice) = &recorder.options.iosets {
         recorder.take_turns(choice, world, job);
+    }
+    if !recorder.announce() {
+        message::warn("no trace: this kernel cannot tell a process from its fork children");
+        return false;
     }
     if recorder.recording {
         state::turn_on();
@@ -88,52 +95,54 @@ pub fn record(thread: &ThreadState, record: Record) {
     if !state::is_on_or_paused() {
         return;
     }
-    // Nearly every record is of the file that the thread used last, and there is room in the thread's slot.
-    let stored = match files::remembered(thread, record.file) {
-        Some(IGNORED) => true,
-        Some(file) => storing::store_in_slot(thread, &record, file),
-        None => false,
-    };
-    if !stored {
-        record_slowly(thread, &{ record });
+    // Nearly every record is of the file that the thread used last.
+    match files::remembered(thread, record.file) {
+        Some(IGNORED) => {}
+        Some(file) => record.store(thread, file),
+        None => record_slowly(thread, &{ record }),
     }
 }
 
 #[cold]
 #[inline(never)]
 fn record_slowly(thread: &ThreadState, record: &Record) {
-    let Some(buffers) = buffers::get() else { return };
-    let Some(file) = shield(|| buffers.files.lookup(thread, record.file)) else { return };
-    if file == IGNORED || storing::store_in_slot(thread, record, file) {
-        return;
-    }
-    // A handler may not leave by a jump what writes out a full slot.
+    // A handler may not leave the table of files by a jump.
     let _signals = NoSignals::new();
-    shield(|| buffers.store(thread, record, file));
+    let Some(recorder) = RECORDER.get() else { return };
+    match shield(|| recorder.files.lookup(thread, record.file)) {
+        None | Some(IGNORED) => {}
+        Some(file) => record.store(thread, file),
+    }
 }
 
 /// A file was opened between `start` and `end`.
 pub fn open_file(handle: usize, name: &str, start: u64, end: u64) {
     let Some(recorder) = RECORDER.get().filter(|_| !state::is_over()) else { return };
     leases::opened(handle, name);
-    let number = recorder.buffers.files.open(handle, name, |number| recorder.buffers.announce(number, name));
+    let number = recorder.files.open(handle, name);
     if is_on() && number != IGNORED {
-        recorder.buffers.store_here(&Record::metadata(Metadata::Open, handle, start, end), number);
+        keep_and_store(&Record::metadata(Metadata::Open, handle, start, end), number);
     }
+}
+
+/// Stores a record of MPI-IO: a process that has one is kept.
+fn keep_and_store(record: &Record, number: u32) {
+    preloaded::get().inspect(|core| (core.keep)());
+    thread::with(|thread| record.store(thread, number));
 }
 
 /// What a handle stands for, for the call that is about to close it.
 pub fn closing_file(handle: usize) -> Option<Opened> {
     let recorder = RECORDER.get().filter(|_| !state::is_over())?;
-    Some(recorder.buffers.files.opened(handle))
+    Some(recorder.files.opened(handle))
 }
 
 /// A file was closed between `start` and `end`.
 pub fn close_file(file: Opened, start: u64, end: u64) {
     let Some(recorder) = RECORDER.get().filter(|_| !state::is_over()) else { return };
-    recorder.buffers.files.close(file);
-    if is_on() && file.number != IGNORED {
-        recorder.buffers.store_here(&Record::metadata(Metadata::Close, file.handle, start, end), file.number);
+    recorder.files.close(file);
+    if is_on() && file.number() != IGNORED {
+        keep_and_store(&Record::metadata(Metadata::Close, file.handle(), start, end), file.number());
     }
     if recorder.options.flush == Flush::Close {
         flush();
@@ -143,28 +152,20 @@ pub fn close_file(file: Opened, start: u64, end: u64) {
 /// A file was deleted, or was not to be, between `start` and `end`.
 pub fn delete_file(name: &str, deleted: bool, start: u64, end: u64) {
     let Some(recorder) = RECORDER.get().filter(|_| is_on()) else { return };
-    if !recorder.buffers.files.wants(name) {
+    if let Some(number) = recorder.files.number_of(name) {
+        let flags = if deleted { Flags::default() } else { Flags::FAILED };
+        keep_and_store(&Record { flags, ..Record::metadata(Metadata::Delete, 0, start, end) }, number);
+    }
+}
+
+/// Has everything written out that this rank has recorded since the last time. Waits for nobody.
+pub fn flush() {
+    if !state::is_on_or_paused() {
         return;
     }
-    let number = recorder.buffers.files.intern(name, |number| recorder.buffers.announce(number, name));
-    let flags = if deleted { Flags::default() } else { Flags::FAILED };
-    recorder
-        .buffers
-        .store_here(&Record { flags, ..Record::metadata(Metadata::Delete, 0, start, end) }, number);
-}
-
-/// Records a mark with a text of the program's own.
-pub fn mark(text: &str) {
-    if let Some(buffers) = buffers::get().filter(|_| is_on() || process::is_recording()) {
-        buffers.store_mark(text, clock::now());
-    }
-}
-
-/// Writes out what this rank has recorded since the last time. Waits for nobody.
-pub fn flush() {
-    let recording = state::is_on_or_paused() || process::is_recording();
-    if let Some(buffers) = buffers::get().filter(|_| recording) {
-        buffers.flush(Who::Application);
+    if let (Some(core), Some(spool)) = (preloaded::get(), Spool::make()) {
+        spool.set(layout::FLUSHES, spool.word(layout::FLUSHES) + 1);
+        (core.helper)(false);
     }
 }
 
@@ -176,8 +177,8 @@ pub fn finish(world: &dyn World) {
     }
     let Some(recorder) = RECORDER.get() else { return };
     leases::finish(recorder.is_first);
-    recorder.buffers.stop_flush_thread();
     commit::commit(recorder, world);
+    preloaded::get().inspect(|core| (core.end)(false));
 }
 
 /// Ends tracing in `MPI_Finalize` when the ranks cannot make one trace together, and says why.
@@ -191,8 +192,7 @@ pub fn finish_apart(reason: &str) {
     }
 }
 
-/// Ends tracing in a process that exits without `MPI_Finalize`: what it recorded is kept in the parts,
-/// or, if that cannot be done now, in its spool.
+/// Ends tracing in a process that exits without `MPI_Finalize`: the helper writes out what it has recorded.
 ///
 /// It may be called in a signal handler that has interrupted anything, also tmio or `malloc`.
 pub fn finish_without_mpi() {
@@ -200,17 +200,10 @@ pub fn finish_without_mpi() {
         return;
     }
     leases::abandon(RECORDER.get().is_some_and(|recorder| recorder.is_first));
-    let Some(buffers) = buffers::get() else { return };
-    if buffers.has_flush_thread() {
-        flush_thread::write_all(PATIENCE);
-    } else if buffers.spool().is_some_and(|spool| spool.file().is_none()) {
-        // Nobody else can, and there is no spool that survives.
-        buffers.end(Who::Application);
+    if let Some(core) = preloaded::get() {
+        (core.end)(false);
     }
 }
-
-/// How long the end of a process without `MPI_Finalize` waits for its records to be written.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Recorder {
     fn new(world: &dyn World, job: &JobInfo, parsed: options::Parsed) -> Result<Self, String> {
@@ -223,6 +216,7 @@ impl Recorder {
         // Without the MPI side's word, the ranks that began together are all there are.
         let all = job.world_size == 0;
         let (rank, ranks) = if all { (world.rank(), world.size()) } else { (job.world_rank, job.world_size) };
+        let around = &Surroundings::here();
         let mut info = RankInfo { rank, host: system::host(), ..RankInfo::default() };
         liveness::identify(&mut info);
         let plan = Plan::agree(world, || match parsed.problem {
@@ -242,7 +236,7 @@ impl Recorder {
             version: FORMAT_VERSION,
             job: plan.job.clone(),
             ranks,
-            executable: system::executable().to_string_lossy().into_owned(),
+            executable: around.executable().to_string_lossy().into_owned(),
             start: plan.start,
             mpi: job.mpi.clone(),
             tmio: env!("CARGO_PKG_VERSION").to_owned(),
@@ -250,39 +244,79 @@ impl Recorder {
             filters: options.filters(),
             processes: false,
             layers: options.layers.posix || options.layers.stdio,
-            command: Some(crate::process::command()).filter(|command| !command.is_empty()),
+            command: Some(around.command()).filter(|command| !command.is_empty()),
         };
-        let name = parts::name(&info.host, plan.number, node as u64);
-        let part =
-            Part::new(&parts::directory(&plan.place.path), &name, &plan.place.stem, &plan.place.private);
-        let files = Files::new(options.files.clone(), options.exclude_files.clone());
-        let mut settings = options.buffers();
         // Those of the node that began together have their share.
         let share = u128::from(plan.max_bytes) * u128::from(world.size()) / u128::from(ranks.max(1));
-        settings.most_bytes = u64::try_from(share).unwrap_or(u64::MAX).max(u64::from(plan.max_bytes > 0));
-        let buffers = Buffers::new(part, header.clone(), info.clone(), settings, files);
+        let most_bytes = u64::try_from(share).unwrap_or(u64::MAX).max(u64::from(plan.max_bytes > 0));
+        let name = tmio_trace::parts::name(&info.host, plan.number, node as u64);
         Ok(Recorder {
             recording: options::wants_rank(&options.ranks, rank),
             output_was_given: options.output.is_some(),
+            part: tmio_trace::parts::directory(&plan.place.path).join(name),
+            files: Files::new(options.files.clone(), options.exclude_files.clone()),
             plan,
             header,
             info,
             is_first: world.rank() == 0,
-            buffers: buffers.install().ok_or("tracing has already begun")?,
             options,
-            io_at_start: {
-                beside::forget();
-                system::process_io()
-            },
-            time_per_record: slot::measure_record(),
+            io_at_start: system::process_io(around.pid),
+            start_time: 0,
+            most_bytes,
+            launch: job.launch,
         })
     }
-}
 
-impl Recorder {
     /// A number that is the same for the ranks of a node that began together: they share a part.
     pub(crate) fn node(&self) -> i64 {
         ((system::node_number(&self.info) as u64 ^ self.plan.number) >> 1) as i64
+    }
+
+    /// Tells the object that is preloaded what this process is. `false`: it cannot record it.
+    fn announce(&self) -> bool {
+        let Some(core) = preloaded::get() else { return false };
+        let Some(identity) = self.identity() else { return false };
+        let identity = identity.leak();
+        let layers = self.options.layers;
+        let layers = u8::from(layers.mpiio) | u8::from(layers.posix) << 1 | u8::from(layers.stdio) << 2;
+        let spool = self.plan.spool.as_os_str().as_bytes().to_vec().leak();
+        let rank = Rank {
+            job: self.helper_key(),
+            rank: self.info.rank,
+            // A rank that is not wanted has a spool all the same: it says so in the trace.
+            layers: if self.recording { layers } else { 0 },
+            buffer: self.options.buffer as u64,
+            min_bytes: self.options.min_bytes,
+            monotonic: self.options.clock == options::ClockChoice::Monotonic,
+            flushes_on_close: self.options.flush == Flush::Close,
+            identity: identity.as_ptr(),
+            identity_length: identity.len(),
+            spool: spool.as_ptr(),
+            spool_length: spool.len(),
+        };
+        // SAFETY: it stays, and so does what it points to.
+        let begun = unsafe { (core.begin)(Box::leak(Box::new(rank))) };
+        clock::follow((core.is_counter)());
+        begun
+    }
+
+    /// The ranks of a node have one helper. Where processes of one host have clocks of their own, they are
+    /// several nodes.
+    fn helper_key(&self) -> u64 {
+        let node = system::node_number(&self.info) as u64;
+        (self.plan.number ^ node.rotate_left(17)).max(1)
+    }
+
+    /// Where the records of this rank belong, and how they begin there.
+    fn identity(&self) -> Option<Vec<u8>> {
+        let mut greeting = frame::encode(FrameKind::Header, &self.header).ok()?;
+        greeting.extend(frame::encode(FrameKind::Rank, &self.info).ok()?);
+        let place = &self.plan.place;
+        let destination = Destination {
+            launch: self.launch,
+            ..Destination::new(self.part.clone(), place, self.most_bytes, &self.options)
+        };
+        Some(destination.encode(&greeting))
     }
 
     /// Asks the arbiter from here on. The nodes of a job have to be one job for it.
@@ -295,17 +329,5 @@ impl Recorder {
         let of = job.world_size.max(world.size());
         let ranks = (world.rank(), world.size());
         leases::start(choice, &self.plan.job, self.plan.number, &self.info.host, ranks, of);
-    }
-}
-
-impl Options {
-    fn buffers(&self) -> Settings {
-        let interval = match self.flush {
-            Flush::Interval(interval) => Some(interval),
-            _ => Some(self.max_age).filter(|age| !age.is_zero()),
-        };
-        let online = matches!(self.flush, Flush::Interval(_));
-        let (spool, bytes) = (self.spool.clone(), self.buffer);
-        Settings { spool, bytes, interval, online, salvages: true, most_bytes: 0 }
     }
 }

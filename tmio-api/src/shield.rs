@@ -8,38 +8,26 @@ use crate::thread;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-unsafe extern "C" {
+unsafe extern "C-unwind" {
     fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
 }
 
 const PTHREAD_CANCEL_DISABLE: c_int = 1;
 
-/// Runs our own code so that a defect in it ends there. `None`: there was one.
+/// Runs our own code so that a defect in it ends there, and the thread is not cancelled meanwhile; a request
+/// to do so waits. `None`: there was a defect.
 pub fn shield<T>(body: impl FnOnce() -> T) -> Option<T> {
-    let _cancellation = NoCancellation::new();
-    catch_unwind(AssertUnwindSafe(body)).ok()
-}
-
-/// The calling thread is not cancelled before this is dropped; a request to do so waits.
-struct NoCancellation(c_int);
-
-impl NoCancellation {
-    fn new() -> Self {
-        let mut old = 0;
-        // SAFETY: the place for the old state is valid; the call changes nothing but the calling thread's
-        // state.
-        unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut old) };
-        thread::with(|thread| thread.begin_own_work());
-        Self(old)
-    }
-}
-
-impl Drop for NoCancellation {
-    fn drop(&mut self) {
-        thread::with(|thread| thread.end_own_work());
-        // SAFETY: the state is the one that the thread had; the old one is not wanted.
-        unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
-    }
+    let mut old = 0;
+    // SAFETY: the place for the old state is valid; the call changes nothing but the calling thread's state.
+    unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut old) };
+    thread::with(|thread| thread.begin_own_work());
+    let result = catch_unwind(AssertUnwindSafe(body)).ok();
+    thread::with(|thread| thread.end_own_work());
+    // A thread that may be cancelled at any time is so here, by an unwinding that passes this function.
+    // Nothing of ours is under way any more, and nothing is dropped on the way that could stop it. SAFETY:
+    // the state is the one that the thread had; the old one is not wanted.
+    unsafe { pthread_setcancelstate(old, std::ptr::null_mut()) };
+    result
 }
 
 /// Signals wait until this is dropped. A handler that came in the middle of our own work could leave it by a
@@ -91,22 +79,20 @@ impl Drop for NoSignals {
     }
 }
 
-/// Keeps the application's `errno` over what tmio does, and tells the thread's own calls from the program's.
-pub(crate) struct Errno(i32);
-
-impl Errno {
-    pub(crate) fn save() -> Self {
-        thread::with(|thread| thread.begin_own_work());
-        // SAFETY: the address is that of this thread's errno.
-        Errno(unsafe { *libc::__errno_location() })
-    }
-}
-
-impl Drop for Errno {
-    fn drop(&mut self) {
-        thread::with(|thread| thread.end_own_work());
-        // SAFETY: as above.
-        unsafe { *libc::__errno_location() = self.0 };
+/// Runs with all signals blocked: a thread that is made meanwhile never has a moment with signals open.
+pub(crate) fn with_all_signals_blocked<T>(body: impl FnOnce() -> T) -> T {
+    // SAFETY: both sets are initialised by the calls before they are used. A thread inherits the
+    // mask of its maker.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut old: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        let masked = libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old) == 0;
+        let result = body();
+        if masked {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut());
+        }
+        result
     }
 }
 

@@ -18,10 +18,12 @@ macro_rules! entry {
         unsafe extern "C-unwind" fn $name($($argument: $kind),*) -> std::ffi::c_int {
             core::arch::naked_asm!(
                 "mov r11, qword ptr [rsp]",
-                "mov r10, qword ptr [rip + tmio_caller@GOTTPOFF]",
-                "mov qword ptr fs:[r10], r11",
+                "mov r10, qword ptr [rip + {distance}]",
+                "mov qword ptr fs:[r10 + {caller}], r11",
                 "jmp {body}",
                 body = sym $body,
+                distance = sym tmio_api::preloaded::DISTANCE,
+                caller = const std::mem::offset_of!(tmio_api::thread::ThreadState, caller),
             )
         }
 
@@ -35,66 +37,10 @@ macro_rules! entry {
 }
 pub(crate) use entry;
 
-/// Assembly at the beginning of a function: calls `{before}` with its arguments and puts the result into r11.
-/// All registers that may hold arguments are as they were, and so is the stack: what follows may jump to the
-/// real function.
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-macro_rules! call_before {
-    () => {
-        "push rdi
-         push rsi
-         push rdx
-         push rcx
-         push r8
-         push r9
-         push rax
-         call {before}
-         mov r11, rax
-         pop rax
-         pop r9
-         pop r8
-         pop rcx
-         pop rdx
-         pop rsi
-         pop rdi"
-    };
-}
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-pub(crate) use call_before;
-
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-std::arch::global_asm!(
-    ".pushsection .tbss.tmio_caller, \"awT\", @nobits",
-    ".globl tmio_caller",
-    ".hidden tmio_caller",
-    ".p2align 3",
-    "tmio_caller:",
-    ".zero 8",
-    ".size tmio_caller, 8",
-    ".popsection",
-);
-
 /// Where the exported function that this thread entered last returns to. `None`: not known on this kind of
 /// machine.
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[inline(always)]
 pub(crate) fn address() -> Option<usize> {
-    let address: usize;
-    // SAFETY: reads a thread-local word whose distance from the thread pointer the dynamic linker has
-    // filled in.
-    unsafe {
-        std::arch::asm!(
-            "mov {address}, qword ptr [rip + tmio_caller@GOTTPOFF]",
-            "mov {address}, qword ptr fs:[{address}]",
-            address = out(reg) address,
-            options(nostack, readonly, preserves_flags),
-        );
-    }
-    Some(address)
-}
-
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-#[inline(always)]
-pub(crate) fn address() -> Option<usize> {
-    None
+    cfg!(all(target_arch = "x86_64", target_os = "linux"))
+        .then(|| tmio_api::thread::with(|thread| thread.caller.get()))
 }

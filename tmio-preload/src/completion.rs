@@ -11,7 +11,7 @@ use crate::next::{self, exported};
 use crate::requests::{self, Claim, Pending};
 use crate::tracer::{self, Tracer};
 use std::ffi::{c_int, c_void};
-use tmio_api::in_flight::Entered;
+use tmio_api::in_flight::{self, Entered};
 use tmio_api::thread::ThreadState;
 use tmio_api::{Record, clock, shield, thread};
 use tmio_trace::Flags;
@@ -112,7 +112,7 @@ impl<'a> Claimed<'a> {
     ) -> Option<Self> {
         let tracer = busy_tracer()?;
         let count = usize::try_from(count).ok()?;
-        let inside = thread.enter(next::called_by_mpi)?;
+        let inside = in_flight::enter(thread, next::called_by_mpi)?;
         let entered = clock::now();
         // SAFETY: as the caller promises.
         let handles = (0..count).map(|index| unsafe { tracer.abi.request(requests, index) });
@@ -260,7 +260,7 @@ impl<'a> Single<'a> {
     /// There is a handle at `request`.
     #[inline]
     unsafe fn new(tracer: &'static Tracer, thread: &'a ThreadState, request: Requests) -> Option<Self> {
-        let inside = thread.enter(next::called_by_mpi)?;
+        let inside = in_flight::enter(thread, next::called_by_mpi)?;
         // SAFETY: as the caller promises.
         let handle = unsafe { tracer.abi.request(request, 0) };
         let entered = clock::now();

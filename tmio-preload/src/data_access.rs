@@ -12,7 +12,7 @@ use crate::requests::{self, Pending};
 use crate::split::{begin, end};
 use crate::tracer;
 use std::ffi::{c_int, c_void};
-use tmio_api::{Record, clock, leases, thread};
+use tmio_api::{Record, clock, in_flight, leases, thread};
 use tmio_trace::{Direction, FilePointer, Flags, OpKind};
 
 /// `MPI_ERR_COUNT`, the same in every MPI.
@@ -194,16 +194,16 @@ unsafe fn blocking(
     thread::with(|thread| {
         let tracer = if tmio_api::is_on() { tracer::get() } else { None };
         let Some((tracer, entered)) =
-            tracer.and_then(|tracer| Some((tracer, thread.enter(next::called_by_mpi)?)))
+            tracer.and_then(|tracer| Some((tracer, in_flight::enter(thread, next::called_by_mpi)?)))
         else {
             return call(status);
         };
         let turn = leases::enter(file, kind.is_collective(), || tracer.progress());
         let mut own = StatusBuffer::new();
         let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
-        let in_flight = thread.begin();
+        let under_way = in_flight::begin(thread);
         let start = clock::now();
-        in_flight.since(start);
+        under_way.since(start);
         let result = call(status);
         let end = clock::now();
         drop(entered);
@@ -219,7 +219,7 @@ unsafe fn blocking(
             thread,
             Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] },
         );
-        drop(in_flight);
+        drop(under_way);
         result
     })
 }
@@ -250,7 +250,7 @@ unsafe fn nonblocking(
     }
     thread::with(|thread| {
         let Some((tracer, entered)) =
-            tracer::get().and_then(|tracer| Some((tracer, thread.enter(next::called_by_mpi)?)))
+            tracer::get().and_then(|tracer| Some((tracer, in_flight::enter(thread, next::called_by_mpi)?)))
         else {
             return call();
         };

@@ -9,7 +9,7 @@ use crate::requests;
 use crate::sessions;
 use crate::tracer;
 use std::ffi::{CStr, c_char, c_int};
-use tmio_api::{Record, clock, is_on, leases, shield, thread};
+use tmio_api::{Record, clock, in_flight, is_on, leases, shield, thread};
 use tmio_trace::{Flags, Metadata, OpKind};
 
 /// Where a handle is, or is to be stored.
@@ -55,16 +55,16 @@ fn around<T>(
     note: impl FnOnce(T, c_int, u64, u64),
 ) -> c_int {
     thread::with(|thread| {
-        let Some(entered) = thread.enter(next::called_by_mpi) else { return call() };
+        let Some(entered) = in_flight::enter(thread, next::called_by_mpi) else { return call() };
         let known = before();
-        let in_flight = thread.begin();
+        let under_way = in_flight::begin(thread);
         let start = clock::now();
-        in_flight.since(start);
+        under_way.since(start);
         let result = call();
         let end = clock::now();
         drop(entered);
         shield(|| note(known, result, start, end));
-        drop(in_flight);
+        drop(under_way);
         result
     })
 }

@@ -1,9 +1,12 @@
-//! `libtmio.so`: stands in for the MPI functions that matter to I/O, and passes every call on.
+//! `libtmio_recorder.so`: everything about MPI.
 //!
-//! The library links against no MPI. Each wrapper calls the next function of the name by which it
-//! was entered ([`next`]), so that other tools in the chain keep working; handles travel through
-//! untouched and are only looked into where the [`abi`] of the MPI that is really there says how.
-//! What was seen goes to the recorder in `tmio-api`.
+//! The object that is preloaded, `libtmio.so` (folder `entry`), loads it when a program first calls MPI, and
+//! has the calls of MPI come here. Each wrapper calls the next function of the name by which it was entered
+//! ([`next`]), so that other tools in the chain keep working; handles travel through untouched and are only
+//! looked into where the [`abi`] of the MPI that is really there says how. What was seen goes to the recorder
+//! in `tmio-api`.
+//!
+//! Started as a program, it is the helper that writes traces ([`program`]).
 //!
 //! | to add | go to |
 //! |---|---|
@@ -13,7 +16,7 @@
 //! | a function that only looks at requests | [`status_queries`] |
 //! | a function on files that moves no data | [`file_management`] |
 //! | another family of MPI libraries | [`abi`] |
-//! | a function of POSIX or of C streams | `posix` |
+//! | a function of POSIX or of C streams | `entry` |
 //!
 //! Every function is exported as `MPI_X` and as `PMPI_X`: Open MPI's Fortran layer calls the
 //! latter, and so does half of MPICH's. `exported-symbols.txt` lists them, and a test compares.
@@ -24,29 +27,19 @@
 #![allow(non_snake_case, clippy::missing_safety_doc, missing_debug_implementations)]
 
 pub mod abi;
+pub mod attach;
 mod caller;
 pub mod completion;
 pub mod data_access;
 mod errors;
 pub mod file_management;
-#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
-mod hidden;
 mod launcher;
 pub mod lifecycle;
 mod memory;
 mod memory_file;
 pub mod next;
 mod objects;
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-mod posix;
-/// The layers below MPI-IO know the streams of one C library.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-mod posix {
-    pub(crate) fn mpi_begins() {}
-    pub(crate) fn mpi_begins_with(_: &tmio_api::options::Options) {}
-    pub(crate) fn mpi_ends() {}
-    pub(crate) fn mpi_has_begun() {}
-}
+pub mod program;
 mod requests;
 mod roll;
 pub mod sessions;
@@ -56,6 +49,3 @@ mod start;
 pub mod status_queries;
 mod tracer;
 mod world;
-
-// Named here, so that the linker keeps them in the library.
-pub use tmio_api::c_abi::{iotrace_mark, iotrace_pause, iotrace_resume, iotrace_summary};

@@ -7,12 +7,11 @@
 use crate::caller;
 use crate::errors::went_well;
 use crate::next::exported;
-use crate::posix;
 use crate::start::{self, Start};
 use crate::tracer::Tracer;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use tmio_api::{shield, thread};
+use tmio_api::{preloaded, shield, thread};
 
 type ArgumentVector = *mut *mut *mut c_char;
 
@@ -48,14 +47,18 @@ fn control(level: c_int, call: impl FnOnce() -> c_int) -> c_int {
 
 fn initialise(call: impl FnOnce() -> c_int) -> c_int {
     let caller = caller::address().unwrap_or(0);
-    posix::mpi_begins();
     let start = shield(|| Start::before_init(caller)).flatten();
     // What MPI opens here is its own.
     let result = thread::with(|thread| thread.inside_mpi(call));
     if let Some(start) = start {
         shield(|| if result == 0 { start.after_init() } else { start.not_at_all() });
     }
-    posix::mpi_has_begun();
+    if !tmio_api::has_started()
+        && let Some(core) = preloaded::get()
+    {
+        // SAFETY: null means that the process is no rank after all.
+        unsafe { (core.begin)(std::ptr::null()) };
+    }
     if result == 0 {
         INITIALISED.store(true, Relaxed);
     }

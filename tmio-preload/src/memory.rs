@@ -152,16 +152,12 @@ impl Lists {
 // aligned to the power of two that is its size, or to a page.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let piece = match (class(layout), pages(layout.size())) {
+        match (class(layout), pages(layout.size())) {
             _ if layout.align() > PAGE => null_mut(),
             (Some(class), _) => self.small(class),
             (None, Some(length)) => map(length),
             _ => null_mut(),
-        };
-        if piece.is_null() {
-            tmio_api::without_memory();
         }
-        piece
     }
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
@@ -192,7 +188,6 @@ unsafe impl GlobalAlloc for Memory {
                 // SAFETY: a large piece is a mapping of its own, which may move.
                 let moved = unsafe { libc::mremap(piece.cast(), before, after, libc::MREMAP_MAYMOVE) };
                 if moved == libc::MAP_FAILED {
-                    tmio_api::without_memory();
                     return null_mut();
                 }
                 moved.cast()

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
+use tmio_api::preloaded;
 
 /// A loaded object: the addresses that it takes, and its name.
 #[derive(Clone, Copy, Debug)]
@@ -103,10 +104,9 @@ pub(crate) fn each(visit: &mut dyn FnMut(Object) -> bool) {
     unsafe { libc::dl_iterate_phdr(Some(show), (&raw mut visit).cast()) };
 }
 
-/// The next symbol of a name after this library, in the order of the dynamic linker.
+/// The next symbol of a name after the object that is preloaded, in the order of the dynamic linker.
 pub(crate) fn next_symbol(name: &CStr) -> Option<NonNull<c_void>> {
-    // SAFETY: the name ends with a zero; the call only looks names up.
-    NonNull::new(unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }).filter(|&found| !is_ours(found))
+    NonNull::new(preloaded::next(name)).filter(|&found| !is_ours(found))
 }
 
 /// A symbol of a name as the program itself sees it: an executable may have its own copy of a library's data.
@@ -115,19 +115,10 @@ pub(crate) fn global_symbol(name: &CStr) -> Option<NonNull<c_void>> {
     NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
 }
 
-/// Whether an address lies in this library.
+/// Whether an address lies in this library, or in the object that is preloaded.
 pub(crate) fn is_ours(address: NonNull<c_void>) -> bool {
-    Object::of(address.addr().get()).is_some_and(|object| object.is_ours())
-}
-
-/// Whether another copy of this library comes before this one, as where a site traces everybody and a user
-/// has a copy of their own: that one traces, and this one only passes calls on.
-pub(crate) fn another_copy_comes_first() -> bool {
-    let Some(first) = global_symbol(c"iotrace_mark").filter(|&found| !is_ours(found)) else { return false };
-    let Some(object) = Object::of(first.addr().get()) else { return false };
-    // A program may have functions of these names of its own.
-    let wrapper = object.symbol(c"PMPI_Request_get_status_some");
-    wrapper.is_some_and(|wrapper| object.contains(wrapper.addr().get()))
+    preloaded::contains(address.addr().get())
+        || Object::of(address.addr().get()).is_some_and(|object| object.is_ours())
 }
 
 #[cfg(test)]

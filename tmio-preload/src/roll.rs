@@ -84,17 +84,20 @@ impl Roll {
         // SAFETY: the call has no premises.
         let user = unsafe { libc::geteuid() };
         let is_local = |directory: &&Path| tmio_api::keeps_mapped_pages(directory).unwrap_or(false);
-        let paths = roll::DIRECTORIES.iter().map(Path::new).filter(is_local);
-        let mut paths = paths.map(|directory| directory.join(roll::name(user, job)));
+        let process = std::process::id();
         // The same one for all ranks: a place that is full or cannot be written is so for each of them.
-        let found = paths.find_map(|path| match Self::enrol_in(path) {
-            Enrolment::Nowhere => None,
-            other => Some(other),
+        let found = tmio_api::preloaded::apart(|| {
+            let paths = roll::DIRECTORIES.iter().map(Path::new).filter(is_local);
+            let mut paths = paths.map(|directory| directory.join(roll::name(user, job)));
+            paths.find_map(|path| match Self::enrol_in(path, process) {
+                Enrolment::Nowhere => None,
+                other => Some(other),
+            })
         });
-        found.unwrap_or(Enrolment::Nowhere)
+        found.flatten().unwrap_or(Enrolment::Nowhere)
     }
 
-    pub(crate) fn enrol_in(path: PathBuf) -> Enrolment {
+    pub(crate) fn enrol_in(path: PathBuf, process: u32) -> Enrolment {
         // Somebody may remove the list that was just opened: a few times, and not for ever.
         for _ in 0..8 {
             let enrolled = Memory::open(&path, |memory, allocate| {
@@ -102,7 +105,7 @@ impl Roll {
                     let _ = std::fs::remove_file(&path);
                     return Ok(None);
                 }
-                Self::take_place(memory.words(), allocate).map(Some)
+                Self::take_place(memory.words(), process, allocate).map(Some)
             });
             match enrolled {
                 Ok(Some((memory, Some(place)))) => return Enrolment::On(Self { path, memory, place }),
@@ -117,6 +120,7 @@ impl Roll {
     /// `None`: the list is closed or full. Called by one process at a time.
     fn take_place(
         words: &[AtomicU64],
+        process: u32,
         allocate: &dyn Fn(usize) -> std::io::Result<()>,
     ) -> std::io::Result<Option<usize>> {
         let Some(count) = words.first() else { return Ok(None) };
@@ -126,7 +130,7 @@ impl Roll {
         }
         let index = place as usize;
         allocate(index)?;
-        let [process, started] = roll::this_process();
+        let [process, started] = roll::process(process);
         let entry = words.get(1 + ENTRY * index..).unwrap_or_default();
         for (word, value) in entry.iter().zip([UNKNOWN, process, started, 0]) {
             word.store(value, Relaxed);
@@ -257,9 +261,7 @@ impl Members {
 
     /// Whether one of them still runs.
     pub(crate) fn life(&self, index: usize) -> Life {
-        self.list
-            .get(index)
-            .map_or(Life::Unknown, |&Member { process: [id, started], .. }| roll::life(id, started))
+        self.list.get(index).map_or(Life::Unknown, |member| life(member.process))
     }
 }
 
@@ -277,9 +279,13 @@ impl Entry<'_> {
     }
 
     fn life(&self) -> Life {
-        let [id, started] = self.process();
-        roll::life(id, started)
+        life(self.process())
     }
+}
+
+/// Whether a process still runs, asked without a descriptor that the program could see.
+fn life([id, started]: [u64; 2]) -> Life {
+    tmio_api::preloaded::apart(|| roll::life(id, started)).unwrap_or(Life::Unknown)
 }
 
 fn entries(words: &[AtomicU64]) -> impl Iterator<Item = Entry<'_>> {
@@ -311,7 +317,7 @@ mod tests {
         }
 
         fn enrol(&self) -> Roll {
-            match Roll::enrol_in(self.0.clone()) {
+            match Roll::enrol_in(self.0.clone(), std::process::id()) {
                 Enrolment::On(roll) => roll,
                 Enrolment::TooLate => panic!("too late"),
                 Enrolment::Nowhere => panic!("nowhere"),
@@ -410,7 +416,7 @@ mod tests {
         let list = List::new("closed");
         let roll = list.enrol();
         roll.memory.words()[0].fetch_or(CLOSED, Relaxed);
-        assert!(matches!(Roll::enrol_in(list.0.clone()), Enrolment::TooLate));
+        assert!(matches!(Roll::enrol_in(list.0.clone(), std::process::id()), Enrolment::TooLate));
     }
 
     /// A job that was killed in `MPI_Init` has left its list; a later one has the same name for its own, and
@@ -430,8 +436,8 @@ mod tests {
             assert_eq!(ranks(&list.enrol().close(0, 2, 1, &|| ())), Some(vec![0]), "not with the dead");
         }
         // Of one that lives, the list stays.
-        let [_, started] = roll::this_process();
+        let [_, started] = roll::process(std::process::id());
         leave_behind(started, CLOSED);
-        assert!(matches!(Roll::enrol_in(list.0.clone()), Enrolment::TooLate));
+        assert!(matches!(Roll::enrol_in(list.0.clone(), std::process::id()), Enrolment::TooLate));
     }
 }

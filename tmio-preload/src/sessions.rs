@@ -7,11 +7,11 @@ use crate::caller;
 use crate::launcher;
 use crate::lifecycle;
 use crate::next::exported;
-use crate::objects;
 use crate::tracer;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::AcqRel, Ordering::Relaxed};
-use tmio_api::{JobInfo, World, clock, options, shield};
+use tmio_api::surroundings::Surroundings;
+use tmio_api::{JobInfo, World, options, preloaded, shield};
 
 static SESSIONS: AtomicI64 = AtomicI64::new(0);
 static STARTED: AtomicBool = AtomicBool::new(false);
@@ -44,11 +44,11 @@ pub(crate) fn start_if_alone() {
     if SESSIONS.load(Relaxed) <= 0 || lifecycle::is_initialised() || STARTED.swap(true, AcqRel) {
         return;
     }
-    let parsed = options::from_environment();
-    if parsed.options.disable || objects::another_copy_comes_first() {
+    let around = Surroundings::here();
+    let Some(parsed) = preloaded::apart(|| options::read(&around)).filter(|parsed| !parsed.options.disable)
+    else {
         return;
-    }
-    clock::prepare();
+    };
     let Some(tracer) = tracer::set_up(caller::address().unwrap_or(0)) else { return };
     let launch = launcher::job_key().map(|key| key.number);
     let job = JobInfo { mpi: tracer.library_version(), launch, ..JobInfo::default() };

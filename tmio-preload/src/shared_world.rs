@@ -326,7 +326,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("tmio-shared-{name}-{}", std::process::id()));
         std::thread::scope(|scope| {
             let rolls: Vec<Roll> = (0..size)
-                .map(|_| match Roll::enrol_in(path.clone()) {
+                .map(|_| match Roll::enrol_in(path.clone(), std::process::id()) {
                     Enrolment::On(roll) => roll,
                     _ => panic!("no list"),
                 })

@@ -10,7 +10,7 @@ use crate::tracer;
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use tmio_api::{Record, clock, leases, shield, thread};
+use tmio_api::{Record, clock, in_flight, leases, shield, thread};
 use tmio_trace::{Flags, OpKind};
 
 /// One that has begun.
@@ -44,6 +44,12 @@ fn take(file: File) -> Option<Begun> {
     })
 }
 
+/// Offset and start of what has ended on a file. By itself: the caller's stack may be small.
+#[inline(never)]
+fn ended(file: File) -> Option<(i64, u64)> {
+    shield(|| take(file).map(|begun| (begun.offset, begun.start))).flatten()
+}
+
 /// The first half.
 #[inline(always)]
 pub(crate) fn begin(file: File, offset: i64, call: impl FnOnce() -> c_int) -> c_int {
@@ -53,11 +59,11 @@ pub(crate) fn begin(file: File, offset: i64, call: impl FnOnce() -> c_int) -> c_
         return call();
     }
     thread::with(|thread| {
-        let Some(entered) = thread.enter(next::called_by_mpi) else { return call() };
+        let Some(entered) = in_flight::enter(thread, next::called_by_mpi) else { return call() };
         leases::announce(file, 0);
-        let in_flight = thread.begin();
+        let under_way = in_flight::begin(thread);
         let start = clock::now();
-        in_flight.since(start);
+        under_way.since(start);
         let result = call();
         drop(entered);
         shield(|| {
@@ -70,7 +76,7 @@ pub(crate) fn begin(file: File, offset: i64, call: impl FnOnce() -> c_int) -> c_
                 });
             }
         });
-        drop(in_flight);
+        drop(under_way);
         result
     })
 }
@@ -92,7 +98,7 @@ pub(crate) unsafe fn end(
     }
     thread::with(|thread| {
         let Some((tracer, entered)) =
-            tracer::get().and_then(|tracer| Some((tracer, thread.enter(next::called_by_mpi)?)))
+            tracer::get().and_then(|tracer| Some((tracer, in_flight::enter(thread, next::called_by_mpi)?)))
         else {
             return call(status);
         };
@@ -102,16 +108,15 @@ pub(crate) unsafe fn end(
         let end = clock::now();
         drop(entered);
         // The thread is in the operation until it is recorded.
-        let in_flight = thread.begin();
-        shield(|| {
-            let Some(Begun { offset, start, .. }) = take(file) else { return };
+        let under_way = in_flight::begin(thread);
+        if let Some((offset, start)) = ended(file) {
             // SAFETY: MPI has filled in the status of a call that succeeded.
             let bytes = if result == 0 { unsafe { tracer.bytes(status) } } else { 0 };
             let flags = if result == 0 { Flags::default() } else { Flags::FAILED };
             let record = Record { kind, flags, file, offset, bytes, start, end, nonblocking: [0; 4] };
             tmio_api::record(thread, record);
-        });
-        drop(in_flight);
+        }
+        drop(under_way);
         result
     })
 }

@@ -17,8 +17,6 @@
 use crate::errors::{Quiet, went_well};
 use crate::launcher::{self, JobKey};
 use crate::lifecycle::hook_finalize;
-use crate::objects;
-use crate::posix;
 use crate::roll::{Closed, Enrolment, Members, Roll};
 use crate::sessions::Alone;
 use crate::shared_world::SharedWorld;
@@ -30,7 +28,8 @@ use std::sync::atomic::{AtomicBool, Ordering::AcqRel};
 use std::time::Duration;
 use tmio_api::message::Level;
 use tmio_api::options::{self, Parsed};
-use tmio_api::{JobInfo, clock, message};
+use tmio_api::surroundings::Surroundings;
+use tmio_api::{JobInfo, message, preloaded};
 
 /// What is known before `MPI_Init`.
 pub(crate) struct Start {
@@ -137,16 +136,17 @@ impl Start {
     /// Puts this rank on the roll. `None`: there is nothing to be done.
     pub(crate) fn before_init(caller: usize) -> Option<Self> {
         static BEGUN: AtomicBool = AtomicBool::new(false);
-        if BEGUN.swap(true, AcqRel) || tmio_api::has_started() || objects::another_copy_comes_first() {
+        if BEGUN.swap(true, AcqRel) || tmio_api::has_started() {
             return None;
         }
-        clock::prepare();
-        let parsed = options::from_environment();
-        if parsed.options.disable || !parsed.options.layers.mpiio {
+        let around = Surroundings::here();
+        let parsed = preloaded::apart(|| options::read(&around))?;
+        let layers = parsed.options.layers;
+        if parsed.options.disable || !layers.mpiio {
             return None;
         }
-        if parsed.problem.is_none() {
-            posix::mpi_begins_with(&parsed.options);
+        if parsed.problem.is_none() && (layers.posix || layers.stdio) {
+            preloaded::get().inspect(|core| (core.listen)(7));
         }
         let key = launcher::job_key();
         let enrolment = key.map_or(Enrolment::Nowhere, |key| Roll::enrol(key.number));
@@ -243,7 +243,6 @@ fn is_spawned(tracer: &Tracer) -> bool {
 
 /// The end of the job, inside `MPI_Finalize`.
 pub(crate) fn finish() {
-    posix::mpi_ends();
     let Some(Node { tracer, world, others, patience, process }) = NODE.lock().take() else { return };
     if process != std::process::id() {
         // The world is the parent's.

@@ -11,7 +11,7 @@ use crate::next::{self, Next, exported};
 use crate::requests;
 use crate::tracer;
 use std::ffi::c_int;
-use tmio_api::{clock, shield, thread};
+use tmio_api::{clock, in_flight, shield, thread};
 use tmio_trace::Flags;
 
 exported! {
@@ -42,7 +42,7 @@ unsafe fn one(
 ) -> c_int {
     let Some(tracer) = busy_tracer() else { return call(status) };
     thread::with(|thread| {
-        let Some(_inside) = thread.enter(next::called_by_mpi) else { return call(status) };
+        let Some(_inside) = in_flight::enter(thread, next::called_by_mpi) else { return call(status) };
         let handle = if tracer.abi.request_size == 4 { request & 0xffff_ffff } else { request };
         let entered = clock::now();
         let Some(mut claim) = requests::claim(thread, handle, entered) else { return call(status) };

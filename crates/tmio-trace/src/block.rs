@@ -31,7 +31,7 @@ pub mod merge;
 use self::merge::{Merged, Merger};
 use crate::column::ColumnWriter;
 use crate::frame::{self, FrameKind};
-use crate::spool::{self, RawRecord, RawRecords, pack_identity};
+use crate::spool::{RawRecord, RawRecords};
 use crate::times::TimesWriter;
 use crate::{Flags, OpKind, Operation, TraceLayer};
 use serde::de::{self, Visitor};
@@ -238,9 +238,8 @@ impl BlockEncoder {
             self.push_alike(&mut records);
             match records.next_record() {
                 Some(RawRecord::Operation(operation)) => self.push(&operation),
-                Some(RawRecord::Mark { time, thread, words, length }) => {
-                    self.push_mark(Mark { time, thread, text: spool::mark_text(words, length) });
-                }
+                Some(RawRecord::Mark(mark)) => self.push_mark(mark),
+                Some(RawRecord::Name { .. }) => {}
                 None => return,
             }
         }
@@ -260,9 +259,8 @@ impl BlockEncoder {
             while let Some(record) = records.next_record() {
                 match record {
                     RawRecord::Operation(operation) => room = room && merger.push(&operation),
-                    RawRecord::Mark { time, thread, words, length } => {
-                        self.push_mark(Mark { time, thread, text: spool::mark_text(words, length) });
-                    }
+                    RawRecord::Mark(mark) => self.push_mark(mark),
+                    RawRecord::Name { .. } => {}
                 }
             }
         }
@@ -295,7 +293,7 @@ impl BlockEncoder {
         if self.count == 0 || kind.is_nonblocking() {
             return;
         }
-        let identity = pack_identity(file, kind, flags, thread);
+        let identity = tmio_spool::cell::identity(file, kind, flags, thread);
         let Before { mut offset, mut end, .. } = self.before;
         let (mut t_min, mut t_max, mut alike) = (self.t_min, self.t_max, 0);
         self.times.extend(|| {

@@ -43,7 +43,6 @@ pub mod column;
 mod completeness;
 pub mod frame;
 pub mod growing;
-mod kind;
 pub mod liveness;
 mod meta;
 mod operation;
@@ -61,10 +60,10 @@ pub mod tmio;
 mod told;
 
 pub use block::Mark;
-pub use kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind, TraceLayer};
 pub use meta::{Beside, ClockSample, Header, RankInfo, TraceEnd};
 pub use operation::{AsyncTimes, Operation, Transfer};
 pub use reader::{Event, Outcome, ReadError, Trace};
+pub use tmio_spool::kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind, TraceLayer};
 
 /// Version of the trace format that this crate writes, and the highest one it reads.
 pub const FORMAT_VERSION: u32 = 2;

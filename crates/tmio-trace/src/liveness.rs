@@ -33,12 +33,48 @@ pub fn namespace() -> Option<u64> {
     Some(inode("pid")?.rotate_left(32) ^ inode("time").unwrap_or(0))
 }
 
+/// Whether process ids of the namespace with this number mean the same here. Nothing is known of number 0.
+pub fn is_namespace_of(number: u64) -> bool {
+    let own = || fs::metadata("/proc/self/ns/pid").map(|about| about.ino());
+    number == 0 || own().is_ok_and(|own| own == number)
+}
+
+/// What the helper process of the tracer calls itself.
+pub const HELPER: &str = "tmio-helper";
+
+/// Whether some process that is seen from here has a file in its memory, beside the helper. This takes long
+/// where there are many.
+pub fn is_in_memory(path: &Path) -> bool {
+    let Ok(about) = fs::metadata(path) else { return false };
+    // The fifth word of a line; the device of the fourth is not the one that the file tells on some file
+    // systems.
+    let inode = about.ino().to_string();
+    let Ok(processes) = fs::read_dir("/proc") else { return true };
+    let numbers = processes.flatten().map(|entry| entry.path()).filter(|path| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
+    });
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // A helper looks at it, and is not who writes to it.
+    let is_helper = |path: &Path| {
+        fs::read(path.join("comm")).is_ok_and(|comm| comm.trim_ascii_end() == HELPER.as_bytes())
+    };
+    let others = numbers.filter(|path| !is_helper(path));
+    let maps = others.filter_map(|path| fs::read_to_string(path.join("maps")).ok());
+    let has_it = |line: &str| line.split_whitespace().nth(4) == Some(&inode) && line.contains(&name);
+    maps.into_iter().any(|maps| maps.lines().any(has_it))
+}
+
 /// Who this process is, for [`of_rank`] in another one.
 pub fn identify(info: &mut RankInfo) {
+    identify_process(info, std::process::id());
+}
+
+/// The same of another process, which is in the same namespaces.
+pub fn identify_process(info: &mut RankInfo, pid: u32) {
     info.boot_id = boot_id();
-    info.pid = std::process::id();
+    info.pid = pid;
     info.namespace = namespace();
-    info.started = started(info.pid);
+    info.started = started(pid);
     info.user = fs::metadata("/proc/self").ok().map(|meta| meta.uid());
 }
 
@@ -70,9 +106,9 @@ pub fn of_process(pid: u32, started: Option<u64>, user: Option<u32>) -> Life {
     }
 }
 
-/// When a process of this namespace started, in ticks after boot.
+/// When a process of this namespace that runs was started, in ticks after boot. `None`: there is none.
 pub fn started(pid: u32) -> Option<u64> {
-    process(pid).map(|process| process.started)
+    process(pid).filter(|process| !process.ended).map(|process| process.started)
 }
 
 /// Whether any of these ranks still runs: dead only if all are.
@@ -88,6 +124,12 @@ pub fn of_ranks<'a>(ranks: impl IntoIterator<Item = &'a RankInfo>) -> Life {
     life
 }
 
+/// Whether a process stands still: stopped by a signal, or by a debugger.
+pub fn is_stopped(pid: u32) -> bool {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    text.rsplit(") ").next().is_some_and(|fields| fields.starts_with(['T', 't']))
+}
+
 struct Process {
     /// Ticks after boot at which it started.
     started: u64,
@@ -96,7 +138,9 @@ struct Process {
 }
 
 fn process(pid: u32) -> Option<Process> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // By its first thread, which has the same times: emulators make up what is in the short path of a process
+    // that asks about itself.
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/stat")).ok()?;
     // The command, in parentheses, may hold anything; fields are counted after it (proc(5)).
     let mut fields = text.get(text.rfind(')')? + 1..)?.split_whitespace();
     let state = fields.next()?;

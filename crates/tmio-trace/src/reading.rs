@@ -7,9 +7,11 @@ use crate::operation::ReadAs;
 use crate::spool::Spool;
 use crate::told::{Event, Operations, Outcome, ReadError};
 use crate::{Header, Operation, RankInfo, TraceEnd};
-use crate::{liveness, parts, snapshot};
+use crate::{liveness, parts, salvage, snapshot};
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -18,7 +20,7 @@ use std::path::Path;
 pub(crate) struct Reading<T = Operation> {
     pub(crate) outcome: Outcome,
     pub(crate) ranks: BTreeMap<u32, RankInfo>,
-    /// Names of files that ranks had no room for in their spools.
+    /// Names of files of ranks that may have a spool.
     names: BTreeMap<u32, Vec<(u32, String)>>,
     /// Rank and number of every block, to recognise a block that is also in a spool, or twice.
     pub(crate) written: HashSet<(u32, u64)>,
@@ -139,7 +141,8 @@ impl<T: ReadAs> Reading<T> {
             }
             return Err(format!("block {} of rank {} is here twice", block.seq, block.rank));
         }
-        if block.count == 0 && !block.files.is_empty() {
+        // What the rank has in memory still may be about the same files.
+        if self.ranks.get(&block.rank).is_some_and(is_unfinished_here) {
             let names = block.files.iter().map(|&(number, name)| (number, name.to_owned()));
             self.names.entry(block.rank).or_default().extend(names);
         }
@@ -191,16 +194,28 @@ impl<T: ReadAs> Reading<T> {
     /// leaves memory meanwhile is counted neither twice nor not at all.
     pub(crate) fn take_snapshots<'p>(&mut self, parts: impl Iterator<Item = &'p Path>) {
         self.snapshots_taken = true;
-        for (owner, rank) in parts.flat_map(local_ranks) {
-            if let Some(spool) = snapshot::take(&rank, owner) {
-                self.snapshots.insert(rank.rank, (rank, spool));
+        for part in parts {
+            let mut others = Vec::new();
+            for (owner, rank) in local_ranks(part) {
+                if others.is_empty() {
+                    others = snapshot::beside(&rank, owner);
+                }
+                if let Some(spool) = snapshot::take(&rank, owner) {
+                    self.snapshots.insert(rank.rank, (rank, spool));
+                }
+            }
+            // Those that have begun a moment ago, of whom the part does not tell yet.
+            for (path, spool) in others.into_iter().filter(|(_, spool)| belongs_to(spool, part)) {
+                let rank =
+                    RankInfo { spool: path.to_string_lossy().into_owned(), ..salvage::rank_of(&spool) };
+                self.snapshots.entry(rank.rank).or_insert((rank, spool));
             }
         }
     }
 
     /// Whether the records of a block were still in memory when its rank's spool was looked at.
     fn is_in_snapshot(&self, rank: u32, sequence: u64) -> bool {
-        let next = self.snapshots.get(&rank).and_then(|(_, spool)| spool.next_block);
+        let next = self.snapshots.get(&rank).and_then(|(_, spool)| spool.next_block());
         next.is_some_and(|next| sequence >= next)
     }
 
@@ -219,8 +234,9 @@ impl<T: ReadAs> Reading<T> {
         for (_, (rank, spool)) in std::mem::take(&mut self.snapshots) {
             // As it was in the part: with the host's distance from the start of the job.
             let mut rank = self.ranks.get(&rank.rank).cloned().unwrap_or(rank);
-            if spool.lost > rank.lost {
-                rank.lost = spool.lost;
+            let is_new = !self.ranks.contains_key(&rank.rank);
+            if is_new || spool.lost() > rank.lost {
+                rank.lost = rank.lost.max(spool.lost());
                 visit(Event::Rank(&rank));
                 self.ranks.insert(rank.rank, rank.clone());
             }
@@ -229,35 +245,33 @@ impl<T: ReadAs> Reading<T> {
     }
 
     fn spool(&mut self, rank: &RankInfo, spool: &Spool, visit: &mut impl FnMut(Event<'_, T>)) {
-        let more = self.names.get(&rank.rank).into_iter().flatten();
-        let names: Vec<(u32, &str)> =
-            spool.names.iter().chain(more).map(|(number, name)| (*number, name.as_str())).collect();
-        let numbers = self.written.iter().filter(|(number, _)| *number == rank.rank);
-        let mut sequence = numbers.map(|&(_, sequence)| sequence + 1).max().unwrap_or(0);
-        for slot in &spool.slots {
-            let was_written = |seq| self.written.contains(&(rank.rank, seq));
-            let (mut operations, marks) = slot.contents(was_written);
-            if operations.is_empty() && marks.is_empty() {
-                continue;
-            }
-            to_job_time(Some(rank), &mut operations);
-            let handed_out: Vec<T> = operations.iter().map(T::of).collect();
-            self.outcome.blocks += 1;
-            self.outcome.operations += operations.len() as u64;
-            self.outcome.from_spool += operations.len() as u64;
-            let covered_until = operations.last().map_or(0, |op| op.end);
-            self.known.note(rank.rank, covered_until, operations.iter().map(|op| op.end).max());
-            visit(Event::Block(Operations {
-                rank: rank.rank,
-                sequence,
-                covered_until,
-                files: &names,
-                operations: &handed_out,
-                merged: &[],
-                marks: &marks_in_job_time(Some(rank), &marks),
-            }));
-            sequence += 1;
+        let contents = spool.contents(|seq| self.written.contains(&(rank.rank, seq)));
+        if contents.operations.is_empty() && contents.marks.is_empty() {
+            return;
         }
+        // Names that have left memory are in blocks that were read before.
+        let before = self.names.get(&rank.rank).into_iter().flatten();
+        let names: Vec<(u32, &str)> =
+            contents.names.iter().chain(before).map(|(number, name)| (*number, name.as_str())).collect();
+        let numbers = self.written.iter().filter(|(number, _)| *number == rank.rank);
+        let sequence = numbers.map(|&(_, sequence)| sequence + 1).max().unwrap_or(0);
+        let mut operations = contents.operations;
+        to_job_time(Some(rank), &mut operations);
+        let handed_out: Vec<T> = operations.iter().map(T::of).collect();
+        self.outcome.blocks += 1;
+        self.outcome.operations += operations.len() as u64;
+        self.outcome.from_spool += operations.len() as u64;
+        let covered_until = operations.last().map_or(0, |op| op.end);
+        self.known.note(rank.rank, covered_until, operations.iter().map(|op| op.end).max());
+        visit(Event::Block(Operations {
+            rank: rank.rank,
+            sequence,
+            covered_until,
+            files: &names,
+            operations: &handed_out,
+            merged: &[],
+            marks: &marks_in_job_time(Some(rank), &contents.marks),
+        }));
     }
 
     pub(crate) fn warn(&mut self, message: String) {
@@ -362,6 +376,12 @@ impl<T: ReadAs> Reading<T> {
         }
         Ok(self.outcome)
     }
+}
+
+/// Whether the records of a spool belong to a part.
+fn belongs_to(spool: &Spool, part: &Path) -> bool {
+    let its = spool.part.as_deref().map(|path| Path::new(OsStr::from_bytes(path)));
+    its.is_some_and(|its| its.file_name() == part.file_name())
 }
 
 /// Whether a rank had not ended when it wrote this, and may have left a spool on this host.

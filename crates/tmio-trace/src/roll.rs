@@ -35,10 +35,9 @@ pub fn name(user: u32, job: u64) -> String {
     format!("tmio-{user}-roll-{job:016x}")
 }
 
-/// How an entry names this process: its id, and in the upper half where that is valid; and when it started
+/// How an entry names a process: its id, and in the upper half where that is valid; and when it started
 /// (0: that cannot be told).
-pub fn this_process() -> [u64; 2] {
-    let id = std::process::id();
+pub fn process(id: u32) -> [u64; 2] {
     [u64::from(id) | u64::from(namespace()) << 32, liveness::started(id).unwrap_or(0)]
 }
 
@@ -130,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_process_is_not_the_one_that_had_its_number_before() {
-        let [process, started] = this_process();
+        let [process, started] = process(std::process::id());
         assert_eq!(life(process, started), Life::Alive);
         assert_eq!(life(process, started - 1), Life::Dead, "another one had the number");
         assert_eq!(life(process, 0), Life::Unknown);
@@ -142,7 +141,7 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("tmio-rolls-{}", std::process::id()));
         fs::create_dir(&directory).unwrap();
         let me = user::effective();
-        let [process, started] = this_process();
+        let [process, started] = process(std::process::id());
         let live = directory.join(name(me, 5));
         let words = [1, 0, process, started, 1].map(u64::to_ne_bytes);
         fs::write(&live, words.as_flattened()).unwrap();

@@ -15,15 +15,19 @@ use crate::liveness::{self, Life};
 use crate::spool::Spool;
 use crate::{RankInfo, snapshot};
 use files::{Dir, Expect, Replace, user};
-use part::{Part, blocks_of};
-use std::collections::HashSet;
+use part::{Part, blocks_of, names_of};
+pub use part::{Written, written};
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Spools that root reads for somebody else are no larger: that user chooses how large they are.
 const LONGEST_FOR_OTHERS: u64 = 256 << 20;
+/// A spool that does not say where its records belong is left to whoever has started its process for as long.
+const UNCLAIMED: Duration = Duration::from_secs(24 * 3600);
 /// Problems that are told, of any number.
 const TOLD: usize = 20;
 
@@ -184,6 +188,11 @@ fn salvage(directory: &Dir, name: &OsStr) -> io::Result<Fate> {
         return Err(io::Error::other(why));
     }
     let Some(spool) = snapshot::read(&file) else { return Ok(Fate::Kept) };
+    if spool.part.is_none()
+        && file.metadata()?.modified().ok().and_then(|time| time.elapsed().ok()) < Some(UNCLAIMED)
+    {
+        return Ok(Fate::Kept);
+    }
     let info = rank_of(&spool);
     if !is_dead(&info) {
         return Ok(Fate::Kept);
@@ -212,7 +221,7 @@ fn is_alive(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-fn rank_of(spool: &Spool) -> RankInfo {
+pub(crate) fn rank_of(spool: &Spool) -> RankInfo {
     let mut frames = FrameReader::new(spool.greeting.as_slice());
     while let Ok(Some(frame)) = frames.next_frame() {
         if frame.kind == Some(FrameKind::Rank)
@@ -221,7 +230,8 @@ fn rank_of(spool: &Spool) -> RankInfo {
             return info;
         }
     }
-    RankInfo { rank: spool.rank, pid: spool.pid, boot_id: liveness::boot_id(), ..RankInfo::default() }
+    let rank = spool.rank().unwrap_or_default();
+    RankInfo { rank, pid: spool.pid(), boot_id: liveness::boot_id(), ..RankInfo::default() }
 }
 
 /// A spool is on a file system of this machine alone: what an earlier kernel left is dead.
@@ -239,30 +249,29 @@ fn add_to_part(spool: &Spool, info: RankInfo, path: &Path) -> io::Result<u64> {
     if part.is_new {
         frames.extend_from_slice(&spool.greeting);
     }
-    let mut sequence = written.iter().copied().max().map_or(0, |last| last + 1);
-    let mut count = 0;
-    let mut encoder = BlockEncoder::default();
-    for slot in &spool.slots {
-        let (operations, marks) = slot.contents(|sequence| written.contains(&sequence));
-        if operations.is_empty() && marks.is_empty() {
-            continue;
-        }
-        if !encoder.restart(operations.len().max(1)) {
+    let sequence = written.iter().copied().max().map_or(0, |last| last + 1);
+    let contents = spool.contents(|sequence| written.contains(&sequence));
+    let count = contents.operations.len() as u64;
+    if !contents.operations.is_empty() || !contents.marks.is_empty() {
+        let mut encoder = BlockEncoder::default();
+        if !encoder.restart(contents.operations.len().max(1)) {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        operations.iter().for_each(|operation| encoder.push(operation));
-        marks.into_iter().for_each(|mark| encoder.push_mark(mark));
-        let name =
-            |number: u32| spool.names.iter().find(|(n, _)| *n == number).map(|(_, name)| name.as_str());
-        let names = encoder.files().iter().filter_map(|&n| Some((n, name(n)?))).collect();
-        let covered = operations.last().map_or(0, |operation| operation.end);
-        frames.extend_from_slice(
-            encoder.finish(info.rank, sequence, covered, names).map_err(io::Error::other)?,
-        );
-        sequence += 1;
-        count += operations.len() as u64;
+        contents.operations.iter().for_each(|operation| encoder.push(operation));
+        contents.marks.into_iter().for_each(|mark| encoder.push_mark(mark));
+        // Names that have left memory are in blocks of the part.
+        let mut names: HashMap<u32, String> = names_of(&part.file, info.rank);
+        names.extend(contents.names);
+        let names = encoder
+            .files()
+            .iter()
+            .filter_map(|number| Some((*number, names.get(number)?.as_str())))
+            .collect();
+        let covered = contents.operations.last().map_or(0, |operation| operation.end);
+        let frame = encoder.finish(info.rank, sequence, covered, names).map_err(io::Error::other)?;
+        frames.extend_from_slice(frame);
     }
-    let info = RankInfo { salvaged: true, spool: String::new(), lost: spool.lost, ..info };
+    let info = RankInfo { salvaged: true, spool: String::new(), lost: spool.lost(), ..info };
     frames.extend(frame::encode(FrameKind::Rank, &info).map_err(io::Error::other)?);
     part.append(&frames)?;
     Ok(count)

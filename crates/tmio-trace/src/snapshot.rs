@@ -1,12 +1,14 @@
 //! The spool of a process that may be writing to it, as it was at one moment.
 
 use crate::RankInfo;
-use crate::spool::{HEAD_NEXT, Spool};
+use crate::spool::Spool;
 use files::{Dir, Expect};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tmio_spool::layout;
 
 /// More than any spool has: `TMIO_BUFFER` is at most this, in tmio's own spools.
 const LONGEST: u64 = 8 << 30;
@@ -21,7 +23,32 @@ pub(crate) fn take(rank: &RankInfo, owner: u32) -> Option<Spool> {
     let directory = Dir::reach(path.parent()?, owner).ok()?;
     directory.check(&Expect::of_user(owner).private()).ok()?;
     let spool = read(&directory.read(path.file_name()?, &Expect::of_user(owner)).ok()?)?;
-    (spool.rank == rank.rank && spool.pid == rank.pid).then_some(spool)
+    (spool.rank() == Some(rank.rank) && spool.pid() == rank.pid).then_some(spool)
+}
+
+/// The spools of the same job beside that of a rank. Nobody but the helper of the job may know of them yet.
+pub(crate) fn beside(rank: &RankInfo, owner: u32) -> Vec<(PathBuf, Spool)> {
+    let path = Path::new(&rank.spool);
+    let (Some(parent), Some(job)) = (path.parent(), path.file_name().and_then(job_of)) else {
+        return Vec::new();
+    };
+    let Ok(directory) = Dir::reach(parent, owner) else { return Vec::new() };
+    if directory.check(&Expect::of_user(owner).private()).is_err() {
+        return Vec::new();
+    }
+    let names = directory.entries().into_iter().flatten().flatten().map(|entry| entry.name);
+    let others = names.filter(|name| job_of(name) == Some(job) && Some(name.as_os_str()) != path.file_name());
+    let read = |name: OsString| {
+        let file = directory.read(&name, &Expect::of_user(owner)).ok()?;
+        Some((parent.join(name), read(&file)?))
+    };
+    others.filter_map(read).collect()
+}
+
+/// The number of the job in the name of a spool.
+fn job_of(name: &OsStr) -> Option<&str> {
+    let (job, rest) = name.to_str()?.split_once('-')?;
+    rest.ends_with(".spool").then_some(job)
 }
 
 /// Reads the spool at a moment at which no block was being begun, or, of a process that never
@@ -44,7 +71,7 @@ pub(crate) fn read(file: &File) -> Option<Spool> {
 
 fn next_block(file: &File) -> Option<u64> {
     let mut word = [0u8; 8];
-    file.read_exact_at(&mut word, HEAD_NEXT as u64 * 8).ok()?;
+    file.read_exact_at(&mut word, layout::NEXT_BLOCK as u64 * 8).ok()?;
     Some(u64::from_ne_bytes(word))
 }
 

@@ -1,95 +1,13 @@
-//! The spool: where the current block of a running rank lives, so that a killed process leaves it.
+//! The spool of a process: what it holds, at a moment at which it may still be written.
 //!
-//! A spool file is written through a shared mapping by one process and read by nobody while all
-//! goes well. Everything in it is 64-bit words in the byte order of the machine; a reader on
-//! another kind of machine sees the wrong magic number and leaves it alone.
-//!
-//! ```text
-//! 0                 SPOOL_MAGIC, rank, process id, bytes per slot, number of slots, bytes of names,
-//!                   number of the next block and one more, bytes of the identity, operations that were lost
-//! IDENTITY_OFFSET   the part that its records belong to: (length: u32, the path), and then the header
-//!                   and rank frames with which they begin there: the spool can be understood alone
-//! NAMES_OFFSET      names of files: (number: u32, length: u32, the name), one after the other
-//! SLOTS_OFFSET      slots, each SLOT_WORDS words of head and then raw records
-//! ```
-//!
-//! A slot belongs to one thread. Its [`PUBLISHED`] word is stored with release order after each
-//! record, so that what it covers is always whole. Times are ticks of the clock that the slot
-//! names: `nanoseconds = ANCHOR_NS + (ticks − ANCHOR_TICKS) × RATE`.
-//!
-//! A record has [`SYNC_WORDS`] words, that of a nonblocking operation [`ASYNC_WORDS`]. The record of a
-//! mark is followed by its text, of as many bytes as its fourth word says.
+//! [`tmio_spool`] has its layout. A ring belongs to no thread: what several threads stored in it lies there
+//! in the order in which they reserved their cells. Times are ticks of the clock that the spool names.
 
 use crate::block::Mark;
-use crate::{AsyncTimes, Flags, Metadata, OpKind, Operation};
-
-/// First word of a spool file.
-pub const SPOOL_MAGIC: u64 = u64::from_le_bytes(*b"TMIOSPL1");
-/// Words of the file head, in order after the magic number.
-pub const HEAD_RANK: usize = 1;
-/// Process that writes the spool.
-pub const HEAD_PID: usize = 2;
-/// Bytes per slot.
-pub const HEAD_SLOT_BYTES: usize = 3;
-/// Number of slots that the file has room for by now.
-pub const HEAD_SLOTS: usize = 4;
-/// Bytes of names that are published.
-pub const HEAD_NAMES: usize = 5;
-/// Number of the next block and one more; 0: not told. Stored before a block's records are taken.
-pub const HEAD_NEXT: usize = 6;
-/// Bytes of the identity.
-pub const HEAD_IDENTITY: usize = 7;
-/// Operations that could be kept nowhere.
-pub const HEAD_LOST: usize = 8;
-/// Where the identity begins.
-pub const IDENTITY_OFFSET: usize = 512;
-/// Where the names begin.
-pub const NAMES_OFFSET: usize = 4096;
-/// Where the slots begin.
-pub const SLOTS_OFFSET: usize = 64 << 10;
-/// Room for names.
-pub const NAMES_BYTES: usize = SLOTS_OFFSET - NAMES_OFFSET;
-
-/// Words of a slot's head: number of times the slot was emptied.
-pub const GENERATION: usize = 0;
-/// Words of records that may be read.
-pub const PUBLISHED: usize = 1;
-/// Words of records that left in a block already.
-pub const FLUSHED: usize = 2;
-/// Number of the block that is being, or was last, written from this slot …
-pub const FLUSH_SEQ: usize = 3;
-/// … and how many words it takes away. Beyond `FLUSHED` while that block is being written.
-pub const FLUSH_TO: usize = 4;
-/// Ticks at which the operation began that the thread is in; 0 outside.
-pub const IN_FLIGHT: usize = 5;
-/// A reading of the clock in ticks …
-pub const ANCHOR_TICKS: usize = 6;
-/// … and the same moment on the monotonic clock.
-pub const ANCHOR_NS: usize = 7;
-/// Nanoseconds per tick, the bits of an `f64`.
-pub const RATE: usize = 8;
-/// System's id of the thread that owns the slot; 0: free.
-pub const OWNER: usize = 9;
-/// Held by whoever takes records out of the slot.
-pub const LOCK: usize = 10;
-/// Words before the first record.
-pub const SLOT_WORDS: usize = 16;
-
-/// Words of a record of a blocking operation.
-pub const SYNC_WORDS: usize = 5;
-/// Words of a record of a nonblocking operation.
-pub const ASYNC_WORDS: usize = 9;
-
-/// Longest text of a mark; longer ones are cut.
-pub const MARK_BYTES: usize = 1024;
-/// Words of the longest record.
-pub const LONGEST_RECORD: usize = SYNC_WORDS + MARK_BYTES / 8;
-
-/// Last word of the common part of a record: file, kind, flags, thread.
-#[inline]
-pub const fn pack_identity(file: u32, kind: OpKind, flags: Flags, thread: u16) -> u64 {
-    file as u64 | (kind.0 as u64) << 32 | (flags.0 as u64) << 40 | (thread as u64) << 48
-}
+use crate::{AsyncTimes, Metadata, OpKind, Operation};
+use std::path::PathBuf;
+use tmio_spool::cell::{self, CELL_BYTES, CELL_WORDS, FIRST_TEXT, MORE_TEXT};
+use tmio_spool::layout;
 
 /// How ticks become nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,7 +61,7 @@ impl Converter {
     }
 }
 
-/// Reads the raw records of a slot one after the other.
+/// Cells of a ring, one after the other, and how their ticks become nanoseconds.
 #[derive(Clone, Debug)]
 pub struct RawRecords<'a> {
     words: &'a [u64],
@@ -151,7 +69,7 @@ pub struct RawRecords<'a> {
 }
 
 impl<'a> RawRecords<'a> {
-    /// `words` begins with a record and ends after one.
+    /// `words` are whole cells.
     pub fn new(words: &'a [u64], scale: TickScale) -> Self {
         Self { words, scale: Converter::new(scale) }
     }
@@ -160,8 +78,8 @@ impl<'a> RawRecords<'a> {
     /// expected.
     #[inline(always)]
     pub(crate) fn next_if(&mut self, identity: u64, bytes: u64, offset: i64) -> Option<(i64, i64)> {
-        let (&[start, end, its_offset, its_bytes, its_identity], rest) =
-            self.words.split_first_chunk::<SYNC_WORDS>()?;
+        let (&[its_identity, start, end, its_offset, its_bytes], rest) =
+            self.words.split_first_chunk::<CELL_WORDS>()?;
         if its_identity != identity || its_bytes != bytes || its_offset != offset as u64 {
             return None;
         }
@@ -171,67 +89,92 @@ impl<'a> RawRecords<'a> {
 
     /// There are at most so many records.
     pub fn most(&self) -> usize {
-        self.words.len() / SYNC_WORDS
+        self.words.len() / CELL_WORDS
+    }
+
+    /// The next record of any kind. Cells that were never stored, and those of a text that was not, are
+    /// passed over.
+    #[inline]
+    pub fn next_record(&mut self) -> Option<RawRecord> {
+        loop {
+            let (&[identity, start, end, offset, bytes], rest) =
+                self.words.split_first_chunk::<CELL_WORDS>()?;
+            self.words = rest;
+            let kind = cell::kind(identity);
+            if identity == 0 || kind == cell::CONTINUED {
+                continue;
+            }
+            if kind == cell::NAME {
+                let text = self.text(identity, [start, end, offset, bytes]);
+                return Some(RawRecord::Name { file: cell::file(identity), text });
+            }
+            let thread = cell::thread(identity);
+            if kind == OpKind::metadata(Metadata::Mark) {
+                let time = self.scale.to_ns(start);
+                let text = self.text(identity, [start, end, offset, bytes]);
+                return Some(RawRecord::Mark(Mark { time, thread, text }));
+            }
+            return Some(RawRecord::Operation(Operation {
+                kind,
+                flags: cell::flags(identity),
+                thread,
+                file: cell::file(identity),
+                offset: offset as i64,
+                bytes,
+                start: self.scale.to_ns(start),
+                end: self.scale.to_ns(end),
+                nonblocking: if kind.is_nonblocking() { self.times(start, end) } else { None },
+            }));
+        }
+    }
+
+    /// The cell that goes on with the record before it.
+    fn continued(&mut self) -> Option<[u64; 4]> {
+        let (&[identity, a, b, c, d], rest) = self.words.split_first_chunk::<CELL_WORDS>()?;
+        let goes_on = identity != 0 && cell::kind(identity) == cell::CONTINUED;
+        goes_on.then(|| {
+            self.words = rest;
+            [a, b, c, d]
+        })
+    }
+
+    fn times(&mut self, start: u64, end: u64) -> Option<AsyncTimes> {
+        let [issued, deadline, pending_until, test_time] = self.continued().unwrap_or([start, end, start, 0]);
+        Some(AsyncTimes {
+            issued: self.scale.to_ns(issued),
+            deadline: self.scale.to_ns(deadline),
+            pending_until: self.scale.to_ns(pending_until),
+            test_time: self.scale.span(test_time as i64),
+        })
+    }
+
+    /// The text that a cell begins; bytes that are not UTF-8 are replaced.
+    fn text(&mut self, _identity: u64, [_time, length, first, second]: [u64; 4]) -> String {
+        let length = usize::try_from(length).unwrap_or(usize::MAX).min(cell::LONGEST_TEXT);
+        let mut bytes: Vec<u8> = [first, second].iter().flat_map(|word| word.to_ne_bytes()).collect();
+        for _ in 0..length.saturating_sub(FIRST_TEXT).div_ceil(MORE_TEXT) {
+            let Some(words) = self.continued() else { break };
+            bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+        }
+        bytes.truncate(length);
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
-/// One record of a slot.
-#[derive(Clone, Copy, Debug)]
-pub enum RawRecord<'a> {
+/// One record of a spool.
+#[derive(Clone, Debug)]
+pub enum RawRecord {
     /// An operation.
     Operation(Operation),
-    /// A mark: when, by which thread, and its text as words and bytes.
-    Mark {
-        /// When it was set.
-        time: i64,
-        /// Number of the thread within its process.
-        thread: u16,
-        /// The text in words of eight bytes, the last one filled up.
-        words: &'a [u64],
-        /// Length of the text in bytes.
-        length: usize,
+    /// A mark.
+    Mark(Mark),
+    /// The name of a file.
+    Name {
+        /// Its number.
+        file: u32,
+        /// Its path.
+        text: String,
     },
-}
-
-impl<'a> RawRecords<'a> {
-    /// The next record of any kind.
-    #[inline]
-    pub fn next_record(&mut self) -> Option<RawRecord<'a>> {
-        let (&[start, end, offset, bytes, identity], rest) = self.words.split_first_chunk::<SYNC_WORDS>()?;
-        let kind = OpKind((identity >> 32) as u8);
-        let thread = (identity >> 48) as u16;
-        if kind == OpKind::metadata(Metadata::Mark) {
-            let length = usize::try_from(bytes).ok().filter(|&length| length <= MARK_BYTES)?;
-            let (words, rest) = rest.split_at_checked(length.div_ceil(8))?;
-            self.words = rest;
-            return Some(RawRecord::Mark { time: self.scale.to_ns(start), thread, words, length });
-        }
-        let (nonblocking, rest) = if kind.is_nonblocking() {
-            const EXTRA: usize = ASYNC_WORDS - SYNC_WORDS;
-            let (&[issued, deadline, pending_until, test_time], rest) = rest.split_first_chunk::<EXTRA>()?;
-            let times = AsyncTimes {
-                issued: self.scale.to_ns(issued),
-                deadline: self.scale.to_ns(deadline),
-                pending_until: self.scale.to_ns(pending_until),
-                test_time: self.scale.span(test_time as i64),
-            };
-            (Some(times), rest)
-        } else {
-            (None, rest)
-        };
-        self.words = rest;
-        Some(RawRecord::Operation(Operation {
-            kind,
-            flags: Flags((identity >> 40) as u8),
-            thread,
-            file: identity as u32,
-            offset: offset as i64,
-            bytes,
-            start: self.scale.to_ns(start),
-            end: self.scale.to_ns(end),
-            nonblocking,
-        }))
-    }
 }
 
 /// The operations among the records.
@@ -248,202 +191,281 @@ impl Iterator for RawRecords<'_> {
     }
 }
 
-/// The text of a mark; bytes that are not UTF-8 are replaced.
-pub fn mark_text(words: &[u64], length: usize) -> String {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).take(length).collect();
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// What a dead (or live) process's spool file holds.
+/// What a process's spool file holds.
 #[derive(Debug)]
 pub struct Spool {
-    /// Rank that wrote it.
-    pub rank: u32,
-    /// Process that wrote it.
-    pub pid: u32,
-    /// Number of the next block, if the spool tells: records here are in no block from it on.
-    pub next_block: Option<u64>,
+    head: Vec<u64>,
+    text: Vec<u8>,
     /// Path of the part that the records belong to, if the spool tells.
     pub part: Option<Vec<u8>>,
     /// The header and rank frames with which they begin there.
     pub greeting: Vec<u8>,
-    /// Operations that could be kept nowhere.
-    pub lost: u64,
+    /// The rings that hold records.
+    pub rings: Vec<Ring>,
+}
+
+/// Cells of one ring that have not left it, or may not have.
+#[derive(Debug)]
+pub struct Ring {
+    words: Vec<u64>,
+    /// How many of the cells are being written out, …
+    flushing: usize,
+    /// … and in which block.
+    pub flush_block: u64,
+}
+
+impl Ring {
+    /// Cells that are in no block; `was_written` tells whether a block of that number is there.
+    pub fn words(&self, was_written: impl FnOnce(u64) -> bool) -> &[u64] {
+        let from = if self.flushing > 0 && was_written(self.flush_block) { self.flushing } else { 0 };
+        self.words.get(from * CELL_WORDS..).unwrap_or_default()
+    }
+}
+
+/// What some rings hold.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// The operations, on the rank's clock.
+    pub operations: Vec<Operation>,
+    /// The marks.
+    pub marks: Vec<Mark>,
     /// Numbers and names of files.
     pub names: Vec<(u32, String)>,
-    /// The slots that hold records.
-    pub slots: Vec<Slot>,
-}
-
-/// Records of one slot that have not left it, or may not have.
-#[derive(Debug)]
-pub struct Slot {
-    words: Vec<u64>,
-    scale: TickScale,
-    flushed: usize,
-    flush_to: usize,
-    /// Block that was being written last.
-    pub flush_seq: u64,
-}
-
-impl Slot {
-    /// Records that are in no block; `was_written` tells whether a block of that number is there.
-    pub fn records(&self, was_written: impl FnOnce(u64) -> bool) -> RawRecords<'_> {
-        let in_flight = self.flush_to > self.flushed;
-        let from = if in_flight && was_written(self.flush_seq) { self.flush_to } else { self.flushed };
-        RawRecords::new(self.words.get(from..).unwrap_or_default(), self.scale)
-    }
-
-    /// The operations and marks of [`records`](Self::records), on the rank's clock.
-    pub fn contents(&self, was_written: impl FnOnce(u64) -> bool) -> (Vec<Operation>, Vec<Mark>) {
-        let (mut operations, mut marks) = (Vec::new(), Vec::new());
-        let mut records = self.records(was_written);
-        while let Some(record) = records.next_record() {
-            match record {
-                RawRecord::Operation(operation) => operations.push(operation),
-                RawRecord::Mark { time, thread, words, length } => {
-                    marks.push(Mark { time, thread, text: mark_text(words, length) });
-                }
-            }
-        }
-        (operations, marks)
-    }
 }
 
 impl Spool {
-    /// Reads the bytes of a spool file. `None`: it is not one (or of another kind of machine).
+    /// Reads the bytes of a spool file. `None`: it is not one, or of another version or kind of machine.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let word = |index: usize| word_at(bytes, index * 8);
-        if word(0)? != SPOOL_MAGIC {
+        let word_at = |offset: usize| -> Option<u64> {
+            bytes.get(offset..)?.first_chunk().map(|&word| u64::from_ne_bytes(word))
+        };
+        let head: Vec<u64> =
+            (0..layout::HEAD_WORDS).map(|index| word_at(8 * index)).collect::<Option<_>>()?;
+        let word = |index: usize| head.get(index).copied().unwrap_or(0);
+        let cells = usize::try_from(word(layout::RING_CELLS)).ok()?;
+        if word(0) != layout::MAGIC || !cells.is_power_of_two() || cells > 1 << 24 {
             return None;
         }
-        let slot_bytes = usize::try_from(word(HEAD_SLOT_BYTES)?).ok()?;
-        if slot_bytes <= SLOT_WORDS * 8 || slot_bytes % 8 != 0 {
-            return None;
-        }
-        let names = bytes.get(NAMES_OFFSET..SLOTS_OFFSET.min(bytes.len())).unwrap_or_default();
-        let published = usize::try_from(word(HEAD_NAMES)?).unwrap_or(0).min(names.len());
-        let slots = bytes
-            .get(SLOTS_OFFSET..)
-            .unwrap_or_default()
-            .chunks_exact(slot_bytes)
-            .take(usize::try_from(word(HEAD_SLOTS)?).unwrap_or(0))
-            .filter_map(parse_slot)
-            .collect();
-        let length = usize::try_from(word(HEAD_IDENTITY)?).unwrap_or(0);
-        let identity = bytes.get(IDENTITY_OFFSET..NAMES_OFFSET).and_then(|all| all.get(..length));
-        let identity = identity.and_then(|identity| {
-            let (&length, rest) = identity.split_first_chunk::<4>()?;
-            rest.split_at_checked(u32::from_ne_bytes(length) as usize)
-        });
+        let piece = |offset: usize, room: usize, length: usize| {
+            let length = usize::try_from(word(length)).unwrap_or(0).min(room);
+            bytes.get(offset..offset + length).unwrap_or_default()
+        };
+        let identity = piece(layout::IDENTITY_OFFSET, layout::IDENTITY_BYTES, layout::IDENTITY_LENGTH);
+        let identity = parse_identity(identity);
+        let used = word(layout::RINGS);
+        let ring = |index: usize| {
+            let head =
+                |field: usize| word_at(layout::RING_HEADS_OFFSET + (index * layout::RING_WORDS + field) * 8);
+            let (tail, reserved) = (head(layout::TAIL)?, head(layout::RESERVED)?);
+            let count = usize::try_from(reserved.checked_sub(tail)?).ok()?.min(cells);
+            let begin = layout::RINGS_OFFSET + index * cells * CELL_BYTES;
+            let mut words = Vec::new();
+            words.try_reserve(count * CELL_WORDS).ok()?;
+            for number in 0..count {
+                let at = begin + (tail as usize).wrapping_add(number) % cells * CELL_BYTES;
+                words.extend((0..CELL_WORDS).map(|field| word_at(at + 8 * field).unwrap_or(0)));
+            }
+            let flushing = head(layout::FLUSH_TO)?.saturating_sub(tail) as usize;
+            Some(Ring { words, flushing: flushing.min(count), flush_block: head(layout::FLUSH_BLOCK)? })
+        };
+        let rings = (0..layout::MAX_RINGS).filter(|index| used >> index & 1 != 0).filter_map(ring).collect();
         Some(Spool {
-            next_block: word(HEAD_NEXT)?.checked_sub(1),
-            part: identity.map(|(part, _)| part.to_vec()),
-            greeting: identity.map(|(_, greeting)| greeting.to_vec()).unwrap_or_default(),
-            rank: u32::try_from(word(HEAD_RANK)?).ok()?,
-            pid: u32::try_from(word(HEAD_PID)?).ok()?,
-            lost: word(HEAD_LOST)?,
-            names: parse_names(names.get(..published).unwrap_or_default()),
-            slots,
+            text: piece(layout::TEXT_OFFSET, layout::TEXT_BYTES, layout::TEXT_LENGTH).to_vec(),
+            part: identity.map(|identity| identity.part.to_vec()),
+            greeting: identity.map(|identity| identity.greeting.to_vec()).unwrap_or_default(),
+            rings,
+            head,
         })
     }
-}
 
-fn word_at(bytes: &[u8], offset: usize) -> Option<u64> {
-    bytes.get(offset..)?.first_chunk().map(|&word| u64::from_ne_bytes(word))
-}
-
-fn parse_slot(bytes: &[u8]) -> Option<Slot> {
-    let word = |index: usize| word_at(bytes, index * 8);
-    let published = usize::try_from(word(PUBLISHED)?).ok()?;
-    let records = bytes.get(SLOT_WORDS * 8..)?.get(..published.checked_mul(8)?)?;
-    let (words, _) = records.as_chunks::<8>();
-    let flushed = usize::try_from(word(FLUSHED)?).ok()?;
-    if published == 0 || flushed > published {
-        return None;
+    /// A word of the head, by its index in [`layout`].
+    pub fn word(&self, index: usize) -> u64 {
+        self.head.get(index).copied().unwrap_or(0)
     }
-    Some(Slot {
-        words: words.iter().map(|&word| u64::from_ne_bytes(word)).collect(),
-        scale: TickScale {
-            ticks: word(ANCHOR_TICKS)?,
-            ns: word(ANCHOR_NS)? as i64,
-            rate: f64::from_bits(word(RATE)?),
-        },
-        flushed,
-        flush_to: usize::try_from(word(FLUSH_TO)?).ok()?.min(published),
-        flush_seq: word(FLUSH_SEQ)?,
-    })
+
+    /// The rank, or the number of the process, if that was given out.
+    pub fn rank(&self) -> Option<u32> {
+        u32::try_from(self.word(layout::RANK)).ok()
+    }
+
+    /// The process that has made it.
+    pub fn pid(&self) -> u32 {
+        self.word(layout::PID) as u32
+    }
+
+    /// Number of the next block, if the spool tells: records here are in no block from it on.
+    pub fn next_block(&self) -> Option<u64> {
+        self.word(layout::NEXT_BLOCK).checked_sub(1)
+    }
+
+    /// Operations that could be kept nowhere.
+    pub fn lost(&self) -> u64 {
+        self.word(layout::LOST)
+    }
+
+    /// Something that the process has said of itself: `exe`, `cwd`, `cmd`, or a variable of its environment.
+    pub fn said(&self, name: &str) -> Option<&[u8]> {
+        said(&self.text, name)
+    }
+
+    /// What a tick is.
+    pub fn scale(&self) -> TickScale {
+        scale(&|index| self.word(index))
+    }
+
+    /// What the rings hold that is in no block.
+    pub fn contents(&self, mut was_written: impl FnMut(u64) -> bool) -> Contents {
+        let scale = self.scale();
+        let mut contents = Contents::default();
+        for ring in &self.rings {
+            let mut records = RawRecords::new(ring.words(&mut was_written), scale);
+            while let Some(record) = records.next_record() {
+                match record {
+                    RawRecord::Operation(operation) => contents.operations.push(operation),
+                    RawRecord::Mark(mark) => contents.marks.push(mark),
+                    RawRecord::Name { file, text } => contents.names.push((file, text)),
+                }
+            }
+        }
+        contents
+    }
 }
 
-fn parse_names(mut bytes: &[u8]) -> Vec<(u32, String)> {
-    let mut names = Vec::new();
-    while let Some((&number, rest)) = bytes.split_first_chunk::<4>() {
-        let Some((&length, rest)) = rest.split_first_chunk::<4>() else { break };
-        let Some((name, rest)) = rest.split_at_checked(u32::from_ne_bytes(length) as usize) else { break };
-        names.push((u32::from_ne_bytes(number), String::from_utf8_lossy(name).into_owned()));
-        bytes = rest;
+/// Where the records of a spool belong.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity<'a> {
+    /// The path of the part.
+    pub part: &'a [u8],
+    /// More about it, for the helper: strings `name=value`, each ended by a zero.
+    pub text: &'a [u8],
+    /// The header and rank frames with which they begin there.
+    pub greeting: &'a [u8],
+}
+
+/// Reads it: the length of the path in four bytes, the path, the length of the text, the text, the frames.
+pub fn parse_identity(bytes: &[u8]) -> Option<Identity<'_>> {
+    let piece = |bytes| -> Option<(&[u8], &[u8])> {
+        let (&length, rest): (&[u8; 4], &[u8]) = <[u8]>::split_first_chunk(bytes)?;
+        rest.split_at_checked(u32::from_ne_bytes(length) as usize)
+    };
+    let (part, rest) = piece(bytes)?;
+    let (text, greeting) = piece(rest)?;
+    Some(Identity { part, text, greeting })
+}
+
+/// A value in what a process has said of itself.
+pub fn said<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    text.split(|&byte| byte == 0).find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
+}
+
+/// The same as a path.
+pub fn said_path(text: &[u8], name: &str) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    said(text, name).map(|bytes| PathBuf::from(std::ffi::OsStr::from_bytes(bytes)))
+}
+
+/// What a tick of a spool is, by the words of its head. The rate of a counter is taken from two pairs of
+/// readings: the first one, and the last one of the process or one of now, whichever makes the longer
+/// distance.
+pub fn scale(word: &dyn Fn(usize) -> u64) -> TickScale {
+    if word(layout::CLOCK) != layout::CLOCK_COUNTER {
+        return TickScale::NANOSECONDS;
     }
-    names
+    let (ticks, ns) = (word(layout::MADE_TICKS), word(layout::MADE_NS) as i64);
+    let told = (word(layout::LATER_TICKS), word(layout::LATER_NS) as i64);
+    // A machine that was started anew has other clocks.
+    let now = tmio_spool::clock::pair().filter(|now| now.0 > told.0 && now.1 > told.1);
+    let later = [Some(told), now].into_iter().flatten().filter(|later| later.0 > ticks && later.1 > ns);
+    let later = later.max_by_key(|later| later.0);
+    let rate = later.map_or(1.0, |(later, its)| (its - ns) as f64 / (later - ticks) as f64);
+    TickScale { ticks, ns, rate }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Direction, FilePointer};
+    use crate::{Direction, FilePointer, Flags};
     use proptest::prelude::*;
 
-    fn spool_with(slot_head: &[(usize, u64)], records: &[u64]) -> Vec<u8> {
-        const SLOT: usize = 4096;
-        let mut words = vec![0u64; (SLOTS_OFFSET + SLOT) / 8];
-        words[0] = SPOOL_MAGIC;
-        words[HEAD_RANK] = 3;
-        words[HEAD_PID] = 99;
-        words[HEAD_SLOT_BYTES] = SLOT as u64;
-        words[HEAD_SLOTS] = 1;
-        let slot = SLOTS_OFFSET / 8;
-        words[slot + RATE] = 1.0f64.to_bits();
-        words[slot + PUBLISHED] = records.len() as u64;
-        for &(index, value) in slot_head {
-            words[slot + index] = value;
+    const CELLS: usize = layout::SMALLEST_RING;
+
+    fn spool_with(ring_head: &[(usize, u64)], cells: &[[u64; CELL_WORDS]]) -> Vec<u8> {
+        let mut words = vec![0u64; layout::length(CELLS, 2) / 8];
+        words[0] = layout::MAGIC;
+        words[layout::RANK] = 3;
+        words[layout::PID] = 99;
+        words[layout::RING_CELLS] = CELLS as u64;
+        words[layout::RINGS] = 1;
+        let head = layout::RING_HEADS_OFFSET / 8;
+        words[head + layout::RESERVED] = cells.len() as u64;
+        for &(index, value) in ring_head {
+            words[head + index] = value;
         }
-        words[slot + SLOT_WORDS..][..records.len()].copy_from_slice(records);
+        let tail = words[head + layout::TAIL] as usize;
+        words[head + layout::RESERVED] += tail as u64;
+        for (number, cell) in cells.iter().enumerate() {
+            let at = layout::RINGS_OFFSET / 8 + (tail + number) % CELLS * CELL_WORDS;
+            words[at..at + CELL_WORDS].copy_from_slice(cell);
+        }
         words.iter().flat_map(|w| w.to_ne_bytes()).collect()
     }
 
-    fn record(start: u64) -> [u64; SYNC_WORDS] {
+    fn record(start: u64) -> [u64; CELL_WORDS] {
         let kind = OpKind::data(Direction::Write, FilePointer::Explicit, false, false, false);
-        [start, start + 10, 64, 8, pack_identity(5, kind, Flags::default(), 2)]
+        [cell::identity(5, kind, Flags::default(), 2), start, start + 10, 64, 8]
     }
 
     #[test]
     fn records_that_left_in_a_block_are_not_read_again() {
-        let records = [record(100), record(200), record(300)].concat();
-        let starts = |head: &[(usize, u64)], written: bool| -> Vec<i64> {
-            let spool = Spool::parse(&spool_with(head, &records)).unwrap();
-            spool.slots[0].records(|seq| seq == 7 && written).map(|op| op.start).collect()
+        let records = [record(100), record(200), record(300)];
+        let starts = |tail: u64, head: &[(usize, u64)], written: bool| -> Vec<i64> {
+            let head: Vec<(usize, u64)> = head.iter().copied().chain([(layout::TAIL, tail)]).collect();
+            let spool = Spool::parse(&spool_with(&head, &records)).unwrap();
+            let contents = spool.contents(|block| block == 7 && written);
+            contents.operations.iter().map(|op| op.start).collect()
         };
-        assert_eq!(starts(&[], false), [100, 200, 300]);
-        assert_eq!(starts(&[(FLUSHED, 5), (FLUSH_TO, 5)], false), [200, 300]);
-        let in_flight = [(FLUSHED, 5), (FLUSH_TO, 10), (FLUSH_SEQ, 7)];
-        assert_eq!(starts(&in_flight, false), [200, 300], "the block never reached the disk");
-        assert_eq!(starts(&in_flight, true), [300], "the block is on the disk");
+        // Also where the ring begins again.
+        for tail in [0, 5, CELLS as u64 - 2, 10 * CELLS as u64 + 1] {
+            assert_eq!(starts(tail, &[], false), [100, 200, 300]);
+            let flushing = [(layout::FLUSH_TO, tail + 2), (layout::FLUSH_BLOCK, 7)];
+            assert_eq!(starts(tail, &flushing, false), [100, 200, 300], "the block never reached the disk");
+            assert_eq!(starts(tail, &flushing, true), [300], "the block is on the disk");
+        }
     }
 
     #[test]
     fn a_record_keeps_every_field() {
-        let spool =
-            Spool::parse(&spool_with(&[(ANCHOR_TICKS, 50), (ANCHOR_NS, 1000)], &record(100))).unwrap();
-        let op = spool.slots[0].records(|_| false).next().unwrap();
-        assert_eq!((spool.rank, spool.pid, spool.lost), (3, 99, 0));
-        assert_eq!((op.start, op.end, op.offset, op.bytes), (1050, 1060, 64, 8));
+        let spool = Spool::parse(&spool_with(&[], &[record(100)])).unwrap();
+        let op = spool.contents(|_| false).operations[0];
+        assert_eq!((spool.rank(), spool.pid(), spool.lost()), (Some(3), 99, 0));
+        assert_eq!((op.start, op.end, op.offset, op.bytes), (100, 110, 64, 8));
         assert_eq!((op.file, op.thread, op.kind.to_string().as_str()), (5, 2, "write_at"));
     }
 
     #[test]
-    fn what_was_lost_is_told() {
-        let mut bytes = spool_with(&[], &record(100));
-        bytes[HEAD_LOST * 8..][..8].copy_from_slice(&7u64.to_ne_bytes());
-        assert_eq!(Spool::parse(&bytes).unwrap().lost, 7);
+    fn cells_that_were_never_stored_are_passed_over() {
+        let kind = OpKind::data(Direction::Read, FilePointer::Explicit, true, false, false);
+        let head = |kind, file| cell::identity(file, kind, Flags::default(), 0);
+        let more = |a| [head(cell::CONTINUED, 0), a, a + 1, a + 2, 0];
+        let name =
+            [head(cell::NAME, 9), 0, 20, u64::from_ne_bytes(*b"/a/long/"), u64::from_ne_bytes(*b"name/of/")];
+        let rest = [head(cell::CONTINUED, 0), u64::from_ne_bytes(*b"it.h5678"), 0, 0, 0];
+        let cells = [[0; 5], more(1), [head(kind, 9), 5, 9, 0, 8], more(6), [0; 5], name, rest, record(50)];
+        let contents = Spool::parse(&spool_with(&[], &cells)).unwrap().contents(|_| false);
+        let times = contents.operations[0].nonblocking.unwrap();
+        assert_eq!((times.issued, times.deadline, times.pending_until), (6, 7, 8));
+        assert_eq!(
+            (contents.operations.len(), contents.names),
+            (2, vec![(9, "/a/long/name/of/it.h".to_owned())])
+        );
+    }
+
+    #[test]
+    fn what_a_process_says_of_itself() {
+        let text = b"exe=/bin/x\0cmd=x a=b\0TMIO_RUN=1:2\0";
+        assert_eq!(said(text, "exe"), Some(&b"/bin/x"[..]));
+        assert_eq!((said(text, "cmd"), said(text, "a")), (Some(&b"x a=b"[..]), None));
+        assert_eq!(said_path(text, "TMIO_RUN"), Some(PathBuf::from("1:2")));
     }
 
     #[test]
@@ -459,11 +481,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_survived(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40)) {
-            let mut bytes = spool_with(&[], &record(1));
-            for (at, value) in flips { let i = at.index(bytes.len()); bytes[i] = value; }
+        fn any_bytes_are_survived(
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40),
+            near in any::<bool>(),
+        ) {
+            let mut bytes = spool_with(&[], &[record(1)]);
+            let room = if near { layout::RING_HEADS_OFFSET + 256 } else { bytes.len() };
+            for (at, value) in flips { let i = at.index(room); bytes[i] = value; }
             if let Some(spool) = Spool::parse(&bytes) {
-                for slot in &spool.slots { let _ = slot.records(|_| true).count(); }
+                let _ = spool.contents(|_| true);
             }
         }
     }

@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 use std::path::Path;
+use tmio_spool::cell;
 use tmio_trace::block::{Block, BlockEncoder};
 use tmio_trace::frame::{self, FrameKind, FrameReader};
 use tmio_trace::reader::ReadAs;
-use tmio_trace::spool::{RawRecords, TickScale, pack_identity};
+use tmio_trace::spool::{RawRecords, TickScale};
 use tmio_trace::{
     AsyncTimes, ClockSample, Direction, Event, FilePointer, Flags, Header, OpKind, Operation, RankInfo,
     ReadError, Trace, TraceEnd, Transfer,
@@ -71,10 +72,10 @@ proptest! {
             let kind = if choice == 3 { nonblocking } else { OpKind(1) };
             offset += if choice == 2 { 1 << 30 } else { 4096 };
             now += pause;
-            let identity = pack_identity(7, kind, Flags::default(), 0);
-            words.extend([now, now + pause / 2, offset, 4096 + size, identity]);
+            let identity = |kind| cell::identity(7, kind, Flags::default(), 0);
+            words.extend([identity(kind), now, now + pause / 2, offset, 4096 + size]);
             if kind.is_nonblocking() {
-                words.extend([now + 1, now + 2, now + 3, 4]);
+                words.extend([identity(cell::CONTINUED), now + 1, now + 2, now + 3, 4]);
             }
         }
         let scale = TickScale { ticks: 500, ns: 123_456_789, rate: 0.4 };

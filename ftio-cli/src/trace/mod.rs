@@ -1,5 +1,6 @@
 //! `ftio trace -- COMMAND…`: run a program with libtmio.so preloaded.
 
+pub mod helper;
 mod launcher;
 pub mod processes;
 
@@ -111,7 +112,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     };
     let mut command = Tracing { output, flush, library: &args.library, variables }.command(&args.program)?;
     if let Some(run) = run.flatten().filter(|_| !args.dry_run) {
-        return run.run(command);
+        return run.run(command, &library(args.library.library.as_deref())?);
     }
     if args.dry_run {
         show(&command)?;
@@ -151,8 +152,8 @@ impl Tracing<'_> {
     }
 }
 
-/// The library asked for, or the first one found, as an absolute path.
-fn library(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
+/// The library asked for, or the first one found with its recorder beside it, as an absolute path.
+pub fn library(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
     let named = asked.map(PathBuf::from).or_else(|| env::var_os("TMIO_LIBRARY").map(PathBuf::from));
     let places = match &named {
         Some(path) => vec![path.clone()],
@@ -167,11 +168,22 @@ fn library(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
                 .into()
         }
     };
-    let Some(found) = places.iter().find(|path| path.is_file()) else {
-        let tried: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
-        bail!("cannot find {LIBRARY}: tried {} (name it with --library or TMIO_LIBRARY)", tried.join(", "));
-    };
-    found.canonicalize().with_context(|| found.display().to_string())
+    let found = places.iter().filter(|path| path.is_file()).map(|path| path.canonicalize());
+    let found: Vec<PathBuf> =
+        found.collect::<Result<_, _>>().context("cannot find out where the library is")?;
+    if let Some(whole) = found.iter().find(|path| path.with_file_name(helper::RECORDER).is_file()) {
+        return Ok(whole.clone());
+    }
+    if let Some(alone) = found.first() {
+        let recorder = alone.with_file_name(helper::RECORDER);
+        bail!(
+            "{} is missing: without it {} traces nothing; install both",
+            recorder.display(),
+            alone.display()
+        );
+    }
+    let tried: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
+    bail!("cannot find {LIBRARY}: tried {} (name it with --library or TMIO_LIBRARY)", tried.join(", "))
 }
 
 /// The library in front of what is preloaded already.

@@ -1,9 +1,10 @@
 //! A command without a launcher: it and all that it starts become one trace, with the processes as ranks.
 //!
-//! Each process writes to the parts of the trace by itself. When the command has ended, one file is made of
-//! them. If some processes still run then (a daemon), or ftio itself is killed, the parts stay, and all other
-//! commands read them.
+//! Their records are in spools, which a helper writes to the parts of the trace. When the command has ended,
+//! one file is made of them. If some processes still run then (a daemon), or ftio itself is killed, the parts
+//! stay, and all other commands read them.
 
+use super::helper;
 use crate::exit::Exit;
 use crate::recover;
 use crate::terminal::text::{Severity, complain, printable};
@@ -18,6 +19,9 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tmio_trace::reader::is_trace_start;
 use tmio_trace::recover::Remains;
@@ -32,6 +36,36 @@ pub struct Run {
     path: PathBuf,
     /// The trace that was at that place before.
     before: Option<Identity>,
+    waiting: Mutex<Option<Waiting>>,
+}
+
+/// A thread that is there as long as processes that end leave their records to this one. They ask for it by
+/// its number: this process itself is still seen when it has looked for the last time.
+#[derive(Debug)]
+struct Waiting {
+    thread: JoinHandle<()>,
+    stop: Sender<()>,
+    number: u64,
+}
+
+impl Waiting {
+    fn begin() -> std::io::Result<Self> {
+        let (stop, stopped) = channel();
+        let (tell, told) = channel();
+        let thread = std::thread::Builder::new().name("waits".into()).spawn(move || {
+            let own = fs::read_link("/proc/thread-self").unwrap_or_default();
+            let number = own.file_name().and_then(|name| name.to_str()?.parse().ok());
+            let _ = tell.send(number.unwrap_or_else(|| u64::from(std::process::id())));
+            let _: Result<(), _> = stopped.recv();
+        })?;
+        let number = told.recv().map_err(std::io::Error::other)?;
+        Ok(Self { thread, stop, number })
+    }
+
+    fn end(self) {
+        drop(self.stop);
+        let _ = self.thread.join();
+    }
 }
 
 /// What tells a file from another one of the same name.
@@ -69,17 +103,18 @@ impl Run {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
         let clock = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let monotonic = clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64;
-        let process = u64::from(std::process::id());
-        let number = mixed(now ^ process.rotate_left(40));
+        let number = mixed(now ^ u64::from(std::process::id()).rotate_left(40));
+        let waiting = Waiting::begin().context("cannot start a thread")?;
+        let process = waiting.number << 32 | u64::from(std::process::id());
         let mut told = OsString::from(format!("{number:016x}:{now:x}:{monotonic:x}:{process:x}:"));
         told.push(&path);
         variables.push(("TMIO_RUN", told));
         let before = identity(&path);
-        Ok(Some(Self { number, path, before }))
+        Ok(Some(Self { number, path, before, waiting: Mutex::new(Some(waiting)) }))
     }
 
     /// Runs the command, and makes a trace of what its processes have left.
-    pub fn run(&self, mut command: Command) -> anyhow::Result<Exit> {
+    pub fn run(&self, mut command: Command, library: &Path) -> anyhow::Result<Exit> {
         // Who stops or wakes up ftio means the command. What the terminal sends reaches both.
         let mut signals = Signals::new([SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT])?;
         let program = command.get_program().to_string_lossy().into_owned();
@@ -99,7 +134,7 @@ impl Run {
         handle.close();
         let _ = forwarding.join();
         let status = status?;
-        if let Err(problem) = self.finish() {
+        if let Err(problem) = self.finish(library) {
             complain(Severity::Warning, &format!("{problem:#}"));
         }
         if let Some(signal) = status.signal() {
@@ -109,10 +144,26 @@ impl Run {
     }
 
     /// One file of all parts, if everybody has ended.
-    pub fn finish(&self) -> anyhow::Result<()> {
+    pub fn finish(&self, library: &Path) -> anyhow::Result<()> {
         // Asked before the parts are read: what a process wrote before it ended is then in what is read.
+        let mut written = helper::write_out(library, self.number, patience())?;
         let goes_on = Remains::has_run(&self.path, self.number) && self.goes_on();
+        // Some may have ended meanwhile; from here on they see to it that somebody writes their records.
+        let waiting = self.waiting.lock().ok().and_then(|mut waiting| waiting.take());
+        waiting.into_iter().for_each(Waiting::end);
+        written = written && helper::write_out(library, self.number, patience())?;
+        if !written {
+            let path = printable(&self.path.to_string_lossy()).into_owned();
+            complain(
+                Severity::Warning,
+                &format!(
+                    "the file system of the trace does not answer; `ftio recover {path}` finds it later"
+                ),
+            );
+            return Ok(());
+        }
         let Some(remains) = Remains::of_run(&self.path, self.number)? else {
+            cannot_be_made(&self.path)?;
             if identity(&self.path) == self.before && std::io::stderr().is_terminal() {
                 complain(
                     Severity::Note,
@@ -135,6 +186,8 @@ impl Run {
             // The parts are read as long as they are there, and a daemon may still add to them.
             let place = printable(&place.to_string_lossy()).into_owned();
             complain(Severity::Note, &format!("processes run still: {place} may grow, and its parts stay"));
+            // One that has ended meanwhile has left its records to this process.
+            helper::write_out(library, self.number, patience())?;
             return Ok(());
         }
         // The spools of killed processes are in it now.
@@ -188,6 +241,12 @@ fn may_be_member(process: &Path, begin: &[u8]) -> bool {
     !matches!(state, "Z" | "X") && end_of_variables == "0" && !of_the_kernel
 }
 
+/// How long the file system of the trace may take.
+fn patience() -> Duration {
+    let given = std::env::var("TMIO_FINALIZE_TIMEOUT").ok().and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs_f64(given.filter(|seconds| (0.1..=1e6).contains(seconds)).unwrap_or(30.0))
+}
+
 fn default_path() -> PathBuf {
     let job = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID"]
         .iter()
@@ -220,4 +279,12 @@ fn mixed(seed: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)
+}
+
+/// Why there can be no trace of this path, if there cannot.
+fn cannot_be_made(path: &Path) -> anyhow::Result<()> {
+    use rustix::fs::{Access, access};
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let problem = access(directory, Access::WRITE_OK | Access::EXEC_OK);
+    problem.with_context(|| format!("no trace: cannot create {}", printable(&path.to_string_lossy())))
 }

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use tmio_spool::{cell, layout};
 use tmio_trace::frame::{self, FrameKind};
-use tmio_trace::spool::*;
 use tmio_trace::{ClockSample, Direction, FilePointer, Flags, Header, OpKind, RankInfo, Trace, liveness};
 
 /// Users that need not be known to the system.
@@ -120,25 +120,26 @@ fn dead() -> RankInfo {
 
 /// The bytes of a spool whose records belong to `part`.
 pub fn spool_of(user: u32, part: &Path) -> Vec<u8> {
-    const SLOT: usize = 4096;
+    const CELLS: usize = layout::SMALLEST_RING;
     let info = RankInfo { user: Some(user), ..dead() };
     let header = Header { version: 1, job: "1".into(), ranks: 4, number: Some(0xaa), ..Header::default() };
     let mut identity = (part.as_os_str().len() as u32).to_ne_bytes().to_vec();
     identity.extend(part.as_os_str().as_bytes());
+    // No options of the job.
+    identity.extend(0u32.to_ne_bytes());
     identity.extend(frame::encode(FrameKind::Header, &header).unwrap());
     identity.extend(frame::encode(FrameKind::Rank, &info).unwrap());
-    let mut words = vec![0u64; (SLOTS_OFFSET + SLOT) / 8];
-    (words[0], words[HEAD_RANK], words[HEAD_PID]) = (SPOOL_MAGIC, 3, u64::from(info.pid));
-    (words[HEAD_SLOT_BYTES], words[HEAD_SLOTS], words[HEAD_IDENTITY]) =
-        (SLOT as u64, 1, identity.len() as u64);
+    let mut words = vec![0u64; layout::length(CELLS, 1) / 8];
+    (words[0], words[layout::RANK], words[layout::PID]) = (layout::MAGIC, 3, u64::from(info.pid));
+    (words[layout::RING_CELLS], words[layout::RINGS]) = (CELLS as u64, 1);
+    words[layout::IDENTITY_LENGTH] = identity.len() as u64;
     let kind = OpKind::data(Direction::Write, FilePointer::Explicit, false, false, false);
-    let record = |start: u64| [start, start + 10, 64, 8, pack_identity(1, kind, Flags::default(), 0)];
-    let records = [record(1000), record(2000)].concat();
-    let slot = SLOTS_OFFSET / 8;
-    (words[slot + RATE], words[slot + PUBLISHED]) = (1.0f64.to_bits(), records.len() as u64);
-    words[slot + SLOT_WORDS..][..records.len()].copy_from_slice(&records);
+    let record = |start: u64| [cell::identity(1, kind, Flags::default(), 0), start, start + 10, 64, 8];
+    let records = [record(1000), record(2000)];
+    words[layout::RING_HEADS_OFFSET / 8 + layout::RESERVED] = records.len() as u64;
+    words[layout::RINGS_OFFSET / 8..][..records.concat().len()].copy_from_slice(&records.concat());
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    bytes[IDENTITY_OFFSET..][..identity.len()].copy_from_slice(&identity);
+    bytes[layout::IDENTITY_OFFSET..][..identity.len()].copy_from_slice(&identity);
     bytes
 }
 

@@ -204,7 +204,8 @@ fn a_trace_does_not_show_the_memory_of_another_users_job() {
     let spool = private.join("1.spool");
     std::fs::write(&spool, crate::clean::spool_of(0, Path::new("/x.parts/y"))).unwrap();
     let content = tmio_trace::spool::Spool::parse(&std::fs::read(&spool).unwrap()).unwrap();
-    let mut info = RankInfo { rank: content.rank, pid: content.pid, user: Some(0), ..RankInfo::default() };
+    let mut info =
+        RankInfo { rank: content.rank().unwrap(), pid: content.pid(), user: Some(0), ..RankInfo::default() };
     info.spool = spool.display().to_string();
     (info.boot_id, info.namespace) = (liveness::boot_id(), liveness::namespace());
     let parts = part_that_says(dir.path(), &info);

@@ -4,10 +4,11 @@ use crate::support::{Script, stderr, stdout};
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Run it with a stand-in for the library, which cannot be preloaded but has its name.
+/// Run it with a stand-in for the library, which cannot be preloaded but has its name, and the recorder's.
 fn run(dir: &Path, args: &[&str]) -> Output {
     let library = dir.join("libtmio.so");
     std::fs::write(&library, "").unwrap();
+    std::fs::write(dir.join("libtmio_recorder.so"), "").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_ftio"));
     command.arg("run").args(args).current_dir(dir).env_remove("LD_PRELOAD").env("TMIO_LIBRARY", library);
     command.output().unwrap()

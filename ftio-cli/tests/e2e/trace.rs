@@ -5,10 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A directory with a stand-in for the library, which cannot be preloaded but has its name.
+/// A directory with stand-ins for the library and its recorder, which cannot be loaded but have their names.
 fn directory() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("libtmio.so"), "").unwrap();
+    for name in ["libtmio.so", "libtmio_recorder.so"] {
+        std::fs::write(dir.path().join(name), "").unwrap();
+    }
     dir
 }
 
@@ -78,6 +80,17 @@ fn each_launcher_gets_its_own_options() {
         assert!(other.contains(&variable), "{variable}: {other}");
     }
     assert!(other.contains("TMIO_LAYERS=mpiio,posix,stdio"), "{other}");
+}
+
+#[test]
+fn a_missing_recorder_is_an_error_that_names_it() {
+    let dir = directory();
+    std::fs::remove_file(dir.path().join("libtmio_recorder.so")).unwrap();
+    let output = trace(dir.path(), &["--", "echo", "has run"]);
+    assert_eq!(output.status.code(), Some(1));
+    let (said, path) = (stderr(&output), dir.path().canonicalize().unwrap());
+    assert!(said.contains(&format!("{}/libtmio_recorder.so is missing", path.display())), "{said}");
+    assert!(!stdout(&output).contains("has run"));
 }
 
 #[test]

@@ -8,10 +8,16 @@ use crate::traced::{
 };
 use serde_json::Value;
 
-/// Bytes of a layer.
+/// Bytes of a layer. Bytes that the program has moved at a layer. MPI has files of its own in shared memory,
+/// which are files, too.
 fn moved(info: &Value, layer: &str) -> u64 {
     let of = |way: &str| info["layers"][layer][way]["bytes"].as_u64().unwrap_or(0);
-    of("read") + of("write")
+    let files = info["files"].as_array().into_iter().flatten();
+    let is_of_mpi = |file: &&Value| {
+        file["layer"] == layer && file["name"].as_str().is_some_and(|name| name.starts_with("/dev/shm/"))
+    };
+    let bytes = |file: &Value| [&file["bytes_read"], &file["bytes_written"]].map(|n| n.as_u64().unwrap_or(0));
+    of("read") + of("write") - files.filter(is_of_mpi).flat_map(bytes).sum::<u64>()
 }
 
 #[test]

@@ -52,13 +52,15 @@ fn as_many_as_the_formula_says() {
         for ranks in [1, 2, 4] {
             let scratch = Scratch::new();
             let calls = calls(&workload(&mpi, ranks, &scratch), &scratch);
-            // One node, and no block that leaves before the end.
-            let formula = 2 + ranks as usize + 2 + 6;
-            // Ranks that come to their first I/O at the same moment may all find that there is no directory
-            // yet.
-            let at_once = 2 * (ranks as usize - 1);
+            // One node, and no block that leaves before the end: two looks at the place of the trace, the
+            // file that becomes it is made, written to and ended, and gets its name, and the part and its
+            // directory go.
+            let formula = 8;
+            // If the helper comes to it before the end, it makes the directory of parts, and enters each
+            // rank.
+            let before_the_end = 2 + ranks as usize;
             assert!(
-                (formula..=formula + at_once).contains(&calls.len()),
+                (formula..=formula + before_the_end).contains(&calls.len()),
                 "{}, {ranks} ranks: {formula} expected, {} seen:\n{}",
                 mpi.name,
                 calls.len(),
@@ -77,12 +79,7 @@ fn a_job_without_io_touches_nothing() {
         let scratch = Scratch::new();
         let job = traced(mpi.job(2, mpi.program("idle")).args(["0"]), &scratch);
         let calls = calls(&job, &scratch);
-        // Whether something is in the way is looked at, because the user has named the place.
-        assert!(
-            calls.len() == 2 && calls.iter().all(|call| call.contains("stat")),
-            "{}: {calls:?}",
-            mpi.name
-        );
+        assert!(calls.is_empty(), "{}: {calls:?}", mpi.name);
         assert_eq!(scratch.leftovers(), [""; 0], "{}", mpi.name);
     }
 }

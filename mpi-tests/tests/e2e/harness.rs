@@ -58,6 +58,32 @@ pub fn libtmio() -> PathBuf {
     }
 }
 
+/// What lies beside the library and does most of its work.
+pub const RECORDER: &str = "libtmio_recorder.so";
+
+/// A copy of the library under another name, with its recorder beside it.
+pub fn copy_libtmio(copy: &Path) {
+    let library = libtmio();
+    fs::copy(&library, copy).expect("the library, and a directory that can be written");
+    let beside = (library.with_file_name(RECORDER), copy.with_file_name(RECORDER));
+    fs::copy(beside.0, beside.1).expect("the recorder");
+}
+
+/// A copy of the library whose helper has a file system that fails as `trouble` says where a path contains
+/// `path`. `directory` is for it alone.
+pub fn troubled_libtmio(mpi: &Mpi, directory: &Path, trouble: &str, path: &str) -> PathBuf {
+    fs::create_dir(directory).expect("a new directory");
+    let tool = directory.join("libtroubled_tool.so");
+    fs::copy(mpi.program("troubled_tool"), &tool).expect("the tool");
+    fs::write(directory.join("trouble"), format!("{trouble} {path}\n")).expect("its settings");
+    let library = directory.join("libtmio.so");
+    copy_libtmio(&library);
+    let patched =
+        Command::new("patchelf").arg("--add-needed").arg(&tool).arg(directory.join(RECORDER)).status();
+    assert!(patched.is_ok_and(|status| status.success()), "patchelf is needed");
+    library
+}
+
 /// As its own tests build it: what they say about it holds here, and it is built once.
 pub fn ftio() -> PathBuf {
     built("debug", "ftio", "cargo build -p ftio-cli")
@@ -141,19 +167,32 @@ fn is_shared(name: &str) -> bool {
     name.ends_with("_tool") || name.ends_with("_module")
 }
 
-/// A program of `programs/`, compiled without any MPI.
+/// A program of `programs/`, compiled without any MPI, once.
 pub fn plain_program(name: &str) -> PathBuf {
+    plain_program_with(name, "", &["-O1"])
+}
+
+/// The same with these options of the compiler, which the suffix of its name stands for.
+pub fn plain_program_with(name: &str, suffix: &str, options: &[&str]) -> PathBuf {
+    static COMPILED: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    let file = if is_shared(name) { format!("lib{name}.so") } else { format!("{name}{suffix}") };
+    let mut compiled = COMPILED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some(binary) = compiled.get(&file) {
+        return binary.clone();
+    }
     let directory = target_directory().join("mpi-tests/plain");
     fs::create_dir_all(&directory).expect("target/ can be written");
-    let binary = directory.join(if is_shared(name) { format!("lib{name}.so") } else { name.to_string() });
-    let draft = binary.with_extension(format!("{}.{:?}.tmp", std::process::id(), thread::current().id()));
+    let binary = directory.join(&file);
+    let draft = directory.join(format!("{file}.{}.tmp", std::process::id()));
     let mut compile = Command::new("cc");
-    compile.args(["-O1", "-Wall", "-Wextra", "-std=gnu11"]);
+    compile.args(["-Wall", "-Wextra", "-std=gnu11", "-pthread"]).args(options).arg("-I");
+    compile.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../c-headers"));
     compile.args(if is_shared(name) { &["-shared", "-fPIC"][..] } else { &[] });
     let output = compile.arg(programs().join(format!("{name}.c"))).args(["-ldl", "-o"]).arg(&draft).output();
     let output = output.expect("there is a C compiler");
     assert!(output.status.success(), "{name}:\n{}", String::from_utf8_lossy(&output.stderr));
     fs::rename(&draft, &binary).expect("target/ can be written");
+    compiled.insert(file, binary.clone());
     binary
 }
 
@@ -249,7 +288,7 @@ const LIMIT: Duration = Duration::from_secs(180);
 
 /// Room on the machine for some ranks, given back when dropped. MPI ranks wait by spinning, so that jobs of
 /// many more ranks than there are cores crawl.
-struct Room(u32);
+pub struct Room(u32);
 
 static OCCUPIED: Mutex<u32> = Mutex::new(0);
 static ROOM_MADE: Condvar = Condvar::new();
@@ -260,7 +299,7 @@ impl Room {
         2 * thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
     }
 
-    fn take(ranks: u32) -> Self {
+    pub fn take(ranks: u32) -> Self {
         let limit = Room::limit();
         let occupied = OCCUPIED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         // A job that would never fit runs alone.
@@ -370,7 +409,20 @@ fn run_meanwhile(mut command: Command, limit: Duration, meanwhile: impl FnOnce(&
     }
 }
 
-fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+/// Whether something becomes true within a time.
+pub fn wait_until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while !condition() {
+        if start.elapsed() > limit {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    true
+}
+
+/// Reads a pipe to its end.
+pub fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = pipe.read_to_end(&mut bytes);

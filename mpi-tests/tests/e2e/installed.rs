@@ -1,7 +1,7 @@
 //! Programs built against an installed prefix, with pkg-config, CMake and from Fortran, run with and without
 //! the tracer.
 
-use crate::harness::{Mpi, ftio, installed_mpis, libtmio, run_limited, skip};
+use crate::harness::{Mpi, RECORDER, copy_libtmio, ftio, installed_mpis, libtmio, run_limited, skip};
 use crate::mpis::in_path;
 use crate::traced::{Scratch, info};
 use std::os::unix::fs::PermissionsExt;
@@ -24,10 +24,8 @@ fn install(scratch: &Scratch) -> PathBuf {
     let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/install"));
     let built = scratch.path().join("built");
     std::fs::create_dir_all(&built).expect("a directory");
-    for file in [ftio(), libtmio()] {
-        let name = file.file_name().expect("a name");
-        std::fs::copy(&file, built.join(name)).expect("a copy");
-    }
+    std::fs::copy(ftio(), built.join("ftio")).expect("a copy");
+    copy_libtmio(&built.join("libtmio.so"));
     command
         .args(["--no-build", "/opt/tmio"])
         .env("DESTDIR", scratch.path().join("root"))
@@ -138,6 +136,9 @@ fn what_is_installed() {
     }
     let mode = std::fs::metadata(prefix.join(&library)).expect("the library").permissions().mode();
     assert_eq!(mode & 0o777, 0o644, "a library is no program");
+    let mode =
+        std::fs::metadata(prefix.join("lib").join(RECORDER)).expect("the recorder").permissions().mode();
+    assert_eq!(mode & 0o777, 0o755, "the recorder is one");
     let mut command = Command::new(prefix.join("bin/ftio"));
     command.arg("--version");
     assert!(run(command).contains(version));
@@ -156,13 +157,15 @@ fn from_binaries_that_are_built_already() {
     let name = format!("tmio-{version}-linux-{}", std::env::consts::ARCH);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let script = format!(
-        "set -e; cd '{dist}'; mkdir -p {name}/bin {name}/lib; cp '{ftio}' {name}/bin/; cp '{library}' {name}/lib/
+        "set -e; cd '{dist}'; mkdir -p {name}/bin {name}/lib; cp '{ftio}' {name}/bin/
+         cp '{library}' '{recorder}' {name}/lib/
          cp -r '{root}/c-headers' '{root}/docs' '{root}/README.md' '{root}/LICENSE' {name}/
          : > {name}/lib/libtmio_fortran.a; tar -czf {name}.tar.gz {name}; rm -r {name}
          sha256sum {name}.tar.gz > SHA256SUMS",
         dist = scratch.path().display(),
         ftio = ftio().display(),
         library = libtmio().display(),
+        recorder = libtmio().with_file_name(RECORDER).display(),
         root = root.display(),
     );
     let mut command = Command::new("sh");
@@ -181,11 +184,24 @@ fn from_binaries_that_are_built_already() {
     let prefix = scratch.path().join("prefix");
     let outcome = install(&prefix);
     assert!(outcome.success(), "{outcome:?}");
-    for file in
-        ["bin/ftio", "lib64/libtmio.so", "include/tmio.h", "share/man/man1/ftio.1", "lib64/pkgconfig/tmio.pc"]
-    {
+    let libraries = ["lib64/libtmio.so", "lib64/libtmio_recorder.so", "lib64/pkgconfig/tmio.pc"];
+    for file in ["bin/ftio", "include/tmio.h", "share/man/man1/ftio.1"].into_iter().chain(libraries) {
         assert!(prefix.join(file).is_file(), "{file}");
     }
+    // `ftio trace` finds both where they are installed.
+    let mut traced = Command::new(prefix.join("bin/ftio"));
+    let trace = scratch.path().join("dd.msgpack");
+    traced.args(["trace", "-o"]).arg(&trace).args([
+        "--",
+        "dd",
+        "if=/dev/zero",
+        "bs=1M",
+        "count=4",
+        "status=none",
+    ]);
+    traced.arg(format!("of={}", scratch.path().join("zeros").display())).env_remove("TMIO_LIBRARY");
+    run(traced);
+    assert_eq!(info(&trace)["write_sync"]["bytes"], 4 << 20);
     let tarball = scratch.path().join(format!("{name}.tar.gz"));
     let mut bytes = std::fs::read(&tarball).expect("the tarball");
     bytes.push(0);

@@ -1,7 +1,7 @@
 //! Nothing that was recorded is lost, whatever happens to the file system or between jobs, and nothing of
 //! others is touched.
 
-use crate::harness::{Job, Mpi, Outcome, installed_mpis, run_limited};
+use crate::harness::{Job, Mpi, Outcome, installed_mpis, run_limited, troubled_libtmio};
 use crate::traced::{Scratch, info, names, run_ftio, traced};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -75,10 +75,8 @@ fn transient_errors() {
         for trouble in ["interrupted", "short", "stale", "input-output"] {
             let scratch = Scratch::new();
             let job = mpi.job(2, mpi.program("waits_between")).args([scratch.data()]).args(["20000", "-"]);
-            let library = crate::harness::libtmio();
-            let preload = format!("{}:{}", mpi.program("troubled_tool").display(), library.display());
-            let job = traced(job, &scratch).env("LD_PRELOAD", preload);
-            let outcome = job.env("TROUBLE", trouble).env("TROUBLE_PATH", ".parts/").run();
+            let library = troubled_libtmio(&mpi, &scratch.path().join("tool"), trouble, ".parts/");
+            let outcome = traced(job, &scratch).env("LD_PRELOAD", library).run();
             let label = format!("{}: {trouble}", mpi.name);
             assert!(outcome.success(), "{label}: {outcome:?}");
             assert_eq!(outcome.stderr, "", "{label}");
@@ -109,16 +107,14 @@ fn jobs_of_one_name() {
     for mpi in installed_mpis() {
         for given in [true, false] {
             let scratch = Scratch::new();
-            let library = crate::harness::libtmio();
-            let preload = format!("{}:{}", mpi.program("troubled_tool").display(), library.display());
+            let library = troubled_libtmio(&mpi, &scratch.path().join("tool"), "slow", "/traces");
             let traces = scratch.path().join("traces");
             let go = scratch.data().join("go");
             let jobs: Vec<_> = (0..4)
                 .map(|_| {
                     let job = mpi.job(1, mpi.program("waits_between")).args([scratch.data()]);
                     let job = job.args(["100".into(), go.clone()]);
-                    let job = job.env("LD_PRELOAD", &preload).env("TMIO_SPOOL", scratch.spool());
-                    let job = job.env("TROUBLE", "slow").env("TROUBLE_PATH", "/traces");
+                    let job = job.env("LD_PRELOAD", &library).env("TMIO_SPOOL", scratch.spool());
                     // The default pattern in one batch job: its name is the same for all.
                     if given {
                         job.env("TMIO_OUTPUT", scratch.trace())
@@ -220,19 +216,31 @@ fn files_of_the_user() {
     }
 }
 
-/// What killed processes leave in memory joins their parts and goes, with the user's next job on that host or
-/// with `ftio clean`.
+/// What killed processes leave in memory, if who writes it out was killed with them, joins their parts and
+/// goes, with the user's next job on that host or with `ftio clean`.
 #[test]
 fn spools_of_the_dead() {
     for mpi in installed_mpis() {
         for cleaner in ["the next job", "ftio clean"] {
             let scratch = Scratch::new();
             let label = format!("{}: {cleaner}", mpi.name);
-            let killed = mpi.job(2, mpi.program("killed")).args([scratch.data()]).args(["20", "all"]);
-            traced(killed, &scratch).run();
+            let job = mpi.job(2, mpi.program("killed")).args([scratch.data()]).args(["20", "nobody"]);
+            traced(job, &scratch).run_with(|_| {
+                wait_for(|| {
+                    scratch.data().join("ready").exists()
+                        && scratch.trace().with_extension("msgpack.parts").exists()
+                });
+                // The helpers first, so that nobody is left to write something.
+                for name in ["libtmio_recorder.so", "/killed"] {
+                    kill_all(name, scratch.path(), scratch.spool());
+                }
+            });
             let spools = |scratch: &Scratch| {
                 let directories = names(scratch.spool()).into_iter().map(|name| scratch.spool().join(name));
-                directories.flat_map(|directory| names(&directory)).count()
+                directories
+                    .flat_map(|directory| names(&directory))
+                    .filter(|name| name.ends_with(".spool"))
+                    .count()
             };
             assert_eq!(spools(&scratch), 2, "{label}");
             assert_eq!(operations(&scratch.trace()), 40, "{label}");
@@ -244,9 +252,25 @@ fn spools_of_the_dead() {
                 let job =
                     traced(job, &scratch).env("TMIO_OUTPUT", scratch.path().join("traces/next.msgpack"));
                 assert!(job.run().success(), "{label}");
+                wait_for(|| spools(&scratch) == 0);
             }
             assert_eq!(spools(&scratch), 0, "{label}: spools of dead processes");
             assert_eq!(operations(&scratch.trace()), 40, "{label}: after the spools went");
+        }
+    }
+}
+
+/// Kills the processes that have both a word and one of these paths in their command line.
+fn kill_all(word: &str, path: &Path, other: &Path) {
+    for entry in fs::read_dir("/proc").expect("there is one").flatten() {
+        let Some(process) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        let command = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command).into_owned();
+        let is_ours = [path, other].iter().any(|path| command.contains(&*path.to_string_lossy()));
+        if is_ours && command.contains(word) && !command.contains("mpirun") && !command.contains("hydra") {
+            let _ = std::process::Command::new("kill").args(["-9", &process.to_string()]).status();
         }
     }
 }
@@ -268,27 +292,6 @@ fn any_directory() {
             fs::read_dir(&odd).expect("it is there").flatten().map(|e| e.path()).collect();
         assert_eq!(found.len(), 1, "{}: {found:?}", mpi.name);
         assert_eq!(operations(&found[0]), 40, "{}", mpi.name);
-    }
-}
-
-/// A file system that does not answer at the end of the job holds it up no longer than
-/// `TMIO_FINALIZE_TIMEOUT`.
-#[test]
-fn a_file_system_that_does_not_answer() {
-    for mpi in installed_mpis() {
-        let scratch = Scratch::new();
-        let library = crate::harness::libtmio();
-        let preload = format!("{}:{}", mpi.program("troubled_tool").display(), library.display());
-        let job = mpi.job(2, mpi.program("waits_between")).args([scratch.data()]).args(["100", "-"]);
-        let job = traced(job, &scratch).env("LD_PRELOAD", preload).env("TROUBLE", "stuck");
-        let job = job.env("TROUBLE_PATH", "trace.msgpack.").env("TMIO_FINALIZE_TIMEOUT", "1");
-        let start = Instant::now();
-        let outcome = job.run();
-        assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
-        assert!(start.elapsed() < Duration::from_secs(50), "{}: {:?}", mpi.name, start.elapsed());
-        assert!(outcome.stderr.contains("TMIO_FINALIZE_TIMEOUT=1"), "{}: {outcome:?}", mpi.name);
-        assert_eq!(operations(&scratch.trace()), 400, "{}", mpi.name);
-        assert_eq!(info(&scratch.trace())["complete"], false, "{}", mpi.name);
     }
 }
 

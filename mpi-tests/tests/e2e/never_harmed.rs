@@ -1,7 +1,8 @@
 //! What a program does that a tracer could turn into its end: each runs with and without, and does the same.
 
 use crate::harness::{
-    Lack, Mpi, Outcome, installed_mpis, installed_mpis_with, libtmio, run_limited, skip, skip_for_lack_of,
+    Lack, Mpi, Outcome, copy_libtmio, installed_mpis, installed_mpis_with, libtmio, run_limited, skip,
+    skip_for_lack_of,
 };
 use crate::traced::{Scratch, info, traced};
 use std::path::PathBuf;
@@ -132,7 +133,7 @@ fn a_set_user_id_program() {
         compiler.arg(format!("-Wl,-rpath,{}", scratch.path().display()));
         assert!(compiler.status().expect("a compiler").success());
         let soname = scratch.path().join("libtmio.so.0");
-        std::fs::copy(&library, &soname).expect("scratch can be written");
+        copy_libtmio(&soname);
         let modes = "chmod 755 \"$1\" \"$2\"; chmod u+s \"$2\"; chmod 777 \"$3\"";
         let mut shell = Command::new("sh");
         shell.args(["-ec", modes, "sh"]).args([scratch.path(), &program, &scratch.data()]);

@@ -1,7 +1,7 @@
 //! Traces that are read while the job runs: no half block, no step back, and nothing that appears later
 //! than promised.
 
-use crate::harness::{Mpi, installed_mpis};
+use crate::harness::{Mpi, installed_mpis, wait_until};
 use crate::traced::{Scratch, traced};
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -162,7 +162,7 @@ fn no_look_at_a_running_job_finds_less_than_the_one_before() {
     for mpi in installed_mpis() {
         let scratch = Scratch::new();
         let enough = scratch.data().join("enough");
-        let job = mpi.job(2, mpi.program("waits_between")).args([scratch.data()]).args(["5000"]);
+        let job = mpi.job(2, mpi.program("waits_between")).args([scratch.data()]).args(["1000"]);
         let job = job.args([&enough]).args(["until"]);
         // Small blocks, so that they leave all the time.
         let job = traced(job, &scratch).env("TMIO_BUFFER", "64K");
@@ -205,7 +205,12 @@ fn at_every_close() {
             while !ready.is_file() && launcher.try_wait().is_ok_and(|ended| ended.is_none()) {
                 sleep(Duration::from_millis(10));
             }
-            seen = View::of_parts(&parts_path(&scratch.trace()));
+            // The helper does it, and the program does not wait for that.
+            let known = |view: &View| (0..2).all(|rank| view.known(rank, i64::MAX) == 10);
+            wait_until(Duration::from_secs(10), || {
+                seen = View::of_parts(&parts_path(&scratch.trace()));
+                seen.as_ref().is_some_and(known)
+            });
             let _ = std::fs::remove_file(&ready);
         });
         assert!(outcome.success(), "{}: {outcome:?}", mpi.name);

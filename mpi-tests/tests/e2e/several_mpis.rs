@@ -94,3 +94,87 @@ fn a_program_that_looks_for_an_mpi_and_finds_none() {
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "serial run\n"), "{}", outcome.stderr);
     }
 }
+
+/// Compiles a program of `programs/` with a library of this name in the scratch directory, which it needs.
+fn with_library(
+    program: &str,
+    mut compiler: Command,
+    library: &std::path::Path,
+    scratch: &Scratch,
+) -> PathBuf {
+    let source =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(format!("{program}.c"));
+    let binary = scratch.path().join(format!("{program}-{}", library.file_name().expect("a name").display()));
+    compiler.args(["-O1", "-Wl,--no-as-needed", "-o"]).arg(&binary).arg(source).arg(library);
+    compiler.args(["-ldl", "-Wl,-rpath"]).arg(scratch.path());
+    let output = compiler.output().expect("there is a C compiler");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    binary
+}
+
+/// Libraries of compilers and others whose names hold "mpi" or "mpt". Whether there is an MPI is a question
+/// of what a library defines.
+#[test]
+fn a_library_that_is_only_named_like_an_mpi() {
+    let scratch = Scratch::new();
+    let source = scratch.path().join("library.c");
+    std::fs::write(&source, "int something(void) { return 0; }\n").expect("scratch can be written");
+    for name in ["libomptarget.so", "libcompiler_rt.so", "libprompt.so", "libmpi_helpers.so"] {
+        let library = scratch.path().join(name);
+        let soname = format!("-Wl,-soname,{name}");
+        let compiled =
+            Command::new("cc").args(["-shared", "-fPIC", &soname, "-o"]).arg(&library).arg(&source).status();
+        assert!(compiled.is_ok_and(|status| status.success()), "there is a C compiler");
+        let program = with_library("looks_for_mpi", Command::new("cc"), &library, &scratch);
+        for preloaded in [false, true] {
+            let mut command = Command::new(&program);
+            if preloaded {
+                command.env("LD_PRELOAD", libtmio());
+            }
+            let outcome = run_limited(command, Duration::from_secs(30));
+            let said = (outcome.code, outcome.stdout.as_str());
+            assert_eq!(said, (Some(0), "serial run\n"), "{name}, preloaded {preloaded}: {}", outcome.stderr);
+        }
+    }
+}
+
+/// An MPICH whose file is called otherwise, as sites and vendors do.
+#[test]
+fn an_mpi_that_is_not_named_like_one() {
+    let Some(mpi) = installed_mpis().into_iter().find(|mpi| mpi.name == "mpich") else {
+        return skip("this takes MPICH");
+    };
+    let scratch = Scratch::new();
+    let listed = Command::new("ldd").arg(mpi.program("loads_a_library")).output().expect("there is ldd");
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let path =
+        listed.lines().find_map(|line| line.trim().strip_prefix("libmpich.so.12 => ")?.split(' ').next());
+    let mut library = std::fs::read(path.expect("the program needs MPICH")).expect("it can be read");
+    // The name by which programs will need it has the same length.
+    for at in 0..library.len() - 14 {
+        if library[at..].starts_with(b"libmpich.so.12") {
+            library[at..at + 14].copy_from_slice(b"libodd_a.so.12");
+        }
+    }
+    let odd = scratch.path().join("libodd_a.so.12");
+    std::fs::write(&odd, library).expect("scratch can be written");
+    let (compiler, _) = mpi.compiler();
+    let headers = String::from_utf8_lossy(
+        &Command::new(compiler.get_program()).arg("-show").output().expect("it tells what it runs").stdout,
+    )
+    .into_owned();
+    let mut compiler = Command::new("cc");
+    compiler.args(headers.split_whitespace().filter(|word| word.starts_with("-I")));
+    let program = with_library("loads_a_library", compiler, &odd, &scratch);
+    for bound in ["lazily", "at load"] {
+        let job = mpi.job(2, &program).args([scratch.data()]).args(["nothing", "nobody"]);
+        let job = if bound == "at load" { job.env("LD_BIND_NOW", "1") } else { job };
+        let untraced = job.run();
+        assert!(untraced.success(), "bound {bound}: without a tracer: {untraced:?}");
+        let outcome = traced(job, &scratch).run();
+        assert!(outcome.success() && outcome.stderr.is_empty(), "bound {bound}: {outcome:?}");
+        assert!(scratch.trace().is_file(), "bound {bound}: no trace");
+        assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 20, "bound {bound}");
+        std::fs::remove_file(scratch.trace()).expect("it is there");
+    }
+}

@@ -38,16 +38,58 @@ fn exactly_those_listed_are_exported() {
     assert!(exported.len() > 100, "nm found only {exported:?}");
 }
 
-/// The library is handed out for glibc 2.28. What came in 2.29 to 2.31 is new, and would end every program
-/// that loads the library under an older one (2.32 to 2.34 gave new versions to what was there before).
-#[test]
-fn no_function_of_a_newer_c_library_is_needed() {
+fn symbols(library: &Path, which: &str) -> String {
     let mut nm = Command::new("nm");
-    nm.args(["-D", "--undefined-only", "--format=posix", "--with-symbol-versions"]).arg(libtmio());
+    nm.args(["-D", which, "--format=posix", "--with-symbol-versions"]).arg(library);
     let outcome = run_limited(nm, Duration::from_secs(30));
-    assert!(outcome.success() && outcome.stdout.contains("@GLIBC_2."), "{outcome:?}");
+    assert!(outcome.success(), "{outcome:?}");
+    outcome.stdout
+}
+
+fn read_elf(arguments: &[&str]) -> String {
+    let mut readelf = Command::new("readelf");
+    readelf.args(arguments).arg(libtmio());
+    let outcome = run_limited(readelf, Duration::from_secs(30));
+    assert!(outcome.success(), "{outcome:?}");
+    outcome.stdout
+}
+
+/// It is loaded into every process: it needs no other library and no symbol of one, so that it loads under
+/// any C library, is mapped in two pieces, and has nothing filled in but on its first page that can be
+/// written.
+#[test]
+fn what_is_preloaded_costs_next_to_nothing_to_load() {
+    assert_eq!(symbols(&libtmio(), "--undefined-only"), "");
+    let dynamic = read_elf(&["-dW"]);
+    assert!(!dynamic.contains("NEEDED") && !dynamic.contains("VERNEED"), "{dynamic}");
+    let segments = read_elf(&["-lW"]);
+    let loaded: Vec<&str> = segments.lines().filter(|line| line.trim_start().starts_with("LOAD")).collect();
+    assert_eq!(loaded.len(), 2, "{segments}");
+    let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("a number");
+    let data = hex(loaded[1].split_whitespace().nth(2).expect("an address"));
+    let relocations = read_elf(&["-rW"]);
+    let places = relocations.lines().filter(|line| line.contains("R_X86_64_") || line.contains("R_AARCH64_"));
+    let places: Vec<u64> = places.map(|line| hex(line.split_whitespace().next().expect("a place"))).collect();
+    assert!(!places.is_empty(), "{relocations}");
+    assert!(places.iter().all(|place| (data..data + 4096).contains(place)), "{data:x}: {relocations}");
+}
+
+/// The recorder has the functions of MPI and nothing else that the object beside it calls by name. It is
+/// handed out for glibc 2.28: what came in 2.29 to 2.31 is new, and an older one would not load it (2.32 to
+/// 2.34 gave new versions to what was there before).
+#[test]
+fn the_recorder_has_the_functions_of_mpi_and_needs_no_newer_c_library() {
+    let recorder = libtmio().with_file_name("libtmio_recorder.so");
+    let defined = symbols(&recorder, "--defined-only");
+    let defined: BTreeSet<String> =
+        defined.lines().filter_map(|line| line.split([' ', '@']).next()).map(str::to_owned).collect();
+    let of_mpi: BTreeSet<String> = listed().into_iter().filter(|name| name.contains("MPI_")).collect();
+    let expected: BTreeSet<String> = of_mpi.into_iter().chain(["tmio_attach".to_owned()]).collect();
+    assert_eq!(defined, expected);
+    let undefined = symbols(&recorder, "--undefined-only");
+    assert!(undefined.contains("@GLIBC_2."), "{undefined}");
     let newer = ["@GLIBC_2.29", "@GLIBC_2.30", "@GLIBC_2.31"];
-    let strong = outcome.stdout.lines().filter(|line| line.split(' ').nth(1) == Some("U"));
+    let strong = undefined.lines().filter(|line| line.split(' ').nth(1) == Some("U"));
     let needed: Vec<_> = strong.filter(|line| newer.iter().any(|version| line.contains(version))).collect();
     assert!(needed.is_empty(), "{needed:?}");
 }

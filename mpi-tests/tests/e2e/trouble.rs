@@ -1,7 +1,7 @@
 //! Trouble that does not pass: the file system of one rank, a file server that fails at the end, no thread,
 //! no start. The job goes on, what can be kept is kept, and one line says what is missing.
 
-use crate::harness::{Job, Mpi, installed_mpis, libtmio, run_limited, skip};
+use crate::harness::{Job, Mpi, installed_mpis, libtmio, run_limited, skip, troubled_libtmio};
 use crate::traced::{Scratch, info, names, traced};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,27 +12,20 @@ fn writer(mpi: &Mpi, ranks: u32, scratch: &Scratch, count: &str) -> Job {
     traced(mpi.job(ranks, mpi.program("waits_between")).args([scratch.data()]).args([count, "-"]), scratch)
 }
 
-/// A job with a file system that fails as `trouble` says where a path contains `path`.
-fn troubled(job: Job, mpi: &Mpi, trouble: &str, path: &str) -> Job {
-    let preload = format!("{}:{}", mpi.program("troubled_tool").display(), libtmio().display());
-    job.env("LD_PRELOAD", preload).env("TROUBLE", trouble).env("TROUBLE_PATH", path)
-}
-
-/// One rank cannot write any more, for good. It gives up blocks; the others have theirs, and there is a
-/// trace.
+/// A file system takes no more blocks, for good: what was written and what was not is all there is.
 #[test]
-fn blocks_of_one_rank_that_cannot_be_written() {
+fn blocks_that_cannot_be_written() {
     for mpi in installed_mpis() {
         let scratch = Scratch::new();
-        let job = |ranks| writer(&mpi, ranks, &scratch, "20000").env("TMIO_BUFFER", "64K");
-        let outcome = job(2).run_together_with(&troubled(job(1), &mpi, "broken", ".parts/"));
+        let library = troubled_libtmio(&mpi, &scratch.path().join("tool"), "broken", ".parts/");
+        let job = writer(&mpi, 3, &scratch, "20000").env("TMIO_BUFFER", "64K").env("LD_PRELOAD", library);
+        let outcome = job.run();
         assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
         let info = info(&scratch.trace());
         let (kept, lost) = (info["write_sync"]["ops"].as_u64(), info["lost"].as_u64());
         let (kept, lost) = (kept.expect("a number"), lost.expect("a number"));
-        assert!(kept >= 80_000, "{}: the two others have 40,000 each, {kept} in all", mpi.name);
         // What is missing is said.
-        let open_and_close = 2;
+        let open_and_close = 3 * 2;
         assert!(
             (120_000..=120_000 + open_and_close).contains(&(kept + lost)),
             "{}: {kept} kept, {lost} lost: {outcome:?}",
@@ -46,8 +39,8 @@ fn blocks_of_one_rank_that_cannot_be_written() {
 fn a_file_that_cannot_be_closed() {
     for mpi in installed_mpis() {
         let scratch = Scratch::new();
-        let job = troubled(writer(&mpi, 2, &scratch, "500"), &mpi, "close", "*.tmp");
-        let outcome = job.run();
+        let library = troubled_libtmio(&mpi, &scratch.path().join("tool"), "close", "*.tmp");
+        let outcome = writer(&mpi, 2, &scratch, "500").env("LD_PRELOAD", library).run();
         assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
         assert!(outcome.stderr.contains("no complete trace"), "{}: {outcome:?}", mpi.name);
         assert!(!scratch.trace().is_file(), "{}: a trace that the server does not have", mpi.name);
@@ -73,7 +66,7 @@ fn a_rank_that_has_nothing_to_begin_with() {
     }
 }
 
-/// The user may have no more threads: there is no online mode, a line says so, and the trace is whole.
+/// The user may have no more threads, nor processes: the trace is whole, or a line says that there is none.
 #[test]
 fn no_thread_can_be_started() {
     let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
@@ -103,12 +96,14 @@ fn no_thread_can_be_started() {
         let outcome = run(libtmio().to_str().expect("test paths are UTF-8"));
         assert!(outcome.success(), "{}: {outcome:?}", mpi.name);
         let lines: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("tmio")).collect();
-        assert!(
-            lines.len() == 1 && lines.iter().all(|line| line.contains("no thread can be started")),
-            "{}: {outcome:?}",
-            mpi.name
-        );
-        assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 10, "{}", mpi.name);
+        if scratch.trace().is_file() {
+            assert!(lines.is_empty(), "{}: {outcome:?}", mpi.name);
+            assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 10, "{}", mpi.name);
+        } else {
+            // Where MPI has threads, even a look at a file of ours needs a process.
+            let [line] = lines[..] else { panic!("{}: not one line: {outcome:?}", mpi.name) };
+            assert!(line.contains("operations are lost"), "{}: {line}", mpi.name);
+        }
         assert_eq!(names(scratch.spool()), [""; 0], "{}", mpi.name);
     }
 }

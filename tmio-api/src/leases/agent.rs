@@ -8,7 +8,7 @@
 use super::IoSets;
 use super::link::{self, Arrived, Link};
 use super::page::{Page, Sums, sleep_while};
-use crate::flush_thread::with_all_signals_blocked;
+use crate::shield::with_all_signals_blocked;
 use crate::thread;
 use lease_protocol::{BEAT, Hello, Kind, Message, SILENT};
 use parking_lot::Mutex;

@@ -9,9 +9,9 @@ mod site;
 mod table;
 
 pub use pattern::{wants_file, wants_program, wants_rank};
-pub use read::{Parsed, Sources, dump, from_environment};
+pub use read::{Parsed, Sources, dump, read};
 pub(crate) use site::has_agreed;
-pub use table::{DEFAULT_EXCLUDED, DEFAULT_OUTPUT, markdown, site_markdown};
+pub use table::{DEFAULT_OUTPUT, markdown, site_markdown};
 
 use crate::leases::IoSets;
 use crate::message::Level;
@@ -130,18 +130,6 @@ pub struct Options {
     pub finalize_timeout: Duration,
     /// The arbiter to ask before data operations; `None`: nobody is asked.
     pub iosets: Option<IoSets>,
-}
-
-impl Options {
-    /// Whether the layers below MPI-IO leave a file out because of its path.
-    pub fn leaves_out(&self, path: &str) -> bool {
-        let matches = |pattern: &str| pattern::matches(pattern.as_bytes(), path.as_bytes());
-        let excluded = match &self.exclude_paths {
-            Some(patterns) => patterns.iter().any(|pattern| matches(pattern)),
-            None => DEFAULT_EXCLUDED.split(',').any(matches),
-        };
-        excluded || !wants_file(&self.files, &self.exclude_files, path)
-    }
 }
 
 impl Default for Options {

@@ -3,7 +3,8 @@
 use super::site::{self, ThisProcess};
 use super::table::{Entry, SITE, TABLE};
 use super::{Options, wants_program};
-use crate::{message, system};
+use crate::message;
+use crate::surroundings::Surroundings;
 use std::fmt::Write as _;
 
 /// The options, and what has to be said about them.
@@ -34,13 +35,7 @@ struct Setting {
 
 /// Reads the options: first the site's file, then the file of `name = value` lines that `TMIO_CONFIG` names,
 /// then the environment.
-pub fn from_environment() -> Parsed {
-    // The environment is that of a user with fewer rights than the program has.
-    // SAFETY: the call has no premises.
-    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
-        let options = Options { disable: true, ..Options::default() };
-        return Parsed { options, problem: None, ignored: None, sources: Sources::default() };
-    }
+pub fn read(around: &Surroundings) -> Parsed {
     let mut reading = Reading::default();
     match site::read_site() {
         Ok(None) => {}
@@ -48,11 +43,11 @@ pub fn from_environment() -> Parsed {
         // What it asks for is not known, so nothing is done.
         Err(error) => reading.trouble(format!("{}: {}", site::PATH, message::plain(&error))),
     }
-    let text = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+    let text = |name: &str| around.text(name);
     let file = text("TMIO_CONFIG").filter(|path| !path.is_empty());
     reading.user(&|name| text(&format!("TMIO_{name}")), file.as_deref());
     // A path is bytes, not text.
-    if let Some(raw) = std::env::var_os("TMIO_OUTPUT").filter(|raw| raw.to_str().is_none())
+    if let Some(raw) = around.variable("TMIO_OUTPUT").filter(|raw| raw.to_str().is_none())
         && reading.lock("OUTPUT").is_none()
     {
         reading.options.output = Some(raw);
@@ -60,7 +55,7 @@ pub fn from_environment() -> Parsed {
     let options = &mut reading.options;
     options.disable |= !site::wants_user(&options.users, &ThisProcess)
         || (!options.exclude_programs.is_empty()
-            && !wants_program(&options.exclude_programs, &system::executable()));
+            && !wants_program(&options.exclude_programs, &around.executable()));
     reading.finish()
 }
 

@@ -4,6 +4,7 @@
 //! program may start it without tmio.
 
 use super::Options;
+use crate::surroundings::Surroundings;
 use std::ffi::{CStr, CString};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -132,9 +133,9 @@ impl Caller for ThisProcess {
 
 /// Whether the user agrees to be traced, as files in the home directory say where there is a site's file.
 /// One rank of a node looks.
-pub(crate) fn has_agreed(options: &Options) -> bool {
+pub(crate) fn has_agreed(options: &Options, around: &Surroundings) -> bool {
     let has = |name: &str| {
-        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let home = around.variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         home.is_some_and(|home| home.join(name).symlink_metadata().is_ok())
     };
     let agrees = !options.opt_in || options.enable || has(".tmio_enable");

@@ -6,15 +6,11 @@ use crate::message::Level;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
+use tmio_spool::pattern::DEFAULT_EXCLUDED;
 use tmio_trace::tmio;
 
 /// Default of `TMIO_OUTPUT`; the ending is that of the format.
 pub const DEFAULT_OUTPUT: &str = "tmio_%j_%n.msgpack";
-
-/// What the layers below MPI-IO leave out: the system's own files, programs and libraries, logs of tools.
-pub const DEFAULT_EXCLUDED: &str = "/proc/*,/sys/*,/dev/*,/etc/*,/usr/*,/bin/*,/sbin/*,/lib/*,/lib32/*,\
-     /lib64/*,/boot/*,/opt/*,/run/*,*/lib/python*,*/site-packages/*,*/dist-packages/*,*.so,*.so.*,*.py,\
-     *.pyc,*.darshan,*.darshan_partial";
 
 /// One option: its name (`TMIO_` before it in the environment, as it is in a file), its default
 /// for people, what it means, and how its text is understood.
@@ -246,7 +242,7 @@ pub(super) const TABLE: &[Entry] = &[
         name: "MAX_AGE",
         default: "60",
         help: "seconds after which a record leaves the node, so that a killed job can be read without its \
-               nodes; 0: when its block is full (one thread per rank that does I/O wakes up this often)",
+               nodes; 0: when its block is full (the helper of the node wakes up this often)",
         set: |o, text| {
             let seconds = text.parse().ok().filter(|s| *s == 0.0 || (1.0..=1e6).contains(s));
             o.max_age = Duration::from_secs_f64(seconds.ok_or("0, or at least 1 second")?);
@@ -256,8 +252,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         name: "FINALIZE_TIMEOUT",
         default: "30",
-        help: "seconds that MPI_Finalize waits for other ranks or the file system; after that the job ends, \
-               and the parts of the trace stay",
+        help: "seconds that MPI_Finalize waits for other ranks or the file system, and the end of a process \
+               without MPI for the helper; after that the job ends, and the parts of the trace stay",
         set: |o, text| {
             let seconds = text.parse().ok().filter(|s| (0.1..=1e6).contains(s));
             o.finalize_timeout = Duration::from_secs_f64(seconds.ok_or("at least 0.1 seconds")?);

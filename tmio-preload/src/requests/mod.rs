@@ -79,7 +79,7 @@ pub(crate) fn insert(
     pending: &Pending,
     complete: impl FnOnce(&Pending, u64),
 ) {
-    thread.number(); // now, if it has none, so that it has cells
+    tmio_api::thread::number(thread); // now, if it has none, so that it has cells
     let inserted =
         !table::has_claimed() && Cells::of(thread).is_some_and(|cells| cells.insert(handle, pending));
     if !inserted {

@@ -29,7 +29,8 @@ pub fn end(commands: &[(i32, u64)], journal: Option<(u64, u64)>) -> Vec<String> 
         match group.filter(|_| journal.is_some_and(|journal| is_marked(*pid, journal))) {
             Some(group) => drop(kill_process_group(group, Signal::KILL)),
             None => left_alone.push(format!(
-                "process {pid}: the journal says that it copies, but it was not started for that; it is left alone"
+                "process {pid}: the journal says that it copies, but it was not started for that; it is left \
+                 alone"
             )),
         }
     }
@@ -64,12 +65,16 @@ mod tests {
 
     fn sleeper(journal: Option<(u64, u64)>) -> (Child, (i32, u64)) {
         let mut command = Command::new("sleep");
-        command.arg("600").process_group(0);
+        command.arg("60").process_group(0);
         if let Some(journal) = journal {
             command.env(MARK, mark(journal));
         }
         let child = command.spawn().unwrap();
         let pid = child.id() as i32;
+        // The kernel lets the parent go on before the child's environment can be read.
+        while fs::read(of(pid, "environ")).unwrap().is_empty() {
+            std::thread::yield_now();
+        }
         (child, (pid, started_at(pid).unwrap()))
     }
 

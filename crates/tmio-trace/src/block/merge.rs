@@ -5,9 +5,9 @@
 //! is told beside it. Of nonblocking ones, the time from issue to deadline is the sum over those that do not
 //! overlap, so that the bandwidth that they required stays right; the time that they cost is in `test_time`.
 
-use crate::spool::pack_identity;
 use crate::{AsyncTimes, Flags, Operation};
 use std::collections::HashMap;
+use tmio_spool::cell::identity;
 
 /// What a record stands for that is more than one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl Merger {
     /// Takes an operation in. `false`: there is no memory for it.
     pub fn push(&mut self, op: &Operation) -> bool {
         let flags = if op.kind.is_nonblocking() { op.flags.with(Flags::TESTED) } else { op.flags };
-        let identity = pack_identity(op.file, op.kind, flags, op.thread);
+        let identity = identity(op.file, op.kind, flags, op.thread);
         let key = (identity, op.start.div_euclid(self.width));
         if let Some(group) = self.places.get(&key).and_then(|&place| self.groups.get_mut(place)) {
             group.add(op);

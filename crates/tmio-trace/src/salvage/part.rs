@@ -4,9 +4,10 @@ use crate::block::{self, IDENTITY_BYTES};
 use crate::checksum::crc32;
 use crate::frame::{FrameKind, FrameReader, HEAD, Head, TAG, is_trace_start, parse_head};
 use files::{Access, Dir, Expect, Why, user};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +60,59 @@ impl Part {
         }
         Ok(())
     }
+}
+
+/// Names of files that the blocks of a rank have.
+pub(super) fn names_of(part: &File, rank: u32) -> HashMap<u32, String> {
+    let mut names = HashMap::new();
+    let mut file = part;
+    if file.seek(SeekFrom::Start(0)).is_err() {
+        return names;
+    }
+    let mut frames = FrameReader::new(io::BufReader::new(file));
+    while let Ok(Some(frame)) = frames.next_frame() {
+        let is_its = frame.kind.is_some_and(FrameKind::is_block)
+            && block::identity(frame.body).is_some_and(|(its, _)| its == rank);
+        if is_its && let Ok(block) = block::Block::parse(frame.body) {
+            names.extend(block.files.iter().map(|&(number, name)| (number, name.to_owned())));
+        }
+    }
+    names
+}
+
+/// What a part has of a rank.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// Names of files that its blocks tell of.
+    pub names: HashMap<u32, String>,
+    /// Where the blocks are.
+    pub extents: Vec<Range<u64>>,
+    /// How many operations they hold.
+    pub operations: u64,
+}
+
+/// What a part has of a rank, for whoever goes on writing to it.
+pub fn written(path: &Path, rank: u32) -> io::Result<Written> {
+    let file = crate::parts::open(path)?;
+    let size = file.metadata()?.len();
+    let mut found = Written::default();
+    let mut at = 0;
+    while let Some((end, number)) = whole_frame(&file, at, size, rank) {
+        let mut body = vec![0; (end - at) as usize - HEAD];
+        if number.is_some()
+            && file.read_exact_at(&mut body, at + HEAD as u64).is_ok()
+            && let Ok(block) = block::Block::parse(&body)
+        {
+            found.names.extend(block.files.iter().map(|&(number, name)| (number, name.to_owned())));
+            found.operations += u64::from(block.count);
+            match found.extents.last_mut().filter(|last| last.end == at) {
+                Some(last) => last.end = end,
+                None => found.extents.push(at..end),
+            }
+        }
+        at = end;
+    }
+    Ok(found)
 }
 
 /// Numbers of a rank's blocks in a part. Only whole ones count: of a block that was being written when its

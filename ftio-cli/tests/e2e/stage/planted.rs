@@ -60,7 +60,8 @@ fn stamp(path: &Path) -> Value {
     let time = |seconds: i64, rest: i64| seconds * 1_000_000_000 + rest;
     json!({
         "device": found.dev(), "inode": found.ino(), "size": found.size(),
-        "modified": time(found.mtime(), found.mtime_nsec()), "changed": time(found.ctime(), found.ctime_nsec()),
+        "modified": time(found.mtime(), found.mtime_nsec()),
+        "changed": time(found.ctime(), found.ctime_nsec()),
     })
 }
 

@@ -1,0 +1,217 @@
+//! What processes without MPI did is kept, or it is told that it is not: killed at once, with other rights
+//! than they began with, by the thousand, where no trace can be written.
+
+use crate::harness::{Outcome, ftio, libtmio, plain_program, run_limited, wait_until};
+use crate::traced::{Scratch, names};
+use crate::ways::{Way, bytes_in, is_root, open_to_all, says_that_more_was_done, settled};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Whoever is killed in its first second, before its first megabyte, leaves its trace under `ftio trace`.
+#[test]
+fn a_program_that_ends_early_and_badly() {
+    for (count, how) in [(15, "kill"), (15, "abort"), (15, "term"), (15, "segv"), (15, "_exit"), (15, "raw")]
+        .into_iter()
+        .chain([(1, "kill"), (1, "raw")])
+    {
+        let scratch = Scratch::new();
+        let mut command = Command::new(plain_program("ends_early"));
+        let outcome = Way::Traced.run(&scratch, command.args([how, &count.to_string()]));
+        let what = format!("{how} after {count}");
+        let code = match how {
+            "kill" => 137,
+            "abort" => 134,
+            "term" => 143,
+            "segv" => 139,
+            _ => 3,
+        };
+        assert_eq!(outcome.code, Some(code), "{what}: {outcome:?}");
+        let written = (0, count * 65_536 + 1000);
+        let info = settled(&scratch, |info| bytes_in(&scratch, info) == written);
+        let info = info.unwrap_or_else(|| panic!("{what}: nothing to read: {outcome:?}"));
+        assert_eq!(bytes_in(&scratch, &info), written, "{what}: {info:#}");
+    }
+}
+
+fn posix_written(info: &Value) -> u64 {
+    info["layers"]["posix"]["write"]["bytes"].as_u64().unwrap_or(0)
+}
+
+#[test]
+fn a_program_that_gives_up_its_rights() {
+    if !is_root() {
+        return;
+    }
+    let ways = ["setuid", "seteuid", "setreuid", "setresuid", "initgroups", "setfsuid", "raw", "chroot"];
+    // A run takes as long as a helper lingers: each moment in each way, but not all with all, and side by
+    // side.
+    std::thread::scope(|scope| {
+        for (number, how) in ways.into_iter().enumerate() {
+            for (moment, when) in ["before", "early", "late"].into_iter().enumerate() {
+                let way = [Way::Recorded, Way::Traced][(number + moment) % 2];
+                scope.spawn(move || assert_kept_without_rights(how, when, way));
+            }
+        }
+    });
+}
+
+fn assert_kept_without_rights(how: &str, when: &str, way: Way) {
+    // Its new user may write the trace, or may not.
+    let scratch = if when == "early" { open_to_all() } else { Scratch::new() };
+    let mut command = Command::new(plain_program("gives_up_rights"));
+    let outcome = way.run(&scratch, command.args([how, when]));
+    let what = format!("{how}, {when}, {way:?}");
+    assert_eq!(outcome.code, Some(3), "{what}: {outcome:?}");
+    let truth: u64 = outcome.stdout.trim().parse().expect("a number");
+    let is_right = |info: &Value| {
+        let kept = posix_written(info);
+        kept == truth || kept < truth && says_that_more_was_done(info)
+    };
+    let info = settled(&scratch, is_right);
+    let info = info.unwrap_or_else(|| panic!("{what}: nothing to read: {outcome:?}"));
+    assert!(is_right(&info), "{what}: {} of {truth} bytes: {info:#}", posix_written(&info));
+}
+
+/// In a place for spools that all users share, somebody else may have ours. A process of ours that gave up
+/// its user does not make it so, and what the next one did is kept although it is killed; where another user
+/// was there before we came, a line may say that it is not.
+#[test]
+fn a_spool_that_belongs_to_somebody_else() {
+    if !is_root() {
+        return;
+    }
+    use std::os::unix::fs::chown;
+    for before in ["seteuid", "setfsuid", "raw", "made by another user"] {
+        let scratch = open_to_all();
+        if before == "made by another user" {
+            let taken = scratch.spool().join("tmio-0");
+            fs::create_dir(&taken)
+                .and_then(|()| chown(&taken, Some(65_534), Some(65_534)))
+                .expect("root may");
+        } else {
+            let mut command = Command::new(plain_program("gives_up_rights"));
+            Way::Traced.run(&scratch, command.args([before, "before"]));
+        }
+        let mut command = Command::new(plain_program("ends_early"));
+        let outcome = Way::Traced.run(&scratch, command.args(["kill", "40"]));
+        assert_eq!(outcome.code, Some(137), "{before}: {outcome:?}");
+        let written = 40 * 65_536 + 1000;
+        let info = settled(&scratch, |info| bytes_in(&scratch, info).1 == written);
+        let kept = info.as_ref().map_or(0, |info| bytes_in(&scratch, info).1);
+        let said = outcome.stderr.contains("tmio: ") || outcome.stderr.contains("ftio: ");
+        let told = said && before == "made by another user";
+        assert!(kept == written || told, "{before}: {kept} of {written} bytes, no word: {outcome:?}");
+    }
+}
+
+/// Directories and other entries below one.
+fn entries(directory: &Path) -> (usize, usize) {
+    let mut sum = (0, 0);
+    for name in names(directory) {
+        let path = directory.join(name);
+        if path.is_dir() {
+            let inside = entries(&path);
+            sum = (sum.0 + inside.0 + 1, sum.1 + inside.1);
+        } else {
+            sum.1 += 1;
+        }
+    }
+    sum
+}
+
+/// What all traces in a directory have, added up.
+fn all_written(directory: &Path, spool: &Path) -> u64 {
+    let read = |name: &String| {
+        let mut command = Command::new(ftio());
+        command.args(["info", "--json"]).arg(directory.join(name)).env("TMIO_SPOOL", spool);
+        let outcome = run_limited(command, Duration::from_secs(120));
+        if outcome.success() { posix_written(&outcome.json()) } else { 0 }
+    };
+    names(directory).iter().map(read).sum()
+}
+
+/// Many processes that each move a little, one after the other and some at once, without `ftio trace`: those
+/// of a batch job have a few files, and without one each has its trace, but no directory. All is in them.
+/// `MPI_TESTS_MANY=10000` by hand.
+#[test]
+fn very_many_processes() {
+    let many: usize = std::env::var("MPI_TESTS_MANY").map_or(1000, |many| many.parse().expect("a number"));
+    for job in [&[("SLURM_JOB_ID", "77")][..], &[]] {
+        let scratch = Scratch::new();
+        let traces = scratch.path().join("traces");
+        let script = "seq $1 | xargs -P 4 -I % dd if=/dev/zero of=../data/own-% bs=100 count=10 status=none";
+        let mut command = Command::new("sh");
+        command.args(["-c", script, "sh", &many.to_string()]).current_dir(&traces);
+        command.env("TMIO_LAYERS", "posix").env("TMIO_MIN_BYTES", "0").envs(job.iter().copied());
+        let outcome = Way::Preloaded.run(&scratch, &command);
+        let what = format!("{many} processes, {job:?}");
+        assert!(outcome.success() && outcome.stdout.is_empty(), "{what}: {outcome:?}");
+        // A helper may have something to do still.
+        let most = if job.is_empty() { many } else { many / 4 };
+        let few = || entries(&traces).0 <= 20 && entries(&traces).1 <= most;
+        wait_until(Duration::from_secs(20), few);
+        let (directories, files) = entries(&traces);
+        assert!(few(), "{what}: {directories} directories, {files} files");
+        let truth = many as u64 * 1000;
+        wait_until(Duration::from_secs(20), || all_written(&traces, scratch.spool()) == truth);
+        assert_eq!(all_written(&traces, scratch.spool()), truth, "{what}: {outcome:?}");
+    }
+}
+
+/// Where `ftio trace` and `ftio run` cannot write, they say so, and do not say that the program did nothing.
+#[test]
+fn where_no_trace_can_be_written() {
+    let program = plain_program("writes_a_megabyte");
+    let scratch = Scratch::new();
+    let run = |mut command: Command, directory: &Path| -> Outcome {
+        // A file of its own: that of root cannot be written by others.
+        let own = scratch.data().join(format!("own-{}", names(&scratch.data()).len()));
+        command.arg("--library").arg(libtmio()).arg("--").arg(&program).arg(own);
+        command.current_dir(directory).env("TMIO_SPOOL", scratch.spool()).env_remove("LD_PRELOAD");
+        run_limited(command, Duration::from_secs(60))
+    };
+    let check = |what: &str, outcome: Outcome| {
+        assert_eq!(outcome.code, Some(3), "{what}: {outcome:?}");
+        assert!(outcome.stdout.contains("1048576 bytes"), "{what}: {outcome:?}");
+        let says = |words: &[&str]| words.iter().any(|word| outcome.stderr.contains(word));
+        assert!(says(&["no trace", "cannot create", "cannot write"]), "{what}: no word: {outcome:?}");
+        assert!(!says(&["next to nothing"]), "{what}: {outcome:?}");
+    };
+    for mode in ["trace", "run"] {
+        let mut command = Command::new(ftio());
+        command.args([mode, "-o", "/nonexistent/directory/x.msgpack"]);
+        check(&format!("ftio {mode}, no directory"), run(command, &scratch.data()));
+    }
+    if is_root() {
+        use std::os::unix::fs::PermissionsExt;
+        for path in [scratch.path(), &scratch.data(), scratch.spool()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("it is ours");
+        }
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "61237", "--regid", "61237", "--clear-groups"]).arg(ftio()).arg("trace");
+        check("a directory of somebody else's", run(command, &scratch.path().join("traces")));
+    }
+}
+
+/// A regular file is data wherever it lies, and by whatever name.
+#[test]
+fn files_in_places_that_have_others() {
+    let scratch = Scratch::new();
+    // The spool's directory is a temporary one in /dev/shm.
+    let shared = scratch.spool().with_extension("data");
+    let standard = scratch.data().join("standard");
+    let names = [shared.to_str().expect("UTF-8"), "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "./plain"];
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec \"$@\" > \"$0\""]).arg(&standard);
+    command.arg(plain_program("writes_by_other_names")).args(names);
+    let outcome = Way::Traced.run(&scratch, &command);
+    let _ = fs::remove_file(&shared);
+    assert_eq!(outcome.code, Some(3), "{outcome:?}");
+    let truth = names.len() as u64 * 2_000_000;
+    let info = settled(&scratch, |info| posix_written(info) == truth);
+    let info = info.unwrap_or_else(|| panic!("nothing to read: {outcome:?}"));
+    assert_eq!(posix_written(&info), truth, "{info:#}");
+}

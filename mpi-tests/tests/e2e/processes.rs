@@ -1,0 +1,160 @@
+//! Processes: a program sees its own children and nobody else's, whatever way it waits, whoever its parent
+//! is, and also where no process of ours can be started.
+
+use crate::harness::plain_program;
+use crate::traced::Scratch;
+use crate::ways::{
+    Way, assert_same, bytes_in, is_root, is_the_same, open_to_all, says_that_more_was_done, settled,
+};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// What a process of the program writes.
+const EACH: u64 = 2_000_000;
+
+/// Runs `waits_for_children WAY` behind `before` alone and in `ways`: it sees the same, and all that its
+/// processes wrote is in the trace, or that says that there was more, or a line says that there is none.
+fn sees_the_same(before: &[&str], way_of_program: &str, processes: u64, ways: &[Way]) {
+    let program = plain_program("waits_for_children");
+    let mut words: Vec<PathBuf> = before.iter().map(PathBuf::from).collect();
+    words.extend([program, way_of_program.into()]);
+    let command = || {
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        command
+    };
+    let alone = Way::Alone.run(&open_to_all(), &command());
+    assert!(!alone.stdout.is_empty(), "{words:?}, alone: {alone:?}");
+    for &way in ways {
+        let scratch = open_to_all();
+        let outcome = way.run(&scratch, &command());
+        let what = format!("{before:?} {way_of_program}, {way:?}");
+        assert_same(&what, &outcome, &alone);
+        // Programs that it starts are runs of their own if `ftio trace` does not hold them together.
+        if !way.records() || way == Way::Recorded && way_of_program == "started" {
+            continue;
+        }
+        let truth = processes * EACH;
+        let is_right = |info: &_| bytes_in(&scratch, info).1 == truth || says_that_more_was_done(info);
+        let Some(info) = settled(&scratch, is_right) else {
+            assert!(outcome.stderr.contains("tmio: "), "{what}: no trace, no word: {outcome:?}");
+            continue;
+        };
+        let (_, kept) = bytes_in(&scratch, &info);
+        assert!(kept <= truth && is_right(&info), "{what}: {kept} of {truth} bytes: {info:#}");
+    }
+}
+
+#[test]
+fn a_program_that_waits_until_nobody_is_left() {
+    for way in ["wait", "waitpid", "waitid"] {
+        sees_the_same(&[], way, 4, &Way::WITH_US);
+    }
+}
+
+#[test]
+fn a_program_without_children() {
+    sees_the_same(&[], "childless", 2, &Way::WITH_US);
+}
+
+#[test]
+fn a_program_that_counts_signals() {
+    sees_the_same(&[], "signals", 4, &Way::WITH_US);
+}
+
+#[test]
+fn children_that_nobody_takes() {
+    sees_the_same(&[], "ignored", 4, &Way::WITH_US);
+    sees_the_same(&[], "nocldwait", 4, &Way::WITH_US);
+}
+
+#[test]
+fn commands_that_it_starts() {
+    sees_the_same(&[], "started", 4, &Way::WITH_US);
+}
+
+/// Orphans go to the nearest one that asks for them; a helper must not be among them.
+#[test]
+fn a_program_that_takes_orphans() {
+    sees_the_same(&[], "subreaper", 7, &Way::WITH_US);
+}
+
+/// A helper that a child has started becomes an orphan with that child. Nothing hides it from the one who
+/// takes orphans, but it does not stay.
+#[test]
+fn orphans_of_children_that_write() {
+    sees_the_same(&[], "orphans", 6, &Way::WITH_US);
+}
+
+/// In a container: it is the first process, all orphans are its own, and nobody survives it.
+#[test]
+fn the_first_process_of_a_container() {
+    if !is_root() {
+        return;
+    }
+    let container = ["unshare", "--pid", "--fork", "--mount-proc"];
+    for (way, processes) in [("childless", 2), ("wait", 4), ("subreaper", 7), ("orphans", 6)] {
+        sees_the_same(&container, way, processes, &Way::WITH_US);
+    }
+}
+
+#[test]
+fn groups_and_sessions() {
+    sees_the_same(&["setsid", "--wait"], "alone", 1, &Way::WITH_US);
+    let terminal = plain_program("sits_at_a_terminal");
+    let program = plain_program("waits_for_children");
+    for end in ["interrupt", "hangup"] {
+        let command = || {
+            let mut command = Command::new(&terminal);
+            command.arg(end).arg(&program).arg("interrupted");
+            command
+        };
+        let alone = Way::Alone.run(&Scratch::new(), &command());
+        assert!(alone.success() && !alone.stdout.is_empty(), "{end}, alone: {alone:?}");
+        for way in Way::WITH_US {
+            let scratch = Scratch::new();
+            assert_same(&format!("{end}, {way:?}"), &way.run(&scratch, &command()), &alone);
+            if way.records() {
+                let info = settled(&scratch, |info| bytes_in(&scratch, info) == (0, EACH));
+                let info = info.unwrap_or_else(|| panic!("{end}, {way:?}: nothing to read"));
+                assert_eq!(bytes_in(&scratch, &info), (0, EACH), "{end}, {way:?}: {info:#}");
+            }
+        }
+    }
+}
+
+/// No process can be started: the user may have only this one.
+#[test]
+fn a_user_who_may_have_one_process() {
+    if !is_root() {
+        return;
+    }
+    // A user id of its own, so that no other test counts.
+    let user = ["setpriv", "--reuid", "61236", "--regid", "61236", "--clear-groups"];
+    let limit = ["prlimit", "--nproc=1"];
+    sees_the_same(&[&limit[..], &user].concat(), "childless", 2, &[Way::Preloaded, Way::Recorded]);
+}
+
+/// The system calls that start a process or a thread.
+#[cfg(target_arch = "x86_64")]
+const STARTING: &str = "56,57,58,435";
+#[cfg(not(target_arch = "x86_64"))]
+const STARTING: &str = "220,435";
+
+/// No process can be started: a filter forbids it. Whether it forbids more, and kills whoever says a word,
+/// nobody can tell: nothing is recorded then, in silence.
+#[test]
+fn a_program_that_may_not_fork() {
+    let filter = plain_program("filters_calls");
+    for action in ["errno=1", "errno=11", "errno=38", "kill"] {
+        let command = |_: &Scratch| {
+            let mut command = Command::new(&filter);
+            command
+                .args(["deny", action, STARTING])
+                .arg(plain_program("waits_for_children"))
+                .arg("childless");
+            command
+        };
+        is_the_same(action, &[Way::Preloaded, Way::Recorded], command);
+    }
+}

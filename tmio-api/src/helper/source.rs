@@ -1,0 +1,457 @@
+//! A spool that the helper takes records out of.
+
+use crate::destination::{Destination, Filter};
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::time::{Duration, Instant};
+use tmio_spool::cell::{self, CELL_BYTES, CELL_WORDS};
+use tmio_spool::layout::{self, MAX_RINGS};
+use tmio_trace::spool::{self, RawRecord, RawRecords, TickScale};
+use tmio_trace::{TraceLayer, liveness};
+
+/// The memory of a spool, shared with the process that writes to it.
+#[derive(Debug)]
+pub(super) struct Memory {
+    words: &'static [AtomicU64],
+    file: File,
+    cells: usize,
+    rings: usize,
+}
+
+impl Memory {
+    /// Maps a spool. `None`: it is not one, or is not complete yet.
+    pub(super) fn map(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+        let file = std::fs::OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).ok()?;
+        let meta = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let length = usize::try_from(meta.len()).ok().filter(|&length| length >= layout::RINGS_OFFSET)?;
+        let (protection, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+        // SAFETY: a new mapping anywhere the kernel likes.
+        let address =
+            unsafe { libc::mmap(std::ptr::null_mut(), length, protection, shared, file.as_raw_fd(), 0) };
+        if address == libc::MAP_FAILED {
+            return None;
+        }
+        // SAFETY: the mapping has that length and is unmapped only when this is dropped; it is used as
+        // atomics.
+        let words: &'static [AtomicU64] = unsafe { std::slice::from_raw_parts(address.cast(), length / 8) };
+        let mut memory = Self { words, file, cells: 0, rings: 0 };
+        let cells = usize::try_from(memory.word(layout::RING_CELLS)).ok()?;
+        if memory.word(0) != layout::MAGIC || !cells.is_power_of_two() || cells > 1 << 24 {
+            return None;
+        }
+        memory.cells = cells;
+        memory.rings = ((length - layout::RINGS_OFFSET) / (cells * CELL_BYTES)).min(MAX_RINGS);
+        Some(memory)
+    }
+
+    fn at(&self, index: usize) -> Option<&AtomicU64> {
+        self.words.get(index)
+    }
+
+    pub(super) fn word(&self, index: usize) -> u64 {
+        self.at(index).map_or(0, |word| word.load(Acquire))
+    }
+
+    pub(super) fn set(&self, index: usize, value: u64) {
+        if let Some(word) = self.at(index) {
+            word.store(value, Release);
+        }
+    }
+
+    fn ring_word(&self, ring: usize, field: usize) -> u64 {
+        self.word(layout::RING_HEADS_OFFSET / 8 + ring * layout::RING_WORDS + field)
+    }
+
+    fn set_ring_word(&self, ring: usize, field: usize, value: u64) {
+        self.set(layout::RING_HEADS_OFFSET / 8 + ring * layout::RING_WORDS + field, value);
+    }
+
+    /// The first word of a cell.
+    fn cell(&self, ring: usize, at: u64) -> usize {
+        (layout::RINGS_OFFSET + (ring * self.cells + at as usize % self.cells) * CELL_BYTES) / 8
+    }
+
+    fn used_rings(&self) -> impl Iterator<Item = usize> + use<> {
+        let used = self.word(layout::RINGS);
+        (0..self.rings).filter(move |ring| used >> ring & 1 != 0)
+    }
+
+    /// Bytes of the text in the spool, behind `length` at `offset`.
+    pub(super) fn bytes(&self, offset: usize, room: usize, length: usize) -> Vec<u8> {
+        let length = usize::try_from(self.word(length)).unwrap_or(0).min(room);
+        let words = self.words.get(offset / 8..(offset + length).div_ceil(8)).unwrap_or_default();
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.load(Relaxed).to_ne_bytes()).collect();
+        bytes.truncate(length);
+        bytes
+    }
+
+    /// Stores where the records belong, for whoever finds the spool later.
+    pub(super) fn identify(&self, rank: u32, identity: &[u8]) -> io::Result<()> {
+        // By a write: where there is no memory for it, that is an error and not a signal.
+        self.file.write_all_at(identity, layout::IDENTITY_OFFSET as u64)?;
+        self.set(layout::IDENTITY_LENGTH, identity.len() as u64);
+        self.set(layout::RANK, u64::from(rank));
+        Ok(())
+    }
+
+    /// What a tick is.
+    pub(super) fn scale(&self) -> TickScale {
+        spool::scale(&|index| self.word(index))
+    }
+
+    /// When the oldest operation began that some thread is in, in ticks. `None`: somebody is in one of
+    /// unknown start.
+    pub(super) fn in_flight(&self) -> Option<u64> {
+        if self.word(layout::WITHOUT_WORD) != 0 {
+            return None;
+        }
+        let begin = layout::IN_FLIGHT_OFFSET / 8;
+        let words = self.words.get(begin..begin + layout::MAX_IN_FLIGHT).unwrap_or_default();
+        let threads = words.iter().map(|word| word.load(Acquire));
+        let all = threads.chain([self.word(layout::SPLIT_SINCE)]).filter(|&since| since != 0);
+        Some(all.min().unwrap_or(u64::MAX)).filter(|&since| since != 1)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this length, and nobody has a reference to it any more.
+        unsafe { libc::munmap(self.words.as_ptr().cast_mut().cast(), self.words.len() * 8) };
+    }
+}
+
+/// What was taken out of the rings of a spool.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// Whole cells of operations and marks that are recorded.
+    pub(super) words: Vec<u64>,
+    /// Up to where, by ring.
+    upto: Vec<(usize, u64)>,
+    /// Bytes of operations that are left out: read and written.
+    left_out: [u64; 2],
+}
+
+impl Taken {
+    pub(super) fn is_empty(&self) -> bool {
+        self.upto.is_empty()
+    }
+
+    /// How many cells of operations and marks.
+    pub(super) fn cells(&self) -> usize {
+        self.words.len() / CELL_WORDS
+    }
+}
+
+/// The names of files that a process has told.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    names: HashMap<u32, (Arc<str>, bool, bool)>,
+}
+
+impl Names {
+    /// Takes note of a name. Whether it is new.
+    pub(super) fn add(&mut self, file: u32, name: &str, filter: &Filter) -> bool {
+        let (mpiio, below) = filter.wants(name);
+        self.names.insert(file, (Arc::from(name), mpiio, below)).is_none() && (mpiio || below)
+    }
+
+    pub(super) fn name(&self, file: u32) -> Option<Arc<str>> {
+        self.names.get(&file).map(|(name, ..)| Arc::clone(name))
+    }
+
+    /// Whether operations on a file are recorded at a layer.
+    fn wants(&self, file: u32, layer: TraceLayer) -> bool {
+        self.names.get(&file).is_none_or(|(_, mpiio, below)| match layer {
+            TraceLayer::MpiIo => *mpiio,
+            _ => *below,
+        })
+    }
+}
+
+/// A cell that was reserved and is not stored.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    ring: usize,
+    at: u64,
+    since: Instant,
+}
+
+/// After this a cell that was not stored is passed over: whoever reserved it has left by a jump.
+const LONGEST_GAP: Duration = Duration::from_secs(2);
+
+/// Cells that are taken at once, so that a block has no more operations than readers accept.
+const MOST_CELLS: u64 = 1 << 19;
+
+/// A spool, and where its records go.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+    pub(super) memory: Memory,
+    pub(super) pid: u32,
+    /// When the process started, as far as that could be asked.
+    pub(super) started: Option<u64>,
+    pub(super) names: Names,
+    /// Files whose names are in no block yet: what leaves the spool must be in the part.
+    pub(super) unwritten: Vec<u32>,
+    gaps: Vec<Gap>,
+    /// Number of the next block.
+    pub(super) sequence: u64,
+    pub(super) covered: i64,
+    /// Where its blocks lie in the part.
+    pub(super) extents: Vec<std::ops::Range<u64>>,
+    pub(super) operations: u64,
+    pub(super) written: Instant,
+    pub(super) left_out: [u64; 2],
+}
+
+impl Source {
+    pub(super) fn new(path: &Path, memory: Memory) -> Self {
+        let pid = memory.word(layout::PID) as u32;
+        Self {
+            path: path.to_owned(),
+            pid,
+            started: tmio_trace::liveness::started(pid),
+            names: Names::default(),
+            unwritten: Vec::new(),
+            gaps: Vec::new(),
+            // A helper that was killed may have begun some.
+            sequence: memory.word(layout::NEXT_BLOCK).saturating_sub(1),
+            memory,
+            covered: 0,
+            extents: Vec::new(),
+            operations: 0,
+            written: Instant::now(),
+            left_out: [0; 2],
+        }
+    }
+
+    /// Whether the process still runs the program that has made the spool.
+    pub(super) fn is_alive(&self) -> bool {
+        if !liveness::is_namespace_of(self.memory.word(layout::NAMESPACE)) {
+            // Its number means somebody else here.
+            return liveness::is_in_memory(&self.path);
+        }
+        match (tmio_trace::liveness::started(self.pid), self.started) {
+            (None, _) => false,
+            (Some(now), Some(before)) => now == before,
+            (Some(_), None) => true,
+        }
+    }
+
+    /// Whether a process that runs still has the spool in its memory: it may have become another program.
+    pub(super) fn is_mapped(&self) -> bool {
+        let Ok(maps) = std::fs::read(format!("/proc/{}/maps", self.pid)) else { return true };
+        let Some(name) = self.path.file_name() else { return true };
+        let name = name.as_encoded_bytes();
+        maps.windows(name.len()).any(|part| part == name)
+    }
+
+    /// What an earlier helper has written to the part: it is known again.
+    pub(super) fn go_on(&mut self, part: &Path, rank: u32, filter: &Filter) {
+        if self.sequence == 0 {
+            return;
+        }
+        let Ok(found) = tmio_trace::salvage::written(part, rank) else { return };
+        for (file, name) in &found.names {
+            self.names.add(*file, name, filter);
+        }
+        self.extents = found.extents;
+        self.operations = found.operations;
+    }
+
+    /// Numbers and names of the files that the next block tells of, of which it uses `used`.
+    pub(super) fn names_for(&self, used: &[u32]) -> Vec<(u32, Arc<str>)> {
+        let known: HashSet<u32> = used.iter().copied().collect();
+        let more = self.unwritten.iter().filter(|file| !known.contains(file));
+        used.iter().chain(more).filter_map(|&file| Some((file, self.names.name(file)?))).collect()
+    }
+
+    /// Cells that wait, and the share of the fullest ring.
+    pub(super) fn waiting(&self) -> (u64, f64) {
+        let used = |ring: usize| {
+            let (reserved, tail) =
+                (self.memory.ring_word(ring, layout::RESERVED), self.memory.ring_word(ring, layout::TAIL));
+            reserved.saturating_sub(tail)
+        };
+        let (sum, most) =
+            self.memory.used_rings().map(used).fold((0, 0), |(sum, most), used| (sum + used, most.max(used)));
+        (sum, most as f64 / self.memory.cells.max(1) as f64)
+    }
+
+    /// Copies what the rings hold. Names are learnt; operations on files that are not recorded are left out.
+    /// `dead`: nobody will store what was reserved.
+    pub(super) fn take(&mut self, filter: &Filter, dead: bool) -> Taken {
+        let mut taken = Taken::default();
+        let rings: Vec<usize> = self.memory.used_rings().collect();
+        // How far each goes is noted first. A name is stored before its file is used, perhaps in another
+        // ring: all names are learnt before any operation is looked at.
+        let mut left = MOST_CELLS;
+        let mut ends: Vec<(usize, u64, u64)> = Vec::new();
+        for ring in rings {
+            let (_, tail, end) = self.extent(ring, dead, left);
+            left = left.saturating_sub(end - tail);
+            ends.push((ring, tail, end));
+        }
+        for &(ring, ..) in &ends {
+            let (_, tail, end) = self.extent(ring, dead, u64::MAX / 4);
+            self.learn(ring, tail, end, filter);
+        }
+        for (ring, tail, end) in ends {
+            if end == tail {
+                continue;
+            }
+            let mut drops_more = false;
+            // Most cells are about the file of the one before.
+            let mut last = (0, false);
+            for at in tail..end {
+                let words = self.words(ring, at);
+                let [identity, _, _, _, bytes] = words;
+                let kind = cell::kind(identity);
+                if identity == 0 || kind == cell::NAME {
+                    drops_more = true;
+                    continue;
+                }
+                if kind == cell::CONTINUED {
+                    if !drops_more {
+                        taken.words.extend(words);
+                    }
+                    continue;
+                }
+                let about = u64::from(cell::file(identity)) | (kind.layer() as u64) << 32 | 1 << 40;
+                if about != last.0 {
+                    last = (about, !self.names.wants(cell::file(identity), kind.layer()));
+                }
+                drops_more = last.1;
+                if !drops_more {
+                    taken.words.extend(words);
+                } else if let Some(direction) = kind.direction() {
+                    let [read, written] = &mut taken.left_out;
+                    *if direction == tmio_trace::Direction::Read { read } else { written } += bytes;
+                }
+            }
+            taken.upto.push((ring, end));
+        }
+        taken
+    }
+
+    fn words(&self, ring: usize, at: u64) -> [u64; CELL_WORDS] {
+        let first = self.memory.cell(ring, at);
+        let mut words = [0; CELL_WORDS];
+        words.iter_mut().zip(first..).for_each(|(word, index)| *word = self.memory.word(index));
+        words
+    }
+
+    /// From where to where a ring holds cells that are stored.
+    fn extent(&mut self, ring: usize, dead: bool, most: u64) -> (usize, u64, u64) {
+        let tail = self.memory.ring_word(ring, layout::TAIL);
+        let most = tail.wrapping_add(self.memory.cells as u64).min(tail + most);
+        let reserved = self.memory.ring_word(ring, layout::RESERVED);
+        let mut end = tail;
+        while end < reserved.min(most) {
+            let is_stored = self.memory.word(self.memory.cell(ring, end)) != 0;
+            if !is_stored && !dead && !self.is_abandoned(ring, end) {
+                break;
+            }
+            end += 1;
+        }
+        // A record is not cut.
+        while end == most && end < reserved {
+            let identity = self.memory.word(self.memory.cell(ring, end));
+            if cell::kind(identity) != cell::CONTINUED || end >= tail + self.memory.cells as u64 {
+                break;
+            }
+            end += 1;
+        }
+        (ring, tail, end)
+    }
+
+    /// Whether nobody will store a cell any more.
+    fn is_abandoned(&mut self, ring: usize, at: u64) -> bool {
+        match self.gaps.iter_mut().find(|gap| gap.ring == ring) {
+            Some(gap) if gap.at == at => {
+                // A process that stands still may go on.
+                gap.since.elapsed() > LONGEST_GAP && !tmio_trace::liveness::is_stopped(self.pid)
+            }
+            Some(gap) => {
+                *gap = Gap { ring, at, since: Instant::now() };
+                false
+            }
+            None => {
+                self.gaps.push(Gap { ring, at, since: Instant::now() });
+                false
+            }
+        }
+    }
+
+    /// Learns the names that are in a ring.
+    fn learn(&mut self, ring: usize, tail: u64, end: u64, filter: &Filter) {
+        let mut at = tail;
+        while at < end {
+            let identity = self.memory.word(self.memory.cell(ring, at));
+            if identity == 0 || cell::kind(identity) != cell::NAME {
+                at += 1;
+                continue;
+            }
+            let count =
+                cell::cells_of_text(self.words(ring, at).get(2).map_or(0, |length| *length as usize)) as u64;
+            let cells: Vec<u64> = (at..(at + count).min(end)).flat_map(|at| self.words(ring, at)).collect();
+            let mut records = RawRecords::new(&cells, TickScale::NANOSECONDS);
+            if let Some(RawRecord::Name { file, text }) = records.next_record()
+                && self.names.add(file, &text, filter)
+            {
+                self.unwritten.push(file);
+            }
+            at += count;
+        }
+    }
+
+    /// Notes that what was taken is being written as the next block, before it is.
+    pub(super) fn begin_block(&mut self, taken: &Taken) -> u64 {
+        let sequence = self.sequence;
+        self.sequence += 1;
+        self.memory.set(layout::NEXT_BLOCK, self.sequence + 1);
+        for &(ring, end) in &taken.upto {
+            self.memory.set_ring_word(ring, layout::FLUSH_BLOCK, sequence);
+            self.memory.set_ring_word(ring, layout::FLUSH_TO, end);
+        }
+        sequence
+    }
+
+    /// Frees what was taken: it is written.
+    pub(super) fn free(&mut self, taken: &Taken) {
+        for &(ring, end) in &taken.upto {
+            let tail = self.memory.ring_word(ring, layout::TAIL);
+            for at in tail..end {
+                self.memory.set(self.memory.cell(ring, at), 0);
+            }
+            self.memory.set_ring_word(ring, layout::TAIL, end);
+        }
+        self.unwritten.clear();
+        let [read, written] = &mut self.left_out;
+        *read += taken.left_out[0];
+        *written += taken.left_out[1];
+        self.written = Instant::now();
+    }
+
+    /// The destination that is told in the spool, if it is.
+    pub(super) fn told(&self) -> Option<(Destination, Vec<u8>)> {
+        let bytes =
+            self.memory.bytes(layout::IDENTITY_OFFSET, layout::IDENTITY_BYTES, layout::IDENTITY_LENGTH);
+        let identity = spool::parse_identity(&bytes)?;
+        Some((Destination::decode(identity.part, identity.text), identity.greeting.to_vec()))
+    }
+
+    /// What the process says of itself.
+    pub(super) fn text(&self) -> Vec<u8> {
+        self.memory.bytes(layout::TEXT_OFFSET, layout::TEXT_BYTES, layout::TEXT_LENGTH)
+    }
+}

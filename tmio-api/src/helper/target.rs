@@ -1,0 +1,81 @@
+//! A part that records are appended to, and the trace that it becomes.
+
+use super::frames::header_in;
+use super::member::Place;
+use crate::launch;
+use crate::parts::Part;
+use crate::surroundings::Surroundings;
+use std::time::Instant;
+
+/// A part that records are appended to.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) part: Part,
+    pub(super) reached: u64,
+    pub(super) not_before: Option<Instant>,
+    /// It will never work.
+    pub(super) failure: Option<String>,
+    /// The last reason why it did not.
+    pub(super) trouble: Option<String>,
+    pub(super) ends_alone: bool,
+    /// The program whose run it is, if it ends alone.
+    pub(super) root: Option<String>,
+    pub(super) header: Vec<u8>,
+    pub(super) operations: u64,
+    pub(super) ranks: u32,
+    /// The trace that was there when the job began, and will be replaced.
+    pub(super) previous: Option<crate::output::Identity>,
+    pub(super) options: TraceOptions,
+}
+
+/// What the options of a job say about its trace.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TraceOptions {
+    pub(super) format: crate::options::Format,
+    pub(super) mode: u32,
+    pub(super) output_was_given: bool,
+}
+
+impl Target {
+    pub(super) fn new(place: &Place, around: &Surroundings) -> Self {
+        let destination = &place.destination;
+        let options = crate::options::read(around).options;
+        let options = TraceOptions {
+            format: options.format,
+            mode: options.mode,
+            output_was_given: options.output.is_some(),
+        };
+        let trace = crate::output::Place {
+            path: destination.trace(),
+            stem: destination.stem.clone(),
+            private: destination.private.clone(),
+        };
+        // Only a name that the user gave is looked at: others are made to be free.
+        let looked = match options.output_was_given {
+            true => crate::output::look(&trace, options.format),
+            false => Ok(None),
+        };
+        // Of processes whose launcher MPI does not understand each is a job of its own: none replaces
+        // another's.
+        let is_of_others = matches!(looked, Ok(Some(_)))
+            && launch::has_made(&trace.path, destination.launch, around.batch_job());
+        // The helper may come late: what was made since the job began is another one's, too.
+        let began = header_in(&place.greeting).map_or(i64::MAX, |header| header.start);
+        let is_of_others =
+            is_of_others || matches!(looked, Ok(Some(_))) && launch::is_later(&trace.path, began);
+        Self {
+            part: Part::new(&destination.part, &destination.stem, &destination.private),
+            reached: 0,
+            not_before: None,
+            failure: looked.as_ref().err().cloned(),
+            trouble: None,
+            ends_alone: place.ends_alone,
+            root: around.text("root"),
+            header: place.greeting.clone(),
+            operations: 0,
+            ranks: 0,
+            previous: looked.ok().flatten().filter(|_| !is_of_others),
+            options,
+        }
+    }
+}
