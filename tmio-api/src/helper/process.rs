@@ -19,7 +19,7 @@ use tmio_trace::frame::{self, FrameKind};
 use tmio_trace::{ClockSample, FORMAT_VERSION, Header, RankInfo, liveness, parts};
 
 /// How `ftio trace` tells the processes of a run that they belong together:
-/// `NUMBER:REALTIME:MONOTONIC:PROCESS:PATH`, in hexadecimal, but for the path of the trace. PROCESS is that of
+/// `NUMBER:REALTIME:MONOTONIC:PROCESS:PATH`, in hexadecimal but for the path of the trace. PROCESS is that of
 /// `ftio`, with its thread that waits in the upper half.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Run {
