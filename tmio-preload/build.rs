@@ -18,7 +18,7 @@ fn main() {
         println!("cargo:rustc-cdylib-link-arg=-Wl,{argument}");
     }
     for path in
-        ["build.rs", "entry/src", "entry/layout.ld", "exported-symbols.txt", "../crates/tmio-spool/src"]
+        ["build.rs", "entry/src", "entry/layout.ld", "exported-symbols.txt", "../crates/trace/tmio-spool/src"]
     {
         println!("cargo:rerun-if-changed={path}");
     }
@@ -41,7 +41,7 @@ fn build_object() {
     fs::write(&names, mpi_names()).unwrap_or_else(|error| fail(&names, &error.to_string()));
     let layout = Path::new("entry/layout.ld");
     let spool = out.join("libtmio_spool.rlib");
-    compile("rlib", "tmio_spool", Path::new("../crates/tmio-spool/src/lib.rs"), &spool, |_| {});
+    compile("rlib", "tmio_spool", Path::new("../crates/trace/tmio-spool/src/lib.rs"), &spool, |_| {});
     let object = out.join("libtmio.so");
     compile("cdylib", "tmio", Path::new("entry/src/lib.rs"), &object, |command| {
         command.env("TMIO_MPI_NAMES", &names).args(["--cfg", "tmio_object", "-C", "force-unwind-tables=yes"]);

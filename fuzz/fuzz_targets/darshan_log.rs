@@ -3,7 +3,7 @@
 
 #![no_main]
 
-#[path = "../../crates/darshan-log/tests/support/exercise.rs"]
+#[path = "../../crates/inputs/darshan-log/tests/support/exercise.rs"]
 mod exercise;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -84,7 +84,7 @@ def command(*words):
 
 
 def shared(name):
-    """A file of the shared test data, or None. See crates/test-data."""
+    """A file of the shared test data, or None. See crates/testing/test-data."""
     named = os.environ.get("FTIO_SHARED")
     for folder in [Path(named)] if named else [parent / "shared" for parent in ROOT.parents]:
         if (folder / name).exists():

@@ -377,7 +377,7 @@ def kinds_page(results):
     text = f"""# How accurate the period is on every kind of signal
 
 `scripts/bench accuracy --part kinds --write` measured this and wrote this page: {results["traces"]} traces of each kind of signal that we could think of. All are generated from
-fixed seeds (`crates/trace-generator/`), so the truth is known. The kinds *never fitted on* were looked at while the estimator was changed, so their results are a little
+fixed seeds (`crates/testing/trace-generator/`), so the truth is known. The kinds *never fitted on* were looked at while the estimator was changed, so their results are a little
 optimistic. The experiment of the paper has [a page of its own](accuracy.md).
 
 An answer is right if it is within 3 % of the truth (7 % with few phases, 4 % for each of two rhythms). Where there is no period, the right answer is "no period". An answer is
@@ -524,7 +524,7 @@ def paper_page(paper_results):
 `scripts/bench accuracy --part paper --write` measured this and wrote this page. [Every other kind of signal](accuracy-kinds.md) has a page of its own.
 
 The experiment is that of *Capturing Periodic I/O Using Frequency Techniques* (Tarraf et al., IPDPS 2024), III-A, with {traces} generated traces of each setting
-(`crates/trace-generator/`), so the truth is known. A trace has J = 20 iterations: P = 32 ranks compute for t_cpu and then write for about 10.4 s, in ten shapes of phases. Before and
+(`crates/testing/trace-generator/`), so the truth is known. A trace has J = 20 iterations: P = 32 ranks compute for t_cpu and then write for about 10.4 s, in ten shapes of phases. Before and
 after, the job idles for up to 30 s. (The paper has one shape and no idle time; its own setting is further below.)
 
 - The truth is the mean distance of the phase starts, (s_J − s_1)/(J − 1).

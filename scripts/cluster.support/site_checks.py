@@ -10,7 +10,7 @@ import time
 from cluster import Slurm, check, completed, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LOGS = ROOT / "crates/darshan-log/tests/reference"
+LOGS = ROOT / "crates/inputs/darshan-log/tests/reference"
 
 
 def names(cluster, directory):

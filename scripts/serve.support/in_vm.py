@@ -23,7 +23,7 @@ import sys
 import threading
 import time
 
-TRACE = pathlib.Path(__file__).resolve().parents[2] / "crates/tmio-trace/tests/fixtures/version-2.msgpack"
+TRACE = pathlib.Path(__file__).resolve().parents[2] / "crates/trace/tmio-trace/tests/fixtures/version-2.msgpack"
 # A flush begins every second and takes as long as the disk does; here processors are emulated.
 MOST_LOST = 5.0
 POINTS = 12

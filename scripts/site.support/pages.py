@@ -15,7 +15,7 @@ import sys
 
 METRICS = {
     "ftio predict --prometheus": "ftio-cli/src/predict/exposition.rs",
-    "ftio serve, at /metrics": "crates/ftio-serve/src/http/prometheus.rs",
+    "ftio serve, at /metrics": "crates/site/ftio-serve/src/http/prometheus.rs",
     "ftio stage --prometheus": "ftio-cli/src/stage/metrics.rs",
     "ftio top --prometheus": "ftio-cli/src/top.rs",
 }

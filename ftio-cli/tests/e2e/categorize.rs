@@ -241,7 +241,7 @@ fn a_sample_is_judged() {
 #[test]
 fn any_input_is_categorised() {
     let folder = tempfile::tempdir().unwrap();
-    let pairs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/mosaic/tests/pairs");
+    let pairs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/studies/mosaic/tests/pairs");
     for name in ["checkpoints.msgpack", "checkpoints.darshan"] {
         std::fs::copy(pairs.join(name), folder.path().join(name)).unwrap();
     }

@@ -317,7 +317,7 @@ fn wrong_input_and_wrong_usage() {
 
 /// What Extra-P has saved, and profiles of Cube: the fixtures of perf-model.
 fn saved(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/perf-model/tests/saved");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/studies/perf-model/tests/saved");
     folder.join(name).to_string_lossy().into_owned()
 }
 

@@ -229,7 +229,7 @@ fn read_shared(test: &str, name: &str, options: ReadOptions) -> Option<Digest> {
 /// What the Python FTIO reads in the traces on which `scripts/reference` asks it.
 #[test]
 fn the_python_ftio_reads_the_same() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ftio-core/tests/reference");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ftio-core/tests/reference");
     let text = std::fs::read_to_string(folder.join("ftio.json")).unwrap();
     let records: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
     let mut compared = 0;

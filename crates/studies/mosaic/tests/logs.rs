@@ -207,7 +207,7 @@ fn partial_modules_are_told() {
 /// The logs on which `scripts/reference` asks the Python FTIO and PyDarshan.
 #[test]
 fn logs_with_a_known_period_have_the_categories_that_follow() {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let of = |name: &str| {
         let path = workspace.join("ftio-core/tests/reference/traces").join(name);
         Record::of(path.to_str().unwrap(), &Settings::default()).valid.unwrap()
@@ -221,7 +221,7 @@ fn logs_with_a_known_period_have_the_categories_that_follow() {
     let segments = of("segments_4.darshan");
     assert_eq!(segments.origin, Origin::Dxt);
     assert!(segments.categories.names().contains(&"write_periodic_second"));
-    for entry in std::fs::read_dir(workspace.join("crates/darshan-log/tests/reference")).unwrap() {
+    for entry in std::fs::read_dir(workspace.join("crates/inputs/darshan-log/tests/reference")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "darshan") {
             let record = Record::of(path.to_str().unwrap(), &Settings::default());
