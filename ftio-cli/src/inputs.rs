@@ -3,9 +3,9 @@
 use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use clap::{Args, ValueEnum, ValueHint};
-use ftio_core::Layer;
-use ftio_core::source::content::Content;
-use ftio_core::source::{
+use sources::Layer;
+use sources::content::Content;
+use sources::{
     Folder, Input, Kind, Merged, OpenOptions, Opened, Pattern, Rate, Source, SourceError, folder, open,
 };
 use std::path::{Path, PathBuf};

@@ -5,8 +5,8 @@ use crate::values::{Sampling, frequency, positive_seconds, seconds, share};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ftio_core::detect::Options;
-use ftio_core::request::Mode;
 use ftio_core::spectral::spectrum::Measure;
+use sources::request::Mode;
 
 /// Which requests count.
 #[derive(Clone, Debug, Default, Args)]

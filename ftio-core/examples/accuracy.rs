@@ -11,9 +11,9 @@
 //! An answer is *sure* from a confidence of 0.9 on.
 
 use ftio_core::detect::{Options, detect};
-use ftio_core::source::content::Content;
-use ftio_core::source::{OpenOptions, open_content};
 use serde::{Deserialize, Serialize};
+use sources::content::Content;
+use sources::{OpenOptions, open_content};
 use std::collections::HashMap;
 use std::error::Error;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! Predictions for a made-up job that writes for two seconds out of every ten, flush by flush.
 
 use ftio_core::predict::{PredictOptions, Predictor};
-use ftio_core::request::{Class, Request};
+use sources::request::{Class, Request};
 
 fn main() {
     let second = 1_000_000_000;

@@ -5,11 +5,11 @@
 //! median distance. With --ftio-json the jobs are also written as the Python FTIO reads them.
 
 use ftio_core::detect::{Options, detect};
-use ftio_core::request::{Class, Request};
 use ftio_core::signal::statistics::median;
-use ftio_core::source::{InMemory, Job};
 use seeded_random::Random;
 use serde_json::json;
+use sources::request::{Class, Request};
+use sources::{InMemory, Job};
 use std::error::Error;
 use std::fs::{File, create_dir_all};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The period of each input: `period FILE…`.
 
 use ftio_core::detect::{Options, detect};
-use ftio_core::source::{Input, OpenOptions, open};
+use sources::{Input, OpenOptions, open};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -8,8 +8,8 @@
 use ftio_core::detect::{Options, detect, detect_hypotheses};
 use ftio_core::estimate::score::{Candidate, score};
 use ftio_core::estimate::weights::WEIGHTS;
-use ftio_core::source::content::Content;
-use ftio_core::source::{Input, OpenOptions, Source, open, open_content};
+use sources::content::Content;
+use sources::{Input, OpenOptions, Source, open, open_content};
 use std::error::Error;
 use trace_generator::experiment::settings;
 use trace_generator::generated::Truth;

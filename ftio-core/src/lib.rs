@@ -15,8 +15,8 @@
 //!
 //! ```
 //! use ftio_core::detect::{Options, detect};
-//! use ftio_core::request::{Class, Request};
-//! use ftio_core::source::{InMemory, Job};
+//! use sources::request::{Class, Request};
+//! use sources::{InMemory, Job};
 //!
 //! // Every 10 s, 2 s of writing.
 //! let second = 1_000_000_000;
@@ -29,7 +29,7 @@
 //!
 //! let found = detect("example", InMemory { requests: &requests, job }, &Options::default())?.detection;
 //! assert!((found.period.unwrap() - 10.0).abs() < 0.01);
-//! # Ok::<(), ftio_core::source::SourceError>(())
+//! # Ok::<(), sources::SourceError>(())
 //! ```
 //!
 //! # Numbers
@@ -40,18 +40,13 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod amount;
 pub mod detect;
 pub mod estimate;
-pub mod follow;
 pub mod inspect;
 pub mod phases;
 pub mod predict;
-pub mod request;
 pub mod signal;
-pub mod source;
 pub mod spectral;
-pub mod time;
 
 pub use detect::characterize::Characterization;
 pub use detect::detection::Detection;
@@ -62,16 +57,10 @@ pub use detect::{Analysis, Options, analyse, detect};
 pub use estimate::evidence::Evidence;
 pub use estimate::kind::SignalKind;
 pub use estimate::{Estimate, PeriodOf, estimate};
-pub use follow::{Event, Follower, Status};
 pub use inspect::summarize;
 pub use inspect::summary::Summary;
 pub use phases::phase::Phase;
 pub use predict::{PredictOptions, Prediction, Predictor, WindowRule};
-pub use request::layer::Layer;
-pub use request::{Class, Mode, Request, Span};
 pub use signal::Signal;
-pub use source::{
-    Folder, InMemory, Input, Job, Merged, OpenOptions, Opened, Pattern, Source, SourceError, folder, open,
-};
 pub use spectral::spectrum::Measure;
 pub use spectral::{Outlier, SpectralDetector, SpectralResult};

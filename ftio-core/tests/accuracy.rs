@@ -4,9 +4,9 @@
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
 use ftio_core::estimate::kind::SignalKind;
-use ftio_core::request::{Class, Request};
-use ftio_core::source::content::Content;
-use ftio_core::source::{InMemory, Input, Job, OpenOptions, open, open_content};
+use sources::content::Content;
+use sources::request::{Class, Request};
+use sources::{InMemory, Input, Job, OpenOptions, open, open_content};
 use trace_generator::application::Application;
 use trace_generator::experiment::settings;
 use trace_generator::generated::{Generated, Truth};

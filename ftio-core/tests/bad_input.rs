@@ -3,12 +3,12 @@
 use ftio_core::detect::compat;
 use ftio_core::detect::per_group::{Group, detect_each};
 use ftio_core::detect::{Analysis, Options, Outlier, detect};
-use ftio_core::request::{Batch, Detail};
-use ftio_core::request::{Class, Mode, Request};
 use ftio_core::signal::step::Stretch;
-use ftio_core::source::{InMemory, Job, Source, SourceError, Span};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use sources::request::{Batch, Detail};
+use sources::request::{Class, Mode, Request};
+use sources::{InMemory, Job, Source, SourceError, Span};
 
 const METHODS: [Outlier; 5] =
     [Outlier::ZScore, Outlier::Dbscan, Outlier::IsolationForest, Outlier::LocalOutlierFactor, Outlier::Peaks];

@@ -4,8 +4,8 @@
 use ftio_core::detect::characterize::Characterization;
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
-use ftio_core::request::{Class, Request};
-use ftio_core::source::{InMemory, Job};
+use sources::request::{Class, Request};
+use sources::{InMemory, Job};
 use trace_generator::application::Application;
 use trace_generator::generated::Write;
 use trace_generator::kinds::{Recording, named};

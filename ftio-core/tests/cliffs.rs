@@ -4,9 +4,9 @@
 
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
-use ftio_core::request::{Class, Request};
-use ftio_core::source::content::Content;
-use ftio_core::source::{InMemory, Job, OpenOptions, open_content};
+use sources::content::Content;
+use sources::request::{Class, Request};
+use sources::{InMemory, Job, OpenOptions, open_content};
 use std::fmt::Write;
 use trace_generator::random::Random;
 

@@ -2,9 +2,9 @@
 //! 10 % of the period, and how often does the 80 % interval hold it?
 
 use ftio_core::detect::{Options, detect};
-use ftio_core::request::{Class, Request};
-use ftio_core::source::{InMemory, Job};
 use seeded_random::Random;
+use sources::request::{Class, Request};
+use sources::{InMemory, Job};
 use trace_generator::generated::Write;
 use trace_generator::running::{KINDS, Running, running};
 

@@ -4,9 +4,9 @@
 
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::predict::{PredictOptions, Predictor, WindowRule};
-use ftio_core::request::{Class, Request};
-use ftio_core::source::{InMemory, Job};
 use seeded_random::Random;
+use sources::request::{Class, Request};
+use sources::{InMemory, Job};
 
 const SECOND: f64 = 1e9;
 

@@ -6,10 +6,10 @@
 
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, compat, detect};
-use ftio_core::request::Mode;
 use ftio_core::signal::step::Stretch;
-use ftio_core::source::{Input, Job, Merged, OpenOptions, Source, open};
 use serde_json::Value;
+use sources::request::Mode;
+use sources::{Input, Job, Merged, OpenOptions, Source, open};
 use std::path::{Path, PathBuf};
 
 fn options() -> Options {

@@ -7,9 +7,9 @@ use ftio_core::detect::compat;
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, Outlier, detect};
 use ftio_core::signal::step::Stretch;
-use ftio_core::source::{Input, Job, OpenOptions, open};
 use ftio_core::spectral::spectrum::Measure;
 use serde_json::Value;
+use sources::{Input, Job, OpenOptions, open};
 use std::path::{Path, PathBuf};
 
 /// The records of the committed traces, and the folder of these.
@@ -228,7 +228,7 @@ fn reproduced_logs(records: &[Value], logs: &Path) -> usize {
         let rest: Vec<&str> = [&args[..at], &args[at + 2..]].concat();
         let options = options(&rest).expect("known arguments");
         let name = Path::new(record["file"].as_str().unwrap()).file_name().unwrap();
-        let reading = OpenOptions { layer: Some(ftio_core::Layer::Posix), ..OpenOptions::default() };
+        let reading = OpenOptions { layer: Some(sources::Layer::Posix), ..OpenOptions::default() };
         let opened = open(&Input::new(&logs.join(name)), &reading).unwrap().remove(0);
         let options = Options { compat: true, ..options };
         let found = detect("log", opened.into_source().unwrap(), &options).unwrap().detection;

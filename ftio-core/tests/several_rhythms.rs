@@ -2,9 +2,9 @@
 
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
-use ftio_core::request::{Class, Request};
-use ftio_core::source::{InMemory, Job};
 use seeded_random::Random;
+use sources::request::{Class, Request};
+use sources::{InMemory, Job};
 
 /// One burst: start, length, bytes.
 type Burst = (f64, f64, f64);

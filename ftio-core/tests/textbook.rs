@@ -3,10 +3,10 @@
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::estimate::kind::SignalKind;
-use ftio_core::request::{Class, Mode, Request};
-use ftio_core::source::{InMemory, Job};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use sources::request::{Class, Mode, Request};
+use sources::{InMemory, Job};
 use std::f64::consts::TAU;
 
 const SECOND: i64 = 1_000_000_000;

@@ -2,7 +2,7 @@
 
 //! The first half is the pattern file, the second the text.
 
-use ftio_core::source::{OpenOptions, Pattern};
+use sources::{OpenOptions, Pattern};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let (pattern, text) = bytes.split_at(bytes.len() / 2);

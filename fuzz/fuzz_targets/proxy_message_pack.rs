@@ -1,6 +1,6 @@
 #![no_main]
 
-use ftio_core::source::OpenOptions;
+use sources::OpenOptions;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     ftio_fuzz::read(bytes, Some("proxy-msgpack"), &OpenOptions::default());

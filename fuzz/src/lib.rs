@@ -1,12 +1,13 @@
 //! Any bytes are read as any format without a panic, and within bounds of memory. From the top folder:
 //!
 //! ```text
-//! mkdir -p fuzz/corpus/csv && cp ftio-core/tests/fixtures/*.csv fuzz/corpus/csv     # examples to start from
+//! mkdir -p fuzz/corpus/csv
+//! cp crates/inputs/sources/tests/fixtures/*.csv fuzz/corpus/csv     # examples to start from
 //! cargo +nightly fuzz run csv -- -rss_limit_mb=512 -max_len=4096
 //! ```
 
-use ftio_core::source::content::Content;
-use ftio_core::source::{OpenOptions, Opened, Span, formats, open_as, open_content};
+use sources::content::Content;
+use sources::{OpenOptions, Opened, Span, formats, open_as, open_content};
 
 /// Read bytes as the format of that name; without one, as what they are taken for.
 pub fn read(bytes: &[u8], format: Option<&str>, options: &OpenOptions) {

@@ -1,8 +1,8 @@
 //! How work is done for Python: without its lock, so that other threads go on; interruptible by Ctrl-C; and
 //! with every failure, also a panic, as an exception.
 
-use ftio_core::source::SourceError;
 use pyo3::prelude::*;
+use sources::SourceError;
 use std::any::Any;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};

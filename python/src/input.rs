@@ -1,15 +1,15 @@
 //! What Python names as an input becomes an opened one.
 
 use crate::call::Problem;
-use ftio_core::request::Class;
-use ftio_core::source::arrays::{RequestColumns, samples};
-use ftio_core::source::content::Content;
-use ftio_core::source::{
-    Folder, Input, Kind, Merged, OpenOptions, Opened, Source, SourceError, folder, open, open_content,
-};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use sources::arrays::{RequestColumns, samples};
+use sources::content::Content;
+use sources::request::Class;
+use sources::{
+    Folder, Input, Kind, Merged, OpenOptions, Opened, Source, SourceError, folder, open, open_content,
+};
 use std::path::PathBuf;
 
 /// An input, as `ftio_rs.inputs` has prepared it.

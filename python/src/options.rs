@@ -1,14 +1,14 @@
 //! Keyword arguments of Python become the options of the analysis, with the limits of the command line.
 
 use crate::call::Problem;
-use ftio_core::Layer;
 use ftio_core::detect::per_group::Group;
 use ftio_core::detect::{Options, Outlier};
 use ftio_core::predict::{PredictOptions, WindowRule};
-use ftio_core::request::Mode;
-use ftio_core::source::{OpenOptions, Pattern, Rate};
 use ftio_core::spectral::spectrum::Measure;
 use serde::Deserialize;
+use sources::Layer;
+use sources::request::Mode;
+use sources::{OpenOptions, Pattern, Rate};
 use std::path::PathBuf;
 
 /// How an input is read, and what is looked for in it. Comes as JSON; what is not given is left out.

@@ -2,8 +2,9 @@
 
 use crate::call::{Problem, call, pause};
 use crate::options::Asked;
-use ftio_core::follow::{Event, Predictors, Trace};
+use ftio_core::predict::Predictors;
 use pyo3::prelude::*;
+use sources::follow::{Event, Trace};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -3,10 +3,10 @@
 use crate::call::{Problem, call};
 use crate::input::Inputs;
 use crate::options::Asked;
-use ftio_core::request::{Batch, Class, Span};
-use ftio_core::time::seconds;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict};
+use sources::request::{Batch, Class, Span};
+use sources::time::seconds;
 use std::collections::BTreeMap;
 
 /// The columns so far.

@@ -6,9 +6,9 @@ use anyhow::{Context, bail};
 use batch_sim::swf::{Entry, Workload};
 use batch_sim::{Factor, Scaling, Term};
 use ftio_core::inspect::summarize;
-use ftio_core::source::content::{Content, Input};
-use ftio_core::source::open_content;
 use serde_json::Value;
+use sources::content::{Content, Input};
+use sources::open_content;
 use std::path::{Path, PathBuf};
 
 /// A file, and the executable whose jobs it is about; all jobs if there is none.

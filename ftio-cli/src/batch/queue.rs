@@ -14,8 +14,8 @@ use crate::values::{positive, positive_seconds};
 use anyhow::{Context, bail};
 use batch_sim::queue::{Chain, Course, Member, fit, resampled, simulate, templates};
 use clap::ValueHint;
-use ftio_core::request::{Request, Span};
 use serde::Serialize;
+use sources::request::{Request, Span};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -200,7 +200,7 @@ fn read(args: &Args) -> anyhow::Result<Vec<Phases>> {
         let first = job.start.or_else(|| requests.iter().map(|request| request.start).min());
         let last = job.end.max(requests.iter().map(|request| request.end).max());
         let (Some(first), Some(last)) = (first, last) else { bail!("{name}: there is no I/O in it") };
-        let at = |time: i64| ftio_core::time::seconds(time.saturating_sub(first));
+        let at = |time: i64| sources::time::seconds(time.saturating_sub(first));
         requests.sort_by_key(|request| request.start);
         let mut list: Vec<(f64, f64, f64, f64)> = Vec::new();
         for request in &requests {

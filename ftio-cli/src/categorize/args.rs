@@ -2,11 +2,11 @@
 
 use crate::values::{given_number, table_number};
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
-use ftio_core::Layer;
 use mosaic::Thresholds;
 use mosaic::archive::{Identity, Settings, Shard};
 use mosaic::log::Reading;
 use mosaic::thresholds::{TABLE, Threshold};
+use sources::Layer;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\

@@ -1,7 +1,7 @@
 //! Sampled quantities as one table: `time`, and a column for each. `ftio` reads it back.
 
 use ::csv::Writer;
-use ftio_core::source::Sampled;
+use sources::Sampled;
 use std::collections::BTreeMap;
 use std::io::Write;
 

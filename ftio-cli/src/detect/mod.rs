@@ -21,10 +21,10 @@ use ftio_core::detect::detection::Detection;
 use ftio_core::detect::per_group::{Group, detect_each};
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::estimate::evidence::Evidence;
-use ftio_core::source::{OpenOptions, Opened, SourceError};
 use json::Json;
 use output::{Output, Results};
 use pictures::Pictures;
+use sources::{OpenOptions, Opened, SourceError};
 use std::path::PathBuf;
 use text::Text;
 

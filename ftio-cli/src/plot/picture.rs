@@ -6,10 +6,10 @@ use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, counted, number, percent, ranks, seconds, si};
 use ftio_core::detect::Analysis;
 use ftio_core::signal::step::StepFunction;
-use ftio_core::source::Marked;
 use ftio_core::spectral::autocorrelation::acf;
-use ftio_core::time::seconds as seconds_of;
 use serde::Serialize;
+use sources::Marked;
+use sources::time::seconds as seconds_of;
 
 /// More phases than this are not marked: they would be a wall.
 const MAX_PHASES: usize = 5000;

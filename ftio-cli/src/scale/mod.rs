@@ -13,11 +13,11 @@ use clap::ValueHint;
 use ftio_core::detect::{self, detect};
 use ftio_core::inspect::profile::measurements::{is_zero_if_absent, measurements};
 use ftio_core::inspect::profile::profile_and;
-use ftio_core::request::Mode;
-use ftio_core::source::{Opened, Source};
 use parameters::{Parameter, point};
 use perf_model::input::{self, Format};
 use perf_model::{Experiment, Extension, Name, Run, extend};
+use sources::request::Mode;
+use sources::{Opened, Source};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 

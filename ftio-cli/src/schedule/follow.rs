@@ -7,13 +7,13 @@ use crate::follow::{Handler, Trace, Until, follow};
 use crate::inputs;
 use crate::terminal::text::{Severity, complain};
 use ftio_core::detect::{Options, detect};
-use ftio_core::follow::{Event, Status};
 use ftio_core::predict::{PredictOptions, Predictor};
-use ftio_core::source::OpenOptions;
-use ftio_core::time::seconds;
 use io_sets::configfs::Configfs;
 use io_sets::observed::Observed;
 use io_sets::scheduler::{self, Scheduler};
+use sources::OpenOptions;
+use sources::follow::{Event, Status};
+use sources::time::seconds;
 use std::path::{Path, PathBuf};
 
 /// Follow until told to stop, or until all jobs have ended if that is asked for.

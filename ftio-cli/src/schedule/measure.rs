@@ -7,11 +7,11 @@ use crate::terminal::units::{percent, seconds, si};
 use crate::terminal::waiting::Waiting;
 use crate::values::{positive, positive_seconds};
 use clap::ValueHint;
-use ftio_core::Request;
-use ftio_core::source::{Input, OpenOptions, Span, open};
 use io_sets::metrics::{Frame, Metrics, bandwidth_alone};
 use io_sets::simulate::{Course, IoPhase, Outcome};
 use serde::Serialize;
+use sources::Request;
+use sources::{Input, OpenOptions, Span, open};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -125,11 +125,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn read(
-    input: &Input,
-    options: &OpenOptions,
-    silence: f64,
-) -> Result<Vec<Ran>, ftio_core::source::SourceError> {
+fn read(input: &Input, options: &OpenOptions, silence: f64) -> Result<Vec<Ran>, sources::SourceError> {
     let mut jobs = Vec::new();
     for opened in open(input, options)? {
         let source = opened.name.clone();

@@ -2,12 +2,12 @@
 
 use ftio_core::detect::{Options, detect};
 use ftio_core::predict::{self, PredictOptions};
-use ftio_core::request::{Class, Request};
-use ftio_core::source::{InMemory, Job};
-use ftio_core::time::seconds;
 use io_sets::observed::Observed;
 use io_sets::queue::{JobId, Nanoseconds};
 use io_sets::simulate::{Predictor, Transfer};
+use sources::request::{Class, Request};
+use sources::time::seconds;
+use sources::{InMemory, Job};
 
 /// The engine of `ftio predict`, fed from a simulation.
 pub struct Online {

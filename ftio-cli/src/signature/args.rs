@@ -170,15 +170,14 @@ pub enum SignatureCommand {
 
 /// A unit of throughput.
 pub fn unit(text: &str) -> Result<f64, String> {
-    ftio_core::source::units::rate(text)
-        .ok_or_else(|| "expected a unit such as B, kB, MB, GB or MiB".to_owned())
+    sources::units::rate(text).ok_or_else(|| "expected a unit such as B, kB, MB, GB or MiB".to_owned())
 }
 
 /// A throughput: a number of bytes per second, with or without a unit.
 pub fn throughput(text: &str) -> Result<f64, String> {
     let place = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e').unwrap_or(text.len());
     let (number, unit) = text.split_at(place);
-    let factor = if unit.is_empty() { Some(1.0) } else { ftio_core::source::units::rate(unit) };
+    let factor = if unit.is_empty() { Some(1.0) } else { sources::units::rate(unit) };
     match (number.trim().parse::<f64>(), factor) {
         (Ok(number), Some(factor)) if number > 0.0 && number.is_finite() => Ok(number * factor),
         _ => Err("expected bytes per second, such as 2.5GB or 1000000".to_owned()),

@@ -5,12 +5,12 @@ use crate::inputs;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::counted;
 use anyhow::{Context, bail};
-use ftio_core::request::{Class, Mode, Span};
-use ftio_core::source::content::Content;
-use ftio_core::source::series::{self, Series};
-use ftio_core::source::{Input, Kind, OpenOptions, Opened, Rate, Sampled, Source, open, open_content, units};
-use ftio_core::time::seconds;
 use io_signature::{Jobs, Listed, Sample, ServerLog, Settings, rows};
+use sources::content::Content;
+use sources::request::{Class, Mode, Span};
+use sources::series::{self, Series};
+use sources::time::seconds;
+use sources::{Input, Kind, OpenOptions, Opened, Rate, Sampled, Source, open, open_content, units};
 use std::path::{Path, PathBuf};
 
 /// The logs of files: one for each column that is wanted, with what a reader should know said on stderr.

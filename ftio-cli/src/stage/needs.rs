@@ -6,10 +6,10 @@ use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use files::{Dir, Kind};
 use ftio_core::detect::{Options, detect};
-use ftio_core::request::is_write;
-use ftio_core::source::{OpenOptions, Opened, SourceError, Span};
-use ftio_core::time::seconds;
 use io_stage::plan::{Need, Settings, parse_needs, phases_of};
+use sources::request::is_write;
+use sources::time::seconds;
+use sources::{OpenOptions, Opened, SourceError, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -10,11 +10,11 @@ use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use ftio_core::detect::Options;
-use ftio_core::request::is_write;
-use ftio_core::source::{Kind, OpenOptions, Opened, Span};
-use ftio_core::time::seconds;
 use io_stage::plan::{Action, Decision, Planner, Settings};
 use io_stage::simulate::{Run, Script, Storage, Transfer, Written, replay};
+use sources::request::is_write;
+use sources::time::seconds;
+use sources::{Kind, OpenOptions, Opened, Span};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

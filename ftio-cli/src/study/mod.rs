@@ -11,9 +11,10 @@ use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::inspect::summarize;
 use ftio_core::inspect::summary::Summary;
 use ftio_core::inspect::usage::{LayerUsage, Usage, usage};
-use ftio_core::source::{Input, Kind, OpenOptions, Opened, SourceError};
+use ftio_core::signal::lanes::Lanes;
 use io_advice::{Finding, Job, Thresholds, advise, not_judged};
 pub use phases::PhaseRow;
+use sources::{Input, Kind, OpenOptions, Opened, SourceError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -125,7 +126,7 @@ fn study(opened: [Result<Opened, SourceError>; 4], question: &Question) -> Resul
     let name = opened.name.clone();
     let options = Options { keep_requests: true, ..question.options.clone() };
     let heat = match &opened.kind {
-        Kind::Darshan(log) => log.heat(),
+        Kind::Darshan(log) => Lanes::of_heatmap(log),
         _ => None,
     };
     let analysis = opened.into_source().and_then(|source| detect(&name, source, &options));

@@ -3,9 +3,9 @@
 use ftio_core::detect::Analysis;
 use ftio_core::detect::listed_phases::ListedPhase;
 use ftio_core::inspect::participation::{Participation, participation, participation_in_heat};
-use ftio_core::source::{Kind, Opened, SourceError};
-use ftio_core::time::ClockTime;
 use serde::Serialize;
+use sources::time::ClockTime;
+use sources::{Kind, Opened, SourceError};
 
 /// One phase. What the input does not tell is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

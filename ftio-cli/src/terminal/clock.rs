@@ -1,6 +1,6 @@
 //! Times of day as people read them: in the time zone of this machine, or as `TZ` says.
 
-use ftio_core::time::ClockTime;
+use sources::time::ClockTime;
 use tz::TimeZone;
 
 /// `2026-03-01 12:00:00 CET`; in UTC where the time zone is not known.

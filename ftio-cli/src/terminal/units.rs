@@ -49,10 +49,10 @@ pub fn number(value: f64) -> String {
 }
 
 /// Bytes without a fraction below 1 kB.
-pub use ftio_core::amount::bytes;
+pub use sources::amount::bytes;
 
 /// Seconds, without a prefix from one second on; hours or days beside them from an hour on.
-pub use ftio_core::amount::seconds;
+pub use sources::amount::seconds;
 
 /// A share as percent. What is not all is never shown as 100 %.
 pub fn percent(share: f64) -> String {
@@ -72,7 +72,7 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-pub use ftio_core::amount::{count as grouped, counted};
+pub use sources::amount::{count as grouped, counted};
 
 /// `4 ranks`, or that the input does not tell.
 pub fn ranks(ranks: Option<u32>) -> String {

@@ -70,7 +70,7 @@ const FORMATS: [&str; 7] = ["csv", "parquet", "chrome", "tmio-json", "tmio-jsonl
 
 /// Inputs of every kind: what the tests of the readers have.
 fn inputs() -> Vec<std::path::PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ftio-core/tests/fixtures");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/inputs/sources/tests/fixtures");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     // A program that makes the others, a pattern, and what a pattern is needed for.
     let others = ["make.py", "log.toml", "log.txt"];

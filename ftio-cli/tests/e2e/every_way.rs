@@ -18,7 +18,7 @@ const SECOND: i64 = crate::support::SECOND;
 
 /// Formats by the names of their files. What is told besides the file: `log.txt` needs its pattern.
 fn inputs(folder: &Path) -> Vec<PathBuf> {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ftio-core/tests/fixtures");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/inputs/sources/tests/fixtures");
     let mut inputs: Vec<PathBuf> = std::fs::read_dir(fixtures)
         .unwrap()
         .map(|entry| entry.unwrap().path())

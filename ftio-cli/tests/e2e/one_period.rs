@@ -4,8 +4,8 @@
 use crate::support::{SECOND, Script, blocking, ftio, stderr, stdout};
 use darshan_log::write::LogWriter;
 use darshan_log::{Format, HeatmapRecord, Job, Layer, PosixCounter, PosixRecord, PosixTime, Timestamp};
-use ftio_core::time::nanoseconds;
 use serde_json::Value;
+use sources::time::nanoseconds;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};

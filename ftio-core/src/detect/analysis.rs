@@ -5,11 +5,11 @@ use crate::phases::phase::Phase;
 use crate::signal::Signal;
 use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
-use crate::source::Marked;
 use crate::spectral::harmonics::Candidates;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::{Spectrum, Wave};
 use crate::spectral::wavelet::Scalogram;
+use sources::Marked;
 
 /// More candidates than this are not listed.
 const MAX_LISTED: usize = 32;

@@ -11,12 +11,12 @@ use crate::estimate::evidence::Evidence;
 use crate::estimate::forecast::Provisional;
 use crate::estimate::kind::SignalKind;
 use crate::estimate::{FirstPhase, PeriodOf};
-use crate::request::Mode;
-use crate::request::layer::Layer;
 use crate::spectral::reconstruct::Reconstruction;
 use crate::spectral::spectrum::TopFrequency;
-use crate::time::ClockTime;
 use serde::Serialize;
+use sources::request::Mode;
+use sources::request::layer::Layer;
+use sources::time::ClockTime;
 
 /// The schema that [`Detection`] follows.
 pub const SCHEMA: &str = "ftio.detection/1";

@@ -9,8 +9,8 @@ use crate::phases::bursts::bursts;
 use crate::phases::phase::{Ground, Phase};
 use crate::phases::{phase_lists, without_pedestal};
 use crate::signal::Signal;
-use crate::time::ClockTime;
 use serde::Serialize;
+use sources::time::ClockTime;
 
 /// More bursts than this are no phases.
 const MAX_BURSTS: usize = 100;

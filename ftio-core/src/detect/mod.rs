@@ -21,31 +21,31 @@ pub mod window;
 pub use analysis::Analysis;
 pub use options::Options;
 
-use crate::amount;
 use crate::estimate::Estimate;
 use crate::estimate::kind::{SignalKind, kind_with};
 use crate::estimate::view::View;
 use crate::phases::phase::Phase;
 use crate::phases::regularity::volume_variation;
-use crate::request::{Detail, Mode};
 use crate::signal::collect::Collected;
 use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
 use crate::signal::{MAX_SAMPLES, Signal};
-use crate::source::{BandwidthPiece, Job, Source, SourceError, Span};
 use crate::spectral::SpectralResult;
 use crate::spectral::autocorrelation::{Autocorrelation, smoothed};
 use crate::spectral::harmonics::Reason;
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
-use crate::time::{ClockTime, PER_SECOND, nanoseconds, seconds};
 use analysis::listed;
 use characterize::{begun_after, behaviour, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
 use listed_phases::listed_phases;
 use next_phase::{NextPhase, foretold, next_phase};
 use over_time::over_time;
+use sources::amount;
+use sources::request::{Detail, Mode};
+use sources::time::{ClockTime, PER_SECOND, nanoseconds, seconds};
+use sources::{BandwidthPiece, Job, Source, SourceError, Span};
 use window::{Found, Sampled, Windows};
 
 pub use crate::spectral::Outlier;
@@ -140,7 +140,7 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     if let (Some(from), Some(end)) = (options.from, job.end.map(seconds))
         && from >= end
     {
-        let [from, end] = [from, end].map(crate::amount::seconds);
+        let [from, end] = [from, end].map(sources::amount::seconds);
         notes.push(format!("the window begins at {from}, but the job ended at {end}"));
     }
     if let Some((mode, bytes)) = collected.left_out {

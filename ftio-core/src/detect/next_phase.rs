@@ -9,8 +9,8 @@
 
 use crate::detect::characterize::Piece;
 use crate::estimate::Estimate;
-use crate::time::ClockTime;
 use serde::Serialize;
+use sources::time::ClockTime;
 
 /// How far from its start a phase may begin that only the spectrum foretells, as a share of the period.
 const BY_WAVE: f64 = 0.15;

@@ -1,10 +1,10 @@
 //! What to analyse, and how.
 
-use crate::request::Mode;
 use crate::signal::collect::Collector;
 use crate::spectral::spectrum::Measure;
 use crate::spectral::{Outlier, SpectralDetector};
-use crate::time::nanoseconds;
+use sources::request::Mode;
+use sources::time::nanoseconds;
 
 /// What to analyse, and how.
 #[derive(Clone, Debug, PartialEq)]

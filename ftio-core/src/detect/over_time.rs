@@ -16,8 +16,8 @@
 
 use crate::signal::Signal;
 use crate::spectral::wavelet::{PER_OCTAVE, Scalogram};
-use crate::time::seconds;
 use serde::Serialize;
+use sources::time::seconds;
 
 /// The wavelet transform looks at no more samples than this; finer ones are merged.
 const MAX_COLUMNS: usize = 1 << 13;

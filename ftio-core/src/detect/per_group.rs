@@ -6,12 +6,12 @@
 
 use crate::detect::compat;
 use crate::detect::{Analysis, Options, analyse};
-use crate::request::{Batch, Detail};
-use crate::request::{Mode, Request};
 use crate::signal::AUTO_MAX_SAMPLES;
 use crate::signal::collect::{Collector, stretch};
 use crate::signal::step::Stretch;
-use crate::source::{Source, SourceError, Span};
+use sources::request::{Batch, Detail};
+use sources::request::{Mode, Request};
+use sources::{Source, SourceError, Span};
 use std::collections::BTreeMap;
 
 /// Bins of all groups together (256 MiB), as long as each can have [`MIN_BINS`].

@@ -14,9 +14,9 @@ use crate::signal::bins::{Units, VolumeBins};
 use crate::signal::collect::width;
 use crate::signal::widths::Widths;
 use crate::signal::{AUTO_MAX_SAMPLES, Signal};
-use crate::source::Job;
 use crate::spectral::{SpectralDetector, SpectralResult};
-use crate::time::seconds;
+use sources::Job;
+use sources::time::seconds;
 
 /// Windows of one signal.
 #[derive(Clone, Copy, Debug)]

@@ -108,7 +108,7 @@ pub fn estimate_sections(
     let confidence = share(best.0).min(1.0);
     let clearest = near.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |guess| guess.2);
     let mut evidence = Evidence::of(&views[clearest]).with_spectrum(spectral);
-    let length = crate::amount::seconds(views[clearest].signal.duration());
+    let length = sources::amount::seconds(views[clearest].signal.duration());
     let reason =
         format!("too many phases for the whole job: {} sections of {length} were analysed", views.len());
     if confidence < ANSWER || periods.is_empty() {

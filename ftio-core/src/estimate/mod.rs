@@ -31,7 +31,6 @@ pub mod turns;
 pub mod view;
 pub mod weights;
 
-use crate::amount::seconds;
 use crate::estimate::evidence::Evidence;
 use crate::estimate::forecast::{Forecast, provisional};
 use crate::estimate::hypotheses::{Form, Hypothesis};
@@ -44,6 +43,7 @@ use crate::phases::phase::Phase;
 use crate::signal::Signal;
 use crate::signal::statistics::median;
 use crate::spectral::SpectralResult;
+use sources::amount::seconds;
 
 pub use crate::estimate::result::{Estimate, FirstPhase, PeriodOf};
 pub use crate::estimate::view::Given;

@@ -4,11 +4,11 @@ use super::module::{HeatmapLayer, ModuleSummary};
 use super::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, clock};
 use super::tally::summarize_source;
 use super::usage::{self, LayerUsage, Meta};
-use crate::request::layer::Layer;
-use crate::source::darshan::{DarshanLog, job_of};
-use crate::source::{InMemory, Job, SourceError};
-use crate::time::seconds;
 use darshan_log::{Activity, Contents, Log, ModuleId, ModuleTotals};
+use sources::darshan::{DarshanLog, job_of};
+use sources::request::layer::Layer;
+use sources::time::seconds;
+use sources::{InMemory, Job, SourceError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The modules that are summed up, by the names that Darshan's tools give them.

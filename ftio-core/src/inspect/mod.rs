@@ -11,10 +11,10 @@ pub mod tally;
 pub mod usage;
 pub mod waiting;
 
-use crate::source::proxy_profile::ProxyProfile;
-use crate::source::{InMemory, Job};
-use crate::source::{Kind, Opened, SourceError};
-use crate::time::nanoseconds;
+use sources::proxy_profile::ProxyProfile;
+use sources::time::nanoseconds;
+use sources::{InMemory, Job};
+use sources::{Kind, Opened, SourceError};
 use summary::{JobInfo, Summary, clock};
 use tally::{summarize_source, summarize_trace};
 

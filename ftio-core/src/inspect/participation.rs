@@ -7,10 +7,10 @@
 use crate::detect::detection::Detection;
 use crate::detect::listed_phases::ListedPhase;
 use crate::inspect::waiting::Waiting;
-use crate::request::{Detail, Mode, Request, Span};
-use crate::source::darshan::DarshanLog;
-use crate::source::{Source, SourceError};
-use crate::time::{nanoseconds, seconds, seconds_of_sum};
+use sources::darshan::DarshanLog;
+use sources::request::{Detail, Mode, Request, Span};
+use sources::time::{nanoseconds, seconds, seconds_of_sum};
+use sources::{Source, SourceError};
 use std::collections::{BTreeMap, HashMap};
 
 /// First requests of ranks that are remembered over all phases. Of jobs with more it is not told how far
@@ -153,8 +153,8 @@ fn cuts(phases: &[ListedPhase], window: [f64; 2]) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Class, Held};
-    use crate::source::{InMemory, Job};
+    use sources::request::{Class, Held};
+    use sources::{InMemory, Job};
 
     const MS: i64 = 1_000_000;
 

@@ -5,9 +5,9 @@
 
 use super::module::ModuleSummary;
 use super::usage::LayerUsage;
-use crate::source::coverage::Coverage;
-use crate::time::{ClockTime, nanoseconds};
 use serde::Serialize;
+use sources::coverage::Coverage;
+use sources::time::{ClockTime, nanoseconds};
 use std::collections::BTreeMap;
 
 /// The schema that [`Summary`] follows.

@@ -6,11 +6,11 @@ use super::summary::{
     Summary, clock,
 };
 use super::usage::{Flow, LayerUsage, Meta};
-use crate::request::layer::Layer;
-use crate::source::coverage::{Coverage, CoverageTally, filters};
-use crate::source::our_trace::is_of;
-use crate::source::{Source, SourceError, Span, TmioTrace};
-use crate::time::{PER_SECOND, seconds, seconds_of_sum};
+use sources::coverage::{Coverage, CoverageTally, filters};
+use sources::our_trace::is_of;
+use sources::request::layer::Layer;
+use sources::time::{PER_SECOND, seconds, seconds_of_sum};
+use sources::{Source, SourceError, Span, TmioTrace};
 use std::collections::{BTreeMap, BTreeSet};
 use tmio_trace::block::merge::Merged;
 use tmio_trace::reader::Operations;

@@ -18,8 +18,8 @@
 //! changed as well.
 
 use crate::signal::statistics::upper_median;
-use crate::time::{nanoseconds, seconds};
 use serde::Serialize;
+use sources::time::{nanoseconds, seconds};
 use std::collections::VecDeque;
 
 /// Least relative standard deviation that predictions are credited with.

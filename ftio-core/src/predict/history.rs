@@ -5,10 +5,10 @@
 //! made from those there are when the window first becomes short, and again whenever they have grown too
 //! wide. Every request goes into both, once.
 
-use crate::request::{Mode, Request, is_write};
 use crate::signal::AUTO_MIN_SAMPLES;
 use crate::signal::bins::VolumeBins;
 use crate::signal::collect::{Collected, bins, default_mode, width};
+use sources::request::{Mode, Request, is_write};
 
 /// A window with fewer bins than this deserves finer ones.
 const ENOUGH: i64 = 4 * AUTO_MIN_SAMPLES as i64;
@@ -138,7 +138,7 @@ fn finer(coarse: &VolumeBins, start: i64, frequency: Option<f64>) -> Option<Volu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Class;
+    use sources::request::Class;
 
     const SECOND: i64 = 1_000_000_000;
 

@@ -12,8 +12,8 @@
 
 use super::trend::{LOOK_BACK, Trend};
 use crate::signal::statistics::upper_median;
-use crate::time::seconds;
 use serde::Serialize;
+use sources::time::seconds;
 use std::collections::VecDeque;
 
 /// ε is at least this share of the median frequency.

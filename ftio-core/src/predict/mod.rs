@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use ftio_core::predict::{PredictOptions, Predictor};
-//! use ftio_core::request::{Class, Request};
+//! use sources::request::{Class, Request};
 //!
 //! let second = 1_000_000_000;
 //! let mut predictor = Predictor::new("job 17", PredictOptions::default());
@@ -39,25 +39,27 @@ pub mod change;
 pub mod history;
 pub mod intervals;
 pub mod prediction;
+mod predictors;
 pub mod trend;
 pub mod window;
 
 pub use change::Change;
 pub use intervals::Interval;
 pub use prediction::{Prediction, SCHEMA};
+pub use predictors::Predictors;
 pub use trend::{Direction, Trend};
 pub use window::WindowRule;
 
 use crate::detect::{Analysis, Options, analyse};
 use crate::estimate::kind::SignalKind;
 use crate::phases::phase::Phase;
-use crate::request::Request;
 use crate::signal::collect::width;
 use crate::signal::{AUTO_MIN_SAMPLES, Signal};
-use crate::source::Job;
 use change::ChangeDetector;
 use history::History;
 use intervals::Past;
+use sources::Job;
+use sources::request::Request;
 use window::Window;
 
 /// How to predict.

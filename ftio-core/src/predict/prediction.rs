@@ -9,8 +9,8 @@ use super::trend::Trend;
 use crate::detect::characterize::Characterization;
 use crate::detect::next_phase::NextPhase;
 use crate::estimate::kind::SignalKind;
-use crate::request::Mode;
 use serde::Serialize;
+use sources::request::Mode;
 
 /// The schema that [`Prediction`] follows.
 pub const SCHEMA: &str = "ftio.prediction/1";

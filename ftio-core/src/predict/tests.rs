@@ -1,7 +1,7 @@
 //! The predictor on jobs whose truth is known.
 
 use super::*;
-use crate::request::Class;
+use sources::request::Class;
 
 /// A job: when its phases begin and how long they take. It flushes at the end of each phase.
 fn run(rule: WindowRule, phases: &[(f64, f64)]) -> Vec<Prediction> {
@@ -131,7 +131,7 @@ fn no_data_and_one_burst() {
     assert_eq!((nothing.period, nothing.confidence, nothing.t), (None, 0.0, 5.0));
     predictor.add(&[Request::new(0, 1_000_000_000, 100, Class::ReadSync)]);
     let one = predictor.predict(6_000_000_000);
-    assert_eq!((one.period, one.mode, one.n, one.total_bytes), (None, crate::request::Mode::Read, 2, 100));
+    assert_eq!((one.period, one.mode, one.n, one.total_bytes), (None, sources::request::Mode::Read, 2, 100));
     // Times that go backwards, or nowhere.
     assert_eq!(predictor.predict(0).period, None);
     assert_eq!(predictor.predict(-1).period, None);

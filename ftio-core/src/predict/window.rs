@@ -8,7 +8,7 @@
 //! phase that a window leaves over looks like one that begins later. A window in which nothing is found once
 //! it is shortened is taken back, and the next hit tries again.
 
-use crate::time::{nanoseconds, seconds};
+use sources::time::{nanoseconds, seconds};
 use std::str::FromStr;
 
 /// How the window follows the job.

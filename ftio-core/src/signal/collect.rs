@@ -1,11 +1,11 @@
 //! One pass over the requests: choose those of the mode, and put them into bins.
 
-use crate::request::{Class, Detail, Mode, Request, is_write};
 use crate::signal::bins::{BinWidth, VolumeBins};
 use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
 use crate::signal::{AUTO_MAX_SAMPLES, MAX_SAMPLES, PARTS_OF_SAMPLE};
-use crate::time::{PER_SECOND, seconds};
+use sources::request::{Class, Detail, Mode, Request, is_write};
+use sources::time::{PER_SECOND, seconds};
 
 /// With more requests than this the exact step function is not kept; the bins are fine enough to draw.
 pub const MAX_STRETCHES: usize = 1 << 20;

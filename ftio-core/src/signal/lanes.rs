@@ -1,9 +1,10 @@
 //! What each rank transferred when, and what nonblocking requests needed and got: kept for pictures while the
 //! requests go past, in memory that does not grow with them.
 
-use crate::request::{Class, Detail};
 use crate::signal::bins::{BinWidth, VolumeBins};
-use crate::time::nanoseconds;
+use sources::darshan::DarshanLog;
+use sources::request::{Class, Detail};
+use sources::time::nanoseconds;
 
 /// Most rows; with more ranks, neighbours share one.
 const ROWS: usize = 128;
@@ -43,6 +44,14 @@ impl Lanes {
             required: bins(window, CURVE_BINS),
             actual: bins(window, CURVE_BINS),
         }
+    }
+
+    /// What each rank did when, from the heatmap of the layer that is read: its records are of ranks. `None`
+    /// if there is none.
+    pub fn of_heatmap(log: &DarshanLog) -> Option<Self> {
+        let mut lanes = Lanes::new((None, None));
+        log.heat_of_ranks(&mut |request| lanes.add(&Detail::new(request)));
+        (lanes.ranks > 0).then_some(lanes)
     }
 
     /// Take in a request.
@@ -152,7 +161,7 @@ fn columns_of(bins: &VolumeBins, window: [f64; 2], columns: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Completion, Request};
+    use sources::request::{Completion, Request};
 
     fn of_rank(rank: u32, start: i64, end: i64, bytes: u64) -> Detail {
         let request = Request { rank: Some(rank), ..Request::new(start, end, bytes, Class::WriteSync) };

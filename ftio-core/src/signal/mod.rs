@@ -26,7 +26,7 @@ pub mod widths;
 
 use crate::signal::bins::{Units, VolumeBins};
 use crate::signal::runs::runs_above;
-use crate::time::{PER_SECOND, seconds};
+use sources::time::{PER_SECOND, seconds};
 use std::ops::Range;
 
 /// The automatic choice never has fewer samples, unless bins would be narrower than a nanosecond.

@@ -6,6 +6,8 @@
 //! is for pictures, and for [sampling at isolated instants](StepFunction::sample_and_hold) the way the
 //! published tool does it.
 
+use sources::BandwidthPiece;
+
 /// A stretch of constant bandwidth of one rank, in seconds and bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
@@ -15,6 +17,12 @@ pub struct Stretch {
     pub end: f64,
     /// Bytes per second in between.
     pub bandwidth: f64,
+}
+
+impl From<&BandwidthPiece> for Stretch {
+    fn from(phase: &BandwidthPiece) -> Self {
+        Stretch { start: phase.start, end: phase.end, bandwidth: phase.bandwidth }
+    }
 }
 
 /// A bandwidth that is constant between instants. `values[i]` holds from `times[i]` to `times[i + 1]`.

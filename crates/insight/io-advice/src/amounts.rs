@@ -1,6 +1,6 @@
 //! Numbers in sentences.
 
-pub use ftio_core::amount::{bytes, count, counted, size};
+pub use sources::amount::{bytes, count, counted, size};
 
 /// `1.23 MB/s`.
 pub fn rate(value: f64) -> String {

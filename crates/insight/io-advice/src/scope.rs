@@ -7,7 +7,7 @@
 use crate::Job;
 use crate::rules::Rule;
 use crate::thresholds::{Key, Thresholds};
-use ftio_core::source::coverage::{leaves_out_only_layers, only_layers};
+use sources::coverage::{leaves_out_only_layers, only_layers};
 
 /// What a rule has to have seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use crate::job::{READ, WRITTEN};
 use crate::series::{Column, Series};
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
-use ftio_core::request::{Class, Request, Span};
-use ftio_core::source::{Job, Kind, Opened, Rate, Sampled, Source, SourceError, series};
-use ftio_core::time::nanoseconds;
+use sources::request::{Class, Request, Span};
+use sources::time::nanoseconds;
+use sources::{Job, Kind, Opened, Rate, Sampled, Source, SourceError, series};
 
 /// At least this many bins with I/O are needed to say anything.
 const LEAST: usize = 3;

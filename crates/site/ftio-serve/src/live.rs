@@ -5,8 +5,8 @@ use crate::series::Series;
 use crate::series::journal::Change;
 use crate::store::JobRow;
 use ftio_core::detect::detection::Detection;
-use ftio_core::request::{Class, Request};
-use ftio_core::time::seconds;
+use sources::request::{Class, Request};
+use sources::time::seconds;
 use std::time::Instant;
 
 /// A job has no more metrics than this: more is a mistake, or an attack.

@@ -1,6 +1,6 @@
 //! Moments and durations as job logs write them.
 
-use ftio_core::source::date::{iso_8601, seconds_since_1970};
+use sources::date::{iso_8601, seconds_since_1970};
 
 /// Seconds since 1970 (or on the clock of the log): a number of seconds, or a date and time of day. Without a
 /// time zone it is local time, `offset` seconds ahead of UTC.

@@ -4,8 +4,8 @@ use crate::jobs::Job;
 use crate::signature::{Analysis, Periodic, Signature};
 use crate::statistics::{median, quantile};
 use ftio_core::detect::{Options, detect};
-use ftio_core::request::{Class, Request};
-use ftio_core::source::InMemory;
+use sources::InMemory;
+use sources::request::{Class, Request};
 
 /// Two samples show the same job if their periods differ by less than this share.
 const SAME: f64 = 0.05;
@@ -24,11 +24,11 @@ pub fn period(series: &[f64]) -> Option<(f64, f64)> {
     };
     let requests: Vec<Request> =
         (0i64..).zip(series).filter(|(_, value)| scale * **value >= 1.0).map(request).collect();
-    let job = ftio_core::source::Job {
+    let job = sources::Job {
         start: Some(0),
         end: Some(series.len() as i64 * second),
         complete: true,
-        ..ftio_core::source::Job::default()
+        ..sources::Job::default()
     };
     let options = Options { frequency: Some(1.0), ..Options::default() };
     let found = detect("signature", InMemory { requests: &requests, job }, &options).ok()?.detection;

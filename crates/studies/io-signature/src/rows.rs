@@ -3,8 +3,8 @@
 //! All other tables are read by ftio-core.
 
 use crate::moment::moment;
-use ftio_core::request::Class;
-use ftio_core::source::series::Series;
+use sources::request::Class;
+use sources::series::Series;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 

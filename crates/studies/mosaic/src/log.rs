@@ -16,8 +16,8 @@ use crate::operation::{Bins, Collector, Operation};
 use crate::run::Run;
 use crate::thresholds::Thresholds;
 use darshan_log::{Activity, Direction, Dxt, Interval, Log, ModuleId};
-use ftio_core::Layer;
 use serde::{Deserialize, Serialize};
+use sources::Layer;
 
 /// Ids of `<STDIN>`, `<STDOUT>` and `<STDERR>`: Darshan hashes names, so that these are the same in every
 /// log.

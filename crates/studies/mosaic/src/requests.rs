@@ -9,10 +9,10 @@ use crate::metadata::{Requests, thin_out};
 use crate::operation::{Collector, Operation};
 use crate::run::Run;
 use crate::thresholds::Thresholds;
-use ftio_core::Layer;
-use ftio_core::request::{Request, Span, is_write};
-use ftio_core::source::{Job, Source, SourceError, TmioTrace};
-use ftio_core::time::seconds;
+use sources::Layer;
+use sources::request::{Request, Span, is_write};
+use sources::time::seconds;
+use sources::{Job, Source, SourceError, TmioTrace};
 use tmio_trace::reader::Operations;
 use tmio_trace::{Event, Metadata};
 

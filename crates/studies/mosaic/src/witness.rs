@@ -7,11 +7,11 @@
 use crate::category::Direction;
 use crate::operation::{Bins, Operation};
 use ftio_core::detect::{Options, detect_period};
-use ftio_core::request::{Class, Mode, Request, Span};
 use ftio_core::signal::runs::runs_above;
-use ftio_core::source::{Job, Source, SourceError};
-use ftio_core::time::nanoseconds;
 use serde::{Deserialize, Serialize};
+use sources::request::{Class, Mode, Request, Span};
+use sources::time::nanoseconds;
+use sources::{Job, Source, SourceError};
 
 /// Fewer operations, or bursts of a heatmap, cannot show three periods, which FTIO wants to see; it need not
 /// be asked.

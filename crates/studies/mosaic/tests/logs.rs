@@ -8,11 +8,11 @@ use darshan_log::{
     MpiioRecord, MpiioTime, PosixCounter, PosixRecord, PosixTime, Segment, StdioCounter, StdioRecord,
     StdioTime, Timestamp,
 };
-use ftio_core::Layer as FtioLayer;
 use mosaic::archive::record::examine;
 use mosaic::archive::{Record, Settings};
 use mosaic::log::{InvalidKind, Origin, Reading};
 use mosaic::{Thresholds, log};
+use sources::Layer as FtioLayer;
 use std::path::Path;
 
 fn job(seconds: i64) -> Job {
@@ -235,8 +235,8 @@ fn logs_with_a_known_period_have_the_categories_that_follow() {
 /// The period of the writes, as `ftio FILE` finds it.
 fn period_by_ftio(path: &std::path::Path) -> Option<f64> {
     use ftio_core::detect::{Options, detect};
-    use ftio_core::request::Mode;
-    use ftio_core::source::{Input, OpenOptions, open};
+    use sources::request::Mode;
+    use sources::{Input, OpenOptions, open};
     let input = Input::new(path);
     let mut opened = open(&input, &OpenOptions::default()).unwrap();
     let options = Options { mode: Some(Mode::Write), ..Options::default() };

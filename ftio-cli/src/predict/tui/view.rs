@@ -134,7 +134,7 @@ fn cut_styled(text: &str, columns: usize) -> String {
 mod tests {
     use super::*;
     use ftio_core::predict::{PredictOptions, Predictor};
-    use ftio_core::request::{Class, Request};
+    use sources::request::{Class, Request};
     use std::time::Duration;
 
     fn shown() -> Shown {

@@ -4,7 +4,7 @@ use super::{gap, pairs};
 use crate::canvas::escaped;
 use crate::study::Study;
 use crate::terminal::units::{bytes, counted, ranks, seconds};
-use ftio_core::time::{ClockTime, nanoseconds};
+use sources::time::{ClockTime, nanoseconds};
 
 pub fn job(study: &Study) -> String {
     let summary = &study.summary;

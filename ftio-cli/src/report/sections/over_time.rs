@@ -8,7 +8,7 @@ use crate::detect::report::Units;
 use crate::study::{PhaseRow, Study};
 use crate::terminal::units::{bytes, percent, seconds, si};
 use ftio_core::inspect::summary::AsyncSummary;
-use ftio_core::source::Marked;
+use sources::Marked;
 
 /// Marks that are named; the chart has more.
 const MOST_MARKS: usize = 20;
@@ -49,7 +49,7 @@ pub fn bandwidth(study: &Study) -> String {
     }
     if !analysis.marks.is_empty() {
         let told = |mark: &Marked| {
-            let when = seconds(ftio_core::time::seconds(mark.time));
+            let when = seconds(sources::time::seconds(mark.time));
             format!("{when} {}", escaped(&mark.text))
         };
         let marks: Vec<String> = analysis.marks.iter().take(MOST_MARKS).map(told).collect();

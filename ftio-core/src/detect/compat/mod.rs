@@ -35,15 +35,15 @@ use crate::detect::detection::{AutocorrelationResult, Candidate, Detection, SCHE
 use crate::detect::next_phase::next_phase;
 use crate::detect::{Analysis, Options, listed};
 use crate::estimate::kind::kind;
-use crate::request::Mode;
 use crate::signal::Signal;
 use crate::signal::step::{StepFunction, Stretch};
-use crate::source::Job;
 use crate::spectral::autocorrelation::Autocorrelation;
 use crate::spectral::harmonics::{Candidates, HarmonicRule};
 use crate::spectral::outlier::ZScore;
 use crate::spectral::spectrum::{Spectrum, TopFrequency, Wave};
-use crate::time::{PER_SECOND, nanoseconds, seconds};
+use sources::Job;
+use sources::request::Mode;
+use sources::time::{PER_SECOND, nanoseconds, seconds};
 
 /// Sampling frequency if none is asked for.
 const SAMPLING_FREQUENCY: f64 = 10.0;

@@ -1,6 +1,6 @@
 //! From the bandwidths of ranks to that of the application, and their averages.
 
-use crate::time::PER_SECOND;
+use sources::time::PER_SECOND;
 
 /// A bandwidth that held for some time; nanoseconds and bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,10 +3,10 @@
 use super::figures::{FunctionProfile, ModeProfile, Profile, Series};
 use super::requests;
 use crate::inspect::summary::FileSummary;
-use crate::request::layer::Layer;
-use crate::source::SourceError;
-use crate::source::darshan::DarshanLog;
 use darshan_log::{Activity, Log, ModuleId};
+use sources::SourceError;
+use sources::darshan::DarshanLog;
+use sources::request::layer::Layer;
 use std::collections::BTreeMap;
 
 /// Totals of one layer (the heaviest) from its counters; phases and bandwidths from DXT where there is some.

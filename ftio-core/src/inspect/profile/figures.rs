@@ -2,7 +2,7 @@
 
 use super::bandwidth::Bandwidth;
 use crate::inspect::summary::{AsyncSummary, FileSummary};
-use crate::source::{Source, SourceError};
+use sources::{Source, SourceError};
 use std::collections::BTreeMap;
 use tmio_trace::Class;
 

@@ -21,8 +21,8 @@ mod requests;
 mod tally;
 mod tmio;
 
-use crate::source::{Kind, Opened, Source, SourceError, tmio_file};
 pub use figures::{FunctionProfile, Look, ModeProfile, Profile, Series};
+use sources::{Kind, Opened, Source, SourceError, tmio_file};
 pub use tally::Profiler;
 
 /// Profile an input.
@@ -68,7 +68,7 @@ pub fn profile_and<R>(
             let opened = Opened { name: name.clone(), kind: Kind::Profile(counted) };
             Ok((profile, opened.into_source().and_then(|source| look(&name, source))))
         }
-        kind @ (Kind::Sampled(_) | Kind::Requests(_)) => {
+        kind => {
             let source = Opened { name: name.clone(), kind }.into_source()?;
             let mut profile = None;
             let seen = look(&name, Box::new(requests::Watched { source, profile: &mut profile }));

@@ -3,9 +3,9 @@
 use super::figures::{Look, Profile};
 use super::tally::Profiler;
 use crate::inspect::tally::Tally;
-use crate::request::Request;
-use crate::source::our_trace::is_of;
-use crate::source::{Job, Source, SourceError, Span, TmioTrace};
+use sources::our_trace::is_of;
+use sources::request::Request;
+use sources::{Job, Source, SourceError, Span, TmioTrace};
 use tmio_trace::{Event, Outcome};
 
 /// Profile a trace, and hand its requests to `look` in the same pass.

@@ -3,9 +3,9 @@
 use super::figures::{ModeProfile, Profile, Series};
 use super::phase::Access;
 use super::tally::Profiler;
-use crate::request::Request;
-use crate::source::{Job, Source, SourceError, Span};
-use crate::time::seconds;
+use sources::request::Request;
+use sources::time::seconds;
+use sources::{Job, Source, SourceError, Span};
 use tmio_trace::Class;
 
 /// What the requests of a source tell.

@@ -3,7 +3,7 @@
 use super::bandwidth::{Bandwidth, Stretch, peak, statistics};
 use super::figures::{FunctionProfile, ModeProfile, Profile, Series};
 use super::phase::{Access, Phase, phases};
-use crate::time::PER_SECOND;
+use sources::time::PER_SECOND;
 use std::collections::BTreeMap;
 use tmio_trace::block::merge::Merged;
 use tmio_trace::{Class, OpKind, Operation};

@@ -2,8 +2,8 @@
 
 use super::bandwidth::{Bandwidth, Statistics, Stretch, peak, statistics};
 use super::figures::{ModeProfile, Profile, Series};
-use crate::source::tmio_file::ranks;
-use crate::time::{nanoseconds, seconds};
+use sources::time::{nanoseconds, seconds};
+use sources::tmio_file::ranks;
 use tmio_trace::tmio::{self, Digest, IoTime, Mode};
 
 /// Figures as the file has them; the bandwidth of the application, which TMIO does not write, from its

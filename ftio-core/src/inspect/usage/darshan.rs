@@ -6,10 +6,10 @@
 
 use super::access::join_common;
 use super::{Access, Common, FileUsage, LayerUsage, MpiIo, RankUsage, Usage, sort_files};
-use crate::request::layer::Layer;
-use crate::source::SourceError;
-use crate::source::darshan::DarshanLog;
 use darshan_log::{Activity, Direction, FileRecord, Format, Log, ModuleId, Value};
+use sources::SourceError;
+use sources::darshan::DarshanLog;
+use sources::request::layer::Layer;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The layers that Darshan counts.

@@ -17,8 +17,8 @@ mod requests;
 
 pub use access::{Access, Common, SIZES, Sizes};
 
-use crate::source::{Kind, Opened, SourceError};
 use serde::Serialize;
+use sources::{Kind, Opened, SourceError};
 use std::collections::BTreeMap;
 
 /// How an application uses its files. What the input does not tell is absent.

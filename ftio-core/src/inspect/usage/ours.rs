@@ -3,10 +3,10 @@
 use super::access::{SMALL, Tally, join_common};
 use super::{FileUsage, LayerUsage, MpiIo, RankUsage, Usage, sort_files};
 use crate::inspect::waiting::Waiting;
-use crate::request::layer::Layer;
-use crate::source::our_trace::is_of;
-use crate::source::{SourceError, TmioTrace};
-use crate::time::{seconds, seconds_of_sum};
+use sources::our_trace::is_of;
+use sources::request::layer::Layer;
+use sources::time::{seconds, seconds_of_sum};
+use sources::{SourceError, TmioTrace};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tmio_trace::block::merge::Merged;
 use tmio_trace::reader::Operations;

@@ -2,9 +2,9 @@
 
 use super::access::{Tally, join_common};
 use super::{FileUsage, Flow, LayerUsage, RankUsage, Usage, sort_files};
-use crate::request::is_write;
-use crate::source::{Source, SourceError, Span};
-use crate::time::seconds;
+use sources::request::is_write;
+use sources::time::seconds;
+use sources::{Source, SourceError, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub(super) fn usage(source: Box<dyn Source>) -> Result<Usage, SourceError> {

@@ -1,6 +1,6 @@
 use super::*;
-use crate::request::{Class, Request};
-use crate::source::{InMemory, Job};
+use sources::request::{Class, Request};
+use sources::{InMemory, Job};
 
 const SECOND: i64 = 1_000_000_000;
 

@@ -6,8 +6,8 @@ use ftio_core::estimate::FirstPhase;
 use ftio_core::inspect::summary::Summary;
 use ftio_core::inspect::tally::summarize_source;
 use ftio_core::inspect::usage::{FileUsage, Flow, LayerUsage, Meta, MpiIo, RankUsage, Usage};
-use ftio_core::source::coverage::Unseen;
-use ftio_core::source::{InMemory, Job as SourceJob};
+use sources::coverage::Unseen;
+use sources::{InMemory, Job as SourceJob};
 use std::collections::BTreeSet;
 
 fn summary() -> Summary {

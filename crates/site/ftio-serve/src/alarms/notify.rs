@@ -2,9 +2,9 @@
 //! that a slow one delays nobody.
 
 use crate::store::AlarmRow;
-use ftio_core::time::ClockTime;
 use serde::Deserialize;
 use serde_json::json;
+use sources::time::ClockTime;
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::process::{Command, Stdio};

@@ -7,10 +7,10 @@ use crate::log::say;
 use crate::service::{Service, now};
 use crate::share::Payer;
 use files::{Dir, Kind};
-use ftio_core::follow::{Event, Follower};
-use ftio_core::request::Span;
-use ftio_core::source::OpenOptions;
-use ftio_core::time::seconds;
+use sources::OpenOptions;
+use sources::follow::{Event, Follower};
+use sources::request::Span;
+use sources::time::seconds;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

@@ -9,8 +9,8 @@ use crate::periodicity::Periodic;
 use crate::run::Flow;
 use crate::thresholds::Thresholds;
 use crate::witness::Witness;
-use ftio_core::Layer;
 use serde::Serialize;
+use sources::Layer;
 
 /// The schema that [`Line`] follows.
 pub const SCHEMA: &str = "ftio.category/1";

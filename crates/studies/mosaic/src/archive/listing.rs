@@ -1,6 +1,6 @@
 //! The logs of an archive: a list of paths that takes little memory.
 
-use ftio_core::source::{self, Folder};
+use sources::Folder;
 use std::fs;
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -18,7 +18,7 @@ pub struct Listing {
 
 /// Is a folder one input, such as the parts of a job that runs?
 fn is_one_input(folder: &Path) -> bool {
-    matches!(source::folder(folder), Ok(Folder::Input))
+    matches!(sources::folder(folder), Ok(Folder::Input))
 }
 
 impl Listing {

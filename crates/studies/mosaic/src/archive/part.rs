@@ -154,7 +154,7 @@ pub(super) fn difference(asked: &Header, there: &Header) -> Option<(String, Stri
         }
     };
     let (a, b) = (&asked.settings, &there.settings);
-    let layer = |reading: &Reading| reading.layer.map_or("any", ftio_core::Layer::name).to_owned();
+    let layer = |reading: &Reading| reading.layer.map_or("any", sources::Layer::name).to_owned();
     compare("layer", layer(&a.reading), layer(&b.reading));
     compare("dxt", a.reading.dxt.to_string(), b.reading.dxt.to_string());
     compare("witness", a.reading.witness.to_string(), b.reading.witness.to_string());

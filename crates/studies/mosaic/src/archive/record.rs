@@ -7,9 +7,9 @@ use crate::requests;
 use crate::run::{Findings, categorize};
 use crate::thresholds::Thresholds;
 use darshan_log::Log;
-use ftio_core::Layer;
-use ftio_core::source::{Input, Kind, OpenOptions, SourceError, open};
 use serde::{Deserialize, Serialize};
+use sources::Layer;
+use sources::{Input, Kind, OpenOptions, SourceError, open};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 

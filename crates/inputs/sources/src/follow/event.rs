@@ -9,7 +9,7 @@ pub struct Stream {
     pub name: String,
     /// When it begins, in nanoseconds of job time; `None`: with its first request.
     pub begins: Option<i64>,
-    /// See [`Job::per_unit`](crate::source::Job::per_unit).
+    /// See [`Job::per_unit`](crate::Job::per_unit).
     pub per_unit: Option<f64>,
 }
 

@@ -3,11 +3,11 @@
 use super::Rows;
 use super::columns::{Columns, Quantity};
 use super::plain::PlainRows;
+use crate::bandwidth_piece::BandwidthPiece;
+use crate::error::SourceError;
+use crate::intake::{Feed, Intake};
+use crate::job::Job;
 use crate::request::Span;
-use crate::source::bandwidth_piece::BandwidthPiece;
-use crate::source::error::SourceError;
-use crate::source::intake::{Feed, Intake};
-use crate::source::job::Job;
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 

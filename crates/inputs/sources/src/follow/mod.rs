@@ -2,7 +2,7 @@
 //!
 //! A [`Follower`] looks when it is told to ([`poll`](Follower::poll)) and hands out [`Event`]s; it never
 //! waits. Whoever calls decides when to look: after a file event, or every now and then. A [`Trace`] adds how
-//! long ranks that lag behind are waited for, and [`Predictors`] turn events into predictions. Followed are
+//! long ranks that lag behind are waited for. Followed are
 //!
 //! | input | how it grows | a flush is |
 //! |---|---|---|
@@ -20,7 +20,6 @@ mod event;
 mod files;
 mod grace;
 mod our_trace;
-mod predictors;
 mod sampled;
 mod tail;
 mod trace;
@@ -28,11 +27,10 @@ mod whole;
 
 pub use event::{Event, Status, Stream};
 pub use files::FileUse;
-pub use predictors::Predictors;
 pub use trace::Trace;
 
-use crate::source::content::{Content, Input};
-use crate::source::{OpenOptions, SourceError, Span, open_content, recognise};
+use crate::content::{Content, Input};
+use crate::{OpenOptions, SourceError, Span, open_content, recognise};
 use appended::Appended;
 use our_trace::OurTrace;
 use std::fs;

@@ -2,9 +2,9 @@
 
 use super::event::{Event, Stream};
 use super::sampled::Quantities;
-use crate::source::content::{Content, Input};
-use crate::source::format::{Format, Holds};
-use crate::source::{OpenOptions, Opened, SourceError, Span, open, since_first};
+use crate::content::{Content, Input};
+use crate::format::{Format, Holds};
+use crate::{OpenOptions, Opened, SourceError, Span, open, since_first};
 use std::path::Path;
 
 /// Read a file whose format is known.

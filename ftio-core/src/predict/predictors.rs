@@ -1,8 +1,8 @@
 //! From the events of one trace to predictions: a predictor for each of its signals.
 
-use super::event::Event;
-use crate::predict::{PredictOptions, Prediction, Predictor};
+use super::{PredictOptions, Prediction, Predictor};
 use crate::signal::Signal;
+use sources::follow::Event;
 
 /// The predictors of one trace, numbered as its signals are.
 #[derive(Debug)]

@@ -6,8 +6,8 @@
 //! must agree wherever this one gives an answer.
 
 use super::columns::{Columns, Quantity, Word, number, word};
+use crate::bandwidth_piece::BandwidthPiece;
 use crate::request::Class;
-use crate::source::bandwidth_piece::BandwidthPiece;
 
 /// Tables with more columns are read the careful way.
 const MOST_COLUMNS: usize = 32;

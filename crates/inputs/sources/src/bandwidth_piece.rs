@@ -1,7 +1,6 @@
 //! A bandwidth that held for some time: what TMIO calls a phase, and what bandwidth-like inputs consist of.
 
 use crate::request::{Class, Request};
-use crate::signal::step::Stretch;
 use crate::time::{PER_SECOND, seconds, seconds_of_sum};
 
 /// Times beyond ±63 years are no times of a job.
@@ -73,12 +72,6 @@ fn rounded(number: f64) -> i64 {
     let whole = number as i64;
     let rest = number - whole as f64;
     whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5)
-}
-
-impl From<&BandwidthPiece> for Stretch {
-    fn from(phase: &BandwidthPiece) -> Self {
-        Stretch { start: phase.start, end: phase.end, bandwidth: phase.bandwidth }
-    }
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@
 
 use super::event::{Event, Status, Stream};
 use super::files::{FileUse, FileUses};
+use crate::layers::LayerBytes;
+use crate::our_trace::{add_moved, is_of, request};
 use crate::request::Request;
 use crate::request::layer::Layer;
-use crate::source::layers::LayerBytes;
-use crate::source::our_trace::{add_moved, is_of, request};
-use crate::source::{SourceError, Span};
+use crate::{SourceError, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use tmio_trace::growing::{GrowingTrace, Look};
@@ -197,7 +197,7 @@ impl Rounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::our_trace::tests::operation;
+    use crate::our_trace::tests::operation;
     use tmio_trace::TraceLayer;
     use tmio_trace::reader::Operations;
 

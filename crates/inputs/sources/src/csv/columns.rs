@@ -1,11 +1,11 @@
 //! Which column of a table is what.
 
 use super::split::split;
+use crate::date::seconds_since_1970;
+use crate::error::excerpt;
 use crate::request::Class;
-use crate::source::date::seconds_since_1970;
-use crate::source::error::excerpt;
-use crate::source::series::Series;
-use crate::source::units;
+use crate::series::Series;
+use crate::units;
 use std::borrow::Cow;
 use tmio_trace::Metadata;
 

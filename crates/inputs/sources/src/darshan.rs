@@ -10,8 +10,7 @@ use super::job::{Job, Source};
 use super::layers::LayerBytes;
 use super::options::OpenOptions;
 use crate::request::layer::Layer;
-use crate::request::{Class, Detail, Request, Span};
-use crate::signal::lanes::Lanes;
+use crate::request::{Class, Request, Span};
 use crate::time::{PER_SECOND, nanoseconds};
 use darshan_log::{Contents, Direction, Heatmap, HeatmapRecord, Limits, Log, ModuleId};
 use std::collections::BTreeMap;
@@ -52,14 +51,6 @@ pub struct DarshanLog {
 }
 
 impl DarshanLog {
-    /// What each rank did when, from the heatmap of the layer that is read: its records are of ranks. `None`
-    /// if there is none.
-    pub fn heat(&self) -> Option<Lanes> {
-        let mut lanes = Lanes::new((None, None));
-        self.heat_of_ranks(&mut |request| lanes.add(&Detail::new(request)));
-        (lanes.ranks() > 0).then_some(lanes)
-    }
-
     /// The bins of the heatmap that hold bytes, as requests of ranks; their width in nanoseconds.
     pub fn heat_of_ranks(&self, visit: &mut dyn FnMut(Request)) -> Option<i64> {
         let mut moved: BTreeMap<Layer, u64> = BTreeMap::new();
@@ -96,7 +87,7 @@ impl DarshanLog {
 
     /// The layer to sum up, and whether there are single requests of it. It is the one that an analysis takes
     /// if that has requests; else the layer asked for, or the highest that holds nearly as many bytes as any.
-    pub(crate) fn heaviest(&self) -> (Option<Layer>, bool) {
+    pub fn heaviest(&self) -> (Option<Layer>, bool) {
         let (bytes, mapped) = layer_bytes(&self.log);
         match self.with_times(&bytes, &mapped).filter(|layer| self.has_requests(*layer)) {
             Some(layer) => (Some(layer), true),
@@ -219,7 +210,7 @@ struct Bins {
 }
 
 /// What a log tells about its job.
-pub(crate) fn job_of(log: &Log) -> Job {
+pub fn job_of(log: &Log) -> Job {
     Job {
         ranks: u32::try_from(log.job().nprocs).ok().filter(|ranks| *ranks > 0),
         start: Some(0),

@@ -1,4 +1,4 @@
-//! Where requests come from.
+//! Where requests come from: inputs of every format, finished or growing.
 //!
 //! [`open()`] looks at the content of an input, whatever its name, and says what it is: [`Opened`]. A
 //! [`Source`] hands out its data in batches and says at the end what it learned about the job. The analysis
@@ -24,6 +24,10 @@
 //! leaves nothing to use is a [`SourceError`] with the file, the place in it, what was expected and what was
 //! there.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod amount;
 pub mod arrays;
 mod as_trace;
 mod bandwidth_piece;
@@ -36,6 +40,7 @@ pub mod darshan;
 pub mod date;
 mod error;
 mod esnet;
+pub mod follow;
 pub mod format;
 pub mod formats;
 mod functions;
@@ -56,17 +61,18 @@ pub mod proxy_profile;
 mod python_pattern;
 mod recorder;
 mod recorder_folder;
+pub mod request;
 pub mod series;
 mod signature;
 mod since_first;
 pub mod split;
 mod text;
+pub mod time;
 pub mod tmio_file;
 mod trace_events;
 pub mod units;
 pub mod value;
 
-pub use crate::request::Span;
 pub use as_trace::{Told, as_trace};
 pub use bandwidth_piece::BandwidthPiece;
 pub use content::Input;
@@ -79,4 +85,6 @@ pub use opened::{Kind, Opened, Sampled};
 pub use options::{OpenOptions, Rate};
 pub use our_trace::TmioTrace;
 pub use pattern::Pattern;
+pub use request::layer::Layer;
+pub use request::{Class, Mode, Request, Span};
 pub(crate) use since_first::ABSOLUTE;

@@ -6,7 +6,7 @@ use super::event::{Event, Status};
 use super::files::FileUse;
 use super::grace::Grace;
 use crate::request::Mode;
-use crate::source::{OpenOptions, SourceError, Span};
+use crate::{OpenOptions, SourceError, Span};
 use std::path::Path;
 use std::time::{Duration, Instant};
 

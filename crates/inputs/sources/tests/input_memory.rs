@@ -2,10 +2,10 @@
 //!
 //! One test only, because the allocator counts for the whole process.
 
-use ftio_core::source::content::Content;
-use ftio_core::source::format::Format;
-use ftio_core::source::formats::FORMATS;
-use ftio_core::source::{OpenOptions, Pattern, Span, open_as};
+use sources::content::Content;
+use sources::format::Format;
+use sources::formats::FORMATS;
+use sources::{OpenOptions, Pattern, Span, open_as};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -172,7 +172,7 @@ pub(crate) fn add_moved(moved: &mut LayerBytes, operations: &[Operation]) {
 }
 
 /// Whether an operation is of the layer that was chosen.
-pub(crate) fn is_of(layer: Option<Layer>, op: &Operation) -> bool {
+pub fn is_of(layer: Option<Layer>, op: &Operation) -> bool {
     is_kind_of(layer, op.kind)
 }
 

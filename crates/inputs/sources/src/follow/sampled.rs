@@ -7,9 +7,9 @@
 
 use super::event::{Event, Stream};
 use crate::request::{Class, Request};
-use crate::source::series::{Series, choose, is_counter, power_of_two, rates};
-use crate::source::{ABSOLUTE, OpenOptions, Rate, SourceError};
+use crate::series::{Series, choose, is_counter, power_of_two, rates};
 use crate::time::nanoseconds;
+use crate::{ABSOLUTE, OpenOptions, Rate, SourceError};
 use std::collections::BTreeMap;
 
 /// What a first sample should amount to.

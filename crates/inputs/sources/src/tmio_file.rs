@@ -59,7 +59,7 @@ impl std::fmt::Debug for TmioFile {
 
 impl TmioFile {
     /// Everything in it.
-    pub(crate) fn into_digest(self) -> Result<Digest, SourceError> {
+    pub fn into_digest(self) -> Result<Digest, SourceError> {
         Ok(tmio::read(Path::new(&self.name), self.input, ReadOptions::ALL)?)
     }
 
@@ -70,7 +70,7 @@ impl TmioFile {
 }
 
 /// The phases of a digest, as a source.
-pub(crate) fn source(name: &str, digest: Digest) -> Box<dyn Source> {
+pub fn source(name: &str, digest: Digest) -> Box<dyn Source> {
     Box::new(Phases::Read(name.to_owned(), Box::new(digest)))
 }
 
@@ -202,7 +202,7 @@ fn section(class: Class, span: Span) -> Mode {
 }
 
 /// Ranks of the job where the file says so, else those that did I/O in any of its sections.
-pub(crate) fn ranks(digest: &Digest) -> Option<u32> {
+pub fn ranks(digest: &Digest) -> Option<u32> {
     let of = |mode: Mode| {
         let scalars = &digest.series(mode).scalars;
         // A float to an integer saturates, and NaN is 0.

@@ -1,12 +1,12 @@
 //! Every format, by small examples that all tell the same story (see `fixtures/make.py`), and by the real
 //! ones where present.
 
-use ftio_core::Layer;
 use ftio_core::detect::{Analysis, Options, detect};
-use ftio_core::request::{Batch, Class, Mode, Request};
-use ftio_core::source::content::Content;
-use ftio_core::source::formats;
-use ftio_core::source::{
+use sources::Layer;
+use sources::content::Content;
+use sources::formats;
+use sources::request::{Batch, Class, Mode, Request};
+use sources::{
     BandwidthPiece, Folder, Input, Job, Merged, OpenOptions, Opened, Pattern, Source, SourceError, Span,
     folder, open, open_content,
 };
@@ -192,7 +192,7 @@ fn several_parts_make_one_job() {
         (0..3).map(|_| one(open_bytes("gekkofs_write.json", bytes("gekkofs_write.json")).unwrap())).map(named)
     };
     let mut ranks = std::collections::BTreeSet::new();
-    let merged: Box<dyn ftio_core::source::Source> = Box::new(Merged(parts().collect()));
+    let merged: Box<dyn sources::Source> = Box::new(Merged(parts().collect()));
     merged
         .read(Span::Actual, &mut |batch| ranks.extend(batch.iter().filter_map(|request| request.rank)))
         .unwrap();
@@ -275,7 +275,7 @@ type Known = (&'static str, Option<Mode>, u32, f64, Option<f64>);
 /// What the Python FTIO reads in the traces of `reference/` (`scripts/reference` asks it again).
 #[test]
 fn the_python_ftio_reads_the_same() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ftio-core/tests/reference");
     let text = std::fs::read_to_string(folder.join("ftio.json")).unwrap();
     let records: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
     let mut compared = 0;

@@ -1,9 +1,9 @@
 use super::*;
+use crate::formats::named;
+use crate::job::Job;
+use crate::open::open_as;
+use crate::options::OpenOptions;
 use crate::request::{Class, Request, Span};
-use crate::source::formats::named;
-use crate::source::job::Job;
-use crate::source::open::open_as;
-use crate::source::options::OpenOptions;
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<(Vec<Request>, Job), SourceError> {

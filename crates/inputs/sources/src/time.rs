@@ -1,6 +1,6 @@
 //! Seconds and nanoseconds. Inside, times are whole nanoseconds of job time; what people read is in seconds.
 
-use crate::source::date::iso_8601;
+use crate::date::iso_8601;
 use serde::{Serialize, Serializer};
 use std::fmt;
 

@@ -6,12 +6,12 @@
 use super::event::{Event, Status, Stream};
 use super::sampled::Quantities;
 use super::tail::Tail;
+use crate::content::Content;
+use crate::csv::first_row;
+use crate::format::{Format, Growth, Holds};
 use crate::request::Request;
-use crate::source::content::Content;
-use crate::source::csv::first_row;
-use crate::source::format::{Format, Growth, Holds};
-use crate::source::split::Splitter;
-use crate::source::{Kind, OpenOptions, Opened, SourceError, Span, since_first};
+use crate::split::Splitter;
+use crate::{Kind, OpenOptions, Opened, SourceError, Span, since_first};
 use std::path::Path;
 
 /// This much is enough to tell a format.
