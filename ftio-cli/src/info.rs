@@ -8,10 +8,10 @@ use crate::terminal::text::{Severity, complain, printable, warn_once};
 use crate::terminal::units::{bytes, counted, percent, ranks, seconds, si};
 use crate::terminal::waiting::Waiting;
 use crate::terminal::width::{columns, labelled};
-use ftio_core::inspect::module::ModuleSummary;
-use ftio_core::inspect::summarize;
-use ftio_core::inspect::summary::{AsyncSummary, ClassSummary, FileSummary, JobInfo, Summary};
-use ftio_core::inspect::usage::LayerUsage;
+use inspect::module::ModuleSummary;
+use inspect::summarize;
+use inspect::summary::{AsyncSummary, ClassSummary, FileSummary, JobInfo, Summary};
+use inspect::usage::LayerUsage;
 use std::io::Write;
 
 use crate::inputs::InputArgs;

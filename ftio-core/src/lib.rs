@@ -42,7 +42,6 @@
 
 pub mod detect;
 pub mod estimate;
-pub mod inspect;
 pub mod phases;
 pub mod predict;
 pub mod signal;
@@ -57,8 +56,6 @@ pub use detect::{Analysis, Options, analyse, detect};
 pub use estimate::evidence::Evidence;
 pub use estimate::kind::SignalKind;
 pub use estimate::{Estimate, PeriodOf, estimate};
-pub use inspect::summarize;
-pub use inspect::summary::Summary;
 pub use phases::phase::Phase;
 pub use predict::{PredictOptions, Prediction, Predictor, WindowRule};
 pub use signal::Signal;

@@ -5,7 +5,7 @@ use crate::inputs;
 use anyhow::{Context, bail};
 use batch_sim::swf::{Entry, Workload};
 use batch_sim::{Factor, Scaling, Term};
-use ftio_core::inspect::summarize;
+use inspect::summarize;
 use serde_json::Value;
 use sources::content::{Content, Input};
 use sources::open_content;

@@ -2,7 +2,7 @@
 
 use crate::study::Study;
 use crate::terminal::units::{bytes, grouped, percent, seconds, si};
-use ftio_core::inspect::usage::RankUsage;
+use inspect::usage::RankUsage;
 use io_advice::Severity;
 
 /// What jobs are compared by; what an input does not tell is absent.

@@ -2,7 +2,7 @@
 
 use ftio_core::detect::Analysis;
 use ftio_core::detect::listed_phases::ListedPhase;
-use ftio_core::inspect::participation::{Participation, participation, participation_in_heat};
+use inspect::participation::{Participation, participation, participation_in_heat};
 use serde::Serialize;
 use sources::time::ClockTime;
 use sources::{Kind, Opened, SourceError};

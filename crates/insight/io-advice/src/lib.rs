@@ -23,8 +23,8 @@ pub use scope::Scope;
 pub use thresholds::{LIMITS, Limit, Thresholds};
 
 use ftio_core::detect::detection::Detection;
-use ftio_core::inspect::summary::Summary;
-use ftio_core::inspect::usage::{LayerUsage, Usage};
+use inspect::summary::Summary;
+use inspect::usage::{LayerUsage, Usage};
 
 /// What is known about a job.
 #[derive(Clone, Copy, Debug)]

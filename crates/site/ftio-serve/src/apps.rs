@@ -1,7 +1,7 @@
 //! Applications: runs of one command, and how their I/O grows with the number of ranks.
 
 use crate::store::RunRow;
-use ftio_core::inspect::profile::measurements::is_zero_if_absent;
+use inspect::profile::measurements::is_zero_if_absent;
 use perf_model::output::formula::{Notation, function};
 use perf_model::{Model, Models, Name, Options, Run, extend, input, model};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use super::{NOTHING, gap, is_empty, pairs};
 use crate::study::Study;
 use crate::terminal::units::{bytes, grouped, percent};
-use ftio_core::inspect::usage::{Access, SIZES};
+use inspect::usage::{Access, SIZES};
 use sources::amount::size;
 
 pub fn access(study: &Study) -> String {

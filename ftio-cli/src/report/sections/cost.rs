@@ -3,7 +3,7 @@
 use super::{NOTHING, gap, is_empty};
 use crate::study::Study;
 use crate::terminal::units::{percent, seconds};
-use ftio_core::inspect::usage::RankUsage;
+use inspect::usage::RankUsage;
 
 /// Seconds of an average rank: reading, writing, metadata, of these waiting.
 fn shares(study: &Study) -> Option<[f64; 4]> {

@@ -4,7 +4,7 @@ use super::{NOTHING, gap, is_empty, number, sortable};
 use crate::canvas::escaped;
 use crate::study::Study;
 use crate::terminal::units::{bytes, counted, grouped, seconds};
-use ftio_core::inspect::usage::FileUsage;
+use inspect::usage::FileUsage;
 
 /// More files than this are not listed.
 const MAX_FILES: usize = 200;

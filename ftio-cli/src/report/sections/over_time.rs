@@ -7,7 +7,7 @@ use crate::canvas::escaped;
 use crate::detect::report::Units;
 use crate::study::{PhaseRow, Study};
 use crate::terminal::units::{bytes, percent, seconds, si};
-use ftio_core::inspect::summary::AsyncSummary;
+use inspect::summary::AsyncSummary;
 use sources::Marked;
 
 /// Marks that are named; the chart has more.

@@ -3,7 +3,7 @@
 use super::{NOTHING, gap, is_empty, number, sortable};
 use crate::study::Study;
 use crate::terminal::units::{bytes, counted, seconds};
-use ftio_core::inspect::usage::RankUsage;
+use inspect::usage::RankUsage;
 
 /// So many of the busiest ranks are listed.
 const LISTED: usize = 32;

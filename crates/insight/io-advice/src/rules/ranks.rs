@@ -5,7 +5,7 @@ use crate::amounts::{bytes, percent, seconds};
 use crate::finding::{Found, Severity};
 use crate::thresholds::{Key, Thresholds};
 use crate::{Job, Scope};
-use ftio_core::inspect::usage::{FileUsage, RankUsage};
+use inspect::usage::{FileUsage, RankUsage};
 use std::collections::BTreeMap;
 
 /// What helps where MPI lets one rank write for all.
@@ -24,7 +24,7 @@ fn is_collective(job: &Job<'_>) -> bool {
         let most = file.slowest.map_or(0, |(_, _, bytes)| bytes) as f64;
         file.ranks > Some(4) && most > 0.5 * file.bytes() as f64 && file.bytes() as f64 > 0.1 * total(job)
     });
-    let collective = |mpiio: &ftio_core::inspect::usage::MpiIo| {
+    let collective = |mpiio: &inspect::usage::MpiIo| {
         let all = mpiio.collective_reads + mpiio.collective_writes;
         all > mpiio.independent_reads + mpiio.independent_writes
     };

@@ -5,7 +5,7 @@ use crate::Job;
 use crate::amounts::{bytes, count, counted, percent, size};
 use crate::finding::{Found, Severity};
 use crate::thresholds::{Key, Thresholds};
-use ftio_core::inspect::usage::{Access, FileUsage};
+use inspect::usage::{Access, FileUsage};
 use std::collections::BTreeMap;
 
 const COLLECTIVE: &str = "Gather what is written in memory first, or let MPI do it: collective calls \

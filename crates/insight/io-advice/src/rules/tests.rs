@@ -3,9 +3,9 @@ use crate::{Finding, advise};
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::listed_phases::ListedPhase;
 use ftio_core::estimate::FirstPhase;
-use ftio_core::inspect::summary::Summary;
-use ftio_core::inspect::tally::summarize_source;
-use ftio_core::inspect::usage::{FileUsage, Flow, LayerUsage, Meta, MpiIo, RankUsage, Usage};
+use inspect::summary::Summary;
+use inspect::tally::summarize_source;
+use inspect::usage::{FileUsage, Flow, LayerUsage, Meta, MpiIo, RankUsage, Usage};
 use sources::coverage::Unseen;
 use sources::{InMemory, Job as SourceJob};
 use std::collections::BTreeSet;
@@ -189,7 +189,7 @@ fn programs_of_a_script_are_not_expected_to_be_alike() {
         ["rank-imbalance", "stragglers"].map(|id| all.iter().any(|finding| finding.id == id))
     };
     assert_eq!(found(&summary), [true, true]);
-    summary.processes = vec![ftio_core::inspect::summary::ProcessSummary::default(); 8];
+    summary.processes = vec![inspect::summary::ProcessSummary::default(); 8];
     assert_eq!(found(&summary), [false, false]);
 }
 

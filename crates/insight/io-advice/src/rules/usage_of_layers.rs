@@ -5,7 +5,7 @@ use crate::amounts::{bytes, count, counted, percent, seconds};
 use crate::finding::{Found, Severity};
 use crate::thresholds::{Key, Thresholds};
 use crate::{Job, Scope};
-use ftio_core::inspect::usage::{LayerUsage, RankUsage};
+use inspect::usage::{LayerUsage, RankUsage};
 use std::collections::BTreeMap;
 
 fn chosen<'a>(job: &Job<'a>) -> Option<&'a LayerUsage> {
@@ -120,7 +120,7 @@ pub fn no_mpiio(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     if layers.contains_key("mpiio") || !layers.contains_key("posix") || job.usage.ranks? < 2 {
         return None;
     }
-    let small = |file: &&ftio_core::inspect::usage::FileUsage| {
+    let small = |file: &&inspect::usage::FileUsage| {
         file.ranks > Some(1) && file.small.unwrap_or(0) as f64 > thresholds[Key::SmallCount]
     };
     let files: Vec<String> = job.usage.files.iter().filter(small).map(|file| file.name.clone()).collect();

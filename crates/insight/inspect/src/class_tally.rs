@@ -3,7 +3,7 @@
 use super::overlap::Phases;
 use super::summary::{AsyncSummary, ClassSummary};
 use super::waiting::Waiting;
-use crate::signal::bins::{BinWidth, VolumeBins};
+use ftio_core::signal::bins::{BinWidth, VolumeBins};
 use sources::time::{seconds, seconds_of_sum};
 use std::collections::{BTreeMap, BTreeSet};
 use tmio_trace::Operation;

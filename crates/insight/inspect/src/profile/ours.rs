@@ -2,7 +2,7 @@
 
 use super::figures::{Look, Profile};
 use super::tally::Profiler;
-use crate::inspect::tally::Tally;
+use crate::tally::Tally;
 use sources::our_trace::is_of;
 use sources::request::Request;
 use sources::{Job, Source, SourceError, Span, TmioTrace};

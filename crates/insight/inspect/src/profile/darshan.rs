@@ -2,7 +2,7 @@
 
 use super::figures::{FunctionProfile, ModeProfile, Profile, Series};
 use super::requests;
-use crate::inspect::summary::FileSummary;
+use crate::summary::FileSummary;
 use darshan_log::{Activity, Log, ModuleId};
 use sources::SourceError;
 use sources::darshan::DarshanLog;

@@ -1,7 +1,7 @@
 //! The figures of a profile.
 
 use super::bandwidth::Bandwidth;
-use crate::inspect::summary::{AsyncSummary, FileSummary};
+use crate::summary::{AsyncSummary, FileSummary};
 use sources::{Source, SourceError};
 use std::collections::BTreeMap;
 use tmio_trace::Class;

@@ -1,8 +1,8 @@
 //! What is measured of a run, and under which names: those of FTIO's `ioparse`, and our own beside them.
 
 use super::{Profile, Series};
-use crate::detect::detection::Detection;
-use crate::inspect::summary::{AsyncSummary, FileSummary};
+use crate::summary::{AsyncSummary, FileSummary};
+use ftio_core::detect::detection::Detection;
 use std::collections::BTreeMap;
 
 const SIZE: &str = "Size (B)";

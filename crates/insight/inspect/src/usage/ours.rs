@@ -2,7 +2,7 @@
 
 use super::access::{SMALL, Tally, join_common};
 use super::{FileUsage, LayerUsage, MpiIo, RankUsage, Usage, sort_files};
-use crate::inspect::waiting::Waiting;
+use crate::waiting::Waiting;
 use sources::our_trace::is_of;
 use sources::request::layer::Layer;
 use sources::time::{seconds, seconds_of_sum};

@@ -1,5 +1,8 @@
 //! What an input holds: `ftio info` and the measurements of `ftio scale`.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 mod class_tally;
 pub mod darshan;
 pub mod module;

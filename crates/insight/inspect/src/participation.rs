@@ -4,9 +4,9 @@
 //! A request belongs to the phase in which it begins. What lies between two phases is divided half-way: what
 //! trails after a phase belongs to it, and a slow first request to the phase that it leads into.
 
-use crate::detect::detection::Detection;
-use crate::detect::listed_phases::ListedPhase;
-use crate::inspect::waiting::Waiting;
+use crate::waiting::Waiting;
+use ftio_core::detect::detection::Detection;
+use ftio_core::detect::listed_phases::ListedPhase;
 use sources::darshan::DarshanLog;
 use sources::request::{Detail, Mode, Request, Span};
 use sources::time::{nanoseconds, seconds, seconds_of_sum};
@@ -163,7 +163,9 @@ mod tests {
     }
 
     fn found(phases: &[ListedPhase]) -> Detection {
-        Detection { t_start: 0.0, t_end: 100.0, phases: phases.to_vec(), ..Detection::default() }
+        let mut found = Detection::default();
+        (found.t_end, found.phases) = (100.0, phases.to_vec());
+        found
     }
 
     fn of_rank(rank: u32, from: i64, to: i64) -> Request {
