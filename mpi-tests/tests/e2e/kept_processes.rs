@@ -75,6 +75,29 @@ fn assert_kept_without_rights(how: &str, when: &str, way: Way) {
     assert!(is_right(&info), "{what}: {} of {truth} bytes: {info:#}", posix_written(&info));
 }
 
+/// What a program was told at its start is known, whatever it makes of that memory.
+#[test]
+fn a_program_that_writes_over_its_arguments_and_variables() {
+    for how in ["arguments", "title", "freed"] {
+        for way in [Way::Recorded, Way::Traced] {
+            let scratch = Scratch::new();
+            let file = scratch.data().join("written");
+            let mut command = Command::new(plain_program("writes_over_its_start"));
+            let outcome = way.run(&scratch, command.arg(&file).arg(how).env("TMIO_MIN_BYTES", "0"));
+            let what = format!("{how}, {way:?}");
+            assert_eq!(
+                (outcome.code, outcome.stdout.as_str()),
+                (Some(3), "2097152\n"),
+                "{what}: {outcome:?}"
+            );
+            let info = settled(&scratch, |info| posix_written(info) == 2_097_152);
+            let info = info.unwrap_or_else(|| panic!("{what}: nothing to read: {outcome:?}"));
+            assert_eq!(posix_written(&info), 2_097_152, "{what}: {info:#}");
+            assert_eq!(names(&scratch.data()), ["written"], "{what}: a trace where none was wanted");
+        }
+    }
+}
+
 /// In a place for spools that all users share, somebody else may have ours. A process of ours that gave up
 /// its user does not make it so, and what the next one did is kept although it is killed; where another user
 /// was there before we came, a line may say that it is not.

@@ -34,6 +34,7 @@ mod data;
 mod descriptors;
 mod elf;
 mod entry;
+mod environment;
 mod files;
 mod filter;
 mod helper;

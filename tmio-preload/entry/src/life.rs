@@ -2,7 +2,7 @@
 
 use crate::entry::{preceded, wrappers};
 use crate::page::{self, Orphans, PAGE, mode};
-use crate::{anew, beside, filter, helper, load, process_io, settings, spool, stdio, telling};
+use crate::{anew, beside, environment, filter, helper, load, process_io, settings, spool, stdio, telling};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 use tmio_spool::layout;
@@ -16,6 +16,9 @@ static AT_START: extern "C" fn() = at_start;
 #[cfg_attr(not(tmio_object), allow(dead_code))]
 extern "C" fn at_start() {
     beside::remember_place();
+    if load::shows_any() {
+        environment::keep();
+    }
     if !load::is_asked() || load::another_copy_comes_first() || filter::is_restricted() {
         return;
     }

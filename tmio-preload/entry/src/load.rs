@@ -79,8 +79,11 @@ static LAST: AtomicPtr<Object> = AtomicPtr::new(core::ptr::null_mut());
 static FIRST: AtomicPtr<Object> = AtomicPtr::new(core::ptr::null_mut());
 /// Where the dynamic linker is.
 static LINKER: AtomicUsize = AtomicUsize::new(0);
-/// Where the program's arguments are.
-static STACK: AtomicUsize = AtomicUsize::new(0);
+/// The first argument of the program, the first variable of its environment, and the auxiliary vector. Found
+/// before the program runs, which may put a 0 in any of the lists.
+static ARGUMENTS: AtomicUsize = AtomicUsize::new(0);
+static VARIABLES: AtomicUsize = AtomicUsize::new(0);
+static AUXILIARY: AtomicUsize = AtomicUsize::new(0);
 
 const VISIBLE: u8 = 0;
 const HIDDEN: u8 = 1;
@@ -111,6 +114,11 @@ pub(crate) fn base() -> usize {
 /// Whether the program finds our functions of the C library.
 pub(crate) fn shows_system() -> bool {
     SYSTEM_NAMES.load(Acquire) == VISIBLE
+}
+
+/// Whether the program finds any functions of ours.
+pub(crate) fn shows_any() -> bool {
+    shows_system() || MPI_NAMES.load(Acquire) == VISIBLE
 }
 
 /// Whether the environment has asked for the layers posix or stdio.
@@ -188,7 +196,11 @@ unsafe extern "C" fn decide(caller: usize) -> usize {
         }
     }
     let environment = elf::stack(&linker).map(|stack| {
-        STACK.store(stack.expose_provenance(), Relaxed);
+        let arguments = stack.wrapping_add(1);
+        let variables = after(arguments);
+        ARGUMENTS.store(arguments.expose_provenance(), Relaxed);
+        VARIABLES.store(variables.expose_provenance(), Relaxed);
+        AUXILIARY.store(after(variables).expose_provenance(), Relaxed);
         Environment::read()
     });
     // What cannot be known is not recorded.
@@ -286,27 +298,24 @@ fn words_from(start: *const usize) -> impl Iterator<Item = *const usize> {
         .take_while(|place| unsafe { **place != 0 })
 }
 
-fn first_argument() -> Option<*const usize> {
-    match STACK.load(Relaxed) {
-        0 => None,
-        stack => Some(core::ptr::with_exposed_provenance::<usize>(stack).wrapping_add(1)),
-    }
+/// What follows the 0 at the end of a list.
+fn after(list: *const usize) -> *const usize {
+    list.wrapping_add(words_from(list).count() + 1)
 }
 
-/// The arguments of the program, as they were at its start unless it has changed them.
+fn list(place: &AtomicUsize) -> impl Iterator<Item = *const usize> {
+    let first = Some(place.load(Relaxed)).filter(|&first| first != 0);
+    first.into_iter().flat_map(|first| words_from(core::ptr::with_exposed_provenance(first)))
+}
+
+/// The arguments of the program, as they are now.
 pub(crate) fn arguments() -> impl Iterator<Item = &'static CStr> {
-    first_argument().into_iter().flat_map(words_from).map(string)
+    list(&ARGUMENTS).map(string)
 }
 
 /// The variables of its environment, likewise.
 pub(crate) fn variables() -> impl Iterator<Item = &'static CStr> {
-    let first = first_argument().map(|first| first.wrapping_add(words_from(first).count() + 1));
-    first.into_iter().flat_map(words_from).map(string)
-}
-
-/// The value of a variable.
-pub(crate) fn variable(name: &[u8]) -> Option<&'static [u8]> {
-    variables().find_map(|variable| variable.to_bytes().strip_prefix(name)?.strip_prefix(b"="))
+    list(&VARIABLES).map(string)
 }
 
 fn string(place: *const usize) -> &'static CStr {
@@ -322,9 +331,10 @@ pub(crate) const AT_EXECFN: usize = 31;
 
 /// A value that the kernel has told the program.
 pub(crate) fn auxiliary(wanted: usize) -> Option<usize> {
-    let first = first_argument()?;
-    let variables = first.wrapping_add(words_from(first).count() + 1);
-    let mut entry = variables.wrapping_add(words_from(variables).count() + 1);
+    let mut entry = match AUXILIARY.load(Relaxed) {
+        0 => return None,
+        first => core::ptr::with_exposed_provenance::<usize>(first),
+    };
     // SAFETY: pairs of a kind and a value, which end with a kind of 0.
     unsafe {
         while *entry != 0 {

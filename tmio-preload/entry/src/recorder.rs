@@ -3,7 +3,7 @@
 
 use crate::elf::{Kind, Name, Object};
 use crate::text::{self, Text};
-use crate::{beside, filter, load, services, sys, words};
+use crate::{beside, environment, filter, load, services, sys, words};
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{null, null_mut, with_exposed_provenance_mut};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
@@ -85,7 +85,8 @@ fn may_call() -> bool {
 }
 
 fn is_disabled() -> bool {
-    load::variable(b"TMIO_DISABLE").is_some_and(|value| matches!(value, b"1" | b"yes" | b"on" | b"true"))
+    environment::variable(b"TMIO_DISABLE")
+        .is_some_and(|value| matches!(value, b"1" | b"yes" | b"on" | b"true"))
 }
 
 fn load_it() -> bool {

@@ -1,7 +1,7 @@
 //! What the variables of the environment say, as far as the process itself must know it. Everything else is
 //! told to the helper, which reads files of options as well.
 
-use crate::{load, sys, text};
+use crate::{environment, load, sys, text};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, AtomicUsize};
 use tmio_spool::attach::Rank;
@@ -29,14 +29,15 @@ hydra_bstrap_proxy,srun,slurmstepd,ssh";
 pub(crate) fn read() -> u8 {
     use crate::page::{MPIIO, POSIX, STDIO};
     let is_true = |name| {
-        load::variable(name).is_some_and(|value| !matches!(value, b"" | b"0" | b"no" | b"off" | b"false"))
+        environment::variable(name)
+            .is_some_and(|value| !matches!(value, b"" | b"0" | b"no" | b"off" | b"false"))
     };
-    let Some(layers) = load::variable(b"TMIO_LAYERS") else { return 0 };
+    let Some(layers) = environment::variable(b"TMIO_LAYERS") else { return 0 };
     if is_true(b"TMIO_DISABLE") || is_excluded_program() {
         return 0;
     }
     let set = |place: &AtomicU64, name, value: fn(&[u8]) -> Option<u64>| {
-        if let Some(value) = load::variable(name).and_then(value) {
+        if let Some(value) = environment::variable(name).and_then(value) {
             place.store(value, Relaxed);
         }
     };
@@ -44,12 +45,12 @@ pub(crate) fn read() -> u8 {
     set(&BUFFER, b"TMIO_BUFFER", text::size);
     set(&TIMEOUT, b"TMIO_FINALIZE_TIMEOUT", text::seconds);
     let mut flags = 0;
-    match load::variable(b"TMIO_FLUSH") {
+    match environment::variable(b"TMIO_FLUSH") {
         Some(b"close") => flags |= ON_CLOSE | AT_ONCE,
         Some(flush) if flush.starts_with(b"interval:") => flags |= AT_ONCE,
         _ => {}
     }
-    if let Some(run) = load::variable(b"TMIO_RUN") {
+    if let Some(run) = environment::variable(b"TMIO_RUN") {
         let mut fields = run.split(|&byte| byte == b':');
         let mut number = || fields.next().and_then(text::hex);
         if let (Some(run), Some(_), Some(_), Some(process)) = (number(), number(), number(), number()) {
@@ -85,7 +86,7 @@ fn is_excluded_program() -> bool {
         })
     };
     is_in(LAUNCHERS)
-        || load::variable(b"TMIO_EXCLUDE_PROGRAMS").is_some_and(|list| list != b"none" && is_in(list))
+        || environment::variable(b"TMIO_EXCLUDE_PROGRAMS").is_some_and(|list| list != b"none" && is_in(list))
 }
 
 /// All processes of a job on a node have the same key: of a run of `ftio trace`, of a job of the batch
@@ -100,7 +101,7 @@ fn key() -> u64 {
     let mut hash = text::SEED;
     let mut found = false;
     for name in NAMES.split(|&byte| byte == b',') {
-        if let Some(value) = load::variable(name) {
+        if let Some(value) = environment::variable(name) {
             hash = text::mix(text::mix(hash, name), value);
             found = true;
         }
@@ -120,7 +121,7 @@ pub(crate) fn run() -> u64 {
 pub(crate) fn spools() -> Option<&'static [u8]> {
     let place = SPOOLS.load(Acquire);
     if place.is_null() {
-        return load::variable(b"TMIO_SPOOL");
+        return environment::variable(b"TMIO_SPOOL");
     }
     // SAFETY: the recorder has given so many bytes, which stay.
     Some(unsafe { core::slice::from_raw_parts(place, SPOOLS_LENGTH.load(Relaxed)) })
@@ -132,7 +133,7 @@ static SPOOLS_LENGTH: AtomicUsize = AtomicUsize::new(0);
 /// Whether `ftio trace` waits for the end of its command, and reads what there is then.
 pub(crate) fn is_awaited() -> bool {
     let process = || {
-        let run = load::variable(b"TMIO_RUN")?;
+        let run = environment::variable(b"TMIO_RUN")?;
         text::hex(run.split(|&byte| byte == b':').nth(3)?)
     };
     // In the upper half: the thread that is there as long as it waits.
@@ -184,8 +185,8 @@ pub(crate) fn flushes_on_close() -> bool {
 
 /// Whether the layers posix and stdio leave a path out.
 pub(crate) fn leaves_out(path: &[u8]) -> bool {
-    let list = |name| load::variable(name).filter(|list| !matches!(*list, b"" | b"none" | b"all"));
-    let excluded = match load::variable(b"TMIO_EXCLUDE_PATHS") {
+    let list = |name| environment::variable(name).filter(|list| !matches!(*list, b"" | b"none" | b"all"));
+    let excluded = match environment::variable(b"TMIO_EXCLUDE_PATHS") {
         None => pattern::matches_any(pattern::DEFAULT_EXCLUDED.as_bytes(), path),
         Some(b"none") => false,
         Some(patterns) => pattern::matches_any(patterns, path),

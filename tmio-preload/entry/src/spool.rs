@@ -7,7 +7,7 @@
 use crate::page::{self, Head, PAGE, mode, set};
 use crate::text::{PATH_BYTES, Text};
 use crate::workshop::{self, WORKSHOP, with_own_descriptors};
-use crate::{clock, filter, helper, load, process_io, rings, settings, sys, telling, words};
+use crate::{clock, environment, filter, helper, process_io, rings, settings, sys, telling, words};
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -135,7 +135,7 @@ fn make() -> bool {
     if !fits || !with_own_descriptors(make_file, argument) {
         return false;
     }
-    clock::choose(making.counter && load::variable(b"TMIO_CLOCK") != Some(b"monotonic"));
+    clock::choose(making.counter && environment::variable(b"TMIO_CLOCK") != Some(b"monotonic"));
     let io = [making.io.read, making.io.written, making.io.device_read, making.io.device_written];
     process_io::IO_BEFORE.iter().zip(io).for_each(|(before, now)| before.store(now, Relaxed));
     rings::RING_CELLS.store(cells, Relaxed);
@@ -178,7 +178,7 @@ unsafe extern "C" fn make_file(making: *mut c_void) -> bool {
         making.counter = clock::kernel_trusts_the_counter();
     }
     let wanted = settings::spools().filter(|path| path.first() == Some(&b'/'));
-    let temporary = load::variable(b"TMPDIR").filter(|path| path.first() == Some(&b'/'));
+    let temporary = environment::variable(b"TMPDIR").filter(|path| path.first() == Some(&b'/'));
     let usual: Option<&[u8]> = Some(b"/dev/shm");
     let last: Option<&[u8]> = Some(b"/tmp");
     for base in [wanted, usual, temporary, last].into_iter().flatten() {

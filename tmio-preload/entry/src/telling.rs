@@ -2,7 +2,7 @@
 
 use crate::text::Text;
 use crate::workshop::WORKSHOP;
-use crate::{clock, descriptors, load, sys, words};
+use crate::{clock, descriptors, environment, sys, words};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -18,10 +18,6 @@ pub(crate) fn program_begins() {
     words::STDERR.store(sys::fstat(2).map_or(0, |about| descriptors::identity(&about)), Relaxed);
 }
 
-/// Variables that whoever reads the spool may need: options of ours, who the job is, and whose.
-const TOLD: &[u8] = b"TMIO_,SLURM_JOB_ID=,SLURM_STEP_ID=,SLURM_PROCID=,PBS_JOBID=,LSB_JOBID=,FLUX_JOB_ID=,\
-COBALT_JOBID=,IOSETS_JOB_ID=,USER=,LOGNAME=,HOME=,TMPDIR=";
-
 /// Writes what the process knows of itself: strings `name=value`, each ended by a zero.
 pub(crate) fn describe(memory: &mut [u8]) -> usize {
     let mut text = Text::new(memory);
@@ -29,32 +25,11 @@ pub(crate) fn describe(memory: &mut [u8]) -> usize {
     push_from(&mut text, |room| sys::read_link(c"/proc/self/exe", room));
     text.push(b"\0cwd=");
     push_from(&mut text, |room| sys::current_directory(room).map(|length| length.saturating_sub(1)));
-    text.push(b"\0cmd=");
-    // Not more of the command than a person reads.
-    const MOST: usize = 1000;
-    let begin = text.len();
-    for (number, argument) in load::arguments().enumerate() {
-        if number > 0 {
-            text.push(b" ");
-        }
-        let left = MOST.saturating_sub(text.len() - begin);
-        let argument = argument.to_bytes();
-        text.push(argument.get(..argument.len().min(left)).unwrap_or_default());
-        if left == 0 {
-            break;
-        }
-    }
     let [process, real, ns] = ROOT.each_ref().map(|word| word.load(Relaxed));
     text.push(b"\0root=").push_hex(process).push(b":").push_hex(real).push(b":").push_hex(ns).push(b"\0");
-    for variable in load::variables() {
-        let bytes = variable.to_bytes();
-        if TOLD.split(|&byte| byte == b',').any(|start| bytes.starts_with(start)) {
-            let before = text.len();
-            text.push(bytes).push(b"\0");
-            if !text.is_whole() {
-                text.cut_to(before);
-                break;
-            }
+    for one in environment::all() {
+        if text.has_room_for(one.len() + 1) {
+            text.push(one).push(b"\0");
         }
     }
     text.len()

@@ -30,6 +30,11 @@ impl<'a> Text<'a> {
         self
     }
 
+    /// Whether so many bytes fit behind it.
+    pub fn has_room_for(&self, bytes: usize) -> bool {
+        self.length + bytes < self.memory.len()
+    }
+
     pub fn push_number(&mut self, number: u64) -> &mut Self {
         self.push_digits(number, 10)
     }

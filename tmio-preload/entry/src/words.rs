@@ -1,7 +1,7 @@
 //! What is said on standard error.
 
 use crate::text::Text;
-use crate::{descriptors, filter, load, sys};
+use crate::{descriptors, environment, filter, sys};
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -9,8 +9,8 @@ use core::sync::atomic::Ordering::Relaxed;
 pub(crate) fn complain(reason: &[u8]) {
     // The variables by which launchers tell a process its rank.
     const RANKS: &[u8] = b"PMIX_RANK,PMI_RANK,OMPI_COMM_WORLD_RANK,PALS_RANKID,FLUX_TASK_RANK,SLURM_PROCID";
-    let mut ranks = RANKS.split(|&byte| byte == b',').filter_map(load::variable);
-    let is_silent = load::variable(b"TMIO_LOG") == Some(b"silent");
+    let mut ranks = RANKS.split(|&byte| byte == b',').filter_map(environment::variable);
+    let is_silent = environment::variable(b"TMIO_LOG") == Some(b"silent");
     if !is_silent && ranks.next().is_none_or(|rank| rank == b"0") {
         let mut memory = [0u8; 160];
         let mut line = Text::new(&mut memory);
