@@ -45,6 +45,10 @@ mod without {
         pub fn moved(&self, _: u64) {}
     }
 
+    impl Drop for Turn {
+        fn drop(&mut self) {}
+    }
+
     /// Before an operation that moves data.
     pub fn enter(_: usize, _: bool, _: impl FnMut()) -> Turn {
         Turn
