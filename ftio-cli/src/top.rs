@@ -11,11 +11,11 @@ use anyhow::Context;
 use clap::ValueHint;
 use io_arbiter::client::Client;
 use io_arbiter::report::{JobReport, Others, Report};
-use lease_protocol::Address;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
+use turns::Address;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,8 +8,9 @@
 
 use std::cell::Cell;
 use std::time::Instant;
-use tmio_api::nodes::Nodes;
-use tmio_api::{World, clock, clocks};
+use tmio_api::ranks::clocks;
+use tmio_api::ranks::nodes::Nodes;
+use tmio_api::{World, clock};
 
 struct Simulated {
     rank: u32,

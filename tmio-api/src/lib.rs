@@ -26,41 +26,24 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
 
-mod ask;
-pub mod clock;
-pub mod clocks;
-mod commit;
-mod destination;
-mod files;
 pub mod helper;
-pub mod in_flight;
-mod launch;
-pub mod leases;
-pub mod message;
-pub mod nodes;
 pub mod options;
-mod output;
-mod parts;
-mod plan;
-pub mod preloaded;
-mod record;
+mod place;
+pub mod process;
+pub mod ranks;
 mod recorder;
-mod shield;
-pub mod state;
-pub mod surroundings;
-mod system;
-pub mod thread;
-#[cfg(test)]
-mod threads;
-mod world;
+pub mod store;
+pub mod turns;
 
-pub use files::Opened;
-pub use record::Record;
+pub use process::shield::{NoSignals, shield};
+pub use process::state::{is_on, is_on_or_paused, pause, resume};
+pub use process::system::keeps_mapped_pages;
+pub use process::{clock, message, preloaded, surroundings, thread};
+pub use ranks::world::{JobInfo, World};
 pub use recorder::{
     close_file, closing_file, delete_file, finish, finish_apart, finish_without_mpi, flush, has_started,
     open_file, record, start,
 };
-pub use shield::{NoSignals, shield};
-pub use state::{is_on, is_on_or_paused, pause, resume};
-pub use system::keeps_mapped_pages;
-pub use world::{JobInfo, World};
+pub use store::files::Opened;
+pub use store::in_flight;
+pub use store::record::Record;

@@ -1,19 +1,21 @@
 //! The recorder: one per rank, from `MPI_Init` to `MPI_Finalize`.
 
-use crate::destination::Destination;
-use crate::files::{self, Files, IGNORED, Opened};
-use crate::nodes::Nodes;
 use crate::options::{self, Flush, Options};
-use crate::plan::{self, Plan};
-use crate::preloaded::{self, Spool};
-use crate::record::Record;
-use crate::shield::{NoSignals, shield};
-use crate::state::{self, is_on};
-use crate::surroundings::Surroundings;
-use crate::system::ProcessIo;
-use crate::thread::ThreadState;
-use crate::world::{JobInfo, World};
-use crate::{clock, clocks, commit, leases, message, system, thread};
+use crate::place::destination::Destination;
+use crate::process::preloaded::{self, Spool};
+use crate::process::shield::{NoSignals, shield};
+use crate::process::state::{self, is_on};
+use crate::process::surroundings::Surroundings;
+use crate::process::system::ProcessIo;
+use crate::process::thread::ThreadState;
+use crate::process::{clock, message, system, thread};
+use crate::ranks::nodes::Nodes;
+use crate::ranks::plan::{self, Plan};
+use crate::ranks::world::{JobInfo, World};
+use crate::ranks::{clocks, commit};
+use crate::store::files::{self, Files, IGNORED, Opened};
+use crate::store::record::Record;
+use crate::turns;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -30,24 +32,22 @@ pub fn has_started() -> bool {
 }
 
 #[derive(Debug)]
-pub(crate) struct Recorder {
-    pub(crate) options: Options,
+struct Recorder {
+    options: Options,
     /// Where the trace goes, as this rank was told at the start.
-    pub(crate) plan: Plan,
-    /// The user has named the output.
-    pub(crate) output_was_given: bool,
-    pub(crate) header: Header,
-    pub(crate) info: RankInfo,
+    plan: Plan,
+    header: Header,
+    info: RankInfo,
     /// The lowest of the ranks that began together.
-    pub(crate) is_first: bool,
+    is_first: bool,
     /// The part of this node, where blocks go while the job runs.
-    pub(crate) part: PathBuf,
+    part: PathBuf,
     files: Files,
     /// Whether `TMIO_RANKS` has this rank.
     recording: bool,
-    pub(crate) io_at_start: ProcessIo,
+    io_at_start: ProcessIo,
     /// Nanoseconds that the start took.
-    pub(crate) start_time: i64,
+    start_time: i64,
     /// This node's share of the largest size of the trace; 0: there is none.
     most_bytes: u64,
     /// The call of the launcher that has started this process, where it is known.
@@ -118,7 +118,7 @@ fn record_slowly(thread: &ThreadState, record: &Record) {
 /// A file was opened between `start` and `end`.
 pub fn open_file(handle: usize, name: &str, start: u64, end: u64) {
     let Some(recorder) = RECORDER.get().filter(|_| !state::is_over()) else { return };
-    leases::opened(handle, name);
+    turns::opened(handle, name);
     let number = recorder.files.open(handle, name);
     if is_on() && number != IGNORED {
         keep_and_store(&Record::metadata(Metadata::Open, handle, start, end), number);
@@ -176,8 +176,18 @@ pub fn finish(world: &dyn World) {
         return;
     }
     let Some(recorder) = RECORDER.get() else { return };
-    leases::finish(recorder.is_first);
-    commit::commit(recorder, world);
+    turns::finish(recorder.is_first);
+    let job = commit::Job {
+        options: &recorder.options,
+        plan: &recorder.plan,
+        header: &recorder.header,
+        info: &recorder.info,
+        is_first: recorder.is_first,
+        node: recorder.node(),
+        io_at_start: recorder.io_at_start,
+        start_time: recorder.start_time,
+    };
+    commit::commit(&job, world);
     preloaded::get().inspect(|core| (core.end)(false));
 }
 
@@ -199,7 +209,7 @@ pub fn finish_without_mpi() {
     if !state::end() {
         return;
     }
-    leases::abandon(RECORDER.get().is_some_and(|recorder| recorder.is_first));
+    turns::abandon(RECORDER.get().is_some_and(|recorder| recorder.is_first));
     if let Some(core) = preloaded::get() {
         (core.end)(false);
     }
@@ -252,7 +262,6 @@ impl Recorder {
         let name = tmio_trace::parts::name(&info.host, plan.number, node as u64);
         Ok(Recorder {
             recording: options::wants_rank(&options.ranks, rank),
-            output_was_given: options.output.is_some(),
             part: tmio_trace::parts::directory(&plan.place.path).join(name),
             files: Files::new(options.files.clone(), options.exclude_files.clone()),
             plan,
@@ -268,7 +277,7 @@ impl Recorder {
     }
 
     /// A number that is the same for the ranks of a node that began together: they share a part.
-    pub(crate) fn node(&self) -> i64 {
+    fn node(&self) -> i64 {
         ((system::node_number(&self.info) as u64 ^ self.plan.number) >> 1) as i64
     }
 
@@ -320,14 +329,14 @@ impl Recorder {
     }
 
     /// Asks the arbiter from here on. The nodes of a job have to be one job for it.
-    fn take_turns(&self, choice: &leases::IoSets, world: &dyn World, job: &JobInfo) {
+    fn take_turns(&self, choice: &::turns::IoSets, world: &dyn World, job: &JobInfo) {
         let all = world.size() >= job.world_size;
         if !all && job.key.is_none() {
             let reason = "the launcher does not tell which nodes belong together";
             return message::warn(format_args!("TMIO_IOSETS: {reason}; the job does not wait for its turn"));
         }
         let of = job.world_size.max(world.size());
-        let ranks = (world.rank(), world.size());
-        leases::start(choice, &self.plan.job, self.plan.number, &self.info.host, ranks, of);
+        let place = ::turns::Place { rank: world.rank(), ranks: world.size(), of };
+        turns::start(choice, &self.plan.job, self.plan.number, &self.info.host, place);
     }
 }

@@ -12,7 +12,7 @@ use crate::requests::{self, Pending};
 use crate::split::{begin, end};
 use crate::tracer;
 use std::ffi::{c_int, c_void};
-use tmio_api::{Record, clock, in_flight, leases, thread};
+use tmio_api::{Record, clock, in_flight, thread, turns};
 use tmio_trace::{Direction, FilePointer, Flags, OpKind};
 
 /// `MPI_ERR_COUNT`, the same in every MPI.
@@ -198,7 +198,7 @@ unsafe fn blocking(
         else {
             return call(status);
         };
-        let turn = leases::enter(file, kind.is_collective(), || tracer.progress());
+        let turn = turns::enter(file, kind.is_collective(), || tracer.progress());
         let mut own = StatusBuffer::new();
         let status = if status.addr() == tracer.status_ignore { own.pointer() } else { status };
         let under_way = in_flight::begin(thread);
@@ -261,7 +261,7 @@ unsafe fn nonblocking(
         // MPI was given the datatype and did not mind; one that it refused may be none, and asking about it
         // would raise an error that the program never made.
         let requested = if result == 0 { tracer.type_bytes(datatype, count) } else { 0 };
-        leases::announce(file, requested);
+        turns::announce(file, requested);
         let pending = Pending::new(kind, (file, offset, requested), (start, issued));
         // SAFETY: MPI has stored a handle if the call succeeded.
         let handle = if result == 0 { unsafe { tracer.abi.request(request, 0) } } else { 0 };

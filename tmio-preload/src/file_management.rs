@@ -9,7 +9,7 @@ use crate::requests;
 use crate::sessions;
 use crate::tracer;
 use std::ffi::{CStr, c_char, c_int};
-use tmio_api::{Record, clock, in_flight, is_on, leases, shield, thread};
+use tmio_api::{Record, clock, in_flight, is_on, shield, thread, turns};
 use tmio_trace::{Flags, Metadata, OpKind};
 
 /// Where a handle is, or is to be stored.
@@ -89,7 +89,7 @@ fn sync(file: usize, call: impl FnOnce() -> c_int) -> c_int {
     let tracer = if is_on() { tracer::get() } else { None };
     let Some(tracer) = tracer else { return call() };
     let inside = thread::with(|thread| thread.is_in_mpi());
-    let _turn = (!inside).then(|| leases::enter(file, true, || tracer.progress()));
+    let _turn = (!inside).then(|| turns::enter(file, true, || tracer.progress()));
     metadata(Metadata::Sync, file, -1, call)
 }
 

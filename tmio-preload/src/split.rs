@@ -10,7 +10,7 @@ use crate::tracer;
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use tmio_api::{Record, clock, in_flight, leases, shield, thread};
+use tmio_api::{Record, clock, in_flight, shield, thread, turns};
 use tmio_trace::{Flags, OpKind};
 
 /// One that has begun.
@@ -60,7 +60,7 @@ pub(crate) fn begin(file: File, offset: i64, call: impl FnOnce() -> c_int) -> c_
     }
     thread::with(|thread| {
         let Some(entered) = in_flight::enter(thread, next::called_by_mpi) else { return call() };
-        leases::announce(file, 0);
+        turns::announce(file, 0);
         let under_way = in_flight::begin(thread);
         let start = clock::now();
         under_way.since(start);

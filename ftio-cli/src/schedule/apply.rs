@@ -10,7 +10,6 @@ use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
 use files::{Access, Dir, Expect};
 use io_arbiter::client::Client;
-use lease_protocol::Address;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,6 +17,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
+use turns::Address;
 
 const HEADING: &str = "Turns by the file system's own means";
 

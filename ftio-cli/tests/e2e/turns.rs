@@ -1,7 +1,6 @@
 //! `ftio arbiter`, `ftio top` and `ftio schedule --apply`: commands against a running arbiter.
 
 use crate::support::{ftio, skipped, stderr, stdout};
-use lease_protocol::{Hello, Kind, Message};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -12,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::{TempDir, tempdir};
+use turns::{Hello, Kind, Message};
 
 /// A running command, killed when dropped.
 struct Running(Child);

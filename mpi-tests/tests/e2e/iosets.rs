@@ -2,7 +2,6 @@
 
 use crate::harness::{Job, Mpi, Outcome, ftio, installed_mpis};
 use crate::traced::{Scratch, info, traced};
-use lease_protocol::{Hello, Kind, Message, Stream};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -13,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
+use turns::{Hello, Kind, Message, Stream};
 
 /// A running `ftio arbiter`, ended when dropped.
 struct Arbiter {

@@ -1,4 +1,4 @@
-// Simulated nodes of jobs, which speak the protocol of crates/trace/lease-protocol.
+// Simulated nodes of jobs, which speak the protocol of crates/trace/turns.
 // clients ask ADDRESS SECRET QUESTIONS: how long a question takes; one node, alone
 // clients bare - - MESSAGES: the same of a process that sends every message back: what the machine takes
 // clients hold ADDRESS SECRET SECONDS: takes a lease and keeps it; prints "held" when it has it

@@ -1,6 +1,6 @@
 //! The control page of a job: how processes and their helper find and wake each other.
 
-use crate::clock;
+use crate::process::clock;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;

@@ -4,14 +4,14 @@ use super::trace;
 use std::io;
 use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind, FrameReader};
-use tmio_trace::spool::RawRecords;
+use tmio_trace::raw::RawRecords;
 use tmio_trace::{Header, RankInfo, TraceEnd};
 
 /// Encodes cells as a block; returns the number of operations.
 pub(super) fn encode(
     encoder: &mut BlockEncoder,
     words: &[u64],
-    scale: tmio_trace::spool::TickScale,
+    scale: tmio_trace::raw::TickScale,
     detail: trace::Detail,
 ) -> io::Result<u64> {
     let records = RawRecords::new(words, scale);

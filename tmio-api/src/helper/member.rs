@@ -2,8 +2,8 @@
 
 use super::source::Source;
 use super::{ASK, FULL, PATIENCE};
-use crate::destination::Destination;
-use crate::surroundings::Surroundings;
+use crate::place::destination::Destination;
+use crate::process::surroundings::Surroundings;
 use std::time::Instant;
 use tmio_spool::layout;
 use tmio_trace::RankInfo;

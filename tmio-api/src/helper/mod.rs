@@ -170,7 +170,7 @@ impl Helper {
             ends: 0,
             idle_since: Instant::now(),
             linger,
-            record_time: crate::record::measure(),
+            record_time: crate::store::record::measure(),
             trace: trace::Making::default(),
         })
     }

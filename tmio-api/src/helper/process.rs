@@ -6,12 +6,12 @@
 //! and its fork children are.
 
 use super::source::Source;
-use crate::destination::Destination;
 use crate::options::{self, Options};
-use crate::output::{self, Place, Values};
-use crate::parts::Part;
-use crate::surroundings::Surroundings;
-use crate::{clock, message, system};
+use crate::place::destination::Destination;
+use crate::place::output::{self, Place, Values};
+use crate::place::parts::Part;
+use crate::process::surroundings::Surroundings;
+use crate::process::{clock, message, system};
 use std::io;
 use std::path::{Path, PathBuf};
 use tmio_spool::layout;

@@ -1,6 +1,6 @@
 //! A spool that the helper takes records out of.
 
-use crate::destination::{Destination, Filter};
+use crate::place::destination::{Destination, Filter};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
@@ -13,7 +13,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::{Duration, Instant};
 use tmio_spool::cell::{self, CELL_BYTES, CELL_WORDS};
 use tmio_spool::layout::{self, MAX_RINGS};
-use tmio_trace::spool::{self, RawRecord, RawRecords, TickScale};
+use tmio_trace::raw::{RawRecord, RawRecords, TickScale};
+use tmio_trace::spool;
 use tmio_trace::{TraceLayer, liveness};
 
 /// The memory of a spool, shared with the process that writes to it.

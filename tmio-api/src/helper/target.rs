@@ -2,9 +2,9 @@
 
 use super::frames::header_in;
 use super::member::Place;
-use crate::launch;
-use crate::parts::Part;
-use crate::surroundings::Surroundings;
+use crate::place::parts::Part;
+use crate::process::launch;
+use crate::process::surroundings::Surroundings;
 use std::time::Instant;
 
 /// A part that records are appended to.
@@ -24,7 +24,7 @@ pub(super) struct Target {
     pub(super) operations: u64,
     pub(super) ranks: u32,
     /// The trace that was there when the job began, and will be replaced.
-    pub(super) previous: Option<crate::output::Identity>,
+    pub(super) previous: Option<crate::place::output::Identity>,
     pub(super) options: TraceOptions,
 }
 
@@ -45,14 +45,14 @@ impl Target {
             mode: options.mode,
             output_was_given: options.output.is_some(),
         };
-        let trace = crate::output::Place {
+        let trace = crate::place::output::Place {
             path: destination.trace(),
             stem: destination.stem.clone(),
             private: destination.private.clone(),
         };
         // Only a name that the user gave is looked at: others are made to be free.
         let looked = match options.output_was_given {
-            true => crate::output::look(&trace, options.format),
+            true => crate::place::output::look(&trace, options.format),
             false => Ok(None),
         };
         // Of processes whose launcher MPI does not understand each is a job of its own: none replaces

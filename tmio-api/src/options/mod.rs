@@ -13,12 +13,12 @@ pub use read::{Parsed, Sources, dump, read};
 pub(crate) use site::has_agreed;
 pub use table::{DEFAULT_OUTPUT, markdown, site_markdown};
 
-use crate::leases::IoSets;
-use crate::message::Level;
+use crate::process::message::Level;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use tmio_trace::tmio;
+use turns::IoSets;
 
 /// When blocks leave memory before they are full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

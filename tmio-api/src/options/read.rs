@@ -3,8 +3,8 @@
 use super::site::{self, ThisProcess};
 use super::table::{Entry, SITE, TABLE};
 use super::{Options, wants_program};
-use crate::message;
-use crate::surroundings::Surroundings;
+use crate::process::message;
+use crate::process::surroundings::Surroundings;
 use std::fmt::Write as _;
 
 /// The options, and what has to be said about them.
@@ -178,8 +178,8 @@ pub fn dump(sources: &Sources) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Level;
     use crate::options::{Flush, wants_file, wants_rank};
+    use crate::process::message::Level;
     use std::time::Duration;
 
     fn parse(environment: &dyn Fn(&str) -> Option<String>, config: Option<&str>) -> Parsed {

@@ -4,7 +4,7 @@
 //! program may start it without tmio.
 
 use super::Options;
-use crate::surroundings::Surroundings;
+use crate::process::surroundings::Surroundings;
 use std::ffi::{CStr, CString};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};

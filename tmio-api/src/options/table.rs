@@ -1,13 +1,13 @@
 //! The table of options.
 
 use super::{ClockChoice, Flush, Format, Layers, Options};
-use crate::leases::{FORM, IoSets};
-use crate::message::Level;
+use crate::process::message::Level;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 use tmio_spool::pattern::DEFAULT_EXCLUDED;
 use tmio_trace::tmio;
+use turns::{FORM, IoSets};
 
 /// Default of `TMIO_OUTPUT`; the ending is that of the format.
 pub const DEFAULT_OUTPUT: &str = "tmio_%j_%n.msgpack";

@@ -12,8 +12,8 @@ use crate::waits::Waits;
 use crate::width::Width;
 use fair_share::Shared;
 use io_sets::rules::Priority;
-use lease_protocol::{Hello, Kind, Message};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use turns::{Hello, Kind, Message};
 
 /// A connection, as whoever holds it numbers it.
 pub type NodeId = u64;

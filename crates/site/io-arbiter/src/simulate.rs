@@ -7,7 +7,7 @@
 use crate::arbiter::{Arbiter, NodeId};
 use crate::settings::Settings;
 use io_sets::simulate::{Course, IoPhase, Outcome};
-use lease_protocol::{Hello, Kind, Message};
+use turns::{Hello, Kind, Message};
 
 /// A job that computes, does I/O, and computes again.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -37,32 +37,21 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
 
-pub mod block;
-pub mod checksum;
-pub mod column;
-mod completeness;
-pub mod frame;
-pub mod growing;
+mod format;
 pub mod liveness;
-mod meta;
-mod operation;
 pub mod parts;
-pub mod reader;
-mod reading;
-pub mod recover;
-pub mod rewrite;
+mod read;
 pub mod roll;
 pub mod salvage;
-mod snapshot;
-pub mod spool;
-pub mod times;
 pub mod tmio;
-mod told;
 
-pub use block::Mark;
-pub use meta::{Beside, ClockSample, Header, RankInfo, TraceEnd};
-pub use operation::{AsyncTimes, Operation, Transfer};
-pub use reader::{Event, Outcome, ReadError, Trace};
+pub use format::block::{self, Mark};
+pub use format::meta::{Beside, ClockSample, Header, RankInfo, TraceEnd};
+pub use format::operation::{AsyncTimes, Operation, Transfer};
+pub use format::{checksum, column, frame, raw, times};
+pub use read::reader::{Event, Outcome, ReadError, Trace};
+pub use read::{growing, reader, rewrite};
+pub use salvage::{recover, spool};
 pub use tmio_spool::kind::{Class, Direction, FilePointer, Flags, Metadata, OpKind, TraceLayer};
 
 /// Version of the trace format that this crate writes, and the highest one it reads.

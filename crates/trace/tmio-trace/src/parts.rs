@@ -4,8 +4,8 @@
 //! hexadecimal. Two jobs that were given the same output so never touch each other's parts, and two
 //! nodes of the same name do not share one. Every rank begins with a header and a rank frame.
 
-use crate::frame::is_trace_start;
-use crate::frame::{FrameKind, FrameReader};
+use crate::format::frame::is_trace_start;
+use crate::format::frame::{FrameKind, FrameReader};
 use crate::{Header, RankInfo};
 use files::{Dir, Expect, Stat};
 use std::collections::BTreeMap;
@@ -167,8 +167,8 @@ mod tests {
             let header = Header { number: Some(number), ..Header::default() };
             let rank = RankInfo { finished, ..RankInfo::default() };
             let frames = [
-                crate::frame::encode(FrameKind::Header, &header).unwrap(),
-                crate::frame::encode(FrameKind::Rank, &rank).unwrap(),
+                crate::format::frame::encode(FrameKind::Header, &header).unwrap(),
+                crate::format::frame::encode(FrameKind::Rank, &rank).unwrap(),
             ];
             fs::write(path, frames.concat()).unwrap();
         };

@@ -5,8 +5,8 @@ use std::path::Path;
 use tmio_spool::cell;
 use tmio_trace::block::{Block, BlockEncoder};
 use tmio_trace::frame::{self, FrameKind, FrameReader};
+use tmio_trace::raw::{RawRecords, TickScale};
 use tmio_trace::reader::ReadAs;
-use tmio_trace::spool::{RawRecords, TickScale};
 use tmio_trace::{
     AsyncTimes, ClockSample, Direction, Event, FilePointer, Flags, Header, OpKind, Operation, RankInfo,
     ReadError, Trace, TraceEnd, Transfer,

@@ -5,8 +5,8 @@ use super::{Arbiter, FORGOTTEN, NodeId};
 use crate::job::Phase;
 use crate::order::{self, rest};
 use crate::settings::{Order, SILENT};
-use lease_protocol::{COLLECTIVE_SLOTS, Kind, Message};
 use std::collections::{BTreeMap, BTreeSet};
+use turns::{COLLECTIVE_SLOTS, Kind, Message};
 
 impl Arbiter {
     /// A node wants to do I/O.

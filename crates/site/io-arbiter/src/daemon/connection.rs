@@ -1,9 +1,9 @@
 //! One node that is connected: what it sent and was not understood yet, what it was sent and did not take.
 
 use super::listen::Socket;
-use lease_protocol::Stream;
 use std::io::ErrorKind;
 use std::os::fd::BorrowedFd;
+use turns::Stream;
 
 /// A node that does not read what it is sent is disconnected when so many bytes wait for it.
 const LONGEST: usize = 1 << 22;

@@ -21,13 +21,13 @@ use super::stream;
 use crate::arbiter::NodeId;
 use crate::report::Report;
 use files::{Dir, Expect};
-use lease_protocol::{Message, Stream};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
+use turns::{Message, Stream};
 
 /// How often it is looked for messages, and for new nodes; in seconds.
 pub(super) const POLL: f64 = 0.02;

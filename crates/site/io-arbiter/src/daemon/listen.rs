@@ -1,12 +1,12 @@
 //! Sockets that are listened at.
 
 use super::Problem;
-use lease_protocol::Address;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
+use turns::Address;
 
 #[derive(Debug)]
 pub(super) enum Listener {

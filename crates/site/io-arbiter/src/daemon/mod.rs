@@ -15,7 +15,6 @@ use directory::{Directory, Event};
 use fair_share::Shared;
 use files::{Dir, Expect};
 use io_sets::rules::Priority;
-use lease_protocol::{Address, Hello, Kind, LONGEST_TEXT, Message, Stream};
 use listen::Listener;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
@@ -26,6 +25,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+use turns::{Address, Hello, Kind, LONGEST_TEXT, Message, Stream};
 
 /// How an arbiter is run.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 //! The part that a spool has named: what is in it already, and what joins it.
 
-use crate::block::{self, IDENTITY_BYTES};
-use crate::checksum::crc32;
-use crate::frame::{FrameKind, FrameReader, HEAD, Head, TAG, is_trace_start, parse_head};
+use crate::format::block::{self, IDENTITY_BYTES};
+use crate::format::checksum::crc32;
+use crate::format::frame::{FrameKind, FrameReader, HEAD, Head, TAG, is_trace_start, parse_head};
 use files::{Access, Dir, Expect, Why, user};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -165,7 +165,7 @@ fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::BlockEncoder;
+    use crate::format::block::BlockEncoder;
     use std::fs;
 
     #[test]

@@ -26,7 +26,7 @@ pub use summary::{Statistics, Totals};
 pub use write_json::{json as write_json, jsonl as write_jsonl};
 pub use write_msgpack::msgpack as write_msgpack;
 
-use crate::reader::{Event, Outcome, ReadError, Trace};
+use crate::read::reader::{Event, Outcome, ReadError, Trace};
 use crate::{Operation, TraceLayer};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
