@@ -1,7 +1,7 @@
 //! The helper of the tracer, started for what processes have left in memory: it knows where their records
 //! belong, and writes them to the parts of their trace.
 
-use anyhow::Context;
+use crate::error::{Context, Error};
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -49,7 +49,7 @@ fn left_behind(directory: &Path, job: &str) -> Vec<PathBuf> {
 
 /// Has the spools of a job's dead processes written to its parts, and waits for that no longer than
 /// `patience`. `false`: it took longer.
-pub fn write_out(library: &Path, job: u64, patience: Duration) -> anyhow::Result<bool> {
+pub fn write_out(library: &Path, job: u64, patience: Duration) -> Result<bool, Error> {
     let job = format!("{job:x}");
     let began = Instant::now();
     for directory in spool_directories() {
@@ -88,7 +88,7 @@ pub fn forgotten_jobs() -> Vec<u64> {
 }
 
 /// Has the spools of these jobs written. `false`: it took longer than `patience`.
-pub fn write_out_all(library: &Path, jobs: Vec<u64>, patience: Duration) -> anyhow::Result<bool> {
+pub fn write_out_all(library: &Path, jobs: Vec<u64>, patience: Duration) -> Result<bool, Error> {
     let began = Instant::now();
     for job in jobs {
         if !write_out(library, job, patience.saturating_sub(began.elapsed()))? {
@@ -137,7 +137,7 @@ fn dismiss(directory: &Path, job: &str) {
 }
 
 /// Starts the helper of a job, unless one runs.
-fn start(library: &Path, directory: &Path, job: &str) -> anyhow::Result<()> {
+fn start(library: &Path, directory: &Path, job: &str) -> Result<(), Error> {
     let recorder = library.with_file_name(RECORDER);
     let page = directory.join(format!("{job}{}", control::ENDING));
     let helper = fs::read(&page).ok().and_then(|bytes| {
@@ -156,10 +156,10 @@ fn start(library: &Path, directory: &Path, job: &str) -> anyhow::Result<()> {
             }
         }
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&page) {
-            Ok(mut file) => file.write_all(&bytes)?,
+            Ok(mut file) => file.write_all(&bytes).context(page.display().to_string())?,
             // Somebody else was faster.
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error).with_context(|| page.display().to_string()),
+            Err(error) => return Err(error).context(page.display().to_string()),
         }
     }
     let mut path = OsString::from(directory);
@@ -168,6 +168,6 @@ fn start(library: &Path, directory: &Path, job: &str) -> anyhow::Result<()> {
     let null = Stdio::null;
     let mut command = Command::new(&recorder);
     command.arg(path).env_clear().stdin(null()).stdout(null()).stderr(null());
-    command.spawn().with_context(|| format!("cannot run {}", recorder.display()))?;
+    command.spawn().context(format!("cannot run {}", recorder.display()))?;
     Ok(())
 }

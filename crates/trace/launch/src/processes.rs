@@ -4,11 +4,9 @@
 //! one file is made of them. If some processes still run then (a daemon), or ftio itself is killed, the parts
 //! stay, and all other commands read them.
 
-use super::helper;
-use crate::exit::Exit;
-use crate::recover;
-use crate::terminal::text::{Severity, complain, printable};
-use anyhow::{Context, bail};
+use crate::error::{Context, Error};
+use crate::helper;
+use files::printable;
 use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
@@ -16,9 +14,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::IsTerminal;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
@@ -68,6 +65,54 @@ impl Waiting {
     }
 }
 
+/// What became of the trace of a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum End {
+    /// It is in this file.
+    Whole(PathBuf),
+    /// It is in this file, but processes run still, and its parts stay.
+    Grows {
+        /// The file.
+        trace: PathBuf,
+        /// Why what came last could not be written.
+        late: Option<Error>,
+    },
+    /// So many processes run still: it stays in its parts.
+    Running(usize),
+    /// The file system of this trace did not answer in time.
+    Unanswered(PathBuf),
+    /// No process has left records.
+    Nothing {
+        /// Whether something else has put a file at the place of the trace.
+        replaced: bool,
+    },
+}
+
+/// Runs a command until it ends, and passes on to it the signals that this process gets.
+pub fn attend(mut command: Command) -> Result<ExitStatus, Error> {
+    // Who stops or wakes up ftio means the command. What the terminal sends reaches both.
+    let signals = Signals::new([SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT]);
+    let mut signals = signals.context("cannot wait for signals")?;
+    let program = command.get_program().to_string_lossy().into_owned();
+    let mut child = command.spawn().context(format!("cannot run {program}"))?;
+    let id = Pid::from_child(&child);
+    let handle = signals.handle();
+    let forwarding = std::thread::spawn(move || {
+        for signal in signals.forever() {
+            let by_terminal = matches!(signal, SIGINT | SIGQUIT) && std::io::stdin().is_terminal();
+            if let Some(signal) = Signal::from_named_raw(signal).filter(|_| !by_terminal) {
+                // It may have ended already.
+                let _ = rustix::process::kill_process(id, signal);
+            }
+        }
+    });
+    let status = child.wait().context(format!("cannot wait for {program}"));
+    handle.close();
+    let _ = forwarding.join();
+    status
+}
+
 /// What tells a file from another one of the same name.
 type Identity = (u64, u64, i64, i64);
 
@@ -82,7 +127,7 @@ impl Run {
         output: Option<&Path>,
         layers: Option<&str>,
         variables: &mut Vec<(&'static str, OsString)>,
-    ) -> anyhow::Result<Option<Self>> {
+    ) -> Result<Option<Self>, Error> {
         let given = std::env::var("TMIO_LAYERS").ok();
         let layers =
             layers.map(str::to_owned).or(given.filter(|given| !given.is_empty())).unwrap_or_else(|| {
@@ -96,9 +141,10 @@ impl Run {
         if has_letters || !(layers.contains("posix") || layers.contains("stdio")) {
             return Ok(None);
         }
-        let path = std::path::absolute(output.unwrap_or_else(default_path))?;
+        let output = output.unwrap_or_else(default_path);
+        let path = std::path::absolute(&output).context(output.display().to_string())?;
         if path.exists() && !is_trace(&path) {
-            bail!("{} exists and is not a tmio trace", path.display());
+            return Err(Error::new(format!("{} exists and is not a tmio trace", path.display())));
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
         let clock = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
@@ -113,38 +159,12 @@ impl Run {
         Ok(Some(Self { number, path, before, waiting: Mutex::new(Some(waiting)) }))
     }
 
-    /// Runs the command, and makes a trace of what its processes have left.
-    pub fn run(&self, mut command: Command, library: &Path) -> anyhow::Result<Exit> {
-        // Who stops or wakes up ftio means the command. What the terminal sends reaches both.
-        let mut signals = Signals::new([SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT])?;
-        let program = command.get_program().to_string_lossy().into_owned();
-        let mut child = command.spawn().with_context(|| format!("cannot run {program}"))?;
-        let id = Pid::from_child(&child);
-        let handle = signals.handle();
-        let forwarding = std::thread::spawn(move || {
-            for signal in signals.forever() {
-                let by_terminal = matches!(signal, SIGINT | SIGQUIT) && std::io::stdin().is_terminal();
-                if let Some(signal) = Signal::from_named_raw(signal).filter(|_| !by_terminal) {
-                    // It may have ended already.
-                    let _ = rustix::process::kill_process(id, signal);
-                }
-            }
-        });
-        let status = child.wait().with_context(|| format!("cannot wait for {program}"));
-        handle.close();
-        let _ = forwarding.join();
-        let status = status?;
-        if let Err(problem) = self.finish(library) {
-            complain(Severity::Warning, &format!("{problem:#}"));
-        }
-        if let Some(signal) = status.signal() {
-            let _ = signal_hook::low_level::emulate_default_handler(signal);
-        }
-        std::process::exit(status.code().unwrap_or(1));
-    }
-
-    /// One file of all parts, if everybody has ended.
-    pub fn finish(&self, library: &Path) -> anyhow::Result<()> {
+    /// One file of all parts, if all processes have ended; `write` makes it at the place that it is given.
+    pub fn finish<E: From<Error>>(
+        &self,
+        library: &Path,
+        write: impl FnOnce(&Remains, &Path) -> Result<(), E>,
+    ) -> Result<End, E> {
         // Asked before the parts are read: what a process wrote before it ended is then in what is read.
         let mut written = helper::write_out(library, self.number, patience())?;
         let goes_on = Remains::has_run(&self.path, self.number) && self.goes_on();
@@ -153,49 +173,30 @@ impl Run {
         waiting.into_iter().for_each(Waiting::end);
         written = written && helper::write_out(library, self.number, patience())?;
         if !written {
-            let path = printable(&self.path.to_string_lossy()).into_owned();
-            complain(
-                Severity::Warning,
-                &format!(
-                    "the file system of the trace does not answer; `ftio recover {path}` finds it later"
-                ),
-            );
-            return Ok(());
+            return Ok(End::Unanswered(self.path.clone()));
         }
-        let Some(remains) = Remains::of_run(&self.path, self.number)? else {
+        let named = || printable(&self.path.to_string_lossy()).into_owned();
+        let Some(remains) = Remains::of_run(&self.path, self.number).context(named())? else {
             cannot_be_made(&self.path)?;
-            if identity(&self.path) == self.before && std::io::stderr().is_terminal() {
-                complain(
-                    Severity::Note,
-                    "no trace: the command read and wrote no files, and no process that it started moved \
-                     1 MiB or was at it for a second (--min-bytes)",
-                );
-            }
-            return Ok(());
+            return Ok(End::Nothing { replaced: identity(&self.path) != self.before });
         };
         let running = remains.running();
         if running > 0 {
-            complain(Severity::Note, &format!("{running} processes run still: the trace stays in its parts"));
-            return Ok(());
+            return Ok(End::Running(running));
         }
         // An MPI program among them may have put its trace there.
         let taken = self.path.exists() && identity(&self.path) != self.before;
         let place = if taken { free_place(&self.path) } else { self.path.clone() };
-        recover::write(&remains, &place)?;
+        write(&remains, &place)?;
         if goes_on {
-            // The parts are read as long as they are there, and a daemon may still add to them.
-            let place = printable(&place.to_string_lossy()).into_owned();
-            complain(Severity::Note, &format!("processes run still: {place} may grow, and its parts stay"));
-            // One that has ended meanwhile has left its records to this process.
-            helper::write_out(library, self.number, patience())?;
-            return Ok(());
+            // The parts are read as long as they are there, and a daemon may still add to them. One that has
+            // ended meanwhile has left its records to this process.
+            let late = helper::write_out(library, self.number, patience()).err();
+            return Ok(End::Grows { trace: place, late });
         }
         // The spools of killed processes are in it now.
-        remains.remove(false).with_context(|| remains.parts.display().to_string())?;
-        if std::io::stderr().is_terminal() {
-            complain(Severity::Note, &format!("the trace is {}", printable(&place.to_string_lossy())));
-        }
-        Ok(())
+        remains.remove(false).context(remains.parts.display().to_string())?;
+        Ok(End::Whole(place))
     }
 
     /// Whether processes of the run are there still, such as daemons that have not done enough yet to have a
@@ -282,9 +283,9 @@ fn mixed(seed: u64) -> u64 {
 }
 
 /// Why there can be no trace of this path, if there cannot.
-fn cannot_be_made(path: &Path) -> anyhow::Result<()> {
+fn cannot_be_made(path: &Path) -> Result<(), Error> {
     use rustix::fs::{Access, access};
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let problem = access(directory, Access::WRITE_OK | Access::EXEC_OK);
-    problem.with_context(|| format!("no trace: cannot create {}", printable(&path.to_string_lossy())))
+    problem.context(format!("no trace: cannot create {}", printable(&path.to_string_lossy())))
 }
