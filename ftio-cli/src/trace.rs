@@ -145,7 +145,9 @@ pub fn finish(run: &Run, library: &Path) -> anyhow::Result<()> {
             let trace = trace.display();
             complain(
                 Severity::Warning,
-                &format!("the file system of the trace does not answer; `ftio recover {trace}` finds it later"),
+                &format!(
+                    "the file system of the trace does not answer; `ftio recover {trace}` finds it later"
+                ),
             );
         }
         End::Nothing { replaced: false } if is_watched => complain(

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// Finds the paths that names stand for.
 #[derive(Clone, Debug)]
-pub struct Names {
+pub(super) struct Names {
     /// The folder, as it was given and without links in its path.
     folders: Vec<PathBuf>,
     /// Where files are looked for that were elsewhere in another run.
@@ -15,7 +15,7 @@ pub struct Names {
 
 impl Names {
     /// Below this folder; files that had other folders above them are looked for in `there`.
-    pub fn below(folder: &Path, there: &Path) -> Self {
+    pub(super) fn below(folder: &Path, there: &Path) -> Self {
         let absolute = std::path::absolute(folder).ok();
         let folders = [Some(folder.to_owned()), absolute, folder.canonicalize().ok()];
         Names {
@@ -26,7 +26,7 @@ impl Names {
     }
 
     /// The path below the folder, if the name stands for one.
-    pub fn find(&mut self, name: &str) -> Option<PathBuf> {
+    pub(super) fn find(&mut self, name: &str) -> Option<PathBuf> {
         if let Some(path) = self.known.get(name) {
             return Some(path.clone());
         }

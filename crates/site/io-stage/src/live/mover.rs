@@ -1,13 +1,20 @@
-//! Who copies and removes: the copier and the evictor, or, with `--dry-run`, nobody.
+//! Who copies and removes: the copier and the evictor, or, where nothing is really done, nobody.
 
-use io_stage::copier::{Copier, Done};
-use io_stage::evictor::{Event, Evictor};
-use io_stage::plan::{Copy, Outcome};
+use crate::copier::{Copier, Done};
+use crate::evictor::{Event, Evictor};
+use crate::plan::{Copy, Outcome};
 
 /// Copies and removes, or pretends to.
 #[derive(Debug)]
 pub enum Mover {
-    Real { copier: Copier, evictor: Evictor },
+    /// Copies and removes.
+    Real {
+        /// One copy at a time.
+        copier: Copier,
+        /// Removes what was copied.
+        evictor: Evictor,
+    },
+    /// Only takes the time.
     Pretended(Pretended),
 }
 
@@ -24,6 +31,7 @@ pub struct Pretended {
 }
 
 impl Pretended {
+    /// At so many bytes per second.
     pub fn new(rate: f64) -> Self {
         Pretended { rate, copy: None, done: 0.0, since: None, cancelled: false }
     }
@@ -34,7 +42,7 @@ impl Pretended {
     }
 
     /// When the copy will have ended, if nothing comes in between.
-    pub fn ends(&self) -> Option<f64> {
+    fn ends(&self) -> Option<f64> {
         let (copy, since) = (self.copy.as_ref()?, self.since?);
         Some(since + (copy.bytes as f64 - self.done).max(0.0) / self.rate)
     }
@@ -57,7 +65,7 @@ impl Pretended {
 }
 
 impl Mover {
-    pub fn begin(&mut self, copy: Copy, now: f64) {
+    pub(super) fn begin(&mut self, copy: Copy, now: f64) {
         match self {
             Mover::Real { copier, .. } => copier.begin(copy),
             Mover::Pretended(pretended) => {
@@ -67,7 +75,7 @@ impl Mover {
         }
     }
 
-    pub fn suspend(&mut self, now: f64) {
+    pub(super) fn suspend(&mut self, now: f64) {
         match self {
             Mover::Real { copier, .. } => copier.suspend(),
             Mover::Pretended(pretended) => {
@@ -77,14 +85,14 @@ impl Mover {
         }
     }
 
-    pub fn resume(&mut self, now: f64) {
+    pub(super) fn resume(&mut self, now: f64) {
         match self {
             Mover::Real { copier, .. } => copier.resume(),
             Mover::Pretended(pretended) => pretended.since = Some(now),
         }
     }
 
-    pub fn cancel(&mut self) {
+    pub(super) fn cancel(&mut self) {
         match self {
             Mover::Real { copier, .. } => copier.cancel(),
             Mover::Pretended(pretended) => pretended.cancelled = true,
@@ -92,7 +100,7 @@ impl Mover {
     }
 
     /// How the copy has ended, once.
-    pub fn ended(&mut self, now: f64) -> Option<Done> {
+    pub(super) fn ended(&mut self, now: f64) -> Option<Done> {
         match self {
             Mover::Real { copier, .. } => copier.ended(),
             Mover::Pretended(pretended) => {
@@ -102,7 +110,7 @@ impl Mover {
     }
 
     /// What has become of files that were to be removed, since the last time.
-    pub fn evictions(&self) -> Vec<Event> {
+    pub(super) fn evictions(&self) -> Vec<Event> {
         match self {
             Mover::Real { evictor, .. } => evictor.events().collect(),
             Mover::Pretended(_) => Vec::new(),
@@ -110,7 +118,7 @@ impl Mover {
     }
 
     /// Bytes of the copy under way that are copied.
-    pub fn progress(&self, now: f64) -> u64 {
+    pub(super) fn progress(&self, now: f64) -> u64 {
         match self {
             Mover::Real { copier, .. } => copier.progress(),
             Mover::Pretended(pretended) => pretended.done(now) as u64,
@@ -118,7 +126,7 @@ impl Mover {
     }
 
     /// When it has to be asked again, if it does not call by itself.
-    pub fn ends(&self) -> Option<f64> {
+    pub(super) fn ends(&self) -> Option<f64> {
         match self {
             Mover::Real { .. } => None,
             Mover::Pretended(pretended) => pretended.ends(),
@@ -129,7 +137,7 @@ impl Mover {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use io_stage::plan::{Direction, Kind};
+    use crate::plan::{Direction, Kind};
 
     #[test]
     fn a_pretended_copy_takes_its_time() {

@@ -4,7 +4,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Job time: by the clock if the trace says when the job began, else by its flushes.
 #[derive(Clone, Copy, Debug)]
-pub struct JobClock {
+pub(super) struct JobClock {
     /// Job time 0 in nanoseconds since 1970.
     origin: Option<i64>,
     /// At this moment, it was at least this late for the job.
@@ -13,24 +13,24 @@ pub struct JobClock {
 
 impl JobClock {
     /// Until something is known, job time begins now.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         JobClock { origin: None, heard: (Instant::now(), 0.0) }
     }
 
     /// The trace says when the job began.
-    pub fn begins(&mut self, origin: i64) {
+    pub(super) fn begins(&mut self, origin: i64) {
         self.origin = Some(origin);
     }
 
     /// The trace tells what happened up to this job time: so late it is.
-    pub fn heard(&mut self, until: f64) {
+    pub(super) fn heard(&mut self, until: f64) {
         if until > self.heard.1 + self.heard.0.elapsed().as_secs_f64() {
             self.heard = (Instant::now(), until);
         }
     }
 
     /// In seconds of job time.
-    pub fn now(&self) -> f64 {
+    pub(super) fn now(&self) -> f64 {
         match self.origin {
             Some(origin) => (real() - origin) as f64 / 1e9,
             None => self.heard.1 + self.heard.0.elapsed().as_secs_f64(),
@@ -38,7 +38,7 @@ impl JobClock {
     }
 
     /// Job time 0 in nanoseconds since 1970.
-    pub fn origin(&self) -> i64 {
+    pub(super) fn origin(&self) -> i64 {
         self.origin.unwrap_or_else(|| real() - (self.now() * 1e9) as i64)
     }
 }

@@ -1,8 +1,8 @@
 //! What is in the burst buffer: looked at in a thread of its own, so that a large folder does not keep a copy
 //! from being suspended in time.
 
+use crate::scan::{Except, Scan, scan};
 use files::Dir;
-use io_stage::scan::{Except, Scan, scan};
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,10 +14,10 @@ const SHARE: u32 = 50;
 
 /// A look.
 #[derive(Debug)]
-pub struct Look {
+pub(super) struct Look {
     /// When it began.
-    pub began: Instant,
-    pub found: files::Result<Scan>,
+    pub(super) began: Instant,
+    pub(super) found: files::Result<Scan>,
 }
 
 /// Looks at a folder.
@@ -51,14 +51,14 @@ impl Buffer {
     }
 
     /// Look again if it is time, or now. `origin` is job time 0.
-    pub fn look(&mut self, origin: i64, now: bool) {
+    pub(super) fn look(&mut self, origin: i64, now: bool) {
         if !self.looking && (now || Instant::now() >= self.next) {
             self.looking = self.orders.send(origin).is_ok();
         }
     }
 
     /// What the last look found, once.
-    pub fn found(&mut self) -> Option<Look> {
+    pub(super) fn found(&mut self) -> Option<Look> {
         let look = self.looks.try_recv().ok()?;
         self.looking = false;
         self.next = Instant::now() + BETWEEN.max(look.began.elapsed() * SHARE);
@@ -66,12 +66,12 @@ impl Buffer {
     }
 
     /// When the next look is due.
-    pub fn due(&self) -> Option<Duration> {
+    pub(super) fn due(&self) -> Option<Duration> {
         (!self.looking).then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
     /// How much of its file system is used, and how much there is.
-    pub fn file_system(&self) -> Option<(u64, u64)> {
+    pub(super) fn file_system(&self) -> Option<(u64, u64)> {
         let found = rustix::fs::fstatvfs(self.folder.as_fd()).ok()?;
         let total = found.f_blocks.saturating_mul(found.f_frsize);
         let free = found.f_bfree.saturating_mul(found.f_frsize);

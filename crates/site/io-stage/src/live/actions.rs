@@ -3,10 +3,10 @@
 use super::mover::Mover;
 use super::record::Record;
 use super::staging::Staging;
-use io_stage::evictor::{Event, Order};
-use io_stage::holders::Seen;
-use io_stage::plan::{Action, Copy, Decision, Direction};
-use io_stage::protocol::evict::Kept;
+use crate::evictor::{Event, Order};
+use crate::holders::Seen;
+use crate::plan::{Action, Copy, Decision, Direction};
+use crate::protocol::evict::Kept;
 use std::path::Path;
 use std::time::Instant;
 
@@ -15,28 +15,30 @@ const MOST: usize = 10_000;
 
 impl Staging {
     /// Ask what to do, and do it, until there is nothing.
-    pub fn decide(&mut self) -> anyhow::Result<()> {
+    pub(super) fn decide(&mut self) {
         // Who has which file open is looked up once.
         let mut seen: Option<Seen> = None;
         for _ in 0..MOST {
             let now = self.state.clock.now();
             let Some(decision) = self.planner.decide(now) else { break };
-            self.act(now, decision, &mut seen)?;
+            self.act(now, decision, &mut seen);
         }
-        Ok(())
     }
 
-    fn act(&mut self, now: f64, decision: Decision, seen: &mut Option<Seen>) -> anyhow::Result<()> {
+    fn act(&mut self, now: f64, decision: Decision, seen: &mut Option<Seen>) {
         if let Action::Start(copy) = &decision.action
             && self.is_written(copy, seen)
         {
-            let record = Record::new(&self.source.clone(), now, "held", &self.planner).about(copy);
+            let record = Record::new(&self.source, now, "held", &self.planner).about(copy);
             let version = format!("{} {:?}", copy.path.display(), copy.stamp);
             self.planner.is_held(now);
             // Once for each version: it is tried again and again.
-            return if self.state.complained.insert(version) { self.say(record) } else { Ok(()) };
+            if self.state.complained.insert(version) {
+                self.say(record);
+            }
+            return;
         }
-        self.say(Record::decision(&self.source.clone(), &decision, &self.planner))?;
+        self.say(Record::decision(&self.source, &decision, &self.planner));
         match decision.action {
             Action::Start(copy) => self.mover.begin(copy, now),
             Action::Suspend => self.mover.suspend(now),
@@ -53,7 +55,6 @@ impl Staging {
                 }
             },
         }
-        Ok(())
     }
 
     /// Does a process of this host have the file open for writing? After the end of the job that does not
@@ -68,7 +69,7 @@ impl Staging {
     }
 
     /// What has become of files that were to be removed.
-    pub fn take_evictions(&mut self) -> anyhow::Result<()> {
+    pub(super) fn take_evictions(&mut self) {
         for event in self.mover.evictions() {
             // A look that began before this is out of date.
             self.state.last_change = Some(Instant::now());
@@ -78,7 +79,7 @@ impl Staging {
                 }
                 Event::Removed(path) => {
                     self.planner.evicted(&path);
-                    self.say_of("evicted", &path, None)?;
+                    self.say_of("evicted", &path, None);
                 }
                 Event::Kept(path, why) => {
                     self.planner.kept(&path);
@@ -87,19 +88,18 @@ impl Staging {
                     if matches!(why, Kept::CopyLost | Kept::Changed) {
                         self.planner.copy_lost(&path);
                     }
-                    self.say_of("kept", &path, Some(why.to_string()))?;
+                    self.say_of("kept", &path, Some(why.to_string()));
                 }
             }
         }
-        Ok(())
     }
 
-    fn say_of(&mut self, event: &'static str, path: &Path, message: Option<String>) -> anyhow::Result<()> {
+    fn say_of(&mut self, event: &'static str, path: &Path, message: Option<String>) {
         let now = self.state.clock.now();
-        let mut record = Record::new(&self.source.clone(), now, event, &self.planner);
+        let mut record = Record::new(&self.source, now, event, &self.planner);
         record.path = Some(path.display().to_string());
         record.bytes = self.state.leaving.remove(path);
         record.message = message;
-        self.say(record)
+        self.say(record);
     }
 }

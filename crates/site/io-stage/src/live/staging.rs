@@ -1,26 +1,19 @@
-//! What becomes of the trace that `ftio stage` follows: predictions, decisions, copies.
+//! What becomes of the trace that is followed: predictions, decisions, copies.
 
 use super::buffer::Buffer;
 use super::job_clock::JobClock;
-use super::lines::line;
-use super::metrics::Metrics;
 use super::mover::Mover;
 use super::names::Names;
 use super::oracle::forecast;
-use super::progress::Progress;
 use super::record::Record;
-use crate::follow::Handler;
-use crate::terminal::style::Style;
-use crate::terminal::text::{Severity, complain};
-use anyhow::Context;
+use crate::plan::{Direction, Outcome, Planner, Use};
+use crate::protocol::Places;
 use ftio_core::follow::{Event, FileUse, Status};
-use ftio_core::predict::{PredictOptions, Predictor};
+use ftio_core::predict::{PredictOptions, Prediction, Predictor};
 use ftio_core::request::Request;
 use ftio_core::time::seconds;
-use io_stage::plan::{Direction, Outcome, Planner, Use};
-use io_stage::protocol::Places;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -30,60 +23,90 @@ use tmio_trace::growing;
 /// A file that was changed this long before the job began may still be the job's: clocks differ.
 const CLOCKS_DIFFER: f64 = 2.0;
 
-/// Look at everything at least this often.
-const TICK: Duration = Duration::from_secs(1);
-/// Where somebody watches, more often.
-const WATCHED: Duration = Duration::from_millis(250);
+/// What there is to tell, in the order in which it came.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Told {
+    /// Something was decided or done.
+    Record(Box<Record>),
+    /// The predictor has answered a flush.
+    Predicted(Box<Prediction>),
+    /// Something is not as it should be. It is told once.
+    Warning(String),
+    /// Good to know.
+    Note(String),
+}
+
+/// What a job is staged with.
+#[derive(Debug)]
+pub struct Means {
+    /// What the trace is called.
+    pub source: String,
+    /// Where it is.
+    pub trace: PathBuf,
+    /// The burst buffer, and where files go.
+    pub folders: Places<PathBuf>,
+    /// Decides.
+    pub planner: Planner,
+    /// Copies and removes.
+    pub mover: Mover,
+    /// Looks at the buffer.
+    pub buffer: Buffer,
+    /// How the next phase is predicted.
+    pub options: PredictOptions,
+    /// Can be read when a copy, a removal or a look has ended.
+    pub wakeup: UnixStream,
+    /// How much fits into the buffer, if that is not the size of its file system.
+    pub capacity: Option<u64>,
+    /// The job has ended when nothing came from its trace for this long.
+    pub timeout: Option<Duration>,
+}
 
 /// Stages the files of one job.
 #[derive(Debug)]
 pub struct Staging {
-    pub source: String,
-    pub folders: Places<PathBuf>,
-    pub planner: Planner,
-    pub mover: Mover,
-    pub buffer: Buffer,
-    pub names: Names,
-    pub options: PredictOptions,
-    pub metrics: Option<Metrics>,
-    pub json: bool,
-    /// Something to wake up for.
-    pub wakeup: UnixStream,
-    pub capacity: Option<u64>,
-    pub timeout: Option<Duration>,
-    pub trace: PathBuf,
-    pub state: State,
+    pub(super) source: String,
+    trace: PathBuf,
+    pub(super) folders: Places<PathBuf>,
+    pub(super) planner: Planner,
+    pub(super) mover: Mover,
+    buffer: Buffer,
+    names: Names,
+    options: PredictOptions,
+    wakeup: UnixStream,
+    capacity: Option<u64>,
+    timeout: Option<Duration>,
+    pub(super) state: State,
+    told: Vec<Told>,
 }
 
 /// What has come of it so far.
 #[derive(Debug)]
-pub struct State {
-    pub clock: JobClock,
-    pub predictor: Option<Predictor>,
+pub(super) struct State {
+    pub(super) clock: JobClock,
+    predictor: Option<Predictor>,
     /// Of a sampled quantity: what came so far, and for how long. What is above the mean is I/O.
-    pub sampled: Option<(f64, f64)>,
-    pub progress: Progress,
+    sampled: Option<(f64, f64)>,
     /// When the job has ended, and when the last look at the buffer began.
-    pub ended: Option<Instant>,
-    pub last_look: Option<Instant>,
+    pub(super) ended: Option<Instant>,
+    last_look: Option<Instant>,
     /// When a file came into the buffer or was removed: a look that began before that is out of date.
-    pub last_change: Option<Instant>,
-    pub last_news: Instant,
+    pub(super) last_change: Option<Instant>,
+    last_news: Instant,
     /// Files that are about to be removed, and how large they are.
-    pub leaving: BTreeMap<PathBuf, u64>,
-    /// With `--dry-run`, what would have been removed.
-    pub pretended: BTreeSet<PathBuf>,
-    pub complained: BTreeSet<String>,
-    pub finished: bool,
+    pub(super) leaving: BTreeMap<PathBuf, u64>,
+    /// Where removals are only pretended, what would have been removed.
+    pub(super) pretended: BTreeSet<PathBuf>,
+    pub(super) complained: BTreeSet<String>,
+    finished: bool,
 }
 
-impl Default for State {
-    fn default() -> Self {
+impl State {
+    fn new() -> Self {
         State {
             clock: JobClock::new(),
             predictor: None,
             sampled: None,
-            progress: Progress::new(),
             ended: None,
             last_look: None,
             last_change: None,
@@ -97,27 +120,77 @@ impl Default for State {
 }
 
 impl Staging {
-    pub fn is_dry(&self) -> bool {
+    /// Begins; nothing has come yet.
+    pub fn new(means: Means) -> Self {
+        Staging {
+            names: Names::below(&means.folders.buffer, &means.folders.buffer),
+            source: means.source,
+            trace: means.trace,
+            folders: means.folders,
+            planner: means.planner,
+            mover: means.mover,
+            buffer: means.buffer,
+            options: means.options,
+            wakeup: means.wakeup,
+            capacity: means.capacity,
+            timeout: means.timeout,
+            state: State::new(),
+            told: Vec::new(),
+        }
+    }
+
+    /// What was decided, and what is expected.
+    pub fn planner(&self) -> &Planner {
+        &self.planner
+    }
+
+    /// What the trace is called.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// In seconds of job time.
+    pub fn now(&self) -> f64 {
+        self.state.clock.now()
+    }
+
+    /// Bytes of the copy under way that are copied.
+    pub fn copied(&self) -> u64 {
+        self.mover.progress(self.now())
+    }
+
+    /// The job has ended, and everything was staged that can be.
+    pub fn is_finished(&self) -> bool {
+        self.state.finished
+    }
+
+    /// What there is to tell since the last time.
+    pub fn take_told(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.told)
+    }
+
+    /// The sums so far.
+    pub fn summary(&self) -> Record {
+        let now = self.now();
+        let report = Some(self.planner.report(now));
+        let record = Record::new(&self.source, now, "summary", &self.planner);
+        Record { report, dry_run: self.is_dry(), ..record }
+    }
+
+    fn is_dry(&self) -> bool {
         matches!(self.mover, Mover::Pretended(_))
     }
 
-    /// Print a record.
-    pub fn say(&mut self, record: Record) -> anyhow::Result<()> {
-        self.state.progress.clear();
+    /// Tell a record.
+    pub(super) fn say(&mut self, record: Record) {
         let record = Record { dry_run: self.is_dry(), ..record };
-        let text = match self.json {
-            true => serde_json::to_string(&record)?,
-            false => line(&record, Style::for_stdout()),
-        };
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{text}").and_then(|()| out.flush()).context("cannot write to standard output")
+        self.told.push(Told::Record(Box::new(record)));
     }
 
-    /// Say something once.
-    pub fn warn(&mut self, text: String) {
+    /// Tell something once.
+    pub(super) fn warn(&mut self, text: String) {
         if self.state.complained.insert(text.clone()) {
-            self.state.progress.clear();
-            complain(Severity::Warning, &text);
+            self.told.push(Told::Warning(text));
         }
     }
 
@@ -141,50 +214,41 @@ impl Staging {
         let Some(predictor) = &mut self.state.predictor else { return };
         let prediction = predictor.predict(until);
         self.state.clock.heard(prediction.t);
-        if let Some(metrics) = &mut self.metrics {
-            metrics.prediction(&prediction);
-        }
         self.planner.flush(prediction.t, self.state.clock.now(), forecast(&prediction));
+        self.told.push(Told::Predicted(Box::new(prediction)));
     }
 
-    fn job_ended(&mut self) -> anyhow::Result<()> {
+    fn job_ended(&mut self) {
         let now = self.state.clock.now();
         self.state.ended = Some(Instant::now());
         self.planner.job_ended(now);
-        self.say(Record::new(&self.source.clone(), now, "job-ended", &self.planner))
+        self.say(Record::new(&self.source, now, "job-ended", &self.planner));
     }
 
-    /// Everything that may have changed since the last time.
-    fn step(&mut self) -> anyhow::Result<()> {
+    /// Looks at everything that may have changed since the last time, decides, and acts.
+    pub fn step(&mut self) {
         let mut bytes = [0u8; 64];
         while self.wakeup.read(&mut bytes).is_ok_and(|read| read > 0) {}
         let silent = self.timeout.is_some_and(|timeout| self.state.last_news.elapsed() >= timeout);
         if silent && self.state.ended.is_none() && self.state.predictor.is_some() {
-            self.job_ended()?;
+            self.job_ended();
         }
-        self.take_outcome()?;
-        self.take_evictions()?;
+        self.take_outcome();
+        self.take_evictions();
         self.take_look();
         let origin = self.state.clock.origin();
         let after_end = self.state.ended > self.state.last_look;
         self.buffer.look(origin, after_end);
-        self.decide()?;
-        let now = self.state.clock.now();
+        self.decide();
         // The job may have written something just before its end.
         self.state.finished = self.state.ended.is_some() && !after_end && self.planner.is_finished();
-        if let Some(metrics) = &mut self.metrics {
-            metrics.publish(&self.source, &self.planner, now)?;
-        }
-        let copied = self.mover.progress(now);
-        self.state.progress.show(&self.planner, copied, now);
-        Ok(())
     }
 
-    fn take_outcome(&mut self) -> anyhow::Result<()> {
+    fn take_outcome(&mut self) {
         let now = self.state.clock.now();
-        let Some(done) = self.mover.ended(now) else { return Ok(()) };
+        let Some(done) = self.mover.ended(now) else { return };
         let outcome = done.outcome;
-        let Some(copy) = self.planner.copied(now, &outcome) else { return Ok(()) };
+        let Some(copy) = self.planner.copied(now, &outcome) else { return };
         if matches!(outcome, Outcome::Verified { .. }) && copy.direction == Direction::In {
             self.state.last_change = Some(Instant::now());
         }
@@ -194,8 +258,7 @@ impl Staging {
         if matches!(outcome, Outcome::Changed | Outcome::Vanished) {
             self.buffer.look(self.state.clock.origin(), true);
         }
-        let record = Record::outcome(&self.source.clone(), now, &copy, &outcome, &self.planner);
-        self.say(record)
+        self.say(Record::outcome(&self.source, now, &copy, &outcome, &self.planner));
     }
 
     fn take_look(&mut self) {
@@ -225,17 +288,15 @@ impl Staging {
             self.planner.occupancy(used, Some(total));
         }
     }
-}
 
-impl Handler for Staging {
-    fn event(&mut self, _trace: usize, event: Event<'_>) {
+    /// Something came from the trace.
+    pub fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Restarted => {
                 self.state.predictor = None;
                 self.state.ended = None;
                 self.planner.job_restarted();
-                self.state.progress.clear();
-                complain(Severity::Note, &format!("{}: another run has begun", self.source));
+                self.told.push(Told::Note(format!("{}: another run has begun", self.source)));
             }
             Event::Stream(stream) if self.state.predictor.is_none() => {
                 let mut predictor = Predictor::new(&stream.name, self.options.clone());
@@ -261,7 +322,8 @@ impl Handler for Staging {
         }
     }
 
-    fn files(&mut self, _trace: usize, files: &[FileUse]) {
+    /// What the job did with its files.
+    pub fn files(&mut self, files: &[FileUse]) {
         for file in files {
             if let Some(path) = self.names.find(&file.name) {
                 let (opened, closed) = (file.opened, file.closed);
@@ -271,35 +333,27 @@ impl Handler for Staging {
         }
     }
 
-    fn looked(&mut self, _trace: usize, status: Status) -> anyhow::Result<()> {
+    /// All that one look at the trace gave has come.
+    pub fn looked(&mut self, status: Status) {
         if status.grew {
             self.state.last_news = Instant::now();
         }
         if status.ended && self.state.ended.is_none() {
-            self.job_ended()?;
+            self.job_ended();
         }
-        Ok(())
     }
 
-    fn needs_end(&self, _trace: usize) -> bool {
+    /// Does it matter whether the job is dead?
+    pub fn needs_end(&self) -> bool {
         self.state.ended.is_none()
     }
 
-    fn round(&mut self, _news: bool) -> anyhow::Result<()> {
-        self.step()
-    }
-
-    fn wakes(&self) -> (Option<BorrowedFd<'_>>, Option<Duration>) {
+    /// When to take the next step: when this can be read, or after this time, which is `tick` at most.
+    pub fn wakes(&self, tick: Duration) -> (BorrowedFd<'_>, Duration) {
         let now = self.state.clock.now();
         let again = [self.planner.look_again(now), self.mover.ends()].into_iter().flatten();
         let again = again.map(|time| Duration::from_secs_f64((time - now).clamp(0.001, 1.0)));
-        let tick = if self.state.progress.is_wanted() { WATCHED } else { TICK };
-        let soonest = again.chain(self.buffer.due()).chain([tick]).min();
-        let soonest = if self.state.finished { Some(Duration::ZERO) } else { soonest };
-        (Some(self.wakeup.as_fd()), soonest)
-    }
-
-    fn stops(&mut self) -> bool {
-        self.state.finished
+        let soonest = again.chain(self.buffer.due()).fold(tick, Duration::min);
+        (self.wakeup.as_fd(), if self.state.finished { Duration::ZERO } else { soonest })
     }
 }

@@ -1,11 +1,12 @@
 //! One line for each decision, and for what became of it.
 
-use io_stage::plan::{Action, Copy, Decision, Direction, Outcome, Planner, Reason, Report};
+use crate::plan::{Action, Copy, Decision, Direction, Outcome, Planner, Reason, Report};
 use serde::Serialize;
 
 /// One line of `--json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record {
+    /// Which kind of record, and its version.
     pub schema: &'static str,
     /// The trace that is followed.
     pub source: String,

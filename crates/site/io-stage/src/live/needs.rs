@@ -1,81 +1,82 @@
 //! Files that phases need: from a list, or learned from earlier runs.
 
 use super::names::Names;
-use crate::inputs;
-use crate::terminal::text::{Severity, complain};
-use anyhow::Context;
+use crate::plan::{BadNeed, Need, Settings, parse_needs, phases_of};
 use files::{Dir, Kind};
 use ftio_core::detect::{Options, detect};
 use ftio_core::request::is_write;
-use ftio_core::source::{OpenOptions, Opened, SourceError, Span};
+use ftio_core::source::{Opened, SourceError, Span};
 use ftio_core::time::seconds;
-use io_stage::plan::{Need, Settings, parse_needs, phases_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The files of a list that are there. Those that are not are reported.
-pub fn listed(list: &Path, storage: &Dir) -> anyhow::Result<Vec<Need>> {
-    let name = || list.display().to_string();
-    let text = std::fs::read_to_string(list).with_context(name)?;
-    let files = parse_needs(&text).with_context(name)?;
-    Ok(files.into_iter().filter_map(|(path, phase)| need(path, phase, storage, true)).collect())
+/// The files of a list that are there, and why the others are not taken.
+pub fn listed(list: &str, storage: &Dir) -> Result<(Vec<Need>, Vec<String>), BadNeed> {
+    let (mut needs, mut problems) = (Vec::new(), Vec::new());
+    for (path, phase) in parse_needs(list)? {
+        match need(path, phase, storage) {
+            Ok(need) => needs.push(need),
+            Err(why) => problems.push(why),
+        }
+    }
+    Ok((needs, problems))
 }
 
 /// A file in the storage; links are not followed, there as elsewhere.
-fn need(path: PathBuf, phase: Option<usize>, storage: &Dir, complains: bool) -> Option<Need> {
-    let why = match storage.look(&path) {
-        Ok(found) if found.kind == Kind::File => return Some(Need { path, phase, bytes: found.size }),
-        Ok(_) => format!("{}: is not a regular file", files::shown(storage.path().join(&path))),
-        Err(error) => error.to_string(),
-    };
-    if complains {
-        complain(Severity::Warning, &format!("{why}, left out"));
+fn need(path: PathBuf, phase: Option<usize>, storage: &Dir) -> Result<Need, String> {
+    match storage.look(&path) {
+        Ok(found) if found.kind == Kind::File => Ok(Need { path, phase, bytes: found.size }),
+        Ok(_) => Err(format!("{}: is not a regular file", files::shown(storage.path().join(&path)))),
+        Err(error) => Err(error.to_string()),
     }
-    None
 }
 
-/// What earlier runs have read, and in which phase.
-pub fn learned(
+/// What was learned from earlier runs.
+#[derive(Debug, Default)]
+pub struct Learned {
+    /// What they have read, and in which phase.
+    pub needs: Vec<Need>,
+    /// How many of them could be read.
+    pub useful: usize,
+    /// Why the others could not.
+    pub problems: Vec<SourceError>,
+}
+
+/// What earlier runs have read of the files that are in the storage. `open` opens the inputs of one of these
+/// paths; each is read twice, for its period and for its files.
+pub fn learned<I: Iterator<Item = Result<Opened, SourceError>>>(
     history: &[PathBuf],
+    open: impl Fn(&PathBuf) -> I,
     (buffer, storage): (&Path, &Dir),
     settings: &Settings,
     options: &Options,
-    reading: &OpenOptions,
-) -> anyhow::Result<Vec<Need>> {
+) -> Learned {
     let mut names = Names::below(buffer, storage.path());
     let mut files = BTreeSet::new();
-    let mut useful = 0;
+    let mut learned = Learned::default();
     for path in history {
-        let one = std::slice::from_ref(path);
-        let periods: Vec<Option<f64>> = inputs::sources(one, false, reading)
+        let periods: Vec<Option<f64>> = open(path)
             .map(|opened| {
                 let analysis =
                     opened.and_then(|opened| detect(&opened.name.clone(), opened.into_source()?, options));
                 analysis.ok().and_then(|analysis| analysis.detection.period)
             })
             .collect();
-        for (opened, period) in inputs::sources(one, false, reading).zip(periods) {
+        for (opened, period) in open(path).zip(periods) {
             match opened.and_then(|opened| read_files(opened, settings.guard(period))) {
                 Ok(reads) => {
-                    useful += 1;
+                    learned.useful += 1;
                     let found =
                         reads.into_iter().filter_map(|(name, phase)| Some((names.find(&name)?, phase)));
                     files.extend(found);
                 }
-                Err(error) => complain(Severity::Warning, &inputs::explained(&error)),
+                Err(error) => learned.problems.push(error),
             }
         }
     }
-    if useful == 0 && !history.is_empty() {
-        anyhow::bail!("--history: expected at least one trace that can be read, found none");
-    }
-    let needs: Vec<Need> =
-        files.into_iter().filter_map(|(path, phase)| need(path, Some(phase), storage, false)).collect();
-    if needs.is_empty() && !history.is_empty() {
-        let why = "no earlier run has read a file that is in the folder of --to: nothing will be brought in";
-        complain(Severity::Note, &format!("--history: {why}"));
-    }
-    Ok(needs)
+    let there = files.into_iter().filter_map(|(path, phase)| need(path, Some(phase), storage).ok());
+    learned.needs = there.collect();
+    learned
 }
 
 /// The names of the files that a run has read, with the number of the phase.
