@@ -4,9 +4,9 @@
 //! For tests of the rules, and to see what an arbiter would do for a mix of jobs. Real jobs, real messages
 //! and a real file system are in `scripts/bench iosets`.
 
-use crate::arbiter::{Arbiter, NodeId};
-use crate::settings::Settings;
-use io_sets::simulate::{Course, IoPhase, Outcome};
+use crate::arbiter::machine::{Arbiter, NodeId};
+use crate::arbiter::settings::Settings;
+use crate::simulate::{Course, IoPhase, Outcome};
 use lease_protocol::{Hello, Kind, Message};
 
 /// A job that computes, does I/O, and computes again.

@@ -1,8 +1,8 @@
 //! What there is to say about jobs and phases.
 
 use super::Arbiter;
-use crate::job::{Job, Phase};
-use crate::report::{JobReport, PhaseReport, Report};
+use crate::arbiter::job::{Job, Phase};
+use crate::arbiter::report::{JobReport, PhaseReport, Report};
 
 impl Arbiter {
     /// The state, for people and programs.

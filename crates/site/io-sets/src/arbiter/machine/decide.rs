@@ -2,9 +2,9 @@
 
 use super::tell::phase_report;
 use super::{Arbiter, FORGOTTEN, NodeId};
-use crate::job::Phase;
-use crate::order::{self, rest};
-use crate::settings::{Order, SILENT};
+use crate::arbiter::job::Phase;
+use crate::arbiter::order::{self, rest};
+use crate::arbiter::settings::{Order, SILENT};
 use lease_protocol::{COLLECTIVE_SLOTS, Kind, Message};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,7 @@ impl Arbiter {
         self.asked.push(node);
     }
 
-    fn job_of(&self, node: NodeId) -> Option<&crate::job::Job> {
+    fn job_of(&self, node: NodeId) -> Option<&crate::arbiter::job::Job> {
         self.jobs.get(&self.nodes.get(&node)?.job)
     }
 

@@ -1,15 +1,16 @@
 //! ftio as the predictor of a simulation: what `ftio predict` would say at the end of each I/O phase.
 
+use crate::observed::Observed;
+use crate::queue::{JobId, Nanoseconds};
+use crate::simulate::{Predictor, Transfer};
 use ftio_core::detect::{Options, detect};
 use ftio_core::predict::{self, PredictOptions};
 use ftio_core::request::{Class, Request};
 use ftio_core::source::{InMemory, Job};
 use ftio_core::time::seconds;
-use io_sets::observed::Observed;
-use io_sets::queue::{JobId, Nanoseconds};
-use io_sets::simulate::{Predictor, Transfer};
 
 /// The engine of `ftio predict`, fed from a simulation.
+#[derive(Debug)]
 pub struct Online {
     engine: predict::Predictor,
     observed: Observed,
@@ -39,6 +40,7 @@ impl Predictor for Online {
 }
 
 /// The Python FTIO's method, on all that an application has written so far.
+#[derive(Debug)]
 pub struct Compat {
     name: String,
     start: Nanoseconds,
@@ -47,6 +49,7 @@ pub struct Compat {
 }
 
 impl Compat {
+    /// `frequency` is that of sampling, in Hz.
     pub fn new(job: JobId, start: Nanoseconds, frequency: f64) -> Self {
         Compat { name: job.to_string(), start, requests: Vec::new(), frequency }
     }

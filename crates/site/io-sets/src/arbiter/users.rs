@@ -2,7 +2,7 @@
 //! get. Only users whom the kernel names are here: of others nothing is known that could be held against
 //! them.
 
-use crate::window::Window;
+use crate::arbiter::window::Window;
 use fair_share::Standing;
 use rustix::process::geteuid;
 use std::collections::HashMap;

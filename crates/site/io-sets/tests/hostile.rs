@@ -1,8 +1,8 @@
 //! Others on the same socket or directory, and whoever says what it should not: the arbiter goes on, and so
 //! do honest nodes.
 
-use io_arbiter::daemon::{Daemon, Options, Problem};
-use io_arbiter::{Arbiter, Leases, Settings};
+use io_sets::arbiter::daemon::{Daemon, Options, Problem};
+use io_sets::arbiter::{Arbiter, Leases, Settings};
 use lease_protocol::{Address, Hello, Kind, Message, Stream, VERSION};
 use std::fs;
 use std::io::{Read, Write};

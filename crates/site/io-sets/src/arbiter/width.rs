@@ -13,8 +13,8 @@
 //! - *more*: somebody waits: from time to time, and less and less often if it does not help, a few more go
 //!   for a moment. If more gets through, the file system takes more than was known.
 
-use crate::job::Usage;
-use crate::window::Window;
+use crate::arbiter::job::Usage;
+use crate::arbiter::window::Window;
 
 /// Over how many seconds the bandwidth of all jobs is a mean.
 const WINDOW: f64 = 0.6;

@@ -4,7 +4,7 @@ use std::path::Path;
 use tmio_trace::growing;
 
 /// Its id. `alone` if this is the only trace, so that the environment of this command may be that of the job.
-pub fn of(trace: &Path, alone: bool) -> String {
+pub(super) fn of(trace: &Path, alone: bool) -> String {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| alone && !value.is_empty());
     variable("IOSETS_JOB_ID")
         .or_else(|| {

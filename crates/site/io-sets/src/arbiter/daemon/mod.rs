@@ -6,15 +6,15 @@ mod directory;
 mod ground;
 mod listen;
 
-use crate::arbiter::{Arbiter, NodeId};
-use crate::report::PhaseReport;
-use crate::settings::Settings;
-use crate::users::standing;
+use crate::arbiter::machine::{Arbiter, NodeId};
+use crate::arbiter::report::PhaseReport;
+use crate::arbiter::settings::Settings;
+use crate::arbiter::users::standing;
+use crate::rules::Priority;
 use connection::{Connection, State};
 use directory::{Directory, Event};
 use fair_share::Shared;
 use files::{Dir, Expect};
-use io_sets::rules::Priority;
 use lease_protocol::{Address, Hello, Kind, LONGEST_TEXT, Message, Stream};
 use listen::Listener;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -218,6 +218,7 @@ impl Daemon {
                     // without turns, and asks again.
                     if self.shares.check(&user, standing(user), 1).is_err() {
                         self.arbiter.refused();
+                        tracing::debug!(user, "refused: too many connections of one user");
                         continue;
                     }
                     if epoll::add(&self.epoll, stream.descriptor(), EventData::new_u64(node), flags).is_ok() {
@@ -233,7 +234,8 @@ impl Daemon {
                     if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
                 // There are no descriptors left. Whoever comes goes on without turns, and asks again; the
                 // others are served meanwhile.
-                Err(_) => {
+                Err(error) => {
+                    tracing::debug!("cannot take a connection: {error}");
                     self.listeners.iter().for_each(|one| _ = epoll::delete(&self.epoll, one.descriptor()));
                     self.deaf = Some(now + DEAF);
                     return;
@@ -351,6 +353,9 @@ impl Daemon {
     }
 
     fn refuse(&mut self, node: NodeId, reason: &str) {
+        // Below what is logged by default: who is refused may come again as often as he likes.
+        let user = self.connections.get(&node).and_then(|one| one.user);
+        tracing::debug!(node, user, reason, "refused: {reason}");
         self.send(node, &Message::new(Kind::Refused).encode_with(reason));
         self.end(node);
     }

@@ -1,6 +1,6 @@
 //! Users who want everything: others get their turns all the same.
 
-use io_arbiter::{Arbiter, Leases, NodeId, Refusal, Settings};
+use io_sets::arbiter::{Arbiter, Leases, NodeId, Refusal, Settings};
 use lease_protocol::{Hello, Kind, Message};
 use std::collections::{HashMap, HashSet};
 

@@ -2,8 +2,8 @@
 //!
 //! All those who wait hear it equally often, so that a queue is enough: who was told last is at its end.
 
-use crate::arbiter::NodeId;
-use crate::settings::SIGN;
+use crate::arbiter::machine::NodeId;
+use crate::arbiter::settings::SIGN;
 use std::collections::VecDeque;
 
 #[derive(Debug, Default)]

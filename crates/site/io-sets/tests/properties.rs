@@ -1,6 +1,6 @@
 //! What holds for any sequence of messages, from honest and other nodes.
 
-use io_arbiter::{Arbiter, Leases, Order, Settings};
+use io_sets::arbiter::{Arbiter, Leases, Order, Settings};
 use lease_protocol::{Hello, Kind, Message};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

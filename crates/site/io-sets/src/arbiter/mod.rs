@@ -1,13 +1,14 @@
 //! Which job may do I/O now.
 //!
 //! A job asks for a *lease* at the first operation after a silence and gives it back when all its ranks are
-//! idle. Sets and their weights are those of Set-10 ([`io_sets`]); what pays is that few do I/O at a time.
+//! idle. Sets and their weights are those of Set-10 ([`rules`](crate::rules)); what pays is that few do I/O at a time.
 //!
 //! - [`Arbiter`]: the rules, as a state machine that is told times and messages, and says what to send;
 //! - [`Settings`]: what can be chosen;
 //! - [`report`]: who holds and who waits, for people and programs;
 //! - [`daemon`]: the same behind sockets or a directory;
 //! - [`client`]: asks a running arbiter for its report;
+//! - [`apply`]: turns by the means of a file system, for jobs that cannot be asked to wait;
 //! - [`simulate`]: jobs on a file system of known capacity, which ask an arbiter.
 //!
 //! # The rules
@@ -27,25 +28,21 @@
 //!    that lasts longer than its period is in the set of its length. What a job says that it gets counts up
 //!    to four times what another user got.
 
-#![forbid(unsafe_code)]
-#![warn(missing_docs)]
-
-mod arbiter;
+pub mod apply;
 mod bursts;
-
 pub mod client;
 pub mod daemon;
 mod job;
+mod machine;
 mod order;
 pub mod report;
 mod settings;
 pub mod simulate;
-
 mod users;
 mod waits;
 mod width;
 mod window;
 
-pub use arbiter::{Arbiter, NodeId, Refusal};
+pub use machine::{Arbiter, NodeId, Refusal};
 pub use report::{JobReport, PhaseReport, Report};
 pub use settings::{Leases, Order, Settings};

@@ -1,10 +1,10 @@
 //! What is known about one job.
 
-use crate::arbiter::NodeId;
-use crate::bursts::Bursts;
-use crate::settings::{PATIENCE, PATIENCE_AT_FIRST, SHORT, Settings, TURN};
-use crate::window::Window;
-use io_sets::rules::{DEFAULT, Priority, Set};
+use crate::arbiter::bursts::Bursts;
+use crate::arbiter::machine::NodeId;
+use crate::arbiter::settings::{PATIENCE, PATIENCE_AT_FIRST, SHORT, Settings, TURN};
+use crate::arbiter::window::Window;
+use crate::rules::{DEFAULT, Priority, Set};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The jobs that take turns: a priority, and the order of magnitude of their periods. Two numbers, because

@@ -1,7 +1,7 @@
 //! In which order jobs get leases: virtual time between sets, turns within a set.
 
-use crate::job::{Job, Phase, SetKey};
-use crate::settings::{Order, SLICE, Settings, TURN};
+use crate::arbiter::job::{Job, Phase, SetKey};
+use crate::arbiter::settings::{Order, SLICE, Settings, TURN};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

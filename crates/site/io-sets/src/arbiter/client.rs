@@ -1,6 +1,6 @@
 //! Asks a running arbiter for its report.
 
-use crate::report::Report;
+use crate::arbiter::report::Report;
 use lease_protocol::{Address, Hello, Kind, Message, Stream};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};

@@ -5,9 +5,9 @@
 //! of its nodes asks, beats and gives its lease back. Prints the processor time per simulated second, and how
 //! long it takes from the moment at which messages are there to the moment at which all answers are.
 //!
-//! `cargo run --release -p io-arbiter --example many_nodes`
+//! `cargo run --release -p io-sets --example many_nodes`
 
-use io_arbiter::{Arbiter, Leases, Settings};
+use io_sets::arbiter::{Arbiter, Leases, Settings};
 use lease_protocol::{Hello, Kind, Message};
 use std::time::Instant;
 

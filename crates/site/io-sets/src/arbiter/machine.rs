@@ -3,15 +3,15 @@
 mod decide;
 mod tell;
 
-use crate::job::{Job, SetKey};
-use crate::order::{self, SetFacts, VirtualTime};
-use crate::report::{PhaseReport, Totals};
-use crate::settings::{Leases, SLICE, Settings, TICK};
-use crate::users::{Users, possible, standing};
-use crate::waits::Waits;
-use crate::width::Width;
+use crate::arbiter::job::{Job, SetKey};
+use crate::arbiter::order::{self, SetFacts, VirtualTime};
+use crate::arbiter::report::{PhaseReport, Totals};
+use crate::arbiter::settings::{Leases, SLICE, Settings, TICK};
+use crate::arbiter::users::{Users, possible, standing};
+use crate::arbiter::waits::Waits;
+use crate::arbiter::width::Width;
+use crate::rules::Priority;
 use fair_share::Shared;
-use io_sets::rules::Priority;
 use lease_protocol::{Hello, Kind, Message};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

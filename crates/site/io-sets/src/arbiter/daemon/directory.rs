@@ -18,8 +18,8 @@
 
 use super::ground::Ground;
 use super::stream;
-use crate::arbiter::NodeId;
-use crate::report::Report;
+use crate::arbiter::machine::NodeId;
+use crate::arbiter::report::Report;
 use files::{Dir, Expect};
 use lease_protocol::{Message, Stream};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
