@@ -1,18 +1,19 @@
 //! `ftio arbiter`: jobs on a file system take turns at I/O.
 
 use crate::exit::{Exit, wrong_usage};
-use crate::terminal::text::{Severity, complain, printable};
+use crate::log;
+use crate::terminal::text::{Severity, complain};
 use crate::values::{positive, positive_seconds};
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
-use io_arbiter::daemon::{Daemon, Options};
-use io_arbiter::{Leases, Order, PhaseReport, Settings};
+use io_sets::arbiter::daemon::{Daemon, Options};
+use io_sets::arbiter::{Leases, Order, PhaseReport, Settings};
+use turns::Address;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use turns::Address;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,6 +32,8 @@ When it pays: jobs alike that write at the same time, on a file system that one 
 time instead of all at once: 40 % less stretch, measured). It pays little if jobs start at random or their \
 periods are mixed, and nothing where a job cannot fill the file system: then more go at a time, in the end \
 everybody. Jobs outside take away about their share of the gain. See docs/set-10.md.
+
+FTIO_LOG=debug logs who is refused, FTIO_LOG_FORMAT=json logs in JSON, for journald.
 
 A lease is advice: it protects no data. If the arbiter is gone, stopped or slow, jobs go on within a second.
 
@@ -112,6 +115,7 @@ pub fn secret(path: Option<&Path>) -> anyhow::Result<Option<String>> {
 
 /// Runs until it is interrupted.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    log::set_up("")?;
     let order = match args.order {
         OrderChoice::Shortest => Order::Shortest,
         OrderChoice::Start => Order::Start,
@@ -135,7 +139,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let mut daemon = Daemon::new(options)?;
     for address in daemon.addresses() {
-        eprintln!("listening at {}", printable(&address.to_string()));
+        tracing::info!(%address, "listening at {address}");
     }
     let json = args.json;
     let mut broken = None;

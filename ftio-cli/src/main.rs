@@ -16,6 +16,7 @@ mod exit;
 mod follow;
 mod info;
 mod inputs;
+mod log;
 mod model;
 mod output;
 mod plot;

@@ -5,11 +5,11 @@ use crate::output::{self, Draft};
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::counted;
 use crate::terminal::waiting::Waiting;
-use crate::trace;
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use files::shown;
 use files::user::{Identity, run_as};
+use launch::{helper, library};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -79,12 +79,12 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 /// here.
 fn write_out_forgotten(args: &Args) -> anyhow::Result<()> {
     const LONGEST: Duration = Duration::from_secs(60);
-    let jobs = trace::helper::forgotten_jobs();
+    let jobs = helper::forgotten_jobs();
     if jobs.is_empty() {
         return Ok(());
     }
-    let whole = match trace::library(None) {
-        Ok(library) => trace::helper::write_out_all(&library, jobs, LONGEST)?,
+    let whole = match library::find(None) {
+        Ok(library) => helper::write_out_all(&library, jobs, LONGEST)?,
         Err(problem) => {
             complain(Severity::Warning, &format!("records stay in memory: {problem:#}"));
             return Ok(());

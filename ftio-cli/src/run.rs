@@ -5,11 +5,12 @@ use crate::exit::Exit;
 use crate::follow::{PollArgs, Program, Trace, Until, follow};
 use crate::predict::{OutArgs, Place, Predicting, PredictionArgs, Sinks, Tui};
 use crate::terminal::text::{Severity, complain};
-use crate::trace::{Launcher, LibraryArgs, ProgramArgs, Tracing, processes};
+use crate::trace::{self, LibraryArgs, ProgramArgs};
 use crate::values::{OutlierChoice, flush};
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use ftio_core::detect::Options;
+use launch::{Run, Tracing, library};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
@@ -77,15 +78,13 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         None => std::path::absolute(format!("tmio_run_{}.msgpack", std::process::id()))?,
     };
     let mut variables = Vec::new();
-    let is_launcher = args.program.command.first().is_some_and(|program| Launcher::of(program).is_some());
-    let processes = match is_launcher {
+    let processes = match args.program.is_launcher() {
         true => None,
-        false => processes::Run::new(Some(&output), None, &mut variables)?,
+        false => Run::new(Some(&output), None, &mut variables)?,
     };
-    let library = crate::trace::library(args.library.library.as_deref())?;
-    let tracing =
-        Tracing { output: Some(&output), flush: Some(&args.flush), library: &args.library, variables };
-    let mut command = tracing.command(&args.program)?;
+    let library = library::find(args.library.library.as_deref())?;
+    let tracing = Tracing { output: Some(&output), flush: Some(&args.flush), library: &library, variables };
+    let mut command = tracing.command(&args.program.command)?;
     if args.out.json {
         // Standard output is for those who read JSON.
         command.stdout(std::io::stderr().as_fd().try_clone_to_owned()?);
@@ -107,7 +106,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     if let Err(problem) = predicted {
         complain(Severity::Error, &format!("{problem:#}"));
     }
-    if let Some(Err(problem)) = processes.map(|processes| processes.finish(&library)) {
+    if let Some(Err(problem)) = processes.map(|processes| trace::finish(&processes, &library)) {
         complain(Severity::Warning, &format!("{problem:#}"));
         // What there is not, and why, has been said.
         if !is_there(&output) {

@@ -9,13 +9,13 @@ use crate::terminal::width::{columns, wrapped};
 use crate::values::positive_seconds;
 use anyhow::Context;
 use clap::ValueHint;
-use io_arbiter::client::Client;
-use io_arbiter::report::{JobReport, Others, Report};
+use io_sets::arbiter::client::Client;
+use io_sets::arbiter::report::{JobReport, Others, Report};
+use turns::Address;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
-use turns::Address;
 
 const EXAMPLES: &str = "\
 Examples:

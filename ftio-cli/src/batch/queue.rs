@@ -11,11 +11,9 @@ use crate::terminal::style::Style;
 use crate::terminal::units::{counted, percent, seconds};
 use crate::terminal::waiting::Waiting;
 use crate::values::{positive, positive_seconds};
-use anyhow::{Context, bail};
-use batch_sim::queue::{Chain, Course, Member, fit, resampled, simulate, templates};
+use batch_sim::traced::{NoQueue, Question, Queue, TracedJob, queue};
 use clap::ValueHint;
-use serde::Serialize;
-use sources::request::{Request, Span};
+use sources::{Opened, SourceError};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -89,88 +87,22 @@ pub struct Args {
     pub json: bool,
 }
 
-/// The I/O of a job: its phases with their begin, end, bytes and requests.
-struct Phases {
-    name: String,
-    length: f64,
-    list: Vec<(f64, f64, f64, f64)>,
-}
-
-#[derive(Serialize)]
-struct Record {
-    schema: &'static str,
-    /// Jobs in all.
-    jobs: usize,
-    templates: Vec<TemplateRecord>,
-    /// Mean length of the queue in the long run, by the closed form.
-    mean: f64,
-    /// Share of the time in which the queue has each length, from 0 on.
-    stationary: Vec<f64>,
-    /// Share of the time in which a job has to wait for another.
-    waiting: f64,
-    /// Mean length of the queue in the traces, if they ran together.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    measured: Option<f64>,
-    /// Factors that compute and service times were multiplied with to fit that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fitted: Option<[f64; 2]>,
-    /// The simulated course.
-    course: Course,
-}
-
-/// Jobs that behave alike.
-#[derive(Serialize)]
-struct TemplateRecord {
-    /// The traces.
-    sources: Vec<String>,
-    #[serde(flatten)]
-    member: Member,
-    /// Share of the time in I/O along the run, in 32 parts.
-    profile: Vec<f64>,
-}
-
 /// Model and print.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let picture = args.plot.as_deref().map(PictureFile::open_drawing).transpose()?;
     let jobs = read(args)?;
-    let profiles: Vec<Vec<f64>> = jobs.iter().map(profile).collect();
-    let copies = args.copies as usize;
-    let mut found: Vec<TemplateRecord> = Vec::new();
-    for template in templates(&profiles, args.seed) {
-        let members: Vec<&Phases> = template.members.iter().map(|place| &jobs[*place]).collect();
-        let sources = members.iter().map(|job| job.name.clone()).collect();
-        let member = member(&members, args)?;
-        let member = Member { jobs: copies * members.len(), ..member };
-        found.push(TemplateRecord { sources, member, profile: template.profile });
-    }
-    let mut members: Vec<Member> = found.iter().map(|template| template.member).collect();
-    let length = jobs.iter().map(|job| job.length).fold(0.0, f64::max);
-    let measured = (args.fit && copies == 1).then(|| measured(&jobs, length));
-    let mut fitted = None;
-    if let Some((mean, variance)) = measured {
-        let factors = fit(&members, mean, variance);
-        for member in &mut members {
-            (member.compute, member.service) = (member.compute * factors[0], member.service * factors[1]);
-        }
-        fitted = Some(factors);
-    }
-    let waiting = Waiting::working("simulating the queue");
-    let chain = Chain::of_jobs(&members);
-    let stationary = chain.stationary();
-    let span = args.seconds.unwrap_or(length);
-    let course = simulate(&chain, 0, span, 200, args.runs as usize, args.seed);
-    drop(waiting);
-    let record = Record {
-        schema: "ftio.batch-queue/1",
-        jobs: chain.most(),
-        templates: found,
-        mean: chain.mean(),
-        waiting: stationary.iter().skip(2).sum(),
-        stationary,
-        measured: measured.map(|(mean, _)| mean),
-        fitted,
-        course,
+    let question = Question {
+        copies: args.copies as usize,
+        bandwidth: args.bandwidth,
+        iops: args.iops,
+        fit: args.fit,
+        seconds: args.seconds,
+        runs: args.runs as usize,
+        seed: args.seed,
     };
+    let waiting = Waiting::working("simulating the queue");
+    let record = queue(&jobs, &question).map_err(|why| anyhow::anyhow!(explained(&why)))?;
+    drop(waiting);
     let mut out = io::stdout().lock();
     if args.json {
         serde_json::to_writer(&mut out, &record).map_err(io::Error::from)?;
@@ -185,94 +117,23 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn read(args: &Args) -> anyhow::Result<Vec<Phases>> {
+fn read(args: &Args) -> anyhow::Result<Vec<TracedJob>> {
     let options = args.input.options()?;
-    let mut jobs = Vec::new();
-    for opened in inputs::opened(&args.traces, &options) {
-        let explain = |error| anyhow::anyhow!(inputs::explained(&error));
-        let opened = opened.map_err(explain)?;
-        let name = opened.name.clone();
-        let mut requests: Vec<Request> = Vec::new();
-        let job = opened
-            .into_source()
-            .and_then(|source| source.read(Span::Actual, &mut |batch| requests.extend_from_slice(batch)))
-            .map_err(explain)?;
-        let first = job.start.or_else(|| requests.iter().map(|request| request.start).min());
-        let last = job.end.max(requests.iter().map(|request| request.end).max());
-        let (Some(first), Some(last)) = (first, last) else { bail!("{name}: there is no I/O in it") };
-        let at = |time: i64| sources::time::seconds(time.saturating_sub(first));
-        requests.sort_by_key(|request| request.start);
-        let mut list: Vec<(f64, f64, f64, f64)> = Vec::new();
-        for request in &requests {
-            let (start, end, bytes) = (at(request.start), at(request.end), request.bytes as f64);
-            match list.last_mut() {
-                Some(phase) if start - phase.1 < args.gap => {
-                    *phase = (phase.0, phase.1.max(end), phase.2 + bytes, phase.3 + 1.0);
-                }
-                _ => list.push((start, end, bytes, 1.0)),
-            }
-        }
-        if list.is_empty() {
-            bail!("{name}: there is no I/O in it");
-        }
-        jobs.push(Phases { name, length: at(last), list });
+    let read = |opened: Result<Opened, SourceError>| TracedJob::read(opened?, args.gap);
+    let jobs = inputs::opened(&args.traces, &options).map(read);
+    jobs.map(|job| job.map_err(|why| anyhow::anyhow!(explained(&why)))).collect()
+}
+
+/// Why nothing can be said, and which option may help.
+fn explained(why: &NoQueue) -> String {
+    match why {
+        NoQueue::Source(error) => inputs::explained(error),
+        NoQueue::OneState(_) => format!("{why}; a smaller --gap may tell phases apart"),
+        _ => why.to_string(),
     }
-    Ok(jobs)
 }
 
-/// Share of the time in I/O, in parts of the run.
-fn profile(job: &Phases) -> Vec<f64> {
-    const PARTS: usize = 256;
-    let width = job.length / PARTS as f64;
-    let busy = |part: usize| {
-        let (from, to) = (part as f64 * width, (part + 1) as f64 * width);
-        let inside = |phase: &(f64, f64, f64, f64)| (phase.1.min(to) - phase.0.max(from)).max(0.0);
-        job.list.iter().map(inside).sum::<f64>() / width
-    };
-    resampled(&(0..PARTS).map(busy).collect::<Vec<f64>>())
-}
-
-/// Mean times of the jobs of a template.
-fn member(jobs: &[&Phases], args: &Args) -> anyhow::Result<Member> {
-    let sum =
-        |of: fn(&(f64, f64, f64, f64)) -> f64| jobs.iter().flat_map(|job| &job.list).map(of).sum::<f64>();
-    let phases: usize = jobs.iter().map(|job| job.list.len()).sum();
-    let (io, bytes, requests) = (sum(|phase| phase.1 - phase.0), sum(|phase| phase.2), sum(|phase| phase.3));
-    let length: f64 = jobs.iter().map(|job| job.length).sum();
-    let each = phases as f64;
-    let by_rate = [args.bandwidth.map(|most| bytes / most), args.iops.map(|most| requests / most)];
-    let needed = by_rate
-        .into_iter()
-        .flatten()
-        .fold(None, |most: Option<f64>, time| Some(most.unwrap_or(0.0).max(time)));
-    let service = needed.unwrap_or(io) / each;
-    let compute = (length - io) / each;
-    if compute <= 0.0 || service <= 0.0 {
-        let name = &jobs[0].name;
-        return Err(anyhow::anyhow!(
-            "it does I/O all the time, or none that takes time; a smaller --gap may tell phases apart"
-        ))
-        .with_context(|| name.clone());
-    }
-    Ok(Member { jobs: 0, compute, service })
-}
-
-/// Mean and variance of the number of jobs that do I/O at the same time.
-fn measured(jobs: &[Phases], length: f64) -> (f64, f64) {
-    let phases = || jobs.iter().flat_map(|job| &job.list);
-    let mut steps: Vec<(f64, f64)> = phases().flat_map(|phase| [(phase.0, 1.0), (phase.1, -1.0)]).collect();
-    steps.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let (mut queue, mut since, mut sum, mut squares) = (0.0, 0.0, 0.0, 0.0);
-    for (time, step) in steps {
-        sum += queue * (time - since);
-        squares += queue * queue * (time - since);
-        (queue, since) = (queue + step, time);
-    }
-    let mean = sum / length;
-    (mean, squares / length - mean * mean)
-}
-
-fn table(record: &Record, out: &mut impl Write) -> io::Result<()> {
+fn table(record: &Queue, out: &mut impl Write) -> io::Result<()> {
     let style = Style::for_stdout();
     let head = format!("{:>6}{:>18}{:>18}  {}", "jobs", "compute", "I/O alone", "traces");
     writeln!(out, "{}", style.dim(&head))?;
@@ -300,7 +161,7 @@ fn table(record: &Record, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "  somebody waits for {} of the time", percent(record.waiting))
 }
 
-fn sheet(record: &Record) -> Sheet {
+fn sheet(record: &Queue) -> Sheet {
     let course = &record.course;
     let title = format!("I/O queue of {}", counted(record.jobs as u64, "job"));
     let mut sheet = Sheet { title: title.clone(), width: 1000.0, height: 340.0, shapes: Vec::new() };

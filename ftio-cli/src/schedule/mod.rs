@@ -3,11 +3,7 @@
 mod apply;
 mod chart;
 mod follow;
-mod job_id;
 mod measure;
-mod predictor;
-mod priorities;
-mod record;
 mod simulate;
 mod table;
 

@@ -1,6 +1,5 @@
 //! `ftio schedule simulate`: the published experiment with Set-10, or one of any size.
 
-use super::predictor::{Compat, Online};
 use super::{chart, table};
 use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
@@ -12,6 +11,7 @@ use crate::values::{not_negative, positive};
 use clap::{ValueEnum, ValueHint};
 use io_sets::experiment::{Experiment, Policy, Published};
 use io_sets::metrics::Metrics;
+use io_sets::predictor::{Compat, Online};
 use io_sets::queue::Patience;
 use io_sets::simulate::{Level, NewPredictor};
 use serde::Serialize;

@@ -4,9 +4,10 @@ pub mod agent;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs::InputArgs;
+use crate::log;
 use crate::plot::html::{CHART, STYLE, THEME};
 use crate::study::{Question, Study, studies};
-use crate::terminal::text::{Severity, complain, printable};
+use crate::terminal::text::{Severity, complain};
 use crate::values::{positive, positive_seconds};
 use anyhow::Context;
 use clap::ValueHint;
@@ -39,6 +40,8 @@ Examples:
 Who sees what: the kernel says who is at the other end of a connection from this machine. Who runs the \
 service, and root, see all jobs; others see their own, which are those whose trace files they own. Other \
 machines need a token (--access) or a proxy (--trusted-proxy).
+
+FTIO_LOG=warn logs only what is wrong, FTIO_LOG_FORMAT=json logs in JSON, for journald.
 
 Exit status: 0 ended by a signal, 1 failed, 2 wrong usage.";
 
@@ -181,6 +184,7 @@ fn plain_url(text: &str) -> Result<String, String> {
 
 /// Serve until a signal comes.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    log::set_up("ftio serve: ")?;
     let config = config(args)?;
     config.check().map_err(wrong_usage)?;
     let stop = Arc::new(AtomicBool::new(false));
@@ -194,10 +198,11 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let (data, watched) = (config.data.display().to_string(), config.watch.clone());
     ftio_serve::run(config, hooks, &stop, |addresses| {
         for address in addresses {
-            eprintln!("ftio serve: listening on {}", printable(address));
+            tracing::info!(address, "listening on {address}");
         }
         let watched: Vec<String> = watched.iter().map(|path| path.display().to_string()).collect();
-        eprintln!("ftio serve: watching {}; data in {}", printable(&watched.join(", ")), printable(&data));
+        let watched = watched.join(", ");
+        tracing::info!(watched, data, "watching {watched}; data in {data}");
     })?;
     Ok(Exit::Done)
 }

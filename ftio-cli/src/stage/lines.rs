@@ -1,9 +1,9 @@
 //! Records for people.
 
-use super::record::Record;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, percent, seconds};
+use io_stage::live::Record;
 use io_stage::plan::{Direction, Reason, Report};
 use std::fmt::Write;
 

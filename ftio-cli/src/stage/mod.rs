@@ -1,20 +1,12 @@
 //! `ftio stage`: move files out of a burst buffer, and into it, in the quiet between the I/O phases of a job.
 
-mod actions;
-mod buffer;
-mod job_clock;
+mod handler;
 mod lines;
 mod metrics;
-mod mover;
-mod names;
-mod needs;
-mod oracle;
 mod progress;
-mod record;
 mod replay;
 mod setup;
 mod simulate;
-mod staging;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::follow::PollArgs;

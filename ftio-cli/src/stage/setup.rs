@@ -1,26 +1,24 @@
 //! `ftio stage TRACE --from DIR --to DIR`: everything is opened, the trace followed, and the end told.
 
-use super::buffer::Buffer;
+use super::handler::{End, Shown};
 use super::metrics::Metrics;
-use super::mover::{Mover, Pretended};
-use super::names::Names;
-use super::record::Record;
-use super::staging::{Staging, State};
-use super::{Args, needs, replay};
+use super::{Args, replay};
 use crate::exit::{Exit, wrong_usage};
 use crate::follow::{Trace, Until, follow};
-use crate::inputs::QuantityArgs;
+use crate::inputs::{self, QuantityArgs};
 use crate::predict::is_there;
 use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use files::Dir;
 use ftio_core::detect::Options;
 use ftio_core::predict::PredictOptions;
+use sources::OpenOptions;
 use io_stage::copier::{self, Copier};
 use io_stage::evictor::Evictor;
 use io_stage::go_on;
 use io_stage::journal::{Journal, default_name};
-use io_stage::plan::{Planner, Settings};
+use io_stage::live::{Buffer, Means, Mover, Pretended, Staging, needs};
+use io_stage::plan::{Need, Planner, Settings};
 use io_stage::protocol::Places;
 use io_stage::scan::Except;
 use std::ffi::OsString;
@@ -59,39 +57,35 @@ pub fn run(args: &Args, trace: &Path, from: &Path, to: &Path) -> anyhow::Result<
     }
     let mut needs = Vec::new();
     if let Some(list) = &args.stage_in {
-        needs.extend(needs::listed(list, &places.storage)?);
+        needs.extend(listed(list, &places.storage)?);
     }
     let ends = (folders.buffer.as_path(), &places.storage);
-    needs.extend(needs::learned(&args.history, ends, &settings, &detect, &reading)?);
+    needs.extend(learned(&args.history, ends, &settings, &detect, &reading)?);
     let mut planner = Planner::new(settings.clone());
     planner.set_needs(needs);
     let metrics = args.prometheus.as_deref().map(Metrics::open).transpose()?;
     let (wakeup, waker) = UnixStream::pair().context("cannot wait for copies")?;
     wakeup.set_nonblocking(true)?;
     waker.set_nonblocking(true)?;
-    let state = State::default();
     let (mover, journal) = match settings.rate.filter(|_| args.dry_run) {
         Some(rate) => (Mover::Pretended(Pretended::new(rate)), None),
         None => workers(args, (&folders, &places), &settings, &mut planner, &waker)?,
     };
     let except = Except { file: journal, device: Some(places.storage.stat()?.device) };
     let buffer = Buffer::open(places.buffer.again()?, except, wake(&waker)?);
-    let mut staging = Staging {
+    let staging = Staging::new(Means {
         source: trace.display().to_string(),
-        names: Names::below(&folders.buffer, &folders.buffer),
+        trace: without_parts(trace),
         buffer: buffer.context("no thread to look at the buffer")?,
         folders,
         planner,
         mover,
         options: PredictOptions { detect, ..PredictOptions::default() },
-        metrics,
-        json: args.json,
         wakeup,
         capacity: args.rules.capacity.map(|capacity| capacity as u64),
         timeout: args.timeout.map(Duration::from_secs_f64),
-        trace: without_parts(trace),
-        state,
-    };
+    });
+    let mut shown = Shown::new(staging, metrics, args.json);
     let trace = &without_parts(trace);
     if !is_there(trace) {
         complain(Severity::Note, &format!("waiting for {}", trace.display()));
@@ -99,37 +93,54 @@ pub fn run(args: &Args, trace: &Path, from: &Path, to: &Path) -> anyhow::Result<
     let mut followed = Trace::new(trace, args.mode.mode, &reading);
     followed.watch_files();
     let mut traces = [followed];
-    let exit = follow(&mut traces, &mut staging, args.poll, &Until::default())?;
-    finish(staging, exit)
+    let exit = follow(&mut traces, &mut shown, args.poll, &Until::default())?;
+    // Whatever is being copied is given up, and its draft removed.
+    let End { left, interrupted } = shown.finish()?;
+    if interrupted && left > 0 {
+        let why = "the same command, started again, goes on";
+        complain(Severity::Note, &format!("interrupted, {left} files are left in the buffer: {why}"));
+    }
+    let incomplete = !interrupted && left > 0;
+    Ok(if incomplete { exit.max(Exit::Failed) } else { exit })
+}
+
+/// `--stage-in`.
+fn listed(list: &Path, storage: &Dir) -> anyhow::Result<Vec<Need>> {
+    let name = || list.display().to_string();
+    let text = fs::read_to_string(list).with_context(name)?;
+    let (needs, problems) = needs::listed(&text, storage).with_context(name)?;
+    problems.iter().for_each(|why| complain(Severity::Warning, &format!("{why}, left out")));
+    Ok(needs)
+}
+
+/// `--history`.
+fn learned(
+    history: &[PathBuf],
+    ends: (&Path, &Dir),
+    settings: &Settings,
+    detect: &Options,
+    reading: &OpenOptions,
+) -> anyhow::Result<Vec<Need>> {
+    if history.is_empty() {
+        return Ok(Vec::new());
+    }
+    let open = |path: &PathBuf| inputs::sources(std::slice::from_ref(path), false, reading);
+    let learned = needs::learned(history, open, ends, settings, detect);
+    learned.problems.iter().for_each(|why| complain(Severity::Warning, &inputs::explained(why)));
+    if learned.useful == 0 {
+        anyhow::bail!("--history: expected at least one trace that can be read, found none");
+    }
+    if learned.needs.is_empty() {
+        let why = "no earlier run has read a file that is in the folder of --to: nothing will be brought in";
+        complain(Severity::Note, &format!("--history: {why}"));
+    }
+    Ok(learned.needs)
 }
 
 /// `OUT` of `OUT.parts`.
 fn without_parts(trace: &Path) -> PathBuf {
     let is_parts = trace.extension().is_some_and(|extension| extension == "parts");
     if is_parts { trace.with_extension("") } else { trace.to_owned() }
-}
-
-/// The sums, and whether everything was staged.
-fn finish(mut staging: Staging, exit: Exit) -> anyhow::Result<Exit> {
-    let now = staging.state.clock.now();
-    let report = staging.planner.report(now);
-    let interrupted = !staging.state.finished;
-    let mut record = Record::new(&staging.source.clone(), now, "summary", &staging.planner);
-    record.report = Some(report.clone());
-    staging.say(record)?;
-    if let Some(metrics) = &mut staging.metrics {
-        metrics.publish(&staging.source, &staging.planner, now)?;
-    }
-    if interrupted && report.files_left > 0 {
-        let why = "the same command, started again, goes on";
-        complain(
-            Severity::Note,
-            &format!("interrupted, {} files are left in the buffer: {why}", report.files_left),
-        );
-    }
-    // Whatever is being copied is given up with the copier, and its draft removed.
-    let incomplete = !interrupted && report.files_left > 0;
-    Ok(if incomplete { exit.max(Exit::Failed) } else { exit })
 }
 
 /// Both folders, without links in their paths.

@@ -1,7 +1,7 @@
 //! `ftio stage simulate`: what staging would gain, for storage that is not at hand.
 
-use super::replay::{played, script};
-use super::{RuleArgs, oracle};
+use super::RuleArgs;
+use super::replay::script;
 use crate::exit::{Exit, wrong_usage};
 use crate::signal::ModeArgs;
 use crate::terminal::style::Style;
@@ -11,12 +11,12 @@ use crate::values::{positive_seconds, size};
 use anyhow::Context;
 use clap::ValueHint;
 use ftio_core::detect::Options;
-use ftio_core::predict::{PredictOptions, Predictor};
-use io_stage::plan::{Forecast, Report, Settings, When};
-use io_stage::simulate::{Job, Oracle, Run, Storage, Transfer, job};
-use serde::Serialize;
 use sources::OpenOptions;
-use sources::request::{Class, Request};
+use io_stage::live::Online;
+use io_stage::live::replay::played;
+use io_stage::plan::{Report, Settings, When};
+use io_stage::simulate::{Job, Run, Storage, job};
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -106,28 +106,6 @@ pub struct Args {
 fn jitter(text: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().ok().filter(|value| (0.0..1.0).contains(value));
     value.ok_or_else(|| "expected a number from 0 to below 1".into())
-}
-
-/// The predictor of `ftio predict`, fed from a simulation.
-pub struct Online(Predictor);
-
-impl Online {
-    pub fn new(name: &str, detect: Options) -> Self {
-        Online(Predictor::new(name, PredictOptions { detect, ..PredictOptions::default() }))
-    }
-}
-
-impl Oracle for Online {
-    fn flush(&mut self, requests: &[Transfer], until: f64) -> Forecast {
-        let nanoseconds = |seconds: f64| (seconds * 1e9).round() as i64;
-        let request = |transfer: &Transfer| {
-            let (start, end) = (nanoseconds(transfer.start), nanoseconds(transfer.end));
-            Request::new(start, end, transfer.bytes, Class::WriteSync)
-        };
-        let requests: Vec<Request> = requests.iter().map(request).collect();
-        self.0.add(&requests);
-        oracle::forecast(&self.0.predict(nanoseconds(until)))
-    }
 }
 
 /// One policy.

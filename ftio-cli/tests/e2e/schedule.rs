@@ -312,7 +312,7 @@ fn wrong_usage_and_missing_files_are_refused() {
 /// What a simulation did, written as traces, has the metrics of the simulation.
 #[test]
 fn measured_from_traces_exactly_as_simulated() {
-    use io_arbiter::simulate::{FileSystem, SimulatedJob, run};
+    use io_sets::arbiter::simulate::{FileSystem, SimulatedJob, run};
     use io_sets::metrics::{Frame, Metrics as Exact};
     let dir = tempdir().unwrap();
     let job = |compute, bytes| SimulatedJob { start: 0.0, compute, bytes, takes_part: true };

@@ -107,6 +107,28 @@ impl Turns {
     }
 }
 
+/// What daemons log, for programs; and a format that there is not.
+#[test]
+fn the_log_can_be_json() {
+    let place = tempfile::Builder::new().prefix("t").tempdir_in("/tmp").unwrap();
+    let address = format!("unix:{}", place.path().join("a").display());
+    let mut command = program();
+    command.args(["arbiter", "--listen", &address]).env("FTIO_LOG_FORMAT", "json");
+    let mut arbiter = Running::start(command.stderr(Stdio::piped()));
+    let mut line = String::new();
+    BufReader::new(arbiter.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let entry: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(entry["level"], "INFO", "{line}");
+    assert_eq!(entry["fields"]["message"], format!("listening at {address}"), "{line}");
+    assert_eq!(entry["fields"]["address"], address, "{line}");
+    assert!(arbiter.end());
+    for (name, value) in [("FTIO_LOG_FORMAT", "xml"), ("FTIO_LOG", "loud")] {
+        let wrong = program().args(["arbiter", "--listen", &address]).env(name, value).output().unwrap();
+        assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
+        assert!(stderr(&wrong).contains(name) && stderr(&wrong).contains(value), "{}", stderr(&wrong));
+    }
+}
+
 /// `ftio arbiter --json`: a phase that is under way when the arbiter ends is told as well.
 #[test]
 fn phases_are_as_their_schema_says() {

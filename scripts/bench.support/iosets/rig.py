@@ -28,7 +28,7 @@ def build(mpi, nodes):
     run("cc", "-O2", "-o", BUILD / "clients", HERE / "clients.c")
     run(f"mpicc.{mpi}", "-O2", "-o", BUILD / "takes_turns", ROOT / "mpi-tests/programs/takes_turns.c")
     if nodes:
-        workspace = ("--manifest-path", ROOT / "Cargo.toml", "-p", "io-arbiter")
+        workspace = ("--manifest-path", ROOT / "Cargo.toml", "-p", "io-sets")
         run("cargo", "build", "--quiet", "--release", *workspace, "--example", "many_nodes")
     # Every rank writes its own part of a collective call. A rank that waits for another one inside MPI spins,
     # and with sixteen jobs on two cores it is the processor that would be measured.

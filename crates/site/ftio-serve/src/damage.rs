@@ -1,7 +1,6 @@
-//! Data that are found to be damaged: each is named on stderr and in `/readyz`, and counted in `/metrics`.
+//! Data that are found to be damaged: each is named in the log and in `/readyz`, and counted in `/metrics`.
 //! What cannot be read is put aside, and everything else goes on.
 
-use crate::log;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
@@ -50,7 +49,7 @@ impl Damages {
 
     /// Something is damaged: what, where, and what became of it.
     pub fn add(&self, kind: Kind, text: &str) {
-        log::say(&format!("damaged: {text}"));
+        tracing::error!("damaged: {text}");
         let mut found = self.locked();
         *found.0.entry(kind).or_default() += 1;
         if found.1.len() >= LATEST {

@@ -17,7 +17,7 @@
 //! Nothing here analyses I/O by itself: periods are `ftio-core`'s, models `perf-model`'s, sets `io-sets`'.
 
 #![forbid(unsafe_code)]
-// What the service says goes through `log`.
+// What the service says goes through `tracing`; who runs it decides where that goes.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod agent;
@@ -32,7 +32,6 @@ pub mod http;
 pub mod ingest;
 pub mod job;
 pub mod live;
-mod log;
 pub mod priorities;
 pub mod refusals;
 pub mod running;

@@ -33,7 +33,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Refusals {
-    /// Somebody was refused something. That it begins is said on stderr.
+    /// Somebody was refused something. That it begins is said in the log.
     pub fn add(&self, what: &'static str, payer: &Payer, reason: &str) {
         *locked(&self.sums).entry(what).or_default() += 1;
         let mut all = locked(&self.by);
@@ -48,7 +48,7 @@ impl Refusals {
             let oldest = all.iter().enumerate().min_by_key(|(_, one)| one.last).map(|(place, _)| place);
             oldest.map(|place| all.swap_remove(place));
         } else {
-            crate::log::say(&format!("{payer} is refused more: {reason}"));
+            tracing::warn!(%payer, what, reason, "{payer} is refused more: {reason}");
         }
         let (payer, reason) = (payer.clone(), reason.to_owned());
         all.push(Refusal { what, payer, count: 1, reason, last: Instant::now() });

@@ -1,7 +1,6 @@
 //! What the service counts about itself.
 
 use crate::damage::Damages;
-use crate::log::say;
 use crate::refusals::Refusals;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -82,20 +81,20 @@ impl Stats {
         self.prediction_micros.add((seconds * 1e6) as u64);
     }
 
-    /// Something is wrong, or right again. A problem is told once on stderr, and in `/readyz` as long as it
+    /// Something is wrong, or right again. A problem is told once in the log, and in `/readyz` as long as it
     /// lasts.
     pub fn problem(&self, about: &str, problem: Option<String>) {
         let mut problems = self.problems.lock().unwrap_or_else(|e| e.into_inner());
         match problem {
             Some(text) => {
                 if problems.get(about) != Some(&text) {
-                    say(&text);
+                    tracing::error!(about, "{text}");
                     problems.insert(about.to_owned(), text);
                 }
             }
             None => {
                 if problems.remove(about).is_some() {
-                    say(&format!("{about}: works again"));
+                    tracing::info!(about, "{about}: works again");
                 }
             }
         }

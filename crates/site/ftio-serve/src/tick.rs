@@ -4,7 +4,6 @@ use crate::foresee;
 use crate::ingest::finished;
 use crate::job::{Origin, State};
 use crate::live::LiveJob;
-use crate::log::say;
 use crate::service::{Service, now};
 use crate::store::PredictionRow;
 use ftio_core::detect::detection::Detection;
@@ -169,7 +168,7 @@ impl Clock {
         let before = std::mem::replace(self, Self::new());
         let by = (self.wall - before.wall) - (self.steady - before.steady).as_secs_f64();
         if by.abs() >= STEP {
-            say(&format!("the clock was set by {by:+.1} s; running jobs go on where they were"));
+            tracing::warn!(by, "the clock was set by {by:+.1} s; running jobs go on where they were");
             service.clock_was_set(by);
         }
         by.abs() >= STEP

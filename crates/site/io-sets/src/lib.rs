@@ -12,11 +12,15 @@
 //! - [`standing`]: the priority of one job over its life;
 //! - [`observed`]: whether what was seen of a job supports a predicted period;
 //! - [`scheduler`]: the priorities of several running jobs;
+//! - [`follow`]: the same, from their traces;
 //! - [`configfs`]: where the file system's client looks priorities up;
 //! - [`queue`]: in which order one server handles requests;
 //! - [`simulate`]: applications on a shared file system, as flows of bytes or request by request;
 //! - [`metrics`]: stretch, I/O slowdown and utilisation over a time frame;
-//! - [`experiment`]: the published experiment.
+//! - [`experiment`]: the published experiment;
+//! - [`predictor`]: ftio as the predictor of simulated jobs;
+//! - [`measure`]: what sharing has cost real jobs, from their traces;
+//! - [`arbiter`]: which job may do I/O now: leases, and the daemon that gives them.
 //!
 //! ```
 //! use io_sets::Set;
@@ -30,16 +34,20 @@
 //! The queue, the priority file and the experiment follow *Implementation of an unbalanced I/O Bandwidth
 //! Management system in a Parallel File System* (Barthélemy et al., Inria RR-9537, 2024), "the report" here.
 //!
-//! How a period is found is not this crate's subject: [`simulate::Predictor`] is the interface, `ftio-cli`
-//! has the real one.
+//! How a period is found is not this crate's subject: [`simulate::Predictor`] is the interface, and `ftio-core`
+//! is behind it.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod arbiter;
 pub mod configfs;
 pub mod experiment;
+pub mod follow;
+pub mod measure;
 pub mod metrics;
 pub mod observed;
+pub mod predictor;
 pub mod queue;
 pub mod rules;
 pub mod scheduler;

@@ -11,10 +11,12 @@
 //! - [`scan`]: what is in the burst buffer;
 //! - [`holders`]: who has a file open;
 //! - [`stamp`], [`name`], [`stop`]: a version of a file, its path in a journal, why it was not copied;
-//! - [`simulate`]: a job and its storage, played.
+//! - [`simulate`]: a job and its storage, played;
+//! - [`live`]: a job that runs, from its trace to its files.
 //!
-//! When the next phase comes is not this crate's subject: a [`plan::Forecast`] is what it is told, and
-//! `ftio-cli` has it from the predictor of `ftio-core`.
+//! When the next phase comes is not this crate's subject: a [`plan::Forecast`] is what decisions are made of,
+//! and [`live`] has it from the predictor of `ftio-core`. Nothing here prints: [`live::Staging`] hands over
+//! what there is to tell.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -25,6 +27,7 @@ pub mod go_on;
 pub mod holders;
 pub mod journal;
 pub mod ledger;
+pub mod live;
 #[cfg(test)]
 mod model;
 pub mod name;

@@ -79,9 +79,7 @@ impl Notify {
         let Some(queue) = &self.queue else { return };
         let full = queue.try_send((alarm.clone(), over)).is_err();
         if full && !self.behind.load(Relaxed) {
-            crate::log::say(&format!(
-                "{MOST} notices of alarms wait to be sent: others are left out meanwhile"
-            ));
+            tracing::warn!("{MOST} notices of alarms wait to be sent: others are left out meanwhile");
         }
         self.behind.store(full, Relaxed);
     }
@@ -127,7 +125,7 @@ fn tell(targets: &Targets, alarm: &AlarmRow, over: bool) {
 
 fn complain(target: &str, done: Result<(), String>) {
     if let Err(error) = done {
-        crate::log::say(&format!("{target}: {error}"));
+        tracing::warn!(receiver = target, "{target}: {error}");
     }
 }
 

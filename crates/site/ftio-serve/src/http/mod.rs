@@ -161,7 +161,7 @@ async fn accept_unix(service: Arc<Service>, listener: UnixListener, room: Room) 
 async fn out_of_descriptors(service: &Service, last: &mut Option<String>, error: &std::io::Error) {
     let text = format!("cannot take a connection: {error}");
     if last.as_ref() != Some(&text) {
-        crate::log::say(&text);
+        tracing::warn!("{text}");
         *last = Some(text);
     }
     service.stats.refused_connections.add(1);

@@ -3,7 +3,6 @@
 use super::{below, trace};
 use crate::job::{JobDesc, Origin, State};
 use crate::live::LiveJob;
-use crate::log::say;
 use crate::service::{Service, now};
 use crate::share::Payer;
 use files::{Dir, Kind};
@@ -168,7 +167,7 @@ impl Followed {
                 service.stats.trace_errors.add(1);
                 let (door, name) = (self.folder.door(), self.path.to_string_lossy());
                 let text = error.to_string().replace(&*door.to_string_lossy(), &name);
-                say(&format!("{name}: {text}; it is not read again until it changes"));
+                tracing::warn!(path = %name, "{name}: {text}; it is not read again until it changes");
                 self.dead(service, id);
                 false
             }

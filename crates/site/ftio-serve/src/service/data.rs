@@ -2,7 +2,6 @@
 
 use super::{Service, locked};
 use crate::damage::Kind;
-use crate::log::say;
 use crate::series::Damaged;
 use crate::store::{JobRow, Store, claim, is_damaged, tables};
 use std::path::{Path, PathBuf};
@@ -58,11 +57,12 @@ impl Service {
                 **reader = writer.another(data)?;
             }
             let aside = aside.map(|path| format!("; what was in its place is {}", path.display()));
-            say(&format!(
+            tracing::error!(
+                data = %data.display(),
                 "{}: the database was removed or replaced while the service ran, and is written anew{}",
                 data.display(),
                 aside.unwrap_or_default()
-            ));
+            );
         }
         drop((writer, saving));
         self.running().jobs.values_mut().for_each(|job| job.saved = false);

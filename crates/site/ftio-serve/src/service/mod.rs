@@ -223,10 +223,8 @@ impl Service {
 
     /// The service was stopped for this long: whoever could not be heard meanwhile was not silent.
     pub fn was_stopped(&self, gap: std::time::Duration) {
-        crate::log::say(&format!(
-            "nothing could be done for {:.0} s; nobody is silent for it",
-            gap.as_secs_f64()
-        ));
+        let gap_s = gap.as_secs_f64();
+        tracing::warn!(gap_s, "nothing could be done for {gap_s:.0} s; nobody is silent for it");
         for job in self.running().jobs.values_mut() {
             job.heard += gap;
         }

@@ -7,7 +7,6 @@ use crate::config::Config;
 use crate::damage::{Damages, Kind as Damage, copy_aside};
 use crate::job::{Kind, Origin, State};
 use crate::live::LiveJob;
-use crate::log::say;
 use crate::running::Running;
 use crate::series::journal::{self, Journal, Record};
 use crate::series::{SeriesFiles, metric_cost};
@@ -127,10 +126,11 @@ impl Past<'_> {
     /// Jobs for which there is no room have ended: they are stored as far as they are known, some at a time.
     fn end_without_room(&self, ids: &[i64], store: &mut Store, running: &mut Running) -> anyhow::Result<()> {
         if !ids.is_empty() {
-            say(&format!(
-                "{} running jobs do not fit into --memory: they are taken for ended, with all that is known",
-                ids.len()
-            ));
+            let jobs = ids.len();
+            tracing::warn!(
+                jobs,
+                "{jobs} running jobs do not fit into --memory: they are taken for ended, with all that is known"
+            );
         }
         let mut ids = ids.iter();
         loop {

@@ -221,7 +221,7 @@ pub fn claim(data: &Path) -> anyhow::Result<Lock> {
     let narrowed = private::make_private(data).with_context(named)?;
     if narrowed > 0 {
         let text = "open to others: now they are for the owner alone (0700 and 0600)";
-        crate::log::say(&format!("{}: {narrowed} of its files and folders were {text}", named()));
+        tracing::warn!(data = %named(), "{}: {narrowed} of its files and folders were {text}", named());
     }
     let kind = rustix::fs::statfs(data).map(|found| found.f_type as u64 & 0xffff_ffff).unwrap_or(0);
     if SHARED.contains(&kind) {

@@ -11,7 +11,6 @@ mod waiting;
 use super::events::Events;
 use super::follow::Followed;
 use super::{below, finished, trace};
-use crate::log::say;
 use crate::service::Service;
 use crate::share::Payer;
 use crate::store::Version;
@@ -176,10 +175,11 @@ impl<'a> Watch<'a> {
         if let Some(why) = self.events.refused.filter(|_| !self.complained) {
             self.complained = true;
             let name = self.root.display();
-            say(&format!(
+            tracing::warn!(
+                path = %name,
                 "{name}: not all directories have file events ({why}); those without are looked through every \
                  now and then"
-            ));
+            );
         }
     }
 
@@ -287,7 +287,8 @@ impl<'a> Watch<'a> {
             // It is no trace, or a damaged one: not again until it changes.
             Err(problem) => {
                 self.service.stats.trace_errors.add(1);
-                say(&format!("{}: {problem}; it is not read again until it changes", path.display()));
+                let name = path.display();
+                tracing::warn!(path = %name, "{name}: {problem}; it is not read again until it changes");
                 self.service.writer().set_source(path, version, None, Some(&problem))
             }
         };
@@ -304,7 +305,8 @@ impl<'a> Watch<'a> {
         let changed = about.changed;
         if self.refused.insert(path.to_owned(), changed) != Some(changed) {
             self.service.stats.trace_errors.add(1);
-            say(&format!("{}: {problem}; it is tried again when that changes", path.display()));
+            let name = path.display();
+            tracing::warn!(path = %name, "{name}: {problem}; it is tried again when that changes");
         }
     }
 
