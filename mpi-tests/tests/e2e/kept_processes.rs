@@ -184,6 +184,41 @@ fn very_many_processes() {
     }
 }
 
+/// A program that writes nothing itself has children, one after the other: they are one run, however long it
+/// takes and whether a helper has ended meanwhile.
+#[test]
+fn children_one_after_the_other() {
+    for pause in ["0", "3"] {
+        let scratch = Scratch::new();
+        let mut command = Command::new(plain_program("starts_writers"));
+        let outcome = Way::Recorded.run(&scratch, command.args(["3", pause]));
+        assert_eq!(outcome.code, Some(0), "{pause}: {outcome:?}");
+        let truth = 3 * 2_097_152;
+        let info = settled(&scratch, |info| posix_written(info) == truth && info["complete"] == true);
+        let info = info.unwrap_or_else(|| panic!("{pause}: nothing to read: {outcome:?}"));
+        assert_eq!((posix_written(&info), &info["complete"]), (truth, &true.into()), "{pause}: {info:#}");
+        assert_eq!(info["ranks"], 3, "{pause}: {info:#}");
+    }
+}
+
+/// Containers that share `/dev/shm` have processes and sessions of the same numbers.
+#[test]
+fn containers_with_one_place_for_spools() {
+    if !is_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let script = "for i in 1 2 3 4; do TMIO_OUTPUT=../traces/$i.msgpack unshare --pid --fork --mount-proc dd if=/dev/zero of=own-$i bs=64k \
+                  count=32 status=none & done; wait";
+    let mut command = Command::new("sh");
+    let outcome = Way::Recorded.run(&scratch, command.args(["-c", script]));
+    assert!(outcome.success() && outcome.stderr.is_empty(), "{outcome:?}");
+    let traces = scratch.path().join("traces");
+    let truth = 4 * 2_097_152;
+    wait_until(Duration::from_secs(20), || all_written(&traces, scratch.spool()) == truth);
+    assert_eq!(all_written(&traces, scratch.spool()), truth, "{:?}: {outcome:?}", names(&traces));
+}
+
 /// Where `ftio trace` and `ftio run` cannot write, they say so, and do not say that the program did nothing.
 #[test]
 fn where_no_trace_can_be_written() {

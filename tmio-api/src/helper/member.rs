@@ -55,6 +55,21 @@ impl Member {
         Surroundings::told(self.source.text(), self.source.pid).text("root")
     }
 
+    /// Whether it is that program itself.
+    pub(super) fn is_root(&self) -> bool {
+        self.root().is_some_and(|root| root.starts_with(&format!("{:x}:", self.source.pid)))
+    }
+
+    /// It is to be told last: all that others have left is to be written before.
+    pub(super) fn is_last(&self) -> bool {
+        self.source.memory.word(layout::FLAGS) & layout::FLAG_LAST != 0
+    }
+
+    /// Has [`Self::ask`] ask at once.
+    pub(super) fn doubt(&mut self) {
+        self.asked = Instant::now() - ASK;
+    }
+
     /// Asks whether the process is still there, not too often.
     pub(super) fn ask(&mut self) {
         if !self.alive || self.asked.elapsed() < ASK {

@@ -12,6 +12,7 @@ mod control;
 mod frames;
 mod member;
 mod process;
+mod run;
 mod source;
 mod target;
 mod trace;
@@ -20,7 +21,7 @@ mod write;
 use control::Control;
 use member::Member;
 use source::{Memory, Source};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
@@ -186,7 +187,9 @@ impl Helper {
             self.members.iter().for_each(Member::remove_if_refused);
             self.members.retain(|member| !member.is_gone());
             self.end_runs();
-            if self.members.is_empty() {
+            if self.members.is_empty() && self.waits_for_a_program() {
+                self.idle_since = Instant::now();
+            } else if self.members.is_empty() {
                 let may_end = self.idle_since.elapsed() >= self.linger || self.control.get(LAST) != 0;
                 if may_end && self.close() {
                     return;
@@ -198,6 +201,13 @@ impl Helper {
             }
             self.control.sleep(wakes, self.pause());
         }
+    }
+
+    /// Whether the program of a run still runs, which may start other processes: the run becomes a trace when
+    /// that one has ended. Where somebody may wait for this process, it does not stay for that.
+    fn waits_for_a_program(&self) -> bool {
+        let none = HashSet::new();
+        !is_adopted() && !is_in_container() && self.targets.values().any(|target| target.goes_on(&none))
     }
 
     /// Until when nothing has to be done, as far as one knows.
@@ -214,7 +224,7 @@ impl Helper {
             let state = member.source.memory.word(layout::STATE);
             !member.told && matches!(state, layout::ENDED | layout::BECOMING) || !member.alive
         });
-        let longest = if soon || self.members.is_empty() { ASK } else { LOOK };
+        let longest = if soon || self.members.is_empty() && self.targets.is_empty() { ASK } else { LOOK };
         ages.min().unwrap_or(longest).min(longest)
     }
 
@@ -303,6 +313,10 @@ impl Helper {
             return;
         }
         let state = member.source.memory.word(layout::STATE);
+        // It wanted to become another program, and could not.
+        if member.told && member.alive && state == layout::RECORDING {
+            member.told = false;
+        }
         let flushes = member.source.memory.word(layout::FLUSHES);
         let asked_for = flushes != member.source.memory.word(layout::FLUSHED);
         let (waiting, fullest) = member.source.waiting();
@@ -332,8 +346,21 @@ impl Helper {
         let nothing_left = member.source.waiting().0 == 0;
         if !member.alive && (nothing_left || member.is_refused()) {
             self.finish(index, state);
-        } else if ends && nothing_left {
+        } else if ends && nothing_left && !self.waits_for_others(index) {
             self.tell(index, state);
         }
+    }
+
+    /// Whether a process that is to be told last has to wait: somebody else has ended, and that is not written.
+    fn waits_for_others(&mut self, index: usize) -> bool {
+        if !self.members.get(index).is_some_and(Member::is_last) {
+            return false;
+        }
+        let mut others = self.members.iter_mut().enumerate().filter(|(other, _)| *other != index);
+        others.any(|(_, member)| {
+            member.doubt();
+            member.ask();
+            !member.alive && !member.is_refused() && !member.is_gone()
+        })
     }
 }

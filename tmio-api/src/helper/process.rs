@@ -5,6 +5,8 @@
 //! started it; otherwise all processes of a job of the batch system are one run, and outside of one a program
 //! and its fork children are.
 
+use super::frames::header_in;
+use super::run;
 use super::source::Source;
 use crate::options::{self, Options};
 use crate::place::destination::Destination;
@@ -84,8 +86,11 @@ pub(super) fn identify(source: &Source) -> io::Result<Option<Member>> {
     let node = system::node_number(&info) as u64;
     let directory = parts::directory(&run.place.path);
     let name = parts::name(&info.host, run.number, node);
-    let numbers =
-        Part::new(&directory.join(format!("{name}.processes")), &run.place.stem, &run.place.private);
+    let part = directory.join(&name);
+    let numbers = Part::new(&parts::numbers(&part), &run.place.stem, &run.place.private);
+    if run.ends_alone {
+        run::resume(&part, &numbers, &run.place.path, run.number)?;
+    }
     info.rank = take_number(&numbers)?;
     info.parent = Some(source.memory.word(layout::PARENT) as u32);
     info.executable = around.executable().to_string_lossy().into_owned();
@@ -111,8 +116,18 @@ pub(super) fn identify(source: &Source) -> io::Result<Option<Member>> {
     };
     let mut greeting = frame::encode(FrameKind::Header, &header).map_err(io::Error::other)?;
     greeting.extend(frame::encode(FrameKind::Rank, &info).map_err(io::Error::other)?);
-    let destination = Destination::new(directory.join(name), &run.place, options.max_bytes, &options);
+    let destination = Destination::new(part, &run.place, options.max_bytes, &options);
     Ok(Some(Member { destination, info, greeting, ends_alone: run.ends_alone }))
+}
+
+/// The run of a process goes on, if its trace was made.
+pub(super) fn resume(place: &super::member::Place) -> io::Result<()> {
+    let destination = &place.destination;
+    let number = header_in(&place.greeting).and_then(|header| header.number);
+    let Some(number) = number.filter(|_| place.ends_alone) else { return Ok(()) };
+    let numbers = parts::numbers(&destination.part);
+    let numbers = Part::new(&numbers, &destination.stem, &destination.private);
+    run::resume(&destination.part, &numbers, &destination.trace(), number)
 }
 
 impl Belonging {

@@ -2,9 +2,11 @@
 
 use super::frames::header_in;
 use super::member::Place;
+use super::run;
 use crate::place::parts::Part;
 use crate::process::launch;
 use crate::process::surroundings::Surroundings;
+use std::collections::HashSet;
 use std::time::Instant;
 
 /// A part that records are appended to.
@@ -17,9 +19,12 @@ pub(super) struct Target {
     pub(super) failure: Option<String>,
     /// The last reason why it did not.
     pub(super) trouble: Option<String>,
+    /// An earlier helper has written to it.
+    pub(super) existed: bool,
     pub(super) ends_alone: bool,
-    /// The program whose run it is, if it ends alone.
+    /// The program whose run it is, if it ends alone. Nothing can be said of one in another namespace.
     pub(super) root: Option<String>,
+    is_seen: bool,
     pub(super) header: Vec<u8>,
     pub(super) operations: u64,
     pub(super) ranks: u32,
@@ -37,7 +42,7 @@ pub(super) struct TraceOptions {
 }
 
 impl Target {
-    pub(super) fn new(place: &Place, around: &Surroundings) -> Self {
+    pub(super) fn new(place: &Place, around: &Surroundings, is_seen: bool) -> Self {
         let destination = &place.destination;
         let options = crate::options::read(around).options;
         let options = TraceOptions {
@@ -69,7 +74,9 @@ impl Target {
             not_before: None,
             failure: looked.as_ref().err().cloned(),
             trouble: None,
+            existed: std::fs::metadata(&destination.part).is_ok_and(|about| about.len() > 0),
             ends_alone: place.ends_alone,
+            is_seen,
             root: around.text("root"),
             header: place.greeting.clone(),
             operations: 0,
@@ -77,5 +84,10 @@ impl Target {
             previous: looked.ok().flatten().filter(|_| !is_of_others),
             options,
         }
+    }
+    /// Whether the program of the run still runs, which may have more children. `told`: what it did itself is
+    /// written, and it is about to end.
+    pub(super) fn goes_on(&self, told: &HashSet<Option<String>>) -> bool {
+        self.is_seen && !told.contains(&self.root) && run::goes_on(self.root.as_deref())
     }
 }

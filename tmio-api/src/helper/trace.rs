@@ -3,6 +3,7 @@
 
 use super::Helper;
 use super::frames::{encode, end_frame, header_in, rank_in, with_rank};
+use super::run;
 use super::target::{Target, TraceOptions};
 use crate::options::Format;
 use crate::place::output::{self, Place};
@@ -417,8 +418,8 @@ pub(super) fn end_run(target: &Target) {
     let Some(header) = header_in(&target.header) else { return };
     // What has ended last says when; the clock of the run is that of this host.
     let end = clock::realtime() - header.start;
-    let end = TraceEnd { end, ranks: target.ranks, operations: target.operations };
-    let done = end_frame(&end)
+    let done = run::operations_and_ranks(target)
+        .and_then(|(operations, ranks)| end_frame(&TraceEnd { end, ranks, operations }))
         .and_then(|frame| target.part.append(&frame))
         .and_then(|_| output::settle(part, &path, target.previous));
     match done {

@@ -13,8 +13,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tmio_spool::layout;
-use tmio_trace::Beside;
 use tmio_trace::frame::{self, FrameKind};
+use tmio_trace::{Beside, liveness};
 
 impl Helper {
     /// Whether the part of a member was not tried in vain just now.
@@ -29,7 +29,12 @@ impl Helper {
     /// Finds out where the records of a member belong, if nobody knows. `false`: that cannot be said now.
     pub(super) fn place(&mut self, index: usize) -> bool {
         let Some(member) = self.members.get_mut(index) else { return false };
-        if member.place.is_some() {
+        if let Some(place) = &member.place {
+            if !self.targets.contains_key(&place.destination.part) {
+                let resumed = self.control.writing(|| process::resume(place));
+                let Ok(()) = resumed else { return false };
+                self.add_target(index);
+            }
             return true;
         }
         let place = match member.source.told() {
@@ -67,17 +72,26 @@ impl Helper {
         let Some(mut place) = place else { return false };
         place.info.spool = member.source.path.to_string_lossy().into_owned();
         let destination = &place.destination;
-        if !self.targets.contains_key(&destination.part) {
-            let around = Surroundings::told(member.source.text(), member.source.pid);
-            let target = self.control.writing(|| Target::new(&place, &around));
-            self.targets.insert(destination.part.clone(), target);
-        }
-        if let Some(target) = self.targets.get_mut(&destination.part) {
-            target.ranks += 1;
-        }
         member.source.go_on(&destination.part, place.info.rank, &destination.filter);
         member.place = Some(place);
+        self.add_target(index);
         true
+    }
+
+    /// The part of a member is one that is written to.
+    fn add_target(&mut self, index: usize) {
+        let Some(member) = self.members.get(index) else { return };
+        let Some(place) = &member.place else { return };
+        let part = &place.destination.part;
+        if !self.targets.contains_key(part) {
+            let around = Surroundings::told(member.source.text(), member.source.pid);
+            let is_seen = liveness::is_namespace_of(member.source.memory.word(layout::NAMESPACE));
+            let target = self.control.writing(|| Target::new(place, &around, is_seen));
+            self.targets.insert(part.clone(), target);
+        }
+        if let Some(target) = self.targets.get_mut(part) {
+            target.ranks += 1;
+        }
     }
 
     /// Enters a member in its part, so that whoever reads that knows of its spool. `false`: that was not
@@ -283,8 +297,15 @@ impl Helper {
         // Whose place nobody knows yet may be of these runs.
         let roots: HashSet<Option<String>> =
             unfinished().filter(|member| member.place.is_none()).map(Member::root).collect();
+        // The program itself, if all that it did is written.
+        let told: HashSet<Option<String>> =
+            self.members.iter().filter(|member| member.told && member.is_root()).map(Member::root).collect();
         let has_ended = |part: &Path, target: &Target| {
-            target.ends_alone && target.ranks > 0 && !parts.contains(part) && !roots.contains(&target.root)
+            target.ends_alone
+                && target.ranks > 0
+                && !parts.contains(part)
+                && !roots.contains(&target.root)
+                && !target.goes_on(&told)
         };
         let ended = self.targets.iter().filter(|(part, target)| has_ended(part, target));
         let ended: Vec<PathBuf> = ended.map(|(part, _)| part.clone()).collect();

@@ -26,6 +26,11 @@ pub fn monotonic() -> i64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
+/// Nanoseconds since the machine was started, those in which it slept among them.
+pub(crate) fn since_boot() -> i64 {
+    read(libc::CLOCK_BOOTTIME)
+}
+
 /// Wall-clock time, nanoseconds since 1970.
 pub fn realtime() -> i64 {
     read(libc::CLOCK_REALTIME)

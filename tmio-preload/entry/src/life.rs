@@ -86,6 +86,12 @@ fn leave(state: u64) {
         return;
     }
     process_io::tell();
+    if state == layout::ENDED
+        && matches!(page::orphans(), Orphans::Ours)
+        && let Some(flags) = page::head_word(layout::FLAGS)
+    {
+        flags.fetch_or(layout::FLAG_LAST, Relaxed);
+    }
     page::set_state(state);
     // `ftio trace` reads spools when its command has ended. Without it, somebody must be waited for.
     // So must it be if that one looks for the spools of another user.

@@ -107,7 +107,9 @@ fn key() -> u64 {
         }
     }
     if !found {
+        // Containers have sessions of the same numbers, and may have one place for spools.
         hash = text::mix(hash, &sys::session().to_ne_bytes());
+        hash = text::mix(hash, &sys::inode(c"/proc/self/ns/pid").to_ne_bytes());
     }
     hash.max(1)
 }

@@ -67,6 +67,7 @@ impl<'a> Text<'a> {
         self.length
     }
 
+    #[cfg(test)]
     pub fn is_whole(&self) -> bool {
         !self.cut
     }

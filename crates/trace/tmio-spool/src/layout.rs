@@ -117,6 +117,9 @@ pub const FLAG_KEPT: u64 = 4;
 pub const FLAG_LAYERS: u64 = 8;
 /// The process has another root directory: it cannot start a helper.
 pub const FLAG_ELSEWHERE: u64 = 16;
+/// It takes orphans, and no helper survives it where it is the first process: it ends when all that others
+/// have left is written.
+pub const FLAG_LAST: u64 = 32;
 
 /// Words at the beginning.
 pub const HEAD_WORDS: usize = 64;
