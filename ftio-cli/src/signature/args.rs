@@ -3,6 +3,7 @@
 use crate::inputs::RateChoice;
 use crate::values::{given_number, table_number};
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
+use io_signature::read::{self, Reading};
 use io_signature::settings::{Setting, TABLE};
 use io_signature::{Method, Settings};
 use std::path::PathBuf;
@@ -154,11 +155,25 @@ pub enum Direction {
 
 impl Direction {
     pub fn name(self) -> &'static str {
-        match self {
-            Direction::Write => "write",
-            Direction::Read => "read",
-            Direction::Both => "both",
+        read::Direction::from(self).name()
+    }
+}
+
+impl From<Direction> for read::Direction {
+    fn from(choice: Direction) -> Self {
+        match choice {
+            Direction::Write => read::Direction::Write,
+            Direction::Read => read::Direction::Read,
+            Direction::Both => read::Direction::Both,
         }
+    }
+}
+
+impl ReadingArgs {
+    /// For reading logs.
+    pub fn reading(&self) -> Reading {
+        let (direction, metric) = (self.direction.into(), self.metric.clone());
+        Reading { direction, metric, unit: self.unit, rate: self.rate.into() }
     }
 }
 

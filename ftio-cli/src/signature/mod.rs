@@ -19,8 +19,8 @@ use crate::terminal::units::counted;
 use crate::terminal::waiting::Waiting;
 use io_signature::application::samples;
 use io_signature::compare::{bursts_of, compare};
+use io_signature::found::Found;
 use io_signature::{Analysis, Job, Jobs, Listed, Sample, ServerLog, analyse, periodic, time_zone};
-use output::Found;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -50,7 +50,7 @@ fn one(args: &Args) -> anyhow::Result<Exit> {
     let tasks = match &runs {
         Some(runs) => from_logs(args, jobs.as_ref(), runs)?,
         None => {
-            let (samples, dropped) = read::samples(&args.samples, &args.reading, &args.method.settings)?;
+            let (samples, dropped) = read::samples(&args.samples, &args.reading, &args.method.settings);
             vec![Task { name: "samples".into(), samples, dropped, log: None }]
         }
     };

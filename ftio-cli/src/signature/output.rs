@@ -1,74 +1,13 @@
-//! A signature as JSON, as text and as a table of seconds.
+//! A signature as text, and as a table of seconds.
 
 use crate::output;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, counted, percent, si};
-use io_signature::compare::Comparison;
-use io_signature::{Job, Signature, periodic};
-use serde::Serialize;
+use io_signature::Signature;
+use io_signature::found::Found;
 use std::fmt::Write as _;
 use std::path::Path;
-
-/// `ftio.signature/1`.
-pub const SCHEMA: &str = "ftio.signature/1";
-
-/// A signature in a file.
-#[derive(Debug, Serialize)]
-pub struct Found {
-    pub schema: &'static str,
-    /// User, nodes and name of the application, or "samples".
-    pub name: String,
-    pub direction: &'static str,
-    /// Whose runs it is from, on how many nodes, what they ran and how often, if a job log told.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub user: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub nodes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub runs: Option<usize>,
-    /// The period of its bursts in seconds, as every other command finds it.
-    pub period: Option<f64>,
-    /// How far to trust the period.
-    pub confidence: f64,
-    /// Beside a trace of the application, if one was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub truth: Option<Comparison>,
-    #[serde(flatten)]
-    pub signature: Signature,
-}
-
-impl Found {
-    pub fn new(name: &str, direction: &'static str, signature: Signature) -> Self {
-        let period = periodic::period(&signature.series);
-        Found {
-            schema: SCHEMA,
-            name: name.to_owned(),
-            direction,
-            user: None,
-            nodes: None,
-            command: None,
-            runs: None,
-            period: period.map(|(period, _)| period),
-            confidence: period.map_or(0.0, |(_, confidence)| confidence),
-            truth: None,
-            signature,
-        }
-    }
-
-    /// The runs that it is from.
-    pub fn of_runs(mut self, runs: &[&Job]) -> Self {
-        if let Some(job) = runs.first() {
-            self.user = Some(job.user.clone());
-            self.nodes = Some(job.nodes);
-            self.command = Some(job.name.clone());
-        }
-        self.runs = Some(runs.len());
-        self
-    }
-}
 
 /// For people.
 pub fn table(found: &Found, style: Style) -> String {

@@ -69,12 +69,7 @@ pub const CONSTANT_VARIATION: f64 = 0.05;
 impl Signal {
     /// σ/mean of the samples; 0 if there are none.
     pub fn variation(&self) -> f64 {
-        let mean = self.mean();
-        if mean <= 0.0 {
-            return 0.0;
-        }
-        let square = |x: &f64| (x - mean).powi(2);
-        (self.samples.iter().map(square).sum::<f64>() / self.samples.len() as f64).sqrt() / mean
+        statistics::variation(&self.samples)
     }
 
     /// No samples.
@@ -125,11 +120,7 @@ impl Signal {
 
     /// Mean bandwidth over the whole window.
     pub fn mean(&self) -> f64 {
-        if self.samples.is_empty() {
-            0.0
-        } else {
-            self.samples.iter().sum::<f64>() / self.samples.len() as f64
-        }
+        statistics::mean(&self.samples)
     }
 
     /// Samples per second.

@@ -5,6 +5,7 @@ use crate::simulate::{Course, IoPhase, Outcome};
 use sources::Request;
 use sources::{Opened, SourceError, Span};
 use serde::Serialize;
+use statistics::{Phase, phases};
 
 /// What sharing has cost.
 #[derive(Debug, Serialize)]
@@ -72,7 +73,7 @@ pub struct Ran {
     origin: i64,
     start: i64,
     end: i64,
-    phases: Vec<(i64, i64, u64)>,
+    phases: Vec<Phase<i64>>,
 }
 
 impl Ran {
@@ -82,28 +83,14 @@ impl Ran {
         let mut requests: Vec<Request> = Vec::new();
         let job =
             opened.into_source()?.read(Span::default(), &mut |some| requests.extend_from_slice(some))?;
-        let phases = phases(requests, (silence * 1e9) as i64);
-        let last = phases.last().map_or(0, |phase| phase.1);
+        requests.sort_by_key(|request| request.start);
+        let spans = requests.iter().map(|request| (request.start, request.end, request.bytes));
+        let phases = phases(spans, (silence * 1e9) as i64);
+        let last = phases.last().map_or(0, |phase| phase.end);
         let end = job.end.unwrap_or(last).max(last);
         let (origin, start) = (job.origin.unwrap_or(0), job.start.unwrap_or(0));
         Ok(Ran { source, origin, start, end, phases })
     }
-}
-
-/// Requests with less than `silence` between them.
-fn phases(mut requests: Vec<Request>, silence: i64) -> Vec<(i64, i64, u64)> {
-    requests.sort_by_key(|request| request.start);
-    let mut phases: Vec<(i64, i64, u64)> = Vec::new();
-    for Request { start, end, bytes, .. } in requests {
-        match phases.last_mut() {
-            Some(phase) if start - phase.1 < silence => {
-                phase.1 = phase.1.max(end);
-                phase.2 += bytes;
-            }
-            _ => phases.push((start, end.max(start), bytes)),
-        }
-    }
-    phases
 }
 
 /// What sharing has cost these jobs, in a frame of seconds since the first one began (as long as all ran, if
@@ -113,10 +100,10 @@ pub fn measure(jobs: &[Ran], frame: Option<Frame>, alone: Option<f64>) -> Result
     let first = jobs.iter().map(|job| job.origin + job.start).min().unwrap_or(0);
     let course = |job: &Ran| {
         let at = |time: i64| (job.origin - first + time) as f64 * 1e-9;
-        let phase = |&(start, end, bytes): &(i64, i64, u64)| IoPhase {
-            start: at(start),
-            end: at(end),
-            bytes: bytes as f64,
+        let phase = |phase: &Phase<i64>| IoPhase {
+            start: at(phase.start),
+            end: at(phase.end),
+            bytes: phase.bytes as f64,
         };
         Course {
             start: at(job.start),

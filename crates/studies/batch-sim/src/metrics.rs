@@ -57,7 +57,7 @@ impl Metrics {
             makespan,
             mean_wait: outcome.jobs.iter().map(|run| run.start - run.submit).sum::<f64>() / count,
             mean_bounded_slowdown: slowdowns.iter().sum::<f64>() / count,
-            p95_bounded_slowdown: quantile(&slowdowns, 0.95),
+            p95_bounded_slowdown: statistics::quantile(&slowdowns, 0.95),
             utilisation: of_capacity(outcome.jobs.iter().map(crate::JobRun::node_seconds).sum()),
             useful_utilisation: of_capacity(jobs.iter().map(|job| job.time * f64::from(job.preferred)).sum()),
             lost_node_seconds: outcome.lost,
@@ -118,14 +118,6 @@ fn moments(course: &[(f64, f64)], first: f64, last: f64) -> (f64, f64) {
     };
     let mean = over_time(&|value| value);
     (mean, over_time(&|value| (value - mean).powi(2)))
-}
-
-/// The value below which this share of the sorted values lies, between two of them by proportion.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
-    let place = share * last as f64;
-    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    low + (high - low) * place.fract()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::queue::{Chain, Course, Member, fit, resampled, simulate, templates};
 use sources::request::{Request, Span};
 use sources::{Opened, SourceError};
 use serde::Serialize;
+use statistics::phases;
 
 /// Why nothing can be said about the queue.
 #[derive(Debug, thiserror::Error)]
@@ -20,14 +21,7 @@ pub enum NoQueue {
     OneState(String),
 }
 
-/// An I/O phase.
-#[derive(Clone, Copy, Debug)]
-struct Phase {
-    start: f64,
-    end: f64,
-    bytes: f64,
-    requests: f64,
-}
+type Phase = statistics::Phase<f64>;
 
 /// A job as its trace shows it.
 #[derive(Clone, Debug)]
@@ -48,18 +42,8 @@ impl TracedJob {
         let (Some(first), Some(last)) = (first, last) else { return Err(NoQueue::NoIo(name)) };
         let at = |time: i64| sources::time::seconds(time.saturating_sub(first));
         requests.sort_by_key(|request| request.start);
-        let mut phases: Vec<Phase> = Vec::new();
-        for request in &requests {
-            let (start, end, bytes) = (at(request.start), at(request.end), request.bytes as f64);
-            match phases.last_mut() {
-                Some(phase) if start - phase.end < gap => {
-                    phase.end = phase.end.max(end);
-                    phase.bytes += bytes;
-                    phase.requests += 1.0;
-                }
-                _ => phases.push(Phase { start, end, bytes, requests: 1.0 }),
-            }
-        }
+        let spans = requests.iter().map(|request| (at(request.start), at(request.end), request.bytes));
+        let phases = phases(spans, gap);
         match phases.is_empty() {
             true => Err(NoQueue::NoIo(name)),
             false => Ok(TracedJob { name, length: at(last), phases }),
@@ -179,7 +163,7 @@ fn member(jobs: &[&TracedJob], question: &Question) -> Result<Member, NoQueue> {
     let sum = |of: fn(&Phase) -> f64| jobs.iter().flat_map(|job| &job.phases).map(of).sum::<f64>();
     let phases: usize = jobs.iter().map(|job| job.phases.len()).sum();
     let io = sum(|phase| phase.end - phase.start);
-    let (bytes, requests) = (sum(|phase| phase.bytes), sum(|phase| phase.requests));
+    let (bytes, requests) = (sum(|phase| phase.bytes as f64), sum(|phase| phase.requests as f64));
     let length: f64 = jobs.iter().map(|job| job.length).sum();
     let each = phases as f64;
     let by_rate = [question.bandwidth.map(|most| bytes / most), question.iops.map(|most| requests / most)];

@@ -40,6 +40,8 @@
 //! | the signature (5.4) | [`published`] |
 //! | accuracy and its rival (6.1, 6.3) | [`compare`], [`dtw`] |
 //! | how far to trust it, who else writes periodically (ours) | [`quality`], [`periodic`] |
+//! | files of any format (ours) | [`read`] |
+//! | every application of a job log, and what is kept of it (ours) | [`archive`], [`found`] |
 //! | where and when to start jobs (6.4) | [`place`], [`stagger`] |
 
 #![forbid(unsafe_code)]
@@ -47,10 +49,12 @@
 
 mod align;
 pub mod application;
+pub mod archive;
 pub mod bursts;
 pub mod compare;
 mod consensus;
 pub mod dtw;
+pub mod found;
 pub mod grid;
 pub mod jobs;
 mod locate;
@@ -60,6 +64,7 @@ pub mod periodic;
 pub mod place;
 pub mod published;
 pub mod quality;
+pub mod read;
 pub mod resample;
 pub mod rows;
 pub mod sample;

@@ -1,36 +1,6 @@
 //! Means, medians and correlations.
 
-/// The mean; 0 of nothing.
-pub fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
-}
-
-/// The median; 0 of nothing.
-pub fn median(values: &[f64]) -> f64 {
-    quantile(values, 0.5)
-}
-
-/// The value below which that share of the values lies, between two values in proportion; 0 of nothing.
-pub fn quantile(values: &[f64], share: f64) -> f64 {
-    let mut values = values.to_vec();
-    quantile_of(&mut values, share)
-}
-
-/// The same without a copy; changes the order.
-pub(crate) fn quantile_of(values: &mut [f64], share: f64) -> f64 {
-    let Some(last) = values.len().checked_sub(1) else { return 0.0 };
-    let place = share.clamp(0.0, 1.0) * last as f64;
-    let below = place.floor() as usize;
-    let (_, &mut low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
-    let high = above.iter().copied().fold(f64::INFINITY, f64::min);
-    if place > below as f64 { low + (place - below as f64) * (high - low) } else { low }
-}
-
-/// The median of the distances from `middle`, scaled to be the standard deviation of normal values.
-pub fn median_deviation(values: &[f64], middle: f64) -> f64 {
-    let mut distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-    1.4826 * quantile_of(&mut distances, 0.5)
-}
+pub use ::statistics::{mean, median, median_deviation, quantile, quantile_of};
 
 /// The mean of the middle half: as steady as a mean, and foreign values do no harm.
 pub(crate) fn middle_mean(values: &[f64]) -> f64 {

@@ -63,12 +63,7 @@ pub fn temporality(chunks: &[f64], thresholds: &Thresholds) -> Option<Temporalit
     None
 }
 
-/// The coefficient of variation: the standard deviation of all chunks (they are no sample) over their mean.
-pub fn variation(chunks: &[f64]) -> f64 {
-    let mean = chunks.iter().sum::<f64>() / chunks.len() as f64;
-    let variance = chunks.iter().map(|chunk| (chunk - mean).powi(2)).sum::<f64>() / chunks.len() as f64;
-    if mean > 0.0 { variance.sqrt() / mean } else { 0.0 }
-}
+pub use statistics::variation;
 
 #[cfg(test)]
 mod tests {

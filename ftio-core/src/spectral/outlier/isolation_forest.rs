@@ -1,6 +1,7 @@
 //! Outliers by isolation.
 
-use super::{OutlierMethod, Outliers, plane, quantile};
+use super::{OutlierMethod, Outliers, plane};
+use crate::signal::statistics::quantile;
 use seeded_random::Random;
 
 /// An isolation forest (Liu, Ting and Zhou, ICDM 2008) on the points (k/K, p_k).

@@ -1,6 +1,7 @@
 //! Outliers by their local density.
 
-use super::{OutlierMethod, Outliers, distance, plane, quantile};
+use super::{OutlierMethod, Outliers, distance, plane};
+use crate::signal::statistics::quantile;
 
 /// The local outlier factor (Breunig et al., SIGMOD 2000) of the points (k/K, p_k).
 ///

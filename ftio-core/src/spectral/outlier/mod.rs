@@ -118,20 +118,6 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt()
 }
 
-/// The value below which a share of the values lies, interpolated linearly between them (NumPy's
-/// `percentile`).
-fn quantile(values: &[f64], share: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let place = share * sorted.len().saturating_sub(1) as f64;
-    let (low, part) = (place.floor() as usize, place.fract());
-    match (sorted.get(low), sorted.get(low + 1)) {
-        (Some(a), Some(b)) => a + (b - a) * part,
-        (Some(a), None) => *a,
-        _ => f64::NAN,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,14 +144,6 @@ mod tests {
         let both = one.confirmed_by(two);
         assert_eq!(both.candidates, [2]);
         assert!((both.confidence(2, &[]) - (0.5 + 1.0) / 2.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn quantiles_are_interpolated() {
-        assert_eq!(quantile(&[4.0, 1.0, 3.0, 2.0], 0.5), 2.5);
-        assert_eq!(quantile(&[4.0, 1.0], 0.0), 1.0);
-        assert_eq!(quantile(&[4.0], 0.9), 4.0);
-        assert!(quantile(&[], 0.5).is_nan());
     }
 
     #[test]

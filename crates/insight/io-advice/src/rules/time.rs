@@ -6,6 +6,7 @@ use crate::amounts::{bytes, count, percent, rate, seconds};
 use crate::finding::{Found, Severity};
 use crate::thresholds::{Key, Thresholds};
 use ftio_core::detect::detection::Detection;
+use statistics::upper_median;
 use std::collections::BTreeMap;
 
 pub fn could_be_nonblocking(job: &Job<'_>, _: &Thresholds) -> Option<Found> {
@@ -60,13 +61,11 @@ pub fn could_be_nonblocking(job: &Job<'_>, _: &Thresholds) -> Option<Found> {
 
 /// The share of a period in which phases are under way.
 fn busy_share(detection: &Detection, period: f64) -> Option<f64> {
-    let length = median(detection.phases.iter().map(|phase| phase.end - phase.start).collect())?;
+    if detection.phases.is_empty() {
+        return None;
+    }
+    let length = upper_median(detection.phases.iter().map(|phase| phase.end - phase.start));
     Some((length / period).clamp(0.0, 1.0))
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 pub fn not_hidden(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
@@ -112,8 +111,8 @@ pub fn growing(job: &Job<'_>, thresholds: &Thresholds) -> Option<Found> {
     if distances.len() < 6 {
         return None;
     }
-    let first = median(distances[..third].to_vec())?;
-    let last = median(distances[distances.len() - third..].to_vec())?;
+    let first = upper_median(distances[..third].iter().copied());
+    let last = upper_median(distances[distances.len() - third..].iter().copied());
     let growth = last / first - 1.0;
     if growth <= thresholds[Key::GrowthShare] || later_are_longer(&distances) < STEADY {
         return None;

@@ -105,15 +105,9 @@ impl Bursts {
 
     /// Start and bytes of each phase, oldest first.
     fn phases(&self) -> Vec<(f64, u64)> {
-        let silence = self.silence();
-        let mut phases: Vec<(f64, u64)> = Vec::new();
-        for (index, burst) in self.list.iter().enumerate() {
-            match phases.last_mut() {
-                Some(phase) if self.gap(index) < silence => phase.1 += burst.bytes,
-                _ => phases.push((burst.start, burst.bytes)),
-            }
-        }
-        phases
+        let bursts = self.list.iter().map(|burst| (burst.start, burst.end, burst.bytes));
+        let phases = statistics::phases(bursts, self.silence());
+        phases.into_iter().map(|phase| (phase.start, phase.bytes)).collect()
     }
 
     /// The mean time from the start of a phase to that of the next, and when the last one began.

@@ -157,12 +157,12 @@ pub(crate) fn facts(jobs: &BTreeMap<usize, Job>, settings: &Settings) -> BTreeMa
         settings.turn.unwrap_or_else(|| phase.map_or(most, |phase| (2.0 * phase).max(TURN)).min(most))
     };
     let of = |(set, (rests, phases)): (SetKey, (Vec<f64>, Vec<f64>))| {
-        (set, SetFacts { rest: median(rests), turn: turn(set, median(phases)) })
+        (set, SetFacts { rest: middle(rests), turn: turn(set, middle(phases)) })
     };
     sets.into_iter().map(of).collect()
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
+/// The upper one of two; `None` of none.
+fn middle(values: Vec<f64>) -> Option<f64> {
+    (!values.is_empty()).then(|| statistics::upper_median(values.into_iter()))
 }

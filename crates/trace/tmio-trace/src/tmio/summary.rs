@@ -98,34 +98,7 @@ impl Statistics {
             arithmetic_mean: over(sum, count),
             max: values.iter().copied().max_by(by_value).unwrap_or(0.0),
             min: values.iter().copied().min_by(by_value).unwrap_or(0.0),
-            median: median(&mut values),
+            median: statistics::median_of(&mut values),
         }
-    }
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    if values.is_empty() {
-        return 0.0;
-    }
-    let count = values.len();
-    let (below, &mut upper, _) = values.select_nth_unstable_by(count / 2, f64::total_cmp);
-    if count % 2 == 1 {
-        return upper;
-    }
-    let lower = below.iter().copied().max_by(f64::total_cmp);
-    (lower.unwrap_or(upper) + upper) / 2.0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_median_is_that_of_the_sorted_list() {
-        assert_eq!(median(&mut []), 0.0);
-        assert_eq!(median(&mut [3.0]), 3.0);
-        assert_eq!(median(&mut [5.0, 1.0]), 3.0);
-        assert_eq!(median(&mut [9.0, 1.0, 4.0]), 4.0);
-        assert_eq!(median(&mut [9.0, 1.0, 4.0, 6.0]), 5.0);
     }
 }
