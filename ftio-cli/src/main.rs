@@ -5,7 +5,6 @@
 mod advise;
 mod arbiter;
 mod batch;
-mod canvas;
 mod categorize;
 mod clean;
 mod cli;
@@ -18,6 +17,7 @@ mod info;
 mod inputs;
 mod model;
 mod output;
+mod picture;
 mod plot;
 mod predict;
 mod recover;

@@ -1,11 +1,11 @@
 //! A result as a compact block of text.
 
-use super::sparkline::{marks, sparkline};
 use crate::terminal::clock;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, counted, number, percent, ranks, seconds, si};
 use crate::terminal::width::labelled;
+use draw::sparkline::{marks, sparkline};
 use ftio_core::detect::Analysis;
 use ftio_core::detect::detection::Detection;
 use std::fmt::Write;

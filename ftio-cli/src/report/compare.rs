@@ -2,9 +2,9 @@
 
 use super::page::{drawn, title, whole};
 use super::sections::findings::sentence;
-use crate::canvas::escaped;
 use crate::diff::figures::{FIGURES, Figures};
 use crate::study::Study;
+use draw::escaped;
 use io_advice::Finding;
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
 //! The page: one file that needs nothing else.
 
 use super::sections;
-use crate::canvas::{Format, escaped};
-use crate::plot::html::{CHART, DRAWINGS, STYLE, THEME};
-use crate::plot::{Picture, picture};
 use crate::study::Study;
+use draw::plot::html::{CHART, DRAWINGS, STYLE, THEME};
+use draw::plot::{Picture, picture};
+use draw::{Format, escaped};
 
 const PAGE: &str = include_str!("report.html");
 const OWN_STYLE: &str = include_str!("report.css");

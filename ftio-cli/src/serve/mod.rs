@@ -4,12 +4,12 @@ pub mod agent;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs::InputArgs;
-use crate::plot::html::{CHART, STYLE, THEME};
 use crate::study::{Question, Study, studies};
 use crate::terminal::text::{Severity, complain, printable};
 use crate::values::{positive, positive_seconds};
 use anyhow::Context;
 use clap::ValueHint;
+use draw::plot::html::{CHART, STYLE, THEME};
 use ftio_core::detect::Options;
 use ftio_serve::config::{Access, Config, Listen, Slurm, parse_access};
 use ftio_serve::{Hooks, users};

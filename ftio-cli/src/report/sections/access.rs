@@ -10,7 +10,7 @@ pub fn access(study: &Study) -> String {
     let usage = &study.usage;
     let mut out = String::new();
     if let Some(layer) = &usage.layer {
-        out += &format!("<p>Requests of the layer <b>{}</b>.</p>", crate::canvas::escaped(layer));
+        out += &format!("<p>Requests of the layer <b>{}</b>.</p>", draw::escaped(layer));
     }
     let any = usage.reads.sizes.is_some() || usage.writes.sizes.is_some();
     if is_empty(study) {

@@ -1,9 +1,9 @@
 //! Files: how many, read or written, the largest and the slowest.
 
 use super::{NOTHING, gap, is_empty, number, sortable};
-use crate::canvas::escaped;
 use crate::study::Study;
 use crate::terminal::units::{bytes, counted, grouped, seconds};
+use draw::escaped;
 use ftio_core::inspect::usage::FileUsage;
 
 /// More files than this are not listed.

@@ -1,6 +1,6 @@
 //! What was found, with advice.
 
-use crate::canvas::escaped;
+use draw::escaped;
 use io_advice::Finding;
 
 /// All findings.

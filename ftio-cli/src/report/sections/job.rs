@@ -1,9 +1,9 @@
 //! Who ran what, when, and how complete the input is.
 
 use super::{gap, pairs};
-use crate::canvas::escaped;
 use crate::study::Study;
 use crate::terminal::units::{bytes, counted, ranks, seconds};
+use draw::escaped;
 use ftio_core::time::{ClockTime, nanoseconds};
 
 pub fn job(study: &Study) -> String {

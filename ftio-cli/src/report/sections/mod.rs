@@ -10,9 +10,9 @@ mod ranks;
 
 use super::page::title;
 use crate::advise::tally;
-use crate::canvas::escaped;
 use crate::study::Study;
 use crate::terminal::units::{bytes, percent, ranks, seconds};
+use draw::escaped;
 
 /// All of them, with a head and links.
 pub fn all(study: &Study) -> String {

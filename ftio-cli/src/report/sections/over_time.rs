@@ -3,10 +3,10 @@
 use super::findings::sentence;
 use super::job::time;
 use super::{NOTHING, gap, is_empty, number, pairs, perhaps, sortable};
-use crate::canvas::escaped;
 use crate::detect::report::Units;
 use crate::study::{PhaseRow, Study};
 use crate::terminal::units::{bytes, percent, seconds, si};
+use draw::escaped;
 use ftio_core::inspect::summary::AsyncSummary;
 use ftio_core::source::Marked;
 

@@ -1,6 +1,6 @@
 //! Axes: where values lie along them, round tick values, and their labels.
 
-use crate::terminal::units;
+use crate::units;
 
 /// An axis from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use crate::canvas::axis::{Axis, Quantity};
 use crate::canvas::curve::Curve;
 use crate::canvas::frame::{Frame, Look, shortened};
 use crate::canvas::sheet::{Anchor, Ink, Rectangle, Shape, Sheet};
-use crate::terminal::units::{number, si};
+use crate::units::{number, si};
 
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 20.0;

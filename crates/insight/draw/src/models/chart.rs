@@ -1,11 +1,10 @@
 //! What a picture of a model shows, and where on its axes.
 
 use super::formula::{function, number, unit};
-use super::table::is_zero;
 use crate::canvas::axis::Axis;
-use crate::terminal::units::prefix;
+use crate::units::prefix;
 use perf_model::output::plot::{Plot, plot};
-use perf_model::{Models, Note, Result};
+use perf_model::{Model, Models, Note, Result};
 
 /// Points along the curve.
 const POINTS: usize = 160;
@@ -26,6 +25,11 @@ pub struct Chart {
     pub measured_to: f64,
     pub x: Axis,
     pub y: Axis,
+}
+
+/// Is it 0 at every scale?
+pub fn is_zero(model: &Model) -> bool {
+    model.measured().all(|(_, value)| value == 0.0)
 }
 
 /// Charts of all models along the first parameter; those that are 0 everywhere only if `all`.

@@ -1,6 +1,6 @@
 //! The formats of pictures.
 
-use crate::exit::wrong_usage;
+use crate::{Error, Result};
 use std::path::Path;
 
 /// What a picture is written as.
@@ -16,16 +16,13 @@ pub enum Format {
 
 impl Format {
     /// The format that the ending of a file name asks for.
-    pub fn of(path: &Path) -> anyhow::Result<Self> {
+    pub fn of(path: &Path) -> Result<Self> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => Ok(Format::Svg),
             Some("html" | "htm") => Ok(Format::Html),
             Some("png") if cfg!(feature = "png") => Ok(Format::Png),
-            Some("png") => Err(wrong_usage(format!("{}: this ftio was built without PNG", path.display()))),
-            _ => Err(wrong_usage(format!(
-                "{}: expected a name that ends in .html, .svg or .png",
-                path.display()
-            ))),
+            Some("png") => Err(Error::NoPngFor { name: path.display().to_string() }),
+            _ => Err(Error::UnknownFormat { name: path.display().to_string() }),
         }
     }
 }

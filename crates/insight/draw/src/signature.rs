@@ -1,13 +1,12 @@
 //! Pictures: a signature over its samples, a job among others, jobs after each other.
 
-use super::output::Found;
 use crate::canvas::axis::{Axis, Quantity};
 use crate::canvas::curve::Curve;
 use crate::canvas::frame::{Frame, Look, shortened, width};
 use crate::canvas::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
-use crate::terminal::text::printable;
-use crate::terminal::units::counted;
-use io_signature::Sample;
+use crate::units::counted;
+use files::printable;
+use io_signature::{Sample, Signature};
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 360.0;
@@ -46,14 +45,13 @@ fn curve(values: &[f64], start: f64, step: f64) -> Curve {
 }
 
 /// All samples faint, the signature strong, its bursts numbered.
-pub fn sheet(found: &Found, samples: &[Sample]) -> Sheet {
-    let signature = &found.signature;
+pub fn sheet(name: &str, signature: &Signature, samples: &[Sample]) -> Sheet {
     let used = |sample: &&Sample| signature.samples.iter().any(|one| one.used && one.name == sample.name);
     let samples: Vec<&Sample> = samples.iter().filter(used).take(MOST_SAMPLES).collect();
     let highest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     let top = samples.iter().map(|sample| highest(&sample.values)).fold(highest(&signature.series), f64::max);
     let duration = signature.duration.max(1.0);
-    let title = format!("Signature of {}, quality {:.2}", found.name, signature.quality.mean);
+    let title = format!("Signature of {name}, quality {:.2}", signature.quality.mean);
     let (mut sheet, frame) = frame(&title, OF_THE_JOB, duration, top);
     frame.clipped(&mut sheet, |sheet| {
         for sample in &samples {

@@ -1,10 +1,10 @@
 //! The file that a picture is written to.
 
-use super::format::Format;
 use crate::exit::wrong_usage;
 use crate::output;
 use crate::terminal::text::printable;
 use anyhow::Context;
+use draw::Format;
 use std::path::{Path, PathBuf};
 
 /// A file that can be written, in the format that the ending of its name asks for.
@@ -18,14 +18,14 @@ impl PictureFile {
     /// Before the work begins: is the format known, and can the file be written? What the file holds stays as
     /// it is.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
-        let format = Format::of(path)?;
+        let format = format_of(path)?;
         output::check(path)?;
         Ok(PictureFile { path: path.to_owned(), format })
     }
 
     /// The same for a drawing, which cannot be a page.
     pub fn open_drawing(path: &Path) -> anyhow::Result<Self> {
-        if Format::of(path)? == Format::Html {
+        if format_of(path)? == Format::Html {
             let problem = format!("{}: expected a name that ends in .svg or .png", path.display());
             return Err(wrong_usage(problem));
         }
@@ -49,17 +49,22 @@ impl PictureFile {
     }
 
     /// Write what was drawn, and say on standard error where it is.
-    pub fn write(&self, drawn: anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
+    pub fn write(&self, drawn: draw::Result<Vec<u8>>) -> anyhow::Result<()> {
         self.write_silently(drawn)?;
         eprintln!("{}", printable(&self.path.to_string_lossy()));
         Ok(())
     }
 
     /// Write what was drawn.
-    pub fn write_silently(&self, drawn: anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
+    pub fn write_silently(&self, drawn: draw::Result<Vec<u8>>) -> anyhow::Result<()> {
         let name = || self.path.display().to_string();
         output::write(&self.path, &drawn.with_context(name)?)
     }
+}
+
+/// A name that no picture has is wrong usage.
+fn format_of(path: &Path) -> anyhow::Result<Format> {
+    Format::of(path).map_err(|problem| wrong_usage(problem.to_string()))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::timeline::{Heatmap, Overlap, Timeline};
 use crate::canvas::curve::Curve;
-use crate::terminal::text::printable;
-use crate::terminal::units::{bytes, counted, number, percent, ranks, seconds, si};
+use crate::units::{bytes, counted, number, percent, ranks, seconds, si};
+use files::printable;
 use ftio_core::detect::Analysis;
 use ftio_core::signal::step::StepFunction;
 use ftio_core::source::Marked;

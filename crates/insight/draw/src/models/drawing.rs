@@ -3,7 +3,7 @@
 use super::chart::{Chart, labelled_ticks};
 use crate::canvas::frame::Frame;
 use crate::canvas::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
-use crate::terminal::text::printable;
+use files::printable;
 
 /// More charts on one sheet cannot be read.
 pub const MOST: usize = 24;

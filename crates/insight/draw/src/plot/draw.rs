@@ -3,6 +3,7 @@
 use super::picture::Picture;
 use super::timeline::Timeline;
 use super::{html, scene};
+use crate::Result;
 use crate::canvas::{self, Format, draw_sheet};
 use ftio_core::detect::Analysis;
 
@@ -14,7 +15,7 @@ pub fn picture(analysis: &Analysis, format: Format) -> Picture {
 }
 
 /// Draw pictures, side by side if there are several.
-pub fn draw(pictures: &[Picture], format: Format) -> anyhow::Result<Vec<u8>> {
+pub fn draw(pictures: &[Picture], format: Format) -> Result<Vec<u8>> {
     match format {
         Format::Html => Ok(html::draw(pictures)?.into_bytes()),
         Format::Svg | Format::Png => draw_sheet(&scene::sheet(pictures), format),

@@ -1,6 +1,7 @@
 //! Pictures as one HTML page that works without a network.
 
 use super::picture::Picture;
+use crate::Result;
 use crate::canvas::escaped;
 
 /// Points per curve: enough to zoom in.
@@ -18,7 +19,7 @@ pub const DRAWINGS: &str = include_str!("drawings.js");
 pub const THEME: &str = include_str!("theme.js");
 
 /// Write it.
-pub fn draw(pictures: &[Picture]) -> anyhow::Result<String> {
+pub fn draw(pictures: &[Picture]) -> Result<String> {
     let title = pictures.iter().map(|picture| picture.title.as_str()).collect::<Vec<_>>().join(", ");
     // `<` could end the script element.
     let data = serde_json::to_string(pictures)?.replace('<', "\\u003c");

@@ -1,13 +1,13 @@
 //! `ftio plot TRACE…`: several traces side by side in one picture.
 
-use super::draw::{draw, picture};
-use crate::canvas::PictureFile;
 use crate::exit::Exit;
 use crate::inputs::{self, InputArgs};
+use crate::picture::PictureFile;
 use crate::signal::WindowArgs;
 use crate::terminal::text::{Severity, complain, warn_once};
 use crate::terminal::waiting::Waiting;
 use clap::ValueHint;
+use draw::plot::{draw, picture};
 use ftio_core::detect::Options;
 use ftio_core::detect::detect;
 use std::io::Write;

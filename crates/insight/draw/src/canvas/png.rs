@@ -1,7 +1,7 @@
 //! A sheet as PNG, on light ground, at twice the size so that it stays sharp.
 
 use super::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
-use anyhow::{Context, ensure};
+use crate::{Error, Result};
 use tiny_skia::{
     Color, FillRule, LineCap, LineJoin, Mask, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash,
     Transform,
@@ -15,19 +15,19 @@ const MAX_PIXELS: f64 = 1e8;
 /// Latin letters, digits and some symbols; see LICENSE beside it.
 const FONT: &[u8] = include_bytes!("font/sans.ttf");
 
-pub fn draw(sheet: &Sheet) -> anyhow::Result<Vec<u8>> {
+pub fn draw(sheet: &Sheet) -> Result<Vec<u8>> {
     let (width, height) = (f64::from(SCALE) * sheet.width, f64::from(SCALE) * sheet.height);
-    ensure!(
-        width * height <= MAX_PIXELS,
-        "the picture is too large for PNG: choose .svg or .html, or fewer traces"
-    );
-    let mut pixmap =
-        Pixmap::new(width.ceil() as u32, height.ceil() as u32).context("no memory for the picture")?;
+    let fits = width * height <= MAX_PIXELS;
+    if !fits {
+        return Err(Error::TooLarge);
+    }
+    let mut pixmap = Pixmap::new(width.ceil() as u32, height.ceil() as u32).ok_or(Error::NoMemory)?;
     pixmap.fill(Color::WHITE);
-    let face = Face::parse(FONT, 0).context("the built-in font")?;
+    let face =
+        Face::parse(FONT, 0).map_err(|problem| Error::Encode(format!("the built-in font: {problem}")))?;
     let mut canvas = Canvas { pixmap, clip: None, face };
     sheet.shapes.iter().for_each(|shape| canvas.shape(shape));
-    canvas.pixmap.encode_png().context("cannot encode the picture")
+    canvas.pixmap.encode_png().map_err(|problem| Error::Encode(problem.to_string()))
 }
 
 struct Canvas<'a> {

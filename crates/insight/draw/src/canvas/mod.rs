@@ -3,7 +3,6 @@
 
 pub mod axis;
 pub mod curve;
-mod file;
 mod format;
 pub mod frame;
 mod markup;
@@ -12,18 +11,19 @@ mod png;
 pub mod sheet;
 mod svg;
 
-pub use file::PictureFile;
 pub use format::Format;
 pub use markup::escaped;
 pub use svg::POINTS;
 
+use crate::Result;
+
 /// Draw a sheet; as part of a page, in SVG.
-pub fn draw_sheet(sheet: &sheet::Sheet, format: Format) -> anyhow::Result<Vec<u8>> {
+pub fn draw_sheet(sheet: &sheet::Sheet, format: Format) -> Result<Vec<u8>> {
     Ok(match format {
         Format::Html | Format::Svg => svg::draw(sheet).into_bytes(),
         #[cfg(feature = "png")]
         Format::Png => png::draw(sheet)?,
         #[cfg(not(feature = "png"))]
-        Format::Png => anyhow::bail!("this ftio was built without PNG"),
+        Format::Png => return Err(crate::Error::NoPng),
     })
 }

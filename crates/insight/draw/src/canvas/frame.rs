@@ -4,6 +4,7 @@ use super::axis::{Axis, Quantity, labels};
 use super::curve::Curve;
 use super::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
 
+#[derive(Clone, Copy, Debug)]
 pub struct Frame {
     pub place: Rectangle,
     pub x: Axis,
@@ -139,7 +140,7 @@ impl Frame {
     }
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Look {
     Line,
     Area,

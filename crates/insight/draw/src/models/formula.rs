@@ -1,6 +1,6 @@
 //! Formulas and amounts for people: few digits, exact where a number is whole.
 
-use crate::terminal::units::{bytes, seconds, si};
+use crate::units::{bytes, seconds, si};
 use perf_model::{Factor, Formula, Function};
 
 /// `8.39e6 · Processes · log2(Processes)`.

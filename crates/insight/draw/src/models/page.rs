@@ -3,16 +3,16 @@
 use super::chart::Chart;
 use super::drawing::{places, sheet};
 use super::formula::{amount, number};
-use crate::canvas::{Format, draw_sheet, escaped};
-use crate::terminal::text::printable;
-use crate::terminal::units::counted;
+use crate::units::counted;
+use crate::{Format, Result, draw_sheet, escaped};
+use files::printable;
 use std::fmt::Write;
 
 /// The page, with places for charts.
 const PAGE: &str = include_str!("page.html");
 
 /// Draw it.
-pub fn draw(charts: &[Chart]) -> anyhow::Result<String> {
+pub fn draw(charts: &[Chart]) -> Result<String> {
     let mut figures = String::new();
     for chart in charts {
         let name = printable(&format!("{} {}", chart.data.callpath, chart.data.metric)).to_lowercase();
