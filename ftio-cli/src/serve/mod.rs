@@ -9,7 +9,6 @@ use crate::terminal::text::{Severity, complain, printable};
 use crate::values::{positive, positive_seconds};
 use anyhow::Context;
 use clap::ValueHint;
-use draw::plot::html::{CHART, STYLE, THEME};
 use ftio_core::detect::Options;
 use ftio_serve::config::{Access, Config, Listen, Slurm, parse_access};
 use ftio_serve::{Hooks, users};
@@ -190,7 +189,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if rustix::process::geteuid().is_root() {
         complain(Severity::Note, "runs as root: a user of its own that may read the traces is enough");
     }
-    let hooks = Hooks { chart: CHART, theme: THEME, style: STYLE, report, findings };
+    let hooks = Hooks { report, findings };
     let (data, watched) = (config.data.display().to_string(), config.watch.clone());
     ftio_serve::run(config, hooks, &stop, |addresses| {
         for address in addresses {

@@ -3,17 +3,19 @@
 use ::csv::Writer;
 use ftio_core::source::Sampled;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// Quantities over time. Where one has no sample at a time of the others, there is none.
 #[derive(Debug, Default)]
 pub struct Samples {
+    /// Of the quantities.
     pub names: Vec<String>,
     /// By the order of times (the bits of a number, so that they compare as the numbers do).
     rows: BTreeMap<i64, (f64, Vec<Option<f64>>)>,
 }
 
 impl Samples {
+    /// A table of all of them.
     pub fn of(quantities: Vec<Sampled>) -> Self {
         let mut table = Samples::default();
         let count = quantities.len();
@@ -27,18 +29,20 @@ impl Samples {
         table
     }
 
+    /// Times, and the value of each quantity.
     pub fn rows(&self) -> impl Iterator<Item = (f64, &[Option<f64>])> {
         self.rows.values().map(|(time, values)| (*time, values.as_slice()))
     }
 
-    pub fn write_csv(&self, out: impl Write) -> anyhow::Result<()> {
+    /// As text; the first line has the names.
+    pub fn write_csv(&self, out: impl Write) -> io::Result<()> {
         let mut out = Writer::from_writer(out);
         out.write_record(std::iter::once("time").chain(self.names.iter().map(String::as_str)))?;
         for (time, values) in self.rows() {
             let cells = values.iter().map(|value| value.map(|value| value.to_string()).unwrap_or_default());
             out.write_record(std::iter::once(time.to_string()).chain(cells))?;
         }
-        Ok(out.flush()?)
+        out.flush()
     }
 }
 

@@ -1,13 +1,6 @@
 //! `ftio convert IN -o OUT`: an input in other formats. Our trace is written to CSV, Chrome's format and our
 //! own as it is read, and memory does not grow with it; other inputs are encoded in memory first.
 
-mod chrome;
-mod csv;
-mod exporter;
-#[cfg(feature = "parquet")]
-mod parquet;
-mod samples;
-
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{self, InputArgs};
 use crate::output::{self, Draft};
@@ -15,12 +8,14 @@ use crate::terminal::text::{Severity, complain, warn_once};
 use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
-use exporter::Exporter;
+#[cfg(feature = "parquet")]
+use emit::parquet;
+use emit::samples::Samples;
+use emit::{chrome, csv, export};
 use ftio_core::source::{Kind, Opened, as_trace};
-use samples::Samples;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tmio_trace::{Outcome, Trace, rewrite, tmio};
+use tmio_trace::{Trace, rewrite, tmio};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -108,9 +103,9 @@ fn convert_samples(inputs: Vec<Opened>, target: Target, args: &Args) -> anyhow::
     };
     let samples = Samples::of(inputs.into_iter().filter_map(quantity).collect());
     let write: fn(&Samples, &mut Draft) -> anyhow::Result<()> = match target {
-        Target::Csv => |samples, out| samples.write_csv(out),
+        Target::Csv => |samples, out| Ok(samples.write_csv(out)?),
         #[cfg(feature = "parquet")]
-        Target::Parquet => |samples, out| parquet::samples(samples, out),
+        Target::Parquet => |samples, out| Ok(parquet::samples(samples, out)?),
         _ => {
             let name = args.input.display();
             anyhow::bail!(
@@ -138,18 +133,6 @@ fn write(trace: Trace, target: Target, mut out: impl Write + Send) -> anyhow::Re
     out.flush()?;
     warn_once(&outcome.warnings);
     Ok(())
-}
-
-fn export(trace: Trace, mut exporter: impl Exporter) -> anyhow::Result<Outcome> {
-    let mut problem = Ok(());
-    let outcome = trace.read(|event| {
-        if problem.is_ok() {
-            problem = exporter.event(&event);
-        }
-    })?;
-    problem?;
-    exporter.finish()?;
-    Ok(outcome)
 }
 
 /// The format that the ending of a name asks for.

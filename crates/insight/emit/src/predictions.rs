@@ -1,8 +1,8 @@
-//! The last prediction of every trace in the text format of Prometheus.
+//! The last prediction of every trace, as metrics for Prometheus.
 
+use crate::prometheus::{Kind::Counter, Kind::Gauge, Labels, Row, Text};
 use ftio_core::predict::Prediction;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// What is published about a trace.
 #[derive(Clone, Debug, Default)]
@@ -14,77 +14,75 @@ struct Published {
 
 /// All traces, by name.
 #[derive(Clone, Debug, Default)]
-pub struct Exposition {
+pub struct Predictions {
     traces: BTreeMap<String, Published>,
 }
 
-/// A metric: name, type, what it is, and its value; without one, it is left out for that trace.
-type Metric = (&'static str, &'static str, &'static str, fn(&Published, &Prediction) -> Option<f64>);
+/// Without a value, a metric is left out for that trace.
+type Metric = Row<fn(&Published, &Prediction) -> Option<f64>>;
 
 const METRICS: [Metric; 15] = [
-    ("ftio_predictions_total", "counter", "Predictions made so far.", |counts, _| {
+    ("ftio_predictions_total", Counter, "Predictions made so far.", |counts, _| {
         Some(counts.predictions as f64)
     }),
     (
         "ftio_behaviour_changes_total",
-        "counter",
+        Counter,
         "Times that the I/O behaviour was found to have changed.",
         |counts, _| Some(counts.changes as f64),
     ),
-    ("ftio_transferred_bytes_total", "counter", "Bytes transferred since the job began.", |_, last| {
+    ("ftio_transferred_bytes_total", Counter, "Bytes transferred since the job began.", |_, last| {
         Some(last.total_bytes as f64)
     }),
-    ("ftio_periodic", "gauge", "Whether the last prediction found a period (1) or not (0).", |_, last| {
+    ("ftio_periodic", Gauge, "Whether the last prediction found a period (1) or not (0).", |_, last| {
         Some(f64::from(u8::from(last.period.is_some())))
     }),
-    ("ftio_period_seconds", "gauge", "Period of the I/O phases, if there is one.", |_, last| last.period),
-    ("ftio_confidence_ratio", "gauge", "Confidence in the period, 0 to 1.", |_, last| Some(last.confidence)),
+    ("ftio_period_seconds", Gauge, "Period of the I/O phases, if there is one.", |_, last| last.period),
+    ("ftio_confidence_ratio", Gauge, "Confidence in the period, 0 to 1.", |_, last| Some(last.confidence)),
     (
         "ftio_periodic_probability_ratio",
-        "gauge",
+        Gauge,
         "Share of the predictions so far that found a period.",
         |_, last| Some(last.probability_periodic),
     ),
-    ("ftio_flush_seconds", "gauge", "Job time up to which the I/O is known.", |_, last| Some(last.t)),
-    ("ftio_window_start_seconds", "gauge", "Job time at which the analysed window begins.", |_, last| {
+    ("ftio_flush_seconds", Gauge, "Job time up to which the I/O is known.", |_, last| Some(last.t)),
+    ("ftio_window_start_seconds", Gauge, "Job time at which the analysed window begins.", |_, last| {
         Some(last.window[0])
     }),
     (
         "ftio_next_phase_start_seconds",
-        "gauge",
+        Gauge,
         "Job time at which the next I/O phase is expected to begin.",
         |_, last| last.next_phase.map(|next| next.start),
     ),
     (
         "ftio_next_phase_end_seconds",
-        "gauge",
+        Gauge,
         "Job time at which the next I/O phase is expected to end.",
         |_, last| last.next_phase.map(|next| next.end),
     ),
     (
         "ftio_next_phase_start_timestamp_seconds",
-        "gauge",
+        Gauge,
         "When the next I/O phase is expected to begin, in seconds since 1970.",
         |_, last| last.next_phase.and_then(|next| next.start_timestamp),
     ),
     (
         "ftio_next_phase_end_timestamp_seconds",
-        "gauge",
+        Gauge,
         "When the next I/O phase is expected to end, in seconds since 1970.",
         |_, last| last.next_phase.and_then(|next| next.end_timestamp),
     ),
-    (
-        "ftio_next_phase_bytes",
-        "gauge",
-        "Bytes that the next I/O phase is expected to transfer.",
-        |_, last| last.next_phase.map(|next| next.bytes as f64),
-    ),
-    ("ftio_period_trend_ratio", "gauge", "Seconds by which the period grows in a second.", |_, last| {
+    ("ftio_next_phase_bytes", Gauge, "Bytes that the next I/O phase is expected to transfer.", |_, last| {
+        last.next_phase.map(|next| next.bytes as f64)
+    }),
+    ("ftio_period_trend_ratio", Gauge, "Seconds by which the period grows in a second.", |_, last| {
         last.trend.map(|trend| trend.slope)
     }),
 ];
 
-impl Exposition {
+impl Predictions {
+    /// Another prediction of a trace.
     pub fn prediction(&mut self, prediction: &Prediction) {
         let counts = self.traces.entry(prediction.source.clone()).or_default();
         counts.predictions += 1;
@@ -92,30 +90,16 @@ impl Exposition {
         counts.last = Some(prediction.clone());
     }
 
-    /// The text, version 0.0.4 of the format.
-    pub fn text(&self) -> String {
-        let mut out = String::new();
+    /// Write all of it.
+    pub fn write(&self, text: &mut Text) {
         for (name, kind, help, value) in METRICS {
-            let values: Vec<(&String, f64)> = self
-                .traces
-                .iter()
-                .filter_map(|(source, counts)| Some((source, value(counts, counts.last.as_ref()?)?)))
-                .collect();
-            if values.is_empty() {
-                continue;
-            }
-            let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
-            for (source, value) in values {
-                let _ = writeln!(out, "{name}{{source=\"{}\"}} {value}", escaped(source));
-            }
+            let of = |(source, counts): (&String, &Published)| {
+                let value = value(counts, counts.last.as_ref()?)?;
+                Some((Labels::of([("source", source)]), value))
+            };
+            text.known((name, kind, help), self.traces.iter().filter_map(of));
         }
-        out
     }
-}
-
-/// A label's value: backslash, quote and line feed have to be escaped.
-pub fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]
@@ -125,13 +109,18 @@ mod tests {
 
     #[test]
     fn the_text_of_two_traces() {
-        let mut exposition = Exposition::default();
-        assert_eq!(exposition.text(), "");
+        let mut predictions = Predictions::default();
+        let text = |predictions: &Predictions| {
+            let mut text = Text::default();
+            predictions.write(&mut text);
+            text.finish()
+        };
+        assert_eq!(text(&predictions), "");
         for name in ["a \"b\"\\", "c"] {
             let mut predictor = Predictor::new(name, PredictOptions::default());
-            exposition.prediction(&predictor.predict(1_500_000_000));
+            predictions.prediction(&predictor.predict(1_500_000_000));
         }
-        let text = exposition.text();
+        let text = text(&predictions);
         let start = "# HELP ftio_predictions_total Predictions made so far.\n\
                      # TYPE ftio_predictions_total counter\n\
                      ftio_predictions_total{source=\"a \\\"b\\\"\\\\\"} \

@@ -3,8 +3,8 @@
 //! A file is written in groups of rows, so that memory does not grow with the trace. Columns are compressed
 //! by gzip, for which this program has the code anyway.
 
-use super::exporter::Exporter;
-use super::samples::Samples;
+use crate::exporter::Exporter;
+use crate::samples::Samples;
 use ::parquet::basic::{Compression, GzipLevel};
 use ::parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
@@ -41,7 +41,7 @@ const CREATOR: &str = concat!("ftio ", env!("CARGO_PKG_VERSION"));
 const JOB: &str = "ftio.job";
 
 /// Operations that are not written yet, by column.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Rows {
     rank: Vec<i32>,
     thread: Vec<i32>,
@@ -56,13 +56,21 @@ struct Rows {
     deadline: Vec<Option<f64>>,
 }
 
+/// Writes operations.
 pub struct Parquet<W: Write + Send> {
     out: SerializedFileWriter<W>,
     rows: Rows,
 }
 
+impl<W: Write + Send> std::fmt::Debug for Parquet<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parquet").field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
 impl<W: Write + Send> Parquet<W> {
-    pub fn new(out: W) -> anyhow::Result<Self> {
+    /// Into this.
+    pub fn new(out: W) -> io::Result<Self> {
         let schema = Arc::new(parse_message_type(OPERATIONS)?);
         Ok(Parquet { out: writer(out, schema)?, rows: Rows::default() })
     }
@@ -134,7 +142,7 @@ impl<W: Write + Send> Exporter for Parquet<W> {
 }
 
 /// A column of times, and one for each quantity.
-pub fn samples(samples: &Samples, out: impl Write + Send) -> anyhow::Result<()> {
+pub fn samples(samples: &Samples, out: impl Write + Send) -> io::Result<()> {
     let column = |name: &str, is_optional: bool| {
         use ::parquet::basic::{Repetition, Type as Physical};
         let repetition = if is_optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };

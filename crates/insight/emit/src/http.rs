@@ -3,7 +3,7 @@
 //! Every client has a thread and a few seconds. If there are many clients, the one that has been there
 //! longest has to leave, so that a new one is answered however many send half a request and wait.
 
-use anyhow::Context;
+use crate::prometheus::CONTENT_TYPE;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -27,7 +27,7 @@ impl Page {
     }
 
     /// Serve it at the first of these addresses that can be listened at, for as long as the process runs.
-    pub fn serve(&self, addresses: &[SocketAddr]) -> anyhow::Result<()> {
+    pub fn serve(&self, addresses: &[SocketAddr]) -> io::Result<()> {
         let listener = TcpListener::bind(addresses)?;
         let hosts = own_names(listener.local_addr()?);
         let (page, clients) = (self.clone(), Arc::new(Mutex::new(VecDeque::new())));
@@ -40,7 +40,7 @@ impl Page {
                 }
             }
         };
-        std::thread::Builder::new().name("prometheus".into()).spawn(accept).context("no thread to serve")?;
+        std::thread::Builder::new().name("prometheus".into()).spawn(accept)?;
         Ok(())
     }
 
@@ -91,7 +91,7 @@ impl Page {
         };
         let body = if method == "HEAD" { "" } else { text.as_str() };
         let answer = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n\
+            "HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\n\
              Content-Length: {}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{body}",
             text.len()
         );

@@ -1,18 +1,21 @@
 //! One line per operation: `rank,start,end,bytes,kind,file,offset`, times in seconds of job time.
 
-use super::exporter::Exporter;
+use crate::exporter::Exporter;
 use ::csv::Writer;
 use std::io::{self, Write};
 use tmio_trace::Event;
 
 const HEADER: [&str; 7] = ["rank", "start", "end", "bytes", "kind", "file", "offset"];
 
+/// Writes it.
+#[derive(Debug)]
 pub struct Csv<W: Write> {
     out: Writer<W>,
     begun: bool,
 }
 
 impl<W: Write> Csv<W> {
+    /// Into this.
     pub fn new(out: W) -> Self {
         Csv { out: Writer::from_writer(out), begun: false }
     }

@@ -1,7 +1,7 @@
 //! The trace event format of Chrome, which Perfetto opens: a process per rank, a row per thread, and further
 //! rows for nonblocking operations that overlap.
 
-use super::exporter::Exporter;
+use crate::exporter::Exporter;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,6 +10,8 @@ use tmio_trace::{Event, Operation};
 /// Rows for overlapping operations of one thread; with more, the last one holds the rest.
 const MAX_ROWS: usize = 64;
 
+/// Writes it.
+#[derive(Debug)]
 pub struct Chrome<W> {
     out: W,
     begun: bool,
@@ -18,6 +20,7 @@ pub struct Chrome<W> {
 }
 
 impl<W: Write> Chrome<W> {
+    /// Into this.
     pub fn new(out: W) -> Self {
         Chrome { out, begun: false, rows: BTreeMap::new() }
     }
