@@ -283,7 +283,7 @@ fn access(path: &Path) -> anyhow::Result<Access> {
 /// The report about a trace.
 fn report(path: &Path) -> Result<String, String> {
     let study = study(path)?;
-    crate::report::page_of(&study).map_err(|error| error.to_string())
+    draw::report::page(&crate::report::subject(&study)).map_err(|error| error.to_string())
 }
 
 /// What is wrong with the I/O of a trace.

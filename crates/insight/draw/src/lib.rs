@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`canvas`] | sheets, frames, axes, curves; a sheet as SVG or PNG |
 //! | [`plot`] | an analysis: bandwidth, spectrum, autocorrelation, ranks; scripts and style of pages |
+//! | [`report`] | the page about a job, and one that compares several |
 //! | [`models`] | scaling models |
 //! | [`signature`] | the I/O signature of an application, and jobs on top of each other |
 //! | [`policies`], [`batch`] | simulations |
@@ -21,6 +22,7 @@ mod error;
 pub mod models;
 pub mod plot;
 pub mod policies;
+pub mod report;
 pub mod signature;
 pub mod sparkline;
 pub mod units;

@@ -1,5 +1,7 @@
 //! Numbers for people: four significant digits and a decimal prefix.
 
+use ftio_core::detect::Analysis;
+
 const PREFIXES: [(f64, &str); 11] = [
     (1e18, "E"),
     (1e15, "P"),
@@ -77,6 +79,29 @@ pub use ftio_core::amount::{count as grouped, counted};
 /// `4 ranks`, or that the input does not tell.
 pub fn ranks(ranks: Option<u32>) -> String {
     ranks.map_or("an unknown number of ranks".into(), |ranks| counted(ranks.into(), "rank"))
+}
+
+/// How volumes and bandwidths are written: the unit of a sampled quantity is not known.
+#[derive(Clone, Copy, Debug)]
+pub struct Units {
+    pub is_quantity: bool,
+}
+
+impl Units {
+    /// Of what was analysed.
+    pub fn of(analysis: &Analysis) -> Self {
+        Units { is_quantity: analysis.is_quantity }
+    }
+
+    /// Bytes, or what is sampled.
+    pub fn volume(self, value: f64) -> String {
+        if self.is_quantity { number(value) } else { bytes(value) }
+    }
+
+    /// Bytes per second, or what is sampled.
+    pub fn rate(self, value: f64) -> String {
+        if self.is_quantity { number(value) } else { si(value, "B/s") }
+    }
 }
 
 #[cfg(test)]

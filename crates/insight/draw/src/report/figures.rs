@@ -1,7 +1,7 @@
 //! The numbers by which jobs are compared.
 
-use crate::study::Study;
-use crate::terminal::units::{bytes, grouped, percent, seconds, si};
+use crate::report::Subject;
+use crate::units::{bytes, grouped, percent, seconds, si};
 use ftio_core::inspect::usage::RankUsage;
 use io_advice::Severity;
 
@@ -37,6 +37,7 @@ pub enum Worse {
 }
 
 /// One number.
+#[derive(Debug)]
 pub struct Figure {
     /// In JSON.
     pub name: &'static str,
@@ -87,12 +88,12 @@ pub const FIGURES: &[Figure] = &[
 ];
 
 impl Figures {
-    pub fn of(study: &Study) -> Self {
-        let usage = &study.usage;
+    pub fn of(study: &Subject<'_>) -> Self {
+        let usage = study.usage;
         let layer = usage.layer.as_deref().and_then(|name| usage.layers.get(name));
-        let cost = study.cost_layer();
+        let cost = study.cost_layer;
         let ranks = f64::from(usage.ranks.unwrap_or(1).max(1));
-        let detection = study.analysis.as_ref().ok().map(|analysis| &analysis.detection);
+        let detection = study.analysis.ok().map(|analysis| &analysis.detection);
         let timed = usage.by_rank.iter().map(RankUsage::time).sum::<f64>();
         let io_time = cost.map(|layer| match usage.layer.as_deref() {
             Some("mpiio") if timed > 0.0 => timed / ranks,

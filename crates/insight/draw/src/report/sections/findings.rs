@@ -1,7 +1,7 @@
 //! What was found, with advice.
 
-use draw::escaped;
-use io_advice::Finding;
+use crate::canvas::escaped;
+use io_advice::{Finding, Severity};
 
 /// All findings.
 pub fn findings(findings: &[Finding]) -> String {
@@ -37,6 +37,19 @@ fn one(finding: &Finding) -> String {
         escaped(&sentence(finding.why)),
         escaped(finding.source)
     )
+}
+
+/// "2 high, 1 info".
+pub fn tally(findings: &[Finding]) -> String {
+    let count = |severity: Severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    let each = [Severity::High, Severity::Medium, Severity::Low, Severity::Info];
+    let told: Vec<String> = each
+        .into_iter()
+        .map(|severity| (count(severity), severity.name()))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect();
+    if told.is_empty() { "no findings".into() } else { told.join(", ") }
 }
 
 /// With a capital letter and a full stop.

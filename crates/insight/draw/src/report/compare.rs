@@ -1,27 +1,28 @@
 //! A page that compares several jobs.
 
+use super::figures::{FIGURES, Figures};
 use super::page::{drawn, title, whole};
 use super::sections::findings::sentence;
-use crate::diff::figures::{FIGURES, Figures};
-use crate::study::Study;
-use draw::escaped;
+use crate::Result;
+use crate::canvas::escaped;
+use crate::report::Subject;
 use io_advice::Finding;
 use std::collections::BTreeMap;
 
 /// "3 runs of app", or "3 runs" if they are not of one program.
-fn heading(studies: &[Study]) -> String {
+fn heading(studies: &[Subject<'_>]) -> String {
     let runs = format!("{} runs", studies.len());
     let first = title(&studies[0]);
     if studies.iter().all(|study| title(study) == first) { format!("{runs} of {first}") } else { runs }
 }
 
 /// The page.
-pub fn page(studies: &[Study]) -> anyhow::Result<String> {
+pub fn page(studies: &[Subject<'_>]) -> Result<String> {
     let pictures: Vec<_> = studies.iter().map(drawn).collect();
     let mut charts = String::new();
     for (number, (study, picture)) in studies.iter().zip(&pictures).enumerate() {
-        charts += &format!("<h3>{}</h3>", escaped(&study.name));
-        charts += &match (&study.analysis, picture) {
+        charts += &format!("<h3>{}</h3>", escaped(study.name));
+        charts += &match (study.analysis, picture) {
             (_, Some(_)) => format!("<div data-chart=\"bandwidth\" data-picture=\"{number}\"></div>"),
             (Err(reason), _) => format!("<p class=\"gap\">{}</p>", escaped(reason)),
             _ => "<p class=\"gap\">There is nothing to draw.</p>".into(),
@@ -40,10 +41,10 @@ pub fn page(studies: &[Study]) -> anyhow::Result<String> {
     whole(&format!("{} runs", studies.len()), &body, &pictures)
 }
 
-fn numbers(studies: &[Study]) -> String {
+fn numbers(studies: &[Subject<'_>]) -> String {
     let all: Vec<Figures> = studies.iter().map(Figures::of).collect();
     let heads: String =
-        studies.iter().map(|study| format!("<th class=\"n\">{}</th>", escaped(&study.name))).collect();
+        studies.iter().map(|study| format!("<th class=\"n\">{}</th>", escaped(study.name))).collect();
     let mut rows = String::new();
     for figure in FIGURES {
         let values: Vec<Option<f64>> = all.iter().map(|figures| (figure.value)(figures)).collect();
@@ -63,10 +64,10 @@ fn numbers(studies: &[Study]) -> String {
 }
 
 /// Which finding which job has.
-fn findings(studies: &[Study]) -> String {
+fn findings(studies: &[Subject<'_>]) -> String {
     let mut ids: BTreeMap<(std::cmp::Reverse<io_advice::Severity>, &str), &Finding> = BTreeMap::new();
     let mut worst: BTreeMap<&str, &Finding> = BTreeMap::new();
-    for finding in studies.iter().flat_map(|study| &study.findings) {
+    for finding in studies.iter().flat_map(|study| study.findings) {
         let known = worst.entry(finding.id).or_insert(finding);
         if finding.severity > known.severity {
             *known = finding;
@@ -78,10 +79,10 @@ fn findings(studies: &[Study]) -> String {
     if ids.is_empty() {
         return "<p>Nothing was found.</p>".into();
     }
-    let heads: String = studies.iter().map(|study| format!("<th>{}</th>", escaped(&study.name))).collect();
+    let heads: String = studies.iter().map(|study| format!("<th>{}</th>", escaped(study.name))).collect();
     let mut rows = String::new();
     for ((_, id), finding) in ids {
-        let cell = |study: &Study| {
+        let cell = |study: &Subject<'_>| {
             let found = study.findings.iter().find(|finding| finding.id == id);
             found.map_or("<td>–</td>".into(), |finding| {
                 let severity = finding.severity.name();

@@ -1,16 +1,16 @@
 //! Sizes of requests, their order and alignment.
 
 use super::{NOTHING, gap, is_empty, pairs};
-use crate::study::Study;
-use crate::terminal::units::{bytes, grouped, percent};
+use crate::report::Subject;
+use crate::units::{bytes, grouped, percent};
 use ftio_core::amount::size;
 use ftio_core::inspect::usage::{Access, SIZES};
 
-pub fn access(study: &Study) -> String {
-    let usage = &study.usage;
+pub fn access(study: &Subject<'_>) -> String {
+    let usage = study.usage;
     let mut out = String::new();
     if let Some(layer) = &usage.layer {
-        out += &format!("<p>Requests of the layer <b>{}</b>.</p>", draw::escaped(layer));
+        out += &format!("<p>Requests of the layer <b>{}</b>.</p>", crate::canvas::escaped(layer));
     }
     let any = usage.reads.sizes.is_some() || usage.writes.sizes.is_some();
     if is_empty(study) {

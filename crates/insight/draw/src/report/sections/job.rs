@@ -1,14 +1,14 @@
 //! Who ran what, when, and how complete the input is.
 
 use super::{gap, pairs};
-use crate::study::Study;
-use crate::terminal::units::{bytes, counted, ranks, seconds};
-use draw::escaped;
+use crate::canvas::escaped;
+use crate::report::Subject;
+use crate::units::{bytes, counted, ranks, seconds};
 use ftio_core::time::{ClockTime, nanoseconds};
 
-pub fn job(study: &Study) -> String {
-    let summary = &study.summary;
-    let mut rows: Vec<(&str, String)> = vec![("Input", format!("<code>{}</code>", escaped(&study.name)))];
+pub fn job(study: &Subject<'_>) -> String {
+    let summary = study.summary;
+    let mut rows: Vec<(&str, String)> = vec![("Input", format!("<code>{}</code>", escaped(study.name)))];
     if let Some(job) = &summary.job {
         let mut told = |name: &'static str, text: &str| {
             if !text.trim().is_empty() {

@@ -1,19 +1,19 @@
 //! Ranks: what each did when, and who is late.
 
 use super::{NOTHING, gap, is_empty, number, sortable};
-use crate::study::Study;
-use crate::terminal::units::{bytes, counted, seconds};
+use crate::report::Subject;
+use crate::units::{bytes, counted, seconds};
 use ftio_core::inspect::usage::RankUsage;
 
 /// So many of the busiest ranks are listed.
 const LISTED: usize = 32;
 
-pub fn ranks(study: &Study) -> String {
+pub fn ranks(study: &Subject<'_>) -> String {
     if is_empty(study) {
         return gap(NOTHING);
     }
     let mut out = String::new();
-    let mapped = study.analysis.as_ref().is_ok_and(|analysis| {
+    let mapped = study.analysis.is_ok_and(|analysis| {
         let window = [analysis.detection.t_start, analysis.detection.t_end];
         analysis
             .lanes

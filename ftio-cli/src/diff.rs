@@ -1,8 +1,7 @@
 //! `ftio diff A B`: what changed from one run to another, with an exit code for tests.
 
-pub mod figures;
-
 use crate::exit::Exit;
+use crate::report::subject;
 use crate::study::args::StudyArgs;
 use crate::study::{Study, studies};
 use crate::terminal::style::Style;
@@ -11,7 +10,7 @@ use crate::terminal::width::{columns, labelled, width};
 use crate::values::share;
 use anyhow::bail;
 use clap::ValueHint;
-use figures::{FIGURES, Figure, Figures, Worse};
+use draw::report::figures::{FIGURES, Figure, Figures, Worse};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -107,7 +106,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         }
     };
     let (before, after) = (one(&args.before)?, one(&args.after)?);
-    let differences = differences(&Figures::of(&before), &Figures::of(&after), args);
+    let differences = differences(&Figures::of(&subject(&before)), &Figures::of(&subject(&after)), args);
     let changed = differences.iter().any(|difference| difference.exceeds);
     let mut out = std::io::stdout().lock();
     if args.json {

@@ -9,15 +9,15 @@ mod over_time;
 mod ranks;
 
 use super::page::title;
-use crate::advise::tally;
-use crate::study::Study;
-use crate::terminal::units::{bytes, percent, ranks, seconds};
-use draw::escaped;
+use crate::canvas::escaped;
+use crate::report::Subject;
+use crate::units::{bytes, percent, ranks, seconds};
+use findings::tally;
 
 /// All of them, with a head and links.
-pub fn all(study: &Study) -> String {
+pub fn all(study: &Subject<'_>) -> String {
     let sections: [(&str, &str, String); 9] = [
-        ("findings", "Findings", findings::findings(&study.findings)),
+        ("findings", "Findings", findings::findings(study.findings)),
         ("job", "Job", job::job(study)),
         ("cost", "I/O cost", cost::cost(study)),
         ("time", "Bandwidth over time", over_time::bandwidth(study)),
@@ -39,13 +39,13 @@ pub fn all(study: &Study) -> String {
     format!(
         "<header><h1>{}</h1><p>{}</p>{}<nav>{links}</nav></header>\n<main class=\"stack\">{bodies}</main>",
         escaped(&title(study)),
-        escaped(&study.name),
+        escaped(study.name),
         tiles(study)
     )
 }
 
 /// The few numbers that everybody looks for first.
-fn tiles(study: &Study) -> String {
+fn tiles(study: &Subject<'_>) -> String {
     let mut tiles = Vec::new();
     if study.usage.run_time > 0.0 {
         tiles.push(("Run time", seconds(study.usage.run_time)));
@@ -58,14 +58,14 @@ fn tiles(study: &Study) -> String {
     if let Some(share) = cost::io_share(study) {
         tiles.push(("Time in I/O", percent(share)));
     }
-    if let Ok(analysis) = &study.analysis {
+    if let Ok(analysis) = study.analysis {
         let found = &analysis.detection;
         tiles.push(("Period", found.period.map_or("none".into(), seconds)));
         if found.period.is_some() {
             tiles.push(("Confidence", percent(found.confidence)));
         }
     }
-    tiles.push(("Findings", tally(&study.findings)));
+    tiles.push(("Findings", tally(study.findings)));
     let tile =
         |(name, value): (&str, String)| format!("<div><dt>{name}</dt><dd>{}</dd></div>", escaped(&value));
     format!("<dl>{}</dl>", tiles.into_iter().map(tile).collect::<String>())
@@ -75,8 +75,8 @@ fn tiles(study: &Study) -> String {
 const NOTHING: &str = "No I/O was recorded.";
 
 /// Is there nothing at all, in an input that would tell?
-fn is_empty(study: &Study) -> bool {
-    let (usage, summary) = (&study.usage, &study.summary);
+fn is_empty(study: &Subject<'_>) -> bool {
+    let (usage, summary) = (study.usage, study.summary);
     let tells = summary.coverage.mpi_io_bytes.is_some() || summary.modules.is_some();
     tells && usage.reads.ops + usage.writes.ops == 0 && usage.files.is_empty()
 }

@@ -3,10 +3,9 @@
 use super::findings::sentence;
 use super::job::time;
 use super::{NOTHING, gap, is_empty, number, pairs, perhaps, sortable};
-use crate::detect::report::Units;
-use crate::study::{PhaseRow, Study};
-use crate::terminal::units::{bytes, percent, seconds, si};
-use draw::escaped;
+use crate::canvas::escaped;
+use crate::report::{Phase, Subject};
+use crate::units::{Units, bytes, percent, seconds, si};
 use ftio_core::inspect::summary::AsyncSummary;
 use ftio_core::source::Marked;
 
@@ -16,8 +15,8 @@ const MOST_MARKS: usize = 20;
 /// More phases than this are not listed.
 const MAX_PHASES: usize = 500;
 
-pub fn bandwidth(study: &Study) -> String {
-    let analysis = match &study.analysis {
+pub fn bandwidth(study: &Subject<'_>) -> String {
+    let analysis = match study.analysis {
         Ok(analysis) if !analysis.signal.samples.is_empty() => analysis,
         Ok(analysis) => return gap(&format!("There is nothing in mode {}.", analysis.detection.mode)),
         Err(reason) => {
@@ -59,32 +58,32 @@ pub fn bandwidth(study: &Study) -> String {
     format!("<div data-chart=\"bandwidth\"></div><div data-chart=\"spectrum\"></div>{}{notes}", pairs(&rows))
 }
 
-pub fn phases(study: &Study) -> String {
-    let Ok(analysis) = &study.analysis else {
+pub fn phases(study: &Subject<'_>) -> String {
+    let Ok(analysis) = study.analysis else {
         return gap("Phases need to know when the I/O took place; see above.");
     };
-    let phases = &study.phases;
+    let phases = study.phases();
     if phases.is_empty() {
         let none = "No phases stand out: the I/O goes on all the time, or there is none.";
         return gap(if is_empty(study) { NOTHING } else { none });
     }
     let units = Units::of(analysis);
     // A moment and a spread are left out where they are known of no phase.
-    let clocks = phases.iter().any(|phase| phase.start_time.is_some());
-    let spreads = phases.iter().any(|phase| phase.spread.is_some());
-    let row = |(i, phase): (usize, &PhaseRow)| {
-        let clock = phase.start_time.map(|start| time(start.timestamp())).unwrap_or_default();
+    let clocks = phases.iter().any(|phase| phase.listed.start_time.is_some());
+    let spreads = phases.iter().any(|phase| phase.told.spread.is_some());
+    let row = |(i, phase): (usize, &Phase<'_>)| {
+        let clock = phase.listed.start_time.map(|start| time(start.timestamp())).unwrap_or_default();
         [
             "<tr>".to_owned(),
             number(i as f64 + 1.0, &(i + 1).to_string()),
-            number(phase.start, &seconds(phase.start)),
-            number(phase.end, &seconds(phase.end)),
+            number(phase.listed.start, &seconds(phase.listed.start)),
+            number(phase.listed.end, &seconds(phase.listed.end)),
             if clocks { format!("<td>{clock}</td>") } else { String::new() },
-            number(phase.bytes as f64, &units.volume(phase.bytes as f64)),
-            perhaps(phase.bandwidth, |bandwidth| units.rate(bandwidth)),
-            perhaps(phase.ranks.map(f64::from), |ranks| ranks.to_string()),
-            perhaps(phase.lost_time, seconds),
-            if spreads { perhaps(phase.spread, seconds) } else { String::new() },
+            number(phase.listed.bytes as f64, &units.volume(phase.listed.bytes as f64)),
+            perhaps(phase.listed.bandwidth(), |bandwidth| units.rate(bandwidth)),
+            perhaps(phase.told.ranks.map(f64::from), |ranks| ranks.to_string()),
+            perhaps(phase.told.lost_time, seconds),
+            if spreads { perhaps(phase.told.spread, seconds) } else { String::new() },
             "</tr>".to_owned(),
         ]
         .concat()
@@ -103,20 +102,20 @@ pub fn phases(study: &Study) -> String {
 }
 
 /// What the columns mean, and why some are empty.
-fn phase_notes(study: &Study) -> String {
-    let phases = &study.phases;
+fn phase_notes(study: &Subject<'_>) -> String {
+    let phases = study.phases();
     let mut out = String::from(
         "<p>Bandwidth is the bytes of a phase over the time from its start to its end: single samples above, \
             which are means over equal bins, may be lower or higher.",
     );
-    if phases.iter().any(|phase| phase.lost_time.is_some()) {
+    if phases.iter().any(|phase| phase.told.lost_time.is_some()) {
         out += " Lost time is the time in which ranks could do nothing else, added up over all ranks: in \
             blocking calls, and in calls that issue, test and wait for nonblocking ones.";
     }
     out += "</p>";
-    if phases.iter().all(|phase| phase.ranks.is_none()) {
+    if phases.iter().all(|phase| phase.told.ranks.is_none()) {
         out += &gap("This input does not tell which rank made which request.");
-    } else if phases.iter().all(|phase| phase.lost_time.is_none()) {
+    } else if phases.iter().all(|phase| phase.told.lost_time.is_none()) {
         out += &gap(
             "How much time the ranks lost is not known: it takes a trace of tmio or a Darshan log with DXT.",
         );
@@ -124,8 +123,8 @@ fn phase_notes(study: &Study) -> String {
     out
 }
 
-pub fn nonblocking(study: &Study) -> String {
-    let summary = &study.summary;
+pub fn nonblocking(study: &Subject<'_>) -> String {
+    let summary = study.summary;
     let classes = [("Writes", &summary.write_async), ("Reads", &summary.read_async)];
     if classes.iter().all(|(_, class)| class.class.ops == 0) {
         return gap(&no_nonblocking(study));
@@ -155,7 +154,7 @@ pub fn nonblocking(study: &Study) -> String {
         "#Hidden",
         "#Would hide all, together",
     ];
-    let drawn = study.analysis.as_ref().is_ok_and(|analysis| {
+    let drawn = study.analysis.is_ok_and(|analysis| {
         let window = [analysis.detection.t_start, analysis.detection.t_end];
         analysis.lanes.as_ref().is_some_and(|lanes| lanes.nonblocking(window, 1).is_some())
     });
@@ -163,7 +162,7 @@ pub fn nonblocking(study: &Study) -> String {
     format!("{chart}{}", sortable(&headings, &rows))
 }
 
-fn no_nonblocking(study: &Study) -> String {
+fn no_nonblocking(study: &Subject<'_>) -> String {
     let hint = study.findings.iter().find(|finding| finding.id == "could-be-nonblocking");
     match (hint, study.usage.mpiio) {
         (Some(finding), _) => format!("There is no nonblocking I/O. {}", sentence(&finding.evidence)),

@@ -1,18 +1,18 @@
 //! The share of the run time that goes into reading, writing, metadata and waiting.
 
 use super::{NOTHING, gap, is_empty};
-use crate::study::Study;
-use crate::terminal::units::{percent, seconds};
+use crate::report::Subject;
+use crate::units::{percent, seconds};
 use ftio_core::inspect::usage::RankUsage;
 
 /// Seconds of an average rank: reading, writing, metadata, of these waiting.
-fn shares(study: &Study) -> Option<[f64; 4]> {
-    let usage = &study.usage;
+fn shares(study: &Subject<'_>) -> Option<[f64; 4]> {
+    let usage = study.usage;
     let run_time = usage.run_time;
     if run_time <= 0.0 {
         return None;
     }
-    let layer = study.cost_layer()?;
+    let layer = study.cost_layer?;
     let ranks = f64::from(usage.ranks.unwrap_or(1).max(1));
     let wait: f64 = usage.by_rank.iter().map(|rank| rank.wait_time).sum();
     let timed = usage.by_rank.iter().map(RankUsage::time).sum::<f64>();
@@ -28,11 +28,11 @@ fn shares(study: &Study) -> Option<[f64; 4]> {
 }
 
 /// The share of the run time that an average rank spends in I/O.
-pub fn io_share(study: &Study) -> Option<f64> {
+pub fn io_share(study: &Subject<'_>) -> Option<f64> {
     shares(study).map(|[read, write, meta, _]| read + write + meta)
 }
 
-pub fn cost(study: &Study) -> String {
+pub fn cost(study: &Subject<'_>) -> String {
     let Some([read, write, meta, wait]) = shares(study) else {
         let unknown = "This input does not tell how long operations took.";
         return gap(if is_empty(study) { NOTHING } else { unknown });
@@ -60,7 +60,7 @@ pub fn cost(study: &Study) -> String {
 }
 
 /// How much ranks differ.
-fn spread(study: &Study) -> String {
+fn spread(study: &Subject<'_>) -> String {
     let mut times: Vec<f64> = study.usage.by_rank.iter().map(RankUsage::time).collect();
     times.sort_by(f64::total_cmp);
     let (Some(least), Some(most)) = (times.first(), times.last()) else { return String::new() };

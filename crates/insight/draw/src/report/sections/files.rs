@@ -1,15 +1,15 @@
 //! Files: how many, read or written, the largest and the slowest.
 
 use super::{NOTHING, gap, is_empty, number, sortable};
-use crate::study::Study;
-use crate::terminal::units::{bytes, counted, grouped, seconds};
-use draw::escaped;
+use crate::canvas::escaped;
+use crate::report::Subject;
+use crate::units::{bytes, counted, grouped, seconds};
 use ftio_core::inspect::usage::FileUsage;
 
 /// More files than this are not listed.
 const MAX_FILES: usize = 200;
 
-pub fn files(study: &Study) -> String {
+pub fn files(study: &Subject<'_>) -> String {
     let files = &study.usage.files;
     if files.is_empty() {
         return gap(if is_empty(study) { NOTHING } else { "This input does not name files." });
