@@ -5,7 +5,6 @@
 mod advise;
 mod arbiter;
 mod batch;
-mod canvas;
 mod categorize;
 mod clean;
 mod cli;
@@ -19,6 +18,7 @@ mod inputs;
 mod log;
 mod model;
 mod output;
+mod picture;
 mod plot;
 mod predict;
 mod recover;

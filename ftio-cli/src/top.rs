@@ -9,6 +9,7 @@ use crate::terminal::width::{columns, wrapped};
 use crate::values::positive_seconds;
 use anyhow::Context;
 use clap::ValueHint;
+use emit::prometheus::{Kind::Counter, Kind::Gauge, Labels, Row, Text};
 use io_sets::arbiter::client::Client;
 use io_sets::arbiter::report::{JobReport, Others, Report};
 use turns::Address;
@@ -186,26 +187,24 @@ fn table(report: &Report, style: Style, columns: Option<usize>, rows: Option<usi
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// A metric of a job: name, type, what it is, its value.
-type Metric = (&'static str, &'static str, &'static str, fn(&JobReport) -> Option<f64>);
+/// A metric of a job.
+type Metric = Row<fn(&JobReport) -> Option<f64>>;
 
 const METRICS: [Metric; 8] = [
-    ("ftio_turn_holding", "gauge", "Whether the job may do I/O now.", |job| {
+    ("ftio_turn_holding", Gauge, "Whether the job may do I/O now.", |job| {
         Some(f64::from(u8::from(job.state == "holding")))
     }),
-    ("ftio_turn_waiting_seconds", "gauge", "How long the job has been waiting now.", |job| Some(job.waiting)),
-    ("ftio_turn_waited_seconds_total", "counter", "How long the job has waited.", |job| Some(job.waited)),
-    ("ftio_turn_held_seconds_total", "counter", "How long the job has had its turn.", |job| Some(job.held)),
-    ("ftio_turn_bytes_total", "counter", "Bytes that the job has moved.", |job| Some(job.bytes as f64)),
-    ("ftio_turn_bandwidth_bytes", "gauge", "Bytes per second over the last second.", |job| {
-        Some(job.bandwidth)
-    }),
-    ("ftio_turn_period_seconds", "gauge", "Time between the starts of its I/O phases.", |job| job.period),
-    ("ftio_turn_set", "gauge", "Order of magnitude of its period.", |job| Some(f64::from(job.set))),
+    ("ftio_turn_waiting_seconds", Gauge, "How long the job has been waiting now.", |job| Some(job.waiting)),
+    ("ftio_turn_waited_seconds_total", Counter, "How long the job has waited.", |job| Some(job.waited)),
+    ("ftio_turn_held_seconds_total", Counter, "How long the job has had its turn.", |job| Some(job.held)),
+    ("ftio_turn_bytes_total", Counter, "Bytes that the job has moved.", |job| Some(job.bytes as f64)),
+    ("ftio_turn_bandwidth_bytes", Gauge, "Bytes per second over the last second.", |job| Some(job.bandwidth)),
+    ("ftio_turn_period_seconds", Gauge, "Time between the starts of its I/O phases.", |job| job.period),
+    ("ftio_turn_set", Gauge, "Order of magnitude of its period.", |job| Some(f64::from(job.set))),
 ];
 
 fn prometheus(report: &Report) -> String {
-    let mut text = String::new();
+    let mut text = Text::default();
     let all = [
         ("ftio_arbiter_width", "Jobs that may hold now.", report.width as f64),
         ("ftio_arbiter_holding", "Jobs that hold their turn.", report.holding as f64),
@@ -213,18 +212,17 @@ fn prometheus(report: &Report) -> String {
         ("ftio_arbiter_capacity_bytes", "What the file system was seen to take per second.", report.capacity),
     ];
     for (name, help, value) in all {
-        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
+        text.single(name, Gauge, help, value);
     }
     for (name, kind, help, get) in METRICS {
-        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        let mut metric = text.metric(name, kind, help);
         for job in &report.jobs {
             if let Some(value) = get(job) {
-                let id = crate::predict::escaped(&job.job);
-                let _ = writeln!(text, "{name}{{jobid=\"{id}\",run=\"{}\"}} {value}", job.run);
+                metric.sample(&Labels::of([("jobid", &job.job), ("run", &job.run)]), value);
             }
         }
     }
-    text
+    text.finish()
 }
 
 #[cfg(test)]

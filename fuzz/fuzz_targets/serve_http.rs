@@ -4,9 +4,6 @@ use ftio_serve::{Config, Hooks, Service};
 use std::sync::{Arc, OnceLock};
 
 const HOOKS: Hooks = Hooks {
-    chart: "",
-    theme: "",
-    style: "",
     report: |_| Err(String::new()),
     findings: |_| Err(String::new()),
 };

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 METRICS = {
-    "ftio predict --prometheus": "ftio-cli/src/predict/exposition.rs",
+    "ftio predict --prometheus": "crates/insight/emit/src/predictions.rs",
     "ftio serve, at /metrics": "crates/site/ftio-serve/src/http/prometheus.rs",
     "ftio stage --prometheus": "ftio-cli/src/stage/metrics.rs",
     "ftio top --prometheus": "ftio-cli/src/top.rs",

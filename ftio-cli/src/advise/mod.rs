@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-pub use text::{block, tally};
+pub use text::block;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,6 +4,7 @@ use crate::study::Study;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::width::labelled;
+use draw::report::tally;
 use io_advice::{Finding, Severity};
 
 /// The findings of one job.
@@ -43,19 +44,6 @@ fn one(finding: &Finding, style: Style, columns: Option<usize>) -> String {
     }
     out += &detail(&format!("Do: {}", finding.advice));
     out
-}
-
-/// "2 high, 1 info".
-pub fn tally(findings: &[Finding]) -> String {
-    let count = |severity: Severity| findings.iter().filter(|finding| finding.severity == severity).count();
-    let each = [Severity::High, Severity::Medium, Severity::Low, Severity::Info];
-    let told: Vec<String> = each
-        .into_iter()
-        .map(|severity| (count(severity), severity.name()))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, name)| format!("{count} {name}"))
-        .collect();
-    if told.is_empty() { "no findings".into() } else { told.join(", ") }
 }
 
 fn capital(text: &str) -> String {

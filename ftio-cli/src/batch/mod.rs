@@ -2,7 +2,6 @@
 
 mod generate;
 mod inputs;
-mod picture;
 mod queue;
 mod simulate;
 

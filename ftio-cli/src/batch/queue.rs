@@ -1,18 +1,15 @@
 //! `ftio batch queue`: how long the I/O queue of jobs that share a file system gets.
 
-use crate::canvas::axis::{Axis, Quantity};
-use crate::canvas::curve::Curve;
-use crate::canvas::frame::{Frame, Look};
-use crate::canvas::sheet::{Ink, Rectangle, Shape, Sheet};
-use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
 use crate::inputs::{self, InputArgs};
+use crate::picture::PictureFile;
 use crate::terminal::style::Style;
 use crate::terminal::units::{counted, percent, seconds};
 use crate::terminal::waiting::Waiting;
 use crate::values::{positive, positive_seconds};
 use batch_sim::traced::{NoQueue, Question, Queue, TracedJob, queue};
 use clap::ValueHint;
+use draw::draw_sheet;
 use sources::{Opened, SourceError};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -112,7 +109,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     out.flush()?;
     if let Some(file) = picture {
-        file.write(draw_sheet(&sheet(&record), file.format()))?;
+        file.write(draw_sheet(&draw::batch::queue(&record.course, record.jobs, record.mean), file.format()))?;
     }
     Ok(Exit::Done)
 }
@@ -159,37 +156,4 @@ fn table(record: &Queue, out: &mut impl Write) -> io::Result<()> {
         shares.map(|(length, share)| format!("{length}: {}", percent(*share))).collect();
     writeln!(out, "  length {}", shares.join(", "))?;
     writeln!(out, "  somebody waits for {} of the time", percent(record.waiting))
-}
-
-fn sheet(record: &Queue) -> Sheet {
-    let course = &record.course;
-    let title = format!("I/O queue of {}", counted(record.jobs as u64, "job"));
-    let mut sheet = Sheet { title: title.clone(), width: 1000.0, height: 340.0, shapes: Vec::new() };
-    let highest = course.high.iter().copied().fold(1.0, f64::max);
-    let last = course.time.last().copied().unwrap_or(1.0);
-    let frame = Frame {
-        place: Rectangle { left: 84.0, top: 56.0, width: 890.0, height: 230.0 },
-        x: Axis::linear(0.0, last).widened(),
-        y: Axis::linear(0.0, highest * 1.05),
-    };
-    frame.axes(
-        Quantity { name: "time", unit: "s" },
-        Quantity { name: "jobs in the queue", unit: "" },
-        &mut sheet,
-    );
-    frame.heading(&title, &mut sheet);
-    frame.clipped(&mut sheet, |sheet| {
-        let curve = |values: &[f64]| frame.steps(&Curve { x: course.time.clone(), y: values.to_vec() });
-        let points = curve(&course.low).into_iter().rev().chain(curve(&course.high)).collect();
-        sheet.shapes.push(Shape::Area { points, ink: Ink::Sampled, opacity: 0.25 });
-        sheet.line(curve(&course.mean), Ink::Sampled, 1.8);
-        sheet.line(vec![frame.at(0.0, record.mean), frame.at(last, record.mean)], Ink::Dominant, 1.5);
-    });
-    let entries = [
-        (Ink::Sampled, "95 % of the simulations", Look::Area),
-        (Ink::Sampled, "their mean", Look::Line),
-        (Ink::Dominant, "mean in the long run", Look::Line),
-    ];
-    frame.legend(&entries, &mut sheet);
-    sheet
 }

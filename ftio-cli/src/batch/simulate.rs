@@ -1,9 +1,9 @@
 //! `ftio batch simulate`: a workload under one policy or several.
 
-use super::{inputs, picture};
-use crate::canvas::{PictureFile, draw_sheet};
+use super::inputs;
 use crate::exit::{Exit, wrong_usage};
 use crate::output;
+use crate::picture::PictureFile;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::{counted, grouped, percent, si};
@@ -11,6 +11,7 @@ use crate::terminal::waiting::Waiting;
 use crate::values::{not_negative, positive, share};
 use batch_sim::{EventKind, Expansion, Job, JobRun, Metrics, Outcome, Policy, Settings};
 use clap::ValueHint;
+use draw::draw_sheet;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -207,7 +208,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     for (number, (policy, outcome, _)) in results.iter().enumerate() {
         let Some(file) = &picture else { break };
         let file = if results.len() > 1 { file.numbered(number + 1) } else { file.clone() };
-        file.write(draw_sheet(&picture::sheet(&jobs, outcome, nodes, *policy, args.balance), file.format()))?;
+        file.write(draw_sheet(
+            &draw::batch::nodes(&jobs, outcome, nodes, *policy, args.balance),
+            file.format(),
+        ))?;
     }
     Ok(Exit::Done)
 }

@@ -1,9 +1,9 @@
 //! The summary as one HTML page that needs no network: shares, the heat map of categories, examples.
 
 use super::table::{PAPER_CONDITIONAL, PAPER_METADATA, PAPER_PERIODIC_WRITES, PAPER_TABLE_3, conditional};
-use crate::canvas::escaped;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, counted, grouped, percent, seconds};
+use draw::escaped;
 use mosaic::Direction;
 use mosaic::archive::Summary;
 use mosaic::archive::site::SiteRow;

@@ -6,7 +6,6 @@ mod json;
 mod output;
 mod pictures;
 pub mod report;
-mod sparkline;
 mod text;
 
 use crate::exit::{Exit, wrong_usage};

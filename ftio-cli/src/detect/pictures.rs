@@ -1,11 +1,11 @@
 //! `--plot`: a picture of each result.
 
 use super::output::{Output, Results};
-use crate::canvas::PictureFile;
 use crate::exit::Exit;
-use crate::plot;
+use crate::picture::PictureFile;
 use crate::terminal::text::{Severity, complain};
 use anyhow::ensure;
+use draw::plot;
 use ftio_core::detect::Analysis;
 use std::path::Path;
 

@@ -1,11 +1,11 @@
 //! A result as a compact block of text.
 
-use super::sparkline::{marks, sparkline};
 use crate::terminal::clock;
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
-use crate::terminal::units::{bytes, counted, number, percent, ranks, seconds, si};
+use crate::terminal::units::{Units, bytes, counted, percent, ranks, seconds, si};
 use crate::terminal::width::labelled;
+use draw::sparkline::{marks, sparkline};
 use ftio_core::detect::Analysis;
 use ftio_core::detect::detection::Detection;
 use std::fmt::Write;
@@ -194,27 +194,6 @@ impl Block {
 
     fn label(&self, label: &str) -> String {
         format!("  {}", self.style.dim(&format!("{label:<LABEL$}")))
-    }
-}
-
-/// How volumes and bandwidths are written: the unit of a sampled quantity is not known.
-#[derive(Clone, Copy)]
-pub struct Units {
-    is_quantity: bool,
-}
-
-impl Units {
-    /// Of what was analysed.
-    pub fn of(analysis: &Analysis) -> Self {
-        Units { is_quantity: analysis.is_quantity }
-    }
-
-    pub fn volume(self, value: f64) -> String {
-        if self.is_quantity { number(value) } else { bytes(value) }
-    }
-
-    pub fn rate(self, value: f64) -> String {
-        if self.is_quantity { number(value) } else { si(value, "B/s") }
     }
 }
 

@@ -1,21 +1,18 @@
 //! `ftio model FILE`: measurements at several scales become formulas.
 
-mod chart;
-mod drawing;
-mod formula;
-mod page;
 mod point;
 mod settings;
 mod table;
 
-use crate::canvas::{Format, PictureFile, draw_sheet};
 use crate::exit::{Exit, wrong_usage};
+use crate::picture::PictureFile;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain, printable};
 use crate::terminal::units::counted;
 use crate::terminal::waiting::Waiting;
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
+use draw::{Format, draw_sheet, models as pictures};
 use perf_model::input::{self, Scaling};
 use perf_model::output::json::Record;
 use perf_model::output::print::{Print, print};
@@ -326,11 +323,11 @@ fn ranking(models: &Models, place: &[f64], args: &Args, out: &mut impl Write) ->
 }
 
 fn draw(models: &Models, points: &[Vec<f64>], file: &PictureFile, all: bool) -> anyhow::Result<()> {
-    let charts = chart::charts(models, points, LEVEL, all)?;
+    let charts = pictures::charts(models, points, LEVEL, all)?;
     let picture = if file.format() == Format::Html {
-        page::draw(&charts)?.into_bytes()
+        pictures::page::draw(&charts)?.into_bytes()
     } else {
-        let (most, count) = (drawing::MOST, charts.len());
+        let (most, count) = (pictures::MOST, charts.len());
         if count > most {
             let name = file.path().display();
             complain(
@@ -341,7 +338,7 @@ fn draw(models: &Models, points: &[Vec<f64>], file: &PictureFile, all: bool) -> 
                 ),
             );
         }
-        draw_sheet(&drawing::sheet(&charts[..count.min(most)]), file.format())?
+        draw_sheet(&pictures::sheet(&charts[..count.min(most)]), file.format())?
     };
     file.write(Ok(picture))
 }

@@ -1,9 +1,10 @@
 //! Models and rankings as tables, metric by metric.
 
-use super::formula::{amount, formula, function, number};
 use crate::terminal::style::Style;
 use crate::terminal::text::printable;
 use crate::terminal::units::counted;
+use draw::models::formula::{amount, formula, function, number};
+use draw::models::is_zero;
 use perf_model::{Experiment, Model, Models, Note, Prediction, Ranked};
 use std::fmt::Write;
 
@@ -20,11 +21,6 @@ pub struct Shown<'a> {
 
 /// A formula that is off by this share of what to expect is worth a remark.
 const WORTH_SAYING: f64 = 0.1;
-
-/// Is it 0 at every scale?
-pub fn is_zero(model: &Model) -> bool {
-    model.measured().all(|(_, value)| value == 0.0)
-}
 
 /// All models.
 pub fn table(experiment: &Experiment, models: &Models, shown: &Shown<'_>, style: Style) -> String {

@@ -2,9 +2,7 @@
 
 mod args;
 mod exec;
-mod exposition;
 mod lines;
-mod page;
 mod prometheus;
 mod published;
 mod shown;
@@ -18,7 +16,6 @@ use crate::exit::Exit;
 use crate::follow::{Trace, Until, follow};
 use crate::terminal::text::{Severity, complain};
 pub use args::{Args, OutArgs, PredictionArgs};
-pub use exposition::{Exposition, escaped};
 pub use lines::Place;
 pub use published::Published;
 pub use signals::Predicting;

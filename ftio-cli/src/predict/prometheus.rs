@@ -1,28 +1,31 @@
-//! `--prometheus`: the exposition in a file, or served over HTTP.
+//! `--prometheus`: predictions as metrics, in a file, or served over HTTP.
 
-use super::exposition::Exposition;
 use super::published::Published;
 use super::sink::Sink;
+use emit::predictions::Predictions;
+use emit::prometheus::Text;
 use ftio_core::predict::Prediction;
 use std::io;
 
 /// What is published, and where.
 #[derive(Debug)]
 pub struct Prometheus {
-    exposition: Exposition,
+    predictions: Predictions,
     published: Published,
 }
 
 impl Prometheus {
     /// At this address, or in this file.
     pub fn open(target: &str) -> anyhow::Result<Self> {
-        Ok(Prometheus { exposition: Exposition::default(), published: Published::open(target)? })
+        Ok(Prometheus { predictions: Predictions::default(), published: Published::open(target)? })
     }
 }
 
 impl Sink for Prometheus {
     fn prediction(&mut self, prediction: &Prediction, _json: &str) -> io::Result<()> {
-        self.exposition.prediction(prediction);
-        self.published.publish(self.exposition.text()).map_err(io::Error::other)
+        self.predictions.prediction(prediction);
+        let mut text = Text::default();
+        self.predictions.write(&mut text);
+        self.published.publish(text.finish()).map_err(io::Error::other)
     }
 }

@@ -5,7 +5,7 @@ use super::exec::Exec;
 use super::lines::{JsonLines, Place, TextLines};
 use super::prometheus::Prometheus;
 use super::sink::Sink;
-use super::socket::Socket;
+use super::socket;
 use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use ftio_core::predict::Prediction;
@@ -34,7 +34,7 @@ impl Sinks {
             sinks.push(Box::new(Exec::open(command)?));
         }
         if let Some(target) = &args.socket {
-            sinks.push(Box::new(Socket::open(target)?));
+            sinks.push(Box::new(socket::open(target)?));
         }
         if let Some(target) = &args.prometheus {
             sinks.push(Box::new(Prometheus::open(target)?));

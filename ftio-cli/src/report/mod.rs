@@ -1,8 +1,5 @@
 //! `ftio report INPUT…`: one self-contained page about a job, or one that compares several.
 
-mod compare;
-mod page;
-mod sections;
 mod text;
 
 use crate::exit::{Exit, wrong_usage};
@@ -11,7 +8,9 @@ use crate::study::args::StudyArgs;
 use crate::study::{PhaseRow, Study, studies};
 use crate::terminal::text::{Severity, complain, warn_once};
 use clap::{ValueEnum, ValueHint};
+use draw::report::Subject;
 use ftio_core::detect::detection::Detection;
+use inspect::participation::Participation;
 use inspect::summary::Summary;
 use inspect::usage::Usage;
 use io_advice::Finding;
@@ -124,8 +123,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let content = match format {
         Format::Html => match found.as_slice() {
-            [one] => page::page(one)?,
-            several => compare::page(several)?,
+            [one] => draw::report::page(&subject(one))?,
+            several => draw::report::comparison(&several.iter().map(subject).collect::<Vec<_>>())?,
         },
         Format::Text => text::text(&found),
         Format::Json => json(&found)?,
@@ -137,10 +136,19 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// The page about one job that was studied.
-#[cfg(feature = "serve")]
-pub fn page_of(study: &Study) -> anyhow::Result<String> {
-    page::page(study)
+/// A study as pages and comparisons need it.
+pub fn subject(study: &Study) -> Subject<'_> {
+    let told =
+        |row: &PhaseRow| Participation { ranks: row.ranks, lost_time: row.lost_time, spread: row.spread };
+    Subject {
+        name: &study.name,
+        usage: &study.usage,
+        cost_layer: study.cost_layer(),
+        summary: &study.summary,
+        analysis: study.analysis.as_ref().map_err(String::as_str),
+        participation: study.phases.iter().map(told).collect(),
+        findings: &study.findings,
+    }
 }
 
 fn json(studies: &[Study]) -> anyhow::Result<String> {

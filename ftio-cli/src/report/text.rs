@@ -1,11 +1,11 @@
 //! The report for a terminal: what `ftio info`, `ftio` and `ftio advise` say, one after the other.
 
 use crate::advise::block;
-use crate::detect::report::{Units, detection};
+use crate::detect::report::detection;
 use crate::info::table;
 use crate::study::{PhaseRow, Study};
 use crate::terminal::style::Style;
-use crate::terminal::units::seconds;
+use crate::terminal::units::{Units, seconds};
 use crate::terminal::width::{columns, width};
 use std::fmt::Write;
 

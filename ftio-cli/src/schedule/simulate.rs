@@ -1,14 +1,15 @@
 //! `ftio schedule simulate`: the published experiment with Set-10, or one of any size.
 
 use super::{chart, table};
-use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::Exit;
+use crate::picture::PictureFile;
 use crate::terminal::progress::Progress;
 use crate::terminal::style::Style;
 use crate::terminal::waiting::Waiting;
 use crate::terminal::width::columns;
 use crate::values::{not_negative, positive};
 use clap::{ValueEnum, ValueHint};
+use draw::draw_sheet;
 use io_sets::experiment::{Experiment, Policy, Published};
 use io_sets::metrics::Metrics;
 use io_sets::predictor::{Compat, Online};
@@ -267,7 +268,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             .iter()
             .map(|result| (result.policy, experiment.repetition(result.policy, 0, predictor)))
             .collect();
-        let sheet = chart::sheet(&experiment, &results, &shown, published);
+        let sheet = draw::policies::sheet(&chart::comparison(&experiment, &results, &shown, published));
         let drawn = draw_sheet(&sheet, file.format());
         drop(waiting);
         file.write(drawn)?;

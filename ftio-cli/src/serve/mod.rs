@@ -5,7 +5,6 @@ pub mod agent;
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs::InputArgs;
 use crate::log;
-use crate::plot::html::{CHART, STYLE, THEME};
 use crate::study::{Question, Study, studies};
 use crate::terminal::text::{Severity, complain};
 use crate::values::{positive, positive_seconds};
@@ -194,7 +193,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if rustix::process::geteuid().is_root() {
         complain(Severity::Note, "runs as root: a user of its own that may read the traces is enough");
     }
-    let hooks = Hooks { chart: CHART, theme: THEME, style: STYLE, report, findings };
+    let hooks = Hooks { report, findings };
     let (data, watched) = (config.data.display().to_string(), config.watch.clone());
     ftio_serve::run(config, hooks, &stop, |addresses| {
         for address in addresses {
@@ -289,7 +288,7 @@ fn access(path: &Path) -> anyhow::Result<Access> {
 /// The report about a trace.
 fn report(path: &Path) -> Result<String, String> {
     let study = study(path)?;
-    crate::report::page_of(&study).map_err(|error| error.to_string())
+    draw::report::page(&crate::report::subject(&study)).map_err(|error| error.to_string())
 }
 
 /// What is wrong with the I/O of a trace.

@@ -3,7 +3,6 @@
 mod all;
 mod args;
 mod output;
-mod picture;
 mod place;
 mod read;
 mod stagger;
@@ -11,12 +10,13 @@ mod stagger;
 pub use args::Args;
 use args::SignatureCommand;
 
-use crate::canvas::{PictureFile, draw_sheet};
 use crate::exit::{Exit, wrong_usage};
+use crate::picture::PictureFile;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::counted;
 use crate::terminal::waiting::Waiting;
+use draw::draw_sheet;
 use io_signature::application::samples;
 use io_signature::compare::{bursts_of, compare};
 use io_signature::found::Found;
@@ -88,7 +88,10 @@ fn one(args: &Args) -> anyhow::Result<Exit> {
         }
         if let Some(file) = &picture {
             let file = if several { file.numbered(number + 1) } else { file.clone() };
-            file.write(draw_sheet(&picture::sheet(&found, &task.samples), file.format()))?;
+            file.write(draw_sheet(
+                &draw::signature::sheet(&found.name, &found.signature, &task.samples),
+                file.format(),
+            ))?;
         }
     }
     stdout.flush()?;

@@ -1,14 +1,15 @@
 //! `ftio signature place`: which partition is best for a job, and when to start.
 
 use super::args::{ReadingArgs, ResultArgs, seconds, throughput};
-use super::{picture, read};
-use crate::canvas::{PictureFile, draw_sheet};
+use super::read;
 use crate::exit::Exit;
+use crate::picture::PictureFile;
 use crate::terminal::text::printable;
 use crate::terminal::units::{percent, si};
 use crate::terminal::waiting::Waiting;
 use anyhow::Context;
 use clap::ValueHint;
+use draw::draw_sheet;
 use io_signature::place::{Partition, Placement, place};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -115,7 +116,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let title = format!("{}: start in {:.0} s", best.partition, best.wait);
         let jobs = [(best.wait, signature.as_slice())];
         let names = ["the job".to_owned()];
-        let sheet = picture::stacked(&title, &names, &jobs, &others.unwrap_or_default(), best.capacity);
+        let sheet =
+            draw::signature::stacked(&title, &names, &jobs, &others.unwrap_or_default(), best.capacity);
         file.write(draw_sheet(&sheet, file.format()))?;
     }
     stdout.flush()?;

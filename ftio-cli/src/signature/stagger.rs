@@ -1,14 +1,15 @@
 //! `ftio signature stagger`: when to start jobs so that together they stay below a capacity.
 
 use super::args::{ResultArgs, seconds, throughput};
-use super::{picture, read};
-use crate::canvas::frame::shortened;
-use crate::canvas::{PictureFile, draw_sheet};
+use super::read;
 use crate::exit::Exit;
+use crate::picture::PictureFile;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, si};
 use crate::terminal::waiting::Waiting;
 use clap::ValueHint;
+use draw::canvas::frame::shortened;
+use draw::draw_sheet;
 use io_signature::stagger::{Staggered, stagger};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -118,7 +119,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             "all stay below the capacity".to_owned()
         };
         let title = format!("Starts within {:.0} s: {above}", args.wait);
-        let sheet = picture::stacked(&title, &listed, &jobs, &[], args.capacity);
+        let sheet = draw::signature::stacked(&title, &listed, &jobs, &[], args.capacity);
         file.write(draw_sheet(&sheet, file.format()))?;
     }
     stdout.flush()?;

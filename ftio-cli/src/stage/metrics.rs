@@ -1,55 +1,56 @@
 //! Staging in the text format of Prometheus, beside the predictions that it is based on.
 
-use crate::predict::{Exposition, Published, escaped};
+use crate::predict::Published;
+use emit::predictions::Predictions;
+use emit::prometheus::{Kind::Counter, Kind::Gauge, Labels, Row, Text};
 use ftio_core::predict::Prediction;
 use io_stage::plan::{Planner, Report};
-use std::fmt::Write;
 
-/// A metric: name, type, what it is, and its value; without one, it is left out.
-type Metric = (&'static str, &'static str, &'static str, fn(&Report, &Planner) -> Option<f64>);
+/// Without a value, a metric is left out.
+type Metric = Row<fn(&Report, &Planner) -> Option<f64>>;
 
 const METRICS: [Metric; 14] = [
-    ("ftio_stage_out_bytes_total", "counter", "Bytes that have left the buffer, verified.", |r, _| {
+    ("ftio_stage_out_bytes_total", Counter, "Bytes that have left the buffer, verified.", |r, _| {
         Some(r.bytes_out as f64)
     }),
-    ("ftio_stage_out_files_total", "counter", "Files that have left the buffer, verified.", |r, _| {
+    ("ftio_stage_out_files_total", Counter, "Files that have left the buffer, verified.", |r, _| {
         Some(r.files_out as f64)
     }),
-    ("ftio_stage_in_bytes_total", "counter", "Bytes brought into the buffer, verified.", |r, _| {
+    ("ftio_stage_in_bytes_total", Counter, "Bytes brought into the buffer, verified.", |r, _| {
         Some(r.bytes_in as f64)
     }),
-    ("ftio_stage_in_files_total", "counter", "Files brought into the buffer, verified.", |r, _| {
+    ("ftio_stage_in_files_total", Counter, "Files brought into the buffer, verified.", |r, _| {
         Some(r.files_in as f64)
     }),
-    ("ftio_stage_evicted_bytes_total", "counter", "Bytes removed from the buffer.", |r, _| {
+    ("ftio_stage_evicted_bytes_total", Counter, "Bytes removed from the buffer.", |r, _| {
         Some(r.bytes_evicted as f64)
     }),
-    ("ftio_stage_copying_seconds_total", "counter", "Seconds in which a copy was under way.", |r, _| {
+    ("ftio_stage_copying_seconds_total", Counter, "Seconds in which a copy was under way.", |r, _| {
         Some(r.seconds_copying)
     }),
     (
         "ftio_stage_overlap_seconds_total",
-        "counter",
+        Counter,
         "Seconds in which a copy was under way during an I/O phase of the job.",
         |r, _| Some(r.seconds_overlap),
     ),
-    ("ftio_stage_suspended_total", "counter", "Times that a copy was suspended.", |r, _| {
+    ("ftio_stage_suspended_total", Counter, "Times that a copy was suspended.", |r, _| {
         Some(r.suspended as f64)
     }),
-    ("ftio_stage_failed_total", "counter", "Copies that failed.", |r, _| Some(r.failed as f64)),
-    ("ftio_stage_discarded_total", "counter", "Copies thrown away because the file changed.", |r, _| {
+    ("ftio_stage_failed_total", Counter, "Copies that failed.", |r, _| Some(r.failed as f64)),
+    ("ftio_stage_discarded_total", Counter, "Copies thrown away because the file changed.", |r, _| {
         Some(r.discarded as f64)
     }),
-    ("ftio_stage_copying", "gauge", "Whether a copy is under way (1) or not (0).", |_, planner| {
+    ("ftio_stage_copying", Gauge, "Whether a copy is under way (1) or not (0).", |_, planner| {
         Some(f64::from(u8::from(planner.copying().is_some_and(|(_, rests)| !rests))))
     }),
-    ("ftio_stage_left_bytes", "gauge", "Bytes in the buffer that have not left it.", |r, _| {
+    ("ftio_stage_left_bytes", Gauge, "Bytes in the buffer that have not left it.", |r, _| {
         Some(r.bytes_left as f64)
     }),
-    ("ftio_stage_occupancy_bytes", "gauge", "Bytes in the buffer.", |_, planner| {
+    ("ftio_stage_occupancy_bytes", Gauge, "Bytes in the buffer.", |_, planner| {
         Some(planner.buffer().0 as f64)
     }),
-    ("ftio_stage_capacity_bytes", "gauge", "Bytes that fit into the buffer.", |_, planner| {
+    ("ftio_stage_capacity_bytes", Gauge, "Bytes that fit into the buffer.", |_, planner| {
         planner.buffer().1.map(|capacity| capacity as f64)
     }),
 ];
@@ -57,7 +58,7 @@ const METRICS: [Metric; 14] = [
 /// What is published.
 #[derive(Debug)]
 pub struct Metrics {
-    exposition: Exposition,
+    predictions: Predictions,
     published: Published,
     last: String,
 }
@@ -66,19 +67,22 @@ impl Metrics {
     /// At this address, or in this file.
     pub fn open(target: &str) -> anyhow::Result<Self> {
         Ok(Metrics {
-            exposition: Exposition::default(),
+            predictions: Predictions::default(),
             published: Published::open(target)?,
             last: String::new(),
         })
     }
 
     pub fn prediction(&mut self, prediction: &Prediction) {
-        self.exposition.prediction(prediction);
+        self.predictions.prediction(prediction);
     }
 
     /// Publish what has changed.
     pub fn publish(&mut self, source: &str, planner: &Planner, now: f64) -> anyhow::Result<()> {
-        let text = self.exposition.text() + &text(source, planner, now);
+        let mut text = Text::default();
+        self.predictions.write(&mut text);
+        write(source, planner, now, &mut text);
+        let text = text.finish();
         if text != self.last {
             self.last.clone_from(&text);
             self.published.publish(text)?;
@@ -87,17 +91,10 @@ impl Metrics {
     }
 }
 
-fn text(source: &str, planner: &Planner, now: f64) -> String {
+fn write(source: &str, planner: &Planner, now: f64, text: &mut Text) {
     let report = planner.report(now);
-    let mut out = String::new();
+    let labels = Labels::of([("source", source)]);
     for (name, kind, help, value) in METRICS {
-        if let Some(value) = value(&report, planner) {
-            let source = escaped(source);
-            let _ = writeln!(
-                out,
-                "# HELP {name} {help}\n# TYPE {name} {kind}\n{name}{{source=\"{source}\"}} {value}"
-            );
-        }
+        text.known((name, kind, help), value(&report, planner).map(|value| (&labels, value)));
     }
-    out
 }

@@ -4,6 +4,8 @@ pub mod clock;
 pub mod progress;
 pub mod style;
 pub mod text;
-pub mod units;
 pub mod waiting;
 pub mod width;
+
+// Words of messages and of drawings are the same.
+pub use draw::units;

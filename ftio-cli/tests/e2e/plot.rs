@@ -46,10 +46,10 @@ fn what_is_cut_off_at_the_top_says_how_high_it_is() {
 #[test]
 fn the_page_needs_no_network_and_little_code() {
     let code = [
-        include_str!("../../src/plot/page.html"),
-        include_str!("../../src/plot/page.css"),
-        include_str!("../../src/plot/chart.js"),
-        include_str!("../../src/plot/page.js"),
+        include_str!("../../../crates/insight/draw/src/plot/page.html"),
+        include_str!("../../../crates/insight/draw/src/plot/page.css"),
+        include_str!("../../../crates/insight/draw/src/plot/chart.js"),
+        include_str!("../../../crates/insight/draw/src/plot/page.js"),
     ];
     assert!(code.iter().map(|part| part.len()).sum::<usize>() < 100 << 10);
     for forbidden in ["http:", "https:", "src=", "import ", "@import", "url(", "fetch("] {

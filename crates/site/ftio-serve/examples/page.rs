@@ -6,9 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 const HOOKS: Hooks = Hooks {
-    chart: include_str!("../../../../ftio-cli/src/plot/chart.js"),
-    theme: include_str!("../../../../ftio-cli/src/plot/theme.js"),
-    style: include_str!("../../../../ftio-cli/src/plot/page.css"),
     report: |path| Err(format!("{}: reports are made by ftio serve", path.display())),
     findings: |_| Ok(serde_json::json!([])),
 };

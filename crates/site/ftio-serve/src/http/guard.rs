@@ -103,7 +103,7 @@ pub fn admit(
     let path = asked.parts.uri.path().to_owned();
     let query =
         parse_query(asked.parts.uri.query().unwrap_or_default()).map_err(|text| Fault::new(400, text))?;
-    if let Some(asset) = super::page::asset(service, &path) {
+    if let Some(asset) = super::page::asset(&path) {
         *name = "asset";
         return Ok(Gate::Reply(Reply::Answer(asset)));
     }

@@ -1,7 +1,7 @@
 //! The page and its parts: compiled in, so that nothing is loaded from anywhere else.
 
 use super::context::{Answer, Context, Result};
-use crate::service::Service;
+use draw::plot::html;
 
 const INDEX: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/page.css");
@@ -20,12 +20,11 @@ pub fn index(_: &Context) -> Result {
 }
 
 /// A script or a style. They tell nothing about anybody.
-pub fn asset(service: &Service, path: &str) -> Option<Answer> {
-    let hooks = &service.hooks;
+pub fn asset(path: &str) -> Option<Answer> {
     let (kind, text) = match path {
-        "/page.css" => ("text/css; charset=utf-8", [hooks.style, STYLE].concat()),
+        "/page.css" => ("text/css; charset=utf-8", [html::STYLE, STYLE].concat()),
         "/page.js" => {
-            let scripts = [hooks.chart, &SCRIPTS.concat(), hooks.theme, START].concat();
+            let scripts = [html::CHART, &SCRIPTS.concat(), html::THEME, START].concat();
             ("text/javascript; charset=utf-8", scripts)
         }
         _ => return None,

@@ -9,11 +9,11 @@ use crate::live::LiveJob;
 use crate::service::Service;
 use crate::stats::EDGES;
 use crate::viewer::Viewer;
+use emit::prometheus::{CONTENT_TYPE, Kind::Counter, Kind::Gauge, Kind::Histogram, Labels, Row, Text};
 use serde_json::json;
-use std::fmt::Write;
 
-/// Name, type, what it is, and its value.
-type Metric = (&'static str, &'static str, &'static str, fn(&LiveJob) -> Option<f64>);
+/// A metric of a job.
+type Metric = Row<fn(&LiveJob) -> Option<f64>>;
 
 fn total(job: &LiveJob, name: &str) -> Option<f64> {
     job.totals.get(name).map(|total| total.value)
@@ -21,39 +21,39 @@ fn total(job: &LiveJob, name: &str) -> Option<f64> {
 
 /// Of each job.
 const OF_JOBS: [Metric; 11] = [
-    ("ftio_job_written_bytes_total", "counter", "Bytes written since the job began.", |job| {
+    ("ftio_job_written_bytes_total", Counter, "Bytes written since the job began.", |job| {
         total(job, WRITTEN)
     }),
-    ("ftio_job_read_bytes_total", "counter", "Bytes read since the job began.", |job| total(job, READ)),
-    ("ftio_job_write_operations_total", "counter", "Write operations since the job began.", |job| {
+    ("ftio_job_read_bytes_total", Counter, "Bytes read since the job began.", |job| total(job, READ)),
+    ("ftio_job_write_operations_total", Counter, "Write operations since the job began.", |job| {
         total(job, WRITES)
     }),
-    ("ftio_job_read_operations_total", "counter", "Read operations since the job began.", |job| {
+    ("ftio_job_read_operations_total", Counter, "Read operations since the job began.", |job| {
         total(job, READS)
     }),
-    ("ftio_job_period_seconds", "gauge", "Period of the I/O phases, if there is one.", |job| {
+    ("ftio_job_period_seconds", Gauge, "Period of the I/O phases, if there is one.", |job| {
         job.detection.as_ref()?.period
     }),
-    ("ftio_job_confidence_ratio", "gauge", "Probability that the period is right.", |job| {
+    ("ftio_job_confidence_ratio", Gauge, "Probability that the period is right.", |job| {
         job.detection.as_ref().map(|found| found.confidence)
     }),
     (
         "ftio_job_next_phase_start_timestamp_seconds",
-        "gauge",
+        Gauge,
         "When the next I/O phase is expected to begin.",
         |job| Some(job.row.start + job.detection.as_ref()?.next_phase?.start),
     ),
     (
         "ftio_job_next_phase_end_timestamp_seconds",
-        "gauge",
+        Gauge,
         "When the next I/O phase is expected to end.",
         |job| Some(job.row.start + job.detection.as_ref()?.next_phase?.end),
     ),
-    ("ftio_job_next_phase_bytes", "gauge", "Bytes that the next I/O phase is expected to move.", |job| {
+    ("ftio_job_next_phase_bytes", Gauge, "Bytes that the next I/O phase is expected to move.", |job| {
         Some(job.detection.as_ref()?.next_phase?.bytes as f64)
     }),
-    ("ftio_job_ranks", "gauge", "Ranks of the job.", |job| Some(job.row.desc.size as f64)),
-    ("ftio_job_start_timestamp_seconds", "gauge", "When the job began.", |job| Some(job.row.start)),
+    ("ftio_job_ranks", Gauge, "Ranks of the job.", |job| Some(job.row.desc.size as f64)),
+    ("ftio_job_start_timestamp_seconds", Gauge, "When the job began.", |job| Some(job.row.start)),
 ];
 
 /// `/metrics`.
@@ -61,15 +61,15 @@ pub fn metrics(context: &Context) -> Result {
     let scrapes = context.who.role == crate::viewer::Role::Metrics;
     let sees = if scrapes { Viewer::ALL } else { context.viewer() };
     let text = text(&context.service, &sees, context.jobid().as_deref())?;
-    Ok(Answer::text("text/plain; version=0.0.4; charset=utf-8", text))
+    Ok(Answer::text(CONTENT_TYPE, text))
 }
 
 /// What is said of one job.
 struct Said {
     /// `cluster` and `jobid`.
-    label: String,
+    labels: Labels,
     /// The other labels of the info metric.
-    info: String,
+    info: Labels,
     values: [Option<f64>; OF_JOBS.len()],
 }
 
@@ -78,13 +78,8 @@ impl Said {
         let desc = &job.row.desc;
         let user = job.row.owner.filter(|_| users).map(crate::users::name).unwrap_or_default();
         Said {
-            label: format!("cluster=\"{}\",jobid=\"{}\"", escaped(&desc.cluster), escaped(&desc.jobid)),
-            info: format!(
-                "user=\"{}\",partition=\"{}\",app=\"{}\"",
-                escaped(&user),
-                escaped(&desc.partition),
-                escaped(&job.row.app)
-            ),
+            labels: Labels::of([("cluster", &desc.cluster), ("jobid", &desc.jobid)]),
+            info: Labels::of([("user", &user), ("partition", &desc.partition), ("app", &job.row.app)]),
             values: OF_JOBS.map(|(.., value)| value(job)),
         }
     }
@@ -92,20 +87,19 @@ impl Said {
 
 /// All jobs that somebody may see, or one, and the service itself.
 pub fn text(service: &Service, sees: &Viewer, only: Option<&str>) -> anyhow::Result<String> {
-    let mut out = String::new();
+    let mut out = Text::default();
     let (all, jobs, sums) = listed(service, sees, only);
     of_jobs(&mut out, &jobs);
-    let cluster = escaped(&service.config.cluster);
+    let cluster = Labels::of([("cluster", &service.config.cluster)]);
     for ((name, ..), sum) in OF_JOBS.iter().zip(sums) {
         // It falls when a job ends: no counter.
         let name = name.replace("ftio_job_", "ftio_site_").replace("_total", "");
-        let _ = writeln!(out, "# HELP {name} The sum over all running jobs.\n# TYPE {name} gauge");
-        let _ = writeln!(out, "{name}{{cluster=\"{cluster}\"}} {sum}");
+        out.metric(&name, Gauge, "The sum over all running jobs.").sample(&cluster, sum);
     }
     let hidden = (all - jobs.len()) as f64;
-    single(&mut out, "ftio_jobs_hidden", "gauge", "Running jobs that are not listed one by one.", hidden);
+    out.single("ftio_jobs_hidden", Gauge, "Running jobs that are not listed one by one.", hidden);
     of_service(&mut out, service)?;
-    Ok(out)
+    Ok(out.finish())
 }
 
 /// How many jobs there are, those that are listed, and the sums of all. The text is made later, when nobody
@@ -129,42 +123,24 @@ fn listed(service: &Service, sees: &Viewer, only: Option<&str>) -> (usize, Vec<S
     drop(running);
     // A job id may be in use by two users: the label would be there twice, and Prometheus would take nothing.
     let mut seen = std::collections::HashSet::new();
-    said.retain(|one| seen.insert(one.label.clone()));
+    said.retain(|one| seen.insert(one.labels.clone()));
     (all, said, sums)
 }
 
-fn of_jobs(out: &mut String, jobs: &[Said]) {
-    if jobs.is_empty() {
-        return;
-    }
-    let _ = writeln!(
-        out,
-        "# HELP ftio_job_info What a job is; the value is always 1.\n# TYPE ftio_job_info gauge"
-    );
-    for job in jobs {
-        let _ = writeln!(out, "ftio_job_info{{{},{}}} 1", job.label, job.info);
-    }
-    for (place, (name, kind, help, _)) in OF_JOBS.iter().enumerate() {
-        let values = || jobs.iter().filter_map(|job| Some((&job.label, job.values[place]?)));
-        if values().next().is_none() {
-            continue;
-        }
-        let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        for (label, value) in values() {
-            let _ = writeln!(out, "{name}{{{label}}} {value}");
-        }
+fn of_jobs(out: &mut Text, jobs: &[Said]) {
+    let info = jobs.iter().map(|job| (job.labels.and(&job.info), 1.0));
+    out.known(("ftio_job_info", Gauge, "What a job is; the value is always 1."), info);
+    for (place, (name, kind, help, _)) in OF_JOBS.into_iter().enumerate() {
+        let values = jobs.iter().filter_map(|job| Some((&job.labels, job.values[place]?)));
+        out.known((name, kind, help), values);
     }
 }
 
-fn single(out: &mut String, name: &str, kind: &str, help: &str, value: f64) {
-    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
-}
-
-fn of_service(out: &mut String, service: &Service) -> anyhow::Result<()> {
+fn of_service(out: &mut Text, service: &Service) -> anyhow::Result<()> {
     let stats = &service.stats;
-    let _ = writeln!(out, "# HELP ftio_jobs Jobs by state.\n# TYPE ftio_jobs gauge");
+    let mut jobs = out.metric("ftio_jobs", Gauge, "Jobs by state.");
     for (state, count) in service.reader().count_jobs()? {
-        let _ = writeln!(out, "ftio_jobs{{state=\"{}\"}} {count}", state.name());
+        jobs.sample(&Labels::of([("state", state.name())]), count);
     }
     let counters = [
         ("ftio_traces_read_total", "Traces that were read.", &stats.traces_read),
@@ -176,21 +152,17 @@ fn of_service(out: &mut String, service: &Service) -> anyhow::Result<()> {
         ("ftio_refused_connections_total", "Connections beyond the limits.", &stats.refused_connections),
     ];
     for (name, help, count) in counters {
-        single(out, name, "counter", help, count.get() as f64);
+        out.single(name, Counter, help, count.get() as f64);
     }
-    let name = "ftio_refused_total";
-    let _ =
-        writeln!(out, "# HELP {name} What was refused because somebody has enough.\n# TYPE {name} counter");
+    let mut refused =
+        out.metric("ftio_refused_total", Counter, "What was refused because somebody has enough.");
     for (what, count) in stats.refusals.sums() {
-        let _ = writeln!(out, "{name}{{what=\"{what}\"}} {count}");
+        refused.sample(&Labels::of([("what", what)]), count);
     }
-    let name = "ftio_damaged_total";
-    let _ = writeln!(out, "# HELP {name} Data that were found to be damaged.\n# TYPE {name} counter");
+    let mut damaged = out.metric("ftio_damaged_total", Counter, "Data that were found to be damaged.");
     for kind in Kind::ALL {
-        let _ = writeln!(out, "{name}{{kind=\"{}\"}} {}", kind.name(), stats.damage.count(kind));
+        damaged.sample(&Labels::of([("kind", kind.name())]), stats.damage.count(kind));
     }
-    let name = "ftio_shared";
-    let _ = writeln!(out, "# HELP {name} What all users together have, and may have.\n# TYPE {name} gauge");
     let shares = {
         let running = service.running();
         let mut all = running.shared().map(|one| (one.what(), one.taken(), one.most())).to_vec();
@@ -200,9 +172,10 @@ fn of_service(out: &mut String, service: &Service) -> anyhow::Result<()> {
         }
         all
     };
+    let mut shared = out.metric("ftio_shared", Gauge, "What all users together have, and may have.");
     for (what, taken, most) in shares {
-        let _ = writeln!(out, "{name}{{what=\"{what}\",is=\"taken\"}} {taken}");
-        let _ = writeln!(out, "{name}{{what=\"{what}\",is=\"most\"}} {most}");
+        shared.sample(&Labels::of([("what", what), ("is", "taken")]), taken);
+        shared.sample(&Labels::of([("what", what), ("is", "most")]), most);
     }
     let gauges = [
         ("ftio_connections", "Open connections.", stats.connections.get() as f64),
@@ -214,30 +187,29 @@ fn of_service(out: &mut String, service: &Service) -> anyhow::Result<()> {
         ("process_start_time_seconds", "When the service began.", service.started),
     ];
     for (name, help, value) in gauges {
-        single(out, name, "gauge", help, value);
+        out.single(name, Gauge, help, value);
     }
     if let Some((cpu, memory)) = own_use() {
-        single(out, "process_cpu_seconds_total", "counter", "Processor time of the service.", cpu);
-        single(out, "process_resident_memory_bytes", "gauge", "Memory of the service.", memory);
+        out.single("process_cpu_seconds_total", Counter, "Processor time of the service.", cpu);
+        out.single("process_resident_memory_bytes", Gauge, "Memory of the service.", memory);
     }
-    let name = "ftio_prediction_duration_seconds";
-    let _ = writeln!(out, "# HELP {name} How long predictions take.\n# TYPE {name} histogram");
+    let mut times = out.metric("ftio_prediction_duration_seconds", Histogram, "How long predictions take.");
+    let up_to = |edge: &str| Labels::of([("le", edge)]);
     let mut sum = 0;
     for (edge, count) in EDGES.iter().zip(&stats.prediction_times) {
         sum += count.get();
-        let _ = writeln!(out, "{name}_bucket{{le=\"{edge}\"}} {sum}");
+        times.part("_bucket", &up_to(&edge.to_string()), sum);
     }
     let all: u64 = stats.prediction_times.iter().map(|count| count.get()).sum();
-    let seconds = stats.prediction_micros.get() as f64 / 1e6;
-    let _ = writeln!(out, "{name}_bucket{{le=\"+Inf\"}} {all}\n{name}_sum {seconds}\n{name}_count {all}");
-    let name = "ftio_http_requests_total";
-    let _ = writeln!(out, "# HELP {name} Requests by route and status.\n# TYPE {name} counter");
+    times.part("_bucket", &up_to("+Inf"), all);
+    times.part("_sum", &Labels::default(), stats.prediction_micros.get() as f64 / 1e6);
+    times.part("_count", &Labels::default(), all);
+    let mut requests = out.metric("ftio_http_requests_total", Counter, "Requests by route and status.");
     for ((route, code), count) in stats.requests() {
-        let _ = writeln!(out, "{name}{{route=\"{route}\",code=\"{code}\"}} {count}");
+        requests.sample(&Labels::of([("route", route), ("code", &code.to_string())]), count);
     }
-    let (name, version) = ("ftio_build_info", env!("CARGO_PKG_VERSION"));
-    let _ =
-        writeln!(out, "# HELP {name} The version.\n# TYPE {name} gauge\n{name}{{version=\"{version}\"}} 1");
+    let version = Labels::of([("version", env!("CARGO_PKG_VERSION"))]);
+    out.metric("ftio_build_info", Gauge, "The version.").sample(&version, 1);
     Ok(())
 }
 
@@ -252,11 +224,6 @@ fn own_use() -> Option<(f64, f64)> {
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: f64 = resident.trim().trim_end_matches(" kB").parse().ok()?;
     Some((ticks / 100.0, 1024.0 * kilobytes))
-}
-
-/// A label's value: backslash, quote and line feed have to be escaped.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 /// `/metrics/sd`: where to scrape, for Prometheus' `http_sd_configs`.

@@ -25,13 +25,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::broadcast;
 
-/// What the command gives the service: charts that pictures and reports use as well, and reports.
+/// What the command gives the service: what is known of a trace, as `ftio report` says it.
 #[derive(Clone, Copy)]
 pub struct Hooks {
-    /// Charts, light and dark, and their style.
-    pub chart: &'static str,
-    pub theme: &'static str,
-    pub style: &'static str,
     /// The report about a trace, as a page.
     pub report: fn(&Path) -> Result<String, String>,
     /// What is wrong with the I/O of a trace, as `ftio advise --json` says it.

@@ -15,9 +15,6 @@ use tmio_trace::{Direction, FilePointer, Flags, Header, OpKind, Operation, RankI
 
 /// What the command gives in earnest.
 pub const HOOKS: Hooks = Hooks {
-    chart: "",
-    theme: "",
-    style: "",
     report: |_| Ok("<!DOCTYPE html><title>report</title>".into()),
     findings: |_| {
         Ok(json!([{"id": "small-writes", "severity": "high", "title": "t", "evidence": "e", "advice": "a"}]))

@@ -1,0 +1,47 @@
+//! The report about a job as one self-contained page, a page that compares several, and the numbers by which
+//! jobs are compared.
+
+mod compare;
+pub mod figures;
+mod page;
+mod sections;
+
+pub use compare::page as comparison;
+pub use page::page;
+pub use sections::findings::tally;
+
+use ftio_core::detect::Analysis;
+use ftio_core::detect::listed_phases::ListedPhase;
+use inspect::participation::Participation;
+use inspect::summary::Summary;
+use inspect::usage::{LayerUsage, Usage};
+use io_advice::Finding;
+
+/// What a report is about: everything that is known about a job.
+#[derive(Clone, Debug)]
+pub struct Subject<'a> {
+    pub name: &'a str,
+    pub usage: &'a Usage,
+    /// The layer whose times are what the program waits for.
+    pub cost_layer: Option<&'a LayerUsage>,
+    pub summary: &'a Summary,
+    /// The period and what led to it; or why there is none to be looked for.
+    pub analysis: Result<&'a Analysis, &'a str>,
+    /// What the ranks do in each phase of the analysis; empty where that was not asked.
+    pub participation: Vec<Participation>,
+    pub findings: &'a [Finding],
+}
+
+/// A phase, and what the ranks do in it.
+#[derive(Clone, Copy, Debug)]
+struct Phase<'a> {
+    listed: &'a ListedPhase,
+    told: &'a Participation,
+}
+
+impl Subject<'_> {
+    fn phases(&self) -> Vec<Phase<'_>> {
+        let listed = self.analysis.iter().flat_map(|analysis| &analysis.detection.phases);
+        listed.zip(&self.participation).map(|(listed, told)| Phase { listed, told }).collect()
+    }
+}
