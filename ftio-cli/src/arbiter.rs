@@ -8,12 +8,12 @@ use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
 use io_sets::arbiter::daemon::{Daemon, Options};
 use io_sets::arbiter::{Leases, Order, PhaseReport, Settings};
-use turns::Address;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use turns::Address;
 
 const EXAMPLES: &str = "\
 Examples:

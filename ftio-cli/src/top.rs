@@ -12,11 +12,11 @@ use clap::ValueHint;
 use emit::prometheus::{Kind::Counter, Kind::Gauge, Labels, Row, Text};
 use io_sets::arbiter::client::Client;
 use io_sets::arbiter::report::{JobReport, Others, Report};
-use turns::Address;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
+use turns::Address;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,11 +7,11 @@ use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
 use io_sets::arbiter::apply::{Change, Limit, Means, Turns};
 use io_sets::arbiter::client::Client;
-use turns::Address;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
+use turns::Address;
 
 const HEADING: &str = "Turns by the file system's own means";
 

@@ -8,12 +8,12 @@ use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::seconds;
 use anyhow::Context;
 use ftio_core::detect::Options;
-use sources::follow::{Event, Status};
 use ftio_core::predict::PredictOptions;
-use sources::OpenOptions;
 use io_sets::configfs::Configfs;
 use io_sets::follow::{History, Record, Scheduling, Told};
 use io_sets::scheduler::{self, Scheduler};
+use sources::OpenOptions;
+use sources::follow::{Event, Status};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

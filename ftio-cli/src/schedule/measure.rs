@@ -7,9 +7,9 @@ use crate::terminal::units::{percent, seconds, si};
 use crate::terminal::waiting::Waiting;
 use crate::values::{positive, positive_seconds};
 use clap::ValueHint;
-use sources::{Input, OpenOptions, SourceError, open};
 use io_sets::measure::{Measured, NotMeasured, Ran, measure};
 use io_sets::metrics::{Frame, Metrics};
+use sources::{Input, OpenOptions, SourceError, open};
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -6,10 +6,10 @@ use crate::exit::Exit;
 use crate::inputs;
 use crate::terminal::text::{Severity, complain};
 use ftio_core::detect::Options;
-use sources::OpenOptions;
 use io_stage::live::replay::{self, played, records};
 use io_stage::plan::Settings;
 use io_stage::simulate::Script;
+use sources::OpenOptions;
 use std::path::Path;
 
 /// Play the trace, and print the decisions.

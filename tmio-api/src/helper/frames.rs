@@ -1,18 +1,26 @@
 //! What the helper writes: blocks, and frames that tell about ranks.
 
-use super::trace;
 use std::io;
 use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind, FrameReader};
 use tmio_trace::raw::RawRecords;
 use tmio_trace::{Header, RankInfo, TraceEnd};
 
+/// What becomes of operations in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Each one has its record.
+    Operations,
+    /// Those of one kind, file and thread become one record for as many nanoseconds.
+    Stretches(i64),
+}
+
 /// Encodes cells as a block; returns the number of operations.
 pub(super) fn encode(
     encoder: &mut BlockEncoder,
     words: &[u64],
     scale: tmio_trace::raw::TickScale,
-    detail: trace::Detail,
+    detail: Detail,
 ) -> io::Result<u64> {
     let records = RawRecords::new(words, scale);
     let most = records.most();
@@ -21,8 +29,8 @@ pub(super) fn encode(
         return Err(no_memory());
     }
     match detail {
-        trace::Detail::Operations => encoder.extend(records),
-        trace::Detail::Stretches(width) => {
+        Detail::Operations => encoder.extend(records),
+        Detail::Stretches(width) => {
             if !encoder.extend_merged(std::iter::once(records), most, width) {
                 return Err(no_memory());
             }

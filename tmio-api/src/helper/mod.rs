@@ -351,7 +351,7 @@ impl Helper {
         }
     }
 
-    /// Whether a process that is to be told last has to wait: somebody else has ended, and that is not written.
+    /// Whether a process that is to be told last has to wait: what somebody else has left is not written.
     fn waits_for_others(&mut self, index: usize) -> bool {
         if !self.members.get(index).is_some_and(Member::is_last) {
             return false;

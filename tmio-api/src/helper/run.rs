@@ -1,7 +1,6 @@
 //! A run of processes without a batch job: a program and its fork children, whose part becomes the trace when
 //! all of them have ended.
 
-use super::target::Target;
 use crate::place::parts::Part;
 use crate::process::clock;
 use std::fs::{self, File};
@@ -9,7 +8,7 @@ use std::io;
 use std::path::Path;
 use tmio_trace::{Trace, liveness, parts};
 
-/// The program that a run is of: `PROCESS:REALTIME:MONOTONIC` in hexadecimal, as its fork children inherit it.
+/// The program that a run is of: `PROCESS:REALTIME:MONOTONIC` in hexadecimal. Its fork children inherit it.
 struct Root {
     pid: u32,
     /// The monotonic clock when it began.
@@ -57,13 +56,8 @@ pub(super) fn resume(part: &Path, numbers: &Part, trace: &Path, run: u64) -> io:
     fs::rename(trace, part)
 }
 
-/// How many operations, of how many processes, a run has.
-pub(super) fn operations_and_ranks(target: &Target) -> io::Result<(u64, u32)> {
-    // What an earlier helper has written counts as well.
-    if target.existed { counted(target.part.path()) } else { Ok((target.operations, target.ranks)) }
-}
-
-fn counted(path: &Path) -> io::Result<(u64, u32)> {
+/// How many operations, of how many processes, a trace or a part has.
+pub(super) fn counted(path: &Path) -> io::Result<(u64, u32)> {
     let trace = Trace::from_reader(path, Box::new(File::open(path)?));
     let outcome = trace.read(|_| {}).map_err(io::Error::other)?;
     let ranks = outcome.header.as_ref().map_or(0, |header| header.ranks);

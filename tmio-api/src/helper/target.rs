@@ -90,4 +90,10 @@ impl Target {
     pub(super) fn goes_on(&self, told: &HashSet<Option<String>>) -> bool {
         self.is_seen && !told.contains(&self.root) && run::goes_on(self.root.as_deref())
     }
+
+    /// How many operations, of how many processes, are in it.
+    pub(super) fn operations_and_ranks(&self) -> std::io::Result<(u64, u32)> {
+        // What an earlier helper has written counts as well.
+        if self.existed { run::counted(self.part.path()) } else { Ok((self.operations, self.ranks)) }
+    }
 }

@@ -2,8 +2,7 @@
 //! have all ended.
 
 use super::Helper;
-use super::frames::{encode, end_frame, header_in, rank_in, with_rank};
-use super::run;
+use super::frames::{Detail, encode, end_frame, header_in, rank_in, with_rank};
 use super::target::{Target, TraceOptions};
 use crate::options::Format;
 use crate::place::output::{self, Place};
@@ -23,15 +22,6 @@ use tmio_trace::{Trace, TraceEnd, parts, tmio};
 
 /// Mode of files that are being made.
 const NEW_MODE: u32 = 0o600;
-
-/// What becomes of operations in a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
-    /// Each one has its record.
-    Operations,
-    /// Those of one kind, file and thread become one record for as many nanoseconds.
-    Stretches(i64),
-}
 
 /// More cells than these go to the part first.
 const MOST_AT_ONCE: u64 = 1 << 19;
@@ -418,7 +408,8 @@ pub(super) fn end_run(target: &Target) {
     let Some(header) = header_in(&target.header) else { return };
     // What has ended last says when; the clock of the run is that of this host.
     let end = clock::realtime() - header.start;
-    let done = run::operations_and_ranks(target)
+    let done = target
+        .operations_and_ranks()
         .and_then(|(operations, ranks)| end_frame(&TraceEnd { end, ranks, operations }))
         .and_then(|frame| target.part.append(&frame))
         .and_then(|_| output::settle(part, &path, target.previous));

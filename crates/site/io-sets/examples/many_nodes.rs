@@ -8,8 +8,8 @@
 //! `cargo run --release -p io-sets --example many_nodes`
 
 use io_sets::arbiter::{Arbiter, Leases, Settings};
-use turns::{Hello, Kind, Message};
 use std::time::Instant;
+use turns::{Hello, Kind, Message};
 
 const JOBS: u64 = 1000;
 const NODES: u64 = 100;

@@ -34,8 +34,8 @@
 //! The queue, the priority file and the experiment follow *Implementation of an unbalanced I/O Bandwidth
 //! Management system in a Parallel File System* (Barthélemy et al., Inria RR-9537, 2024), "the report" here.
 //!
-//! How a period is found is not this crate's subject: [`simulate::Predictor`] is the interface, and `ftio-core`
-//! is behind it.
+//! How a period is found is not this crate's subject: [`simulate::Predictor`] is the interface, and
+//! `ftio-core` is behind it.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

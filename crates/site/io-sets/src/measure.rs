@@ -2,9 +2,9 @@
 
 use crate::metrics::{Frame, Metrics, bandwidth_alone};
 use crate::simulate::{Course, IoPhase, Outcome};
+use serde::Serialize;
 use sources::Request;
 use sources::{Opened, SourceError, Span};
-use serde::Serialize;
 use statistics::{Phase, phases};
 
 /// What sharing has cost.

@@ -6,8 +6,8 @@ use crate::simulate::{Predictor, Transfer};
 use ftio_core::detect::{Options, detect};
 use ftio_core::predict::{self, PredictOptions};
 use sources::request::{Class, Request};
-use sources::{InMemory, Job};
 use sources::time::seconds;
+use sources::{InMemory, Job};
 
 /// The engine of `ftio predict`, fed from a simulation.
 #[derive(Debug)]

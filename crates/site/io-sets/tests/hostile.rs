@@ -3,7 +3,6 @@
 
 use io_sets::arbiter::daemon::{Daemon, Options, Problem};
 use io_sets::arbiter::{Arbiter, Leases, Settings};
-use turns::{Address, Hello, Kind, Message, Stream, VERSION};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use turns::{Address, Hello, Kind, Message, Stream, VERSION};
 
 /// An arbiter in a thread, which ends when this is dropped.
 struct Running {

@@ -1,9 +1,9 @@
 //! What holds for any sequence of messages, from honest and other nodes.
 
 use io_sets::arbiter::{Arbiter, Leases, Order, Settings};
-use turns::{Hello, Kind, Message};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use turns::{Hello, Kind, Message};
 
 /// What a node believes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

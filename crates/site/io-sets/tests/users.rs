@@ -1,8 +1,8 @@
 //! Users who want everything: others get their turns all the same.
 
 use io_sets::arbiter::{Arbiter, Leases, NodeId, Refusal, Settings};
-use turns::{Hello, Kind, Message};
 use std::collections::{HashMap, HashSet};
+use turns::{Hello, Kind, Message};
 
 const EVIL: u32 = 4001;
 const HONEST: u32 = 4002;

@@ -4,8 +4,8 @@
 //! backfilling, and MEBF (Malleable EASY Backfilling), which also expands and shrinks running jobs. With
 //! [`Settings::balance`], jobs that are allowed to start are chosen so that the I/O of the running jobs stays
 //! close to that of the whole workload. [`swf`] reads workloads, [`lublin`] makes them, and [`Metrics`] says
-//! what came out. [`known`] adds what models and traces tell of the jobs. [`queue`] is about the I/O queue that
-//! jobs share, and [`traced`] has it from their traces.
+//! what came out. [`known`] adds what models and traces tell of the jobs. [`queue`] is about the I/O queue
+//! that jobs share, and [`traced`] has it from their traces.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,9 +1,9 @@
 //! The I/O queue of jobs that share a file system, from their traces.
 
 use crate::queue::{Chain, Course, Member, fit, resampled, simulate, templates};
+use serde::Serialize;
 use sources::request::{Request, Span};
 use sources::{Opened, SourceError};
-use serde::Serialize;
 use statistics::phases;
 
 /// Why nothing can be said about the queue.

@@ -3,13 +3,13 @@
 use crate::rows::RowsError;
 use crate::server_log::LogError;
 use crate::{Listed, Sample, ServerLog, Settings, rows};
-use sources::request::{Class, Mode, Span};
 use sources::content::Content;
+use sources::request::{Class, Mode, Span};
 use sources::series::{self, Series};
+use sources::time::seconds;
 use sources::{
     Input, Kind, OpenOptions, Opened, Rate, Sampled, Source, SourceError, open, open_content, units,
 };
-use sources::time::seconds;
 use std::path::{Path, PathBuf};
 
 /// What is taken from logs.

@@ -45,9 +45,9 @@ pub mod roll;
 pub mod salvage;
 pub mod tmio;
 
-pub use format::block::{self, Mark};
+pub use format::block;
 pub use format::meta::{Beside, ClockSample, Header, RankInfo, TraceEnd};
-pub use format::operation::{AsyncTimes, Operation, Transfer};
+pub use format::operation::{AsyncTimes, Mark, Operation, Transfer};
 pub use format::{checksum, column, frame, raw, times};
 pub use read::reader::{Event, Outcome, ReadError, Trace};
 pub use read::{growing, reader, rewrite};

@@ -1,7 +1,7 @@
 //! A page that compares several jobs.
 
 use super::figures::{FIGURES, Figures};
-use super::page::{drawn, title, whole};
+use super::page::{drawn, whole};
 use super::sections::findings::sentence;
 use crate::Result;
 use crate::canvas::escaped;
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 /// "3 runs of app", or "3 runs" if they are not of one program.
 fn heading(studies: &[Subject<'_>]) -> String {
     let runs = format!("{} runs", studies.len());
-    let first = title(&studies[0]);
-    if studies.iter().all(|study| title(study) == first) { format!("{runs} of {first}") } else { runs }
+    let first = studies[0].title();
+    if studies.iter().all(|study| study.title() == first) { format!("{runs} of {first}") } else { runs }
 }
 
 /// The page.

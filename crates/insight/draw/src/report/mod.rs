@@ -40,6 +40,15 @@ struct Phase<'a> {
 }
 
 impl Subject<'_> {
+    /// What a page about the job is called: its program, or its input.
+    fn title(&self) -> String {
+        let program =
+            self.summary.job.as_ref().map(|job| job.executable.trim()).filter(|name| !name.is_empty());
+        let name = program.map(|command| command.split(' ').next().unwrap_or(command));
+        let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+        base(name.unwrap_or(self.name))
+    }
+
     fn phases(&self) -> Vec<Phase<'_>> {
         let listed = self.analysis.iter().flat_map(|analysis| &analysis.detection.phases);
         listed.zip(&self.participation).map(|(listed, told)| Phase { listed, told }).collect()

@@ -14,15 +14,7 @@ const OWN_SCRIPT: &str = include_str!("report.js");
 /// The page about one job.
 pub fn page(study: &Subject<'_>) -> Result<String> {
     let body = sections::all(study);
-    whole(&title(study), &body, &[drawn(study)])
-}
-
-/// What a page about a job is called: its program, or its input.
-pub fn title(study: &Subject<'_>) -> String {
-    let program = study.summary.job.as_ref().map(|job| job.executable.trim()).filter(|name| !name.is_empty());
-    let name = program.map(|command| command.split(' ').next().unwrap_or(command));
-    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-    base(name.unwrap_or(study.name))
+    whole(&study.title(), &body, &[drawn(study)])
 }
 
 /// What the charts are drawn from; `None` where there is no bandwidth over time.

@@ -1,12 +1,12 @@
 //! Asks a running arbiter for its report.
 
 use crate::arbiter::report::Report;
-use turns::{Address, Hello, Kind, Message, Stream};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
+use turns::{Address, Hello, Kind, Message, Stream};
 
 /// How long an arbiter may take.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -1,11 +1,13 @@
 //! What is known about one job.
 
 use crate::arbiter::bursts::Bursts;
-use crate::arbiter::machine::NodeId;
 use crate::arbiter::settings::{PATIENCE, PATIENCE_AT_FIRST, SHORT, Settings, TURN};
 use crate::arbiter::window::Window;
 use crate::rules::{DEFAULT, Priority, Set};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The number of a connection.
+pub type NodeId = u64;
 
 /// The jobs that take turns: a priority, and the order of magnitude of their periods. Two numbers, because
 /// what is only guessed must not raise a priority.

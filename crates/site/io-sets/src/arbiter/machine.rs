@@ -3,7 +3,7 @@
 mod decide;
 mod tell;
 
-use crate::arbiter::job::{Job, SetKey};
+use crate::arbiter::job::{Job, NodeId, SetKey};
 use crate::arbiter::order::{self, SetFacts, VirtualTime};
 use crate::arbiter::report::{PhaseReport, Totals};
 use crate::arbiter::settings::{Leases, SLICE, Settings, TICK};
@@ -12,11 +12,8 @@ use crate::arbiter::waits::Waits;
 use crate::arbiter::width::Width;
 use crate::rules::Priority;
 use fair_share::Shared;
-use turns::{Hello, Kind, Message};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// A connection, as whoever holds it numbers it.
-pub type NodeId = u64;
+use turns::{Hello, Kind, Message};
 
 /// Why a node does not take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

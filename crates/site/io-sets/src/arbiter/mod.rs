@@ -1,7 +1,8 @@
 //! Which job may do I/O now.
 //!
 //! A job asks for a *lease* at the first operation after a silence and gives it back when all its ranks are
-//! idle. Sets and their weights are those of Set-10 ([`rules`](crate::rules)); what pays is that few do I/O at a time.
+//! idle. Sets and their weights are those of Set-10 ([`rules`](crate::rules)); what pays is that few do I/O
+//! at a time.
 //!
 //! - [`Arbiter`]: the rules, as a state machine that is told times and messages, and says what to send;
 //! - [`Settings`]: what can be chosen;
@@ -43,6 +44,7 @@ mod waits;
 mod width;
 mod window;
 
-pub use machine::{Arbiter, NodeId, Refusal};
+pub use job::NodeId;
+pub use machine::{Arbiter, Refusal};
 pub use report::{JobReport, PhaseReport, Report};
 pub use settings::{Leases, Order, Settings};

@@ -4,7 +4,8 @@
 //! For tests of the rules, and to see what an arbiter would do for a mix of jobs. Real jobs, real messages
 //! and a real file system are in `scripts/bench iosets`.
 
-use crate::arbiter::machine::{Arbiter, NodeId};
+use crate::arbiter::job::NodeId;
+use crate::arbiter::machine::Arbiter;
 use crate::arbiter::settings::Settings;
 use crate::simulate::{Course, IoPhase, Outcome};
 use turns::{Hello, Kind, Message};

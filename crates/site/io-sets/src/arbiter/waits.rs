@@ -2,7 +2,7 @@
 //!
 //! All those who wait hear it equally often, so that a queue is enough: who was told last is at its end.
 
-use crate::arbiter::machine::NodeId;
+use crate::arbiter::job::NodeId;
 use crate::arbiter::settings::SIGN;
 use std::collections::VecDeque;
 

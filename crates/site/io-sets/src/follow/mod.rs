@@ -13,11 +13,11 @@ use crate::configfs::ConfigfsError;
 use crate::observed::Observed;
 use crate::scheduler::Scheduler;
 use ftio_core::detect::{Options, detect};
-use sources::follow::{Event, Status};
 use ftio_core::predict::{PredictOptions, Predictor};
-use sources::{Opened, SourceError};
-use sources::time::seconds;
 use priorities::{JobOf, Priorities};
+use sources::follow::{Event, Status};
+use sources::time::seconds;
+use sources::{Opened, SourceError};
 use std::path::{Path, PathBuf};
 
 /// What there is to tell, in the order in which it came.

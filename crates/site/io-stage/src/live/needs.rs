@@ -5,8 +5,8 @@ use crate::plan::{BadNeed, Need, Settings, parse_needs, phases_of};
 use files::{Dir, Kind};
 use ftio_core::detect::{Options, detect};
 use sources::request::is_write;
-use sources::{Opened, SourceError, Span};
 use sources::time::seconds;
+use sources::{Opened, SourceError, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

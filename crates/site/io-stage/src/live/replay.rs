@@ -6,8 +6,8 @@ use crate::plan::{Action, Decision, Planner, Settings, phases_of};
 use crate::simulate::{Run, Script, Storage, Transfer, Written, replay};
 use ftio_core::detect::Options;
 use sources::request::is_write;
-use sources::{Kind, Opened, SourceError, Span};
 use sources::time::seconds;
+use sources::{Kind, Opened, SourceError, Span};
 use std::path::PathBuf;
 
 /// Flushes of a long job that is played; each asks the predictor.

@@ -1,6 +1,7 @@
 //! One operation of the application: the unit of a trace.
 
 use crate::{Flags, OpKind};
+use serde::{Deserialize, Serialize};
 
 /// One completed MPI-IO operation of one rank.
 ///
@@ -141,4 +142,15 @@ impl Operation {
         }
         self
     }
+}
+
+/// A text that the program has put into the trace with `iotrace_mark`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// When it was set; in a block on the rank's clock.
+    pub time: i64,
+    /// Number of the thread within its process.
+    pub thread: u16,
+    /// The text.
+    pub text: String,
 }

@@ -1,6 +1,6 @@
 //! Records as a process stores them: cells of memory, decoded one after the other.
 
-use crate::format::block::Mark;
+use crate::format::operation::Mark;
 use crate::{AsyncTimes, Metadata, OpKind, Operation};
 use tmio_spool::cell::{self, CELL_WORDS, FIRST_TEXT, MORE_TEXT};
 

@@ -1,9 +1,10 @@
 //! From frames and spools to events in job time, and what is missing of a job.
 
-use crate::format::block::{Block, Mark};
+use crate::format::block::Block;
 use crate::format::frame::{
     Damage, FrameKind, FrameReader, HEAD, Head, TAG, has_tag, is_trace_start, parse_head,
 };
+use crate::format::operation::Mark;
 use crate::format::operation::ReadAs;
 use crate::read::completeness::{KnownUntil, list, missing};
 use crate::read::told::{Event, Operations, Outcome, ReadError};

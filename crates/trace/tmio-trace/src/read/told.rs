@@ -1,7 +1,7 @@
 //! What reading a trace tells: events on the way, how it went, or why there is nothing.
 
-use crate::format::block::Mark;
 use crate::format::block::merge::Merged;
+use crate::format::operation::Mark;
 use crate::{Header, Operation, RankInfo, TraceEnd};
 use std::io;
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 //! in the order in which they reserved their cells. Times are ticks of the clock that the spool names.
 
 use crate::Operation;
-use crate::format::block::Mark;
+use crate::format::operation::Mark;
 use crate::format::raw::{RawRecord, RawRecords, TickScale};
 use std::path::PathBuf;
 use tmio_spool::cell::{CELL_BYTES, CELL_WORDS};

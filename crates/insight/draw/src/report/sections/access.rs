@@ -3,8 +3,8 @@
 use super::{NOTHING, gap, is_empty, pairs};
 use crate::report::Subject;
 use crate::units::{bytes, grouped, percent};
-use sources::amount::size;
 use inspect::usage::{Access, SIZES};
+use sources::amount::size;
 
 pub fn access(study: &Subject<'_>) -> String {
     let usage = study.usage;

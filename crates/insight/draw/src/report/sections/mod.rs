@@ -8,7 +8,6 @@ mod job;
 mod over_time;
 mod ranks;
 
-use super::page::title;
 use crate::canvas::escaped;
 use crate::report::Subject;
 use crate::units::{bytes, percent, ranks, seconds};
@@ -38,7 +37,7 @@ pub fn all(study: &Subject<'_>) -> String {
         .collect();
     format!(
         "<header><h1>{}</h1><p>{}</p>{}<nav>{links}</nav></header>\n<main class=\"stack\">{bodies}</main>",
-        escaped(&title(study)),
+        escaped(&study.title()),
         escaped(study.name),
         tiles(study)
     )

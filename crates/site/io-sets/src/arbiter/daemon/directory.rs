@@ -18,7 +18,7 @@
 
 use super::ground::Ground;
 use super::stream;
-use crate::arbiter::machine::NodeId;
+use crate::arbiter::job::NodeId;
 use crate::arbiter::report::Report;
 use files::{Dir, Expect};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

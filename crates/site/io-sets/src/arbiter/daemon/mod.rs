@@ -6,7 +6,8 @@ mod directory;
 mod ground;
 mod listen;
 
-use crate::arbiter::machine::{Arbiter, NodeId};
+use crate::arbiter::job::NodeId;
+use crate::arbiter::machine::Arbiter;
 use crate::arbiter::report::PhaseReport;
 use crate::arbiter::settings::Settings;
 use crate::arbiter::users::standing;
@@ -15,7 +16,6 @@ use connection::{Connection, State};
 use directory::{Directory, Event};
 use fair_share::Shared;
 use files::{Dir, Expect};
-use turns::{Address, Hello, Kind, LONGEST_TEXT, Message, Stream};
 use listen::Listener;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
@@ -26,6 +26,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+use turns::{Address, Hello, Kind, LONGEST_TEXT, Message, Stream};
 
 /// How an arbiter is run.
 #[derive(Clone, Debug, Default)]

@@ -5,8 +5,8 @@ use super::{Arbiter, FORGOTTEN, NodeId};
 use crate::arbiter::job::Phase;
 use crate::arbiter::order::{self, rest};
 use crate::arbiter::settings::{Order, SILENT};
-use turns::{COLLECTIVE_SLOTS, Kind, Message};
 use std::collections::{BTreeMap, BTreeSet};
+use turns::{COLLECTIVE_SLOTS, Kind, Message};
 
 impl Arbiter {
     /// A node wants to do I/O.

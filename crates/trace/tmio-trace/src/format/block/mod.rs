@@ -31,6 +31,7 @@ pub mod merge;
 use self::merge::{Merged, Merger};
 use crate::format::column::ColumnWriter;
 use crate::format::frame::{self, FrameKind};
+use crate::format::operation::Mark;
 use crate::format::raw::{RawRecord, RawRecords};
 use crate::format::times::TimesWriter;
 use crate::{Flags, OpKind, Operation, TraceLayer};
@@ -65,17 +66,6 @@ pub struct Block<'a> {
     /// Marks that the program set: time on the rank's clock, thread, text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
-}
-
-/// A text that the program has put into the trace with `iotrace_mark`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    /// When it was set; in a block on the rank's clock.
-    pub time: i64,
-    /// Number of the thread within its process.
-    pub thread: u16,
-    /// The text.
-    pub text: String,
 }
 
 /// The encoded columns of a block.
