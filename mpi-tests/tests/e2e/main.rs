@@ -31,6 +31,7 @@ mod jumps;
 mod kept;
 mod kept_processes;
 mod launchers;
+mod namespaces;
 mod never_harmed;
 mod online;
 mod options;

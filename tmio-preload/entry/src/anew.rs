@@ -1,6 +1,6 @@
 //! A process begins anew: as the child of a fork, as another user, as a rank.
 
-use crate::page::{GENERATION, IS_RANK, PAGE, WANTED, mode};
+use crate::page::{self, GENERATION, IS_RANK, PAGE, WANTED, mode};
 use crate::thread::{self, ThreadState};
 use crate::{descriptors, helper, names, settings, spool, sys};
 use core::sync::atomic::Ordering::{Relaxed, Release};
@@ -34,6 +34,10 @@ fn begin_anew() -> bool {
     spool::begin_anew();
     helper::begin_anew();
     PAGE.process.store(sys::process(), Relaxed);
+    // The first one of a namespace that its parent has made.
+    if sys::process() == 1 {
+        page::takes_orphans();
+    }
     PAGE.mode.store(mode::ARMED, Release);
     true
 }

@@ -112,6 +112,7 @@ fn find_or_start(at_the_end: bool) {
         return;
     }
     let may_start = match page::orphans() {
+        _ if !sys::has_usual_children() => false,
         Orphans::OfNobody => true,
         Orphans::Ours => at_the_end,
         Orphans::OfAnAncestor => false,

@@ -471,6 +471,12 @@ pub fn exists(process: u32) -> bool {
     answer != Err(ESRCH)
 }
 
+/// Whether a child of this process is in its namespace: it may have made another one for its children, and
+/// with the first of them that ends the namespace ends.
+pub fn has_usual_children() -> bool {
+    inode(c"/proc/self/ns/pid") == inode(c"/proc/self/ns/pid_for_children")
+}
+
 pub fn yield_now() {
     // SAFETY: the call has no premises.
     unsafe { call(SCHED_YIELD, [0; 6]) };

@@ -105,6 +105,12 @@ pub(crate) fn with_own_descriptors(body: Body, argument: *mut c_void) -> bool {
             }
         }
     }
+    if !sys::has_usual_children() {
+        // A process of our own would be the first of a new namespace of the program's, and its end the end of
+        // that. Other threads may see a descriptor of ours for a moment.
+        // SAFETY: what `body` asks for, the caller has.
+        return is_that && is_unlimited && unsafe { body(argument) };
+    }
     let mut apart = Apart { body, argument, user: (!is_that).then_some(user), done: false };
     // SAFETY: the workshop is held, so that nobody else uses its stack; signals are blocked.
     match unsafe { sys::apart(&mut (*WORKSHOP.stack.get()).0, run, (&raw mut apart).cast()) } {
