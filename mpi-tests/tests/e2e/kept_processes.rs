@@ -273,3 +273,32 @@ fn files_in_places_that_have_others() {
     let info = info.unwrap_or_else(|| panic!("nothing to read: {outcome:?}"));
     assert_eq!(posix_written(&info), truth, "{info:#}");
 }
+
+/// What is written when the process ends may be the first that it does.
+#[test]
+fn a_program_that_says_all_at_its_end() {
+    for (bytes, forks) in [(6, false), (3 << 20, false), (6, true), (3 << 20, true)] {
+        for way in [Way::Recorded, Way::Traced] {
+            let scratch = Scratch::new();
+            let script = format!("\"$0\" {bytes} {} > out", if forks { "fork" } else { "" });
+            let mut command = Command::new("sh");
+            let outcome =
+                way.run(&scratch, command.args(["-c", &script]).arg(plain_program("says_all_at_its_end")));
+            let what = format!("{bytes}, fork: {forks}, {way:?}");
+            assert_eq!(outcome.code, Some(0), "{what}: {outcome:?}");
+            assert!(
+                wait_until(Duration::from_secs(10), || names(scratch.spool()).is_empty()),
+                "{what}: left"
+            );
+            if bytes < 1000 && way == Way::Recorded {
+                assert_eq!(scratch.traces(), [""; 0], "{what}");
+                continue;
+            }
+            // A process that has done next to nothing is forgotten.
+            let written = if bytes < 1000 { 0 } else { bytes * (1 + u64::from(forks)) };
+            let is_right = |info: &Value| bytes_in(&scratch, info).1 >= written && info["complete"] == true;
+            let info = settled(&scratch, is_right).unwrap_or_else(|| panic!("{what}: no trace: {outcome:?}"));
+            assert!(is_right(&info), "{what}: {info:#}");
+        }
+    }
+}

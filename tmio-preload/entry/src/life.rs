@@ -2,6 +2,7 @@
 
 use crate::entry::{preceded, wrappers};
 use crate::page::{self, Orphans, PAGE, mode};
+use crate::vfork::is_own_memory;
 use crate::{anew, beside, environment, filter, helper, load, process_io, settings, spool, stdio, telling};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
@@ -54,7 +55,13 @@ unsafe extern "C" fn at_quick_exit(_: *mut c_void) {
 }
 
 unsafe extern "C" fn at_exit(_: *mut c_void) {
-    if page::is_own_process() {
+    // What streams hold may be the first that is recorded.
+    let is_ours = match page::head() {
+        Some(_) => page::is_no_rank(),
+        // See `ends`.
+        None => page::IS_RANK.load(Relaxed) == 0 && is_own_memory(),
+    };
+    if is_ours {
         stdio::write_out_all();
     }
     ends();
@@ -65,7 +72,14 @@ fn ends() {
     // What its descendants have left, nobody else may start a helper for.
     let ends_others = matches!(page::orphans(), Orphans::Ours) && PAGE.mode.load(Relaxed) == mode::ARMED;
     // A process that nothing is recorded of may have forbidden itself to ask the kernel who it is.
-    if !(page::head().is_some() || spool::has_failed() || ends_others) || !page::is_no_rank() {
+    if !(page::head().is_some() || spool::has_failed() || ends_others) {
+        // What comes after us is not recorded, either: nobody would end that spool.
+        if is_own_memory() {
+            let _ = PAGE.mode.compare_exchange(mode::ARMED, mode::OVER, AcqRel, Relaxed);
+        }
+        return;
+    }
+    if !page::is_no_rank() {
         return;
     }
     if ends_others && !settings::is_awaited() && spool::begin() {
