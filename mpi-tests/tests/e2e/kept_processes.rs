@@ -302,3 +302,24 @@ fn a_program_that_says_all_at_its_end() {
         }
     }
 }
+
+/// A program that could not become another one goes on, and so does its trace.
+#[test]
+fn a_program_that_becomes_another_in_vain() {
+    for (times, thread) in [("1", ""), ("5", ""), ("0", ""), ("2", "thread")] {
+        for way in [Way::Recorded, Way::Traced] {
+            let scratch = Scratch::new();
+            let mut command = Command::new(plain_program("becomes_another_in_vain"));
+            let begin = std::time::Instant::now();
+            command.arg(times).args((!thread.is_empty()).then_some(thread));
+            let outcome = way.run(&scratch, &command);
+            let what = format!("{times} times, {thread}, {way:?}");
+            assert_eq!(outcome.code, Some(7), "{what}: {outcome:?}");
+            assert!(begin.elapsed() < Duration::from_secs(20), "{what}: it had to wait");
+            let written = (0, (times.parse::<u64>().expect("a number") + 1) * (2 << 20));
+            let is_right = |info: &Value| bytes_in(&scratch, info) == written && info["complete"] == true;
+            let info = settled(&scratch, is_right).unwrap_or_else(|| panic!("{what}: no trace: {outcome:?}"));
+            assert!(is_right(&info), "{what}: {:?}: {info:#}", bytes_in(&scratch, &info));
+        }
+    }
+}

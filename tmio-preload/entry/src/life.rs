@@ -2,6 +2,7 @@
 
 use crate::entry::{preceded, wrappers};
 use crate::page::{self, Orphans, PAGE, mode};
+use crate::thread;
 use crate::vfork::is_own_memory;
 use crate::{anew, beside, environment, filter, helper, load, process_io, settings, spool, stdio, telling};
 use core::ffi::{c_int, c_void};
@@ -86,7 +87,7 @@ fn ends() {
         helper::keep();
     }
     let was = PAGE.mode.swap(mode::OVER, AcqRel);
-    if was == mode::RECORDING || was == mode::PAUSED {
+    if matches!(was, mode::RECORDING | mode::PAUSED | mode::BECOMING) {
         leave(layout::ENDED);
     } else if was == mode::ARMED && spool::has_failed() {
         spool::say_that_it_failed();
@@ -129,15 +130,31 @@ fn becomes_another() {
         PAGE.mode.store(mode::ARMED, Release);
         return;
     }
-    PAGE.becoming.store(1, Relaxed);
+    PAGE.becoming.store(this_thread(), Relaxed);
     leave(layout::BECOMING);
+    PAGE.mode.store(mode::BECOMING, Release);
 }
 
 /// A program that is still there after it has tried to become another one goes on.
 #[cold]
-pub(crate) fn goes_on() {
+fn goes_on() {
     PAGE.becoming.store(0, Relaxed);
     page::set_state(layout::RECORDING);
+    let _ = PAGE.mode.compare_exchange(mode::BECOMING, mode::RECORDING, AcqRel, Relaxed);
+}
+
+/// A call is to be recorded after the program has tried to become another one. If it is made by the thread
+/// that did, that has failed. Others may record until it succeeds.
+#[cold]
+pub(crate) fn is_still_there() {
+    if PAGE.becoming.load(Relaxed) == this_thread() && page::is_this_process() {
+        goes_on();
+    }
+}
+
+/// Not 0.
+fn this_thread() -> u32 {
+    thread::with(|thread| u32::from(thread::number(thread)) + 1)
 }
 
 /// Runs a call after which a child goes on and the parent is gone, without a word.
@@ -167,7 +184,7 @@ pub(crate) fn forbids_system_calls() {
     let is_own = page::is_own_process();
     let was = PAGE.mode.load(Relaxed);
     page::turn_off();
-    if is_own && (was == mode::RECORDING || was == mode::PAUSED) {
+    if is_own && matches!(was, mode::RECORDING | mode::PAUSED | mode::BECOMING) {
         process_io::tell();
         // It does not say that it has ended: more may come that nobody sees.
         helper::call();
