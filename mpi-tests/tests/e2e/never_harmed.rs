@@ -227,3 +227,13 @@ fn a_standard_error_that_nobody_reads_in_mpi_programs() {
         }
     }
 }
+
+/// Of the memory that a program may lock, nothing is taken for ours.
+#[test]
+fn a_program_that_locks_its_memory() {
+    is_the_same("mlockall", &Way::WITH_US, |_| Command::new(plain_program("locks_memory")));
+    let scratch = Scratch::new();
+    let outcome = Way::Traced.run(&scratch, &Command::new(plain_program("locks_memory")));
+    let written = info(&scratch.trace())["layers"]["posix"]["write"]["bytes"].as_u64();
+    assert!(written >= Some(40 * 65536), "{outcome:?}");
+}

@@ -34,6 +34,8 @@ mod numbers {
     pub const MKDIRAT: usize = 258;
     pub const MMAP: usize = 9;
     pub const MPROTECT: usize = 10;
+    pub const MREMAP: usize = 25;
+    pub const MUNLOCK: usize = 150;
     pub const MUNMAP: usize = 11;
     pub const NANOSLEEP: usize = 35;
     pub const NEWFSTATAT: usize = 262;
@@ -87,6 +89,8 @@ mod numbers {
     pub const MKDIRAT: usize = 34;
     pub const MMAP: usize = 222;
     pub const MPROTECT: usize = 226;
+    pub const MREMAP: usize = 216;
+    pub const MUNLOCK: usize = 229;
     pub const MUNMAP: usize = 215;
     pub const NANOSLEEP: usize = 101;
     pub const NEWFSTATAT: usize = 79;
@@ -450,9 +454,31 @@ pub fn allocate(descriptor: i32, offset: usize, length: usize) -> Result<(), Err
 }
 
 /// A new mapping of a file, or of memory of our own (−1), wherever the kernel likes.
+///
+/// A program that has all its memory locked (`mlockall`) has a limit for that, of which nothing is for us. So
+/// a piece is mapped, which is then not locked any more, and grows: what it grows by is as it is.
 pub fn map(length: usize, flags: usize, descriptor: i32, offset: usize) -> Result<*mut u8, Errno> {
-    // SAFETY: nothing that exists is touched.
-    let address = unsafe { invoke!(MMAP, 0, length, PROT_READ | PROT_WRITE, flags, descriptor, offset) }?;
+    const MREMAP_MAYMOVE: usize = 1;
+    let map = |length: usize| {
+        // SAFETY: nothing that exists is touched.
+        let address = unsafe { invoke!(MMAP, 0, length, PROT_READ | PROT_WRITE, flags, descriptor, offset) }?;
+        // SAFETY: the new mapping, to which nothing else happens.
+        let _ = unsafe { invoke!(MUNLOCK, address, length) };
+        Ok(address)
+    };
+    let piece = length.min(LARGEST_PAGE);
+    let mut address = map(piece)?;
+    if piece < length {
+        // SAFETY: nobody knows of it yet.
+        address = match unsafe { invoke!(MREMAP, address, piece, length, MREMAP_MAYMOVE) } {
+            Ok(address) => address,
+            Err(_) => {
+                // SAFETY: as above.
+                unsafe { unmap(core::ptr::with_exposed_provenance_mut(address), piece) };
+                map(length)?
+            }
+        };
+    }
     Ok(core::ptr::with_exposed_provenance_mut(address))
 }
 
