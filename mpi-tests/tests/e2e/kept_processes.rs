@@ -273,3 +273,53 @@ fn files_in_places_that_have_others() {
     let info = info.unwrap_or_else(|| panic!("nothing to read: {outcome:?}"));
     assert_eq!(posix_written(&info), truth, "{info:#}");
 }
+
+/// What is written when the process ends may be the first that it does.
+#[test]
+fn a_program_that_says_all_at_its_end() {
+    for (bytes, forks) in [(6, false), (3 << 20, false), (6, true), (3 << 20, true)] {
+        for way in [Way::Recorded, Way::Traced] {
+            let scratch = Scratch::new();
+            let script = format!("\"$0\" {bytes} {} > out", if forks { "fork" } else { "" });
+            let mut command = Command::new("sh");
+            let outcome =
+                way.run(&scratch, command.args(["-c", &script]).arg(plain_program("says_all_at_its_end")));
+            let what = format!("{bytes}, fork: {forks}, {way:?}");
+            assert_eq!(outcome.code, Some(0), "{what}: {outcome:?}");
+            assert!(
+                wait_until(Duration::from_secs(10), || names(scratch.spool()).is_empty()),
+                "{what}: left"
+            );
+            if bytes < 1000 && way == Way::Recorded {
+                assert_eq!(scratch.traces(), [""; 0], "{what}");
+                continue;
+            }
+            // A process that has done next to nothing is forgotten.
+            let written = if bytes < 1000 { 0 } else { bytes * (1 + u64::from(forks)) };
+            let is_right = |info: &Value| bytes_in(&scratch, info).1 >= written && info["complete"] == true;
+            let info = settled(&scratch, is_right).unwrap_or_else(|| panic!("{what}: no trace: {outcome:?}"));
+            assert!(is_right(&info), "{what}: {info:#}");
+        }
+    }
+}
+
+/// A program that could not become another one goes on, and so does its trace.
+#[test]
+fn a_program_that_becomes_another_in_vain() {
+    for (times, thread) in [("1", ""), ("5", ""), ("0", ""), ("2", "thread")] {
+        for way in [Way::Recorded, Way::Traced] {
+            let scratch = Scratch::new();
+            let mut command = Command::new(plain_program("becomes_another_in_vain"));
+            let begin = std::time::Instant::now();
+            command.arg(times).args((!thread.is_empty()).then_some(thread));
+            let outcome = way.run(&scratch, &command);
+            let what = format!("{times} times, {thread}, {way:?}");
+            assert_eq!(outcome.code, Some(7), "{what}: {outcome:?}");
+            assert!(begin.elapsed() < Duration::from_secs(20), "{what}: it had to wait");
+            let written = (0, (times.parse::<u64>().expect("a number") + 1) * (2 << 20));
+            let is_right = |info: &Value| bytes_in(&scratch, info) == written && info["complete"] == true;
+            let info = settled(&scratch, is_right).unwrap_or_else(|| panic!("{what}: no trace: {outcome:?}"));
+            assert!(is_right(&info), "{what}: {:?}: {info:#}", bytes_in(&scratch, &info));
+        }
+    }
+}

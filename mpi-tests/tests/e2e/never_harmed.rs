@@ -1,10 +1,11 @@
 //! What a program does that a tracer could turn into its end: each runs with and without, and does the same.
 
 use crate::harness::{
-    Lack, Mpi, Outcome, copy_libtmio, installed_mpis, installed_mpis_with, libtmio, run_limited, skip,
-    skip_for_lack_of,
+    Lack, Mpi, Outcome, around, copy_libtmio, installed_mpis, installed_mpis_with, libtmio, plain_program,
+    run_limited, skip, skip_for_lack_of,
 };
 use crate::traced::{Scratch, info, traced};
+use crate::ways::{Way, is_the_same};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -173,4 +174,66 @@ fn a_program_that_needs_all_communicators() {
         let (_, scratch) = does_the_same(&mpi, "takes_all_communicators", &[]);
         assert_eq!(info(&scratch.trace())["write_sync"]["ops"], 20, "{}", mpi.name);
     }
+}
+
+/// Our one line is not worth a program: it is not said where writing it would be a signal, or a wait. Where
+/// somebody reads it, it is said.
+#[test]
+fn a_standard_error_that_nobody_reads() {
+    let command = |how: &str, scratch: &Scratch| {
+        let file = scratch.path().join("file");
+        std::fs::write(&file, [0; 65536]).expect("scratch can be written");
+        let mut command = Command::new(plain_program("is_not_heard"));
+        command.arg(how).arg(file);
+        command
+    };
+    let ways = [Way::Preloaded, Way::Recorded];
+    for how in ["file", "closed", "full", "socket", "background"] {
+        is_the_same(how, &ways, |scratch| command(how, scratch));
+    }
+    let scratch = Scratch::new();
+    let outcome = Way::Recorded.run(&scratch, &command("heard", &scratch));
+    assert_eq!(outcome.stdout, "exit code 7\n", "{outcome:?}");
+    assert!(outcome.stderr.starts_with("tmio: no trace: "), "{outcome:?}");
+    assert_eq!(outcome.stderr.lines().count(), 1, "{outcome:?}");
+}
+
+/// The same in an MPI program, whose trace cannot have its name.
+#[test]
+fn a_standard_error_that_nobody_reads_in_mpi_programs() {
+    for mpi in installed_mpis() {
+        for how in ["closed", "full", "socket", "background", "heard"] {
+            let run = |preload: Option<PathBuf>| {
+                let scratch = Scratch::new();
+                std::fs::create_dir(scratch.trace()).expect("scratch can be written");
+                let mut program = mpi.singleton(&mpi.program("workload"));
+                program.args(["--compute", "0", "--iterations", "1", "--dir"]).arg(scratch.data());
+                let mut outer = Command::new(plain_program("is_not_heard"));
+                outer.arg(how).arg("/dev/null").arg("env").current_dir(scratch.data());
+                if let Some(library) = &preload {
+                    let assign = |name: &str, path: &std::path::Path| format!("{name}={}", path.display());
+                    outer.arg(assign("LD_PRELOAD", library)).arg(assign("TMIO_OUTPUT", &scratch.trace()));
+                    outer.arg(assign("TMIO_SPOOL", scratch.spool()));
+                }
+                let outcome = run_limited(around(outer, &program), Duration::from_secs(60));
+                let last = outcome.stdout.lines().last().unwrap_or_default().to_owned();
+                (last, outcome)
+            };
+            let [alone, with] = [run(None), run(Some(libtmio()))];
+            assert_eq!(alone.0, "exit code 0", "{}, {how}: {alone:?}", mpi.name);
+            assert_eq!(with.0, alone.0, "{}, {how}: {with:?}", mpi.name);
+            let said = with.1.stderr.lines().filter(|line| line.starts_with("tmio: ")).count();
+            assert_eq!(said, usize::from(how == "heard"), "{}, {how}: {with:?}", mpi.name);
+        }
+    }
+}
+
+/// Of the memory that a program may lock, nothing is taken for ours.
+#[test]
+fn a_program_that_locks_its_memory() {
+    is_the_same("mlockall", &Way::WITH_US, |_| Command::new(plain_program("locks_memory")));
+    let scratch = Scratch::new();
+    let outcome = Way::Traced.run(&scratch, &Command::new(plain_program("locks_memory")));
+    let written = info(&scratch.trace())["layers"]["posix"]["write"]["bytes"].as_u64();
+    assert!(written >= Some(40 * 65536), "{outcome:?}");
 }

@@ -313,8 +313,9 @@ impl Helper {
             return;
         }
         let state = member.source.memory.word(layout::STATE);
-        // It wanted to become another program, and could not.
-        if member.told && member.alive && state == layout::RECORDING {
+        // It wanted to become another program, and could not; it may have ended since.
+        let goes_on = matches!(state, layout::RECORDING | layout::ENDED | layout::BECOMING);
+        if member.told && member.alive && goes_on {
             member.told = false;
         }
         let flushes = member.source.memory.word(layout::FLUSHES);

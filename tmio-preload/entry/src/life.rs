@@ -2,6 +2,8 @@
 
 use crate::entry::{preceded, wrappers};
 use crate::page::{self, Orphans, PAGE, mode};
+use crate::thread;
+use crate::vfork::is_own_memory;
 use crate::{anew, beside, environment, filter, helper, load, process_io, settings, spool, stdio, telling};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
@@ -54,7 +56,13 @@ unsafe extern "C" fn at_quick_exit(_: *mut c_void) {
 }
 
 unsafe extern "C" fn at_exit(_: *mut c_void) {
-    if page::is_own_process() {
+    // What streams hold may be the first that is recorded.
+    let is_ours = match page::head() {
+        Some(_) => page::is_no_rank(),
+        // See `ends`.
+        None => page::IS_RANK.load(Relaxed) == 0 && is_own_memory(),
+    };
+    if is_ours {
         stdio::write_out_all();
     }
     ends();
@@ -65,14 +73,21 @@ fn ends() {
     // What its descendants have left, nobody else may start a helper for.
     let ends_others = matches!(page::orphans(), Orphans::Ours) && PAGE.mode.load(Relaxed) == mode::ARMED;
     // A process that nothing is recorded of may have forbidden itself to ask the kernel who it is.
-    if !(page::head().is_some() || spool::has_failed() || ends_others) || !page::is_no_rank() {
+    if !(page::head().is_some() || spool::has_failed() || ends_others) {
+        // What comes after us is not recorded, either: nobody would end that spool.
+        if is_own_memory() {
+            let _ = PAGE.mode.compare_exchange(mode::ARMED, mode::OVER, AcqRel, Relaxed);
+        }
+        return;
+    }
+    if !page::is_no_rank() {
         return;
     }
     if ends_others && !settings::is_awaited() && spool::begin() {
         helper::keep();
     }
     let was = PAGE.mode.swap(mode::OVER, AcqRel);
-    if was == mode::RECORDING || was == mode::PAUSED {
+    if matches!(was, mode::RECORDING | mode::PAUSED | mode::BECOMING) {
         leave(layout::ENDED);
     } else if was == mode::ARMED && spool::has_failed() {
         spool::say_that_it_failed();
@@ -115,15 +130,31 @@ fn becomes_another() {
         PAGE.mode.store(mode::ARMED, Release);
         return;
     }
-    PAGE.becoming.store(1, Relaxed);
+    PAGE.becoming.store(this_thread(), Relaxed);
     leave(layout::BECOMING);
+    PAGE.mode.store(mode::BECOMING, Release);
 }
 
 /// A program that is still there after it has tried to become another one goes on.
 #[cold]
-pub(crate) fn goes_on() {
+fn goes_on() {
     PAGE.becoming.store(0, Relaxed);
     page::set_state(layout::RECORDING);
+    let _ = PAGE.mode.compare_exchange(mode::BECOMING, mode::RECORDING, AcqRel, Relaxed);
+}
+
+/// A call is to be recorded after the program has tried to become another one. If it is made by the thread
+/// that did, that has failed. Others may record until it succeeds.
+#[cold]
+pub(crate) fn is_still_there() {
+    if PAGE.becoming.load(Relaxed) == this_thread() && page::is_this_process() {
+        goes_on();
+    }
+}
+
+/// Not 0.
+fn this_thread() -> u32 {
+    thread::with(|thread| u32::from(thread::number(thread)) + 1)
 }
 
 /// Runs a call after which a child goes on and the parent is gone, without a word.
@@ -153,7 +184,7 @@ pub(crate) fn forbids_system_calls() {
     let is_own = page::is_own_process();
     let was = PAGE.mode.load(Relaxed);
     page::turn_off();
-    if is_own && (was == mode::RECORDING || was == mode::PAUSED) {
+    if is_own && matches!(was, mode::RECORDING | mode::PAUSED | mode::BECOMING) {
         process_io::tell();
         // It does not say that it has ended: more may come that nobody sees.
         helper::call();

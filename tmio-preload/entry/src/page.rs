@@ -1,8 +1,8 @@
 //! What the process does, in one page that the kernel wipes in the child of a fork, however that was made: a
 //! child finds it empty and begins anew.
 
-use crate::sys;
 use crate::thread::ThreadState;
+use crate::{life, sys};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 use tmio_spool::kind::{Direction, TraceLayer};
@@ -28,6 +28,8 @@ pub(crate) mod mode {
     pub const OVER: u32 = 5;
     /// The program has asked for a pause.
     pub const PAUSED: u32 = 6;
+    /// As [`RECORDING`]; but a thread tries to become another program, or has done so in vain.
+    pub const BECOMING: u32 = 7;
 }
 
 /// The words at the beginning of the spool.
@@ -65,7 +67,8 @@ pub(crate) struct Page {
     pub(crate) maker: AtomicU32,
     /// The process has become another user for good.
     pub(crate) changed_user: AtomicU32,
-    /// The program is about to become another one; if it is still there, that has failed.
+    /// The thread that is about to become another program, by its number and one more; 0: none is. If it is
+    /// still there, that has failed.
     pub(crate) becoming: AtomicU32,
 }
 
@@ -227,6 +230,9 @@ pub(crate) fn beside(direction: Direction, bytes: i64) {
 
 /// The program pauses recording, or goes on with it.
 pub(crate) fn pause(paused: bool) {
+    if PAGE.mode.load(Relaxed) == mode::BECOMING {
+        life::is_still_there();
+    }
     let (from, to) = if paused { (mode::RECORDING, mode::PAUSED) } else { (mode::PAUSED, mode::RECORDING) };
     let _ = PAGE.mode.compare_exchange(from, to, AcqRel, Relaxed);
 }
@@ -243,7 +249,7 @@ pub(crate) fn is_no_rank() -> bool {
 
 /// Whether marks are recorded.
 pub(crate) fn is_marked() -> bool {
-    PAGE.mode.load(Relaxed) == mode::RECORDING && is_this_process()
+    matches!(PAGE.mode.load(Relaxed), mode::RECORDING | mode::BECOMING) && is_this_process()
 }
 
 /// The user who made the spool.

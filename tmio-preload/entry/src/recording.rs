@@ -14,7 +14,7 @@ use tmio_spool::ring::{Ring, Stored};
 pub(crate) fn is_recording() -> bool {
     match PAGE.mode.load(Acquire) {
         mode::RECORDING => true,
-        mode::ARMED | mode::STARTING => spool::begin(),
+        mode::ARMED | mode::STARTING | mode::BECOMING => spool::begin(),
         _ => false,
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn store_slowly(
     words: [u64; CELL_WORDS],
     text: Option<(u32, OpKind, u64, &[u8])>,
 ) {
-    if PAGE.mode.load(Acquire) != mode::RECORDING {
+    if !takes_records() {
         return;
     }
     let number = thread::number(thread);
@@ -53,11 +53,13 @@ pub(crate) fn store_slowly(
 #[cold]
 #[inline(never)]
 pub(crate) fn store_two_slowly(thread: &ThreadState, words: [u64; CELL_WORDS], more: [u64; 4]) {
-    if PAGE.mode.load(Acquire) == mode::RECORDING
-        && !push_somewhere(thread, thread::number(thread), |ring| ring.push_two(words, more))
-    {
+    if takes_records() && !push_somewhere(thread, thread::number(thread), |ring| ring.push_two(words, more)) {
         page::lose(1);
     }
+}
+
+fn takes_records() -> bool {
+    matches!(PAGE.mode.load(Acquire), mode::RECORDING | mode::BECOMING)
 }
 
 /// Stores in a ring with room: the thread's own, or any other, or a new one, or one that the helper empties

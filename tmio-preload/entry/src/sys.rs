@@ -23,26 +23,33 @@ mod numbers {
     pub const FUTEX: usize = 202;
     pub const GETCWD: usize = 79;
     pub const GETEUID: usize = 107;
+    pub const GETPGID: usize = 121;
     pub const GETPID: usize = 39;
     pub const GETPPID: usize = 110;
     pub const GETRESUID: usize = 118;
     pub const GETSID: usize = 124;
+    pub const IOCTL: usize = 16;
     pub const KILL: usize = 62;
     pub const MADVISE: usize = 28;
     pub const MKDIRAT: usize = 258;
     pub const MMAP: usize = 9;
     pub const MPROTECT: usize = 10;
+    pub const MREMAP: usize = 25;
+    pub const MUNLOCK: usize = 150;
     pub const MUNMAP: usize = 11;
     pub const NANOSLEEP: usize = 35;
     pub const NEWFSTATAT: usize = 262;
     pub const OPENAT: usize = 257;
+    pub const POLL: usize = 7;
     pub const PRCTL: usize = 157;
     pub const PRLIMIT64: usize = 302;
     pub const READ: usize = 0;
     pub const READLINKAT: usize = 267;
     pub const RENAMEAT2: usize = 316;
     pub const RT_SIGPROCMASK: usize = 14;
+    pub const RT_SIGTIMEDWAIT: usize = 128;
     pub const SCHED_YIELD: usize = 24;
+    pub const SENDTO: usize = 44;
     pub const SETFSUID: usize = 122;
     pub const SETRESUID: usize = 117;
     pub const SETSID: usize = 112;
@@ -71,26 +78,33 @@ mod numbers {
     pub const FUTEX: usize = 98;
     pub const GETCWD: usize = 17;
     pub const GETEUID: usize = 175;
+    pub const GETPGID: usize = 155;
     pub const GETPID: usize = 172;
     pub const GETPPID: usize = 173;
     pub const GETRESUID: usize = 148;
     pub const GETSID: usize = 156;
+    pub const IOCTL: usize = 29;
     pub const KILL: usize = 129;
     pub const MADVISE: usize = 233;
     pub const MKDIRAT: usize = 34;
     pub const MMAP: usize = 222;
     pub const MPROTECT: usize = 226;
+    pub const MREMAP: usize = 216;
+    pub const MUNLOCK: usize = 229;
     pub const MUNMAP: usize = 215;
     pub const NANOSLEEP: usize = 101;
     pub const NEWFSTATAT: usize = 79;
     pub const OPENAT: usize = 56;
+    pub const PPOLL: usize = 73;
     pub const PRCTL: usize = 167;
     pub const PRLIMIT64: usize = 261;
     pub const READ: usize = 63;
     pub const READLINKAT: usize = 78;
     pub const RENAMEAT2: usize = 276;
     pub const RT_SIGPROCMASK: usize = 135;
+    pub const RT_SIGTIMEDWAIT: usize = 137;
     pub const SCHED_YIELD: usize = 124;
+    pub const SENDTO: usize = 206;
     pub const SETFSUID: usize = 151;
     pub const SETRESUID: usize = 147;
     pub const SETSID: usize = 157;
@@ -168,6 +182,8 @@ pub const EEXIST: Errno = Errno(17);
 pub const EINVAL: Errno = Errno(22);
 pub const ENFILE: Errno = Errno(23);
 pub const EMFILE: Errno = Errno(24);
+const EFBIG: Errno = Errno(27);
+const EPIPE: Errno = Errno(32);
 
 fn checked(result: isize) -> Result<usize, Errno> {
     if (-4095..0).contains(&result) { Err(Errno(-result as i32)) } else { Ok(result as usize) }
@@ -215,6 +231,9 @@ pub const PR_GET_CHILD_SUBREAPER: usize = 37;
 pub const S_IFMT: u32 = 0o170_000;
 pub const S_IFREG: u32 = 0o100_000;
 pub const S_IFDIR: u32 = 0o040_000;
+const S_IFIFO: u32 = 0o010_000;
+const S_IFCHR: u32 = 0o020_000;
+const S_IFSOCK: u32 = 0o140_000;
 
 /// What `fstat` says, as far as it is used.
 #[derive(Clone, Copy, Debug, Default)]
@@ -294,10 +313,93 @@ pub fn read(descriptor: i32, to: &mut [u8]) -> Result<usize, Errno> {
     unsafe { invoke!(READ, descriptor, to.as_mut_ptr(), to.len()) }
 }
 
-/// Writes a line for people.
-pub fn write(descriptor: i32, text: &[u8]) {
-    // SAFETY: the memory is readable for that length.
-    let _ = unsafe { invoke!(WRITE, descriptor, text.as_ptr(), text.len()) };
+/// Writes a line for people, shorter than what a pipe takes at once, if that can do no harm: the program may
+/// neither wait for whoever reads it, nor be ended or stopped by a signal.
+pub fn write_harmlessly(descriptor: i32, text: &[u8]) {
+    let Ok(about) = fstat(descriptor) else { return };
+    let kind = about.mode & S_IFMT;
+    let can = match kind {
+        S_IFREG => about.length.saturating_add(text.len() as u64) <= limits(RLIMIT_FSIZE)[0],
+        S_IFCHR => may_use_terminal(descriptor),
+        // Nothing is known of others, such as what an event is counted by.
+        _ => matches!(kind, S_IFIFO | S_IFSOCK),
+    };
+    if !can || !takes_some(descriptor) {
+        return;
+    }
+    // Whoever reads may go, and a file may grow, at this moment: the signal is held back, and taken away.
+    without_signals(|| {
+        let (from, length) = (text.as_ptr(), text.len());
+        if kind == S_IFSOCK {
+            const DONTWAIT_NOSIGNAL: usize = 0x4040;
+            // SAFETY: the memory is readable for that length.
+            let _ = unsafe { invoke!(SENDTO, descriptor, from, length, DONTWAIT_NOSIGNAL, 0, 0) };
+            return;
+        }
+        // SAFETY: as above.
+        match unsafe { invoke!(WRITE, descriptor, from, length) } {
+            Err(EPIPE) => take_signal(13),
+            Err(EFBIG) => take_signal(25),
+            _ => {}
+        }
+    });
+}
+
+/// Whether a descriptor takes some bytes at once, and somebody is there who reads them.
+#[inline(never)]
+fn takes_some(descriptor: i32) -> bool {
+    const POLLOUT: u16 = 4;
+    #[repr(C)]
+    struct Asked {
+        descriptor: i32,
+        events: u16,
+        answer: u16,
+    }
+    let mut asked = Asked { descriptor, events: POLLOUT, answer: 0 };
+    let place = &raw mut asked;
+    // SAFETY: the place is valid, and so is the time; nothing is waited for.
+    #[cfg(target_arch = "x86_64")]
+    let done = unsafe { invoke!(POLL, place, 1, 0) };
+    #[cfg(target_arch = "aarch64")]
+    let done = {
+        let no_time = [0u64; 2];
+        // SAFETY: as above.
+        unsafe { invoke!(PPOLL, place, 1, no_time.as_ptr(), 0, 8) }
+    };
+    // SAFETY: it was written before, and perhaps by the kernel.
+    let answer = unsafe { place.read_volatile() }.answer;
+    done == Ok(1) && answer == POLLOUT
+}
+
+/// Whether a character device is no terminal, or one that lets this process write.
+#[inline(never)]
+fn may_use_terminal(descriptor: i32) -> bool {
+    const TCGETS: usize = 0x5401;
+    const TIOCGPGRP: usize = 0x540f;
+    const TOSTOP: u32 = 0o400;
+    let mut settings = [0u32; 16];
+    // SAFETY: the structure of the kernel has 36 bytes.
+    if unsafe { invoke!(IOCTL, descriptor, TCGETS, settings.as_mut_ptr()) }.is_err() {
+        return true;
+    }
+    let [_, _, _, local, ..] = settings;
+    if local & TOSTOP == 0 {
+        return true;
+    }
+    let mut foreground = 0u32;
+    // SAFETY: the place is valid. The terminal of another session does not answer, and stops nobody.
+    let asked = unsafe { invoke!(IOCTL, descriptor, TIOCGPGRP, &raw mut foreground) };
+    // SAFETY: the call has no premises.
+    let group = unsafe { invoke!(GETPGID, 0) };
+    asked.is_err() || group == Ok(foreground as usize)
+}
+
+/// Takes away a signal that a call of ours has raised and that is blocked.
+#[inline(never)]
+fn take_signal(number: u32) {
+    let (set, no_time) = (1u64 << (number - 1), [0u64; 2]);
+    // SAFETY: the set and the time are valid; what it was about is not wanted.
+    let _ = unsafe { invoke!(RT_SIGTIMEDWAIT, &raw const set, 0, no_time.as_ptr(), 8) };
 }
 
 pub fn make_directory(path: &CStr, mode: u32) -> Result<(), Errno> {
@@ -352,9 +454,31 @@ pub fn allocate(descriptor: i32, offset: usize, length: usize) -> Result<(), Err
 }
 
 /// A new mapping of a file, or of memory of our own (−1), wherever the kernel likes.
+///
+/// A program that has all its memory locked (`mlockall`) has a limit for that, of which nothing is for us. So
+/// a piece is mapped, which is then not locked any more, and grows: what it grows by is as it is.
 pub fn map(length: usize, flags: usize, descriptor: i32, offset: usize) -> Result<*mut u8, Errno> {
-    // SAFETY: nothing that exists is touched.
-    let address = unsafe { invoke!(MMAP, 0, length, PROT_READ | PROT_WRITE, flags, descriptor, offset) }?;
+    const MREMAP_MAYMOVE: usize = 1;
+    let map = |length: usize| {
+        // SAFETY: nothing that exists is touched.
+        let address = unsafe { invoke!(MMAP, 0, length, PROT_READ | PROT_WRITE, flags, descriptor, offset) }?;
+        // SAFETY: the new mapping, to which nothing else happens.
+        let _ = unsafe { invoke!(MUNLOCK, address, length) };
+        Ok(address)
+    };
+    let piece = length.min(LARGEST_PAGE);
+    let mut address = map(piece)?;
+    if piece < length {
+        // SAFETY: nobody knows of it yet.
+        address = match unsafe { invoke!(MREMAP, address, piece, length, MREMAP_MAYMOVE) } {
+            Ok(address) => address,
+            Err(_) => {
+                // SAFETY: as above.
+                unsafe { unmap(core::ptr::with_exposed_provenance_mut(address), piece) };
+                map(length)?
+            }
+        };
+    }
     Ok(core::ptr::with_exposed_provenance_mut(address))
 }
 

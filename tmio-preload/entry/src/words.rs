@@ -14,7 +14,7 @@ pub(crate) fn complain(reason: &[u8]) {
     if !is_silent && ranks.next().is_none_or(|rank| rank == b"0") {
         let mut memory = [0u8; 160];
         let mut line = Text::new(&mut memory);
-        sys::write(2, line.push(b"tmio: no trace: ").push(reason).push(b"\n").bytes());
+        sys::write_harmlessly(2, line.push(b"tmio: no trace: ").push(reason).push(b"\n").bytes());
     }
 }
 
