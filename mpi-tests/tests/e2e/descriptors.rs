@@ -70,6 +70,24 @@ fn lists_of_what_is_open() {
     are_as_alone("lists", false);
 }
 
+/// What is closed by a stream or by a child that shares the table is not taken for what has its number next.
+#[test]
+fn numbers_that_mean_something_else() {
+    for layers in ["posix", "posix,stdio"] {
+        for way_of_program in ["stream", "mapped", "descriptors", "memory"] {
+            let scratch = Scratch::new();
+            let mut command = Command::new(plain_program("reuses_numbers"));
+            command.arg(way_of_program).env("TMIO_LAYERS", layers);
+            let what = format!("{way_of_program}, {layers}");
+            let outcome = Way::Recorded.run(&scratch, &command);
+            assert!(outcome.success(), "{what}: {outcome:?}");
+            let info = settled(&scratch, |info| bytes_in(&scratch, info).1 > 0).expect("a trace");
+            let (read, written) = bytes_in(&scratch, &info);
+            assert!(read <= 4096 && written == 1 << 20, "{what}: {read}, {written}: {info:#}");
+        }
+    }
+}
+
 #[test]
 fn in_mpi_programs() {
     for mpi in installed_mpis() {

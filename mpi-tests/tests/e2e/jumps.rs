@@ -1,10 +1,12 @@
 //! Calls that are left by an exception or a jump, or whose stack is left for another: nothing is lost, and
 //! nothing counted twice.
 
-use crate::harness::{Lack, Mpi, installed_mpis, installed_mpis_with, libtmio, run_limited};
+use crate::harness::{Lack, Mpi, installed_mpis, installed_mpis_with, libtmio, plain_program, run_limited};
 use crate::traced::{Scratch, info, traced};
+use crate::ways::{Way, settled};
 use serde_json::Value;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 fn trace(mpi: &Mpi, program: &str, args: &[&str]) -> Value {
@@ -73,4 +75,15 @@ fn a_wait_that_is_left() {
             );
         }
     }
+}
+
+/// Files that are opened after handlers of signals have left many calls of `open`.
+#[test]
+fn an_open_that_is_left() {
+    let scratch = Scratch::new();
+    let outcome = Way::Recorded.run(&scratch, &Command::new(plain_program("jumps_out_of_open")));
+    assert!(outcome.success() && outcome.stderr.is_empty(), "{outcome:?}");
+    let written = |info: &Value| info["write_sync"]["bytes"].as_u64();
+    let info = settled(&scratch, |info| written(info) == Some(20 << 21)).expect("a trace");
+    assert_eq!(written(&info), Some(20 << 21), "{}", info["layers"]);
 }

@@ -28,9 +28,7 @@ extern "C" fn at_start() {
     if layers & (page::POSIX | page::STDIO) == 0 || !page::turn_on(mode::ARMED, layers) {
         return;
     }
-    if layers & page::STDIO != 0 {
-        stdio::at_start();
-    }
+    stdio::at_start();
     telling::program_begins();
     at_the_end();
 }

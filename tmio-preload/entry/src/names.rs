@@ -157,13 +157,29 @@ unsafe impl Sync for Buffer {}
 static POOL: [Buffer; 8] =
     [const { Buffer { in_use: AtomicU8::new(0), bytes: UnsafeCell::new([0; BUFFER_BYTES]) } }; 8];
 
-/// Runs `body` with memory of its own. `None`: all of it is in use.
+/// Runs `body` with memory of its own. `None`: there is none.
 fn with_buffer<T>(body: impl FnOnce(&mut [u8]) -> T) -> Option<T> {
-    let buffer = POOL.iter().find(|buffer| buffer.in_use.compare_exchange(0, 1, Acquire, Relaxed).is_ok())?;
+    let is_free = |buffer: &&Buffer| buffer.in_use.compare_exchange(0, 1, Acquire, Relaxed).is_ok();
+    let Some(buffer) = POOL.iter().find(is_free) else { return with_new_buffer(body) };
     // SAFETY: this thread has set the mark.
     let result = body(unsafe { &mut *buffer.bytes.get() });
     buffer.in_use.store(0, Release);
     Some(result)
+}
+
+/// Where all buffers are in use, or handlers of signals have jumped out of calls that used them, which nobody
+/// can tell. Nothing jumps out of this one.
+#[cold]
+#[inline(never)]
+fn with_new_buffer<T>(body: impl FnOnce(&mut [u8]) -> T) -> Option<T> {
+    sys::without_signals(|| {
+        let bytes = sys::map(BUFFER_BYTES, sys::MAP_PRIVATE | sys::MAP_ANONYMOUS, -1, 0).ok()?;
+        // SAFETY: memory of this length that nobody else knows of.
+        let result = body(unsafe { core::slice::from_raw_parts_mut(bytes.cast(), BUFFER_BYTES) });
+        // SAFETY: as above; what `body` returns does not borrow it.
+        unsafe { sys::unmap(bytes, BUFFER_BYTES) };
+        Some(result)
+    })
 }
 
 /// What a descriptor is that was just opened by this name.

@@ -93,10 +93,11 @@ unsafe extern "C" fn core_begin(rank: *const Rank) -> bool {
     if !looks {
         // MPI-IO alone: calls of the C library go straight on.
         page::ON.store(0, Release);
-    } else if rank.layers & page::STDIO != 0 {
-        stdio::install();
     }
     page::is_a_rank(rank.layers);
+    if looks && rank.layers & page::STDIO != 0 {
+        stdio::install();
+    }
     if spool::becomes_a_rank(rank) {
         PAGE.mode.store(mode::STARTING, Release);
         anew::drop_spool();

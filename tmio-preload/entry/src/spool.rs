@@ -72,8 +72,14 @@ pub(crate) fn begin() -> bool {
                 if !is_time_to_begin() {
                     return false;
                 }
-                if PAGE.mode.compare_exchange(mode::ARMED, mode::STARTING, AcqRel, Relaxed).is_ok() {
-                    return begin_now();
+                // A handler of a signal that jumps away would leave it half begun.
+                let begun = sys::without_signals(|| {
+                    let starts =
+                        PAGE.mode.compare_exchange(mode::ARMED, mode::STARTING, AcqRel, Relaxed).is_ok();
+                    starts.then(begin_now)
+                });
+                if let Some(begun) = begun {
+                    return begun;
                 }
             }
             mode::STARTING => sys::sleep(workshop::PAUSE),

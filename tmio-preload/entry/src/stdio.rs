@@ -6,6 +6,8 @@
 //! buffer, with exactly the bytes that the system has moved; and streams that have no file (in memory, or
 //! made of the program's own functions) have other tables, and are not seen.
 //!
+//! Where streams are not recorded but descriptors are, only what closes a descriptor leads to ours.
+//!
 //! The tables are the same ones since glibc 2.1. Where they do not look as they should, streams are not
 //! recorded.
 
@@ -47,9 +49,15 @@ const CLOSE: usize = 17;
 static READS: AtomicUsize = AtomicUsize::new(0);
 static WRITES: AtomicUsize = AtomicUsize::new(0);
 static CLOSES: AtomicUsize = AtomicUsize::new(0);
+/// Those of streams that map their file, and of `popen`; they may have no name.
+static OTHER_CLOSES: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+const OUR_CLOSES: [CloseFunction; 2] = [other_stream_close::<0>, other_stream_close::<1>];
 
-/// 0: not tried yet.
-static STATE: AtomicU8 = AtomicU8::new(0);
+/// What leads to ours already, or was tried.
+static STATE: AtomicU8 = AtomicU8::new(NOTHING);
+const NOTHING: u8 = 0;
+const CLOSING: u8 = 1;
+const ALL: u8 = 2;
 
 /// The program begins: streams are there already whose descriptors may be files.
 pub(crate) fn at_start() {
@@ -62,7 +70,7 @@ pub(crate) fn at_start() {
 /// a file.
 #[inline(always)]
 pub(crate) fn may_have_files(descriptor: c_int) {
-    if descriptor < 3 && STATE.load(Relaxed) == 0 && wants(TraceLayer::Stdio) {
+    if descriptor < 3 && STATE.load(Relaxed) == NOTHING {
         install();
     }
 }
@@ -71,12 +79,13 @@ pub(crate) fn may_have_files(descriptor: c_int) {
 #[cold]
 #[inline(never)]
 pub(crate) fn install() {
-    if STATE.swap(1, Relaxed) == 0 {
-        let _ = try_install();
+    let wanted = if wants(TraceLayer::Stdio) { ALL } else { CLOSING };
+    if STATE.load(Relaxed) < wanted && STATE.fetch_max(wanted, Relaxed) < wanted {
+        let _ = try_install(wanted == ALL);
     }
 }
 
-fn try_install() -> Option<()> {
+fn try_install(is_recorded: bool) -> Option<()> {
     let find = |name: &[u8]| load::each(|object| object.find(Name::new(name), Kind::Any));
     let (read, write, close) = (find(b"_IO_file_read")?, find(b"_IO_file_write")?, find(b"_IO_file_close")?);
     let library = load::each(|object| {
@@ -87,7 +96,12 @@ fn try_install() -> Option<()> {
         // SAFETY: a jump table of the C library has 21 words.
         unsafe { core::ptr::with_exposed_provenance::<usize>(jumps).add(index).read() }
     };
-    if (entry(READ), entry(WRITE), entry(CLOSE)) != (read, write, close) {
+    let is_ours = |function: usize| {
+        function == stream_close as *const () as usize
+            || OUR_CLOSES.iter().any(|own| *own as *const () as usize == function)
+    };
+    let closes = entry(CLOSE);
+    if (entry(READ), entry(WRITE)) != (read, write) || closes != close && !is_ours(closes) {
         return None;
     }
     READS.store(read, Relaxed);
@@ -112,10 +126,21 @@ fn try_install() -> Option<()> {
             unsafe { &*core::ptr::with_exposed_provenance::<AtomicUsize>(place + 8 * distance) }
         };
         if word(0).load(Relaxed) == read && word(WRITE - READ).load(Relaxed) == write {
-            word(0).store(stream_read as *const () as usize, Relaxed);
-            word(WRITE - READ).store(stream_write as *const () as usize, Relaxed);
-            if word(CLOSE - READ).load(Relaxed) == close {
+            if is_recorded {
+                word(0).store(stream_read as *const () as usize, Relaxed);
+                word(WRITE - READ).store(stream_write as *const () as usize, Relaxed);
+            }
+            let closes = word(CLOSE - READ).load(Relaxed);
+            if closes == close {
                 word(CLOSE - READ).store(stream_close as *const () as usize, Relaxed);
+            } else if closes != 0 && !is_ours(closes) {
+                let known = OTHER_CLOSES.iter().zip(OUR_CLOSES).find(|(place, _)| {
+                    place.load(Relaxed) == closes
+                        || place.compare_exchange(0, closes, Release, Relaxed).is_ok()
+                });
+                if let Some((_, own)) = known {
+                    word(CLOSE - READ).store(own as *const () as usize, Relaxed);
+                }
             }
         }
         place += 8;
@@ -171,8 +196,21 @@ unsafe extern "C" fn stream_write(stream: *mut Stream, from: *const c_void, leng
 }
 
 unsafe extern "C" fn stream_close(stream: *mut Stream) -> c_int {
+    // SAFETY: as for the others.
+    unsafe { close_by(&CLOSES, stream) }
+}
+
+unsafe extern "C" fn other_stream_close<const WHICH: usize>(stream: *mut Stream) -> c_int {
+    // SAFETY: as for the others.
+    OTHER_CLOSES.get(WHICH).map_or(-1, |function| unsafe { close_by(function, stream) })
+}
+
+/// # Safety
+///
+/// It is the function of that stream.
+unsafe fn close_by(function: &AtomicUsize, stream: *mut Stream) -> c_int {
     // SAFETY: as above.
-    let call = || unsafe { core::mem::transmute::<usize, CloseFunction>(CLOSES.load(Acquire))(stream) };
+    let call = || unsafe { core::mem::transmute::<usize, CloseFunction>(function.load(Acquire))(stream) };
     if !page::is_looked_at() {
         return call();
     }
@@ -183,7 +221,7 @@ unsafe extern "C" fn stream_close(stream: *mut Stream) -> c_int {
 /// The process ends: what streams hold is written out now, as the C library would do after us. A stream that
 /// another thread holds is left to it.
 pub(crate) fn write_out_all() {
-    if STATE.load(Relaxed) == 0 || !wants(TraceLayer::Stdio) {
+    if STATE.load(Relaxed) == NOTHING || !wants(TraceLayer::Stdio) {
         return;
     }
     let _ = try_write_out_all();
@@ -244,9 +282,8 @@ fn opening(
     if !anew::is_on() {
         return call();
     }
-    if wants(TraceLayer::Stdio) {
-        install();
-    }
+    // Also where streams are not recorded: their descriptors are known, and are to be forgotten.
+    install();
     thread::with(|thread| {
         if thread.is_own_work() {
             return call();
@@ -289,9 +326,7 @@ wrappers! {
     freopen64 (name: Text, how: Text, stream: *mut Stream) -> *mut Stream,
         |next| opening_by_name(name, || reopening(stream, || next(name, how, stream)));
     fdopen (fd: c_int, how: Text) -> *mut Stream, |next| {
-        if wants(TraceLayer::Stdio) {
-            install();
-        }
+        install();
         next(fd, how)
     };
     tmpfile () -> *mut Stream, |next| opening(|| next(), names::look);

@@ -7,7 +7,7 @@
 //! and so does the mark.
 
 use crate::entry::preceded;
-use crate::{page, thread};
+use crate::{descriptors, page, thread};
 use core::sync::atomic::AtomicU8;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -36,21 +36,32 @@ fn shares_memory(flags: usize) -> bool {
     flags & CLONE_VM != 0 && flags & CLONE_THREAD == 0
 }
 
+/// Whether a child that is no thread has the same descriptors: what it does to them, nobody sees.
+fn shares_descriptors(flags: usize) -> bool {
+    const CLONE_FILES: usize = 0x400;
+    const CLONE_THREAD: usize = 0x10000;
+    flags & CLONE_FILES != 0 && flags & CLONE_THREAD == 0
+}
+
 /// A system call of the program's own is about to make a child.
 pub(crate) fn before_raw(is_vfork: bool, flags: usize) {
+    // `clone3` has its flags in memory: they are not looked at.
+    let may_be_all = flags > u32::MAX as usize;
     if is_vfork {
         thread::with(|thread| thread.vforked.set(1));
-    } else if shares_memory(flags) || flags > u32::MAX as usize {
-        // `clone3` has its flags in memory: they are not looked at.
+        return;
+    }
+    if shares_memory(flags) || may_be_all {
         SHARED_FOR_GOOD.store(1, Relaxed);
+    }
+    if shares_descriptors(flags) || may_be_all {
+        descriptors::doubt_always();
     }
 }
 
 preceded! {
     vfork () thread::with(|thread| thread.vforked.set(1));
-    clone (_function: usize, _stack: usize, flags: i32) if shares_memory(flags as usize) {
-        SHARED_FOR_GOOD.store(1, Relaxed);
-    };
+    clone (_function: usize, _stack: usize, flags: i32) before_raw(false, flags as u32 as usize);
 }
 
 #[cfg(test)]
@@ -62,5 +73,6 @@ mod tests {
         assert!(
             shares_memory(0x100) && shares_memory(0x4100) && !shares_memory(17) && !shares_memory(0x10100)
         );
+        assert!(shares_descriptors(0x411) && !shares_descriptors(17) && !shares_descriptors(0x10500));
     }
 }
