@@ -2,7 +2,6 @@
 
 use crate::entry::{preceded, wrappers};
 use crate::page::{self, Orphans, PAGE, mode};
-use crate::thread;
 use crate::vfork::is_own_memory;
 use crate::{anew, beside, environment, filter, helper, load, process_io, settings, spool, stdio, telling};
 use core::ffi::{c_int, c_void};
@@ -128,31 +127,9 @@ fn becomes_another() {
         PAGE.mode.store(mode::ARMED, Release);
         return;
     }
-    PAGE.becoming.store(this_thread(), Relaxed);
+    PAGE.becoming.store(page::this_thread(), Relaxed);
     leave(layout::BECOMING);
     PAGE.mode.store(mode::BECOMING, Release);
-}
-
-/// A program that is still there after it has tried to become another one goes on.
-#[cold]
-fn goes_on() {
-    PAGE.becoming.store(0, Relaxed);
-    page::set_state(layout::RECORDING);
-    let _ = PAGE.mode.compare_exchange(mode::BECOMING, mode::RECORDING, AcqRel, Relaxed);
-}
-
-/// A call is to be recorded after the program has tried to become another one. If it is made by the thread
-/// that did, that has failed. Others may record until it succeeds.
-#[cold]
-pub(crate) fn is_still_there() {
-    if PAGE.becoming.load(Relaxed) == this_thread() && page::is_this_process() {
-        goes_on();
-    }
-}
-
-/// Not 0.
-fn this_thread() -> u32 {
-    thread::with(|thread| u32::from(thread::number(thread)) + 1)
 }
 
 /// Runs a call after which a child goes on and the parent is gone, without a word.
@@ -163,7 +140,7 @@ pub(crate) fn goes_on_as_a_child(call: impl FnOnce() -> c_int) -> c_int {
     }
     let result = call();
     if result != 0 && is_ours && PAGE.becoming.load(Relaxed) != 0 {
-        goes_on();
+        page::goes_on();
     }
     result
 }

@@ -2,7 +2,7 @@
 //! child finds it empty and begins anew.
 
 use crate::thread::ThreadState;
-use crate::{life, sys};
+use crate::{sys, thread};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 use tmio_spool::kind::{Direction, TraceLayer};
@@ -228,10 +228,32 @@ pub(crate) fn beside(direction: Direction, bytes: i64) {
     }
 }
 
+/// A program that is still there after it has tried to become another one goes on.
+#[cold]
+pub(crate) fn goes_on() {
+    PAGE.becoming.store(0, Relaxed);
+    set_state(layout::RECORDING);
+    let _ = PAGE.mode.compare_exchange(mode::BECOMING, mode::RECORDING, AcqRel, Relaxed);
+}
+
+/// A call is to be recorded after the program has tried to become another one. If it is made by the thread
+/// that did, that has failed. Others may record until it succeeds.
+#[cold]
+pub(crate) fn is_still_there() {
+    if PAGE.becoming.load(Relaxed) == this_thread() && is_this_process() {
+        goes_on();
+    }
+}
+
+/// Not 0.
+pub(crate) fn this_thread() -> u32 {
+    thread::with(|thread| u32::from(thread::number(thread)) + 1)
+}
+
 /// The program pauses recording, or goes on with it.
 pub(crate) fn pause(paused: bool) {
     if PAGE.mode.load(Relaxed) == mode::BECOMING {
-        life::is_still_there();
+        is_still_there();
     }
     let (from, to) = if paused { (mode::RECORDING, mode::PAUSED) } else { (mode::PAUSED, mode::RECORDING) };
     let _ = PAGE.mode.compare_exchange(from, to, AcqRel, Relaxed);

@@ -7,7 +7,7 @@
 use crate::page::{self, Head, PAGE, mode, set};
 use crate::text::{PATH_BYTES, Text};
 use crate::workshop::{self, WORKSHOP, with_own_descriptors};
-use crate::{clock, environment, filter, helper, life, process_io, rings, settings, sys, telling, words};
+use crate::{clock, environment, filter, helper, process_io, rings, settings, sys, telling, words};
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -65,7 +65,7 @@ pub(crate) fn begin() -> bool {
         match PAGE.mode.load(Acquire) {
             mode::RECORDING => return true,
             mode::BECOMING => {
-                life::is_still_there();
+                page::is_still_there();
                 return true;
             }
             mode::ARMED => {
