@@ -8,7 +8,7 @@ from pathlib import Path
 import ftio_rs
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-DARSHAN = ROOT / "crates" / "darshan-log" / "tests" / "reference"
+DARSHAN = ROOT / "crates" / "inputs" / "darshan-log" / "tests" / "reference"
 FOLDER = Path(tempfile.mkdtemp(prefix="ftio-python-test-"))
 
 PERIOD, PHASES, RANKS = 7.5, 16, 4
