@@ -89,7 +89,8 @@ pub fn copy<S: System>(
         Err(stop) => {
             copy.forget_draft()?;
             notes.dropped(order.direction, &draft_path)?;
-            Err(stop)
+            // An open file whose name is removed looks changed, by its number of names.
+            Err(if stop == Stop::Changed && copy.is_gone() { Stop::Vanished } else { stop })
         }
         made => made,
     }
@@ -124,6 +125,11 @@ impl<'a, S: System> Copy<'a, S> {
     fn writing(&self) -> impl Fn(Error) -> Stop + use<'a, S> {
         let path = self.order.path;
         move |error| Stop::writing(named(error, path))
+    }
+
+    /// The name of the file that is read does not exist any more.
+    fn is_gone(&self) -> bool {
+        self.system.look(&self.from, self.name()).is_err_and(|error| error.is_missing())
     }
 
     fn make(&mut self, notes: &mut impl Notes) -> Result<Made, Stop> {
