@@ -207,7 +207,9 @@ impl Helper {
     /// that one has ended. Where somebody may wait for this process, it does not stay for that.
     fn waits_for_a_program(&self) -> bool {
         let none = HashSet::new();
-        !is_adopted() && !is_in_container() && self.targets.values().any(|target| target.goes_on(&none))
+        // What is MPI's has ended with MPI.
+        let may_go_on = |target: &Target| target.ends_alone && target.goes_on(&none);
+        !is_adopted() && !is_in_container() && self.targets.values().any(may_go_on)
     }
 
     /// Until when nothing has to be done, as far as one knows.

@@ -3,7 +3,7 @@
 use super::frames::header_in;
 use super::member::Place;
 use super::run;
-use crate::place::parts::Part;
+use crate::place::parts::{Extent, Part};
 use crate::process::launch;
 use crate::process::surroundings::Surroundings;
 use std::collections::HashSet;
@@ -13,6 +13,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) part: Part,
+    /// The end of what was written last.
     pub(super) reached: u64,
     pub(super) not_before: Option<Instant>,
     /// It will never work.
@@ -20,7 +21,7 @@ pub(super) struct Target {
     /// The last reason why it did not.
     pub(super) trouble: Option<String>,
     /// An earlier helper has written to it.
-    pub(super) existed: bool,
+    existed: bool,
     pub(super) ends_alone: bool,
     /// The program whose run it is, if it ends alone. Nothing can be said of one in another namespace.
     pub(super) root: Option<String>,
@@ -74,7 +75,7 @@ impl Target {
             not_before: None,
             failure: looked.as_ref().err().cloned(),
             trouble: None,
-            existed: std::fs::metadata(&destination.part).is_ok_and(|about| about.len() > 0),
+            existed: false,
             ends_alone: place.ends_alone,
             is_seen,
             root: around.text("root"),
@@ -91,9 +92,21 @@ impl Target {
         self.is_seen && !told.contains(&self.root) && run::goes_on(self.root.as_deref())
     }
 
+    /// Appends whole frames.
+    pub(super) fn append(&mut self, frames: &[u8]) -> std::io::Result<Extent> {
+        let extent = self.part.append(frames)?;
+        self.existed |= self.reached == 0 && extent.start > 0;
+        self.reached = self.reached.max(extent.end);
+        Ok(extent)
+    }
+
     /// How many operations, of how many processes, are in it.
     pub(super) fn operations_and_ranks(&self) -> std::io::Result<(u64, u32)> {
         // What an earlier helper has written counts as well.
-        if self.existed { run::counted(self.part.path()) } else { Ok((self.operations, self.ranks)) }
+        if self.existed || self.reached == 0 {
+            run::counted(self.part.path())
+        } else {
+            Ok((self.operations, self.ranks))
+        }
     }
 }

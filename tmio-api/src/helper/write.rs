@@ -155,8 +155,7 @@ impl Helper {
             return Err(io::Error::other(failure.clone()));
         }
         let greeting = with_rank(&place.greeting, &place.info)?;
-        let extent = self.control.writing(|| target.part.append(&greeting))?;
-        target.reached = target.reached.max(extent.end);
+        self.control.writing(|| target.append(&greeting))?;
         place.greeted = true;
         Ok(())
     }
@@ -199,8 +198,7 @@ impl Helper {
         let names = names.iter().map(|(number, name)| (*number, &**name)).collect();
         let rank = place.info.rank;
         let frame = self.encoder.finish(rank, sequence, covered, names).map_err(io::Error::other)?;
-        let extent = self.control.writing(|| target.part.append(frame))?;
-        target.reached = target.reached.max(extent.end);
+        let extent = self.control.writing(|| target.append(frame))?;
         target.not_before = None;
         target.operations += count;
         source.covered = covered;
@@ -272,9 +270,8 @@ impl Helper {
         });
         let Some(target) = self.targets.get_mut(&place.destination.part) else { return false };
         let Ok(frame) = frame::encode(FrameKind::Rank, &info) else { return true };
-        match self.control.writing(|| target.part.append(&frame)) {
-            Ok(extent) => {
-                target.reached = target.reached.max(extent.end);
+        match self.control.writing(|| target.append(&frame)) {
+            Ok(_) => {
                 place.info = info;
                 true
             }
