@@ -146,6 +146,16 @@ impl Memory {
         taken
     }
 
+    /// Takes the name away, if that is right while no other process enters the file.
+    pub(crate) fn remove_if(&self, path: &Path, is_right: impl FnOnce() -> bool) {
+        let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC).open(path);
+        let Ok(file) = file else { return };
+        let is_this = file.metadata().is_ok_and(|about| about.ino() == self.inode);
+        if is_this && lock(&file).is_ok() && is_right() {
+            self.remove(path);
+        }
+    }
+
     /// Takes the name away, if it is still that of this file.
     pub(crate) fn remove(&self, path: &Path) {
         if fs::symlink_metadata(path).is_ok_and(|about| about.ino() == self.inode) {

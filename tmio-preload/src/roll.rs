@@ -38,7 +38,8 @@ const UNTIL_DOUBT: Duration = Duration::from_secs(1);
 
 /// The list, with this process on it.
 pub(crate) struct Roll {
-    path: PathBuf,
+    /// Its name, which goes when this process has read the list. `None`: others may still need it.
+    path: Option<PathBuf>,
     memory: Memory,
     place: usize,
 }
@@ -108,7 +109,9 @@ impl Roll {
                 Self::take_place(memory.words(), process, allocate).map(Some)
             });
             match enrolled {
-                Ok(Some((memory, Some(place)))) => return Enrolment::On(Self { path, memory, place }),
+                Ok(Some((memory, Some(place)))) => {
+                    return Enrolment::On(Self { path: Some(path), memory, place });
+                }
                 Ok(Some((_, None))) => return Enrolment::TooLate,
                 Ok(None) => {}
                 Err(_) => return Enrolment::Nowhere,
@@ -154,9 +157,17 @@ impl Roll {
         self.settle(ABSENT);
     }
 
-    /// This process is no rank of the others' job.
-    pub(crate) fn leave(self) {
+    /// This process is no rank of the others' job. They may not all have come yet: the list stays, unless only
+    /// such as this one are on it.
+    pub(crate) fn leave(mut self) {
         self.settle(STRANGER);
+        let Some(path) = self.path.take() else { return };
+        let is_nobodys = || {
+            let is_gone =
+                |entry: Entry<'_>| entry.who.load(Acquire) == STRANGER || entry.life() == Life::Dead;
+            self.entries().all(is_gone)
+        };
+        tmio_api::preloaded::apart(|| self.memory.remove_if(&path, is_nobodys));
     }
 
     /// Says which rank of how many this process is, closes the list, and tells who is on it. `expected`: how
@@ -240,8 +251,10 @@ impl Roll {
 impl Drop for Roll {
     fn drop(&mut self) {
         self.settle(ABSENT);
-        // Whoever is on the list has it in memory.
-        self.memory.remove(&self.path);
+        // Those who are on the list have it in memory.
+        if let Some(path) = &self.path {
+            self.memory.remove(path);
+        }
     }
 }
 
@@ -398,17 +411,24 @@ mod tests {
         assert_eq!(ranks(&list.enrol().close(1, 2, 1, &|| ())), Some(vec![1]), "a list of its own");
     }
 
-    /// Nobody waits for them, and they are not on it.
+    /// Nobody waits for them, and they are not on it; ranks that come after them find the others.
     #[test]
     fn strangers_leave() {
         let list = List::new("strangers");
-        let [a, b, c] = [(); 3].map(|()| list.enrol());
+        let [a, b] = [(); 2].map(|()| list.enrol());
         b.leave();
+        let c = list.enrol();
         let closed = std::thread::scope(|scope| {
             let other = scope.spawn(move || c.close(1, 2, 2, &|| ()));
             [a.close(0, 2, 2, &|| ()), other.join().unwrap()]
         });
         assert!(closed.iter().all(|closed| ranks(closed) == Some(vec![0, 1])));
+        assert!(!list.0.exists());
+        let [a, b] = [(); 2].map(|()| list.enrol());
+        a.leave();
+        assert!(list.0.exists());
+        b.leave();
+        assert!(!list.0.exists(), "nobody is on it any more");
     }
 
     #[test]
