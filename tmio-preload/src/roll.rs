@@ -157,8 +157,8 @@ impl Roll {
         self.settle(ABSENT);
     }
 
-    /// This process is no rank of the others' job. They may not all have come yet: the list stays, unless only
-    /// such as this one are on it.
+    /// This process is no rank of the others' job. They may not all have come yet: the list stays, unless
+    /// only such as this one are on it.
     pub(crate) fn leave(mut self) {
         self.settle(STRANGER);
         let Some(path) = self.path.take() else { return };

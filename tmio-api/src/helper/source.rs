@@ -419,11 +419,13 @@ impl Source {
     pub(super) fn begin_block(&mut self, taken: &Taken) -> u64 {
         let sequence = self.sequence;
         self.sequence += 1;
-        self.memory.set(layout::NEXT_BLOCK, self.sequence + 1);
         for &(ring, end) in &taken.upto {
             self.memory.set_ring_word(ring, layout::FLUSH_BLOCK, sequence);
             self.memory.set_ring_word(ring, layout::FLUSH_TO, end);
         }
+        // Last: until then a reader takes all of this from memory and leaves the block out, however much of
+        // the above it has seen.
+        self.memory.set(layout::NEXT_BLOCK, self.sequence + 1);
         sequence
     }
 

@@ -63,7 +63,8 @@ pub const FRONT_LENGTH: usize = 22;
 pub const WITHOUT_WORD: usize = 23;
 /// When the oldest split collective under way began, in ticks; 0: there is none.
 pub const SPLIT_SINCE: usize = 24;
-/// One more than the number of the next block: its records are taken after this was stored.
+/// One more than the number of the next block. It is stored after the heads of the rings tell which records
+/// the block before has, and before any of these is freed.
 pub const NEXT_BLOCK: usize = 25;
 /// When the process ended, on the monotonic clock.
 pub const ENDED_NS: usize = 26;
