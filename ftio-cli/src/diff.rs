@@ -30,7 +30,7 @@ Examples:
 
 Exit status: 0 nothing changed by more than the threshold, 3 something did, 1 failed, 2 wrong usage.";
 
-/// Compare two runs: bytes, times, bandwidth, period, phases and findings
+/// Compare two runs: bytes, times, bandwidth, period, findings
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

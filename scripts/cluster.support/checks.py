@@ -98,7 +98,7 @@ def login_node_names_the_hosts(cluster):
     truth = run_and_kill(cluster, output, counts, 50)
     for arguments in [["info", output], [output], ["--json", output]]:
         out, err = cluster.ftio("h3", *arguments, code=None)
-        assert "records are still on h1, h2:" in err + out and "ftio clean" in err + out, (
+        assert "records are still on h1, h2:" in err + out and "ftio recover --host" in err + out, (
             arguments,
             out,
             err,

@@ -232,17 +232,17 @@ fn print_writes_what_extra_p_prints() {
 #[test]
 fn every_modeler_takes_every_measure() {
     let directory = measurements();
-    for modeler in ["default", "refining", "segmented"] {
-        for measure in ["mean", "median", "minimum", "max"] {
-            let args = ["model", "scale.jsonl", "--modeler", modeler, "--measure", measure, "--json"];
+    for modeler in ["modeler=default", "modeler=refining", "modeler=segmented"] {
+        for measure in ["measure=mean", "measure=median", "measure=minimum", "measure=max"] {
+            let args = ["model", "scale.jsonl", "--set", modeler, "--set", measure, "--json"];
             assert_eq!(records(&ftio(directory.path(), &args)).len(), 4);
         }
     }
     let at = |measure: &str| {
-        let args = ["model", "scale.jsonl", "--measure", measure, "--json", "-c", "compute", "-e", "2"];
+        let args = ["model", "scale.jsonl", "--set", measure, "--json", "--callpath", "compute", "-e", "2"];
         records(&ftio(directory.path(), &args))[0].predictions[0].value
     };
-    assert!(at("minimum") < at("median") && at("median") < at("maximum"));
+    assert!(at("measure=minimum") < at("measure=median") && at("measure=median") < at("measure=maximum"));
 }
 
 #[test]
@@ -293,14 +293,14 @@ fn models_are_drawn_as_page_and_drawing() {
 fn wrong_input_and_wrong_usage() {
     let directory = measurements();
     for (args, code, message) in [
-        (&["model"][..], 2, "expected a file of measurements"),
+        (&["model"][..], 2, "expected runs, or a file of measurements"),
         (&["model", "nowhere.jsonl"], 1, "nowhere.jsonl: cannot read"),
         (&["model", "bad.jsonl"], 1, "bad.jsonl:2: expected a JSON object such as"),
         (&["model", "scale.jsonl", "-e", "q=3"], 2, "expected Processes=NUMBER, found `q=3`"),
-        (&["model", "scale.jsonl", "-m", "nothing"], 1, "none of the 4 metrics"),
+        (&["model", "scale.jsonl", "--metric", "nothing"], 1, "none of the 4 metrics"),
         (&["model", "scale.jsonl", "--print", "all", "--json"], 2, "cannot be used with"),
         (
-            &["model", "two.jsonl", "--modeler", "refining"],
+            &["model", "two.jsonl", "--set", "modeler=refining"],
             1,
             "the refining modeler: expected one parameter, found 2",
         ),
@@ -355,19 +355,20 @@ fn options_are_listed_with_their_source_and_set() {
         let found = text.lines().any(|line| line.split_whitespace().take(3).eq(words));
         assert!(found, "{words:?} in\n{text}");
     };
-    let text = list(&["--options"]);
+    let text = list(&["--set", "help"]);
     has(&text, ["modeler", "default", "default"]);
     has(&text, ["allow_negative_exponents", "falling", "default"]);
-    let text = list(&["--compat", "--measure", "median", "--options", "poly_exponents=1/2,1", "--options"]);
-    has(&text, ["measure", "median", "--measure"]);
-    has(&text, ["poly_exponents", "1/2,1", "--options"]);
+    let text =
+        list(&["--compat", "--set", "measure=median", "--set", "poly_exponents=1/2,1", "--set", "help"]);
+    has(&text, ["measure", "median", "--set"]);
+    has(&text, ["poly_exponents", "1/2,1", "--set"]);
     has(&text, ["allow_negative_exponents", "false", "--compat"]);
     // Only the square root is allowed, so it is found for what grows in proportion.
-    let only = ["--options", "poly_exponents=1/2", "--callpath", "write_sync", "--metric", "Size", "--json"];
+    let only = ["--set", "poly_exponents=1/2", "--callpath", "write_sync", "--metric", "Size", "--json"];
     let model = list(&[&["scale.jsonl"][..], &only].concat());
     let model: Record = serde_json::from_str(model.lines().next().unwrap()).unwrap();
     assert_eq!(model.terms[0].factors[0].exponent, "1/2");
-    let wrong = ftio(directory.path(), &["model", "scale.jsonl", "--options", "poly_exponents=x"]);
+    let wrong = ftio(directory.path(), &["model", "scale.jsonl", "--set", "poly_exponents=x"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(stderr(&wrong).contains("expected numbers or fractions"), "{}", stderr(&wrong));
 }

@@ -1,4 +1,4 @@
-//! `ftio schedule` and `ftio schedule simulate`.
+//! `ftio schedule` and `ftio simulate turns`.
 
 use crate::support::{SECOND, Script, blocking, ftio, stderr, stdout};
 use serde::Deserialize;
@@ -53,7 +53,7 @@ struct Change {
 }
 
 fn simulate(args: &[&str]) -> Simulated {
-    let output = ftio(Path::new("."), &[&["schedule", "simulate", "--json"], args].concat());
+    let output = ftio(Path::new("."), &[&["simulate", "turns", "--json"], args].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stdout(&output).starts_with("{\"schema\":\"ftio.set10/1\","));
     serde_json::from_str(&stdout(&output)).unwrap()
@@ -96,10 +96,8 @@ fn simulations_of_other_workloads_and_their_picture() {
 
     let dir = tempdir().unwrap();
     let few = ["--policies", "fair_share,set10_clairvoyant", "--repetitions", "2"];
-    let output = ftio(
-        dir.path(),
-        &[&["schedule", "simulate", "--servers", "4", "--plot", "a.svg"], &few[..]].concat(),
-    );
+    let output =
+        ftio(dir.path(), &[&["simulate", "turns", "--servers", "4", "--plot", "a.svg"], &few[..]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(
         stdout(&output).contains("16 applications, 4 servers of 220 MiB/s together"),
@@ -117,7 +115,7 @@ fn simulations_of_other_workloads_and_their_picture() {
         &["--load", "0.5"],
         &["--servers", "0"],
     ] {
-        let output = ftio(dir.path(), &[&["schedule", "simulate"], wrong].concat());
+        let output = ftio(dir.path(), &[&["simulate", "turns"], wrong].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(!output.stderr.is_empty());
     }
@@ -330,7 +328,7 @@ fn measured_from_traces_exactly_as_simulated() {
         let script = Script { ranks: 1, end: ns(course.end), blocks, process_written: 0 };
         names.push(script.write(&dir.path().join(format!("{number}.msgpack"))).display().to_string());
     }
-    let mut args = vec!["schedule", "measure", "--json", "--frame", "20..100", "--alone", "10000000"];
+    let mut args = vec!["measure", "--json", "--frame", "20..100", "--alone", "10000000"];
     args.extend(names.iter().map(String::as_str));
     let output = ftio(dir.path(), &args);
     assert!(output.status.success(), "{}", stderr(&output));

@@ -36,7 +36,7 @@ pub struct Ranked {
     pub quantity: Option<String>,
 }
 
-/// What `ftio scale` (and FTIO's ioparse) count in one metric, by the last names of callpaths; in words; and
+/// What `ftio model` (and FTIO's ioparse) count in one metric, by the last names of callpaths; in words; and
 /// whether values of several callpaths can be added up.
 const QUANTITIES: [(&str, &str, bool); 10] = [
     ("total_bytes", "over all ranks", true),

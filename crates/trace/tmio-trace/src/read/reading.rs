@@ -294,7 +294,7 @@ impl<T: ReadAs> Reading<T> {
         self.outcome.missing_hosts = hosts.into_iter().map(str::to_owned).collect();
         if !self.outcome.missing_hosts.is_empty() {
             self.outcome.missing.push(format!(
-                "the last records are still on {}: run `ftio clean` there to add them to the trace",
+                "the last records are still on {}: run `ftio recover --host` there to add them to the trace",
                 self.outcome.missing_hosts.join(", ")
             ));
         }

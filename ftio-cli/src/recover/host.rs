@@ -1,9 +1,8 @@
-//! `ftio clean`: what dead processes have left in the memory of this host.
+//! `ftio recover --host`: what dead processes have left in the memory of this host.
 
 use crate::exit::Exit;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::{bytes, counted};
-use clap::ValueHint;
 use files::Dir;
 use files::user::{self, Identity, run_as};
 use serde::Serialize;
@@ -16,34 +15,6 @@ use tmio_trace::salvage::{SpoolDirectory, Tally};
 
 /// How long to wait for what is done in another user's name.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-const EXAMPLES: &str = "\
-Examples:
-  After a job was killed, on its host:
-      ftio clean
-  In the epilog of the batch system, as root:
-      ftio clean --json >> /var/log/tmio-clean.jsonl
-
-Exit status: 0 done, 1 if some spools had to stay, 2 wrong usage.";
-
-/// Clear away what killed programs have left in this host's memory
-///
-/// A traced program that was killed leaves a spool of up to 4 MB per rank in /dev/shm (or where TMIO_SPOOL
-/// said). This adds what the spools hold to the parts of their traces, so that `ftio OUT` reads it on any
-/// host, and removes them. Spools of programs that still run are left alone. As root it does so for all
-/// users, each in that user's own name and with no other right: call it in the batch system's epilog, after
-/// the job's last process has ended.
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub struct Args {
-    /// Where spools are [default: /dev/shm, $TMPDIR and /tmp]
-    #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
-    pub directories: Vec<PathBuf>,
-
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
 
 /// The line of `--json`.
 #[derive(Debug, Serialize)]
@@ -65,8 +36,9 @@ struct Record {
     problems: Vec<String>,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let mut places = args.directories.clone();
+/// Adds it to the traces, and removes it. `directories` is where spools are, or empty for the usual places.
+pub fn run(directories: &[PathBuf], json: bool) -> anyhow::Result<Exit> {
+    let mut places = directories.to_vec();
     if places.is_empty() {
         places.push("/dev/shm".into());
         places.extend(std::env::var_os("TMPDIR").map(PathBuf::from));
@@ -78,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         complain(Severity::Error, problem);
     }
     let mut out = std::io::stdout();
-    if args.json {
+    if json {
         let schema = "ftio.clean/1";
         let record = Record { schema, removed, bytes: size, operations, kept, failed, lists, problems };
         serde_json::to_writer(&mut out, &record).map_err(std::io::Error::from)?;

@@ -1,4 +1,4 @@
-//! `ftio batch simulate`: a workload under one policy or several.
+//! `ftio simulate batch`: a workload under one policy or several.
 
 use super::inputs;
 use crate::exit::{Exit, wrong_usage};
@@ -20,14 +20,14 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   Three policies beside each other:
-      ftio batch simulate jobs.swf --nodes 128
+      ftio simulate batch jobs.swf --nodes 128
   MEBF with the jobs' I/O in balance, as a picture and as JSON:
-      ftio batch simulate jobs.swf --nodes 128 --policy mebf --balance --plot jobs.svg --json
+      ftio simulate batch jobs.swf --nodes 128 --policy mebf --balance --plot jobs.svg --json
   What a change of size costs, and who gets free nodes:
-      ftio batch simulate jobs.swf --policy mebf --expansion hand-off --cost 30
+      ftio simulate batch jobs.swf --policy mebf --expansion hand-off --cost 30
   The jobs of executable 7 scale as a model says, and do I/O as a trace shows:
       ftio scale runs/*.msgpack | ftio model - --json > model.jsonl
-      ftio batch simulate jobs.swf --model 7=model.jsonl --io 7=run.msgpack
+      ftio simulate batch jobs.swf --model 7=model.jsonl --io 7=run.msgpack
 
 Policies:
   fcfs   first come, first served

@@ -1,6 +1,8 @@
-//! `ftio schedule simulate`: the published experiment with Set-10, or one of any size.
+//! `ftio simulate turns`: the published experiment with Set-10, or one of any size.
 
-use super::{chart, table};
+mod chart;
+mod table;
+
 use crate::exit::Exit;
 use crate::picture::PictureFile;
 use crate::terminal::progress::Progress;
@@ -32,13 +34,13 @@ const COMPAT_FREQUENCY: f64 = 1.0;
 const EXAMPLES: &str = "\
 Examples:
   The published experiment, beside what was published:
-      ftio schedule simulate
+      ftio simulate turns
   The same with all requests and the servers' queues, on four servers:
-      ftio schedule simulate --level requests --servers 4
+      ftio simulate turns --level requests --servers 4
   As a picture:
-      ftio schedule simulate --plot set-10.svg
+      ftio simulate turns --plot set-10.svg
   A simulated hour of a thousand applications:
-      ftio schedule simulate --applications 1000 --repetitions 1
+      ftio simulate turns --applications 1000 --repetitions 1
 
 Policies:
   fair_share          no scheduling

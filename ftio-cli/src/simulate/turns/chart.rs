@@ -1,6 +1,6 @@
 //! The results of a simulation, as they are drawn.
 
-use super::simulate::Result;
+use super::Result;
 use super::table::{COLUMNS, title};
 use draw::policies::{Comparison, Course, Metric, Values};
 use io_sets::experiment::{Experiment, Policy};

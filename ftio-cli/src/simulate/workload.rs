@@ -1,4 +1,4 @@
-//! `ftio batch generate`: a workload after Lublin and Feitelson.
+//! `ftio simulate workload`: a workload after Lublin and Feitelson.
 
 use crate::exit::Exit;
 use crate::output;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   Ten thousand jobs for 128 nodes, of which 30 % are malleable:
-      ftio batch generate --jobs 10000 --malleable 0.3 -o jobs.swf
+      ftio simulate workload --jobs 10000 --malleable 0.3 -o jobs.swf
 
 The file is in the Standard Workload Format; its extra columns are kind, fewest and most nodes, serial \
 share, share of I/O time, bandwidth in bytes per second while doing I/O, and priority. Malleable jobs run on \

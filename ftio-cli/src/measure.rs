@@ -1,4 +1,4 @@
-//! `ftio schedule measure`: stretch, I/O slowdown and utilisation of real runs, from their traces.
+//! `ftio measure`: stretch, I/O slowdown and utilisation of real runs, from their traces.
 
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{QuantityArgs, expand, explained};
@@ -16,11 +16,11 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   Sixteen jobs that ran together, from second 400 to 3200 after the first one began:
-      ftio schedule measure --frame 400..3200 jobs/*.msgpack
+      ftio measure --frame 400..3200 jobs/*.msgpack
   With the bandwidth that one job reaches alone, in bytes per second:
-      ftio schedule measure --alone 115343360 jobs/*.msgpack
+      ftio measure --alone 115343360 jobs/*.msgpack
   Before and after: run the same jobs with and without an arbiter, and compare
-      ftio schedule measure --json with/*.msgpack | jq .metrics
+      ftio measure --json with/*.msgpack | jq .metrics
 
 Stretch: how much longer a job took than it would have taken alone. I/O slowdown: the same of its I/O. \
 Utilisation: the share of the time in which jobs computed. As in Inria RR-9537, section 4.3.

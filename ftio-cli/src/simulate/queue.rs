@@ -1,4 +1,4 @@
-//! `ftio batch queue`: how long the I/O queue of jobs that share a file system gets.
+//! `ftio simulate queue`: how long the I/O queue of jobs that share a file system gets.
 
 use crate::exit::Exit;
 use crate::inputs::{self, InputArgs};
@@ -17,11 +17,11 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   Four of each of these two applications at the same time:
-      ftio batch queue app-a.msgpack app-b.msgpack --copies 4
+      ftio simulate queue app-a.msgpack app-b.msgpack --copies 4
   The same on a file system of 2 GB/s and 5000 requests per second:
-      ftio batch queue app-a.msgpack app-b.msgpack --copies 4 --bandwidth 2e9 --iops 5000
+      ftio simulate queue app-a.msgpack app-b.msgpack --copies 4 --bandwidth 2e9 --iops 5000
   Traces of jobs that ran together, with the rates adapted to what the queue really was:
-      ftio batch queue --fit run/*.msgpack --plot queue.svg
+      ftio simulate queue --fit run/*.msgpack --plot queue.svg
 
 A job computes, does I/O, and computes again; the queue is made of the jobs that do I/O or wait for it. \
 Times are taken as exponentially distributed, so that the queue is a Markov chain, which is solved, and \

@@ -1,6 +1,6 @@
 //! The results of a simulation for people.
 
-use super::simulate::{Result, change};
+use super::{Result, change};
 use crate::terminal::style::Style;
 use crate::terminal::width::wrapped;
 use io_sets::experiment::{Experiment, Policy, Published};

@@ -1,9 +1,9 @@
-//! `ftio stage simulate`: what staging would gain, for storage that is not at hand.
+//! `ftio simulate staging`: what staging would gain, for storage that is not at hand.
 
-use super::RuleArgs;
-use super::replay::script;
 use crate::exit::{Exit, wrong_usage};
 use crate::signal::ModeArgs;
+use crate::stage::RuleArgs;
+use crate::stage::replay::script;
 use crate::terminal::style::Style;
 use crate::terminal::units::{bytes, percent, seconds};
 use crate::terminal::waiting::Waiting;
@@ -24,11 +24,11 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   A job that writes 1 TB every ten minutes to a buffer of 20 GB/s and 10 TB; 2 GB/s leave it:
-      ftio stage simulate --period 600 --phase-bytes 1T --bandwidth 20G --rate 2G --capacity 10T --evict
+      ftio simulate staging --period 600 --phase-bytes 1T --bandwidth 20G --rate 2G --capacity 10T --evict
   The same with phases that come up to 20 % earlier or later:
-      ftio stage simulate --period 600 --phase-bytes 1T --bandwidth 20G --rate 2G --jitter 0.2
+      ftio simulate staging --period 600 --phase-bytes 1T --bandwidth 20G --rate 2G --jitter 0.2
   A job that has run already:
-      ftio stage simulate run.msgpack --rate 2G
+      ftio simulate staging run.msgpack --rate 2G
 
 While the job and a copy use the buffer at the same time, every stream of requests gets an equal share of \
 its bandwidth: with --streams 4, a copy takes a fifth of it. A job from a trace is not slowed down: its \
