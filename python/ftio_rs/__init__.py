@@ -237,8 +237,8 @@ def model(
 ) -> List[Model]:
     """Find the formula behind measurements at several scales (performance model normal form, as Extra-P).
 
-    * `model(path)`, `model(bytes)`, `model(open_file)`: JSON lines as `ftio model --points` keeps them, or Extra-P's
-      JSON or text. `model(ftio_rs.run("scale", *traces).encode())` goes from runs to formulas;
+    * `model(path)`, `model(bytes)`, `model(open_file)`: JSON lines as `ftio model --points` keeps them, or
+      Extra-P's JSON or text. `model(ftio_rs.run("scale", *traces).encode())` goes from runs to formulas;
     * `model(scales, values)`: one parameter, called p; a value may be a list of repetitions;
     * `model({"p": […], "n": […]}, values)`: several parameters.
 
