@@ -1,5 +1,5 @@
-//! Commands and options as they were called in 0.2. They work for one release more, with a line that says what
-//! they are called now.
+//! Commands and options as they were called in 0.2. They work for one release more, with a line that says
+//! what they are called now.
 
 use std::ffi::OsString;
 
@@ -96,7 +96,7 @@ fn is_mode(value: &str) -> bool {
 }
 
 /// The arguments as they are spelled now, and what to say about those that were not. `commands` are the names
-/// of the subcommands; `as_python` if the command was called by a name of the Python FTIO, whose letters stay.
+/// of the subcommands; `as_python`: the command was called by a name of the Python FTIO, whose letters stay.
 pub fn modern(args: Vec<OsString>, commands: &[&str], as_python: bool) -> (Vec<OsString>, Vec<String>) {
     let mut notes = Vec::new();
     let mut note = |was: &str, now: &str| {
