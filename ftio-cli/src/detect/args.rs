@@ -5,7 +5,7 @@ use crate::signal::{SupportArgs, WindowArgs};
 use crate::values::{OutlierChoice, Sampling, share};
 use clap::{ArgAction, ValueEnum, ValueHint};
 use ftio_core::detect::per_group::Group;
-use ftio_core::detect::{Options, Outlier};
+use ftio_core::detect::{Method, Options, Outlier};
 use ftio_core::spectral::spectrum::Measure;
 use std::path::{Path, PathBuf};
 
@@ -148,12 +148,20 @@ impl Args {
             keep_requests: self.picture().is_some(),
             reconstruct: self.reconstruct,
             over_time: self.over_time || self.csv == Some(CsvChoice::Segments),
-            compat: self.compat,
-            paper: self.paper,
+            method: self.method(),
             automatic_frequency: self.window.signal.freq == Some(Sampling::Auto),
             tolerance: self.tol,
             measure: if self.no_psd { Measure::Amplitude } else { Measure::Power },
             ..self.support.add_to(self.window.options())
+        }
+    }
+
+    /// By which method the period is found.
+    pub fn method(&self) -> Method {
+        match (self.compat, self.paper) {
+            (true, _) => Method::Compat,
+            (_, true) => Method::Paper,
+            _ => Method::Ours,
         }
     }
 
