@@ -11,6 +11,7 @@ use crate::values::share;
 use anyhow::bail;
 use clap::ValueHint;
 use draw::report::figures::{FIGURES, Figure, Figures, Worse};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -60,8 +61,8 @@ pub struct Args {
 }
 
 /// The object of `--json`.
-#[derive(Debug, Serialize)]
-struct Record<'a> {
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Record<'a> {
     schema: &'static str,
     a: &'a str,
     b: &'a str,
@@ -72,7 +73,7 @@ struct Record<'a> {
     findings: Changes<'a>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 struct Difference {
     name: &'static str,
     a: Option<f64>,
@@ -84,7 +85,7 @@ struct Difference {
 }
 
 /// Findings that came and went, by id.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 struct Changes<'a> {
     new: Vec<&'a str>,
     gone: Vec<&'a str>,

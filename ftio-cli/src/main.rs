@@ -25,6 +25,7 @@ mod report;
 mod run;
 mod scale;
 mod schedule;
+mod schema;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;
@@ -129,6 +130,7 @@ fn done(cli: Cli, commands: &[&str]) -> anyhow::Result<Exit> {
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Recover(args)) => recover::run(&args),
+        Some(Command::Schema(args)) => schema::run(&args),
         Some(Command::Completions(args)) => manual::completions(&args),
         Some(Command::Man(args)) => manual::man(&args),
         Some(Command::Predict(args)) => predict::run(&args),

@@ -290,7 +290,7 @@ def merge(
 ) -> Dict[str, Any]:
     """Join the parts that `categorize` has made: the summary, as a dictionary.
 
-    Its fields are those of docs/schemas/ftio.categorize.summary-1.json. It is the same, however many shards
+    Its fields are those of `ftio schema ftio.categorize.summary/1`. It is the same, however many shards
     there were. lines: a file for one JSON object per log.
     partial=True merges what there is, even if shards are missing or unfinished.
     """

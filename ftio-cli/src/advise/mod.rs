@@ -10,6 +10,7 @@ use crate::terminal::text::{Severity as Kind, complain};
 use crate::terminal::width::columns;
 use clap::{ValueEnum, ValueHint};
 use io_advice::{Finding, LIMITS, Severity, Thresholds};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -82,8 +83,8 @@ impl From<SeverityChoice> for Severity {
 }
 
 /// One line of `--json`.
-#[derive(Debug, Serialize)]
-struct Record<'a> {
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Record<'a> {
     schema: &'static str,
     source: &'a str,
     complete: bool,

@@ -117,6 +117,7 @@ pub enum Command {
     Agent(crate::serve::agent::Args),
     Measure(crate::measure::Args),
     Simulate(Box<crate::simulate::Args>),
+    Schema(crate::schema::Args),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }

@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Many runs", &["model", "categorize", "signature"]),
     ("Site", &["serve", "agent", "schedule", "arbiter", "top", "measure"]),
     ("Simulate", &["simulate"]),
-    ("Itself", &["completions", "man"]),
+    ("Itself", &["schema", "completions", "man"]),
 ];
 
 const FIRST_STEPS: &str = "\

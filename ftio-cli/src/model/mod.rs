@@ -1,7 +1,7 @@
 //! `ftio model RUN…`: runs, or other measurements, at several scales become formulas.
 
 mod point;
-mod settings;
+pub mod settings;
 mod table;
 
 use crate::exit::{Exit, wrong_usage};
@@ -21,6 +21,7 @@ use perf_model::input::{self, Scaling};
 use perf_model::output::json::Record;
 use perf_model::output::print::{Print, print};
 use perf_model::{Experiment, Models, extend, model};
+use schemars::JsonSchema;
 use serde::Serialize;
 use settings::Settings;
 use sources::{Input, Layer, OpenOptions, SourceError, open};
@@ -355,8 +356,8 @@ fn largest(experiment: &Experiment) -> Vec<f64> {
 }
 
 /// One line of `--rank --json`.
-#[derive(Serialize)]
-struct RankRecord<'a> {
+#[derive(JsonSchema, Serialize)]
+pub struct RankRecord<'a> {
     schema: &'static str,
     point: &'a [f64],
     #[serde(flatten)]

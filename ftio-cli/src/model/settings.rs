@@ -3,6 +3,7 @@
 use crate::exit::wrong_usage;
 use crate::terminal::style::Style;
 use perf_model::{Mode, Options, SETTINGS};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,8 +16,8 @@ pub struct Settings {
 }
 
 /// One line of `--set help --json`.
-#[derive(Serialize)]
-struct Listed<'a> {
+#[derive(JsonSchema, Serialize)]
+pub struct Listed<'a> {
     schema: &'static str,
     /// Its name, as `--set NAME=VALUE` takes it.
     name: &'a str,

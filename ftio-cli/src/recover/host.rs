@@ -5,6 +5,7 @@ use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::{bytes, counted};
 use files::Dir;
 use files::user::{self, Identity, run_as};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -17,8 +18,8 @@ use tmio_trace::salvage::{SpoolDirectory, Tally};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The line of `--json`.
-#[derive(Debug, Serialize)]
-struct Record {
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Record {
     schema: &'static str,
     /// Spools that were removed.
     removed: u64,

@@ -1,6 +1,6 @@
 //! `ftio recover OUT`: what a killed job has left, as one ordinary trace; `--host`: what all have left here.
 
-mod host;
+pub mod host;
 
 use crate::exit::Exit;
 use crate::output::{self, Draft};
@@ -12,6 +12,7 @@ use clap::ValueHint;
 use files::shown;
 use files::user::{Identity, run_as};
 use launch::{helper, library};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -73,8 +74,8 @@ pub struct Args {
 }
 
 /// The line of `--json`.
-#[derive(Debug, Serialize)]
-struct Record<'a> {
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Record<'a> {
     schema: &'static str,
     /// Where the trace is.
     trace: &'a str,

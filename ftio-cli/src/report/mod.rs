@@ -14,6 +14,7 @@ use inspect::participation::Participation;
 use inspect::summary::Summary;
 use inspect::usage::Usage;
 use io_advice::Finding;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -89,8 +90,8 @@ impl Args {
 }
 
 /// One object of `--json`.
-#[derive(Debug, Serialize)]
-struct Record<'a> {
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Record<'a> {
     schema: &'static str,
     source: &'a str,
     summary: &'a Summary,

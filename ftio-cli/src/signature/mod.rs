@@ -3,9 +3,9 @@
 mod all;
 mod args;
 mod output;
-mod place;
+pub mod place;
 mod read;
-mod stagger;
+pub mod stagger;
 
 pub use args::Args;
 use args::SignatureCommand;

@@ -12,6 +12,7 @@ use crate::values::{not_negative, positive, share};
 use batch_sim::{EventKind, Expansion, Job, JobRun, Metrics, Outcome, Policy, Settings};
 use clap::ValueHint;
 use draw::draw_sheet;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -126,8 +127,8 @@ fn expansion(text: &str) -> Result<Expansion, String> {
 }
 
 /// One line of `--json`.
-#[derive(Serialize)]
-struct Record<'a> {
+#[derive(JsonSchema, Serialize)]
+pub struct Record<'a> {
     schema: &'static str,
     /// The workload, as the user named it.
     source: String,

@@ -1,10 +1,10 @@
 //! `ftio simulate WHAT`: what would be if, of jobs and storage that need not exist.
 
-mod batch;
+pub mod batch;
 mod inputs;
 mod queue;
-mod staging;
-mod turns;
+pub mod staging;
+pub mod turns;
 mod workload;
 
 use crate::exit::Exit;

@@ -15,6 +15,7 @@ use io_stage::live::Online;
 use io_stage::live::replay::played;
 use io_stage::plan::{Report, Settings, When};
 use io_stage::simulate::{Job, Run, Storage, job};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::OpenOptions;
 use std::fmt::Write as _;
@@ -109,7 +110,7 @@ fn jitter(text: &str) -> Result<f64, String> {
 }
 
 /// One policy.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 struct Policy {
     /// "none", "at-once", "at-end" or "quiet".
     policy: &'static str,
@@ -125,8 +126,8 @@ struct Policy {
 }
 
 /// What `--json` prints.
-#[derive(Debug, Serialize)]
-struct Record {
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Record {
     schema: &'static str,
     /// The trace that was played; null if the job was made up.
     source: Option<String>,

@@ -3,12 +3,13 @@
 use ftio_core::detect::Analysis;
 use ftio_core::detect::listed_phases::ListedPhase;
 use inspect::participation::{Participation, participation, participation_in_heat};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::time::ClockTime;
 use sources::{Kind, Opened, SourceError};
 
 /// One phase. What the input does not tell is `None`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct PhaseRow {
     /// When it begins, in seconds of job time.
     pub start: f64,

@@ -7,43 +7,26 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::{TempDir, tempdir};
 
-/// The contract with callers, read back strictly.
+/// What is looked at here; the schema is checked with every line.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Record {
     schema: String,
     callpath: String,
-    metric: String,
-    model: String,
     constant: f64,
     terms: Vec<Term>,
-    rss: f64,
-    smape: f64,
-    adjusted_r2: f64,
-    relative_error: f64,
     points: usize,
-    rss_loo: Option<f64>,
-    smape_loo: Option<f64>,
-    ranges: Vec<Range>,
     noise: Option<Noise>,
-    runner_up: Option<RunnerUp>,
-    notes: Vec<String>,
-    #[serde(default)]
-    segments: Vec<Segment>,
     #[serde(default)]
     predictions: Vec<Prediction>,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
 struct Term {
     coefficient: f64,
     factors: Vec<Factor>,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
 struct Factor {
     parameter: String,
     exponent: String,
@@ -51,78 +34,29 @@ struct Factor {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Range {
-    parameter: String,
-    from: f64,
-    to: f64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Noise {
-    kind: String,
     level: f64,
-    degrees: usize,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct RunnerUp {
-    model: String,
-    smape: f64,
-    odds: Option<f64>,
-    distinguishable: bool,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Segment {
-    from: Option<f64>,
-    to: Option<f64>,
-    model: String,
-    constant: f64,
-    terms: Vec<Term>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Prediction {
-    point: Vec<f64>,
     value: f64,
     interval: Option<Interval>,
-    formula_value: f64,
     extrapolated: bool,
-    negative: bool,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Interval {
     low: f64,
     high: f64,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Ranked {
     schema: String,
     point: Vec<f64>,
     rank: usize,
     callpath: String,
-    metric: String,
-    value: f64,
-    of_largest: f64,
-    own: f64,
-    share: Option<f64>,
-    growth: Option<f64>,
-    quantity: Option<String>,
 }
 
 /// Bytes linear, time falling with noise, a logarithm, nothing at all; three repetitions at 2 to 64
@@ -151,6 +85,7 @@ fn measurements() -> TempDir {
 
 fn records(output: &std::process::Output) -> Vec<Record> {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    crate::schemas::valid(&stdout(output), "ftio.model/1");
     let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     stdout(output).lines().map(parse).collect()
 }
@@ -177,6 +112,7 @@ fn the_ranking_is_as_recorded() {
     }
     let output =
         ftio(directory.path(), &["model", "scale.jsonl", "--rank", "p=1024", "--json", "-m", "Time"]);
+    crate::schemas::valid(&stdout(&output), "ftio.rank/1");
     let ranked: Vec<Ranked> =
         stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((ranked[0].callpath.as_str(), ranked[0].rank), ("write", 1));
@@ -324,11 +260,7 @@ fn saved(name: &str) -> String {
 #[test]
 fn experiments_of_extra_p_and_profiles_of_cube() {
     let directory = tempdir().unwrap();
-    let models = |args: &[&str]| -> Vec<Record> {
-        let output = ftio(directory.path(), &[&["model", "--json"], args].concat());
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    };
+    let models = |args: &[&str]| records(&ftio(directory.path(), &[&["model", "--json"], args].concat()));
     let two = models(&[&saved("values.extra-p")]);
     assert_eq!(two.iter().map(|one| one.callpath.as_str()).collect::<Vec<_>>(), ["main", "main->write"]);
     assert_eq!(two[0].points, 25);

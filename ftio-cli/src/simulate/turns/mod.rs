@@ -17,6 +17,7 @@ use io_sets::metrics::Metrics;
 use io_sets::predictor::{Compat, Online};
 use io_sets::queue::Patience;
 use io_sets::simulate::{Level, NewPredictor};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::io::Write;
@@ -151,8 +152,8 @@ pub struct Result {
 }
 
 /// One line of `--json`.
-#[derive(Serialize)]
-struct Record<'a> {
+#[derive(JsonSchema, Serialize)]
+pub struct Record<'a> {
     schema: &'static str,
     applications: usize,
     servers: usize,
@@ -173,6 +174,8 @@ struct Record<'a> {
 }
 
 /// An object with a field per policy.
+#[derive(JsonSchema)]
+#[schemars(with = "std::collections::BTreeMap<String, T>", inline)]
 struct ByPolicy<'a, T>(&'a [Result], fn(&'a [Result], &'a Result) -> T);
 
 impl<T: Serialize> Serialize for ByPolicy<'_, T> {
