@@ -1,7 +1,6 @@
 //! `ftio diff A B`: what changed from one run to another, with an exit code for tests.
 
 use crate::exit::Exit;
-use crate::report::subject;
 use crate::study::args::StudyArgs;
 use crate::study::{Study, studies};
 use crate::terminal::style::Style;
@@ -10,6 +9,7 @@ use crate::terminal::width::{columns, labelled, width};
 use crate::values::share;
 use anyhow::bail;
 use clap::ValueHint;
+use draw::report::Subject;
 use draw::report::figures::{FIGURES, Figure, Figures, Worse};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -107,7 +107,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         }
     };
     let (before, after) = (one(&args.before)?, one(&args.after)?);
-    let differences = differences(&Figures::of(&subject(&before)), &Figures::of(&subject(&after)), args);
+    let differences =
+        differences(&Figures::of(&Subject::of(&before)), &Figures::of(&Subject::of(&after)), args);
     let changed = differences.iter().any(|difference| difference.exceeds);
     let mut out = std::io::stdout().lock();
     if args.json {

@@ -10,7 +10,6 @@ use crate::terminal::text::{Severity, complain, warn_once};
 use clap::{ValueEnum, ValueHint};
 use draw::report::Subject;
 use ftio_core::detect::detection::Detection;
-use inspect::participation::Participation;
 use inspect::summary::Summary;
 use inspect::usage::Usage;
 use io_advice::Finding;
@@ -130,8 +129,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let content = match format {
         Format::Html => match found.as_slice() {
-            [one] => draw::report::page(&subject(one))?,
-            several => draw::report::comparison(&several.iter().map(subject).collect::<Vec<_>>())?,
+            [one] => draw::report::page(&Subject::of(one))?,
+            several => draw::report::comparison(&several.iter().map(Subject::of).collect::<Vec<_>>())?,
         },
         Format::Text => text::text(&found),
         Format::Json => json(&found)?,
@@ -141,21 +140,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         writeln!(std::io::stdout(), "{}", target.display())?;
     }
     Ok(exit)
-}
-
-/// A study as pages and comparisons need it.
-pub fn subject(study: &Study) -> Subject<'_> {
-    let told =
-        |row: &PhaseRow| Participation { ranks: row.ranks, lost_time: row.lost_time, spread: row.spread };
-    Subject {
-        name: &study.name,
-        usage: &study.usage,
-        cost_layer: study.cost_layer(),
-        summary: &study.summary,
-        analysis: study.analysis.as_ref().map_err(String::as_str),
-        participation: study.phases.iter().map(told).collect(),
-        findings: &study.findings,
-    }
 }
 
 fn json(studies: &[Study]) -> anyhow::Result<String> {

@@ -3,18 +3,14 @@
 pub mod agent;
 
 use crate::exit::{Exit, wrong_usage};
-use crate::inputs::InputArgs;
 use crate::log;
 use crate::settings::{Numbers, Row, Setting, given};
-use crate::study::{Question, Study, studies};
 use crate::terminal::text::{Severity, complain};
 use crate::values::positive;
 use anyhow::Context;
 use clap::ValueHint;
-use ftio_core::detect::Options;
 use ftio_serve::config::{Access, Config, Listen, Slurm, parse_access};
-use ftio_serve::{Hooks, users};
-use io_advice::Thresholds;
+use ftio_serve::users;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -225,9 +221,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if rustix::process::geteuid().is_root() {
         complain(Severity::Note, "runs as root: a user of its own that may read the traces is enough");
     }
-    let hooks = Hooks { report, findings };
     let (data, watched) = (config.data.display().to_string(), config.watch.clone());
-    ftio_serve::run(config, hooks, &stop, |addresses| {
+    ftio_serve::run(config, &stop, |addresses| {
         for address in addresses {
             tracing::info!(address, "listening on {address}");
         }
@@ -317,26 +312,4 @@ fn access(path: &Path) -> anyhow::Result<Access> {
     }
     let text = std::fs::read_to_string(path).with_context(named)?;
     parse_access(&text).map_err(anyhow::Error::msg).with_context(named)
-}
-
-/// The report about a trace.
-fn report(path: &Path) -> Result<String, String> {
-    let study = study(path)?;
-    draw::report::page(&crate::report::subject(&study)).map_err(|error| error.to_string())
-}
-
-/// What is wrong with the I/O of a trace.
-fn findings(path: &Path) -> Result<serde_json::Value, String> {
-    serde_json::to_value(study(path)?.findings).map_err(|error| error.to_string())
-}
-
-fn study(path: &Path) -> Result<Study, String> {
-    let question = Question { options: Options::default(), thresholds: Thresholds::default(), mtbf: None };
-    let mut found = Err("nothing in it".into());
-    studies(&[path.to_owned()], &InputArgs::default(), &question, |study| {
-        found = study;
-        Ok(())
-    })
-    .map_err(|error| error.to_string())?;
-    found
 }
