@@ -86,6 +86,17 @@ impl Memory {
         (0..self.rings).filter(move |ring| used >> ring & 1 != 0)
     }
 
+    /// Frees the cells of a ring up to there.
+    fn free(&self, ring: usize, end: u64) {
+        let tail = self.ring_word(ring, layout::TAIL);
+        for at in tail..end {
+            self.set(self.cell(ring, at), 0);
+        }
+        if end > tail {
+            self.set_ring_word(ring, layout::TAIL, end);
+        }
+    }
+
     /// Bytes of the text in the spool, behind `length` at `offset`.
     pub(super) fn bytes(&self, offset: usize, room: usize, length: usize) -> Vec<u8> {
         let length = usize::try_from(self.word(length)).unwrap_or(0).min(room);
@@ -267,6 +278,13 @@ impl Source {
         }
         self.extents = found.extents;
         self.operations = found.operations;
+        // It may have been killed before it freed what is written.
+        for ring in self.memory.used_rings() {
+            let upto = self.memory.ring_word(ring, layout::FLUSH_TO);
+            if found.blocks.contains(&self.memory.ring_word(ring, layout::FLUSH_BLOCK)) {
+                self.memory.free(ring, upto);
+            }
+        }
     }
 
     /// Numbers and names of the files that the next block tells of, of which it uses `used`.
@@ -432,11 +450,7 @@ impl Source {
     /// Frees what was taken: it is written.
     pub(super) fn free(&mut self, taken: &Taken) {
         for &(ring, end) in &taken.upto {
-            let tail = self.memory.ring_word(ring, layout::TAIL);
-            for at in tail..end {
-                self.memory.set(self.memory.cell(ring, at), 0);
-            }
-            self.memory.set_ring_word(ring, layout::TAIL, end);
+            self.memory.free(ring, end);
         }
         self.unwritten.clear();
         let [read, written] = &mut self.left_out;
