@@ -42,7 +42,7 @@ ORDER = """one lm few ls ls2 ls3 llrt llrn ptime extra vshare vvery vfew equal c
 share spec rate mean change chdiff change*llrn change*spec change*oct change*lm nat read rsmall rroot pfew pleft
 wave wshare wrival wfew wsteady wnat wskew pair psize pover p2""".split()
 SEED = 2001
-KINDS = """coarse k_volumes k_huge k_few k_n_workers k_n_groups k3_dl k3_far k3_growth k3_coarse_counter
+KINDS = """coarse k_volumes k_huge k_few k_n_workers k_n_groups k3_dl k3_far k3_growth
 k3_n_alias k3_n_batches k4_heatmap k4_throttle""".split()
 ROWS = 12  # of each trace, unless all are asked for
 
