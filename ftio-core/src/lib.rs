@@ -44,6 +44,7 @@ pub mod detect;
 pub mod estimate;
 pub mod phases;
 pub mod predict;
+pub mod renewal;
 pub mod signal;
 pub mod spectral;
 

@@ -26,6 +26,7 @@ use crate::estimate::kind::{SignalKind, kind_with};
 use crate::estimate::view::View;
 use crate::phases::phase::Phase;
 use crate::phases::regularity::volume_variation;
+use crate::renewal::signal::Trace;
 use crate::signal::collect::Collected;
 use crate::signal::lanes::Lanes;
 use crate::signal::step::Stretch;
@@ -92,6 +93,11 @@ pub fn detect_period(source: impl Source, options: &Options) -> Result<Option<Es
 /// to see.
 pub fn detect_hypotheses(source: impl Source, options: &Options) -> Result<Option<View>, SourceError> {
     in_window(source, options, |windows, sampled| windows.view(&sampled)).map(Option::flatten)
+}
+
+/// Read a source and return what the [renewal estimator](mod@crate::renewal) takes; `None` without any I/O.
+pub fn detect_trace(source: impl Source, options: &Options) -> Result<Option<Trace>, SourceError> {
+    in_window(source, options, |windows, sampled| windows.trace(&sampled))
 }
 
 /// Look at the window of a source; `None` if there is nothing in it.

@@ -9,6 +9,7 @@ use crate::estimate::long_job::{Resolution, estimate_sections};
 use crate::estimate::view::View;
 use crate::estimate::view::is_worth_a_look;
 use crate::estimate::{Estimate, Given, estimate};
+use crate::renewal::signal::{Bandwidth, Request, Trace};
 use crate::signal::bins::sections::SECTION_BINS;
 use crate::signal::bins::{Units, VolumeBins};
 use crate::signal::collect::width;
@@ -150,6 +151,23 @@ impl<'a> Windows<'a> {
     /// What the estimator sees in a window that was sampled; `None` if it is empty or constant.
     pub fn view(&self, sampled: &Sampled) -> Option<View> {
         is_worth_a_look(&sampled.fine).then(|| View::of(&sampled.fine, &self.given(sampled)))
+    }
+
+    /// What a window that was sampled holds, as the renewal estimator takes it: requests in narrow bins, each
+    /// of which counts as a request, or samples.
+    pub fn trace(&self, sampled: &Sampled) -> Trace {
+        let fine = &sampled.fine;
+        if let Some(native) = self.sampled.map(seconds) {
+            let (start, step) = (fine.start_seconds(), fine.step());
+            let bins = fine.samples.clone();
+            return Trace::Binned(Bandwidth { start, step, bins, native: Some(native) });
+        }
+        let units = self.bins.units(fine.start, fine.start + fine.bin * fine.samples.len() as i64);
+        let request = |(i, bytes): (usize, f64)| {
+            let start = units.start + i as i64 * units.width;
+            Request { start: seconds(start), end: seconds(start + units.width), bytes }
+        };
+        Trace::Requests(units.volumes().enumerate().filter(|(_, bytes)| *bytes > 0.0).map(request).collect())
     }
 
     /// The period of `[from, to)`, in nanoseconds of job time.

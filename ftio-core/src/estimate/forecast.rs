@@ -45,14 +45,14 @@ const EVENLY: usize = 16;
 
 /// One part of the mixture.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Part {
-    weight: f64,
+pub(crate) struct Part {
+    pub(crate) weight: f64,
     /// Seconds from the start of the window.
-    centre: f64,
-    scale: f64,
+    pub(crate) centre: f64,
+    pub(crate) scale: f64,
     /// Degrees of freedom.
-    freedom: usize,
-    period: f64,
+    pub(crate) freedom: usize,
+    pub(crate) period: f64,
 }
 
 /// What is known about the next phase.
@@ -150,7 +150,8 @@ impl Forecast {
         Forecast { parts: (0..EVENLY).map(part).collect(), length, bytes }
     }
 
-    fn with(mut parts: Vec<Part>, phases: &[Phase]) -> Self {
+    /// A mixture, and phases that are like the next one.
+    pub(crate) fn with(mut parts: Vec<Part>, phases: &[Phase]) -> Self {
         parts.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         // The first phase is often longer, and the last one may not be over.
         let inner = if phases.len() >= 4 { &phases[1..phases.len() - 1] } else { phases };

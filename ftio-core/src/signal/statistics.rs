@@ -1,6 +1,8 @@
 //! Medians, spreads and ratios of a few numbers.
 
-pub use ::statistics::{deviation, mean, median, quantile, robust_spread, upper_median, variation};
+pub use ::statistics::{
+    deviation, mean, median, median_deviation, quantile, robust_spread, upper_median, variation,
+};
 
 /// How evenly a sum is spread over its parts: 1 if all are equal, 1 divided by their number if one has all of
 /// it, 0 if there is nothing.

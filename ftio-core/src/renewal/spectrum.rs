@@ -1,0 +1,290 @@
+//! Power and autocorrelation of a reading, cut at its level: one transform and one back.
+
+use crate::phases::scale_space::median_by_volume;
+use crate::renewal::signal::Bandwidth;
+use crate::renewal::table::{
+    BINS_OF_CORRELATION, BINS_OF_PERIOD, BLUR, BLUR_LEAST, BLUR_LOST, BLUR_REACH, BLUR_TAPS, CORRELATED,
+    FAR_LAG, FEWEST_BINS, FEWEST_PAIRS, FEWEST_REFINED, FINE_BINS, GOLDEN, HALF_LAGS, HALVINGS, LAGS,
+    LEAST_CYCLES, LINE_APART, LINE_LEAST, LINE_WIDTH, MULTIPLES, NEAR_LAG, PARTS_OF_WINDOW, REFINED,
+    RESOLUTIONS, SAMPLES_OF_WAVE, STANDS_OUT, STRONGEST, TWO_SAMPLES,
+};
+use crate::signal::statistics::{deviation, mean};
+use crate::spectral::fft::{forward, inverse};
+use std::f64::consts::{SQRT_2, TAU};
+
+/// A line of the spectrum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Line {
+    /// Its period in seconds.
+    pub period: f64,
+    /// By how many standard deviations it exceeds the mean power.
+    pub z: f64,
+}
+
+/// What a reading is made of.
+#[derive(Clone, Debug)]
+pub struct Spectrum {
+    /// The bandwidth cut at its level, without its mean.
+    samples: Vec<f64>,
+    step: f64,
+    /// Shares of the power, by frequency.
+    power: Vec<f64>,
+    /// Samples of the transform: with zeros after those of the bandwidth.
+    padded: usize,
+    /// Autocorrelation by lag.
+    correlation: Vec<f64>,
+    /// The strongest lines.
+    pub lines: Vec<Line>,
+    /// Lags of the highest maxima of the autocorrelation, in seconds.
+    pub peaks: Vec<f64>,
+}
+
+impl Spectrum {
+    /// Of a signal.
+    pub fn of(signal: &Bandwidth) -> Self {
+        let merged = signal.merged(FINE_BINS);
+        let level = median_by_volume(&signal.bins);
+        let mut samples: Vec<f64> = merged.bins.iter().map(|x| x.min(level)).collect();
+        let middle = mean(&samples);
+        samples.iter_mut().for_each(|x| *x -= middle);
+        let n = samples.len();
+        let padded = (2 * n).next_power_of_two();
+        let (mut power, correlation) = transformed(&samples, padded);
+        if let Some(native) = signal.native {
+            let known = (power.len() as f64 * (merged.step / native).min(1.0)) as usize;
+            power.truncate(known.max(FEWEST_BINS));
+        }
+        let all: f64 = power[1..].iter().sum();
+        power.iter_mut().for_each(|power| *power /= all.max(f64::MIN_POSITIVE));
+        power[0] = 0.0;
+        let mut found = Spectrum {
+            samples,
+            step: merged.step,
+            power,
+            padded,
+            correlation,
+            lines: Vec::new(),
+            peaks: Vec::new(),
+        };
+        found.lines = found.strongest();
+        found.peaks = found.maxima();
+        found
+    }
+
+    /// The length of the window in seconds.
+    pub fn duration(&self) -> f64 {
+        self.samples.len() as f64 * self.step
+    }
+
+    /// How many places of the spectrum a line is wide.
+    fn oversampled(&self) -> f64 {
+        self.padded as f64 / self.samples.len() as f64
+    }
+
+    /// The place of a period in the spectrum.
+    fn place(&self, period: f64) -> f64 {
+        self.padded as f64 * self.step / period
+    }
+
+    /// The highest autocorrelation near one period, of the signal blurred by a twentieth of it.
+    pub fn correlation(&self, period: f64) -> f64 {
+        let n = self.samples.len();
+        let lag = period / self.step;
+        let width = (BLUR * lag * SQRT_2).max(BLUR_LEAST);
+        let reach = (BLUR_REACH * width) as i64 + 1;
+        let every = (reach / BLUR_TAPS).max(1);
+        let (low, high) = (((1.0 - NEAR_LAG) * lag) as i64, ((1.0 + NEAR_LAG) * lag) as i64 + 1);
+        if high as f64 >= FAR_LAG * n as f64 {
+            return 0.0;
+        }
+        let at = |lag: i64| self.correlation[(lag.unsigned_abs() as usize).min(n - 1)];
+        let weight = |k: i64| (k, (-(k as f64 / width).powi(2) / 2.0).exp());
+        let kernel: Vec<(i64, f64)> = (-reach..=reach).step_by(every as usize).map(weight).collect();
+        let blurred = |lag: i64| kernel.iter().map(|(k, weight)| weight * at(lag + k)).sum::<f64>();
+        let (whole, weights) = (blurred(0), kernel.iter().map(|(_, weight)| weight).sum::<f64>());
+        if whole <= BLUR_LOST * weights {
+            return 0.0;
+        }
+        let lags = (low..=high).step_by(((high - low) / LAGS).max(1) as usize);
+        let highest = lags.map(blurred).fold(f64::NEG_INFINITY, f64::max);
+        (highest / whole).clamp(-1.0, 1.0)
+    }
+
+    /// The power at 1/T and its next multiples.
+    pub fn comb(&self, period: f64) -> f64 {
+        let width = LINE_WIDTH * self.oversampled();
+        let mut sum = 0.0;
+        for multiple in 1..=MULTIPLES {
+            let place = multiple as f64 * self.place(period);
+            let low = ((place - width).floor() as usize).max(1);
+            let high = ((place + width).ceil() as usize).min(self.power.len() - 1);
+            if low > high || period / (multiple as f64) < TWO_SAMPLES * self.step {
+                break;
+            }
+            sum += self.power[low..=high].iter().copied().fold(0.0, f64::max);
+        }
+        sum
+    }
+
+    /// The power of a line and its multiples, less what as many places have on average.
+    pub fn share(&self, period: f64) -> f64 {
+        let width = (LINE_WIDTH * self.oversampled()) as usize + 1;
+        let n = self.power.len();
+        let mut hit = vec![false; n];
+        for multiple in 1..=2 * MULTIPLES {
+            let place = (multiple as f64 * self.place(period)) as usize;
+            hit.iter_mut()
+                .take(place + width + 2)
+                .skip(place.saturating_sub(width).max(1))
+                .for_each(|hit| *hit = true);
+        }
+        let some = self.power.iter().zip(&hit).filter(|(_, hit)| **hit);
+        let (sum, count) = some.fold((0.0, 0), |(sum, count), (power, _)| (sum + power, count + 1));
+        (sum - count as f64 / n as f64).max(0.0)
+    }
+
+    /// Does a line hold all the time? Its weakest quarter of the window against the mean.
+    pub fn steady(&self, period: f64) -> f64 {
+        let turn = TAU / period * self.step;
+        let n = self.samples.len();
+        let (each, more) = (n / PARTS_OF_WINDOW, n % PARTS_OF_WINDOW);
+        let mut from = 0;
+        let mut amplitudes = Vec::with_capacity(PARTS_OF_WINDOW);
+        for part in 0..PARTS_OF_WINDOW {
+            let to = from + each + usize::from(part < more);
+            let (mut cosine, mut sine) = (0.0, 0.0);
+            for (i, x) in self.samples[from..to].iter().enumerate() {
+                let (s, c) = (turn * (from + i) as f64).sin_cos();
+                (cosine, sine) = (cosine + x * c, sine + x * s);
+            }
+            amplitudes.push(cosine.hypot(sine));
+            from = to;
+        }
+        let weakest = amplitudes.iter().copied().fold(f64::INFINITY, f64::min);
+        weakest / mean(&amplitudes).max(f64::MIN_POSITIVE)
+    }
+
+    fn strongest(&self) -> Vec<Line> {
+        let power = &self.power;
+        if power.len() < FEWEST_BINS || power.iter().sum::<f64>() <= 0.0 {
+            return Vec::new();
+        }
+        let (usual, spread) = (mean(&power[1..]), deviation(&power[1..]).max(f64::MIN_POSITIVE));
+        let z = |k: usize| (power[k] - usual) / spread;
+        let is_peak = |k: &usize| {
+            z(*k) > LINE_LEAST
+                && power[*k] >= power[k - 1]
+                && power[*k] > power[k + 1]
+                && *k as f64 >= LEAST_CYCLES * self.oversampled()
+        };
+        let mut peaks: Vec<usize> = (1..power.len() - 1).filter(is_peak).collect();
+        peaks.sort_by(|&a, &b| power[b].total_cmp(&power[a]));
+        let mut taken: Vec<usize> = Vec::new();
+        for k in peaks {
+            if taken.len() == STRONGEST {
+                break;
+            }
+            if taken.iter().all(|other| k.abs_diff(*other) as f64 > LINE_APART * self.oversampled()) {
+                taken.push(k);
+            }
+        }
+        let line = |&k: &usize| {
+            let height = |k: usize| power[k].max(f64::MIN_POSITIVE).ln();
+            let (before, at, after) = (height(k - 1), height(k), height(k + 1));
+            let bend = before - 2.0 * at + after;
+            let off = if bend < 0.0 { (before - after) / 2.0 / bend } else { 0.0 };
+            Line { period: self.padded as f64 * self.step / (k as f64 + off), z: z(k) }
+        };
+        taken.iter().map(line).collect()
+    }
+
+    fn maxima(&self) -> Vec<f64> {
+        let mut found: Vec<(f64, f64)> = Vec::new();
+        for resolution in 0..RESOLUTIONS {
+            let factor = 1 << (2 * resolution);
+            let n = self.samples.len() / factor;
+            if n < BINS_OF_CORRELATION {
+                break;
+            }
+            let chunks = self.correlation[..n * factor].chunks(factor);
+            let mut lags: Vec<f64> = chunks.map(|some| some.iter().sum::<f64>() / factor as f64).collect();
+            if resolution > 0 {
+                let old = lags.clone();
+                let at = |i: usize| old.get(i).copied().unwrap_or(0.0);
+                let before = |i: usize| i.checked_sub(1).map_or(0.0, at);
+                for (i, lag) in lags.iter_mut().enumerate() {
+                    *lag = (before(i) + 2.0 * at(i) + at(i + 1)) / 2.0 / 2.0;
+                }
+            }
+            let last = (HALF_LAGS * n as f64) as usize;
+            let mut lowest = f64::INFINITY;
+            let mut tops: Vec<usize> = Vec::new();
+            for i in 0..last {
+                lowest = lowest.min(lags[i]);
+                let is_peak = i >= 2 && i + 1 < last && lags[i] > lags[i - 1] && lags[i] >= lags[i + 1];
+                if is_peak && lags[i] - lowest > STANDS_OUT && lags[i] > CORRELATED {
+                    tops.push(i);
+                }
+            }
+            tops.sort_by(|&a, &b| lags[b].total_cmp(&lags[a]));
+            for &i in tops.iter().take(STRONGEST) {
+                let bend = lags[i - 1] - 2.0 * lags[i] + lags[i + 1];
+                let off = if bend == 0.0 { 0.0 } else { (lags[i - 1] - lags[i + 1]) / 2.0 / bend };
+                let middle = (1.0 - 1.0 / factor as f64) / 2.0;
+                found.push((lags[i], (i as f64 + off + middle) * factor as f64 * self.step));
+            }
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
+        found.into_iter().map(|(_, lag)| lag).collect()
+    }
+}
+
+/// The power spectrum, and the autocorrelation, each lag by as many pairs as it has.
+fn transformed(samples: &[f64], padded: usize) -> (Vec<f64>, Vec<f64>) {
+    let n = samples.len();
+    let (there, back) = (forward(padded), inverse(padded));
+    let mut input = samples.to_vec();
+    input.resize(padded, 0.0);
+    let mut spectrum = there.make_output_vec();
+    // Lengths are those that the plans were made for.
+    let _ = there.process(&mut input, &mut spectrum);
+    let power: Vec<f64> = spectrum.iter().map(|amplitude| amplitude.norm_sqr()).collect();
+    spectrum.iter_mut().zip(&power).for_each(|(amplitude, power)| *amplitude = (*power).into());
+    let _ = back.process(&mut spectrum, &mut input);
+    let whole = input[0];
+    let pairs = |lag: usize| n as f64 / (n as f64 - lag as f64).max(FEWEST_PAIRS * n as f64);
+    let correlation = |lag: usize| if whole > 0.0 { input[lag] / whole * pairs(lag) } else { 0.0 };
+    (power, (0..n).map(correlation).collect())
+}
+
+/// The frequency near 1/T at which the fundamental and up to three multiples are strongest, as a period.
+pub fn refined(signal: &Bandwidth, period: f64) -> f64 {
+    let bins = signal.bins.len() as f64 / (period / signal.step / BINS_OF_PERIOD).max(1.0);
+    let merged = signal.merged((bins as usize).max(FEWEST_REFINED));
+    let middle = mean(&merged.bins);
+    let finest = merged.step.max(signal.native.unwrap_or(0.0));
+    let multiples = (period / finest / SAMPLES_OF_WAVE).clamp(1.0, MULTIPLES as f64) as usize;
+    let power = |frequency: f64| -> f64 {
+        let of = |multiple: usize| {
+            let turn = TAU * multiple as f64 * frequency * merged.step;
+            let add = |(cosine, sine): (f64, f64), (i, x): (usize, &f64)| {
+                let (s, c) = (turn * i as f64).sin_cos();
+                (cosine + (x - middle) * c, sine + (x - middle) * s)
+            };
+            let (cosine, sine) = merged.bins.iter().enumerate().fold((0.0, 0.0), add);
+            cosine * cosine + sine * sine
+        };
+        (1..=multiples).map(of).sum()
+    };
+    let apart = 2.0 * LINE_WIDTH / (REFINED - 1) as f64;
+    let frequency = |i: usize| 1.0 / period + (i as f64 * apart - LINE_WIDTH) / merged.duration();
+    let powers: Vec<f64> = (0..REFINED).map(|i| power(frequency(i))).collect();
+    let best = (0..REFINED).fold(0, |best, i| if powers[i] > powers[best] { i } else { best });
+    let mut low = frequency(best.saturating_sub(1));
+    let mut high = frequency((best + 1).min(REFINED - 1));
+    for _ in 0..HALVINGS {
+        let (a, b) = (low + (high - low) * GOLDEN, high - (high - low) * GOLDEN);
+        if power(a) > power(b) { high = b } else { low = a }
+    }
+    2.0 / (low + high)
+}
