@@ -49,6 +49,14 @@ pub(crate) fn directory_changes() {
     DIRECTORY.fetch_add(1, Relaxed);
 }
 
+/// The C library changes it where nobody sees it, or threads have directories of their own.
+static WANDERS: AtomicU8 = AtomicU8::new(0);
+
+/// From here on only the kernel knows what a relative name means.
+pub(crate) fn directory_wanders() {
+    WANDERS.store(1, Relaxed);
+}
+
 /// In the child of a fork: its spool knows no names.
 pub(crate) fn forget_all() {
     for (level, table) in TABLES.iter().enumerate() {
@@ -192,32 +200,13 @@ pub(crate) unsafe fn opened(thread: &ThreadState, descriptor: i32, name: *const 
     let name = unsafe { CStr::from_ptr(name) }.to_bytes();
     // What such a name means, only the kernel knows.
     let is_alias = name.starts_with(b"/dev/") || name.starts_with(b"/proc/");
-    if is_alias || name.is_empty() {
+    let is_relative = name.first() != Some(&b'/');
+    if is_alias || name.is_empty() || is_relative && WANDERS.load(Relaxed) != 0 {
         return look(thread, descriptor);
     }
     of_regular(thread, descriptor, |thread| {
-        let seed = if name.first() == Some(&b'/') { 0 } else { DIRECTORY.load(Relaxed) + 1 };
+        let seed = if is_relative { DIRECTORY.load(Relaxed) + 1 } else { 0 };
         named(thread, hash(seed, name), |memory| absolute(name, memory))
-    })
-}
-
-/// What a descriptor is that was just opened by this name in a directory.
-///
-/// # Safety
-///
-/// The name is a string.
-pub(crate) unsafe fn opened_at(
-    thread: &ThreadState,
-    descriptor: i32,
-    directory: i32,
-    name: *const c_char,
-) -> (Entry, u32) {
-    // SAFETY: as the caller promises.
-    let name = unsafe { CStr::from_ptr(name) }.to_bytes();
-    let Ok(above) = sys::fstat(directory) else { return look(thread, descriptor) };
-    let seed = hash(above.device, &above.inode.to_ne_bytes());
-    of_regular(thread, descriptor, |thread| {
-        named(thread, hash(seed, name), |memory| path_of(descriptor, memory))
     })
 }
 
@@ -341,9 +330,10 @@ fn absolute(name: &[u8], memory: &mut [u8]) -> Option<usize> {
 }
 
 fn path_of(descriptor: i32, memory: &mut [u8]) -> Option<usize> {
-    let mut link = [0u8; 32];
+    let mut link = [0u8; 40];
     let mut link = Text::new(&mut link);
-    link.push(b"/proc/self/fd/").push_number(u64::from(descriptor as u32));
+    // Threads may have descriptors of their own.
+    link.push(b"/proc/thread-self/fd/").push_number(u64::from(descriptor as u32));
     sys::read_link(link.as_path()?, memory).ok()
 }
 
