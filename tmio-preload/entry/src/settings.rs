@@ -14,6 +14,8 @@ static TIMEOUT: AtomicU64 = AtomicU64::new(30_000_000_000);
 static RUN: AtomicU64 = AtomicU64::new(0);
 /// The directory of the job's spools has this number for a name.
 static KEY: AtomicU64 = AtomicU64::new(0);
+/// The namespace of process ids in which that was found.
+static NAMESPACE: AtomicU64 = AtomicU64::new(0);
 static FLAGS: AtomicU8 = AtomicU8::new(0);
 
 const ASKED_FOR: u8 = 1;
@@ -64,14 +66,24 @@ pub(crate) fn read() -> u8 {
         flags |= AT_ONCE;
     }
     FLAGS.store(flags, Relaxed);
+    NAMESPACE.store(namespace(), Relaxed);
     KEY.store(key(), Relaxed);
     let bit = |name: &[u8], bit| if load::has(layers, name) { bit } else { 0 };
     bit(b"mpiio", MPIIO) | bit(b"posix", POSIX) | bit(b"stdio", STDIO)
 }
 
-/// What of this is another process's in the child of a fork.
+/// What of this is another process's in the child of a fork. One in a namespace that its parent has made for
+/// it has a helper of its own: numbers of processes mean others there.
 pub(crate) fn begin_anew() {
     FLAGS.fetch_and(!ASKED_FOR, Relaxed);
+    let here = namespace();
+    if NAMESPACE.swap(here, Relaxed) != here {
+        KEY.store(key(), Relaxed);
+    }
+}
+
+fn namespace() -> u64 {
+    sys::inode(c"/proc/self/ns/pid")
 }
 
 fn is_excluded_program() -> bool {
@@ -109,7 +121,7 @@ fn key() -> u64 {
     if !found {
         // Containers have sessions of the same numbers, and may have one place for spools.
         hash = text::mix(hash, &sys::session().to_ne_bytes());
-        hash = text::mix(hash, &sys::inode(c"/proc/self/ns/pid").to_ne_bytes());
+        hash = text::mix(hash, &namespace().to_ne_bytes());
     }
     hash.max(1)
 }
