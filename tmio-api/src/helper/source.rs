@@ -1,6 +1,6 @@
 //! A spool that the helper takes records out of.
 
-use crate::place::destination::{Destination, Filter};
+use crate::place::destination::Destination;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::{Duration, Instant};
 use tmio_spool::cell::{self, CELL_BYTES, CELL_WORDS};
 use tmio_spool::layout::{self, MAX_RINGS};
+use tmio_trace::Filter;
 use tmio_trace::raw::{RawRecord, RawRecords, TickScale};
 use tmio_trace::spool;
 use tmio_trace::{TraceLayer, liveness};
@@ -68,6 +69,12 @@ impl Memory {
         }
     }
 
+    pub(super) fn mark(&self, flag: u64) {
+        if let Some(flags) = self.at(layout::FLAGS) {
+            flags.fetch_or(flag, Release);
+        }
+    }
+
     fn ring_word(&self, ring: usize, field: usize) -> u64 {
         self.word(layout::RING_HEADS_OFFSET / 8 + ring * layout::RING_WORDS + field)
     }
@@ -79,6 +86,14 @@ impl Memory {
     /// The first word of a cell.
     fn cell(&self, ring: usize, at: u64) -> usize {
         (layout::RINGS_OFFSET + (ring * self.cells + at as usize % self.cells) * CELL_BYTES) / 8
+    }
+
+    /// Gives the room of cells back that are in a block.
+    fn free(&self, ring: usize, end: u64) {
+        for at in self.ring_word(ring, layout::TAIL)..end {
+            self.set(self.cell(ring, at), 0);
+        }
+        self.set_ring_word(ring, layout::TAIL, end);
     }
 
     fn used_rings(&self) -> impl Iterator<Item = usize> + use<> {
@@ -155,26 +170,24 @@ impl Taken {
 /// The names of files that a process has told.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    names: HashMap<u32, (Arc<str>, bool, bool)>,
+    names: HashMap<u32, (Arc<str>, (bool, bool))>,
 }
 
 impl Names {
     /// Takes note of a name. Whether it is new.
     pub(super) fn add(&mut self, file: u32, name: &str, filter: &Filter) -> bool {
-        let (mpiio, below) = filter.wants(name);
-        self.names.insert(file, (Arc::from(name), mpiio, below)).is_none() && (mpiio || below)
+        let wanted = filter.wants(name);
+        self.names.insert(file, (Arc::from(name), wanted)).is_none() && (wanted.0 || wanted.1)
     }
 
     pub(super) fn name(&self, file: u32) -> Option<Arc<str>> {
-        self.names.get(&file).map(|(name, ..)| Arc::clone(name))
+        self.names.get(&file).map(|(name, _)| Arc::clone(name))
     }
 
-    /// Whether operations on a file are recorded at a layer.
-    fn wants(&self, file: u32, layer: TraceLayer) -> bool {
-        self.names.get(&file).is_none_or(|(_, mpiio, below)| match layer {
-            TraceLayer::MpiIo => *mpiio,
-            _ => *below,
-        })
+    /// Whether operations on a file are recorded at a layer. An earlier helper may have known more names.
+    fn wants(&self, file: u32, layer: TraceLayer, filter: &Filter) -> bool {
+        let known = self.names.get(&file);
+        known.map_or(filter.wants_unknown(file), |(_, wanted)| Filter::at_layer(*wanted, layer))
     }
 }
 
@@ -267,6 +280,15 @@ impl Source {
         }
         self.extents = found.extents;
         self.operations = found.operations;
+        // It may have been killed between writing a block and giving the room in the spool back.
+        for ring in self.memory.used_rings() {
+            let word = |field: usize| self.memory.ring_word(ring, field);
+            let (tail, end) = (word(layout::TAIL), word(layout::FLUSH_TO));
+            let most = tail.saturating_add(self.memory.cells as u64);
+            if end > tail && end <= most && found.blocks.contains(&word(layout::FLUSH_BLOCK)) {
+                self.memory.free(ring, end);
+            }
+        }
     }
 
     /// Numbers and names of the files that the next block tells of, of which it uses `used`.
@@ -329,7 +351,7 @@ impl Source {
                 }
                 let about = u64::from(cell::file(identity)) | (kind.layer() as u64) << 32 | 1 << 40;
                 if about != last.0 {
-                    last = (about, !self.names.wants(cell::file(identity), kind.layer()));
+                    last = (about, !self.names.wants(cell::file(identity), kind.layer(), filter));
                 }
                 drops_more = last.1;
                 if !drops_more {
@@ -432,11 +454,7 @@ impl Source {
     /// Frees what was taken: it is written.
     pub(super) fn free(&mut self, taken: &Taken) {
         for &(ring, end) in &taken.upto {
-            let tail = self.memory.ring_word(ring, layout::TAIL);
-            for at in tail..end {
-                self.memory.set(self.memory.cell(ring, at), 0);
-            }
-            self.memory.set_ring_word(ring, layout::TAIL, end);
+            self.memory.free(ring, end);
         }
         self.unwritten.clear();
         let [read, written] = &mut self.left_out;

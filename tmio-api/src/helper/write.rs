@@ -40,7 +40,9 @@ impl Helper {
         let place = match member.source.told() {
             Some((destination, greeting)) => {
                 let info = rank_in(&greeting).unwrap_or_default();
-                Some(Place { destination, greeting, info, greeted: false, ends_alone: false })
+                // An earlier helper may have found it out for a process that is no rank.
+                let ends_alone = !member.is_rank && process::ends_alone(&member.source);
+                Some(Place { destination, greeting, info, greeted: false, ends_alone })
             }
             None => {
                 let found = self.control.writing(|| process::identify(&member.source));
@@ -70,6 +72,9 @@ impl Helper {
             }
         };
         let Some(mut place) = place else { return false };
+        // An earlier helper may have made the trace of the run, and was killed before it could say so.
+        let resumed = self.control.writing(|| process::resume(&place));
+        let Ok(()) = resumed else { return false };
         place.info.spool = member.source.path.to_string_lossy().into_owned();
         let destination = &place.destination;
         member.source.go_on(&destination.part, place.info.rank, &destination.filter);

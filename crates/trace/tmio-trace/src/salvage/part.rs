@@ -87,6 +87,8 @@ pub struct Written {
     pub names: HashMap<u32, String>,
     /// Where the blocks are.
     pub extents: Vec<Range<u64>>,
+    /// Their numbers.
+    pub blocks: HashSet<u64>,
     /// How many operations they hold.
     pub operations: u64,
 }
@@ -105,6 +107,7 @@ pub fn written(path: &Path, rank: u32) -> io::Result<Written> {
         {
             found.names.extend(block.files.iter().map(|&(number, name)| (number, name.to_owned())));
             found.operations += u64::from(block.count);
+            found.blocks.insert(block.seq);
             match found.extents.last_mut().filter(|last| last.end == at) {
                 Some(last) => last.end = end,
                 None => found.extents.push(at..end),
