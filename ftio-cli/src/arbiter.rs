@@ -39,7 +39,7 @@ A lease is advice: it protects no data. If the arbiter is gone, stopped or slow,
 
 Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 
-/// Let the jobs on a file system take turns at I/O (Set-10 by leases)
+/// Let the jobs on a file system take turns at I/O (Set-10)
 ///
 /// Jobs under libtmio.so with TMIO_IOSETS=ADDRESS ask when they begin to do I/O, and give their turn back
 /// when they are idle. How often each job does I/O is learned from that. Jobs that do I/O often go before

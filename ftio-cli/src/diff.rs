@@ -1,7 +1,6 @@
 //! `ftio diff A B`: what changed from one run to another, with an exit code for tests.
 
 use crate::exit::Exit;
-use crate::report::subject;
 use crate::study::args::StudyArgs;
 use crate::study::{Study, studies};
 use crate::terminal::style::Style;
@@ -10,7 +9,9 @@ use crate::terminal::width::{columns, labelled, width};
 use crate::values::share;
 use anyhow::bail;
 use clap::ValueHint;
+use draw::report::Subject;
 use draw::report::figures::{FIGURES, Figure, Figures, Worse};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -30,7 +31,7 @@ Examples:
 
 Exit status: 0 nothing changed by more than the threshold, 3 something did, 1 failed, 2 wrong usage.";
 
-/// Compare two runs: bytes, times, bandwidth, period, phases and findings
+/// Compare two runs: bytes, times, bandwidth, period, findings
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -60,8 +61,8 @@ pub struct Args {
 }
 
 /// The object of `--json`.
-#[derive(Debug, Serialize)]
-struct Record<'a> {
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Record<'a> {
     schema: &'static str,
     a: &'a str,
     b: &'a str,
@@ -72,7 +73,7 @@ struct Record<'a> {
     findings: Changes<'a>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 struct Difference {
     name: &'static str,
     a: Option<f64>,
@@ -84,7 +85,7 @@ struct Difference {
 }
 
 /// Findings that came and went, by id.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 struct Changes<'a> {
     new: Vec<&'a str>,
     gone: Vec<&'a str>,
@@ -106,7 +107,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         }
     };
     let (before, after) = (one(&args.before)?, one(&args.after)?);
-    let differences = differences(&Figures::of(&subject(&before)), &Figures::of(&subject(&after)), args);
+    let differences =
+        differences(&Figures::of(&Subject::of(&before)), &Figures::of(&Subject::of(&after)), args);
     let changed = differences.iter().any(|difference| difference.exceeds);
     let mut out = std::io::stdout().lock();
     if args.json {

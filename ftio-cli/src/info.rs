@@ -30,7 +30,7 @@ Examples:
 
 Exit status: 0 done, 1 failed, 2 wrong usage.";
 
-/// Show what a trace holds: operations and bytes by class, files, cost of tracing
+/// Show what a trace holds: operations, bytes, files, overhead
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -10,8 +10,8 @@ use sources::{
 };
 use std::path::{Path, PathBuf};
 
-/// These options have a section of their own in the help of every command.
-const HEADING: &str = "Inputs";
+/// The section of these options in the help: the same in every command, and told once.
+pub const HEADING: &str = "Inputs";
 
 /// How inputs are read.
 #[derive(Debug, Default, Args)]
@@ -44,24 +44,24 @@ pub struct QuantityArgs {
     /// names and values
     #[arg(long, help_heading = HEADING, value_name = "WHEN", value_enum)]
     #[arg(default_value = "auto", hide_possible_values = true)]
-    pub rate: RateChoice,
+    pub counters: CountersChoice,
 }
 
-/// `--rate`.
+/// `--counters`.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum RateChoice {
+pub enum CountersChoice {
     #[default]
     Auto,
     On,
     Off,
 }
 
-impl From<RateChoice> for Rate {
-    fn from(choice: RateChoice) -> Self {
+impl From<CountersChoice> for Rate {
+    fn from(choice: CountersChoice) -> Self {
         match choice {
-            RateChoice::Auto => Rate::Auto,
-            RateChoice::On => Rate::On,
-            RateChoice::Off => Rate::Off,
+            CountersChoice::Auto => Rate::Auto,
+            CountersChoice::On => Rate::On,
+            CountersChoice::Off => Rate::Off,
         }
     }
 }
@@ -84,7 +84,7 @@ impl QuantityArgs {
         Ok(OpenOptions {
             pattern: self.pattern.as_deref().map(pattern).transpose()?,
             metric: self.metric.clone(),
-            rate: self.rate.into(),
+            rate: self.counters.into(),
             ..OpenOptions::default()
         })
     }

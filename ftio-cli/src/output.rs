@@ -37,6 +37,14 @@ pub fn create(path: &Path) -> anyhow::Result<Draft> {
     create_with(path, EVERYBODY)
 }
 
+/// Write what others may follow while it grows.
+pub fn create_in_place(path: &Path) -> anyhow::Result<Draft> {
+    not_an_input(path)?;
+    let name = path.display().to_string();
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(EVERYBODY).open(path);
+    Ok(Draft { out: Some(Out::InPlace(file.with_context(|| name.clone())?)), name })
+}
+
 /// Begin to write what only its owner may read, unless a file that is there says otherwise.
 pub fn create_private(path: &Path) -> anyhow::Result<Draft> {
     create_with(path, OWNER)
@@ -115,6 +123,24 @@ fn times_named(path: &Path, words: impl Iterator<Item = OsString>) -> usize {
 }
 
 impl Draft {
+    /// What the process prints from now on goes there.
+    pub fn become_stdout(&self) -> anyhow::Result<()> {
+        if let Some(Out::InPlace(file) | Out::Beside { file, .. }) = &self.out {
+            rustix::stdio::dup2_stdout(file).with_context(|| self.name.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Whether nothing was written.
+    pub fn is_empty(&self) -> bool {
+        match &self.out {
+            Some(Out::InPlace(file) | Out::Beside { file, .. }) => {
+                file.metadata().is_ok_and(|meta| meta.len() == 0)
+            }
+            _ => false,
+        }
+    }
+
     /// It is whole: put it into its place.
     pub fn finish(mut self) -> anyhow::Result<()> {
         let name = std::mem::take(&mut self.name);

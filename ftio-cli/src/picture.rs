@@ -62,6 +62,11 @@ impl PictureFile {
     }
 }
 
+/// Whether a name is one of a picture.
+pub fn is_picture(path: &Path) -> bool {
+    Format::of(path).is_ok()
+}
+
 /// A name that no picture has is wrong usage.
 fn format_of(path: &Path) -> anyhow::Result<Format> {
     Format::of(path).map_err(|problem| wrong_usage(problem.to_string()))

@@ -6,7 +6,7 @@ use crate::follow::{PollArgs, Program, Trace, Until, follow};
 use crate::predict::{OutArgs, Place, Predicting, PredictionArgs, Sinks, Tui};
 use crate::terminal::text::{Severity, complain};
 use crate::trace::{self, LibraryArgs, ProgramArgs};
-use crate::values::{OutlierChoice, flush};
+use crate::values::flush;
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use ftio_core::detect::Options;
@@ -28,7 +28,7 @@ Examples:
 
 Exit status: that of the program; 128 plus the signal number if a signal ended it; 1 if it could not be run.";
 
-/// Trace a program, predict its I/O while it runs, and find the period at the end
+/// Trace a program, predict its I/O meanwhile, and find its period
 ///
 /// The program runs as under `ftio trace`, writing out what it did every second; predictions appear on
 /// standard error, as `ftio predict` makes them. When it has ended, the period found in the whole trace is
@@ -53,10 +53,6 @@ pub struct Args {
 
     #[command(flatten)]
     pub poll: PollArgs,
-
-    /// How outstanding frequencies are found
-    #[arg(long, value_name = "METHOD", value_enum, default_value = "zscore", help_heading = "Method")]
-    pub outlier: OutlierChoice,
 
     #[command(flatten)]
     pub prediction: PredictionArgs,
@@ -89,7 +85,7 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
         // Standard output is for those who read JSON.
         command.stdout(std::io::stderr().as_fd().try_clone_to_owned()?);
     }
-    let options = args.prediction.options(args.outlier);
+    let options = args.prediction.options();
     let mut trace = Trace::new(&output, options.detect.mode, &args.prediction.quantity.options()?);
     trace.ignore_present();
     let sinks = Sinks::open(&args.out, false, Place::Stderr)?;

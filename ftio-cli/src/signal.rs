@@ -1,11 +1,10 @@
 //! Options of several commands: which bandwidth is analysed, in which window, and how its spectrum is judged.
 
 use crate::exit::wrong_usage;
-use crate::values::{Sampling, frequency, positive_seconds, seconds, share};
+use crate::values::{Sampling, frequency, positive_seconds, seconds};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ftio_core::detect::Options;
-use ftio_core::spectral::spectrum::Measure;
 use sources::request::Mode;
 
 /// Which requests count.
@@ -63,24 +62,17 @@ pub struct WindowArgs {
     pub te: Option<f64>,
 }
 
-/// How the spectrum is judged, and what supports it.
+/// What supports the answer.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Method")]
-pub struct SpectrumArgs {
-    /// How strong another frequency must be to count as a candidate, as a share of the strongest (0 to 1)
-    #[arg(short, long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
-    pub tol: f64,
-
-    /// Use the amplitude spectrum instead of the power spectrum
-    #[arg(long)]
-    pub no_psd: bool,
-
+pub struct SupportArgs {
     /// Refine the confidence by the autocorrelation of the signal
     #[arg(short = 'c', long)]
     pub autocorrelation: bool,
 
     /// Leave out the first I/O phase of the window, which often includes initialisation
     #[arg(long)]
+    #[arg(hide_short_help = true)]
     pub skip_first_phase: bool,
 }
 
@@ -132,15 +124,9 @@ impl PeriodArgs {
     }
 }
 
-impl SpectrumArgs {
+impl SupportArgs {
     /// Add to the options of the analysis.
     pub fn add_to(&self, options: Options) -> Options {
-        Options {
-            tolerance: self.tol,
-            measure: if self.no_psd { Measure::Amplitude } else { Measure::Power },
-            autocorrelation: self.autocorrelation,
-            skip_first_phase: self.skip_first_phase,
-            ..options
-        }
+        Options { autocorrelation: self.autocorrelation, skip_first_phase: self.skip_first_phase, ..options }
     }
 }

@@ -147,21 +147,6 @@ pub fn not_negative(text: &str) -> Result<f64, String> {
     if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("expected a number of at least 0".into()) }
 }
 
-/// An option for a number of a table: thresholds, settings of a method.
-pub fn table_number(name: &'static str, (low, high): (f64, f64), heading: &'static str) -> clap::Arg {
-    let parse = move |text: &str| match text.parse::<f64>() {
-        Ok(value) if (low..=high).contains(&value) => Ok(value),
-        _ => Err(format!("expected a number from {low} to {high}")),
-    };
-    let number = clap::Arg::new(name).long(name).value_name("NUMBER").value_parser(parse);
-    number.allow_negative_numbers(true).help_heading(heading)
-}
-
-/// What was given for such an option.
-pub fn given_number(matches: &clap::ArgMatches, name: &str) -> Option<f64> {
-    matches.try_get_one::<f64>(name).ok().flatten().copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

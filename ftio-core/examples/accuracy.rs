@@ -10,7 +10,7 @@
 //!
 //! An answer is *sure* from a confidence of 0.9 on.
 
-use ftio_core::detect::{Options, detect};
+use ftio_core::detect::{Method, Options, detect};
 use serde::{Deserialize, Serialize};
 use sources::content::Content;
 use sources::{OpenOptions, open_content};
@@ -94,7 +94,12 @@ fn ask(kind: &Kind, seed: u64, made: &Made, compat: bool) -> Result<Answer, Box<
     recording(&made.recording, &mut bytes)?;
     let content = Content::from_bytes(kind.name, bytes)?;
     let source = open_content(content, &OpenOptions::default())?.swap_remove(0).into_source()?;
-    let found = detect(kind.name, source, &Options { compat, ..Options::default() })?.detection;
+    let found = detect(
+        kind.name,
+        source,
+        &Options { method: if compat { Method::Compat } else { Method::Ours }, ..Options::default() },
+    )?
+    .detection;
     Ok(Answer {
         kind: kind.name.into(),
         seed,

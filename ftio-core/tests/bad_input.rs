@@ -2,7 +2,7 @@
 
 use ftio_core::detect::compat;
 use ftio_core::detect::per_group::{Group, detect_each};
-use ftio_core::detect::{Analysis, Options, Outlier, detect};
+use ftio_core::detect::{Analysis, Method, Options, Outlier, detect};
 use ftio_core::signal::step::Stretch;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -80,7 +80,7 @@ proptest! {
         let phases: Vec<Stretch> =
             list.iter().map(|&(start, end, bandwidth)| Stretch { start, end, bandwidth }).collect();
         let options = Options {
-            compat: true,
+            method: Method::Compat,
             outlier: METHODS[method],
             autocorrelation: true,
             top: 3,

@@ -5,7 +5,7 @@
 //! them (`golden/make_paper.py`). The published traces are in the shared test data, where that is at hand.
 
 use ftio_core::detect::detection::Detection;
-use ftio_core::detect::{Options, compat, detect};
+use ftio_core::detect::{Method, Options, compat, detect};
 use ftio_core::signal::step::Stretch;
 use serde_json::Value;
 use sources::request::Mode;
@@ -13,7 +13,7 @@ use sources::{Input, Job, Merged, OpenOptions, Source, open};
 use std::path::{Path, PathBuf};
 
 fn options() -> Options {
-    Options { paper: true, autocorrelation: true, ..Options::default() }
+    Options { method: Method::Paper, autocorrelation: true, ..Options::default() }
 }
 
 fn close(what: &str, found: Option<f64>, expected: f64, digits: f64) {

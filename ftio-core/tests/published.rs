@@ -5,7 +5,7 @@
 
 use ftio_core::detect::compat;
 use ftio_core::detect::detection::Detection;
-use ftio_core::detect::{Options, Outlier, detect};
+use ftio_core::detect::{Method, Options, Outlier, detect};
 use ftio_core::signal::step::Stretch;
 use ftio_core::spectral::spectrum::Measure;
 use serde_json::Value;
@@ -109,7 +109,7 @@ fn msgpack(input: &mut &[u8]) -> Value {
 /// The options that the arguments of a record stand for; `None` if they ask for something that `--compat` has
 /// not.
 fn options(args: &[&str]) -> Option<Options> {
-    let mut options = Options { compat: true, ..Options::default() };
+    let mut options = Options { method: Method::Compat, ..Options::default() };
     let mut args = args.iter();
     while let Some(&flag) = args.next() {
         let mut number = || args.next()?.parse::<f64>().ok();
@@ -230,7 +230,7 @@ fn reproduced_logs(records: &[Value], logs: &Path) -> usize {
         let name = Path::new(record["file"].as_str().unwrap()).file_name().unwrap();
         let reading = OpenOptions { layer: Some(sources::Layer::Posix), ..OpenOptions::default() };
         let opened = open(&Input::new(&logs.join(name)), &reading).unwrap().remove(0);
-        let options = Options { compat: true, ..options };
+        let options = Options { method: Method::Compat, ..options };
         let found = detect("log", opened.into_source().unwrap(), &options).unwrap().detection;
         let number = |key: &str| record[key].as_f64().unwrap();
         let close = |a: f64, b: f64, what: &str| {

@@ -237,8 +237,8 @@ def model(
 ) -> List[Model]:
     """Find the formula behind measurements at several scales (performance model normal form, as Extra-P).
 
-    * `model(path)`, `model(bytes)`, `model(open_file)`: JSON lines as `ftio scale` prints them, or Extra-P's
-      JSON or text. `model(ftio_rs.run("scale", *traces).encode())` goes from runs to formulas;
+    * `model(path)`, `model(bytes)`, `model(open_file)`: JSON lines as `ftio model --points` keeps them, or
+      Extra-P's JSON or text. `model(ftio_rs.run("scale", *traces).encode())` goes from runs to formulas;
     * `model(scales, values)`: one parameter, called p; a value may be a list of repetitions;
     * `model({"p": […], "n": […]}, values)`: several parameters.
 
@@ -290,7 +290,7 @@ def merge(
 ) -> Dict[str, Any]:
     """Join the parts that `categorize` has made: the summary, as a dictionary.
 
-    Its fields are those of docs/schemas/ftio.categorize.summary-1.json. It is the same, however many shards
+    Its fields are those of `ftio schema ftio.categorize.summary/1`. It is the same, however many shards
     there were. lines: a file for one JSON object per log.
     partial=True merges what there is, even if shards are missing or unfinished.
     """

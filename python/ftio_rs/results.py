@@ -1,4 +1,4 @@
-"""Classes of results. Written by scripts/python-results from docs/schemas: do not edit.
+"""Classes of results. Written by scripts/python-results from `ftio schema`: do not edit.
 
 An object is a view of the JSON that the `ftio` command prints: `to_dict()` has all of it.
 Times are in seconds of job time, sizes in bytes, bandwidths in bytes per second.
@@ -111,9 +111,9 @@ class NextPhase(View):
         return self._json["provisional"]
 
     @property
-    def start_timestamp(self) -> Optional[float]:
-        """The start in seconds since 1970, where the clock is known."""
-        return self._json.get("start_timestamp", None)
+    def end_time(self) -> Optional[str]:
+        """The end likewise."""
+        return self._json.get("end_time", None)
 
     @property
     def end_timestamp(self) -> Optional[float]:
@@ -126,9 +126,9 @@ class NextPhase(View):
         return self._json.get("start_time", None)
 
     @property
-    def end_time(self) -> Optional[str]:
-        """The end likewise."""
-        return self._json.get("end_time", None)
+    def start_timestamp(self) -> Optional[float]:
+        """The start in seconds since 1970, where the clock is known."""
+        return self._json.get("start_timestamp", None)
 
 
 class AutocorrelationResult(View):
@@ -174,118 +174,35 @@ class TopFrequency(View):
         return self._json["power"]
 
 
-class Reconstruction(View):
-    """The mean bandwidth and some cosine waves."""
-
-    @property
-    def mean(self) -> float:
-        """The constant part."""
-        return self._json["mean"]
-
-    @property
-    def waves(self) -> List[TopFrequency]:
-        """The strongest waves, strongest first."""
-        return [TopFrequency(one) for one in self._json["waves"]]
-
-    @property
-    def power(self) -> float:
-        """Share of the power of the signal (without its mean) that they hold: 1 if nothing is missing.
-        """
-        return self._json["power"]
-
-    @property
-    def samples(self) -> List[float]:
-        """The sum of mean and waves, one value per sample of the signal."""
-        return self._json["samples"]
-
-
-class OverTime(View):
-    """When which period holds."""
-
-    @property
-    def segments(self) -> List[Segment]:
-        """Parts of the window, each with one behaviour, in the order of time and without gaps."""
-        return [Segment(one) for one in self._json["segments"]]
-
-    @property
-    def window(self) -> Optional[float]:
-        """Length in seconds of the windows of the short-time Fourier transform; None if the signal is too
-        short.
-        """
-        return self._json["window"]
-
-    @property
-    def windows(self) -> List[Segment]:
-        """What holds in each of these windows."""
-        return [Segment(one) for one in self._json["windows"]]
-
-
-class Segment(View):
-    """A part of the window."""
+class Phase(View):
+    """One I/O phase."""
 
     @property
     def start(self) -> float:
-        """Start in seconds of job time."""
+        """When it begins, in seconds of job time."""
         return self._json["start"]
 
     @property
     def end(self) -> float:
-        """End in seconds of job time."""
+        """When it ends."""
         return self._json["end"]
 
     @property
-    def period(self) -> Optional[float]:
-        """The period in seconds; None if not periodic."""
-        return self._json["period"]
-
-    @property
-    def confidence(self) -> float:
-        """How sure that is; 0 if not periodic."""
-        return self._json["confidence"]
-
-
-class PeriodOf(View):
-    """A period, and the phases that have it."""
-
-    @property
-    def period(self) -> float:
-        """The period in seconds."""
-        return self._json["period"]
-
-    @property
-    def phases(self) -> int:
-        """How many phases have it."""
-        return self._json["phases"]
-
-    @property
-    def first_start(self) -> float:
-        """Start of the first of them, in seconds of job time."""
-        return self._json["first_start"]
-
-    @property
-    def last_start(self) -> float:
-        """Start of the last of them."""
-        return self._json["last_start"]
-
-    @property
-    def bytes(self) -> float:
-        """Bytes of all of them."""
+    def bytes(self) -> int:
+        """Bytes from its start to the start of the next phase, but for what leads into that one after a
+        silence.
+        """
         return self._json["bytes"]
 
     @property
-    def confidence(self) -> float:
-        """Probability that it is right."""
-        return self._json["confidence"]
+    def end_time(self) -> Optional[str]:
+        """The end likewise."""
+        return self._json.get("end_time", None)
 
     @property
-    def from_(self) -> float:
-        """When it holds, in seconds of job time: from the start of the first phase …"""
-        return self._json["from"]
-
-    @property
-    def to(self) -> float:
-        """… to the end of the last."""
-        return self._json["to"]
+    def start_time(self) -> Optional[str]:
+        """The start as a date and time of day, where the clock is known."""
+        return self._json.get("start_time", None)
 
 
 class Evidence(View):
@@ -459,6 +376,95 @@ class FirstPhase(View):
         return self._json["times_as_large"]
 
 
+class OverTime(View):
+    """When which period holds."""
+
+    @property
+    def segments(self) -> List[Segment]:
+        """Parts of the window, each with one behaviour, in the order of time and without gaps."""
+        return [Segment(one) for one in self._json["segments"]]
+
+    @property
+    def window(self) -> Optional[float]:
+        """Length in seconds of the windows of the short-time Fourier transform; None if the signal is too
+        short.
+        """
+        return self._json["window"]
+
+    @property
+    def windows(self) -> List[Segment]:
+        """What holds in each of these windows."""
+        return [Segment(one) for one in self._json["windows"]]
+
+
+class Segment(View):
+    """A part of the window."""
+
+    @property
+    def start(self) -> float:
+        """Start in seconds of job time."""
+        return self._json["start"]
+
+    @property
+    def end(self) -> float:
+        """End in seconds of job time."""
+        return self._json["end"]
+
+    @property
+    def period(self) -> Optional[float]:
+        """The period in seconds; None if not periodic."""
+        return self._json["period"]
+
+    @property
+    def confidence(self) -> float:
+        """How sure that is; 0 if not periodic."""
+        return self._json["confidence"]
+
+
+class PeriodOf(View):
+    """A period, and the phases that have it."""
+
+    @property
+    def period(self) -> float:
+        """The period in seconds."""
+        return self._json["period"]
+
+    @property
+    def phases(self) -> int:
+        """How many phases have it."""
+        return self._json["phases"]
+
+    @property
+    def first_start(self) -> float:
+        """Start of the first of them, in seconds of job time."""
+        return self._json["first_start"]
+
+    @property
+    def last_start(self) -> float:
+        """Start of the last of them."""
+        return self._json["last_start"]
+
+    @property
+    def bytes(self) -> float:
+        """Bytes of all of them."""
+        return self._json["bytes"]
+
+    @property
+    def confidence(self) -> float:
+        """Probability that it is right."""
+        return self._json["confidence"]
+
+    @property
+    def from_(self) -> float:
+        """When it holds, in seconds of job time: from the start of the first phase …"""
+        return self._json["from"]
+
+    @property
+    def to(self) -> float:
+        """… to the end of the last."""
+        return self._json["to"]
+
+
 class Provisional(View):
     """An answer while there is no period yet."""
 
@@ -485,35 +491,29 @@ class Provisional(View):
         return self._json["phases"]
 
 
-class Phase(View):
-    """One I/O phase."""
+class Reconstruction(View):
+    """The mean bandwidth and some cosine waves."""
 
     @property
-    def start(self) -> float:
-        """When it begins, in seconds of job time."""
-        return self._json["start"]
+    def mean(self) -> float:
+        """The constant part."""
+        return self._json["mean"]
 
     @property
-    def end(self) -> float:
-        """When it ends."""
-        return self._json["end"]
+    def waves(self) -> List[TopFrequency]:
+        """The strongest waves, strongest first."""
+        return [TopFrequency(one) for one in self._json["waves"]]
 
     @property
-    def bytes(self) -> int:
-        """Bytes from its start to the start of the next phase, but for what leads into that one after a
-        silence.
+    def power(self) -> float:
+        """Share of the power of the signal (without its mean) that they hold: 1 if nothing is missing.
         """
-        return self._json["bytes"]
+        return self._json["power"]
 
     @property
-    def start_time(self) -> Optional[str]:
-        """The start as a date and time of day, where the clock is known."""
-        return self._json.get("start_time", None)
-
-    @property
-    def end_time(self) -> Optional[str]:
-        """The end likewise."""
-        return self._json.get("end_time", None)
+    def samples(self) -> List[float]:
+        """The sum of mean and waves, one value per sample of the signal."""
+        return self._json["samples"]
 
 
 class DetectionFields(View):
@@ -658,16 +658,15 @@ class DetectionFields(View):
         return self._json["notes"]
 
     @property
-    def layer(self) -> Optional[str]:
-        """The layer whose requests were analysed ("mpiio", "posix", "stdio", …), where the input has
-        several.
+    def phases(self) -> List[Phase]:
+        """The phases that have the period, or all that were found if there is none. Empty with compat.
         """
-        return self._json.get("layer", None)
+        return [Phase(one) for one in self._json["phases"]]
 
     @property
-    def rank(self) -> Optional[int]:
-        """The rank, if the ranks were analysed one by one."""
-        return self._json.get("rank", None)
+    def evidence(self) -> Optional[Evidence]:
+        """What led to the answer; None with compat."""
+        return Evidence._of(self._json.get("evidence", None))
 
     @property
     def file(self) -> Optional[str]:
@@ -675,14 +674,31 @@ class DetectionFields(View):
         return self._json.get("file", None)
 
     @property
-    def reconstruction(self) -> Optional[Reconstruction]:
-        """The signal made of its strongest waves, if asked for."""
-        return Reconstruction._of(self._json.get("reconstruction", None))
+    def first_phase(self) -> Optional[FirstPhase]:
+        """The first phase, if it is unlike the others."""
+        return FirstPhase._of(self._json.get("first_phase", None))
+
+    @property
+    def layer(self) -> Optional[str]:
+        """The layer whose requests were analysed ("mpiio", "posix", "stdio", …), where the input has
+        several.
+        """
+        return self._json.get("layer", None)
+
+    @property
+    def occupancy(self) -> Optional[float]:
+        """The share of the slots of the period that hold a phase: less than 1 if phases are missing."""
+        return self._json.get("occupancy", None)
 
     @property
     def over_time(self) -> Optional[OverTime]:
         """When which period holds, if asked for."""
         return OverTime._of(self._json.get("over_time", None))
+
+    @property
+    def period_mean_distance(self) -> Optional[float]:
+        """Mean distance of the starts of the phases: longer than the period if phases are missing."""
+        return self._json.get("period_mean_distance", None)
 
     @property
     def periods(self) -> List[PeriodOf]:
@@ -692,26 +708,6 @@ class DetectionFields(View):
         return [PeriodOf(one) for one in self._json.get("periods", [])]
 
     @property
-    def evidence(self) -> Optional[Evidence]:
-        """What led to the answer; None with compat."""
-        return Evidence._of(self._json.get("evidence", None))
-
-    @property
-    def occupancy(self) -> Optional[float]:
-        """The share of the slots of the period that hold a phase: less than 1 if phases are missing."""
-        return self._json.get("occupancy", None)
-
-    @property
-    def first_phase(self) -> Optional[FirstPhase]:
-        """The first phase, if it is unlike the others."""
-        return FirstPhase._of(self._json.get("first_phase", None))
-
-    @property
-    def period_mean_distance(self) -> Optional[float]:
-        """Mean distance of the starts of the phases: longer than the period if phases are missing."""
-        return self._json.get("period_mean_distance", None)
-
-    @property
     def provisional(self) -> Optional[Provisional]:
         """An answer while there is no period: the mean distance of the phases so far, with its 80 %
         interval.
@@ -719,10 +715,14 @@ class DetectionFields(View):
         return Provisional._of(self._json.get("provisional", None))
 
     @property
-    def phases(self) -> List[Phase]:
-        """The phases that have the period, or all that were found if there is none. Empty with compat.
-        """
-        return [Phase(one) for one in self._json["phases"]]
+    def rank(self) -> Optional[int]:
+        """The rank, if the ranks were analysed one by one."""
+        return self._json.get("rank", None)
+
+    @property
+    def reconstruction(self) -> Optional[Reconstruction]:
+        """The signal made of its strongest waves, if asked for."""
+        return Reconstruction._of(self._json.get("reconstruction", None))
 
     @property
     def start_time(self) -> Optional[str]:
@@ -924,7 +924,7 @@ class Factor(View):
         return self._json["exponent"]
 
     @property
-    def log_exponent(self) -> Any:
+    def log_exponent(self) -> Optional[float]:
         """Exponent of the binary logarithm; whole unless refined."""
         return self._json["log_exponent"]
 
@@ -992,35 +992,6 @@ class RunnerUp(View):
         return self._json["distinguishable"]
 
 
-class ModelSegment(View):
-    """One of two segments."""
-
-    @property
-    def from_(self) -> Optional[float]:
-        """From here on; null for the lower segment."""
-        return self._json["from"]
-
-    @property
-    def to(self) -> Optional[float]:
-        """Up to here; null for the upper segment."""
-        return self._json["to"]
-
-    @property
-    def model(self) -> str:
-        """The formula as text."""
-        return self._json["model"]
-
-    @property
-    def constant(self) -> Optional[float]:
-        """Its constant."""
-        return self._json["constant"]
-
-    @property
-    def terms(self) -> List[Term]:
-        """Its terms."""
-        return [Term(one) for one in self._json["terms"]]
-
-
 class Evaluation(View):
     """The value of a model at a point, with what a reader should know. This is what --evaluate shows."""
 
@@ -1069,6 +1040,35 @@ class ValueInterval(View):
     def high(self) -> Optional[float]:
         """Upper end."""
         return self._json["high"]
+
+
+class ModelSegment(View):
+    """One of two segments."""
+
+    @property
+    def from_(self) -> Optional[float]:
+        """From here on; null for the lower segment."""
+        return self._json["from"]
+
+    @property
+    def to(self) -> Optional[float]:
+        """Up to here; null for the upper segment."""
+        return self._json["to"]
+
+    @property
+    def model(self) -> str:
+        """The formula as text."""
+        return self._json["model"]
+
+    @property
+    def constant(self) -> Optional[float]:
+        """Its constant."""
+        return self._json["constant"]
+
+    @property
+    def terms(self) -> List[Term]:
+        """Its terms."""
+        return [Term(one) for one in self._json["terms"]]
 
 
 class ModelFields(View):
@@ -1160,14 +1160,14 @@ class ModelFields(View):
         return self._json["notes"]
 
     @property
-    def segments(self) -> List[ModelSegment]:
-        """Both segments, if there are two."""
-        return [ModelSegment(one) for one in self._json.get("segments", [])]
-
-    @property
     def predictions(self) -> List[Evaluation]:
         """Predictions that were asked for."""
         return [Evaluation(one) for one in self._json.get("predictions", [])]
+
+    @property
+    def segments(self) -> List[ModelSegment]:
+        """Both segments, if there are two."""
+        return [ModelSegment(one) for one in self._json.get("segments", [])]
 
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 use crate::call::Problem;
 use ftio_core::detect::per_group::Group;
-use ftio_core::detect::{Options, Outlier};
+use ftio_core::detect::{Method, Options, Outlier};
 use ftio_core::predict::{PredictOptions, WindowRule};
 use ftio_core::spectral::spectrum::Measure;
 use serde::Deserialize;
@@ -135,8 +135,11 @@ impl Asked {
             top: self.top,
             reconstruct: self.reconstruct,
             over_time: self.over_time,
-            compat: self.compat,
-            paper: self.paper,
+            method: match (self.compat, self.paper) {
+                (true, _) => Method::Compat,
+                (_, true) => Method::Paper,
+                _ => Method::Ours,
+            },
             ..usual
         })
     }

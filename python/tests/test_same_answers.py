@@ -37,7 +37,7 @@ class SameAnswers(unittest.TestCase):
                 ({"ts": 0, "te": 60.0, "freq": 5}, ["--ts", "0", "--te", "60", "-f", "5"]),
                 ({"autocorrelation": True, "top": 3}, ["-c", "-n", "3"]),
                 ({"compat": True}, ["--compat"]),
-                ({"over_time": True, "outlier": "zscore,lof"}, ["--over-time", "-o", "zscore,lof"]),
+                ({"over_time": True, "outlier": "zscore,lof"}, ["--over-time", "--outlier", "zscore,lof"]),
             ]:
                 expected = lines("--json", *words, path)
                 found = [one.to_dict() for one in ftio_rs.detect_all(path, **options)]
@@ -117,7 +117,7 @@ class SameAnswers(unittest.TestCase):
             self.assertEqual(got, expected, path)
 
     def test_report(self):
-        expected = inputs.command("report", "--format", "json", "-o", "-", inputs.own_trace())[1]
+        expected = inputs.command("report", "--json", "-o", "-", inputs.own_trace())[1]
         self.assertEqual(ftio_rs.report(inputs.own_trace(), format="json"), expected)
         out = inputs.FOLDER / "report.html"
         page = ftio_rs.report(inputs.own_trace(), out)

@@ -98,13 +98,13 @@ def login_node_names_the_hosts(cluster):
     truth = run_and_kill(cluster, output, counts, 50)
     for arguments in [["info", output], [output], ["--json", output]]:
         out, err = cluster.ftio("h3", *arguments, code=None)
-        assert "records are still on h1, h2:" in err + out and "ftio clean" in err + out, (
+        assert "records are still on h1, h2:" in err + out and "ftio recover --host" in err + out, (
             arguments,
             out,
             err,
         )
     for host in ("h2", "h1"):
-        cluster.ftio(host, "clean")
+        cluster.ftio(host, "recover", "--host")
         assert cluster.on(host, "ls", "/dev/shm")[0].find("tmio") < 0
     info = cluster.info("h3", output)
     same(info["write_sync"]["ops"], truth)
@@ -118,7 +118,7 @@ def a_rank_without_io_or_host_is_named(cluster):
     output = f"{directory}/t.msgpack"
     run_and_kill(cluster, output, counts, 50)
     cluster.on("h2", "sh", "-c", "rm -rf /dev/shm/tmio-*")
-    cluster.ftio("h1", "clean")
+    cluster.ftio("h1", "recover", "--host")
     info = cluster.info("h3", output)
     assert info["missing_hosts"] == ["h2"], info["missing_hosts"]
     for arguments in [["info", output], [output], ["--json", output]]:
@@ -145,7 +145,7 @@ def old_records_leave_the_node(cluster):
     found = cluster.info("h3", output)["write_sync"]["ops"]
     assert found >= sum(before.values()), (found, before)
     for host in ("h1", "h2"):
-        cluster.ftio(host, "clean")
+        cluster.ftio(host, "recover", "--host")
     same(cluster.info("h3", output)["write_sync"]["ops"], completed(counts))
 
 
@@ -371,7 +371,7 @@ def kills(cluster, jobs, two_hosts):
         generator.shuffle(hosts)
         for host in hosts:
             if generator.random() < 0.5:
-                cluster.ftio(host, "clean")
+                cluster.ftio(host, "recover", "--host")
             else:
                 cluster.ftio(host, "recover", output)
         truth = completed(counts)

@@ -45,7 +45,7 @@ def requeued_job(cluster):
     wait_until(lambda: any(one["complete"] for one in whole()), "a whole trace", 60)
     seen = sorted(one["write_sync"]["ops"] for one in whole() if one["complete"])
     assert seen == [600], (seen, names(cluster, directory))
-    cluster.ftio("h1", "clean")
+    cluster.ftio("h1", "recover", "--host")
     left = cluster.on("h3", "ls", directory)[0].split()
     killed = [name for name in left if name.endswith(".parts")]
     assert len(killed) == 1, left

@@ -33,8 +33,8 @@ ARGUMENTS = [
     ["-np"],
     ["-n", "5"],
     ["-t", "0.45"],
-    ["-o", "dbscan"],
-    ["-o", "lof"],
+    ["--outlier", "dbscan"],
+    ["--outlier", "lof"],
     ["-o", "peak"],
     ["-m", "read_sync"],
 ]

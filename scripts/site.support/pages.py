@@ -2,7 +2,7 @@
 """Puts the sources of the site together: usage: pages.py FTIO DIRECTORY
 
 Pages keep their places, so that links between them work as in the repository. Reference pages are made here:
-the commands from `ftio … --help`, the fields of JSON from docs/schemas, the metrics from the code.
+the commands from `ftio … --help`, the fields of JSON from `ftio schema`, the metrics from the code.
 """
 
 import json
@@ -33,14 +33,15 @@ limit-results = 20
 """
 
 
-def commands(ftio):
-    def ask(*words):
-        return subprocess.run([ftio, *words], check=True, capture_output=True, text=True).stdout.rstrip()
+def ask(ftio, *words):
+    return subprocess.run([ftio, *words], check=True, capture_output=True, text=True).stdout.rstrip()
 
+
+def commands(ftio):
     text = "# Commands\n\nWhat `--help` says, of every command.\n"
-    for line in ["", *ask("man", "--list").splitlines()]:
+    for line in ["", *ask(ftio, "man", "--list").splitlines()]:
         words = line.split()
-        text += f"\n## {' '.join(['ftio', *words])}\n\n```text\n{ask(*words, '--help')}\n```\n"
+        text += f"\n## {' '.join(['ftio', *words])}\n\n```text\n{ask(ftio, *words, '--help')}\n```\n"
     return text
 
 
@@ -51,31 +52,40 @@ def kind(field):
         return " or ".join(f"`{value}`" for value in field["enum"])
     if "const" in field:
         return f"`{field['const']}`"
-    if "anyOf" in field:
-        return " or ".join(kind(one) for one in field["anyOf"])
+    either = field.get("anyOf") or field.get("oneOf")
+    if either:
+        return " or ".join(kind(one) for one in either)
     kinds = field.get("type", "any")
     text = " or ".join(kinds) if isinstance(kinds, list) else kinds
     return f"{text} of {kind(field['items'])}" if "items" in field else text
 
 
-def rows(properties, prefix=""):
-    for name, field in properties.items():
+def rows(part, prefix=""):
+    properties = part.get("properties", {})
+    # In the order in which they are printed; then what may be absent.
+    names = part.get("required", [])
+    for name in [*names, *sorted(properties.keys() - set(names))]:
+        field = properties[name]
         about = field.get("description", "").replace("|", "\\|").replace("\n", " ")
         yield f"| `{prefix}{name}` | {kind(field)} | {about} |"
         inner = field.get("items", field)
         if "properties" in inner:
-            yield from rows(inner["properties"], f"{prefix}{name}{'[]' if 'items' in field else ''}.")
+            yield from rows(inner, f"{prefix}{name}{'[]' if 'items' in field else ''}.")
 
 
-def fields():
-    text = "# Fields of JSON results\n\nFrom the schemas in docs/schemas.\n"
-    for path in sorted(pathlib.Path("docs/schemas").glob("*.json")):
-        schema = json.loads(path.read_text())
-        text += f"\n## {schema['title']}\n\n{schema.get('description', '')}\n\n| field | type | meaning |\n|---|---|---|\n"
-        parts = {"": schema, **schema.get("$defs", {})}
-        for name, part in parts.items():
-            prefix = f"{name}: " if name else ""
-            text += "".join(f"{row}\n" for row in rows(part.get("properties", {}), prefix))
+def fields(ftio, folder):
+    text = "# Fields of JSON results\n\nFrom `ftio schema`, which prints them as JSON Schema.\n"
+    folder.mkdir()
+    for line in ask(ftio, "schema").splitlines():
+        name = line.split()[0]
+        schema = json.loads(ask(ftio, "schema", name))
+        file = folder / f"{name.replace('/', '-')}.json"
+        file.write_text(json.dumps(schema, indent=1, ensure_ascii=False) + "\n")
+        about = f"{schema['description']} [Schema](../schemas/{file.name})."
+        text += f"\n## {name}\n\n{about}\n\n| field | type | meaning |\n|---|---|---|\n"
+        for part, of in {"": schema, **schema.get("$defs", {})}.items():
+            prefix = f"{part}: " if part else ""
+            text += "".join(f"{row}\n" for row in rows(of, prefix))
     return text
 
 
@@ -110,7 +120,7 @@ def main():
     reference = source / "docs/reference"
     reference.mkdir(parents=True, exist_ok=True)
     (reference / "commands.md").write_text(commands(ftio))
-    (reference / "json-fields.md").write_text(fields())
+    (reference / "json-fields.md").write_text(fields(ftio, source / "docs/schemas"))
     (reference / "metrics.md").write_text(metrics())
     # What marks console blocks is for scripts/check-docs.
     for page in source.rglob("*.md"):

@@ -1,6 +1,5 @@
 //! `ftio advise INPUT…`: findings about a job's I/O, with evidence and what to do.
 
-mod list;
 mod text;
 
 use crate::exit::Exit;
@@ -11,6 +10,7 @@ use crate::terminal::text::{Severity as Kind, complain};
 use crate::terminal::width::columns;
 use clap::{ValueEnum, ValueHint};
 use io_advice::{Finding, LIMITS, Severity, Thresholds};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -27,13 +27,13 @@ Examples:
   Only what costs time, for a script:
       ftio advise --json --severity medium run.msgpack | jq -r '.findings[].id'
   Count a request as one of many small ones only if a third of all are:
-      ftio advise --threshold small-share=0.33 job.darshan
+      ftio advise --set small-share=0.33 job.darshan
   All rules, and all thresholds with their defaults and sources:
-      ftio advise --list
+      ftio advise --set help
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 a finding of --severity or more (only with --exit-status).";
 
-/// Say what is wrong with a job's I/O, how that is known, and what to do
+/// Say what is wrong with a job's I/O, and what to do about it
 ///
 /// Works on everything that ftio reads; a Darshan log needs neither DXT nor HEATMAP. What an input does not
 /// tell leads to no finding.
@@ -41,7 +41,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 a finding of --severity or more 
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Traces or logs, of any format that ftio reads, or folders of them
-    #[arg(required_unless_present = "list", value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    #[arg(required = true, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -59,10 +59,6 @@ pub struct Args {
     /// Exit with status 3 if there is such a finding
     #[arg(long, help_heading = "Output")]
     pub exit_status: bool,
-
-    /// Print all rules and thresholds, and do nothing else
-    #[arg(long, help_heading = "Output")]
-    pub list: bool,
 }
 
 /// `--severity`.
@@ -87,8 +83,8 @@ impl From<SeverityChoice> for Severity {
 }
 
 /// One line of `--json`.
-#[derive(Debug, Serialize)]
-struct Record<'a> {
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Record<'a> {
     schema: &'static str,
     source: &'a str,
     complete: bool,
@@ -102,10 +98,6 @@ struct Record<'a> {
 /// Look at every input; one that cannot be read does not stop the others.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut out = std::io::stdout().lock();
-    if args.list {
-        out.write_all(list::list(columns()).as_bytes())?;
-        return Ok(Exit::Done);
-    }
     let question = args.study.question()?;
     let thresholds = &question.thresholds;
     let (mut exit, mut found, mut begun) = (Exit::Done, false, false);

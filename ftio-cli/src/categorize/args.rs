@@ -1,7 +1,7 @@
-//! The arguments of `ftio categorize`. Thresholds are options made from their table.
+//! The arguments of `ftio categorize`.
 
-use crate::values::{given_number, table_number};
-use clap::{ArgMatches, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
+use crate::settings::{Numbers, Row, Setting};
+use clap::{Subcommand, ValueEnum, ValueHint, value_parser};
 use mosaic::Thresholds;
 use mosaic::archive::{Identity, Settings, Shard};
 use mosaic::log::Reading;
@@ -32,7 +32,7 @@ _high_busy_time
 
 Exit status: 0 done (also if some logs could not be used), 1 if none could be used, 2 wrong usage.";
 
-/// Sort an archive of Darshan logs, or of other inputs, into categories of I/O behaviour
+/// Sort an archive of Darshan logs, or other inputs, by behaviour
 ///
 /// The method is that of MOSAIC (Jolivel et al., PDSW 2024): operations are merged, cut into segments and
 /// grouped; periodicity, time of the accesses and load on the metadata server give the categories. Runs of
@@ -90,9 +90,22 @@ pub struct Args {
     #[arg(long, help_heading = "Logs")]
     pub no_witness: bool,
 
-    #[command(flatten)]
-    pub thresholds: ThresholdArgs,
+    /// Set a threshold; may be given several times. `--set help` lists all
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = THRESHOLDS, help_heading = "Logs")]
+    pub thresholds: Vec<Setting>,
 }
+
+const THRESHOLDS: Numbers = Numbers::new(|| {
+    let row = |row: &'static Threshold| Row {
+        name: row.name,
+        default: row.default,
+        unit: String::new(),
+        range: row.range,
+        meaning: row.meaning,
+        source: row.source,
+    };
+    TABLE.iter().map(row).collect()
+});
 
 #[derive(Debug, Subcommand)]
 pub enum CategorizeCommand {
@@ -167,6 +180,16 @@ pub enum ApplicationBy {
 }
 
 impl Args {
+    fn thresholds(&self) -> Thresholds {
+        let mut thresholds = Thresholds::default();
+        for (name, value) in &self.thresholds {
+            if let Some(threshold) = thresholds.get_mut(name) {
+                *threshold = *value;
+            }
+        }
+        thresholds
+    }
+
     /// Everything that the results depend on.
     pub fn settings(&self) -> Settings {
         Settings {
@@ -176,45 +199,7 @@ impl Args {
                 ApplicationBy::Path => Identity::Path,
                 ApplicationBy::Command => Identity::Command,
             },
-            thresholds: self.thresholds.0.clone(),
+            thresholds: self.thresholds(),
         }
-    }
-}
-
-/// An option for each threshold.
-#[derive(Clone, Debug)]
-pub struct ThresholdArgs(pub Thresholds);
-
-impl clap::Args for ThresholdArgs {
-    fn augment_args(command: Command) -> Command {
-        TABLE.iter().fold(command, |command, row| command.arg(option(row)))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-fn option(row: &'static Threshold) -> clap::Arg {
-    table_number(row.name, row.range, "Thresholds")
-        .help(format!("{} ({}) [default: {}]", row.meaning, row.source, row.default))
-}
-
-impl FromArgMatches for ThresholdArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut found = ThresholdArgs(Thresholds::default());
-        found.update_from_arg_matches(matches)?;
-        Ok(found)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        for row in TABLE {
-            if let (Some(value), Some(threshold)) =
-                (given_number(matches, row.name), self.0.get_mut(row.name))
-            {
-                *threshold = value;
-            }
-        }
-        Ok(())
     }
 }

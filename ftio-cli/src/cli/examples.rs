@@ -12,9 +12,9 @@ const REST: &str = "          ";
 
 /// The same command, with epilogues that fit.
 pub fn fitted(command: Command, columns: usize) -> Command {
-    let text = command.get_after_help().map(|text| fit(&text.to_string(), columns));
+    let text = command.get_after_long_help().map(|text| fit(&text.to_string(), columns));
     let command = match text {
-        Some(text) => command.after_help(text),
+        Some(text) => command.after_long_help(text),
         None => command,
     };
     command.mut_subcommands(|subcommand| fitted(subcommand, columns))
@@ -80,10 +80,9 @@ fn hanging(line: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     fn each(command: &Command, check: &mut impl FnMut(&str, &str)) {
-        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let text = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
         check(command.get_name(), &text);
         command.get_subcommands().for_each(|subcommand| each(subcommand, check));
     }
@@ -101,10 +100,10 @@ mod tests {
 
     #[test]
     fn commands_that_are_broken_are_still_the_same_commands() {
-        let whole = examples(&crate::cli::Cli::command());
+        let whole = examples(&crate::cli::helped(usize::MAX));
         assert!(whole.len() > 80, "{whole:?}");
         for columns in [60, 80, 100] {
-            let narrow = fitted(crate::cli::Cli::command(), columns);
+            let narrow = crate::cli::helped(columns);
             assert_eq!(examples(&narrow), whole);
             each(&narrow, &mut |name, text| {
                 let commands = text.lines().filter(|line| line.starts_with(COMMAND) && !line.ends_with('\\'));
@@ -140,7 +139,7 @@ mod tests {
     /// Examples are copied. None may replace what another one reads or has made, nor redirect by accident.
     #[test]
     fn no_example_overwrites_a_file() {
-        each(&crate::cli::Cli::command(), &mut |name, text| {
+        each(&crate::cli::helped(usize::MAX), &mut |name, text| {
             let mut written: Vec<String> = Vec::new();
             for line in text.lines().filter_map(|line| line.strip_prefix(COMMAND)) {
                 let words = words(line);

@@ -16,10 +16,10 @@ pub struct CompletionsArgs {
     pub shell: clap_complete::Shell,
 }
 
-/// Print the manual page, or that of a subcommand: ftio man | man -l -
+/// Print a manual page: ftio man | man -l -
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
-    /// A subcommand, such as predict, or schedule simulate
+    /// A subcommand, such as predict, or simulate turns
     #[arg(value_name = "COMMAND", num_args = 0..)]
     pub command: Vec<String>,
 
@@ -49,7 +49,7 @@ pub fn man(args: &ManArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The subcommands of a command, and theirs: "predict", "schedule", "schedule simulate".
+/// The subcommands of a command, and theirs: "predict", "schedule", "simulate turns".
 fn names(command: &clap::Command, before: &str) -> Vec<String> {
     let mut all = Vec::new();
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
@@ -86,9 +86,7 @@ mod tests {
         let mut command = Cli::command();
         command.build();
         let all = names(&command, "");
-        assert!(
-            all.iter().any(|name| name == "schedule simulate") && all.iter().any(|name| name == "report")
-        );
+        assert!(all.iter().any(|name| name == "simulate turns") && all.iter().any(|name| name == "report"));
         let report = page(command.find_subcommand("report").unwrap().clone()).unwrap();
         assert!(report.contains(".SH EXAMPLES") && report.contains(".SH \"EXIT STATUS\""), "{report}");
         assert!(!report.contains("EXTRA"), "{report}");

@@ -1,13 +1,16 @@
 //! The top of the command line: options and subcommands. Each command keeps its arguments beside its code.
 
 pub mod examples;
+pub mod former;
 pub mod manual;
 pub mod names;
+pub mod overview;
 pub mod spelling;
 pub mod typo;
 
 use crate::values::Colour;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand, ValueHint};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,14 +37,14 @@ Examples:
   Turn what a killed job has left into an ordinary trace:
       ftio recover run.msgpack
   How bytes, times and bandwidths grow with the number of processes, from runs at several scales:
-      ftio scale runs/*.msgpack | ftio model -
+      ftio model runs/*.msgpack
   What the applications of a site do, from its archive of Darshan logs:
       ftio categorize /logs/darshan --html archive.html
   What an application does, from the log of the storage servers alone:
       ftio signature --log servers.csv --jobs jobs.txt --user ann --nodes 64
   Give running jobs I/O priorities by their periods, or simulate the effect:
       ftio schedule --configfs DIR run.msgpack
-      ftio schedule simulate
+      ftio simulate turns
   Move files out of a burst buffer in the quiet between the phases of a job:
       ftio stage run.msgpack --from /bb/job --to /scratch/job
   Let the jobs on a file system take turns at I/O, and see who waits:
@@ -50,7 +53,7 @@ Examples:
   A page and an interface for all jobs of a site, whose traces are found below a directory:
       ftio serve --watch /scratch/traces
   What malleable jobs would change in a batch system:
-      ftio batch simulate jobs.swf --nodes 128
+      ftio simulate batch jobs.swf --nodes 128
 
 Exit status: 0 done, 1 failed, 2 wrong usage, 3 not periodic (only with --exit-status).";
 
@@ -68,6 +71,11 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub detect: crate::detect::Args,
+    /// Write the result to this file instead of standard output: as a picture if its name ends in .html, .svg
+    /// or .png. Every command that prints has this option, and those that write a file name it so
+    #[arg(short, long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output")]
+    pub output: Option<PathBuf>,
     /// When to use colours: always, never, or auto (on a terminal; NO_COLOR and CLICOLOR_FORCE are respected)
     #[arg(
         long,
@@ -94,7 +102,7 @@ pub enum Command {
     Convert(crate::convert::Args),
     Predict(crate::predict::Args),
     Recover(crate::recover::Args),
-    Clean(crate::clean::Args),
+    #[command(hide = true)]
     Scale(crate::scale::Args),
     Model(crate::model::Args),
     Categorize(Box<crate::categorize::Args>),
@@ -107,9 +115,37 @@ pub enum Command {
     Serve(Box<crate::serve::Args>),
     #[cfg(feature = "serve")]
     Agent(crate::serve::agent::Args),
-    Batch(Box<crate::batch::Args>),
+    Measure(crate::measure::Args),
+    Simulate(Box<crate::simulate::Args>),
+    Schema(crate::schema::Args),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
+}
+
+impl Command {
+    /// Whether its result is a file that its own `--output` names.
+    pub fn writes_a_file(&self) -> bool {
+        use Command::*;
+        match self {
+            Trace(_) | Run(_) | Report(_) | Plot(_) | Convert(_) | Recover(_) | Scale(_) | Categorize(_) => {
+                true
+            }
+            Signature(args) => args.command.is_none(),
+            Simulate(args) => matches!(args.what, crate::simulate::What::Workload(_)),
+            _ => false,
+        }
+    }
+
+    /// Whether it goes on until it is stopped, or a job has ended: others may follow what it prints.
+    pub fn goes_on(&self) -> bool {
+        use Command::*;
+        matches!(self, Predict(_) | Schedule(_) | Stage(_) | Arbiter(_) | Top(_))
+    }
+}
+
+/// The command line with its help, for so many columns.
+pub fn helped(columns: usize) -> clap::Command {
+    examples::fitted(overview::grouped(Cli::command(), columns), columns).term_width(columns)
 }
 
 /// The names of the subcommands.
@@ -154,13 +190,9 @@ mod tests {
             Cli::try_parse_from(["ftio", "trace", "-o", "x", "--", "mpirun", "-n", "2", "./a"]).unwrap();
         let Some(Command::Trace(trace)) = cli.command else { panic!("not trace") };
         assert_eq!(trace.program.command, ["mpirun", "-n", "2", "./a"]);
-        for wrong in [
-            &["ftio"][..],
-            &["ftio", "a", "-t", "2"],
-            &["ftio", "a", "-o", "sigma"],
-            &["ftio", "a", "-f", "0"],
-            &["ftio", "a", "-m", "x"],
-        ] {
+        for wrong in
+            [&["ftio"][..], &["ftio", "a", "-t", "2"], &["ftio", "a", "-f", "0"], &["ftio", "a", "-m", "x"]]
+        {
             assert!(Cli::try_parse_from(wrong).is_err(), "{wrong:?}");
         }
     }

@@ -1,15 +1,19 @@
 //! The arguments of `ftio TRACE…`.
 
 use crate::inputs::InputArgs;
-use crate::signal::{SpectrumArgs, WindowArgs};
-use crate::values::{OutlierChoice, Sampling};
+use crate::signal::{SupportArgs, WindowArgs};
+use crate::values::{OutlierChoice, Sampling, share};
 use clap::{ArgAction, ValueEnum, ValueHint};
 use ftio_core::detect::per_group::Group;
-use ftio_core::detect::{Options, Outlier};
+use ftio_core::detect::{Method, Options, Outlier};
+use ftio_core::spectral::spectrum::Measure;
 use std::path::{Path, PathBuf};
 
 /// Where a picture goes that is asked for without a name.
 const DEFAULT_PICTURE: &str = "ftio.html";
+
+/// What changes nothing where phases are counted.
+const SPECTRUM: &str = "Of the spectrum, for --paper and --compat";
 
 /// Find the period.
 #[derive(Debug, clap::Args)]
@@ -27,13 +31,23 @@ pub struct Args {
     pub window: WindowArgs,
 
     /// How outstanding frequencies are found; if two methods are given, as in zscore,dbscan, both must agree
-    #[arg(short, long, value_name = "METHOD", value_enum, value_delimiter = ',', num_args = 1)]
+    #[arg(long, value_name = "METHOD", value_enum, value_delimiter = ',', num_args = 1)]
     #[arg(default_value = "zscore")]
-    #[arg(help_heading = "Method")]
+    #[arg(help_heading = SPECTRUM)]
     pub outlier: Vec<OutlierChoice>,
 
+    /// How strong another frequency must be to count as a candidate, as a share of the strongest (0 to 1)
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
+    #[arg(help_heading = SPECTRUM)]
+    pub tol: f64,
+
+    /// Use the amplitude spectrum instead of the power spectrum
+    #[arg(long)]
+    #[arg(help_heading = SPECTRUM)]
+    pub no_psd: bool,
+
     #[command(flatten)]
-    pub spectrum: SpectrumArgs,
+    pub support: SupportArgs,
 
     /// Also list the N strongest frequencies
     #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
@@ -134,10 +148,20 @@ impl Args {
             keep_requests: self.picture().is_some(),
             reconstruct: self.reconstruct,
             over_time: self.over_time || self.csv == Some(CsvChoice::Segments),
-            compat: self.compat,
-            paper: self.paper,
+            method: self.method(),
             automatic_frequency: self.window.signal.freq == Some(Sampling::Auto),
-            ..self.spectrum.add_to(self.window.options())
+            tolerance: self.tol,
+            measure: if self.no_psd { Measure::Amplitude } else { Measure::Power },
+            ..self.support.add_to(self.window.options())
+        }
+    }
+
+    /// By which method the period is found.
+    pub fn method(&self) -> Method {
+        match (self.compat, self.paper) {
+            (true, _) => Method::Compat,
+            (_, true) => Method::Paper,
+            _ => Method::Ours,
         }
     }
 

@@ -18,7 +18,7 @@ use args::CsvChoice;
 use csv::Csv;
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::per_group::{Group, detect_each};
-use ftio_core::detect::{Analysis, Options, detect};
+use ftio_core::detect::{Analysis, Method, Options, detect};
 use ftio_core::estimate::evidence::Evidence;
 use json::Json;
 use output::{Output, Results};
@@ -67,7 +67,7 @@ fn outputs(args: &Args) -> anyhow::Result<Vec<Box<dyn Output>>> {
 
 /// Options that exclude each other in ways that the parser does not know.
 fn check(args: &Args) -> anyhow::Result<()> {
-    let published = args.compat || args.paper;
+    let published = args.method() != Method::Ours;
     match args.outlier.as_slice() {
         [_, _, ..] if published => bail!(wrong_usage("--outlier: --compat and --paper take only one method")),
         [first, second] if first != second => {}

@@ -29,6 +29,7 @@ pub struct PollArgs {
     /// Look for additions this often, besides file events [default: 1 on network file systems, which have no
     /// events; else 10]
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub poll: Option<f64>,
 }
 

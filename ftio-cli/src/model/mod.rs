@@ -1,11 +1,15 @@
-//! `ftio model FILE`: measurements at several scales become formulas.
+//! `ftio model RUN…`: runs, or other measurements, at several scales become formulas.
 
 mod point;
-mod settings;
+pub mod settings;
 mod table;
 
 use crate::exit::{Exit, wrong_usage};
+use crate::inputs::{self, layer};
 use crate::picture::PictureFile;
+use crate::scale::parameters::{self, Parameter};
+use crate::scale::{self, Target};
+use crate::signal::ModeArgs;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain, printable};
 use crate::terminal::units::counted;
@@ -16,9 +20,11 @@ use draw::{Format, draw_sheet, models as pictures};
 use perf_model::input::{self, Scaling};
 use perf_model::output::json::Record;
 use perf_model::output::print::{Print, print};
-use perf_model::{Experiment, Models, model};
+use perf_model::{Experiment, Models, extend, model};
+use schemars::JsonSchema;
 use serde::Serialize;
 use settings::Settings;
+use sources::{Input, Layer, OpenOptions, SourceError, open};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -27,11 +33,15 @@ const LEVEL: f64 = 0.95;
 
 const EXAMPLES: &str = "\
 Examples:
-  From runs to formulas in one line:
-      ftio scale runs/*.msgpack | ftio model -
+  From runs at several scales to formulas:
+      ftio model runs/*.msgpack
   What to expect on 4096 processes, with the interval in which 95 % of runs should lie:
-      ftio model scale.jsonl --evaluate Processes=4096
-  Which callpath will dominate there:
+      ftio model runs/*.msgpack --evaluate Processes=4096
+  Refine the models with each finished run; Extra-P reads the file as well:
+      ftio model tmio_4711_64.msgpack --points scale.jsonl
+  A second parameter: the same for these runs, or found in names such as app.p64.n1000.msgpack:
+      ftio model --param n app.p*.n*.msgpack
+  Which callpath will dominate on 4096 processes, from points that were kept:
       ftio model scale.jsonl --metric 'Time (s)' --rank Processes=4096
   The formula of one metric, for a script:
       ftio model scale.jsonl --callpath 'write_sync->total_bytes' --json | jq .terms
@@ -40,12 +50,18 @@ Examples:
       ftio model scale.jsonl --evaluate 4096 --plot models.html
   An experiment of Extra-P, a folder of profiles of Score-P:
       ftio model experiment.extra-p
-      ftio model runs/ --scaling strong
-  Which options a fit has, and only the terms that theory allows:
-      ftio model --options
-      ftio model scale.jsonl --options poly_exponents=0,1/2,1 --options log_exponents=0,1
+      ftio model profiles/ --scaling strong
+  Which settings a fit has, and only the terms that theory allows:
+      ftio model --set help
+      ftio model scale.jsonl --set poly_exponents=0,1/2,1 --set log_exponents=0,1
   What Extra-P 4.2 would say:
       ftio model scale.jsonl --compat --print all
+
+Callpaths and metrics of runs are those of FTIO's ioparse (write_sync->total_bytes, io_time->total_time …) \
+and these: function->NAME, file->NAME, write_async->required_bandwidth, …->actual_bandwidth, …->lost_time, \
+and main with Frequency (Hz) and Period (s). A metric that a run does not have is absent. Extra-P refuses a \
+file in which a metric is missing at one of the scales, so --points leaves such metrics out, unless --ragged \
+is given.
 
 How to read the table: the error is the leave-one-out error, that is, how far off the formula is at a \
 point that it was not fitted to. Where the data cannot separate the formula from the next best one (odds \
@@ -54,27 +70,43 @@ the interval of --evaluate covers both.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.";
 
-/// Find the formula behind measurements at several scales
+/// Find the formula behind runs, or measurements, at several scales
+///
+/// Each trace is one run. The number of processes comes from the trace itself, or from the last number in its
+/// name if the trace does not know it. The same scale twice is a repetition, which tells how much runs
+/// scatter.
 ///
 /// Each metric of each callpath becomes a constant plus terms c · p^i · log2(p)^j (the performance model
 /// normal form, as in Extra-P), for one to four parameters.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Measurements: JSON lines as ftio scale writes them, Extra-P's JSON or text, an experiment that Extra-P
-    /// has saved (.extra-p), or a folder of Cube profiles (app.p4.r1/profile.cubex); - is standard input
-    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
-    pub file: Option<PathBuf>,
+    /// Runs: traces of any format that ftio reads. Or measurements: JSON lines of --points, Extra-P's JSON or
+    /// text, an experiment that Extra-P has saved (.extra-p), or a folder of Cube profiles
+    /// (app.p4.r1/profile.cubex); - is standard input
+    #[arg(value_name = "RUN|FILE", value_hint = ValueHint::AnyPath)]
+    pub inputs: Vec<PathBuf>,
 
-    /// How to search: refining tries finer exponents, segmented two formulas with a change between them; both
-    /// for one parameter only
-    /// [default: default]
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub modeler: Option<ModelerChoice>,
+    /// Add what the runs have measured to this file, and model all that is in it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Runs")]
+    pub points: Option<PathBuf>,
 
-    /// How the repetitions of a scale become one value [default: mean]
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub measure: Option<MeasureChoice>,
+    /// With --points: keep metrics that not every run has: ftio model reads them, Extra-P refuses the file
+    #[arg(long, requires = "points", help_heading = "Runs")]
+    #[arg(hide_short_help = true)]
+    pub ragged: bool,
+
+    /// A further parameter of the runs, up to three: NAME=NUMBER, or NAME to find it in the names of the
+    /// traces ("n" in app.n1000.msgpack). Processes=NUMBER replaces the number of processes
+    #[arg(short, long = "param", value_name = "NAME[=NUMBER]", help_heading = "Runs")]
+    pub parameters: Vec<Parameter>,
+
+    #[command(flatten)]
+    pub mode: ModeArgs,
+
+    /// Layer to take from runs that have several
+    #[arg(long, value_name = "LAYER", value_parser = layer, help_heading = "Runs")]
+    pub layer: Option<Layer>,
 
     /// Take only the last N runs of each scale: files are appended to, so these are the newest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -83,11 +115,13 @@ pub struct Args {
     /// Cube profiles: with weak scaling every process is a measurement, with weak-threaded every thread that
     /// did something, with strong scaling their sum is one
     #[arg(long, value_enum, value_name = "KIND", default_value_t)]
+    #[arg(hide_short_help = true)]
     pub scaling: ScalingChoice,
 
-    /// Set an option of the fit, such as poly_exponents=0,1/2,1; may be given several times. Without a value:
-    /// list all options, with their values and where they come from
-    #[arg(long, value_name = "KEY=VALUE", num_args = 0..=1, default_missing_value = "")]
+    /// Set an option of the fit, such as modeler=refining or poly_exponents=0,1/2,1; may be given several
+    /// times. `--set help` lists all, with their values and where they come from
+    #[arg(long = "set", alias = "options", value_name = "NAME=VALUE", num_args = 0..=1)]
+    #[arg(default_missing_value = "help")]
     pub options: Vec<String>,
 
     /// Decide as Extra-P 4.2 does: same terms, coefficients and costs
@@ -95,11 +129,11 @@ pub struct Args {
     pub compat: bool,
 
     /// Only callpaths that contain this text
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT")]
     pub callpath: Option<String>,
 
     /// Only metrics that contain this text
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT")]
     pub metric: Option<String>,
 
     /// Also say what to expect at a point: Processes=4096, or p=64,n=1e6, or just 4096; may be given several
@@ -131,26 +165,6 @@ pub struct Args {
     pub all: bool,
 }
 
-/// `--modeler`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ModelerChoice {
-    #[value(alias = "basic")]
-    Default,
-    Refining,
-    Segmented,
-}
-
-/// `--measure`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum MeasureChoice {
-    Mean,
-    Median,
-    #[value(alias = "min")]
-    Minimum,
-    #[value(alias = "max")]
-    Maximum,
-}
-
 /// `--scaling`.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum ScalingChoice {
@@ -160,58 +174,32 @@ pub enum ScalingChoice {
     Strong,
 }
 
-impl ModelerChoice {
-    fn name(self) -> &'static str {
-        match self {
-            ModelerChoice::Default => "default",
-            ModelerChoice::Refining => "refining",
-            ModelerChoice::Segmented => "segmented",
-        }
-    }
-}
-
-impl MeasureChoice {
-    fn name(self) -> &'static str {
-        match self {
-            MeasureChoice::Mean => "mean",
-            MeasureChoice::Median => "median",
-            MeasureChoice::Minimum => "minimum",
-            MeasureChoice::Maximum => "maximum",
-        }
-    }
-}
-
 impl Args {
-    /// Words after `--options` that set nothing: none, or, in `--options FILE`, the file.
+    /// Words after `--set` that set nothing: `help`, or, in `--set FILE`, the file.
     fn wants_list(&self) -> bool {
         self.options.iter().any(|word| !word.contains('='))
     }
 
-    /// The file, and the point of `--rank`. In `--rank FILE` the file was taken for the point.
-    fn file_and_rank(&self) -> Option<(PathBuf, Option<&str>)> {
-        match (&self.file, self.rank.as_deref()) {
-            (Some(file), rank) => Some((file.clone(), rank)),
-            (None, Some(file)) if !file.is_empty() => Some((PathBuf::from(file), Some(""))),
-            (None, _) => None,
+    /// The inputs, and the point of `--rank`. In `--rank FILE` the file was taken for the point.
+    fn inputs_and_rank(&self) -> (Vec<PathBuf>, Option<&str>) {
+        match (self.inputs.as_slice(), self.rank.as_deref()) {
+            ([], Some(file)) if !file.is_empty() => (vec![PathBuf::from(file)], Some("")),
+            (inputs, rank) => (inputs.to_vec(), rank),
         }
     }
 }
 
 /// Read, model, print.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    let settings = Settings::new(args.compat, args.modeler, args.measure, &args.options)?;
+    let settings = Settings::new(args.compat, &args.options)?;
     if args.wants_list() {
         let text = settings.list(args.json, Style::for_stdout())?;
         std::io::stdout().lock().write_all(text.as_bytes())?;
         return Ok(Exit::Done);
     }
     let picture = args.plot.as_deref().map(PictureFile::open).transpose()?;
-    let (file, rank) = args.file_and_rank().ok_or_else(|| {
-        wrong_usage("expected a file of measurements, or - for standard input (see ftio model --help)")
-    })?;
-    let waiting = Waiting::reading(&file.to_string_lossy());
-    let mut experiment = read(&file, args.scaling)?;
-    drop(waiting);
+    let (inputs, rank) = args.inputs_and_rank();
+    let Found { mut experiment, name, exit } = read(&inputs, args)?;
     for note in &experiment.notes {
         complain(Severity::Warning, note);
     }
@@ -223,7 +211,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let models = model(&experiment, &settings.options)?;
     drop(waiting);
     for skipped in &models.skipped {
-        let name = file.display();
         complain(
             Severity::Warning,
             &format!("{name}: {}, {}: {}", skipped.callpath, skipped.metric, skipped.reason),
@@ -253,7 +240,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     } else if let Some(format) = &args.print {
         out.write_all(print(&experiment, &models, &Print::parse(format))?.as_bytes())?;
     } else {
-        let name = if file.as_os_str() == "-" { "standard input".into() } else { file.to_string_lossy() };
         let name = printable(&name);
         let shown = table::Shown { name: &name, points: &points, level: LEVEL, all: args.all };
         out.write_all(table::table(&experiment, &models, &shown, Style::for_stdout()).as_bytes())?;
@@ -262,10 +248,80 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some(file) = picture {
         draw(&models, &points, &file, args.all)?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
-fn read(file: &Path, scaling: ScalingChoice) -> anyhow::Result<Experiment> {
+/// What is modelled.
+struct Found {
+    experiment: Experiment,
+    /// What messages call it.
+    name: String,
+    /// Whether every run could be measured.
+    exit: Exit,
+}
+
+/// Measurements, or runs, which are measured.
+fn read(inputs: &[PathBuf], args: &Args) -> anyhow::Result<Found> {
+    let only = match inputs {
+        [] => return Err(wrong_usage("expected runs, or a file of measurements (see ftio model --help)")),
+        [only] if args.points.is_none() => Some(only),
+        _ => None,
+    };
+    let Some(only) = only else { return measure(inputs, args) };
+    let name =
+        if only.as_os_str() == "-" { "standard input".into() } else { only.to_string_lossy().into_owned() };
+    let waiting = Waiting::reading(&name);
+    let measurements = read_measurements(only, args.scaling);
+    drop(waiting);
+    match measurements {
+        Ok(experiment) => Ok(Found { experiment, name, exit: Exit::Done }),
+        // A folder of runs, or one of them.
+        Err(problem) if is_run(only) => measure(inputs, args).map_err(|_| problem),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Whether something is an input of the analysis, or a folder of such.
+fn is_run(path: &Path) -> bool {
+    let inputs = inputs::expand(std::slice::from_ref(&path.to_owned()));
+    let can_be_read = |input: &Result<Input, SourceError>| {
+        input.as_ref().is_ok_and(|input| open(input, &OpenOptions::default()).is_ok())
+    };
+    inputs.first().is_some_and(can_be_read)
+}
+
+fn measure(runs: &[PathBuf], args: &Args) -> anyhow::Result<Found> {
+    let names = parameters::names(&args.parameters).map_err(wrong_usage)?;
+    let mut target = args.points.as_deref().map(|path| Target::open(Some(path))).transpose()?;
+    let existing = target.as_mut().map(Target::existing).transpose()?.flatten();
+    if let Some(existing) = existing.as_ref().filter(|existing| existing.parameters != names) {
+        bail!("expected the parameters {}, found {}", existing.parameters.join(", "), names.join(", "));
+    }
+    let reading = OpenOptions { layer: args.layer, ..OpenOptions::default() };
+    let (measured, exit) = scale::measured(runs, &reading, args.mode.mode, &args.parameters);
+    let counted_runs = counted(measured.len() as u64, "run");
+    match target {
+        Some(target) if measured.is_empty() => {
+            target.give_up();
+            bail!("no run could be measured");
+        }
+        None if measured.is_empty() => bail!("no run could be measured"),
+        None => {
+            let lines = extend(None, &measured, scale::countable, true).lines(&names);
+            let experiment = input::parse(&lines, &counted_runs, Some(input::Format::JsonLines))?;
+            Ok(Found { experiment, name: counted_runs, exit })
+        }
+        Some(mut target) => {
+            let added = extend(existing.as_ref(), &measured, scale::countable, args.ragged);
+            target.write(&added.lines(&names))?;
+            scale::tell(&added, &target, measured.len());
+            let name = target.name();
+            Ok(Found { experiment: input::read(Path::new(&name), None)?, name, exit })
+        }
+    }
+}
+
+fn read_measurements(file: &Path, scaling: ScalingChoice) -> anyhow::Result<Experiment> {
     if file.is_dir() {
         let scaling = match scaling {
             ScalingChoice::Weak => Scaling::Weak,
@@ -300,8 +356,8 @@ fn largest(experiment: &Experiment) -> Vec<f64> {
 }
 
 /// One line of `--rank --json`.
-#[derive(Serialize)]
-struct RankRecord<'a> {
+#[derive(JsonSchema, Serialize)]
+pub struct RankRecord<'a> {
     schema: &'static str,
     point: &'a [f64],
     #[serde(flatten)]

@@ -1,9 +1,9 @@
-//! `--options`: what a fit depends on, by name; set with `KEY=VALUE`, listed without.
+//! `--set`: what a fit depends on, by name; set with `NAME=VALUE`, listed by `help`.
 
-use super::{MeasureChoice, ModelerChoice};
 use crate::exit::wrong_usage;
 use crate::terminal::style::Style;
 use perf_model::{Mode, Options, SETTINGS};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,11 +15,11 @@ pub struct Settings {
     sources: BTreeMap<&'static str, &'static str>,
 }
 
-/// One line of `--options --json`.
-#[derive(Serialize)]
-struct Listed<'a> {
+/// One line of `--set help --json`.
+#[derive(JsonSchema, Serialize)]
+pub struct Listed<'a> {
     schema: &'static str,
-    /// Its name, as `--options NAME=VALUE` takes it.
+    /// Its name, as `--set NAME=VALUE` takes it.
     name: &'a str,
     /// Its value.
     value: String,
@@ -31,32 +31,28 @@ struct Listed<'a> {
 
 impl Settings {
     /// From the command line. Words without `=` are no options.
-    pub fn new(
-        compat: bool,
-        modeler: Option<ModelerChoice>,
-        measure: Option<MeasureChoice>,
-        words: &[String],
-    ) -> anyhow::Result<Self> {
+    pub fn new(compat: bool, words: &[String]) -> anyhow::Result<Self> {
         let mut settings = Settings::default();
         if compat {
             settings.options.mode = Mode::Compat;
             settings.sources.insert("allow_negative_exponents", "--compat");
         }
-        if let Some(modeler) = modeler {
-            settings.set("modeler", modeler.name(), "--modeler")?;
-        }
-        if let Some(measure) = measure {
-            settings.set("measure", measure.name(), "--measure")?;
-        }
         for word in words {
             if let Some((name, value)) = word.split_once('=') {
-                settings.set(name.trim(), value.trim(), "--options")?;
+                settings.set(name.trim(), value.trim(), "--set")?;
             }
         }
         Ok(settings)
     }
 
     fn set(&mut self, name: &str, value: &str, source: &'static str) -> anyhow::Result<()> {
+        // As Extra-P has these words.
+        let value = match (name, value) {
+            ("measure", "min") => "minimum",
+            ("measure", "max") => "maximum",
+            ("modeler", "basic") => "default",
+            (_, value) => value,
+        };
         self.options.set(name, value).map_err(|problem| wrong_usage(format!("{source}: {problem}")))?;
         let known = SETTINGS.iter().find(|setting| setting.name == name);
         self.sources.extend(known.map(|setting| (setting.name, source)));

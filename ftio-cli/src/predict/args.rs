@@ -2,10 +2,9 @@
 
 use crate::follow::PollArgs;
 use crate::inputs::QuantityArgs;
-use crate::signal::{SignalArgs, SpectrumArgs};
-use crate::values::{OutlierChoice, positive_seconds};
+use crate::signal::{SignalArgs, SupportArgs};
+use crate::values::{OutlierChoice, positive_seconds, share};
 use clap::ValueHint;
-use ftio_core::detect::{Options, Outlier};
 use ftio_core::predict::{PredictOptions, WindowRule};
 use std::path::PathBuf;
 
@@ -51,10 +50,6 @@ pub struct Args {
     #[command(flatten)]
     pub poll: PollArgs,
 
-    /// How outstanding frequencies are found
-    #[arg(short, long, value_name = "METHOD", value_enum, default_value = "zscore", help_heading = "Method")]
-    pub outlier: OutlierChoice,
-
     #[command(flatten)]
     pub prediction: PredictionArgs,
 
@@ -77,10 +72,24 @@ pub struct PredictionArgs {
     pub signal: SignalArgs,
 
     #[command(flatten)]
-    pub spectrum: SpectrumArgs,
+    pub support: SupportArgs,
+
+    #[command(flatten)]
+    pub former: FormerArgs,
 
     #[command(flatten)]
     pub quantity: QuantityArgs,
+}
+
+/// Options of the Python FTIO, and of ftio 0.2, that change no prediction: they are taken, and do nothing.
+#[derive(Clone, Debug, clap::Args)]
+pub struct FormerArgs {
+    #[arg(long, hide = true, value_name = "METHOD", value_enum)]
+    pub outlier: Option<OutlierChoice>,
+    #[arg(long, hide = true, value_name = "SHARE", value_parser = share)]
+    pub tol: Option<f64>,
+    #[arg(long, hide = true)]
+    pub no_psd: bool,
 }
 
 /// Where predictions go.
@@ -108,13 +117,13 @@ pub struct OutArgs {
     /// Send JSON lines over a socket, an address such as 127.0.0.1:9999 or a path: to the program that
     /// listens there, or, if none does, to every program that connects
     #[arg(long, value_name = "PATH|ADDR")]
+    #[arg(hide_short_help = true)]
     pub socket: Option<String>,
 }
 
 impl PredictionArgs {
     /// For the predictor.
-    pub fn options(&self, outlier: OutlierChoice) -> PredictOptions {
-        let options = Options { outlier: Outlier::from(outlier), ..self.signal.options() };
-        PredictOptions { window: self.window, detect: self.spectrum.add_to(options) }
+    pub fn options(&self) -> PredictOptions {
+        PredictOptions { window: self.window, detect: self.support.add_to(self.signal.options()) }
     }
 }

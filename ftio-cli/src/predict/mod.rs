@@ -27,7 +27,7 @@ pub use tui::Tui;
 /// Follow until told to stop, or until everything has ended if that is asked for.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let reading = args.prediction.quantity.options()?;
-    let options = args.prediction.options(args.outlier);
+    let options = args.prediction.options();
     let mut traces: Vec<Trace> =
         args.traces.iter().map(|path| Trace::new(path, options.detect.mode, &reading)).collect();
     let sinks = Sinks::open(&args.out, traces.len() > 1, Place::Stdout)?;

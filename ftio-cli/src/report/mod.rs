@@ -10,10 +10,10 @@ use crate::terminal::text::{Severity, complain, warn_once};
 use clap::{ValueEnum, ValueHint};
 use draw::report::Subject;
 use ftio_core::detect::detection::Detection;
-use inspect::participation::Participation;
 use inspect::summary::Summary;
 use inspect::usage::Usage;
 use io_advice::Finding;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,11 +28,11 @@ Examples:
       ftio report run-1.msgpack run-2.msgpack run-3.msgpack -o runs.html
   In the terminal, or for another program:
       ftio report --format text run.msgpack
-      ftio report --format json run.msgpack | jq .findings
+      ftio report --json run.msgpack | jq .findings
 
 Exit status: 0 done, 1 failed, 2 wrong usage.";
 
-/// Write a report about a job: cost, phases, files, ranks, and findings with advice
+/// Write a report about a job: cost, phases, files, ranks, advice
 ///
 /// The page needs no network and nothing else beside it. What an input does not tell is said where it is
 /// missing, with how to get it. Several inputs give a page that compares them.
@@ -47,13 +47,17 @@ pub struct Args {
     pub study: StudyArgs,
 
     /// Where it goes; - is standard output [default: report.html, or standard output with --format text or
-    /// json]
+    /// --json]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// The format: html (also for print), text or json [default: by the ending of FILE, else html]
+    /// The format: html (also for print) or text [default: by the ending of FILE, else html]
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, help_heading = "Output")]
     pub format: Option<Format>,
+
+    /// Print one JSON object per input and line
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    pub json: bool,
 }
 
 /// `--format`.
@@ -61,6 +65,7 @@ pub struct Args {
 pub enum Format {
     Html,
     Text,
+    #[value(hide = true)]
     Json,
 }
 
@@ -69,6 +74,7 @@ impl Args {
     fn target(&self) -> anyhow::Result<(Format, PathBuf)> {
         let ending = self.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
         let format = match (self.format, ending) {
+            _ if self.json => Format::Json,
             (Some(format), _) => format,
             (None, Some("html" | "htm") | None) => Format::Html,
             (None, Some("txt")) => Format::Text,
@@ -82,9 +88,9 @@ impl Args {
     }
 }
 
-/// One object of `--format json`.
-#[derive(Debug, Serialize)]
-struct Record<'a> {
+/// One object of `--json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Record<'a> {
     schema: &'static str,
     source: &'a str,
     summary: &'a Summary,
@@ -123,8 +129,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let content = match format {
         Format::Html => match found.as_slice() {
-            [one] => draw::report::page(&subject(one))?,
-            several => draw::report::comparison(&several.iter().map(subject).collect::<Vec<_>>())?,
+            [one] => draw::report::page(&Subject::of(one))?,
+            several => draw::report::comparison(&several.iter().map(Subject::of).collect::<Vec<_>>())?,
         },
         Format::Text => text::text(&found),
         Format::Json => json(&found)?,
@@ -134,21 +140,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         writeln!(std::io::stdout(), "{}", target.display())?;
     }
     Ok(exit)
-}
-
-/// A study as pages and comparisons need it.
-pub fn subject(study: &Study) -> Subject<'_> {
-    let told =
-        |row: &PhaseRow| Participation { ranks: row.ranks, lost_time: row.lost_time, spread: row.spread };
-    Subject {
-        name: &study.name,
-        usage: &study.usage,
-        cost_layer: study.cost_layer(),
-        summary: &study.summary,
-        analysis: study.analysis.as_ref().map_err(String::as_str),
-        participation: study.phases.iter().map(told).collect(),
-        findings: &study.findings,
-    }
 }
 
 fn json(studies: &[Study]) -> anyhow::Result<String> {

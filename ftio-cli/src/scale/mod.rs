@@ -1,7 +1,7 @@
 //! `ftio scale TRACE…`: runs at several scales become measurements for scaling models, in Extra-P's JSON
 //! lines.
 
-mod parameters;
+pub mod parameters;
 
 use crate::exit::{Exit, told, wrong_usage};
 use crate::inputs::{self, InputArgs};
@@ -17,7 +17,7 @@ use parameters::{Parameter, point};
 use perf_model::input::{self, Format};
 use perf_model::{Experiment, Extension, Name, Run, extend};
 use sources::request::Mode;
-use sources::{Opened, Source};
+use sources::{OpenOptions, Opened, Source};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -99,11 +99,28 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             existing.parameters.join(", ")
         );
     }
-    let mut exit = Exit::Done;
-    let mut runs = Vec::new();
     let reading = args.input.options()?;
-    for opened in inputs::opened(&args.traces, &reading) {
-        match opened.map_err(Into::into).and_then(|opened| measure(opened, args)) {
+    let (runs, exit) = measured(&args.traces, &reading, args.mode, &args.parameters);
+    if runs.is_empty() {
+        target.give_up();
+        return Ok(exit);
+    }
+    let added = extend(existing.as_ref(), &runs, countable, args.ragged);
+    target.write(&added.lines(&names))?;
+    tell(&added, &target, runs.len());
+    Ok(exit)
+}
+
+/// Every run that can be measured; one that cannot does not stop the others.
+pub fn measured(
+    traces: &[PathBuf],
+    reading: &OpenOptions,
+    mode: Option<Mode>,
+    parameters: &[Parameter],
+) -> (Vec<Run>, Exit) {
+    let (mut runs, mut exit) = (Vec::new(), Exit::Done);
+    for opened in inputs::opened(traces, reading) {
+        match opened.map_err(Into::into).and_then(|opened| measure(opened, mode, parameters)) {
             Ok(run) => runs.push(run),
             Err(problem) => {
                 complain(Severity::Error, &told(&problem));
@@ -111,37 +128,34 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             }
         }
     }
-    if runs.is_empty() {
-        target.give_up();
-        return Ok(exit);
-    }
-    let countable = |(callpath, metric): &Name| is_zero_if_absent(callpath, metric);
-    let added = extend(existing.as_ref(), &runs, countable, args.ragged);
-    target.write(&added.lines(&names))?;
-    tell(&added, &target, runs.len());
-    Ok(exit)
+    (runs, exit)
 }
 
 /// One run: the values of its parameters, and what was measured.
-fn measure(opened: Opened, args: &Args) -> anyhow::Result<Run> {
+fn measure(opened: Opened, mode: Option<Mode>, parameters: &[Parameter]) -> anyhow::Result<Run> {
     let path = PathBuf::from(&opened.name);
     let _waiting = Waiting::reading(&opened.name);
-    let options = detect::Options { mode: args.mode, ..detect::Options::default() };
+    let options = detect::Options { mode, ..detect::Options::default() };
     let look = |name: &str, source: Box<dyn Source + '_>| detect(name, source, &options);
     let (profile, analysis) = profile_and(opened, Box::new(look))?;
     warn_once(&profile.warnings);
     // A log of counters alone has no period, and is of use all the same.
     let analysis =
         analysis.map_err(|problem| complain(Severity::Note, &format!("no period: {problem}"))).ok();
-    let point = point(&path, profile.ranks, &args.parameters).map_err(anyhow::Error::msg)?;
+    let point = point(&path, profile.ranks, parameters).map_err(anyhow::Error::msg)?;
     let detection = analysis.as_ref().map(|analysis| &analysis.detection);
     let values = measurements(&profile, detection).into_iter();
     let values = values.map(|one| ((one.callpath, one.metric.to_owned()), one.value)).collect();
     Ok(Run { point, values })
 }
 
+/// Whether runs that do not have a metric have 0 of it.
+pub fn countable((callpath, metric): &Name) -> bool {
+    is_zero_if_absent(callpath, metric)
+}
+
 /// What a user of Extra-P should know.
-fn tell(added: &Extension, target: &Target, runs: usize) {
+pub fn tell(added: &Extension, target: &Target, runs: usize) {
     let list = |sets: &[Name]| {
         let named: Vec<String> =
             sets.iter().take(3).map(|(path, metric)| format!("{path} ({metric})")).collect();
@@ -175,13 +189,13 @@ fn tell(added: &Extension, target: &Target, runs: usize) {
 }
 
 /// Where the lines go. A file is opened before the work begins.
-enum Target {
+pub enum Target {
     Stdout,
     File { path: PathBuf, file: std::fs::File },
 }
 
 impl Target {
-    fn open(path: Option<&Path>) -> anyhow::Result<Self> {
+    pub fn open(path: Option<&Path>) -> anyhow::Result<Self> {
         match path {
             None => Ok(Target::Stdout),
             Some(path) if path.as_os_str() == "-" => Ok(Target::Stdout),
@@ -200,7 +214,7 @@ impl Target {
         Ok(Target::File { path: path.to_owned(), file: file.with_context(|| path.display().to_string())? })
     }
 
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Target::Stdout => "standard output".into(),
             Target::File { path, .. } => path.display().to_string(),
@@ -208,7 +222,7 @@ impl Target {
     }
 
     /// What was measured before; `None` if nothing was.
-    fn existing(&mut self) -> anyhow::Result<Option<Experiment>> {
+    pub fn existing(&mut self) -> anyhow::Result<Option<Experiment>> {
         let name = self.name();
         let Target::File { file, .. } = self else { return Ok(None) };
         // A device or a pipe holds nothing, or never ends.
@@ -224,7 +238,7 @@ impl Target {
     }
 
     /// There is nothing to write: a file that was made for it goes again.
-    fn give_up(self) {
+    pub fn give_up(self) {
         if let Target::File { path, file } = self
             && file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0)
         {
@@ -233,7 +247,7 @@ impl Target {
     }
 
     /// All lines in one write, so that runs that finish at the same time do not tear each other's.
-    fn write(&mut self, lines: &str) -> anyhow::Result<()> {
+    pub fn write(&mut self, lines: &str) -> anyhow::Result<()> {
         match self {
             Target::Stdout => {
                 let mut out = std::io::stdout().lock();

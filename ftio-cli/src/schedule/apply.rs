@@ -2,6 +2,7 @@
 
 use crate::arbiter::secret;
 use crate::exit::{Exit, wrong_usage};
+use crate::settings::{Numbers, Row, Setting, given};
 use crate::terminal::text::{Severity, complain};
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
@@ -39,15 +40,9 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "NAME", default_value = "ost.OSS.ost_io.nrs_tbf_rule", help_heading = HEADING)]
     pub parameter: String,
 
-    /// lustre-tbf: requests per second, per server and partition, of a job that has its turn
-    #[arg(long, value_name = "RATE", default_value_t = 10_000, help_heading = HEADING,
-          value_parser = clap::value_parser!(u32).range(1..=999_999))]
-    pub open_rate: u32,
-
-    /// lustre-tbf: the same of a job that waits
-    #[arg(long, value_name = "RATE", default_value_t = 1, help_heading = HEADING,
-          value_parser = clap::value_parser!(u32).range(1..=999_999))]
-    pub closed_rate: u32,
+    /// lustre-tbf: set a rate; may be given twice. `--set help` lists them
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = RATES, help_heading = HEADING)]
+    pub rates: Vec<Setting>,
 
     /// cgroup: the directory of a job's group, with {job} in it
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
@@ -61,6 +56,28 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "COMMAND", help_heading = HEADING)]
     pub command: Option<String>,
 }
+
+const OPEN_RATE: &str = "open-rate";
+const CLOSED_RATE: &str = "closed-rate";
+
+/// Requests per second unless told otherwise.
+const USUAL_OPEN: f64 = 10_000.0;
+const USUAL_CLOSED: f64 = 1.0;
+
+const RATES: Numbers = Numbers::new(|| {
+    let row = |name, default, meaning| Row {
+        name,
+        default,
+        unit: "requests per second".to_owned(),
+        range: (1.0, 999_999.0),
+        meaning,
+        source: "",
+    };
+    vec![
+        row(OPEN_RATE, USUAL_OPEN, "of a job that has its turn, per server and partition"),
+        row(CLOSED_RATE, USUAL_CLOSED, "of a job that waits"),
+    ]
+});
 
 /// `--apply`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -126,8 +143,8 @@ fn means(args: &ApplyArgs, choice: MeansChoice) -> anyhow::Result<Means> {
     match choice {
         MeansChoice::LustreTbf => Ok(Means::LustreTbf {
             parameter: args.parameter.clone(),
-            open_rate: args.open_rate,
-            closed_rate: args.closed_rate,
+            open_rate: given(&args.rates, OPEN_RATE).unwrap_or(USUAL_OPEN) as u32,
+            closed_rate: given(&args.rates, CLOSED_RATE).unwrap_or(USUAL_CLOSED) as u32,
         }),
         MeansChoice::Cgroup => match &args.cgroup {
             Some(directory) if directory.contains("{job}") => {

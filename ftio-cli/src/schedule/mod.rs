@@ -1,17 +1,13 @@
-//! `ftio schedule`: priorities for the I/O of running jobs (Set-10), and a simulator that shows what they do.
+//! `ftio schedule`: priorities for the I/O of running jobs (Set-10), and the turns of an arbiter.
 
 mod apply;
-mod chart;
 mod follow;
-mod measure;
-mod simulate;
-mod table;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::follow::PollArgs;
 use crate::inputs::QuantityArgs;
 use crate::signal::ModeArgs;
-use clap::{Subcommand, ValueHint};
+use clap::ValueHint;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -24,10 +20,9 @@ Examples:
       ftio schedule --configfs /sys/kernel/config/iosets jobs/*.msgpack
   Starting from the period of earlier runs:
       ftio schedule --configfs DIR --history old/ run.msgpack
-  Simulate sixteen applications that share a file system:
-      ftio schedule simulate
-  What sharing has cost jobs that ran together:
-      ftio schedule measure jobs/*.msgpack
+  What that would do to sixteen applications, and what sharing has cost jobs that ran together:
+      ftio simulate turns
+      ftio measure jobs/*.msgpack
   Hold back jobs that an arbiter lets wait, by rules of the file system (see ftio arbiter); first look:
       ftio schedule --apply lustre-tbf --arbiter unix:/run/scratch.sock --dry-run
 
@@ -37,16 +32,13 @@ known, a job has a priority of its own between 200001 and 209999.
 
 Exit status: 0 done (also when interrupted), 1 failed, 2 wrong usage.";
 
-/// Give running jobs I/O priorities by their periods, or simulate the effect (Set-10)
+/// Give running jobs I/O priorities by their periods (Set-10)
 ///
 /// Follows the traces of running jobs, and keeps DIR/JOB/priority up to date: jobs that do I/O often come
 /// before those that do it seldom. When a job ends its priority is removed; when this command ends, all are.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
-    #[command(subcommand)]
-    pub command: Option<ScheduleCommand>,
-
     /// The directory for the priorities: iosets in the kernel's configfs, or any other
     #[arg(long, value_name = "DIR", required_unless_present = "apply", value_hint = ValueHint::DirPath)]
     pub configfs: Option<PathBuf>,
@@ -97,21 +89,11 @@ pub struct Args {
     pub json: bool,
 }
 
-#[derive(Debug, Subcommand)]
-pub enum ScheduleCommand {
-    Simulate(simulate::Args),
-    Measure(measure::Args),
-}
-
-/// Schedule or simulate.
+/// Keep priorities, or apply the turns of an arbiter.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    match (&args.command, &args.configfs) {
-        (Some(ScheduleCommand::Simulate(args)), _) => simulate::run(args),
-        (Some(ScheduleCommand::Measure(args)), _) => measure::run(args),
-        (None, _) if args.apply.apply.is_some() => apply::run(&args.apply),
-        (None, Some(directory)) => follow::run(args, directory),
-        (None, None) => {
-            Err(wrong_usage("expected --configfs DIR, --apply, or the subcommand simulate or measure"))
-        }
+    match &args.configfs {
+        _ if args.apply.apply.is_some() => apply::run(&args.apply),
+        Some(directory) => follow::run(args, directory),
+        None => Err(wrong_usage("expected --configfs DIR or --apply")),
     }
 }

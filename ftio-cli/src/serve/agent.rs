@@ -20,7 +20,7 @@ Examples:
 
 Exit status: 0 ended by a signal, 1 failed, 2 wrong usage.";
 
-/// Tell ftio serve about this node: memory, load, disks, network, file systems
+/// Tell ftio serve about this node: memory, load, disks, network
 ///
 /// Everything is read from /proc, once a second, and takes well under a thousandth of a core. Counters are
 /// sent as running sums: a message that is lost costs resolution, not bytes. The node is the job "Node: NAME"

@@ -3,17 +3,14 @@
 pub mod agent;
 
 use crate::exit::{Exit, wrong_usage};
-use crate::inputs::InputArgs;
 use crate::log;
-use crate::study::{Question, Study, studies};
+use crate::settings::{Numbers, Row, Setting, given};
 use crate::terminal::text::{Severity, complain};
-use crate::values::{positive, positive_seconds};
+use crate::values::positive;
 use anyhow::Context;
 use clap::ValueHint;
-use ftio_core::detect::Options;
 use ftio_serve::config::{Access, Config, Listen, Slurm, parse_access};
-use ftio_serve::{Hooks, users};
-use io_advice::Thresholds;
+use ftio_serve::users;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -44,7 +41,7 @@ FTIO_LOG=warn logs only what is wrong, FTIO_LOG_FORMAT=json logs in JSON, for jo
 
 Exit status: 0 ended by a signal, 1 failed, 2 wrong usage.";
 
-/// Serve a page and an interface for all jobs: what they do, when their next phase comes, how they scale
+/// Serve a page and an interface about all jobs of a site
 ///
 /// Traces and logs are found below the watched directories, read once, and kept in a database: jobs, series
 /// over time within a budget, profiles, models, predictions and how right they were. The endpoints of the
@@ -64,27 +61,6 @@ pub struct Args {
     /// Find traces, logs and the parts of running jobs below these directories [default: the current one]
     #[arg(long, value_name = "DIR", num_args = 1.., value_hint = ValueHint::DirPath)]
     pub watch: Vec<PathBuf>,
-
-    /// Look through the directories this often
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = positive_seconds)]
-    pub poll: f64,
-
-    /// Bytes for the series of one job, in memory and on disk: when they are full, neighbouring values are
-    /// added up and the time between them doubles
-    #[arg(long, value_name = "BYTES", default_value = "262144")]
-    #[arg(value_parser = clap::value_parser!(u32).range(4096..=ftio_serve::series::LARGEST as i64))]
-    pub budget: u32,
-
-    /// Bytes of memory for all that others can make the service keep: running jobs with their names, texts
-    /// and series, and bodies of requests. A user has at most a quarter of what others leave
-    #[arg(long, value_name = "BYTES", default_value = "268435456")]
-    #[arg(value_parser = clap::value_parser!(u64).range(16 << 20..))]
-    pub memory: u64,
-
-    /// Bytes that the jobs of one user may add to the data in a day; root and who runs the service have no
-    /// such limit
-    #[arg(long, value_name = "BYTES", default_value = "1073741824")]
-    pub disk_of_user: u64,
 
     /// Forget jobs that ended more than this many days ago, with their series; the sums of days stay
     /// [default: keep everything]
@@ -149,10 +125,62 @@ pub struct Args {
     #[arg(long, help_heading = "Access")]
     pub metrics_users: bool,
 
-    /// At most this many jobs one by one in /metrics
-    #[arg(long, value_name = "COUNT", default_value = "2000", help_heading = "Access")]
-    pub metrics_jobs: usize,
+    /// Set a limit; may be given several times. `--set help` lists all
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = LIMITS)]
+    pub limits: Vec<Setting>,
 }
+
+const BUDGET: &str = "budget";
+const MEMORY: &str = "memory";
+const DISK_OF_USER: &str = "disk-of-user";
+const POLL: &str = "poll";
+const METRICS_JOBS: &str = "metrics-jobs";
+
+const LIMITS: Numbers = Numbers::new(|| {
+    let usual = Config::new(Path::new(""));
+    let row = |name, default, unit: &str, range, meaning| Row {
+        name,
+        default,
+        unit: unit.to_owned(),
+        range,
+        meaning,
+        source: "",
+    };
+    vec![
+        row(
+            BUDGET,
+            usual.budget as f64,
+            "bytes",
+            (4096.0, ftio_serve::series::LARGEST as f64),
+            "for the series of one job, in memory and on disk: when they are full, neighbouring values are \
+             added up and the time between them doubles",
+        ),
+        row(
+            MEMORY,
+            usual.memory as f64,
+            "bytes",
+            (f64::from(16 << 20), 1e15),
+            "of memory for all that others can make the service keep: running jobs with their names, texts \
+             and series, and bodies of requests. A user has at most a quarter of what others leave",
+        ),
+        row(
+            DISK_OF_USER,
+            usual.disk_of_user as f64,
+            "bytes",
+            (0.0, 1e18),
+            "that the jobs of one user may add to the data in a day; root and who runs the service have no \
+             such limit",
+        ),
+        row(
+            POLL,
+            usual.poll.as_secs_f64(),
+            "s",
+            (0.01, 1e6),
+            "between looks through the watched directories",
+        ),
+        row(METRICS_JOBS, usual.metrics_jobs as f64, "jobs", (0.0, 1e9), "one by one in /metrics, at most"),
+    ]
+});
 
 /// `--slurm`.
 fn slurm(text: &str) -> Result<Slurm, String> {
@@ -193,9 +221,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     if rustix::process::geteuid().is_root() {
         complain(Severity::Note, "runs as root: a user of its own that may read the traces is enough");
     }
-    let hooks = Hooks { report, findings };
     let (data, watched) = (config.data.display().to_string(), config.watch.clone());
-    ftio_serve::run(config, hooks, &stop, |addresses| {
+    ftio_serve::run(config, &stop, |addresses| {
         for address in addresses {
             tracing::info!(address, "listening on {address}");
         }
@@ -236,10 +263,12 @@ fn config(args: &Args) -> anyhow::Result<Config> {
             _ => return Err(wrong_usage(format!("--trusted-proxy {proxy}: no address, and no user"))),
         }
     }
-    config.poll = Duration::from_secs_f64(args.poll);
-    config.budget = args.budget as usize;
-    config.memory = usize::try_from(args.memory).unwrap_or(usize::MAX);
-    config.disk_of_user = args.disk_of_user;
+    let limit = |name| given(&args.limits, name);
+    config.poll = limit(POLL).map_or(config.poll, Duration::from_secs_f64);
+    config.budget = limit(BUDGET).map_or(config.budget, |bytes| bytes as usize);
+    config.memory = limit(MEMORY).map_or(config.memory, |bytes| bytes as usize);
+    config.disk_of_user = limit(DISK_OF_USER).map_or(config.disk_of_user, |bytes| bytes as u64);
+    config.metrics_jobs = limit(METRICS_JOBS).map_or(config.metrics_jobs, |jobs| jobs as usize);
     // A century is for ever.
     config.keep = args.keep.map(|days| Duration::from_secs_f64(86_400.0 * days.min(36_500.0)));
     config.priorities.clone_from(&args.configfs);
@@ -252,7 +281,7 @@ fn config(args: &Args) -> anyhow::Result<Config> {
     config.proxy_socket.clone_from(&args.proxy_socket);
     config.hosts.clone_from(&args.hosts);
     config.compat_get = args.compat_get;
-    (config.metrics_users, config.metrics_jobs) = (args.metrics_users, args.metrics_jobs);
+    config.metrics_users = args.metrics_users;
     Ok(config)
 }
 
@@ -283,26 +312,4 @@ fn access(path: &Path) -> anyhow::Result<Access> {
     }
     let text = std::fs::read_to_string(path).with_context(named)?;
     parse_access(&text).map_err(anyhow::Error::msg).with_context(named)
-}
-
-/// The report about a trace.
-fn report(path: &Path) -> Result<String, String> {
-    let study = study(path)?;
-    draw::report::page(&crate::report::subject(&study)).map_err(|error| error.to_string())
-}
-
-/// What is wrong with the I/O of a trace.
-fn findings(path: &Path) -> Result<serde_json::Value, String> {
-    serde_json::to_value(study(path)?.findings).map_err(|error| error.to_string())
-}
-
-fn study(path: &Path) -> Result<Study, String> {
-    let question = Question { options: Options::default(), thresholds: Thresholds::default(), mtbf: None };
-    let mut found = Err("nothing in it".into());
-    studies(&[path.to_owned()], &InputArgs::default(), &question, |study| {
-        found = study;
-        Ok(())
-    })
-    .map_err(|error| error.to_string())?;
-    found
 }

@@ -21,13 +21,13 @@ fn made_from(args: &Args) -> MadeFrom<'_> {
     MadeFrom {
         schema: "ftio.signature-archive/1",
         files: args.log.iter().chain(&args.jobs).map(|path| (path, size(path))).collect(),
-        method: args.method.method,
-        settings: &args.method.settings,
+        method: args.method.method(),
+        settings: args.method.settings(),
         direction: reading.direction.name(),
         apart: reading.apart,
         metric: reading.metric.as_deref(),
         unit: reading.unit,
-        rate: format!("{:?}", reading.rate).to_lowercase(),
+        rate: format!("{:?}", reading.counters).to_lowercase(),
         utc_offset: args.utc_offset,
     }
 }
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         user: args.user.as_deref(),
         nodes: args.nodes,
         name: args.name.as_deref(),
-        least_runs: args.method.settings.least_runs as usize,
+        least_runs: args.method.settings().least_runs as usize,
     };
     let applications = applications(&jobs, &choice);
     let held = output.as_ref().map_or(BTreeSet::new(), |results| results.held().clone());
@@ -61,8 +61,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut stdout = BufWriter::new(io::stdout().lock());
     let mut with_bursts = 0u64;
     let how = How {
-        method: args.method.method,
-        settings: &args.method.settings,
+        method: args.method.method(),
+        settings: &args.method.settings(),
         direction: args.reading.direction.name(),
         threads: args.threads.map_or(0, usize::from),
     };
@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     })?;
     progress.finish();
     stdout.flush()?;
-    let (all, few) = (jobs.applications().len(), args.method.settings.least_runs);
+    let (all, few) = (jobs.applications().len(), args.method.settings().least_runs);
     complain(
         Severity::Note,
         &format!(

@@ -1,10 +1,10 @@
-//! The arguments of `ftio signature`. The numbers of the method are options made from their table.
+//! The arguments of `ftio signature`.
 
-use crate::inputs::RateChoice;
-use crate::values::{given_number, table_number};
-use clap::{ArgMatches, Command, FromArgMatches, Subcommand, ValueEnum, ValueHint, value_parser};
+use crate::inputs::CountersChoice;
+use crate::settings::{Numbers, Row, Setting};
+use clap::{Subcommand, ValueEnum, ValueHint, value_parser};
 use io_signature::read::{self, Reading};
-use io_signature::settings::{Setting, TABLE};
+use io_signature::settings::{Setting as Number, TABLE};
 use io_signature::{Method, Settings};
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ read.
 
 Exit status: 0 done, 1 failed or no signature, 2 wrong usage.";
 
-/// Find what an application does from the log of the storage servers alone
+/// Find what an application does from the log of storage servers
 ///
 /// The servers log the sum of what all jobs do. What all runs of one application have in common is its own:
 /// its signature, the throughput it would cause alone. The method is that of IOSI (Liu et al., FAST 2014).
@@ -129,7 +129,7 @@ pub struct ReadingArgs {
 
     /// Columns are counters, whose rate is taken: on, off, or auto by their names and values
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
-    pub rate: RateChoice,
+    pub counters: CountersChoice,
 }
 
 /// Where goes what `place` and `stagger` find.
@@ -173,7 +173,7 @@ impl ReadingArgs {
     /// For reading logs.
     pub fn reading(&self) -> Reading {
         let (direction, metric) = (self.direction.into(), self.metric.clone());
-        Reading { direction, metric, unit: self.unit, rate: self.rate.into() }
+        Reading { direction, metric, unit: self.unit, rate: self.counters.into() }
     }
 }
 
@@ -207,57 +207,48 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The method, and an option for each of its numbers.
-#[derive(Clone, Debug)]
+/// The method, and its numbers.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    pub method: Method,
-    pub settings: Settings,
+    /// As in the paper, also where that loses long flat bursts
+    #[arg(long)]
+    pub as_published: bool,
+
+    /// Set a number of the method; may be given several times. `--set help` lists all
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = NUMBERS)]
+    pub given: Vec<Setting>,
 }
 
-impl clap::Args for MethodArgs {
-    fn augment_args(command: Command) -> Command {
-        let published = clap::Arg::new("as-published")
-            .long("as-published")
-            .action(clap::ArgAction::SetTrue)
-            .help_heading("Method")
-            .help("As in the paper, also where that loses long flat bursts");
-        TABLE.iter().fold(command.arg(published), |command, row| command.arg(option(row)))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-fn option(row: &'static Setting) -> clap::Arg {
-    let published = if row.published == row.default {
-        String::new()
-    } else {
-        format!(", as published: {}", row.published)
+const NUMBERS: Numbers = Numbers::new(|| {
+    let published = |row: &'static Number| match row.published == row.default {
+        true => String::new(),
+        false => format!("(as published: {})", row.published),
     };
-    table_number(row.name, row.range, "Method")
-        .hide_short_help(true)
-        .help(format!("{} ({}) [default: {}{published}]", row.meaning, row.source, row.default))
-}
+    let row = |row: &'static Number| Row {
+        name: row.name,
+        default: row.default,
+        unit: published(row),
+        range: row.range,
+        meaning: row.meaning,
+        source: row.source,
+    };
+    TABLE.iter().map(row).collect()
+});
 
-impl FromArgMatches for MethodArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut found = MethodArgs { method: Method::Median, settings: Settings::default() };
-        found.update_from_arg_matches(matches)?;
-        Ok(found)
+impl MethodArgs {
+    pub fn method(&self) -> Method {
+        if self.as_published { Method::Published } else { Method::Median }
     }
 
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        if matches.try_get_one::<bool>("as-published").ok().flatten() == Some(&true) {
-            *self = MethodArgs { method: Method::Published, settings: Settings::published() };
-        }
-        for row in TABLE {
-            let setting = self.settings.get_mut(row.name);
-            if let (Some(value), Some(setting)) = (given_number(matches, row.name), setting) {
-                *setting = value;
+    pub fn settings(&self) -> Settings {
+        let mut settings = if self.as_published { Settings::published() } else { Settings::default() };
+        for (name, value) in &self.given {
+            if let Some(setting) = settings.get_mut(name) {
+                *setting = *value;
             }
         }
-        Ok(())
+        settings
     }
 }
 

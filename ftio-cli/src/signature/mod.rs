@@ -3,9 +3,9 @@
 mod all;
 mod args;
 mod output;
-mod place;
+pub mod place;
 mod read;
-mod stagger;
+pub mod stagger;
 
 pub use args::Args;
 use args::SignatureCommand;
@@ -50,7 +50,7 @@ fn one(args: &Args) -> anyhow::Result<Exit> {
     let tasks = match &runs {
         Some(runs) => from_logs(args, jobs.as_ref(), runs)?,
         None => {
-            let (samples, dropped) = read::samples(&args.samples, &args.reading, &args.method.settings);
+            let (samples, dropped) = read::samples(&args.samples, &args.reading, &args.method.settings());
             vec![Task { name: "samples".into(), samples, dropped, log: None }]
         }
     };
@@ -58,7 +58,7 @@ fn one(args: &Args) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     for (number, task) in tasks.iter().enumerate() {
         let waiting = Waiting::working(&format!("analysing {}", task.name));
-        let mut analysis = analyse(&task.samples, args.method.method, &args.method.settings);
+        let mut analysis = analyse(&task.samples, args.method.method(), &args.method.settings());
         drop(waiting);
         analysis.signature.samples.extend(task.dropped.iter().cloned());
         let foreign = foreign(jobs.as_ref(), runs.as_deref().unwrap_or_default());
@@ -103,7 +103,7 @@ fn suggest_zone(jobs: &Jobs, runs: &[&Job], log: &ServerLog, args: &Args) -> boo
     if !jobs.local {
         return false;
     }
-    let found = time_zone::ahead(runs, log, args.method.method, &args.method.settings);
+    let found = time_zone::ahead(runs, log, args.method.method(), &args.method.settings());
     if let Some((ahead, signature)) = &found {
         let offset = args.utc_offset + ahead;
         let bursts = counted(signature.bursts.len() as u64, "burst");
@@ -180,7 +180,7 @@ fn from_logs(args: &Args, jobs: Option<&Jobs>, runs: &[&Job]) -> anyhow::Result<
         if let Some(problem) = jobs.and_then(|jobs| jobs.against_log(log.start, log.end())) {
             anyhow::bail!("{}: {problem}", log.name);
         }
-        let (samples, dropped) = samples(runs, &log, &args.method.settings);
+        let (samples, dropped) = samples(runs, &log, &args.method.settings());
         let job = runs[0];
         let mut name = format!("{} {} {}", job.user, job.nodes, job.name).trim().to_owned();
         if args.reading.apart {

@@ -11,6 +11,7 @@ use anyhow::Context;
 use clap::ValueHint;
 use draw::draw_sheet;
 use io_signature::place::{Partition, Placement, place};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -60,8 +61,8 @@ pub struct Args {
     pub results: ResultArgs,
 }
 
-#[derive(Serialize)]
-struct Record<'a> {
+#[derive(JsonSchema, Serialize)]
+pub struct Record<'a> {
     schema: &'static str,
     /// When the job could start, in seconds on the clock of the logs.
     now: f64,

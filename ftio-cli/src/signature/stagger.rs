@@ -11,6 +11,7 @@ use clap::ValueHint;
 use draw::canvas::frame::shortened;
 use draw::draw_sheet;
 use io_signature::stagger::{Staggered, stagger};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -42,8 +43,8 @@ pub struct Args {
     pub results: ResultArgs,
 }
 
-#[derive(Serialize)]
-struct Record<'a> {
+#[derive(JsonSchema, Serialize)]
+pub struct Record<'a> {
     schema: &'static str,
     /// The jobs in the order they were given.
     jobs: Vec<Start<'a>>,
@@ -53,7 +54,7 @@ struct Record<'a> {
     staggered: &'a Staggered,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Start<'a> {
     /// The file of its signature.
     signature: &'a str,

@@ -4,15 +4,15 @@ mod handler;
 mod lines;
 mod metrics;
 mod progress;
-mod replay;
+pub mod replay;
 mod setup;
-mod simulate;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::follow::PollArgs;
+use crate::settings::{Numbers, Row, Setting, given};
 use crate::signal::{ModeArgs, PeriodArgs};
-use crate::values::{not_negative, positive_seconds, share, size};
-use clap::{Subcommand, ValueEnum, ValueHint};
+use crate::values::{positive_seconds, size};
+use clap::{ValueEnum, ValueHint};
 use io_stage::copier::Template;
 use io_stage::plan::{Settings, When};
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ Examples:
   With a program of your own that copies:
       ftio stage run.msgpack --from /bb/job --to /scratch/job --command 'cp --reflink=auto {src} {dst}'
   What would it gain, with 2 GB/s out of a buffer of 10 TB?
-      ftio stage simulate --period 600 --phase-bytes 1T --rate 2G --capacity 10T --bandwidth 20G
+      ftio simulate staging --period 600 --phase-bytes 1T --rate 2G --capacity 10T --bandwidth 20G
 
 A file gets its final name only after it was verified: its size and time of change are those of the source, \
 which has not changed meanwhile; with --checksum the copy is read back as well. If this command is killed, \
@@ -42,29 +42,26 @@ Without a period, files leave the buffer only above its high mark, or when the j
 
 Exit status: 0 everything was staged (also when interrupted), 1 something could not be, 2 wrong usage.";
 
-/// Move files out of a burst buffer in the quiet between the I/O phases of a job, never during one
+/// Move files out of a burst buffer between the I/O phases of a job
 ///
 /// Follows the trace of a running job, as `ftio predict` does, and copies what the job has written from DIR
 /// to DIR while it computes: oldest phase first, then smallest file. A copy is suspended when the next phase
 /// is near, or at the first request of one that comes early. When the job has ended, the rest is copied, and
 /// the command ends. Files that a phase needs can be brought in before it (--stage-in, --history).
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
-    #[command(subcommand)]
-    pub command: Option<StageCommand>,
-
     /// The trace or the stream of metrics to follow, which need not exist yet
-    #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::AnyPath)]
-    pub trace: Option<PathBuf>,
+    #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    pub trace: PathBuf,
 
     /// The burst buffer: files leave this folder
-    #[arg(long, value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
-    pub from: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub from: PathBuf,
 
     /// Where they go; files that are brought in come from here
-    #[arg(long, value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
-    pub to: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub to: PathBuf,
 
     #[command(flatten)]
     pub rules: RuleArgs,
@@ -73,26 +70,31 @@ pub struct Args {
     /// last two are there to compare with
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_possible_values = true)]
     #[arg(help_heading = "When")]
+    #[arg(hide_short_help = true)]
     pub when: WhenChoice,
 
     /// Read copies back, and compare their checksums with those of what was read
     #[arg(long, help_heading = "Copying")]
+    #[arg(hide_short_help = true)]
     pub checksum: bool,
 
     /// Let this program copy, with {src} and {dst} in it. {dst} is a temporary name: the copy is verified and
     /// renamed as usual. --rate then says how fast the program is
     #[arg(long = "command", value_name = "CMD", value_hint = ValueHint::CommandString)]
     #[arg(help_heading = "Copying")]
+    #[arg(hide_short_help = true)]
     pub command_line: Option<Template>,
 
     /// Where to note what was done, so that nothing is lost when this command is killed [default: a file in
     /// the folder of --to that begins with .ftio-stage]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Copying")]
+    #[arg(hide_short_help = true)]
     pub journal: Option<PathBuf>,
 
     /// Files that phases need: on each line a path below DIR, and after a tab the number of the phase (from
     /// 1) or "each"
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Bringing in")]
+    #[arg(hide_short_help = true)]
     pub stage_in: Option<PathBuf>,
 
     /// Traces of earlier runs, or folders of them: what they read in a phase is brought in before that phase
@@ -103,6 +105,7 @@ pub struct Args {
     /// The job has ended when nothing was added to the trace for this long. Traces of tmio tell the end
     /// themselves
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub timeout: Option<f64>,
 
     #[command(flatten)]
@@ -144,33 +147,49 @@ pub struct RuleArgs {
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Copying")]
     pub rate: Option<f64>,
 
-    /// Keep at least this distance from phases, in seconds; 10 % of the period if that is more
-    #[arg(long, value_name = "SECONDS", value_parser = not_negative, default_value = "1")]
-    pub guard: f64,
-
-    /// Do not act upon a period with less confidence than this (0 to 1)
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.5")]
-    pub min_confidence: f64,
-
     /// How much fits into the buffer, such as 10T [default: the size of its file system]
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "The buffer")]
     pub capacity: Option<f64>,
-
-    /// The buffer has to be relieved when more than this share of it is used
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
-    #[arg(help_heading = "The buffer")]
-    pub high_water: f64,
-
-    /// It is relieved when no more than this share is used
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.6")]
-    #[arg(help_heading = "The buffer")]
-    pub low_water: f64,
 
     /// Relieve the buffer: remove the oldest files whose copies were verified and that nobody has opened
     /// since
     #[arg(long, help_heading = "The buffer")]
     pub evict: bool,
+
+    /// Set a number that decides when; may be given several times. `--set help` lists all
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = NUMBERS)]
+    pub numbers: Vec<Setting>,
 }
+
+const GUARD: &str = "guard";
+const MIN_CONFIDENCE: &str = "min-confidence";
+const HIGH_WATER: &str = "high-water";
+const LOW_WATER: &str = "low-water";
+
+const NUMBERS: Numbers = Numbers::new(|| {
+    let Settings { least_guard, confidence, high, low, .. } = Settings::default();
+    let row = |name, default, unit: &str, range, meaning| Row {
+        name,
+        default,
+        unit: unit.to_owned(),
+        range,
+        meaning,
+        source: "",
+    };
+    let share = (f64::EPSILON, 1.0);
+    vec![
+        row(
+            GUARD,
+            least_guard,
+            "s",
+            (0.0, 1e9),
+            "the least distance from phases; 10 % of the period if that is more",
+        ),
+        row(MIN_CONFIDENCE, confidence, "", share, "a period with less confidence is not acted upon"),
+        row(HIGH_WATER, high, "", share, "the share of the buffer above which it has to be relieved"),
+        row(LOW_WATER, low, "", share, "the share of the buffer down to which it is relieved"),
+    ]
+});
 
 /// `--when`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -191,35 +210,28 @@ impl From<WhenChoice> for When {
     }
 }
 
-#[derive(Debug, Subcommand)]
-pub enum StageCommand {
-    Simulate(simulate::Args),
-}
-
 impl RuleArgs {
     /// For the planner.
     pub fn settings(&self) -> anyhow::Result<Settings> {
-        if self.low_water > self.high_water {
-            let (low, high) = (self.low_water, self.high_water);
-            return Err(wrong_usage(format!("--low-water {low} is above --high-water {high}")));
+        let usual = Settings::default();
+        let number = |name, usual| given(&self.numbers, name).unwrap_or(usual);
+        let (high, low) = (number(HIGH_WATER, usual.high), number(LOW_WATER, usual.low));
+        if low > high {
+            return Err(wrong_usage(format!("{LOW_WATER} {low} is above {HIGH_WATER} {high}")));
         }
         Ok(Settings {
-            least_guard: self.guard,
-            confidence: self.min_confidence,
+            least_guard: number(GUARD, usual.least_guard),
+            confidence: number(MIN_CONFIDENCE, usual.confidence),
             rate: self.rate,
-            high: self.high_water,
-            low: self.low_water,
+            high,
+            low,
             evict: self.evict,
             ..Settings::default()
         })
     }
 }
 
-/// Stage or simulate.
+/// Stage until the job has ended.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
-    match (&args.command, &args.trace, &args.from, &args.to) {
-        (Some(StageCommand::Simulate(args)), ..) => simulate::run(args),
-        (None, Some(trace), Some(from), Some(to)) => setup::run(args, trace, from, to),
-        _ => Err(wrong_usage("expected TRACE, --from DIR and --to DIR, or the subcommand simulate")),
-    }
+    setup::run(args, &args.trace, &args.from, &args.to)
 }

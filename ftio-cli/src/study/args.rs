@@ -2,9 +2,11 @@
 
 use super::Question;
 use crate::inputs::InputArgs;
+use crate::settings::{Numbers, Row, Setting};
 use crate::signal::WindowArgs;
+use crate::terminal::width::{columns, labelled};
 use crate::values::duration;
-use io_advice::Thresholds;
+use io_advice::{LIMITS, Limit, RULES, Thresholds};
 
 /// How inputs are read, which part of them is looked at, and by which rules.
 #[derive(Debug, clap::Args)]
@@ -35,14 +37,40 @@ impl StudyArgs {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Rules")]
 pub struct RuleArgs {
-    /// Set a threshold; may be given several times. `ftio advise --list` shows all
-    #[arg(long = "threshold", value_name = "NAME=VALUE", value_parser = threshold)]
-    pub thresholds: Vec<(String, f64)>,
+    /// Set a threshold; may be given several times. `--set help` lists all, and the rules
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = THRESHOLDS)]
+    pub thresholds: Vec<Setting>,
 
     /// Mean time between failures of the machine, in seconds or as 30m, 24h, 7d: are checkpoints too
     /// frequent?
     #[arg(long, value_name = "TIME", value_parser = mtbf, allow_negative_numbers = true)]
     pub mtbf: Option<f64>,
+}
+
+const THRESHOLDS: Numbers = Numbers { about: rules, rows: limits };
+
+/// All rules.
+fn rules() -> String {
+    let columns = columns();
+    let mut out = String::from("Rules\n");
+    for rule in RULES {
+        out += &labelled(&format!("  {:<28}", rule.id), rule.when, columns);
+        out += &labelled(&" ".repeat(30), &format!("[{}; needs {}]", rule.source, rule.needs), columns);
+    }
+    out + "\nThresholds\n"
+}
+
+/// All thresholds.
+fn limits() -> Vec<Row> {
+    let row = |limit: &'static Limit| Row {
+        name: limit.name,
+        default: limit.default,
+        unit: limit.unit.to_owned(),
+        range: (0.0, f64::INFINITY),
+        meaning: limit.meaning,
+        source: limit.source,
+    };
+    LIMITS.iter().map(row).collect()
 }
 
 impl RuleArgs {
@@ -66,12 +94,4 @@ fn mtbf(text: &str) -> Result<f64, String> {
         return Err("expected at most a thousand years".into());
     }
     Ok(seconds)
-}
-
-/// `--threshold`.
-fn threshold(text: &str) -> Result<(String, f64), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-    let value = value.parse().map_err(|_| format!("expected a number, found {value:?}"))?;
-    Thresholds::default().set(name, value)?;
-    Ok((name.to_owned(), value))
 }

@@ -1,54 +1,19 @@
-//! Everything that is known about one job: how it uses its files, what its input holds, its period, findings.
+//! The inputs of a command, each studied: everything that is known about one job.
 
 pub mod args;
-mod phases;
 
 use crate::inputs::{self, InputArgs};
 use crate::terminal::progress::Progress;
 use crate::terminal::waiting::Waiting;
 use anyhow::Context;
-use ftio_core::detect::{Analysis, Options, detect};
-use ftio_core::signal::lanes::Lanes;
-use inspect::summarize;
-use inspect::summary::Summary;
-use inspect::usage::{LayerUsage, Usage, usage};
-use io_advice::{Finding, Job, Thresholds, advise, not_judged};
-pub use phases::PhaseRow;
-use sources::{Input, Kind, OpenOptions, Opened, SourceError};
+use io_advice::study;
+pub use io_advice::study::{PhaseRow, Question, Study};
+use sources::{Input, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// What messages call it.
 const STDIN: &str = "standard input";
-
-/// One job.
-#[derive(Debug)]
-pub struct Study {
-    pub name: String,
-    pub usage: Usage,
-    pub summary: Summary,
-    /// The period and what led to it; or why there is none to be looked for.
-    pub analysis: Result<Analysis, String>,
-    /// The phases, with what the ranks do in each.
-    pub phases: Vec<PhaseRow>,
-    pub findings: Vec<Finding>,
-}
-
-impl Study {
-    /// The layer whose times are what the program waits for.
-    pub fn cost_layer(&self) -> Option<&LayerUsage> {
-        self.usage.cost_layer(self.summary.modules.is_some())
-    }
-}
-
-/// What is asked of studies.
-#[derive(Clone, Debug)]
-pub struct Question {
-    pub options: Options,
-    pub thresholds: Thresholds,
-    /// Seconds.
-    pub mtbf: Option<f64>,
-}
 
 /// Study every input; the result of each is handed on as it comes.
 pub fn studies(
@@ -85,73 +50,31 @@ fn study_stdin(reading: &OpenOptions, question: &Question) -> anyhow::Result<Vec
     let mut file = tempfile::Builder::new().prefix("ftio-stdin-").tempfile().context("standard input")?;
     io::copy(&mut io::stdin().lock(), &mut file).context("standard input")?;
     // Not by the name of the file that it was kept in.
-    let called = |name: &str| name.replace(&*file.path().to_string_lossy(), STDIN);
+    let name = |name: &str| name.replace(&*file.path().to_string_lossy(), STDIN);
     let found = study_path(file.path(), reading, question);
     let renamed = |one: Result<Study, String>| match one {
-        Ok(study) => Ok(study.called(&called)),
-        Err(problem) => Err(called(&problem)),
+        Ok(study) => Ok(called(study, &name)),
+        Err(problem) => Err(name(&problem)),
     };
     Ok(found.into_iter().map(renamed).collect())
 }
 
-impl Study {
-    /// By another name.
-    fn called(mut self, name: &dyn Fn(&str) -> String) -> Self {
-        self.name = name(&self.name);
-        self.summary.source = name(&self.summary.source);
-        match &mut self.analysis {
-            Ok(analysis) => analysis.detection.source = name(&analysis.detection.source),
-            Err(problem) => *problem = name(problem),
-        }
-        self
+/// By another name.
+fn called(mut study: Study, name: &dyn Fn(&str) -> String) -> Study {
+    study.name = name(&study.name);
+    study.summary.source = name(&study.summary.source);
+    match &mut study.analysis {
+        Ok(analysis) => analysis.detection.source = name(&analysis.detection.source),
+        Err(problem) => *problem = name(problem),
     }
+    study
 }
 
 fn study_path(path: &Path, reading: &OpenOptions, question: &Question) -> Vec<Result<Study, String>> {
-    let open = || inputs::opened(&[path.to_owned()], reading).collect::<Vec<Result<Opened, SourceError>>>();
-    let each = open().into_iter().zip(open()).zip(open()).zip(open());
-    each.map(|(((one, two), three), four)| {
-        study([one, two, three, four], question).map_err(|error| error.to_string())
-    })
-    .collect()
-}
-
-fn study(opened: [Result<Opened, SourceError>; 4], question: &Question) -> Result<Study, SourceError> {
-    let [for_usage, for_summary, for_period, for_phases] = opened;
-    let for_usage = for_usage?;
-    let _waiting = Waiting::reading(&for_usage.name);
-    let mut usage = usage(for_usage)?;
-    let summary = summarize(for_summary?)?;
-    let opened = for_period?;
-    let name = opened.name.clone();
-    let options = Options { keep_requests: true, ..question.options.clone() };
-    let heat = match &opened.kind {
-        Kind::Darshan(log) => Lanes::of_heatmap(log),
-        _ => None,
-    };
-    let analysis = opened.into_source().and_then(|source| detect(&name, source, &options));
-    let mut analysis = analysis.map_err(|problem| problem.to_string());
-    if let (Ok(analysis), Some(heat)) = (&mut analysis, heat) {
-        // Where there are only bins, ranks are told apart all the same.
-        let known = analysis.lanes.as_ref().is_some_and(|lanes| lanes.ranks() > 0);
-        analysis.lanes = if known { analysis.lanes.take() } else { Some(heat) };
+    let input = Input::new(path);
+    let _waiting = Waiting::reading(&input.name());
+    match study::studies(&input, reading, question) {
+        Ok(found) => found.into_iter().map(|one| one.map_err(|error| error.to_string())).collect(),
+        Err(error) => vec![Err(error.to_string())],
     }
-    let phases = match &analysis {
-        Ok(analysis) if !analysis.detection.phases.is_empty() => phases::rows(for_phases?, analysis)?,
-        _ => Vec::new(),
-    };
-    // Where it is known of no phase, ranks are not told apart.
-    let known = phases.iter().any(|phase| phase.spread.is_some());
-    let spread: Vec<f64> = phases.iter().filter(|_| known).map(|row| row.spread.unwrap_or(0.0)).collect();
-    let job = Job {
-        usage: &usage,
-        summary: &summary,
-        detection: analysis.as_ref().ok().map(|analysis| &analysis.detection),
-        spread: &spread,
-        mtbf: question.mtbf,
-    };
-    let findings = advise(&job, &question.thresholds);
-    let silent = not_judged(&job, &question.thresholds);
-    usage.gaps.extend(silent);
-    Ok(Study { name, usage, summary, analysis, phases, findings })
 }

@@ -266,15 +266,11 @@ fn what_is_wrong_is_said_with_evidence_and_advice() {
 fn thresholds_are_options() {
     let dir = tempfile::tempdir().unwrap();
     badly_behaved().write(&dir.path().join("run.msgpack"));
-    let advice = advice(dir.path(), &["--threshold", "small-count=5000", "run.msgpack"]);
+    let advice = advice(dir.path(), &["--set", "small-count=5000", "run.msgpack"]);
     assert!(!ids(&advice, "info").iter().any(|id| id == "small-writes"), "{advice}");
     assert_eq!(advice["thresholds"]["small-count"], 5000.0);
     for wrong in ["nope=1", "small-count", "small-count=x"] {
-        assert_eq!(
-            exit_code(dir.path(), &["advise", "--threshold", wrong, "run.msgpack"]),
-            Some(2),
-            "{wrong}"
-        );
+        assert_eq!(exit_code(dir.path(), &["advise", "--set", wrong, "run.msgpack"]), Some(2), "{wrong}");
     }
 }
 
@@ -351,7 +347,7 @@ fn logs_that_drishti_reads_are_seen_alike() {
 #[test]
 fn the_page_about_advice_names_every_rule_and_threshold() {
     let dir = tempfile::tempdir().unwrap();
-    let listed = stdout(&ftio(dir.path(), &["advise", "--list"]));
+    let listed = stdout(&ftio(dir.path(), &["advise", "--set", "help"]));
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/advice.md");
     let page = std::fs::read_to_string(page).unwrap();
     let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));

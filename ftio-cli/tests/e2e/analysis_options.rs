@@ -29,13 +29,15 @@ fn every_outlier_method_alone_and_together() {
     let dir = tempfile::tempdir().unwrap();
     Script::bursts(2, 12).write(&dir.path().join("t"));
     for method in ["zscore", "dbscan", "isolation-forest", "lof", "peaks", "zscore,dbscan", "zscore,lof"] {
-        let found = &lines(dir.path(), &["--json", "-o", method, "t"])[0];
+        let found = &lines(dir.path(), &["--json", "--outlier", method, "t"])[0];
         assert!((period(found) - 10.0).abs() < 0.05, "{method}: {found}");
         assert!(found["confidence"].as_f64().unwrap() > 0.3, "{method}: {found}");
     }
-    for wrong in
-        [&["-o", "zscore,zscore"][..], &["-o", "zscore,lof,peaks"], &["--compat", "-o", "zscore,lof"]]
-    {
+    for wrong in [
+        &["--outlier", "zscore,zscore"][..],
+        &["--outlier", "zscore,lof,peaks"],
+        &["--compat", "-o", "zscore,lof"],
+    ] {
         assert_eq!(ftio(dir.path(), &[wrong, &["t"]].concat()).status.code(), Some(2), "{wrong:?}");
     }
 }

@@ -21,7 +21,7 @@ fn objects(text: &str) -> Vec<Value> {
 fn a_plain_workload_by_hand() {
     let dir = tempdir().unwrap();
     fs::write(dir.path().join("a.swf"), PLAIN).unwrap();
-    let args = ["batch", "simulate", "a.swf", "--nodes", "4", "--json"];
+    let args = ["simulate", "batch", "a.swf", "--nodes", "4", "--json"];
     let output = ftio(dir.path(), &args);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     valid(&stdout(&output), "ftio.batch/1");
@@ -45,7 +45,7 @@ fn a_compressed_workload() {
     fs::write(dir.path().join("a.swf"), workload).unwrap();
     gzip(dir.path(), "a.swf");
     let jobs = |file: &str| {
-        let output = ftio(dir.path(), &["batch", "simulate", file, "--nodes", "4", "--json"]);
+        let output = ftio(dir.path(), &["simulate", "batch", file, "--nodes", "4", "--json"]);
         assert_eq!(output.status.code(), Some(0), "{file}: {}", stderr(&output));
         objects(&stdout(&output)).iter().map(|one| one["jobs"].clone()).collect::<Vec<_>>()
     };
@@ -56,12 +56,13 @@ fn a_compressed_workload() {
 #[test]
 fn a_generated_workload_with_everything() {
     let dir = tempdir().unwrap();
-    let make = ["batch", "generate", "--jobs", "120", "--nodes", "16", "--malleable", "0.5", "-o", "g.swf"];
+    let make =
+        ["simulate", "workload", "--jobs", "120", "--nodes", "16", "--malleable", "0.5", "-o", "g.swf"];
     assert_eq!(ftio(dir.path(), &make).status.code(), Some(0));
     let first = fs::read_to_string(dir.path().join("g.swf")).unwrap();
     assert_eq!(ftio(dir.path(), &make).status.code(), Some(0));
     assert_eq!(fs::read_to_string(dir.path().join("g.swf")).unwrap(), first);
-    let args = ["batch", "simulate", "g.swf", "--policy", "mebf", "--balance", "--plot", "g.svg"];
+    let args = ["simulate", "batch", "g.swf", "--policy", "mebf", "--balance", "--plot", "g.svg"];
     let output = ftio(dir.path(), &[&args[..], &["--events", "g.csv", "--cost", "5", "--json"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     valid(&stdout(&output), "ftio.batch/1");
@@ -69,7 +70,7 @@ fn a_generated_workload_with_everything() {
     let events = fs::read_to_string(dir.path().join("g.csv")).unwrap();
     assert!(events.starts_with("policy,time,event,job,nodes,free,queued\nmebf,0,submit,1,"), "{events}");
     assert!(events.contains(",expand,") && events.contains(",shrink,"));
-    let table = stdout(&ftio(dir.path(), &["batch", "simulate", "g.swf"]));
+    let table = stdout(&ftio(dir.path(), &["simulate", "batch", "g.swf"]));
     assert!(table.contains("120 jobs on 16 nodes") && table.contains("mebf"), "{table}");
 }
 
@@ -88,7 +89,7 @@ fn models_and_traces_tell_about_jobs() {
     // One malleable job on an empty machine: it takes t(8) / t(4) of its time.
     let job = "1 0 -1 90 4 -1 -1 4 -1 -1 1 1 1 7 1 -1 -1 -1 malleable 1 8\n";
     fs::write(dir.path().join("a.swf"), job).unwrap();
-    let args = ["batch", "simulate", "a.swf", "--nodes", "8", "--policy", "mebf", "--json"];
+    let args = ["simulate", "batch", "a.swf", "--nodes", "8", "--policy", "mebf", "--json"];
     let more = ["--model", "7=model.jsonl", "--io", "run.msgpack"];
     let output = ftio(dir.path(), &[&args[..], &more].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -102,7 +103,7 @@ fn models_and_traces_tell_about_jobs() {
 fn the_queue_of_jobs_from_their_traces() {
     let dir = tempdir().unwrap();
     Script::bursts(4, 12).write(&dir.path().join("run.msgpack"));
-    let args = ["batch", "queue", "run.msgpack", "--copies", "4", "--bandwidth", "1e6", "--gap", "0.5"];
+    let args = ["simulate", "queue", "run.msgpack", "--copies", "4", "--bandwidth", "1e6", "--gap", "0.5"];
     let output = ftio(dir.path(), &[&args[..], &["--json", "--plot", "queue.svg"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     valid(&stdout(&output), "ftio.batch-queue/1");
@@ -128,10 +129,10 @@ fn what_is_wrong_is_told() {
         (&["missing.swf", "--nodes", "4"], 1, "missing.swf"),
         (&["a.swf", "--nodes", "4", "--policy", "sjf"], 2, "fcfs, easy, mebf"),
     ] {
-        let output = ftio(dir.path(), &[&["batch", "simulate"], args].concat());
+        let output = ftio(dir.path(), &[&["simulate", "batch"], args].concat());
         assert_eq!(output.status.code(), Some(code), "{args:?}");
         assert!(stderr(&output).contains(said), "{args:?}: {}", stderr(&output));
     }
-    let output = ftio(dir.path(), &["batch", "simulate", "a.swf", "--nodes", "3"]);
+    let output = ftio(dir.path(), &["simulate", "batch", "a.swf", "--nodes", "3"]);
     assert!(stderr(&output).contains("1 job that needs more than 3 nodes left out"), "{}", stderr(&output));
 }

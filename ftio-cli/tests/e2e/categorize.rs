@@ -159,21 +159,17 @@ fn thresholds_are_options_and_documented() {
         lines(&stdout(&output))[0]["categories"].to_string()
     };
     assert!(categories(&[]).contains("write_on_end"));
-    assert!(categories(&["--significant-bytes", "6e9"]).contains("write_insignificant"));
-    assert_eq!(ftio(folder.path(), &["categorize", "logs", "--chunks", "2"]).status.code(), Some(2));
-    let help = stdout(&ftio(folder.path(), &["categorize", "--help"]));
+    assert!(categories(&["--set", "significant-bytes=6e9"]).contains("write_insignificant"));
+    assert_eq!(ftio(folder.path(), &["categorize", "logs", "--set", "chunks=2"]).status.code(), Some(2));
+    let help = stdout(&ftio(folder.path(), &["categorize", "--set", "help"]));
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/archives.md");
     let docs = std::fs::read_to_string(docs).unwrap();
     let help_words = help.split_whitespace().collect::<Vec<_>>().join(" ");
     for row in mosaic::thresholds::TABLE {
-        assert!(help_words.contains(&format!("--{}", row.name)), "help: {}", row.name);
+        assert!(help_words.contains(row.name), "help: {}", row.name);
         assert!(help_words.contains(row.source), "help: {}", row.source);
         let documented = format!("| {} | {} |", row.meaning, row.source);
-        assert!(
-            docs.contains(&format!("| `--{}` |", row.name)) && docs.contains(&documented),
-            "{}",
-            row.name
-        );
+        assert!(docs.contains(&format!("| `{}` |", row.name)) && docs.contains(&documented), "{}", row.name);
     }
 }
 

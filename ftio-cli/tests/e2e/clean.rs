@@ -1,4 +1,4 @@
-//! `ftio clean`: spools of the dead, and what their users may have put in its way.
+//! `ftio recover --host`: spools of the dead, and what their users may have put in its way.
 //!
 //! Every attack is played as root, as in an epilog: whatever a user's spool says, nothing of anybody else's
 //! is created, changed or removed, and nobody is waited for.
@@ -82,7 +82,7 @@ impl Rig {
     }
 
     fn clean(&self) -> Output {
-        finishes(Command::new(env!("CARGO_BIN_EXE_ftio")).arg("clean").arg(self.at("spools")))
+        finishes(Command::new(env!("CARGO_BIN_EXE_ftio")).args(["recover", "--host"]).arg(self.at("spools")))
     }
 
     /// Nothing is in root's folder, and all else that is not Anna's is as it was.
@@ -262,7 +262,7 @@ fn odd_paths_of_parts() {
         let began = std::time::SystemTime::now();
         let output = finishes(
             Command::new(env!("CARGO_BIN_EXE_ftio"))
-                .arg("clean")
+                .args(["recover", "--host"])
                 .arg(rig.at("spools"))
                 .current_dir(rig.at("roots")),
         );
@@ -291,7 +291,11 @@ fn odd_files_among_the_spools() {
     rig.file(&name("of Bert.spool"), BERT, &spool_of(BERT, &rig.part()));
     let good = rig.spool("good.spool", &rig.part());
     let mut limited = Command::new("prlimit");
-    limited.arg("--as=3000000000").arg(env!("CARGO_BIN_EXE_ftio")).arg("clean").arg(rig.at("spools"));
+    limited
+        .arg("--as=3000000000")
+        .arg(env!("CARGO_BIN_EXE_ftio"))
+        .args(["recover", "--host"])
+        .arg(rig.at("spools"));
     let output = finishes(&mut limited);
     assert!(output.status.code().is_some_and(|code| code < 2), "{}", stderr(&output));
     assert!(stdout(&output).starts_with("1 spool removed"), "{}{}", stdout(&output), stderr(&output));
@@ -397,7 +401,7 @@ fn an_ordinary_user_cleans_what_is_his() {
         Command::new("setpriv")
             .args(["--reuid", &ANNA.to_string(), "--regid", &ANNA.to_string(), "--clear-groups"])
             .arg(env!("CARGO_BIN_EXE_ftio"))
-            .arg("clean")
+            .args(["recover", "--host"])
             .arg(rig.at("spools")),
     );
     assert!(stdout(&output).starts_with("1 spool removed"), "{}{}", stdout(&output), stderr(&output));
@@ -446,7 +450,7 @@ fn the_record_names_what_was_kept() {
     let Some(rig) = Rig::new(ANNA) else { return };
     fs::write(rig.part(), THESIS).unwrap();
     rig.spool("1.spool", &rig.part());
-    let output = ftio(rig.dir.path(), &["clean", "--json", "spools"]);
+    let output = ftio(rig.dir.path(), &["recover", "--json", "--host", "spools"]);
     let record: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!((&record["schema"], &record["failed"]), (&"ftio.clean/1".into(), &1.into()), "{record}");
     assert!(record["problems"][0].as_str().unwrap().contains("out.msgpack.parts"), "{record}");

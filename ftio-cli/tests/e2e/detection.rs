@@ -4,12 +4,9 @@ use crate::support::{SECOND, Script, assert_snapshot, blocking, ftio, stderr, st
 use serde::Deserialize;
 use tmio_trace::Direction;
 
-/// The contract with callers, read back strictly.
+/// What is looked at here; the schema is checked with every line.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Detection {
-    schema: String,
     source: String,
     mode: String,
     ranks: u32,
@@ -24,178 +21,49 @@ struct Detection {
     frequency: Option<f64>,
     confidence: f64,
     refined_confidence: Option<f64>,
-    candidates: Vec<Candidate>,
     signal: String,
-    characterization: Characterization,
     next_phase: Option<NextPhase>,
     complete: bool,
-    requests: Option<u64>,
-    frequency_resolution: Option<f64>,
-    harmonics: Vec<f64>,
-    autocorrelation: Option<Autocorrelation>,
-    top_frequencies: Vec<TopFrequency>,
-    reasons: Vec<String>,
+    top_frequencies: Vec<serde_json::Value>,
     notes: Vec<String>,
     #[serde(default)]
     periods: Vec<PeriodOf>,
     evidence: Evidence,
-    occupancy: Option<f64>,
-    first_phase: Option<FirstPhase>,
-    period_mean_distance: Option<f64>,
-    provisional: Option<Provisional>,
     phases: Vec<Phase>,
     start_time: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct FirstPhase {
-    start: f64,
-    end: f64,
-    bytes: f64,
-    times_as_long: f64,
-    times_as_large: f64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Phase {
     start: f64,
     end: f64,
     bytes: u64,
     start_time: Option<String>,
-    end_time: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Provisional {
-    period: Option<f64>,
-    low: f64,
-    high: Option<f64>,
-    phases: usize,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct PeriodOf {
-    period: f64,
     phases: usize,
-    first_start: f64,
-    last_start: f64,
-    bytes: f64,
-    confidence: f64,
-    from: f64,
-    to: f64,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Evidence {
     method: Option<String>,
     phases: usize,
-    first_start: Option<f64>,
-    last_start: Option<f64>,
-    mean_distance: Option<f64>,
-    distance_variation: Option<f64>,
-    volume_variation: Option<f64>,
-    irregularity: Option<f64>,
-    octaves: f64,
-    rival: f64,
-    inner: Option<Inner>,
-    spectrum_period: Option<f64>,
     spectrum_confidence: f64,
-    autocorrelation: Option<f64>,
-    repetition: Option<f64>,
-    hypotheses: Vec<Weighed>,
-    no_period: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Weighed {
-    form: String,
-    period: f64,
-    probability: f64,
-    phases: usize,
-    #[serde(rename = "for")]
-    speaks_for: Vec<String>,
-    against: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Inner {
-    bursts: usize,
-    mean_distance: f64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Candidate {
-    frequency: f64,
-    confidence: f64,
-    power: f64,
-    z: f64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Characterization {
-    sigma_vol: Option<f64>,
-    sigma_time: Option<f64>,
-    periodicity_score: Option<f64>,
-    r_io: Option<f64>,
-    r_io_of_job: Option<f64>,
-    b_io: Option<f64>,
-    bytes_per_period: Option<f64>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct NextPhase {
     start: f64,
     end: f64,
     bytes: u64,
-    start_low: f64,
-    start_high: f64,
-    provisional: bool,
     start_timestamp: Option<f64>,
-    end_timestamp: Option<f64>,
     start_time: Option<String>,
-    end_time: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Autocorrelation {
-    period: f64,
-    confidence: f64,
-    similarity: Option<f64>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct TopFrequency {
-    frequency: f64,
-    amplitude: f64,
-    phase: f64,
-    power: f64,
 }
 
 fn parse(line: &str) -> Detection {
+    crate::schemas::valid(line, "ftio.detection/1");
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"))
 }
 

@@ -67,7 +67,7 @@ fn tables_fit_80_columns() {
 
     let job = |number, run| format!("{number} 0 -1 {run} 4 -1 -1 4 {run} -1 1 1 1 -1 1 -1 -1 -1\n");
     std::fs::write(dir.path().join("jobs.swf"), job(1, 100) + &job(2, 999_999)).unwrap();
-    let text = stdout(&in_columns(dir.path(), "80", &["batch", "simulate", "jobs.swf", "--nodes", "4"]));
+    let text = stdout(&in_columns(dir.path(), "80", &["simulate", "batch", "jobs.swf", "--nodes", "4"]));
     assert!(text.contains("mean wait") && text.contains("mebf"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }

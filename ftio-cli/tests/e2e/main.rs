@@ -32,6 +32,7 @@ mod schemas;
 #[cfg(feature = "serve")]
 mod serve;
 mod signature;
+mod spellings;
 mod stage;
 mod support;
 mod trace;

@@ -7,43 +7,26 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::{TempDir, tempdir};
 
-/// The contract with callers, read back strictly.
+/// What is looked at here; the schema is checked with every line.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Record {
     schema: String,
     callpath: String,
-    metric: String,
-    model: String,
     constant: f64,
     terms: Vec<Term>,
-    rss: f64,
-    smape: f64,
-    adjusted_r2: f64,
-    relative_error: f64,
     points: usize,
-    rss_loo: Option<f64>,
-    smape_loo: Option<f64>,
-    ranges: Vec<Range>,
     noise: Option<Noise>,
-    runner_up: Option<RunnerUp>,
-    notes: Vec<String>,
-    #[serde(default)]
-    segments: Vec<Segment>,
     #[serde(default)]
     predictions: Vec<Prediction>,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
 struct Term {
     coefficient: f64,
     factors: Vec<Factor>,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
 struct Factor {
     parameter: String,
     exponent: String,
@@ -51,78 +34,29 @@ struct Factor {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Range {
-    parameter: String,
-    from: f64,
-    to: f64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Noise {
-    kind: String,
     level: f64,
-    degrees: usize,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct RunnerUp {
-    model: String,
-    smape: f64,
-    odds: Option<f64>,
-    distinguishable: bool,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Segment {
-    from: Option<f64>,
-    to: Option<f64>,
-    model: String,
-    constant: f64,
-    terms: Vec<Term>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Prediction {
-    point: Vec<f64>,
     value: f64,
     interval: Option<Interval>,
-    formula_value: f64,
     extrapolated: bool,
-    negative: bool,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Interval {
     low: f64,
     high: f64,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Ranked {
     schema: String,
     point: Vec<f64>,
     rank: usize,
     callpath: String,
-    metric: String,
-    value: f64,
-    of_largest: f64,
-    own: f64,
-    share: Option<f64>,
-    growth: Option<f64>,
-    quantity: Option<String>,
 }
 
 /// Bytes linear, time falling with noise, a logarithm, nothing at all; three repetitions at 2 to 64
@@ -151,6 +85,7 @@ fn measurements() -> TempDir {
 
 fn records(output: &std::process::Output) -> Vec<Record> {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    crate::schemas::valid(&stdout(output), "ftio.model/1");
     let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     stdout(output).lines().map(parse).collect()
 }
@@ -177,6 +112,7 @@ fn the_ranking_is_as_recorded() {
     }
     let output =
         ftio(directory.path(), &["model", "scale.jsonl", "--rank", "p=1024", "--json", "-m", "Time"]);
+    crate::schemas::valid(&stdout(&output), "ftio.rank/1");
     let ranked: Vec<Ranked> =
         stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((ranked[0].callpath.as_str(), ranked[0].rank), ("write", 1));
@@ -232,17 +168,17 @@ fn print_writes_what_extra_p_prints() {
 #[test]
 fn every_modeler_takes_every_measure() {
     let directory = measurements();
-    for modeler in ["default", "refining", "segmented"] {
-        for measure in ["mean", "median", "minimum", "max"] {
-            let args = ["model", "scale.jsonl", "--modeler", modeler, "--measure", measure, "--json"];
+    for modeler in ["modeler=default", "modeler=refining", "modeler=segmented"] {
+        for measure in ["measure=mean", "measure=median", "measure=minimum", "measure=max"] {
+            let args = ["model", "scale.jsonl", "--set", modeler, "--set", measure, "--json"];
             assert_eq!(records(&ftio(directory.path(), &args)).len(), 4);
         }
     }
     let at = |measure: &str| {
-        let args = ["model", "scale.jsonl", "--measure", measure, "--json", "-c", "compute", "-e", "2"];
+        let args = ["model", "scale.jsonl", "--set", measure, "--json", "--callpath", "compute", "-e", "2"];
         records(&ftio(directory.path(), &args))[0].predictions[0].value
     };
-    assert!(at("minimum") < at("median") && at("median") < at("maximum"));
+    assert!(at("measure=minimum") < at("measure=median") && at("measure=median") < at("measure=maximum"));
 }
 
 #[test]
@@ -293,14 +229,14 @@ fn models_are_drawn_as_page_and_drawing() {
 fn wrong_input_and_wrong_usage() {
     let directory = measurements();
     for (args, code, message) in [
-        (&["model"][..], 2, "expected a file of measurements"),
+        (&["model"][..], 2, "expected runs, or a file of measurements"),
         (&["model", "nowhere.jsonl"], 1, "nowhere.jsonl: cannot read"),
         (&["model", "bad.jsonl"], 1, "bad.jsonl:2: expected a JSON object such as"),
         (&["model", "scale.jsonl", "-e", "q=3"], 2, "expected Processes=NUMBER, found `q=3`"),
-        (&["model", "scale.jsonl", "-m", "nothing"], 1, "none of the 4 metrics"),
+        (&["model", "scale.jsonl", "--metric", "nothing"], 1, "none of the 4 metrics"),
         (&["model", "scale.jsonl", "--print", "all", "--json"], 2, "cannot be used with"),
         (
-            &["model", "two.jsonl", "--modeler", "refining"],
+            &["model", "two.jsonl", "--set", "modeler=refining"],
             1,
             "the refining modeler: expected one parameter, found 2",
         ),
@@ -324,11 +260,7 @@ fn saved(name: &str) -> String {
 #[test]
 fn experiments_of_extra_p_and_profiles_of_cube() {
     let directory = tempdir().unwrap();
-    let models = |args: &[&str]| -> Vec<Record> {
-        let output = ftio(directory.path(), &[&["model", "--json"], args].concat());
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    };
+    let models = |args: &[&str]| records(&ftio(directory.path(), &[&["model", "--json"], args].concat()));
     let two = models(&[&saved("values.extra-p")]);
     assert_eq!(two.iter().map(|one| one.callpath.as_str()).collect::<Vec<_>>(), ["main", "main->write"]);
     assert_eq!(two[0].points, 25);
@@ -355,19 +287,20 @@ fn options_are_listed_with_their_source_and_set() {
         let found = text.lines().any(|line| line.split_whitespace().take(3).eq(words));
         assert!(found, "{words:?} in\n{text}");
     };
-    let text = list(&["--options"]);
+    let text = list(&["--set", "help"]);
     has(&text, ["modeler", "default", "default"]);
     has(&text, ["allow_negative_exponents", "falling", "default"]);
-    let text = list(&["--compat", "--measure", "median", "--options", "poly_exponents=1/2,1", "--options"]);
-    has(&text, ["measure", "median", "--measure"]);
-    has(&text, ["poly_exponents", "1/2,1", "--options"]);
+    let text =
+        list(&["--compat", "--set", "measure=median", "--set", "poly_exponents=1/2,1", "--set", "help"]);
+    has(&text, ["measure", "median", "--set"]);
+    has(&text, ["poly_exponents", "1/2,1", "--set"]);
     has(&text, ["allow_negative_exponents", "false", "--compat"]);
     // Only the square root is allowed, so it is found for what grows in proportion.
-    let only = ["--options", "poly_exponents=1/2", "--callpath", "write_sync", "--metric", "Size", "--json"];
+    let only = ["--set", "poly_exponents=1/2", "--callpath", "write_sync", "--metric", "Size", "--json"];
     let model = list(&[&["scale.jsonl"][..], &only].concat());
     let model: Record = serde_json::from_str(model.lines().next().unwrap()).unwrap();
     assert_eq!(model.terms[0].factors[0].exponent, "1/2");
-    let wrong = ftio(directory.path(), &["model", "scale.jsonl", "--options", "poly_exponents=x"]);
+    let wrong = ftio(directory.path(), &["model", "scale.jsonl", "--set", "poly_exponents=x"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(stderr(&wrong).contains("expected numbers or fractions"), "{}", stderr(&wrong));
 }

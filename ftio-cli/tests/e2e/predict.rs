@@ -14,66 +14,28 @@ use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind};
 use tmio_trace::{Direction, TraceEnd};
 
-/// Every field of a prediction: no other may be printed, and none may be missing.
+/// What is looked at here; the schema is checked with every line.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Prediction {
-    schema: String,
     source: String,
     t: f64,
     period: Option<f64>,
-    confidence: f64,
     window: [f64; 2],
     next_phase: Option<NextPhase>,
     intervals: Vec<Interval>,
-    changed: bool,
     n: u64,
-    frequency: Option<f64>,
-    refined_confidence: Option<f64>,
-    probability_periodic: f64,
-    trend: Option<Trend>,
-    change: Option<serde_json::Value>,
-    hits: u32,
-    mode: String,
-    signal: String,
     total_bytes: u64,
-    characterization: serde_json::Value,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct NextPhase {
     start: f64,
-    end: f64,
-    bytes: u64,
-    start_low: f64,
-    start_high: f64,
-    provisional: bool,
-    start_timestamp: Option<f64>,
-    end_timestamp: Option<f64>,
-    start_time: Option<String>,
-    end_time: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
 struct Interval {
     low: f64,
     high: f64,
-    probability: f64,
-    probability_if_periodic: f64,
-    frequencies: [f64; 2],
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Trend {
-    slope: f64,
-    direction: String,
 }
 
 /// `ftio predict` running.
@@ -104,6 +66,7 @@ impl Running {
     fn prediction(&self) -> Prediction {
         let line = self.line();
         assert!(line.starts_with("{\"schema\":\"ftio.prediction/1\","), "{line}");
+        crate::schemas::valid(&line, "ftio.prediction/1");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
@@ -267,6 +230,7 @@ fn a_file_that_is_not_a_trace_does_not_stop_the_others() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("c: is a directory"), "{}", stderr(&output));
     let text = stdout(&output);
+    crate::schemas::valid(&text, "ftio.prediction/1");
     let names: Vec<String> =
         text.lines().map(|line| serde_json::from_str::<Prediction>(line).unwrap().source).collect();
     assert_eq!(names, ["a", "b.csv: x", "b.csv: y"], "{text}");

@@ -44,7 +44,9 @@ fn a_killed_job_is_recovered() {
     }
     assert!(dir.path().join("out.msgpack.parts").is_dir());
     // Once more, as on another host of the job: the same, and nothing twice.
-    assert_eq!(exit_code(dir.path(), &["recover", "out.msgpack"]), Some(0));
+    let told = ftio(dir.path(), &["recover", "--json", "out.msgpack"]);
+    assert_eq!(told.status.code(), Some(0));
+    crate::schemas::valid(&stdout(&told), "ftio.recover/1");
     assert_eq!(Trace::open(&path).unwrap().read(|_| {}).unwrap().operations, 20);
 }
 

@@ -81,7 +81,7 @@ fn the_same_as_text_and_json() {
     for part in ["JOB", "PERIOD", "   12  ", "FINDINGS"] {
         assert!(text.contains(part), "{part} in {text}");
     }
-    let json = stdout(&ftio(dir.path(), &["report", "--format", "json", "run.msgpack"]));
+    let json = stdout(&ftio(dir.path(), &["report", "--json", "run.msgpack"]));
     assert!(json.starts_with("{\"schema\":\"ftio.report/1\",\"source\":\"run.msgpack\","));
     let found: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(found["detection"]["phases"].as_array().unwrap().len(), 12);
@@ -118,7 +118,7 @@ fn lost_time_of_phases_adds_up_to_that_of_the_job() {
     let blocks = (0..3).map(|rank| (rank, (0..12).flat_map(two).collect())).collect();
     let script = Script { ranks: 3, end: 120 * SECOND, blocks, process_written: 72 << 20 };
     script.write(&dir.path().join("run.msgpack"));
-    let json = stdout(&ftio(dir.path(), &["report", "--format", "json", "run.msgpack"]));
+    let json = stdout(&ftio(dir.path(), &["report", "--json", "run.msgpack"]));
     let found: Value = serde_json::from_str(&json).unwrap();
     let lost = |phase: &Value| phase["lost_time"].as_f64().unwrap();
     let phases: Vec<f64> = found["phases"].as_array().unwrap().iter().map(lost).collect();
@@ -138,7 +138,7 @@ fn what_a_heat_map_does_not_tell_is_absent() {
         return;
     };
     let dir = tempfile::tempdir().unwrap();
-    let json = stdout(&ftio(dir.path(), &["report", "--format", "json", &log.display().to_string()]));
+    let json = stdout(&ftio(dir.path(), &["report", "--json", &log.display().to_string()]));
     let found: Value = serde_json::from_str(&json).unwrap();
     let phases = found["phases"].as_array().unwrap();
     assert!(!phases.is_empty());
@@ -159,7 +159,7 @@ fn a_folder_may_hold_more_inputs_than_may_be_open() {
         Script::bursts(2, 5).write(&dir.path().join(format!("runs/{i}.msgpack")));
     }
     let output = std::process::Command::new("sh")
-        .args(["-c", "ulimit -n 32 && exec \"$0\" report --format json runs", env!("CARGO_BIN_EXE_ftio")])
+        .args(["-c", "ulimit -n 32 && exec \"$0\" report --json runs", env!("CARGO_BIN_EXE_ftio")])
         .current_dir(dir.path())
         .output()
         .unwrap();

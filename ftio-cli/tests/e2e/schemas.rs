@@ -1,136 +1,32 @@
-//! What `--json` prints is what the files in `docs/schemas` say.
+//! What `--json` prints is what `ftio schema` says.
 
-use crate::support::{Script, ftio, stderr, stdout};
+use crate::support::{Script, assert_snapshot, ftio, stderr, stdout};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas")
-}
-
-fn schema(name: &str) -> Value {
-    let path = folder().join(format!("{}.json", name.replace('/', "-")));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    serde_json::from_str(&text).unwrap()
-}
-
-/// The part of JSON Schema that the files use. What it does not know is a failure of the test.
-struct Validator<'a> {
-    root: &'a Value,
-}
-
-impl Validator<'_> {
-    fn check(&self, schema: &Value, value: &Value, place: &str) -> Result<(), String> {
-        let Some(rules) = schema.as_object() else { return Ok(()) };
-        for (rule, wanted) in rules {
-            let good = match rule.as_str() {
-                "$schema" | "$defs" | "title" | "description" | "format" => true,
-                "$ref" => {
-                    let name = wanted.as_str().and_then(|path| path.strip_prefix("#/$defs/")).unwrap();
-                    let inner = &self.root["$defs"][name];
-                    assert!(inner.is_object(), "{name} is not defined");
-                    self.check(inner, value, place)?;
-                    true
-                }
-                "anyOf" => {
-                    let tried: Vec<_> =
-                        wanted.as_array().unwrap().iter().map(|one| self.check(one, value, place)).collect();
-                    if tried.iter().all(Result::is_err) {
-                        return tried.into_iter().next().unwrap();
-                    }
-                    true
-                }
-                "const" => value == wanted,
-                "enum" => wanted.as_array().unwrap().contains(value),
-                "type" => {
-                    let names = wanted.as_array().cloned().unwrap_or_else(|| vec![wanted.clone()]);
-                    names.iter().any(|name| is_a(value, name.as_str().unwrap()))
-                }
-                "properties" => {
-                    for (name, inner) in wanted.as_object().unwrap() {
-                        if let Some(field) = value.get(name) {
-                            self.check(inner, field, &format!("{place}.{name}"))?;
-                        }
-                    }
-                    true
-                }
-                "required" => {
-                    let missing = wanted
-                        .as_array()
-                        .unwrap()
-                        .iter()
-                        .find(|name| value.get(name.as_str().unwrap()).is_none());
-                    if let Some(name) = missing.filter(|_| value.is_object()) {
-                        return Err(format!("{place}: {name} is missing"));
-                    }
-                    true
-                }
-                "additionalProperties" => {
-                    let known = rules.get("properties").and_then(Value::as_object);
-                    let others = value.as_object().into_iter().flatten();
-                    for (name, field) in
-                        others.filter(|(name, _)| !known.is_some_and(|known| known.contains_key(*name)))
-                    {
-                        if wanted == &Value::Bool(false) {
-                            return Err(format!("{place}: {name} is not in the schema"));
-                        }
-                        self.check(wanted, field, &format!("{place}.{name}"))?;
-                    }
-                    true
-                }
-                "items" => {
-                    for (i, item) in value.as_array().into_iter().flatten().enumerate() {
-                        self.check(wanted, item, &format!("{place}[{i}]"))?;
-                    }
-                    true
-                }
-                "prefixItems" => {
-                    for (inner, item) in
-                        wanted.as_array().unwrap().iter().zip(value.as_array().into_iter().flatten())
-                    {
-                        self.check(inner, item, place)?;
-                    }
-                    true
-                }
-                "minItems" => {
-                    value.as_array().is_none_or(|items| items.len() as u64 >= wanted.as_u64().unwrap())
-                }
-                "maxItems" => {
-                    value.as_array().is_none_or(|items| items.len() as u64 <= wanted.as_u64().unwrap())
-                }
-                other => panic!("the validator does not know {other}"),
-            };
-            if !good {
-                return Err(format!("{place}: expected {rule} {wanted}, found {value}"));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_a(value: &Value, kind: &str) -> bool {
-    match kind {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "integer" => value.is_u64() || value.is_i64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "null" => value.is_null(),
-        other => panic!("no type {other}"),
-    }
-}
+/// All that `ftio schema` lists.
+static SCHEMAS: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
+    let printed = |args: &[&str]| {
+        let output = ftio(Path::new("."), &[&["schema"], args].concat());
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let list = printed(&[]);
+    let names = list.lines().filter_map(|line| line.split_whitespace().next());
+    names.map(|name| (name.to_owned(), serde_json::from_str(&printed(&[name])).unwrap())).collect()
+});
 
 /// Every line is an object of the schema that it names.
 pub(crate) fn valid(text: &str, name: &str) {
-    let schema = schema(name);
+    let schema = jsonschema::validator_for(&SCHEMAS[name]).unwrap();
     assert!(!text.trim().is_empty(), "{name}: nothing was printed");
     for line in text.lines() {
         let value: Value = serde_json::from_str(line).unwrap();
         assert_eq!(value["schema"], name);
-        if let Err(problem) = (Validator { root: &schema }).check(&schema, &value, "$") {
-            panic!("{name}: {problem}\n{line}");
+        if let Err(problem) = schema.validate(&value) {
+            panic!("{name}: {}: {problem}\n{line}", problem.instance_path());
         }
     }
 }
@@ -179,29 +75,29 @@ fn every_json_is_as_its_schema_says() {
         ("ftio.detection/1", &["--json", "--compat", "a.msgpack"]),
         ("ftio.detection/1", &["--json", "load.csv"]),
         ("ftio.info/1", &["info", "--json", "a.msgpack", "job.darshan", "load.csv"]),
-        ("ftio.clean/1", &["clean", "--json", "spools"]),
+        ("ftio.clean/1", &["recover", "--json", "--host", "spools"]),
         ("ftio.prediction/1", &["predict", "--json", "--until-complete", "a.msgpack"]),
         ("ftio.advice/1", &["advise", "--json", "--mtbf", "1d", "a.msgpack", "job.darshan", "load.csv"]),
-        ("ftio.report/1", &["report", "--format", "json", "a.msgpack"]),
-        ("ftio.report/1", &["report", "--format", "json", "job.darshan"]),
-        ("ftio.report/1", &["report", "--format", "json", "load.csv"]),
+        ("ftio.report/1", &["report", "--json", "a.msgpack"]),
+        ("ftio.report/1", &["report", "--json", "job.darshan"]),
+        ("ftio.report/1", &["report", "--json", "load.csv"]),
         ("ftio.diff/1", &["diff", "--json", "--threshold-change", "1", "a.msgpack", "a.msgpack"]),
         ("ftio.category/1", &["categorize", "--json", "job.darshan"]),
         ("ftio.model/1", &["model", "--json", "scale.jsonl"]),
         ("ftio.model/1", &["model", "--json", "--evaluate", "64", "scale.jsonl"]),
         ("ftio.rank/1", &["model", "--json", "--rank", "64", "scale.jsonl"]),
-        ("ftio.model-options/1", &["model", "--json", "--options"]),
+        ("ftio.model-options/1", &["model", "--json", "--set", "help"]),
         ("ftio.stage/1", &["stage", "--json", "a.msgpack", "--from", "bb", "--to", "storage"]),
         (
             "ftio.stage/1",
             &["stage", "--json", "a.msgpack", "--from", "bb", "--to", "storage", "--dry-run", "--rate", "1M"],
         ),
-        ("ftio.stage-simulate/1", &["stage", "simulate", "--json", "a.msgpack", "--rate", "1M"]),
+        ("ftio.stage-simulate/1", &["simulate", "staging", "--json", "a.msgpack", "--rate", "1M"]),
         (
             "ftio.set10/1",
             &[
-                "schedule",
                 "simulate",
+                "turns",
                 "--json",
                 "--applications",
                 "2",
@@ -252,14 +148,23 @@ fn names() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_name_has_a_file_and_is_documented() {
-    let page = std::fs::read_to_string(folder().join("../json.md")).unwrap();
+fn every_name_has_a_schema_and_is_documented() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/json.md");
+    let page = std::fs::read_to_string(page).unwrap();
     let names = names();
     assert!(names.contains("ftio.detection/1") && names.len() > 15, "{names:?}");
     for name in names.iter().filter(|name| !OWN_FILES.contains(&name.as_str())) {
-        assert_eq!(schema(name)["title"], **name);
-        assert!(page.contains(&format!("[`{name}`]")), "docs/json.md lacks {name}");
+        assert_eq!(SCHEMAS[name]["title"], **name);
+        assert!(page.contains(&format!("| `{name}` |")), "docs/json.md lacks {name}");
     }
+}
+
+#[test]
+fn a_name_that_is_not_known_is_told_what_there_is() {
+    let output = ftio(Path::new("."), &["schema", "ftio.detection/2"]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()));
+    let said = stderr(&output);
+    assert!(said.contains("ftio.detection/2") && SCHEMAS.keys().all(|name| said.contains(name)), "{said}");
 }
 
 /// A schema that no test compares with what is printed may say anything.
@@ -277,35 +182,90 @@ fn every_schema_is_compared_with_output_by_a_test() {
             }
         }
     }
-    for file in std::fs::read_dir(folder()).unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-        let name = serde_json::from_str::<Value>(&text).unwrap()["title"].as_str().unwrap().to_owned();
+    for name in SCHEMAS.keys() {
         let compared =
             tests.contains(&format!(", \"{name}\")")) || tests.contains(&format!("(\"{name}\", &["));
         assert!(compared || tests.contains(&format!("\"{name}\",\n            &[")), "{name}");
     }
 }
 
-#[test]
-fn the_files_are_as_the_script_makes_them() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/schemas");
-    let Ok(output) = std::process::Command::new("python3").arg(script).arg("--check").output() else {
-        return crate::support::skipped("python3 is not installed");
+/// The objects of a schema: it and those inside of it that are written out or have a name.
+fn objects<'a>(name: &str, schema: &'a Value) -> Vec<(String, &'a Value)> {
+    let inside: Vec<(String, &Value)> = match schema {
+        Value::Object(parts) => parts.iter().map(|(part, value)| (format!("{name}/{part}"), value)).collect(),
+        Value::Array(parts) => parts.iter().map(|value| (name.to_owned(), value)).collect(),
+        _ => Vec::new(),
     };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let own = schema["properties"].is_object().then(|| (name.to_owned(), schema));
+    own.into_iter().chain(inside.iter().flat_map(|(name, part)| objects(name, part))).collect()
+}
+
+/// What a field may be, shortly.
+fn kind(field: &Value) -> String {
+    let each = |list: &Value| list.as_array().unwrap().iter().map(kind).collect::<Vec<_>>().join("|");
+    match (field, &field["type"]) {
+        (Value::String(name), _) => name.clone(),
+        (_, Value::String(name)) if name == "array" => {
+            let of = if field["items"].is_object() { &field["items"] } else { &field["prefixItems"] };
+            format!("[{}]", if of.is_array() { each(of) } else { kind(of) })
+        }
+        (_, Value::String(name)) if name == "object" => {
+            format!("{{{}}}", kind(&field["additionalProperties"]))
+        }
+        (_, Value::String(_)) if field["enum"].is_array() => each(&field["enum"]),
+        (_, Value::String(name)) => name.clone(),
+        (_, kinds @ Value::Array(_)) => each(kinds),
+        _ if field["$ref"].is_string() => field["$ref"].as_str().unwrap().replace("#/$defs/", ""),
+        _ if field["const"].is_string() => kind(&field["const"]),
+        _ => ["anyOf", "oneOf"]
+            .iter()
+            .find(|of| field[**of].is_array())
+            .map_or("any".into(), |of| each(&field[*of])),
+    }
+}
+
+/// Fields may be added; none is removed, renamed or gets another type (docs/stability.md). The schemas are
+/// made of the structures, so that only this file notices it.
+#[test]
+fn fields_are_as_recorded() {
+    let mut seen = BTreeSet::new();
+    let mut text = String::new();
+    for (name, schema) in SCHEMAS.iter() {
+        for (place, object) in objects("", schema) {
+            assert_eq!(object["additionalProperties"], false, "{name}{place}");
+            let required = object["required"].as_array().unwrap();
+            let fields: Vec<String> = object["properties"]
+                .as_object()
+                .unwrap()
+                .iter()
+                .filter(|(field, _)| *field != "schema")
+                .map(|(field, of)| {
+                    let optional = if required.iter().any(|one| one == field) { "" } else { "?" };
+                    format!("{field}{optional}:{}", kind(of))
+                })
+                .collect();
+            let line = format!("{} {}\n", place.replace("/$defs/", ""), fields.join(" "));
+            // Several schemas have the same part.
+            if place.is_empty() {
+                text += &format!("{name}{line}");
+            } else if seen.insert(line.clone()) {
+                text += &format!("  {line}");
+            }
+        }
+    }
+    assert_snapshot("schemas.txt", &text);
 }
 
 #[test]
 fn a_wrong_object_is_refused() {
-    let schema = schema("ftio.advice/1");
     let good = serde_json::json!({"schema": "ftio.advice/1", "source": "a", "complete": true, "findings": [],
         "gaps": [], "thresholds": {}});
-    let check = |value: &Value| (Validator { root: &schema }).check(&schema, value, "$");
-    assert_eq!(check(&good), Ok(()));
+    let check = |value: &Value| jsonschema::is_valid(&SCHEMAS["ftio.advice/1"], value);
+    assert!(check(&good));
     for (field, wrong) in [("source", Value::from(1)), ("findings", Value::from("x")), ("more", Value::Null)]
     {
         let mut bad = good.clone();
         bad[field] = wrong;
-        assert!(check(&bad).is_err(), "{field}");
+        assert!(!check(&bad), "{field}");
     }
 }

@@ -50,6 +50,24 @@ fn the_exit_code_is_that_of_the_program() {
     assert!(stderr(&output).contains("no-such-program"));
 }
 
+/// As under nohup: what is ignored stays ignored.
+#[test]
+fn ignored_signals_are_inherited() {
+    let dir = directory();
+    let seen = |command: &str| {
+        let script = format!("trap '' HUP INT USR1; exec {command} grep SigIgn /proc/self/status");
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &script])
+            .env("TMIO_LIBRARY", dir.path().join("libtmio.so"))
+            .env_remove("LD_PRELOAD");
+        stdout(&shell.current_dir(dir.path()).output().unwrap())
+    };
+    let alone = seen("");
+    assert!(alone.starts_with("SigIgn:"), "{alone}");
+    assert_eq!(seen(&format!("{} trace --", env!("CARGO_BIN_EXE_ftio"))), alone);
+}
+
 #[test]
 fn each_launcher_gets_its_own_options() {
     let dir = directory();

@@ -193,7 +193,7 @@ fn lustre_gets_rules_and_loses_them() {
     fs::write(tools.join("lctl"), LCTL).unwrap();
     fs::set_permissions(tools.join("lctl"), fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
-    let mut command = turns.apply(&["lustre-tbf", "--closed-rate", "3"]);
+    let mut command = turns.apply(&["lustre-tbf", "--set", "closed-rate=3"]);
     let mut applying = Running::start(command.env("PATH", path).env("RULES", &rules));
     let log = turns.path("log");
     until("both have a rule", || lines(&log).len() == 2);

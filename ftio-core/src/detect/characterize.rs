@@ -28,11 +28,12 @@
 use crate::phases::phase::Phase;
 use crate::signal::Signal;
 use crate::spectral::spectrum::Wave;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::f64::consts::TAU;
 
 /// The numbers of the table above. What needs a period is `None` without one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Characterization {
     /// How much the volume differs from period to period, 0 to ½.
     pub sigma_vol: Option<f64>,

@@ -13,6 +13,7 @@ use crate::estimate::kind::SignalKind;
 use crate::estimate::{FirstPhase, PeriodOf};
 use crate::spectral::reconstruct::Reconstruction;
 use crate::spectral::spectrum::TopFrequency;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::request::Mode;
 use sources::request::layer::Layer;
@@ -22,7 +23,7 @@ use sources::time::ClockTime;
 pub const SCHEMA: &str = "ftio.detection/1";
 
 /// What was found in one trace, or in the requests of one rank or file of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 #[non_exhaustive]
 pub struct Detection {
     /// Always [`SCHEMA`].
@@ -122,7 +123,7 @@ pub struct Detection {
 }
 
 /// A frequency that stands out.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 #[non_exhaustive]
 pub struct Candidate {
     /// A frequency of the spectrum, k/Δt.
@@ -136,7 +137,7 @@ pub struct Candidate {
 }
 
 /// The period by autocorrelation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 #[non_exhaustive]
 pub struct AutocorrelationResult {
     /// The mean distance of its peaks.

@@ -9,6 +9,7 @@ use crate::phases::bursts::bursts;
 use crate::phases::phase::{Ground, Phase};
 use crate::phases::{phase_lists, without_pedestal};
 use crate::signal::Signal;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::time::ClockTime;
 
@@ -19,7 +20,7 @@ const MAX_BURSTS: usize = 100;
 const LONGEST_LEAD: f64 = 0.1;
 
 /// One I/O phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct ListedPhase {
     /// When it begins, in seconds of job time.
     pub start: f64,

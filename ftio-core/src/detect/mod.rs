@@ -19,7 +19,7 @@ pub mod per_group;
 pub mod window;
 
 pub use analysis::Analysis;
-pub use options::Options;
+pub use options::{Method, Options};
 
 use crate::estimate::Estimate;
 use crate::estimate::kind::{SignalKind, kind_with};

@@ -9,6 +9,7 @@
 
 use crate::detect::characterize::Piece;
 use crate::estimate::Estimate;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::time::ClockTime;
 
@@ -16,7 +17,7 @@ use sources::time::ClockTime;
 const BY_WAVE: f64 = 0.15;
 
 /// The expected next phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct NextPhase {
     /// Expected start, in seconds of job time.
     pub start: f64,

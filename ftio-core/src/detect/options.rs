@@ -37,16 +37,26 @@ pub struct Options {
     pub reconstruct: Option<usize>,
     /// Look for when which period holds.
     pub over_time: bool,
-    /// Analyse as the Python FTIO 0.0.9 does (see [`compat`](crate::detect::compat)).
-    pub compat: bool,
-    /// Analyse as the paper prints it (see [`compat`](mod@crate::detect::compat)).
-    pub paper: bool,
+    /// By which method.
+    pub method: Method,
     /// Periods shorter than this, in seconds, are of no interest.
     pub min_period: Option<f64>,
     /// Periods longer than this are of no interest.
     pub max_period: Option<f64>,
-    /// With [`compat`](Self::compat): sample at the rate of the fastest change, rather than at 10 Hz.
+    /// With [`Method::Compat`]: sample at the rate of the fastest change, rather than at 10 Hz.
     pub automatic_frequency: bool,
+}
+
+/// How the period is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Phases are counted, and the spectrum is one witness among others.
+    #[default]
+    Ours,
+    /// As the paper prints it (see [`compat`](mod@crate::detect::compat)).
+    Paper,
+    /// As the Python FTIO 0.0.9 does (see [`compat`](mod@crate::detect::compat)).
+    Compat,
 }
 
 impl Default for Options {
@@ -66,8 +76,7 @@ impl Default for Options {
             keep_requests: false,
             reconstruct: None,
             over_time: false,
-            compat: false,
-            paper: false,
+            method: Method::Ours,
             min_period: None,
             max_period: None,
             automatic_frequency: false,
@@ -88,7 +97,7 @@ impl Options {
 
     /// Is it the published method, as the Python FTIO has it or as it was printed?
     pub fn is_published(&self) -> bool {
-        self.compat || self.paper
+        self.method != Method::Ours
     }
 
     /// How a signal is judged.

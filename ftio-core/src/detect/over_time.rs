@@ -16,6 +16,7 @@
 
 use crate::signal::Signal;
 use crate::spectral::wavelet::{PER_OCTAVE, Scalogram};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::time::seconds;
 
@@ -38,7 +39,7 @@ const SAME_PERIOD: f64 = 0.1;
 const PERIODS_PER_WINDOW: f64 = 4.0;
 
 /// When which period holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 #[non_exhaustive]
 pub struct OverTime {
     /// Parts of the window, each with one behaviour, in the order of time and without gaps.
@@ -51,7 +52,7 @@ pub struct OverTime {
 }
 
 /// A part of the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 #[non_exhaustive]
 pub struct Segment {
     /// Start in seconds of job time.

@@ -11,6 +11,7 @@ use crate::phases::regularity::Regularity;
 use crate::phases::{mean_distance_within, usually_made_of};
 use crate::signal::Signal;
 use crate::spectral::SpectralResult;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// At most this many hypotheses are listed, and this many signs for and against each.
@@ -21,7 +22,7 @@ const SIGNS: usize = 3;
 const LEAST: f64 = 0.005;
 
 /// What led to the answer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 #[non_exhaustive]
 pub struct Evidence {
     /// Where the period comes from: `phases` (the distances of their starts) or `spectrum`; `None` without
@@ -62,7 +63,7 @@ pub struct Evidence {
 }
 
 /// Regular bursts inside each phase.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Inner {
     /// How many there are in all: the usual number in a phase, for each phase.
     pub bursts: usize,
@@ -71,7 +72,7 @@ pub struct Inner {
 }
 
 /// A hypothesis that was weighed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Weighed {
     /// Its form.
     pub form: Form,

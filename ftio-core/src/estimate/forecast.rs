@@ -19,6 +19,7 @@ use crate::estimate::view::View;
 use crate::phases::PhaseList;
 use crate::phases::phase::Phase;
 use crate::signal::statistics::{deviation, median, robust_spread};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The spread of distances before any was seen, and how many distances that is worth.
@@ -76,7 +77,7 @@ pub struct NextStart {
 }
 
 /// An answer while there is no period yet.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Provisional {
     /// Mean distance of the starts so far; `None` after one phase.
     pub period: Option<f64>,

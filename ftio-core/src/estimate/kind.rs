@@ -3,6 +3,7 @@
 use crate::signal::{CONSTANT_VARIATION, Signal};
 use crate::spectral::harmonics::{Candidates, Reason};
 use crate::spectral::spectrum::Spectrum;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -11,7 +12,7 @@ use std::fmt;
 const HARMONIC_SHARE: f64 = 0.05;
 
 /// The kind of a signal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignalKind {
     /// No bytes were transferred.

@@ -5,10 +5,11 @@ use crate::estimate::forecast::{Forecast, Provisional};
 use crate::estimate::kind::SignalKind;
 use crate::phases::phase::Phase;
 use crate::signal::Signal;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A period, and the phases that have it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 #[non_exhaustive]
 pub struct PeriodOf {
     /// The period in seconds.
@@ -64,7 +65,7 @@ impl PeriodOf {
 }
 
 /// A first phase unlike the others.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct FirstPhase {
     /// Its start, in seconds of job time.
     pub start: f64,

@@ -18,6 +18,7 @@
 //! changed as well.
 
 use crate::signal::statistics::upper_median;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::time::{nanoseconds, seconds};
 use std::collections::VecDeque;
@@ -40,7 +41,7 @@ const MISSES: u32 = 3;
 const MISSED_PERIODS: f64 = 2.0;
 
 /// A change of behaviour.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Change {
     /// When it was noticed, in seconds of job time.
     pub t: f64,

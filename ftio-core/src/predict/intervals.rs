@@ -12,6 +12,7 @@
 
 use super::trend::{LOOK_BACK, Trend};
 use crate::signal::statistics::upper_median;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::time::seconds;
 use std::collections::VecDeque;
@@ -26,7 +27,7 @@ const MOST: f64 = 0.1;
 const REMEMBERED: usize = 1024;
 
 /// Periods that were predicted alike.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Interval {
     /// The shortest of them, in seconds.
     pub low: f64,

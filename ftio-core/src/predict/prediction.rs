@@ -9,6 +9,7 @@ use super::trend::Trend;
 use crate::detect::characterize::Characterization;
 use crate::detect::next_phase::NextPhase;
 use crate::estimate::kind::SignalKind;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::request::Mode;
 
@@ -16,7 +17,7 @@ use sources::request::Mode;
 pub const SCHEMA: &str = "ftio.prediction/1";
 
 /// What is expected, as of a flush.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Prediction {
     /// Always [`SCHEMA`].
     pub schema: &'static str,

@@ -1,6 +1,7 @@
 //! Where the period is going.
 
 use crate::signal::statistics::upper_median;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Below this relative change over the predictions looked at, a period counts as steady.
@@ -10,7 +11,7 @@ const STEADY: f64 = 0.05;
 pub const LOOK_BACK: usize = 8;
 
 /// The period over the last predictions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Trend {
     /// Seconds by which the period grows in a second.
     pub slope: f64,
@@ -19,7 +20,7 @@ pub struct Trend {
 }
 
 /// Where a period is going.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// It stays.

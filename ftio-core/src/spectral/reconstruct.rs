@@ -3,10 +3,11 @@
 use crate::spectral::fft;
 use crate::spectral::spectrum::{Measure, Spectrum, TopFrequency};
 use realfft::num_complex::Complex64;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The mean bandwidth and some cosine waves.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Reconstruction {
     /// The constant part.
     pub mean: f64,

@@ -10,6 +10,7 @@
 
 use crate::spectral::fft;
 use realfft::num_complex::Complex64;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::f64::consts::TAU;
 
@@ -289,7 +290,7 @@ fn normalise(values: &mut [f64]) {
 }
 
 /// A wave of the spectrum.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct TopFrequency {
     /// A frequency of the spectrum, k/Δt.
     pub frequency: f64,

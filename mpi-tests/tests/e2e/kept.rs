@@ -217,11 +217,11 @@ fn files_of_the_user() {
 }
 
 /// What killed processes leave in memory, if who writes it out was killed with them, joins their parts and
-/// goes, with the user's next job on that host or with `ftio clean`.
+/// goes, with the user's next job on that host or with `ftio recover --host`.
 #[test]
 fn spools_of_the_dead() {
     for mpi in installed_mpis() {
-        for cleaner in ["the next job", "ftio clean"] {
+        for cleaner in ["the next job", "ftio recover --host"] {
             let scratch = Scratch::new();
             let label = format!("{}: {cleaner}", mpi.name);
             let job = mpi.job(2, mpi.program("killed")).args([scratch.data()]).args(["20", "nobody"]);
@@ -244,8 +244,8 @@ fn spools_of_the_dead() {
             };
             assert_eq!(spools(&scratch), 2, "{label}");
             assert_eq!(operations(&scratch.trace()), 40, "{label}");
-            if cleaner == "ftio clean" {
-                let outcome = run_ftio(&["clean"], scratch.spool());
+            if cleaner == "ftio recover --host" {
+                let outcome = run_ftio(&["recover", "--host"], scratch.spool());
                 assert!(outcome.success(), "{label}: {outcome:?}");
             } else {
                 let job = mpi.job(1, mpi.program("waits_between")).args([scratch.data()]).args(["100", "-"]);

@@ -119,8 +119,8 @@ def one(name, policy, repetition, mpi, scale, speed, start):
 
 
 def simulated():
-    """The published experiment in `ftio schedule simulate`, on a file system that one job can fill."""
-    command = [str(FTIO), "schedule", "simulate", "--capacity", "110", "--json", "--repetitions", "10"]
+    """The published experiment in `ftio simulate turns`, on a file system that one job can fill."""
+    command = [str(FTIO), "simulate", "turns", "--capacity", "110", "--json", "--repetitions", "10"]
     command += ["--policies", "fair_share,set10_clairvoyant"]
     answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     rename = {"stretch_geomean": "stretch", "io_slowdown": "slowdown", "utilisation": "utilisation"}

@@ -46,7 +46,7 @@ def gains(results):
         real = results["gains"]["published experiment"]
         differs = lambda key: abs(real[f"{key}_turns"][0] / row["turns"][key] - 1)
         apart = f"{100 * max(differs('stretch'), differs('utilisation')):.0f} % apart"
-        lines.append(f"| the first in `ftio schedule simulate` | {' | '.join(cells)} | {apart} |")
+        lines.append(f"| the first in `ftio simulate turns` | {' | '.join(cells)} | {apart} |")
     return lines
 
 

@@ -246,7 +246,7 @@ impl Helper {
             return false;
         }
         let _ = std::fs::remove_file(&self.control.path);
-        // What dead processes of other jobs have left here; `ftio clean` does the same.
+        // What dead processes of other jobs have left here; `ftio recover --host` does the same.
         salvage::clean(&self.directory, None, &mut salvage::Tally::default());
         for directory in tmio_trace::roll::DIRECTORIES {
             tmio_trace::roll::clean(Path::new(directory));

@@ -101,6 +101,17 @@ impl Memory {
         (0..self.rings).filter(move |ring| used >> ring & 1 != 0)
     }
 
+    /// Frees the cells of a ring up to there.
+    fn free(&self, ring: usize, end: u64) {
+        let tail = self.ring_word(ring, layout::TAIL);
+        for at in tail..end {
+            self.set(self.cell(ring, at), 0);
+        }
+        if end > tail {
+            self.set_ring_word(ring, layout::TAIL, end);
+        }
+    }
+
     /// Bytes of the text in the spool, behind `length` at `offset`.
     pub(super) fn bytes(&self, offset: usize, room: usize, length: usize) -> Vec<u8> {
         let length = usize::try_from(self.word(length)).unwrap_or(0).min(room);

@@ -8,6 +8,7 @@
 //! more than system calls did.
 
 use crate::amount::bytes;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use tmio_trace::{Beside, Outcome, RankInfo};
@@ -20,7 +21,7 @@ const STARTING_UP: u64 = 256 << 10;
 const SIDE_WORK: u64 = 4 << 20;
 
 /// Bytes that were recorded, and that the processes moved in all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Coverage {
     /// Bytes of all operations of MPI-IO; `None` where the input does not tell.
     pub mpi_io_bytes: Option<u64>,
@@ -41,7 +42,7 @@ pub struct Coverage {
 }
 
 /// Bytes that went past everything that is looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Unseen {
     /// Read by system calls: at most so many, as C streams on pipes are among them.
     pub read: u64,

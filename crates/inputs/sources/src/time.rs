@@ -1,6 +1,7 @@
 //! Seconds and nanoseconds. Inside, times are whole nanoseconds of job time; what people read is in seconds.
 
 use crate::date::iso_8601;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -26,7 +27,8 @@ pub fn nanoseconds(seconds: f64) -> i64 {
 }
 
 /// A moment on the clock, in nanoseconds since 1970. It is written as RFC 3339 in UTC, to the millisecond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(with = "String", inline, extend("format" = "date-time"))]
 pub struct ClockTime(pub i64);
 
 impl ClockTime {

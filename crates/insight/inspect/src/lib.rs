@@ -1,4 +1,4 @@
-//! What an input holds: `ftio info` and the measurements of `ftio scale`.
+//! What an input holds: `ftio info` and the measurements of `ftio model`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

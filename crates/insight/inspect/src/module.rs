@@ -1,10 +1,11 @@
 //! What the modules of a Darshan log hold.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What a module holds. What it does not have is left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct ModuleSummary {
     /// Version of its records; 0 for Darshan 2, which has no modules and is shown as if it had.
     pub version: u32,
@@ -65,7 +66,7 @@ pub struct ModuleSummary {
 }
 
 /// The heatmap of a layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct HeatmapLayer {
     /// Records: ranks that did any I/O.
     pub records: u64,

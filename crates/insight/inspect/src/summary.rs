@@ -5,6 +5,7 @@
 
 use super::module::ModuleSummary;
 use super::usage::LayerUsage;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::coverage::Coverage;
 use sources::time::{ClockTime, nanoseconds};
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 pub const SCHEMA: &str = "ftio.info/1";
 
 /// A trace, summed up.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// Always [`SCHEMA`].
@@ -88,7 +89,7 @@ pub struct Summary {
 }
 
 /// All operations of a class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct ClassSummary {
     /// Number of operations.
     pub ops: u64,
@@ -106,7 +107,7 @@ pub struct ClassSummary {
 }
 
 /// All operations of a nonblocking class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct AsyncSummary {
     /// What every class has.
     #[serde(flatten)]
@@ -132,7 +133,7 @@ pub struct AsyncSummary {
 }
 
 /// All operations on a file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct FileSummary {
     /// Name as the application gave it.
     pub name: String,
@@ -148,7 +149,7 @@ pub struct FileSummary {
 }
 
 /// Operations that became fewer records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct MergedSummary {
     /// Number of operations.
     pub operations: u64,
@@ -157,7 +158,7 @@ pub struct MergedSummary {
 }
 
 /// A process that is a rank.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct ProcessSummary {
     /// The number that it has in the trace.
     pub rank: u32,
@@ -174,7 +175,7 @@ pub struct ProcessSummary {
 }
 
 /// A text that the program has put into the trace.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct MarkSummary {
     /// Job time.
     pub time: f64,
@@ -185,7 +186,7 @@ pub struct MarkSummary {
 }
 
 /// What tracing cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Overhead {
     /// Over all ranks.
     pub time: Option<f64>,
@@ -198,7 +199,7 @@ pub struct Overhead {
 }
 
 /// How well the clocks of the ranks agree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Clock {
     /// Nodes, each with a clock of its own, where the input tells.
     pub nodes: Option<usize>,
@@ -207,7 +208,7 @@ pub struct Clock {
 }
 
 /// Operations that move no data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Metadata {
     /// Number of operations.
     pub ops: u64,
@@ -216,7 +217,7 @@ pub struct Metadata {
 }
 
 /// About the job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct JobInfo {
     /// Job id and step, or a process id.
     pub id: String,

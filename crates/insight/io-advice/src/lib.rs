@@ -15,6 +15,7 @@ mod amounts;
 pub mod finding;
 pub mod rules;
 pub mod scope;
+pub mod study;
 pub mod thresholds;
 
 pub use finding::{Finding, Severity};

@@ -1,14 +1,9 @@
 //! The service alone, without the rest of `ftio`, to work on its page: `page DATA PORT [WATCHED]`.
 
-use ftio_serve::{Config, Hooks, Listen};
+use ftio_serve::{Config, Listen};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-const HOOKS: Hooks = Hooks {
-    report: |path| Err(format!("{}: reports are made by ftio serve", path.display())),
-    findings: |_| Ok(serde_json::json!([])),
-};
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
@@ -20,7 +15,7 @@ fn main() -> anyhow::Result<()> {
     config.watch = watched.iter().map(PathBuf::from).collect();
     config.capacity = Some(50e9);
     config.cluster = "example".into();
-    ftio_serve::run(config, HOOKS, &Arc::new(AtomicBool::new(false)), |addresses| {
+    ftio_serve::run(config, &Arc::new(AtomicBool::new(false)), |addresses| {
         eprintln!("ftio serve: listening on {}", addresses.join(", "));
     })
 }

@@ -65,7 +65,7 @@ pub fn metric_name(callpath: &str, metric: &str) -> String {
     }
 }
 
-/// Measurements in Extra-P's JSON lines, by the same rules as `ftio scale`.
+/// Measurements in Extra-P's JSON lines, by the same rules as `ftio model`.
 pub fn json_lines(runs: &[RunRow]) -> String {
     let run = |row: &RunRow| Run {
         point: vec![row.size as f64],

@@ -31,6 +31,7 @@ pub mod foresee;
 pub mod http;
 pub mod ingest;
 pub mod job;
+mod judged;
 pub mod live;
 pub mod priorities;
 pub mod refusals;
@@ -47,7 +48,7 @@ pub mod viewer;
 pub mod workers;
 
 pub use config::{Config, Listen, Slurm};
-pub use service::{Hooks, Service};
+pub use service::Service;
 
 use anyhow::Context;
 use io_sets::configfs::Configfs;
@@ -59,15 +60,10 @@ use std::time::{Duration, Instant};
 type Work = Box<dyn FnOnce(&Arc<Service>, &AtomicBool) + Send>;
 
 /// Serve until `stop` says so. `ready` is told the addresses when requests are taken.
-pub fn run(
-    config: Config,
-    hooks: Hooks,
-    stop: &Arc<AtomicBool>,
-    ready: impl FnOnce(&[String]),
-) -> anyhow::Result<()> {
+pub fn run(config: Config, stop: &Arc<AtomicBool>, ready: impl FnOnce(&[String])) -> anyhow::Result<()> {
     config.check().map_err(anyhow::Error::msg)?;
     let priorities = config.priorities.as_ref().map(Configfs::open).transpose()?;
-    let service = Service::open(config, hooks)?;
+    let service = Service::open(config)?;
     let mut threads = Vec::new();
     let mut start = |name: &str, work: Work| {
         let (service, stop) = (Arc::clone(&service), Arc::clone(stop));

@@ -14,6 +14,7 @@ use crate::simulate::{
     Application, Early, Erroneous, Known, Level, NewPredictor, Noise, Outcome, Platform, Sharing, Simulation,
 };
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use seeded_random::Random;
 use serde::Serialize;
 
@@ -87,7 +88,7 @@ impl Policy {
 }
 
 /// Changes against no scheduling, as far as they are known.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Published {
     /// Of the largest stretch.
     pub stretch_max: Option<f64>,

@@ -2,13 +2,14 @@
 
 use crate::metrics::{Frame, Metrics, bandwidth_alone};
 use crate::simulate::{Course, IoPhase, Outcome};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::Request;
 use sources::{Opened, SourceError, Span};
 use statistics::{Phase, phases};
 
 /// What sharing has cost.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Measured {
     /// Which kind of record, and its version.
     pub schema: &'static str,
@@ -23,7 +24,7 @@ pub struct Measured {
 }
 
 /// One job in the frame.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct JobMeasured {
     /// Its trace.
     pub source: String,

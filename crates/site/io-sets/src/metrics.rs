@@ -9,10 +9,11 @@
 //! - utilisation = Σ e_cpu / (N · T), the part of all time in which applications computed.
 
 use crate::simulate::{Course, Outcome};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A time frame in seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Frame {
     /// Its start.
     pub begin: f64,
@@ -21,7 +22,7 @@ pub struct Frame {
 }
 
 /// The four numbers of an execution.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Metrics {
     /// The largest stretch of an application.
     pub stretch_max: f64,

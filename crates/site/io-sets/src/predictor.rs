@@ -3,7 +3,7 @@
 use crate::observed::Observed;
 use crate::queue::{JobId, Nanoseconds};
 use crate::simulate::{Predictor, Transfer};
-use ftio_core::detect::{Options, detect};
+use ftio_core::detect::{Method, Options, detect};
 use ftio_core::predict::{self, PredictOptions};
 use sources::request::{Class, Request};
 use sources::time::seconds;
@@ -60,7 +60,8 @@ impl Predictor for Compat {
         self.requests.extend(transfers.iter().map(|transfer| request(transfer, self.start)));
         let job =
             Job { ranks: Some(1), start: Some(0), end: Some(job_time(now, self.start)), ..Job::default() };
-        let options = Options { compat: true, frequency: Some(self.frequency), ..Options::default() };
+        let options =
+            Options { method: Method::Compat, frequency: Some(self.frequency), ..Options::default() };
         let source = InMemory { requests: &self.requests, job };
         detect(&self.name, source, &options).ok()?.detection.period
     }

@@ -4,10 +4,11 @@ use crate::job::{Job, Kind};
 use crate::running::Running;
 use crate::schedule::Batch;
 use crate::settings::{Policy, Settings};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A change of a job's size.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Change {
     /// When, in seconds.
     pub time: f64,
@@ -16,7 +17,7 @@ pub struct Change {
 }
 
 /// What became of a job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct JobRun {
     /// Its number.
     pub id: u64,

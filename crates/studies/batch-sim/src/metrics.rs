@@ -2,13 +2,14 @@
 
 use crate::engine::Outcome;
 use crate::job::Job;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Shorter jobs count as if they took this long, so that a short wait of a tiny job is no catastrophe.
 const SHORTEST: f64 = 10.0;
 
 /// Numbers about a simulation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Metrics {
     /// Seconds from the first submission to the last end.
     pub makespan: f64,

@@ -1,9 +1,10 @@
 //! How a batch system decides.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Which rules apply.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
     /// First come first served: a job that does not fit holds up all behind it.
@@ -30,7 +31,7 @@ impl Policy {
 }
 
 /// How many free nodes MEBF gives to a running job (Algorithms 2 to 4 of the paper).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expansion {
     /// Only if the job more than doubles, and as many nodes as it had stay free.

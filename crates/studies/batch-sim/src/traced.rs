@@ -1,6 +1,7 @@
 //! The I/O queue of jobs that share a file system, from their traces.
 
 use crate::queue::{Chain, Course, Member, fit, resampled, simulate, templates};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::request::{Request, Span};
 use sources::{Opened, SourceError};
@@ -71,7 +72,7 @@ pub struct Question {
 }
 
 /// The queue of jobs that share a file system.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Queue {
     /// Which kind of record, and its version.
     pub schema: &'static str,
@@ -96,7 +97,7 @@ pub struct Queue {
 }
 
 /// Jobs that behave alike.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Alike {
     /// The traces.
     pub sources: Vec<String>,

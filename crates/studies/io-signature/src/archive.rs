@@ -29,7 +29,7 @@ pub struct MadeFrom<'a> {
     /// By which method.
     pub method: Method,
     /// With which settings.
-    pub settings: &'a Settings,
+    pub settings: Settings,
     /// What was taken from the logs.
     pub direction: &'static str,
     /// Whether each log was taken for itself.

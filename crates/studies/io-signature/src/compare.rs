@@ -2,10 +2,11 @@
 
 use crate::signature::Signature;
 use crate::statistics::{correlation, cross_correlation};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How a signature compares with the truth (paper, 6.3).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Comparison {
     /// The largest normalised cross-correlation over shifts.
     pub cross_correlation: f64,

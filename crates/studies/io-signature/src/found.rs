@@ -2,13 +2,14 @@
 
 use crate::compare::Comparison;
 use crate::{Job, Signature, periodic};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `ftio.signature/1`.
 pub const SCHEMA: &str = "ftio.signature/1";
 
 /// A signature in a file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Found {
     /// Which kind of record, and its version.
     pub schema: &'static str,

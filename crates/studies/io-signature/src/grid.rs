@@ -7,11 +7,12 @@
 use crate::bursts::Wave;
 use crate::settings::Settings;
 use crate::statistics::{correlation, mean};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The grid that was chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Grid {
     /// Width of a unit in seconds.
     pub width: f64,

@@ -5,6 +5,7 @@
 
 use crate::server_log::ServerLog;
 use crate::statistics::{mean, quantile_of};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 const DAY: f64 = 86_400.0;
@@ -43,7 +44,7 @@ impl Partition {
 }
 
 /// A partition and a moment.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Placement {
     /// The partition.
     pub partition: String,

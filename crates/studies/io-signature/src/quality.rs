@@ -17,10 +17,11 @@ use crate::consensus::Consensus;
 use crate::resample::shrink;
 use crate::spans::Span;
 use crate::statistics::{correlation, cross_correlation, mean};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How far a signature can be trusted. 1 is perfect.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Quality {
     /// The cross-correlation with the truth that can be expected.
     pub mean: f64,

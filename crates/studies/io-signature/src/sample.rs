@@ -3,6 +3,7 @@
 use crate::outliers::outliers;
 use crate::settings::Settings;
 use crate::statistics::median;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The log during one run.
@@ -31,7 +32,7 @@ impl Sample {
 }
 
 /// A sample in a result.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Listed {
     /// What messages call it.
     pub name: String,

@@ -9,10 +9,11 @@ use crate::resample::{at, to_seconds, with_means_inserted};
 use crate::sample::{Listed, Sample, is_whole, unusable};
 use crate::settings::Settings;
 use crate::statistics::{correlation, mean, median};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Which method to use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// The median of aligned samples.
@@ -23,7 +24,7 @@ pub enum Method {
 }
 
 /// What an application does when it is alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Signature {
     /// How it was found.
     pub method: Method,
@@ -48,7 +49,7 @@ pub struct Signature {
 }
 
 /// A burst of a signature. Times are in seconds from the start of the job.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Burst {
     /// When it reaches half its height.
     pub start: f64,
@@ -67,7 +68,7 @@ pub struct Burst {
 }
 
 /// What others do.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Background {
     /// The bandwidth that is always there, in bytes per second.
     pub level: f64,
@@ -76,7 +77,7 @@ pub struct Background {
 }
 
 /// A job of somebody else that writes again and again.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Periodic {
     /// Seconds from one of its bursts to the next.
     pub period: f64,

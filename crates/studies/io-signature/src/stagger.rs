@@ -1,9 +1,10 @@
 //! Starts of several jobs that keep their sum below a capacity (paper, 6.4).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Starts, and what they are good for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Staggered {
     /// Seconds after which each job starts, in the order they were given.
     pub starts: Vec<f64>,

@@ -3,10 +3,11 @@
 //! Table I names periodicity without a direction, but its Table II counts periodic *writes*. So each of these
 //! exists three times: `read_periodic…`, `write_periodic…`, and `periodic…` for either.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which way bytes went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// From files.
@@ -29,7 +30,7 @@ impl Direction {
 }
 
 /// When most of the bytes of a direction were moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Temporality {
     /// In the first quarter.
@@ -49,7 +50,7 @@ pub enum Temporality {
 }
 
 /// The order of magnitude of a period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Magnitude {
     /// Seconds.
@@ -63,7 +64,7 @@ pub enum Magnitude {
 }
 
 /// How much of a period its operations take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Busy {
     /// Little.
@@ -73,7 +74,7 @@ pub enum Busy {
 }
 
 /// What the metadata server had to bear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Load {
     /// A second with very many requests.

@@ -16,6 +16,7 @@ use crate::operation::{Bins, Collector, Operation};
 use crate::run::Run;
 use crate::thresholds::Thresholds;
 use darshan_log::{Activity, Direction, Dxt, Interval, Log, ModuleId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sources::Layer;
 
@@ -31,7 +32,7 @@ const DXT_SHARE: f64 = 0.99;
 const LAYERS: [Layer; 3] = [Layer::MpiIo, Layer::Posix, Layer::Stdio];
 
 /// How logs are read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
     /// The layer; `None`: the one that moved most bytes.
@@ -49,7 +50,7 @@ impl Default for Reading {
 }
 
 /// Where operations come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Origin {
@@ -75,7 +76,7 @@ pub struct LoggedRun {
 }
 
 /// Why a log is not categorised, in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum InvalidKind {

@@ -7,6 +7,7 @@
 
 use crate::category::Load;
 use crate::thresholds::Thresholds;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Runs of more seconds (46 days) are counted as if all that follows happened in the last.
@@ -105,7 +106,7 @@ impl Seconds {
 }
 
 /// The load on the metadata server.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Metadata {
     /// Opens, closes and seeks.
     pub operations: u64,

@@ -16,6 +16,7 @@ use crate::category::{Busy, Magnitude};
 use crate::mean_shift;
 use crate::operation::Operation;
 use crate::thresholds::Thresholds;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// More segments than this are not grouped. With neighbours merged below 0.1 % of the run there are at most
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 const MOST_SEGMENTS: usize = 10_000;
 
 /// A periodic operation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Periodic {
     /// The mean length of its segments, in seconds (the paper's period).
     pub period: f64,

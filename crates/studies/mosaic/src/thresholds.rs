@@ -1,6 +1,7 @@
 //! Every number the rules depend on, with where it comes from. One table makes the struct, the options of the
 //! command line and their documentation.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is known about a threshold.
@@ -23,7 +24,7 @@ macro_rules! thresholds {
         $field:ident = $name:literal, $default:expr, $low:expr, $high:expr, $source:literal, $meaning:literal;
     )*) => {
         /// The thresholds. All comparisons are written down in [`TABLE`].
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Thresholds {
             $(

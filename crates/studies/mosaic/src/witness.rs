@@ -8,6 +8,7 @@ use crate::category::Direction;
 use crate::operation::{Bins, Operation};
 use ftio_core::detect::{Options, detect_period};
 use ftio_core::signal::runs::runs_above;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sources::request::{Class, Mode, Request, Span};
 use sources::time::nanoseconds;
@@ -18,7 +19,7 @@ use sources::{Job, Source, SourceError};
 const LEAST_BURSTS: usize = 3;
 
 /// What FTIO says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Witness {
     /// The period in seconds; `None` if not periodic.
     pub period: Option<f64>,
@@ -29,7 +30,7 @@ pub struct Witness {
 }
 
 /// What a witness was shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {
     /// The merged operations.

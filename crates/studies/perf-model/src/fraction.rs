@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// A fraction in lowest terms with a positive denominator. Exponents are written as people write them, `3/4`
 /// and not `0.75`, and refined exactly ([`mediant`](Fraction::mediant)).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema)]
+#[schemars(with = "String", inline)]
 pub struct Fraction {
     numerator: i32,
     denominator: i32,

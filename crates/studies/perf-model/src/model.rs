@@ -1,5 +1,6 @@
 //! A finished model: the function, how good it is, and what else it might have been.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cost::Costs;
@@ -65,7 +66,7 @@ pub(crate) struct Alternative {
 }
 
 /// What a reader should know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Note {

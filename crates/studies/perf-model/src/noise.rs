@@ -4,12 +4,13 @@
 //! all points, Σ q / Σ (R − 1) is the variance of a run if noise is the same everywhere, Σ (q/m²) / Σ (R − 1)
 //! its relative variance if noise grows with the value; the mean of R runs has 1/R of it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::points::Points;
 
 /// How the scatter of a measurement depends on its size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoiseKind {
     /// Proportional to the value, as run times scatter: each point counts by its relative error.
@@ -19,7 +20,7 @@ pub enum NoiseKind {
 }
 
 /// An estimate of the scatter of a single run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Noise {
     /// Whether the level is a share of the value or a quantity.
     pub kind: NoiseKind,

@@ -10,6 +10,7 @@
 //! is chosen from (see [`crate::alternatives`]). For the same reason the value to expect there is not the
 //! formula's alone (see [`crate::course`]).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::OnceLock;
 
@@ -48,7 +49,7 @@ pub enum Target {
 }
 
 /// A range that should contain the target with some probability.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
 pub struct Interval {
     /// Lower end.
     pub low: f64,
@@ -59,7 +60,7 @@ pub struct Interval {
 /// The value of a model at a point, with what a reader should know.
 ///
 /// This is what `--evaluate` shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Prediction {
     /// The point, one value per parameter.
     pub point: Vec<f64>,

@@ -1,5 +1,6 @@
 //! Which callpath will dominate at a given scale.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,7 @@ use crate::model::Model;
 use crate::modeler::Models;
 
 /// A callpath's place among those of its metric that count the same thing.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Ranked {
     /// From one.
     pub rank: usize,
@@ -36,7 +37,7 @@ pub struct Ranked {
     pub quantity: Option<String>,
 }
 
-/// What `ftio scale` (and FTIO's ioparse) count in one metric, by the last names of callpaths; in words; and
+/// What `ftio model` (and FTIO's ioparse) count in one metric, by the last names of callpaths; in words; and
 /// whether values of several callpaths can be added up.
 const QUANTITIES: [(&str, &str, bool); 10] = [
     ("total_bytes", "over all ranks", true),

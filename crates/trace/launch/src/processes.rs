@@ -92,8 +92,11 @@ pub enum End {
 /// Runs a command until it ends, and passes on to it the signals that this process gets.
 pub fn attend(mut command: Command) -> Result<ExitStatus, Error> {
     // Who stops or wakes up ftio means the command. What the terminal sends reaches both.
-    let signals = Signals::new([SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT]);
-    let mut signals = signals.context("cannot wait for signals")?;
+    // A signal that is ignored (nohup, jobs in the background of a script) stays so for the command, too.
+    let ignored = ignored_signals();
+    let caught = [SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT];
+    let caught = caught.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = Signals::new(caught).context("cannot wait for signals")?;
     let program = command.get_program().to_string_lossy().into_owned();
     let mut child = command.spawn().context(format!("cannot run {program}"))?;
     let id = Pid::from_child(&child);
@@ -111,6 +114,13 @@ pub fn attend(mut command: Command) -> Result<ExitStatus, Error> {
     handle.close();
     let _ = forwarding.join();
     status
+}
+
+/// The signals that this process ignores, a bit for each. 0 where nobody tells.
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// What tells a file from another one of the same name.

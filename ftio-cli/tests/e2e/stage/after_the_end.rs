@@ -149,7 +149,7 @@ fn wrong_usage_is_told() {
     assert!(missing.0 == Some(1) && missing.1.contains("--from none"), "{missing:?}");
     let folders = ["run", "--from", "bb", "--to", "storage"];
     for wrong in
-        [&["--command", "cp a b"][..], &["--rate", "fast"], &["--low-water", "0.9"], &["--rate", "0"]]
+        [&["--command", "cp a b"][..], &["--rate", "fast"], &["--set", "low-water=0.9"], &["--rate", "0"]]
     {
         let found = stage(&[&folders[..], wrong].concat());
         assert_eq!(found.0, Some(2), "{wrong:?}: {}", found.1);
@@ -168,7 +168,7 @@ fn a_simulation_compares_policies() {
     let dir = tempfile::tempdir().unwrap();
     let args = ["--period", "100", "--phase-bytes", "100G", "--bandwidth", "10G", "--rate", "1.5G"];
     let more = ["--phases", "6", "--files", "4", "--capacity", "10T", "--flush", "10"];
-    let output = ftio(dir.path(), &[&["stage", "simulate", "--json"][..], &args, &more].concat());
+    let output = ftio(dir.path(), &[&["simulate", "staging", "--json"][..], &args, &more].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).starts_with("{\"schema\":\"ftio.stage-simulate/1\","));
     let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -179,13 +179,24 @@ fn a_simulation_compares_policies() {
     assert_eq!(of(0, "added"), 0.0);
     assert!(of(3, "added") < 0.01 && of(3, "drained") < of(2, "drained"), "{found:#}");
     assert_eq!(found["policies"][3]["report"]["bytes_left"], 0);
-    let again = ftio(dir.path(), &[&["stage", "simulate", "--json"][..], &args, &more].concat());
+    let again = ftio(dir.path(), &[&["simulate", "staging", "--json"][..], &args, &more].concat());
     assert_eq!(stdout(&output), stdout(&again), "the same seed");
-    let text = ftio(dir.path(), &[&["stage", "simulate"][..], &args, &more].concat());
+    let text = ftio(dir.path(), &[&["simulate", "staging"][..], &args, &more].concat());
     assert!(stdout(&text).contains("after the end"), "{}", stdout(&text));
     let wrong = ftio(
         dir.path(),
-        &["stage", "simulate", "--period", "10", "--phase-bytes", "1T", "--bandwidth", "1G", "--rate", "1G"],
+        &[
+            "simulate",
+            "staging",
+            "--period",
+            "10",
+            "--phase-bytes",
+            "1T",
+            "--bandwidth",
+            "1G",
+            "--rate",
+            "1G",
+        ],
     );
     assert_eq!(wrong.status.code(), Some(2));
 }
@@ -202,7 +213,7 @@ fn what_changes_vanishes_or_cannot_be_written_under_the_copy() {
     fs::write(bb.join("taken"), content(9, 10)).unwrap();
     // A folder is where its copy should be.
     fs::create_dir_all(storage.join("taken/by another")).unwrap();
-    let mut staging = Staging::start(dir.path(), &["--rate", "500k", "--guard", "0.2"]);
+    let mut staging = Staging::start(dir.path(), &["--rate", "500k", "--set", "guard=0.2"]);
     // Each is disturbed the first time that it is copied.
     let mut left = vec!["a-changes", "b-vanishes", "c-shrinks"];
     while !left.is_empty() {

@@ -1,4 +1,4 @@
-//! `ftio stage` and `ftio stage simulate`: a job that runs, as far as its trace shows, and its burst buffer.
+//! `ftio stage` and `ftio simulate staging`: a job that runs, as far as its trace shows, and its buffer.
 
 mod after_the_end;
 mod destination;
@@ -196,7 +196,7 @@ impl Drop for Staging {
 
 /// Make all the room that can be made.
 pub fn relieve() -> [&'static str; 7] {
-    ["--evict", "--capacity", "1k", "--high-water", "0.002", "--low-water", "0.001"]
+    ["--evict", "--capacity", "1k", "--set", "high-water=0.002", "--set", "low-water=0.001"]
 }
 
 /// Wait for something that is bound to happen.

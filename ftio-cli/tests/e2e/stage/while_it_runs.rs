@@ -27,7 +27,7 @@ fn files_leave_in_the_quiet_and_wait_while_an_early_phase_goes_on() {
         move || writer.live(ends)
     });
     let mut staging =
-        Staging::start(dir.path(), &["--guard", "0.2", "--rate", "400k", "--prometheus", "m.prom"]);
+        Staging::start(dir.path(), &["--set", "guard=0.2", "--rate", "400k", "--prometheus", "m.prom"]);
     let copy = staging.until("copy");
     assert_eq!((&copy["reason"], &copy["direction"]), (&"quiet".into(), &"out".into()), "{copy}");
     assert!(copy["t"].as_f64() < copy["quiet_until"].as_f64(), "{copy}");
@@ -81,7 +81,7 @@ fn needed_files_are_there_before_the_job_begins() {
         }
     }
     history.finish(8 * PERIOD);
-    let args = ["--stage-in", "list", "--history", "history", "--guard", "0.2"];
+    let args = ["--stage-in", "list", "--history", "history", "--set", "guard=0.2"];
     let mut staging = Staging::start(dir.path(), &args);
     for _ in 0..2 {
         let copied = staging.until("copied");
@@ -111,7 +111,8 @@ fn killed_at_any_moment_it_leaves_nothing_half_done_and_goes_on() {
     let (bb, storage) = (dir.path().join("bb"), dir.path().join("storage"));
     ended_job(dir.path());
     let mut originals = Vec::new();
-    let args = ["--rate", "10M", "--evict", "--capacity", "1M", "--high-water", "0.5", "--low-water", "0.1"];
+    let args =
+        ["--rate", "10M", "--evict", "--capacity", "1M", "--set", "high-water=0.5", "--set", "low-water=0.1"];
     let mut state = 12345u64;
     let mut removed = 0;
     for round in 0..50 {

@@ -33,7 +33,7 @@ pub use autocorrelation::autocorrelation;
 use crate::detect::characterize::{characterize, pieces};
 use crate::detect::detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
 use crate::detect::next_phase::next_phase;
-use crate::detect::{Analysis, Options, listed};
+use crate::detect::{Analysis, Method, Options, listed};
 use crate::estimate::kind::kind;
 use crate::signal::Signal;
 use crate::signal::step::{StepFunction, Stretch};
@@ -130,7 +130,7 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
     let printed = acf_as_printed(&signal.samples, sampled.frequency, options);
     let acf = match &printed {
         Some(found) => Some((found.period, found.confidence)),
-        None if options.paper || !options.autocorrelation => None,
+        None if options.method == Method::Paper || !options.autocorrelation => None,
         None => autocorrelation(&signal.samples, sampled.frequency),
     };
 
@@ -142,7 +142,7 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
         (None, Some(_)) => Some(1.0),
         _ => None,
     };
-    if options.paper {
+    if options.method == Method::Paper {
         let refine = |found: &Autocorrelation| Some(found.refined_confidence(1.0 / frequency?, c_d));
         refined = printed.as_ref().and_then(refine);
     } else if let Some((acf_period, c_a)) = acf {
@@ -162,7 +162,8 @@ pub fn analyse(name: &str, phases: &[Stretch], mode: Mode, job: &Job, options: &
     let cut = wave.as_ref().map(|wave| pieces(&signal, wave)).unwrap_or_default();
     let period = frequency.map(|f| 1.0 / f);
     let (signal_kind, reasons) = kind(&signal, &spectrum, &contributions, &candidates);
-    let z = ZScore { as_published: !options.paper, ..ZScore::default() }.scores(&contributions);
+    let z =
+        ZScore { as_published: options.method != Method::Paper, ..ZScore::default() }.scores(&contributions);
     // Without samples it is still known when the job was.
     let (t_start, t_end) = if n > 0 {
         (sampled.start, sampled.end)
@@ -260,7 +261,7 @@ fn shortest_distance(times: &[f64]) -> Option<f64> {
 
 /// The autocorrelation as the paper has it, if it is asked for.
 fn acf_as_printed(samples: &[f64], frequency: f64, options: &Options) -> Option<Autocorrelation> {
-    (options.paper && options.autocorrelation)
+    (options.method == Method::Paper && options.autocorrelation)
         .then(|| Autocorrelation::of(samples, 1.0 / frequency))
         .flatten()
 }
@@ -268,7 +269,7 @@ fn acf_as_printed(samples: &[f64], frequency: f64, options: &Options) -> Option<
 fn find(samples: &[f64], frequency: f64, options: &Options) -> Found {
     let spectrum = Spectrum::of(samples, samples.len() as f64 / frequency);
     let contributions = spectrum.contributions_as_published(options.measure);
-    let (outliers, rule) = if options.paper {
+    let (outliers, rule) = if options.method == Method::Paper {
         (outliers::as_printed(options.outlier, &contributions, options.tolerance), HarmonicRule::AnyMultiple)
     } else {
         let rule = HarmonicRule::AsPublished { sampling_frequency: frequency };

@@ -3,6 +3,7 @@
 use crate::phases::PhaseList;
 use crate::phases::regularity::without_error;
 use crate::signal::statistics::{deviation, robust_spread};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Distances are never taken for more regular than this: σ as a share of the period.
@@ -17,7 +18,7 @@ const BEYOND: f64 = 0.15;
 const BELATED: f64 = 0.1;
 
 /// The form of a hypothesis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// All phases, one period apart on average.

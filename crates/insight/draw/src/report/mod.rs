@@ -16,6 +16,7 @@ use inspect::participation::Participation;
 use inspect::summary::Summary;
 use inspect::usage::{LayerUsage, Usage};
 use io_advice::Finding;
+use io_advice::study::{PhaseRow, Study};
 
 /// What a report is about: everything that is known about a job.
 #[derive(Clone, Debug)]
@@ -37,6 +38,23 @@ pub struct Subject<'a> {
 struct Phase<'a> {
     listed: &'a ListedPhase,
     told: &'a Participation,
+}
+
+impl<'a> Subject<'a> {
+    /// Of what is known about a job.
+    pub fn of(study: &'a Study) -> Self {
+        let told =
+            |row: &PhaseRow| Participation { ranks: row.ranks, lost_time: row.lost_time, spread: row.spread };
+        Subject {
+            name: &study.name,
+            usage: &study.usage,
+            cost_layer: study.cost_layer(),
+            summary: &study.summary,
+            analysis: study.analysis.as_ref().map_err(String::as_str),
+            participation: study.phases.iter().map(told).collect(),
+            findings: &study.findings,
+        }
+    }
 }
 
 impl Subject<'_> {

@@ -1,5 +1,6 @@
 //! Sizes, order and alignment of requests in one direction.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -27,7 +28,7 @@ const MOST_SIZES: usize = 4096;
 pub type Sizes = [u64; 10];
 
 /// A size that many requests have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Common {
     /// Bytes.
     pub size: u64,
@@ -36,7 +37,7 @@ pub struct Common {
 }
 
 /// Requests in one direction.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Access {
     /// Requests.
     pub ops: u64,

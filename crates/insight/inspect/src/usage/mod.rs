@@ -17,12 +17,13 @@ mod requests;
 
 pub use access::{Access, Common, SIZES, Sizes};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::{Kind, Opened, SourceError};
 use std::collections::BTreeMap;
 
 /// How an application uses its files. What the input does not tell is absent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 #[non_exhaustive]
 pub struct Usage {
     /// Seconds from the start of the job to its end.
@@ -65,7 +66,7 @@ impl Usage {
 }
 
 /// Operations that move data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Flow {
     /// How many.
     pub ops: u64,
@@ -84,7 +85,7 @@ impl Flow {
 }
 
 /// Operations that move no data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Meta {
     /// How many.
     pub ops: u64,
@@ -93,7 +94,7 @@ pub struct Meta {
 }
 
 /// What went through a layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct LayerUsage {
     /// From files to memory.
     pub read: Flow,
@@ -113,7 +114,7 @@ impl LayerUsage {
 }
 
 /// How MPI-IO was called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct MpiIo {
     /// Reads that all ranks of the file make together.
     pub collective_reads: u64,
@@ -132,7 +133,7 @@ pub struct MpiIo {
 }
 
 /// What a rank did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct RankUsage {
     /// The rank.
     pub rank: u32,
@@ -163,7 +164,7 @@ impl RankUsage {
 }
 
 /// What was done to a file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct FileUsage {
     /// Its name.
     pub name: String,

@@ -19,26 +19,11 @@ use crate::viewer::Viewer;
 use crate::workers::Workers;
 use hyper::body::Bytes;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::broadcast;
-
-/// What the command gives the service: what is known of a trace, as `ftio report` says it.
-#[derive(Clone, Copy)]
-pub struct Hooks {
-    /// The report about a trace, as a page.
-    pub report: fn(&Path) -> Result<String, String>,
-    /// What is wrong with the I/O of a trace, as `ftio advise --json` says it.
-    pub findings: fn(&Path) -> Result<serde_json::Value, String>,
-}
-
-impl std::fmt::Debug for Hooks {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Hooks")
-    }
-}
 
 /// Seconds since 1970.
 pub fn now() -> f64 {
@@ -77,7 +62,6 @@ type ModelsOf = (String, Option<u32>);
 #[derive(Debug)]
 pub struct Service {
     pub config: Config,
-    pub hooks: Hooks,
     pub files: SeriesFiles,
     pub stats: Stats,
     pub started: f64,

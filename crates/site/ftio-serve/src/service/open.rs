@@ -2,7 +2,7 @@
 //! have.
 
 use super::limits::Stored;
-use super::{EVENTS, Hooks, READERS, Service, WATCHERS, now};
+use super::{EVENTS, READERS, Service, WATCHERS, now};
 use crate::config::Config;
 use crate::damage::{Damages, Kind as Damage, copy_aside};
 use crate::job::{Kind, Origin, State};
@@ -25,7 +25,7 @@ use tokio::sync::broadcast;
 
 impl Service {
     /// Open the data, and bring back the jobs that were running.
-    pub fn open(config: Config, hooks: Hooks) -> anyhow::Result<Arc<Self>> {
+    pub fn open(config: Config) -> anyhow::Result<Arc<Self>> {
         let stats = Stats::default();
         let lock = claim(&config.data)?;
         let writer = Store::open_or_mend(&config.data, &stats.damage)?;
@@ -46,7 +46,6 @@ impl Service {
         let mut writer = writer;
         past.bring_back(&mut writer, &mut running)?;
         let service = Arc::new(Service {
-            hooks,
             started: now(),
             opened: Instant::now(),
             events: broadcast::channel(EVENTS).0,

@@ -177,7 +177,7 @@ fn a_unix_socket_knows_who_asks() {
             let mut config = crate::server::config(&other.path().join("data"));
             config.listen = vec![Listen::Unix(path)];
             let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
-            assert!(ftio_serve::run(config, crate::server::HOOKS, &stop, |_| {}).is_err());
+            assert!(ftio_serve::run(config, &stop, |_| {}).is_err());
         }
         assert!(other.path().join("precious").exists());
         server.stop();

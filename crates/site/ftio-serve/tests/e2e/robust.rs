@@ -219,7 +219,7 @@ fn many_jobs_share_the_memory() {
     let mut config = config(data.path());
     // A user may have a quarter of these.
     (config.memory, config.most_running) = (8 << 20, 256);
-    let service = Service::open(config, crate::server::HOOKS).unwrap();
+    let service = Service::open(config).unwrap();
     for round in 0..2 {
         for job in 0..64 {
             let points: Vec<[u32; 2]> = (0..6000).map(|i| [6000 * round + i, 6000 * round + i]).collect();
@@ -312,7 +312,7 @@ fn databases_of_other_versions() {
     let database = rusqlite::Connection::open(&path).unwrap();
     database.pragma_update(None, "user_version", 99).unwrap();
     drop(database);
-    let error = Service::open(config(data.path()), crate::server::HOOKS).unwrap_err().to_string();
+    let error = Service::open(config(data.path())).unwrap_err().to_string();
     assert!(error.contains("version 99, made by a newer ftio"), "{error}");
     let database = rusqlite::Connection::open(&path).unwrap();
     let version: i64 = database.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
@@ -351,7 +351,7 @@ fn data_that_are_removed_or_replaced_are_written_anew() {
             std::thread::sleep(Duration::from_millis(20));
         }
         assert_eq!(server.post("/api/v1/push", &sum(9)).0, 200, "{how}");
-        assert!(Service::open(config(&data), crate::server::HOOKS).is_err(), "{how}: it is still ours");
+        assert!(Service::open(config(&data)).is_err(), "{how}: it is still ours");
         server.stop();
         let service = opened(&data);
         assert_eq!(written(&service, "j"), 9.0, "{how}");

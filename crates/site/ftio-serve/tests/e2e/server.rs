@@ -1,7 +1,7 @@
 //! A server for a test, and a client that knows no more of HTTP than it must.
 
-use ftio_serve::{Config, Hooks, Listen, Service};
-use serde_json::{Value, json};
+use ftio_serve::{Config, Listen, Service};
+use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -12,14 +12,6 @@ use std::time::{Duration, Instant};
 use tmio_trace::block::BlockEncoder;
 use tmio_trace::frame::{self, FrameKind};
 use tmio_trace::{Direction, FilePointer, Flags, Header, OpKind, Operation, RankInfo, TraceEnd};
-
-/// What the command gives in earnest.
-pub const HOOKS: Hooks = Hooks {
-    report: |_| Ok("<!DOCTYPE html><title>report</title>".into()),
-    findings: |_| {
-        Ok(json!([{"id": "small-writes", "severity": "high", "title": "t", "evidence": "e", "advice": "a"}]))
-    },
-};
 
 /// Ends with the test.
 pub struct Server {
@@ -38,15 +30,11 @@ pub fn config(data: &Path) -> Config {
 
 impl Server {
     pub fn start(config: Config) -> Self {
-        Self::start_with(config, HOOKS)
-    }
-
-    pub fn start_with(config: Config, hooks: Hooks) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, receiver) = mpsc::channel();
         let stopping = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
-            ftio_serve::run(config, hooks, &stopping, |addresses| {
+            ftio_serve::run(config, &stopping, |addresses| {
                 let address = addresses.iter().find_map(|address| address.strip_prefix("http://")).unwrap();
                 sender.send(address.parse().unwrap()).unwrap();
             })
@@ -161,7 +149,7 @@ pub fn arrived(stream: &TcpStream) -> Option<Vec<u8>> {
 
 /// Everything of a closed service.
 pub fn opened(data: &Path) -> Arc<Service> {
-    Service::open(config(data), HOOKS).unwrap()
+    Service::open(config(data)).unwrap()
 }
 
 const SECOND: i64 = 1_000_000_000;

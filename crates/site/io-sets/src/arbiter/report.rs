@@ -1,9 +1,10 @@
 //! Who holds, who waits: as data.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The state of an arbiter.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Report {
     /// `ftio.arbiter/1`
     pub schema: String,
@@ -31,7 +32,7 @@ pub struct Report {
 }
 
 /// Jobs of others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Others {
     /// How many.
     pub jobs: usize,
@@ -67,7 +68,7 @@ impl Report {
 }
 
 /// Counts since the arbiter began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Totals {
     /// Questions of nodes.
     pub questions: u64,
@@ -86,7 +87,7 @@ pub struct Totals {
 }
 
 /// One job.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct JobReport {
     /// Its id.
     pub job: String,
@@ -129,7 +130,7 @@ pub struct JobReport {
 }
 
 /// A phase that is over: one line of the arbiter's log.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct PhaseReport {
     /// `ftio.phase/1`
     pub schema: String,

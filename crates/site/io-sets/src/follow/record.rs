@@ -2,10 +2,11 @@
 
 use crate::rules::Set;
 use crate::standing::Standing;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One line of `--json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Record {
     /// Which kind of record, and its version.
     pub schema: &'static str,

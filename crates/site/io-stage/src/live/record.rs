@@ -1,10 +1,11 @@
 //! One line for each decision, and for what became of it.
 
 use crate::plan::{Action, Copy, Decision, Direction, Outcome, Planner, Reason, Report};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One line of `--json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Record {
     /// Which kind of record, and its version.
     pub schema: &'static str,

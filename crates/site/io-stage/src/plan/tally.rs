@@ -2,10 +2,11 @@
 
 use super::decision::{Copy, Direction};
 use super::phases::{Phase, overlap};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What staging came to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Report {
     /// Files that have left the buffer, verified.
     pub files_out: u64,

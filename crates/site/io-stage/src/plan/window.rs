@@ -2,6 +2,7 @@
 
 use super::phases::Phases;
 use super::settings::{Settings, When};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What is expected of the job, as of the last flush. Times are seconds of job time.
@@ -29,7 +30,7 @@ impl Forecast {
 }
 
 /// Why something may or may not be copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// It is quiet until shortly before the next phase.

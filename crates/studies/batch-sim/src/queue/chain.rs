@@ -1,9 +1,10 @@
 //! Rates, and the distribution that they lead to.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A kind of jobs, and how many of them run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Member {
     /// How many jobs.
     pub jobs: usize,

@@ -1,11 +1,12 @@
 //! A chain, run many times.
 
 use super::Chain;
+use schemars::JsonSchema;
 use seeded_random::Random;
 use serde::Serialize;
 
 /// The length of the queue over time, over many runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Course {
     /// Seconds.
     pub time: Vec<f64>,

@@ -3,10 +3,11 @@
 //! The paper takes "all executions of an application from a given user" as one, and leaves open what makes
 //! two executions the same application. Darshan records the command line.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What makes two runs of a user the same application.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Identity {
     /// The file name of the executable: the same program in another folder is the same.

@@ -9,6 +9,7 @@ use crate::periodicity::Periodic;
 use crate::run::Flow;
 use crate::thresholds::Thresholds;
 use crate::witness::Witness;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sources::Layer;
 
@@ -16,7 +17,7 @@ use sources::Layer;
 pub const SCHEMA: &str = "ftio.category/1";
 
 /// What became of a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It stands for its application: its only run, or its heaviest.
@@ -28,7 +29,7 @@ pub enum Status {
 }
 
 /// The result for one log.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Line<'a> {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
@@ -46,7 +47,7 @@ pub struct Line<'a> {
 }
 
 /// What was found in a valid log.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Details<'a> {
     /// The periodic operations of both directions.
     pub periods: Vec<Period<'a>>,
@@ -87,7 +88,7 @@ pub struct Details<'a> {
 }
 
 /// A periodic operation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Period<'a> {
     /// Which way.
     pub direction: Direction,
@@ -97,7 +98,7 @@ pub struct Period<'a> {
 }
 
 /// What was found about a direction.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Access<'a> {
     /// Bytes moved.
     pub bytes: u64,

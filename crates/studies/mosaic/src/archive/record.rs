@@ -7,6 +7,7 @@ use crate::requests;
 use crate::run::{Findings, categorize};
 use crate::thresholds::Thresholds;
 use darshan_log::Log;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sources::Layer;
 use sources::{Input, Kind, OpenOptions, SourceError, open};
@@ -14,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// All that the result of a log depends on besides the log. Parts of one archive must have the same.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// How logs are read.

@@ -2,6 +2,7 @@
 
 use super::record::Valid;
 use crate::category::Direction;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Rows that are kept: the applications that moved most.
@@ -10,7 +11,7 @@ const MOST: usize = 5000;
 const ENOUGH_RUNS: u64 = 10;
 
 /// An application of a user.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct SiteRow {
     /// Its name; empty if the log does not know.
     pub application: String,
@@ -35,7 +36,7 @@ pub struct SiteRow {
 }
 
 /// Do the runs of applications resemble each other?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Resemblance {
     /// Applications with ten runs or more.
     pub applications: u64,

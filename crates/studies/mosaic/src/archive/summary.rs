@@ -10,6 +10,7 @@ use super::record::Valid;
 use super::site::{Resemblance, SiteRow, resemblance, shown};
 use super::view::{Count, View};
 use crate::log::{Invalid, InvalidKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ const EXAMPLES: usize = 3;
 const BAD_LOGS: usize = 1000;
 
 /// The sum.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Summary {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
@@ -55,7 +56,7 @@ pub struct Summary {
 }
 
 /// A log that could not be used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct BadLog {
     /// Its path.
     pub source: String,
@@ -66,7 +67,7 @@ pub struct BadLog {
 }
 
 /// A log that is typical of a category.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Example {
     /// Its path.
     pub source: String,

@@ -3,11 +3,12 @@
 use super::record::Valid;
 use crate::category::{Category, Direction, Magnitude, Temporality};
 use crate::run::Flow;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A view of the archive.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct View {
     /// What is counted: applications or runs.
     pub count: u64,
@@ -29,7 +30,7 @@ pub struct View {
 }
 
 /// Something for reads and for writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct ByDirection<T> {
     /// Of reads.
     pub read: T,
@@ -55,7 +56,7 @@ impl<T> ByDirection<T> {
 }
 
 /// Shares of those that are periodic, and by which period. One with several periods is counted for each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Table2 {
     /// Not periodic.
     pub non_periodic: f64,
@@ -72,7 +73,7 @@ pub struct Table2 {
 }
 
 /// Shares of when bytes were moved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Table3 {
     /// Too few bytes.
     pub insignificant: f64,
@@ -99,7 +100,7 @@ impl Table3 {
 }
 
 /// Jaccard indices: of those that are of one category or the other, the share that is of both.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Jaccard {
     /// The categories that occur, in their order.
     pub categories: Vec<&'static str>,
@@ -108,7 +109,7 @@ pub struct Jaccard {
 }
 
 /// What the two witnesses say of significant directions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Agreement {
     /// Asked about.
     pub asked: u64,

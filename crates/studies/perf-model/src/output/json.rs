@@ -1,6 +1,7 @@
 //! Models as JSON, one object a model. Field names are a contract: fields may be added, none changes its
 //! meaning.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::formula::{Notation, formula, function};
@@ -26,7 +27,7 @@ pub const SCHEMA: &str = "ftio.model/1";
 /// assert!(record.line().starts_with(r#"{"schema":"ftio.model/1","callpath":"<root>","#));
 /// # Ok::<(), perf_model::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Record<'a> {
     /// [`SCHEMA`].
     pub schema: &'static str,
@@ -71,7 +72,7 @@ pub struct Record<'a> {
 }
 
 /// One term.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct TermRecord<'a> {
     /// Its coefficient.
     pub coefficient: f64,
@@ -80,7 +81,7 @@ pub struct TermRecord<'a> {
 }
 
 /// One factor.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct FactorRecord<'a> {
     /// Name of the parameter.
     pub parameter: &'a str,
@@ -91,7 +92,7 @@ pub struct FactorRecord<'a> {
 }
 
 /// The measured range of one parameter.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct RangeRecord<'a> {
     /// Name of the parameter.
     pub parameter: &'a str,
@@ -102,7 +103,7 @@ pub struct RangeRecord<'a> {
 }
 
 /// The next best model.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct RunnerUpRecord {
     /// Its function as text.
     pub model: String,
@@ -115,7 +116,7 @@ pub struct RunnerUpRecord {
 }
 
 /// One of two segments.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SegmentRecord<'a> {
     /// From here on; `null` for the lower segment.
     pub from: Option<f64>,

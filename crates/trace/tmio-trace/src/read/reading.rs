@@ -219,8 +219,7 @@ impl<T: ReadAs> Reading<T> {
 
     /// Whether the records of a block were still in memory when its rank's spool was looked at.
     fn is_in_snapshot(&self, rank: u32, sequence: u64) -> bool {
-        let next = self.snapshots.get(&rank).and_then(|(_, spool)| spool.next_block());
-        next.is_some_and(|next| sequence >= next)
+        self.snapshots.get(&rank).is_some_and(|(_, spool)| sequence >= spool.next_block())
     }
 
     /// What the ranks of this host have not written out yet; only right for a job that is dead.
@@ -301,7 +300,7 @@ impl<T: ReadAs> Reading<T> {
         self.outcome.missing_hosts = hosts.into_iter().map(str::to_owned).collect();
         if !self.outcome.missing_hosts.is_empty() {
             self.outcome.missing.push(format!(
-                "the last records are still on {}: run `ftio clean` there to add them to the trace",
+                "the last records are still on {}: run `ftio recover --host` there to add them to the trace",
                 self.outcome.missing_hosts.join(", ")
             ));
         }

@@ -1,7 +1,7 @@
 //! The spools of dead processes: what they hold joins its part, and then they go.
 //!
 //! A killed process leaves its spool in memory (`/dev/shm`) or on a local disk. The next traced
-//! process of the same user on that host, or `ftio clean` (for instance in a batch system's epilog),
+//! process of the same user on that host, or `ftio recover --host` (for instance in a batch system's epilog),
 //! salvages it: from then on the job can be read without access to the host.
 //!
 //! A spool is written by its user, and names the part that it belongs to: all of this is done by handles and

@@ -87,10 +87,10 @@ pub struct Written {
     pub names: HashMap<u32, String>,
     /// Where the blocks are.
     pub extents: Vec<Range<u64>>,
-    /// Their numbers.
-    pub blocks: HashSet<u64>,
     /// How many operations they hold.
     pub operations: u64,
+    /// Their numbers.
+    pub blocks: HashSet<u64>,
 }
 
 /// What a part has of a rank, for whoever goes on writing to it.
@@ -101,13 +101,13 @@ pub fn written(path: &Path, rank: u32) -> io::Result<Written> {
     let mut at = 0;
     while let Some((end, number)) = whole_frame(&file, at, size, rank) {
         let mut body = vec![0; (end - at) as usize - HEAD];
-        if number.is_some()
+        if let Some(number) = number
             && file.read_exact_at(&mut body, at + HEAD as u64).is_ok()
             && let Ok(block) = block::Block::parse(&body)
         {
             found.names.extend(block.files.iter().map(|&(number, name)| (number, name.to_owned())));
             found.operations += u64::from(block.count);
-            found.blocks.insert(block.seq);
+            found.blocks.insert(number);
             match found.extents.last_mut().filter(|last| last.end == at) {
                 Some(last) => last.end = end,
                 None => found.extents.push(at..end),

@@ -119,9 +119,10 @@ impl Spool {
         self.word(layout::PID) as u32
     }
 
-    /// Number of the next block, if the spool tells: records here are in no block from it on.
-    pub fn next_block(&self) -> Option<u64> {
-        self.word(layout::NEXT_BLOCK).checked_sub(1)
+    /// Number of the next block: records here are in no block from it on.
+    pub fn next_block(&self) -> u64 {
+        // Before the first one nothing is stored there.
+        self.word(layout::NEXT_BLOCK).saturating_sub(1)
     }
 
     /// Operations that could be kept nowhere.
@@ -273,6 +274,17 @@ mod tests {
             assert_eq!(starts(tail, &flushing, false), [100, 200, 300], "the block never reached the disk");
             assert_eq!(starts(tail, &flushing, true), [300], "the block is on the disk");
         }
+    }
+
+    /// What is written as the first block after a look is not counted twice.
+    #[test]
+    fn before_the_first_block_it_is_the_next_one() {
+        let next = |word: u64| {
+            let mut bytes = spool_with(&[], &[record(100)]);
+            bytes[layout::NEXT_BLOCK * 8..][..8].copy_from_slice(&word.to_ne_bytes());
+            Spool::parse(&bytes).unwrap().next_block()
+        };
+        assert_eq!([next(0), next(1), next(2)], [0, 0, 1]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::http::context::{Answer, Context, Fault, Result, absent, bad};
 use crate::ingest::below::OpenFile;
 use crate::job::{Origin, State, WRITTEN};
+use crate::judged;
 use crate::store::{JobFilter, JobRow, Sort};
 use crate::users;
 use serde_json::{Value, json};
@@ -184,7 +185,7 @@ pub fn report(context: &Context) -> Result {
     let path = Path::new(&row.path);
     let file = trace(context, &row).ok_or_else(|| absent("its trace is gone, or no longer where it was"))?;
     let door = file.door();
-    let page = (context.service.hooks.report)(&door).map_err(|text| Fault::new(422, text))?;
+    let page = judged::report(&door).map_err(|text| Fault::new(422, text))?;
     // The name of the file, without any letter that means something in a page.
     let plain = |letter: char| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
     let name: String = path.file_name().unwrap_or_default().to_string_lossy().chars().map(plain).collect();
