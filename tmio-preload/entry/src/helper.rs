@@ -273,11 +273,15 @@ unsafe extern "C" fn start_program(program: *mut c_void) {
 /// The process ends: its records are to be written out, and it waits for that, but not for ever.
 pub(crate) fn finish() {
     let Some(state) = page::head_word(layout::STATE) else { return };
-    let until = clock::monotonic().saturating_add(settings::timeout().min(i64::MAX as u64) as i64);
-    let mut pause = 100_000;
+    let until = clock::of_kernel().saturating_add(settings::timeout().min(i64::MAX as u64) as i64);
+    let mut pause = 1_000_000;
     let mut told = core::ptr::null();
     let mut starts = 0;
-    while matches!(state.load(Acquire), layout::ENDED | layout::BECOMING) && clock::monotonic() < until {
+    loop {
+        let now = state.load(Acquire);
+        if !matches!(now, layout::ENDED | layout::BECOMING) || clock::of_kernel() >= until {
+            break;
+        }
         // One that was there may have ended before it saw this process.
         while !is_there() && starts < MOST_STARTS_AT_END {
             starts += 1;
@@ -289,7 +293,8 @@ pub(crate) fn finish() {
             ends.fetch_add(1, Release);
         }
         wake();
-        sys::sleep(pause);
+        // The helper wakes who waits; but it may end.
+        sys::wait(low_half(state), now as u32, pause);
         pause = (pause + pause / 2).min(5_000_000);
     }
     let ancestor_writes = matches!(page::orphans(), Orphans::OfAnAncestor);
