@@ -7,7 +7,6 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::{Duration, Instant};
@@ -68,6 +67,16 @@ impl Memory {
         }
     }
 
+    /// Stores a state, and wakes whoever waits for one.
+    pub(super) fn set_state(&self, state: u64) {
+        self.set(layout::STATE, state);
+        let Some(word) = self.at(layout::STATE) else { return };
+        let word = std::ptr::from_ref(word).cast::<u32>();
+        let word = if cfg!(target_endian = "big") { word.wrapping_add(1) } else { word };
+        // SAFETY: the address only names the word.
+        unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX, 0, 0, 0) };
+    }
+
     fn ring_word(&self, ring: usize, field: usize) -> u64 {
         self.word(layout::RING_HEADS_OFFSET / 8 + ring * layout::RING_WORDS + field)
     }
@@ -115,6 +124,10 @@ impl Memory {
         if self.word(layout::WITHOUT_WORD) != 0 {
             return None;
         }
+        // Only the words of a rank have memory; others have no operations that would be noted there.
+        if self.word(layout::FLAGS) & layout::FLAG_RANK == 0 {
+            return Some(u64::MAX);
+        }
         let begin = layout::IN_FLIGHT_OFFSET / 8;
         let words = self.words.get(begin..begin + layout::MAX_IN_FLIGHT).unwrap_or_default();
         let threads = words.iter().map(|word| word.load(Acquire));
@@ -152,28 +165,43 @@ impl Taken {
     }
 }
 
-/// The names of files that a process has told.
+/// The names of files that a process has told: one after the other, as there may be millions.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    names: HashMap<u32, (Arc<str>, bool, bool)>,
+    text: String,
+    places: HashMap<u32, Name>,
+}
+
+/// Where a name is, and which operations on its file are recorded: those of MPI-IO, and those below.
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    begin: usize,
+    length: u16,
+    mpiio: bool,
+    below: bool,
 }
 
 impl Names {
     /// Takes note of a name. Whether it is new.
     pub(super) fn add(&mut self, file: u32, name: &str, filter: &Filter) -> bool {
         let (mpiio, below) = filter.wants(name);
-        self.names.insert(file, (Arc::from(name), mpiio, below)).is_none() && (mpiio || below)
+        // As long as a cell has texts at most.
+        let length = u16::try_from(name.len()).unwrap_or(u16::MAX);
+        let place = Name { begin: self.text.len(), length, mpiio, below };
+        self.text.push_str(name);
+        self.places.insert(file, place).is_none() && (mpiio || below)
     }
 
-    pub(super) fn name(&self, file: u32) -> Option<Arc<str>> {
-        self.names.get(&file).map(|(name, ..)| Arc::clone(name))
+    pub(super) fn name(&self, file: u32) -> Option<&str> {
+        let place = self.places.get(&file)?;
+        self.text.get(place.begin..place.begin + usize::from(place.length))
     }
 
     /// Whether operations on a file are recorded at a layer.
     fn wants(&self, file: u32, layer: TraceLayer) -> bool {
-        self.names.get(&file).is_none_or(|(_, mpiio, below)| match layer {
-            TraceLayer::MpiIo => *mpiio,
-            _ => *below,
+        self.places.get(&file).is_none_or(|place| match layer {
+            TraceLayer::MpiIo => place.mpiio,
+            _ => place.below,
         })
     }
 }
@@ -270,7 +298,7 @@ impl Source {
     }
 
     /// Numbers and names of the files that the next block tells of, of which it uses `used`.
-    pub(super) fn names_for(&self, used: &[u32]) -> Vec<(u32, Arc<str>)> {
+    pub(super) fn names_for(&self, used: &[u32]) -> Vec<(u32, &str)> {
         let known: HashSet<u32> = used.iter().copied().collect();
         let more = self.unwritten.iter().filter(|file| !known.contains(file));
         used.iter().chain(more).filter_map(|&file| Some((file, self.names.name(file)?))).collect()
