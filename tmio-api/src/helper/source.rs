@@ -7,7 +7,6 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::{Duration, Instant};
@@ -75,6 +74,16 @@ impl Memory {
         }
     }
 
+    /// Stores a state, and wakes whoever waits for one.
+    pub(super) fn set_state(&self, state: u64) {
+        self.set(layout::STATE, state);
+        let Some(word) = self.at(layout::STATE) else { return };
+        let word = std::ptr::from_ref(word).cast::<u32>();
+        let word = if cfg!(target_endian = "big") { word.wrapping_add(1) } else { word };
+        // SAFETY: the address only names the word.
+        unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX, 0, 0, 0) };
+    }
+
     fn ring_word(&self, ring: usize, field: usize) -> u64 {
         self.word(layout::RING_HEADS_OFFSET / 8 + ring * layout::RING_WORDS + field)
     }
@@ -99,17 +108,6 @@ impl Memory {
     fn used_rings(&self) -> impl Iterator<Item = usize> + use<> {
         let used = self.word(layout::RINGS);
         (0..self.rings).filter(move |ring| used >> ring & 1 != 0)
-    }
-
-    /// Frees the cells of a ring up to there.
-    fn free(&self, ring: usize, end: u64) {
-        let tail = self.ring_word(ring, layout::TAIL);
-        for at in tail..end {
-            self.set(self.cell(ring, at), 0);
-        }
-        if end > tail {
-            self.set_ring_word(ring, layout::TAIL, end);
-        }
     }
 
     /// Bytes of the text in the spool, behind `length` at `offset`.
@@ -140,6 +138,10 @@ impl Memory {
     pub(super) fn in_flight(&self) -> Option<u64> {
         if self.word(layout::WITHOUT_WORD) != 0 {
             return None;
+        }
+        // Only the words of a rank have memory; others have no operations that would be noted there.
+        if self.word(layout::FLAGS) & layout::FLAG_RANK == 0 {
+            return Some(u64::MAX);
         }
         let begin = layout::IN_FLIGHT_OFFSET / 8;
         let words = self.words.get(begin..begin + layout::MAX_IN_FLIGHT).unwrap_or_default();
@@ -178,27 +180,41 @@ impl Taken {
     }
 }
 
-/// The names of files that a process has told.
+/// The names of files that a process has told: one after the other, as there may be millions.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    names: HashMap<u32, (Arc<str>, (bool, bool))>,
+    text: String,
+    places: HashMap<u32, Name>,
+}
+
+/// Where a name is, and which operations on its file are recorded: those of MPI-IO, and those below.
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    begin: usize,
+    length: u16,
+    wanted: (bool, bool),
 }
 
 impl Names {
     /// Takes note of a name. Whether it is new.
     pub(super) fn add(&mut self, file: u32, name: &str, filter: &Filter) -> bool {
         let wanted = filter.wants(name);
-        self.names.insert(file, (Arc::from(name), wanted)).is_none() && (wanted.0 || wanted.1)
+        // As long as a cell has texts at most.
+        let length = u16::try_from(name.len()).unwrap_or(u16::MAX);
+        let place = Name { begin: self.text.len(), length, wanted };
+        self.text.push_str(name);
+        self.places.insert(file, place).is_none() && (wanted.0 || wanted.1)
     }
 
-    pub(super) fn name(&self, file: u32) -> Option<Arc<str>> {
-        self.names.get(&file).map(|(name, _)| Arc::clone(name))
+    pub(super) fn name(&self, file: u32) -> Option<&str> {
+        let place = self.places.get(&file)?;
+        self.text.get(place.begin..place.begin + usize::from(place.length))
     }
 
     /// Whether operations on a file are recorded at a layer. An earlier helper may have known more names.
     fn wants(&self, file: u32, layer: TraceLayer, filter: &Filter) -> bool {
-        let known = self.names.get(&file);
-        known.map_or(filter.wants_unknown(file), |(_, wanted)| Filter::at_layer(*wanted, layer))
+        let known = self.places.get(&file);
+        known.map_or(filter.wants_unknown(file), |place| Filter::at_layer(place.wanted, layer))
     }
 }
 
@@ -303,7 +319,7 @@ impl Source {
     }
 
     /// Numbers and names of the files that the next block tells of, of which it uses `used`.
-    pub(super) fn names_for(&self, used: &[u32]) -> Vec<(u32, Arc<str>)> {
+    pub(super) fn names_for(&self, used: &[u32]) -> Vec<(u32, &str)> {
         let known: HashSet<u32> = used.iter().copied().collect();
         let more = self.unwritten.iter().filter(|file| !known.contains(file));
         used.iter().chain(more).filter_map(|&file| Some((file, self.names.name(file)?))).collect()

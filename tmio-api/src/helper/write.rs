@@ -56,7 +56,7 @@ impl Helper {
                         Some(Place { destination, greeting, info, greeted: false, ends_alone })
                     }
                     Ok(None) => {
-                        member.source.memory.set(layout::STATE, layout::REFUSED);
+                        member.source.memory.set_state(layout::REFUSED);
                         let _ = std::fs::remove_file(&member.source.path);
                         None
                     }
@@ -64,7 +64,7 @@ impl Helper {
                     Err(error) => {
                         if parts::is_permanent(&error) && !member.alive {
                             let _ = std::fs::remove_file(&member.source.path);
-                            member.source.memory.set(layout::STATE, layout::REFUSED);
+                            member.source.memory.set_state(layout::REFUSED);
                         }
                         None
                     }
@@ -200,7 +200,6 @@ impl Helper {
         let detail = trace::detail(target.reached, taken.cells(), place.destination.most_bytes);
         let count = encode(&mut self.encoder, &taken.words, scale, detail)?;
         let names = source.names_for(self.encoder.files());
-        let names = names.iter().map(|(number, name)| (*number, &**name)).collect();
         let rank = place.info.rank;
         let frame = self.encoder.finish(rank, sequence, covered, names).map_err(io::Error::other)?;
         let extent = self.control.writing(|| target.append(frame))?;
@@ -231,7 +230,7 @@ impl Helper {
         let Some(member) = self.members.get_mut(index) else { return };
         let memory = &member.source.memory;
         if memory.word(layout::STATE) == state {
-            memory.set(layout::STATE, layout::WRITTEN);
+            memory.set_state(layout::WRITTEN);
         }
     }
 
@@ -244,7 +243,7 @@ impl Helper {
         }
         if let Some(member) = self.members.get_mut(index) {
             let _ = std::fs::remove_file(&member.source.path);
-            member.source.memory.set(layout::STATE, layout::REFUSED);
+            member.source.memory.set_state(layout::REFUSED);
             member.told = true;
         }
     }

@@ -323,7 +323,7 @@ pub(crate) fn finish() {
     let began = clock::monotonic();
     let passed = || clock::monotonic() - began;
     let longest = settings::timeout().min(i64::MAX as u64) as i64;
-    let mut pause = 100_000;
+    let mut pause = 1_000_000;
     let mut told = core::ptr::null();
     let (mut starts, mut until_doubt) = (0, UNTIL_DOUBT);
     while is_waiting() && !cannot_be() && passed() < longest {
@@ -349,7 +349,11 @@ pub(crate) fn finish() {
         if is_given_up() {
             break;
         }
-        sys::sleep(pause);
+        // The helper wakes who waits; but it may end.
+        let now = state.load(Acquire);
+        if matches!(now, layout::ENDED | layout::BECOMING) {
+            sys::wait(low_half(state), now as u32, pause);
+        }
         pause = (pause + pause / 2).min(5_000_000);
     }
     if is_waiting()

@@ -1,6 +1,7 @@
 //! What the variables of the environment say, as far as the process itself must know it. Everything else is
 //! told to the helper, which reads files of options as well.
 
+use crate::patterns::List;
 use crate::{environment, load, sys, text};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, AtomicUsize};
@@ -199,13 +200,11 @@ pub(crate) fn flushes_on_close() -> bool {
 
 /// Whether the layers posix and stdio leave a path out.
 pub(crate) fn leaves_out(path: &[u8]) -> bool {
-    let list = |name| environment::variable(name).filter(|list| !matches!(*list, b"" | b"none" | b"all"));
-    let excluded = match environment::variable(b"TMIO_EXCLUDE_PATHS") {
-        None => pattern::matches_any(pattern::DEFAULT_EXCLUDED.as_bytes(), path),
-        Some(b"none") => false,
-        Some(patterns) => pattern::matches_any(patterns, path),
-    };
-    excluded
-        || list(b"TMIO_EXCLUDE_FILES").is_some_and(|patterns| pattern::matches_any(patterns, path))
-        || list(b"TMIO_FILES").is_some_and(|patterns| !pattern::matches_any(patterns, path))
+    static PATHS: List = List::new();
+    static EXCLUDED: List = List::new();
+    static WANTED: List = List::new();
+    let bytes = pattern::bytes_of(path);
+    PATHS.has(b"TMIO_EXCLUDE_PATHS", pattern::DEFAULT_EXCLUDED.as_bytes(), path, bytes) == Some(true)
+        || EXCLUDED.has(b"TMIO_EXCLUDE_FILES", b"", path, bytes) == Some(true)
+        || WANTED.has(b"TMIO_FILES", b"", path, bytes) == Some(false)
 }
