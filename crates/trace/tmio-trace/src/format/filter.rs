@@ -43,8 +43,8 @@ impl Filter {
         (wanted, wanted && !left_out)
     }
 
-    /// The same of a file whose name is not known. The names of those that are recorded are in the part before
-    /// they leave the spool, others are forgotten; number 0 is a file that nobody saw opened.
+    /// The same of a file whose name is not known. The names of those that are recorded are in the part
+    /// before they leave the spool, others are forgotten; number 0 is a file that nobody saw opened.
     pub fn wants_unknown(&self, file: u32) -> bool {
         file == 0 || *self == Self::default()
     }
