@@ -195,6 +195,8 @@ fn ring_at(index: usize) -> Option<&'static Ring> {
     })
 }
 
+/// On its own, as [`give_memory`]: callers may have little of their stack left.
+#[inline(never)]
 fn make_ring(index: usize) -> Option<&'static Ring> {
     let (cells, rings) = (RING_CELLS.load(Relaxed), RINGS.load(Relaxed));
     let memory = PAGE.head.load(Acquire).cast::<u8>();
@@ -238,6 +240,7 @@ fn head_page(memory: *mut u8, index: usize) -> *mut u8 {
 
 /// Gives a ring some pages more, so that a short process needs no more memory than it uses. `false`: it has
 /// all, or there is none.
+#[inline(never)]
 fn give_memory(ring: &Ring) -> bool {
     let Some(piece) = ring.next_piece() else { return false };
     let begin = ring.cells_address().wrapping_add(piece.bytes.start);
