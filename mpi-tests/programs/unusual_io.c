@@ -5,10 +5,13 @@
 #include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
+#include <ftw.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <locale.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -383,6 +386,113 @@ static void crowded(void)
     tell("posix", "file", 0, size_of("file"));
 }
 
+/* Files of one name in several directories, into which the C library goes by itself, or each thread for
+   itself. */
+static int visited(const char *path, const struct stat *stat, int kind, struct FTW *place)
+{
+    (void)stat;
+    if (kind == FTW_F) {
+        int file = open(path + place->base, O_RDWR | O_APPEND);
+        check(file >= 0, path);
+        put(file, 5);
+        close(file);
+    }
+    return 0;
+}
+
+static void *goes_into(void *directory)
+{
+    check(unshare(CLONE_FS) == 0 && chdir(directory) == 0, "a directory of its own");
+    for (int i = 0; i < 100; i++) {
+        int file = open("same", O_RDWR | O_APPEND);
+        put(file, 2);
+        close(file);
+        usleep(100);
+    }
+    return NULL;
+}
+
+static void directories(void)
+{
+    static char *names[3] = {"one", "two", "three"}, *roots[] = {".", NULL};
+    for (int i = 0; i < 3; i++) {
+        check(mkdir(names[i], 0700) == 0 && chdir(names[i]) == 0, names[i]);
+        int file = create("same");
+        put(file, 100000UL * (i + 1));
+        close(file);
+        check(chdir("..") == 0, "..");
+    }
+    check(nftw(".", visited, 9, FTW_CHDIR | FTW_PHYS) == 0, "nftw");
+    FTS *tree = fts_open(roots, FTS_PHYSICAL, NULL);
+    for (FTSENT *entry; (entry = fts_read(tree)) != NULL;) {
+        if (entry->fts_info == FTS_F && strcmp(entry->fts_name, "same") == 0) {
+            FILE *stream = fopen(entry->fts_accpath, "r");
+            while (fread(data, 1, 4096, stream) > 0)
+                ;
+            fclose(stream);
+        }
+    }
+    fts_close(tree);
+    for (int i = 0; i < 3; i++)
+        tell("stdio", (char[][11]){"one/same", "two/same", "three/same"}[i], 100000L * (i + 1) + 5, 0);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, goes_into, names[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    // Directories that are gone, whose numbers are those of others now, and a link that is another one.
+    int here = open(".", O_DIRECTORY), file;
+    for (int i = 0; i < 5; i++) {
+        char gone[8];
+        snprintf(gone, sizeof gone, "gone-%d", i);
+        check(mkdir(gone, 0700) == 0, gone);
+        int directory = open(gone, O_DIRECTORY);
+        file = openat(directory, "file", O_CREAT | O_RDWR, 0600);
+        put(file, 10UL * (i + 1));
+        check(!close(file) && !unlinkat(directory, "file", 0) && !close(directory) && !rmdir(gone), gone);
+        printf("posix %s/file read 0 written %d\n", gone, 10 * (i + 1));
+    }
+    for (int i = 0; i < 2; i++) {
+        const char *target = i == 0 ? "first" : "second";
+        close(create(target));
+        check(symlinkat(target, here, "link") == 0, "a link");
+        file = openat(here, "link", O_RDWR);
+        put(file, 1000UL + i);
+        check(close(file) == 0 && unlink("link") == 0, "a link that goes");
+        tell("posix", target, 0, 1000 + i);
+    }
+    for (int i = 0; i < 3; i++)
+        tell("posix", (char[][11]){"one/same", "two/same", "three/same"}[i], 0,
+             100000L * (i + 1) + (i < 2 ? 205 : 5));
+}
+
+/* Threads with descriptors of their own: the same numbers mean other files. */
+static void *has_its_own(void *name)
+{
+    check(unshare(CLONE_FILES) == 0, "descriptors of its own");
+    for (int i = 0; i < 200; i++) {
+        int file = open(name, O_CREAT | O_RDWR | O_APPEND, 0600);
+        check(file >= 0, name);
+        put(file, 100);
+        usleep(100);
+        put(file, 1);
+        close(file);
+    }
+    return NULL;
+}
+
+static void tables(void)
+{
+    static char names[4][4] = {"a", "b", "c", "d"};
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, has_its_own, names[i]);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 4; i++)
+        tell("posix", names[i], 0, size_of(names[i]));
+}
+
 int main(int argc, char **argv)
 {
     const struct {
@@ -391,7 +501,7 @@ int main(int argc, char **argv)
     } ways[] = {
         {"wide", wide}, {"inherited", inherited}, {"descriptors", descriptors},
         {"asynchronous", asynchronous}, {"signals", signals}, {"jumps", jumps},
-        {"limited", limited}, {"crowded", crowded},
+        {"limited", limited}, {"crowded", crowded}, {"directories", directories}, {"tables", tables},
     };
     const char *way = argc == 2 ? argv[1] : "";
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {

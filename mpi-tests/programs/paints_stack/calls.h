@@ -10,6 +10,8 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fts.h>
+#include <ftw.h>
 #include <grp.h>
 #include <spawn.h>
 #include <stdarg.h>

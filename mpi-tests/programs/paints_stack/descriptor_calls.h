@@ -88,6 +88,17 @@ CALL(fcntl, FILE_, result = fcntl(fd, F_DUPFD, 90), DROP)
 CALL(fcntl64, FILE_, result = fcntl64(fd, F_DUPFD, 90), DROP)
 CALL(chdir, , result = chdir("."), )
 CALL(fchdir, fd = (int)RAW(SYS_openat, AT_FDCWD, ".", O_RDONLY, 0), result = fchdir(fd), drop(fd))
+static int visit(const char *path, const struct stat *stat, int kind, struct FTW *place)
+{
+    (void)path, (void)stat, (void)kind, (void)place;
+    return 0;
+}
+CALL(nftw, , result = nftw("/nowhere", visit, 1, FTW_CHDIR), )
+RARE_CALL(int, nftw64, (const char *, void *, int, int), , result = f("/nowhere", visit, 1, FTW_CHDIR), )
+static char *roots[] = {"/nowhere", NULL};
+static void *tree;
+CALL(fts_open, , tree = fts_open(roots, FTS_PHYSICAL, NULL), fts_close(tree))
+RARE_CALL(void *, fts64_open, (char **, int, void *), , tree = f(roots, FTS_PHYSICAL, NULL), fts_close(tree))
 CALL(syscall, FILE_, result = syscall(SYS_pwrite64, fd, buffer, 8, 0), )
 CALL(prctl, , result = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), )
 

@@ -260,6 +260,28 @@ fn at_the_end_of_a_program() {
     }
 }
 
+/// Of many processes one waits for the helper in vain, the others do not.
+#[test]
+fn while_programs_come_and_go() {
+    if !can_freeze() {
+        return;
+    }
+    let mounts = Mounts::new();
+    mounts.freeze("-f");
+    let mut command = Command::new("sh");
+    command.args(["-c", "for i in 1 2 3 4 5 6; do dd if=/dev/zero of=$i bs=64k count=32 status=none; done"]);
+    // A batch job is one run.
+    command.env("SLURM_JOB_ID", "4711").env("TMIO_FINALIZE_TIMEOUT", "6");
+    let run = Way::Recorded.start(&mounts.scratch, &command);
+    let in_time = wait_until(IN_TIME, || run.has_ended());
+    mounts.freeze("-u");
+    let outcome = run.finish();
+    assert!(in_time && outcome.success() && outcome.stderr.is_empty(), "{in_time}: {outcome:?}");
+    let has_all = |info: &serde_json::Value| bytes_in(&mounts.scratch, info) == (0, 6 << 21);
+    let info = settled(&mounts.scratch, has_all).expect("a trace");
+    assert!(has_all(&info), "{info:#}");
+}
+
 /// Whoever waits for `ftio trace` is not held up either.
 #[test]
 fn at_the_end_of_ftio_trace() {

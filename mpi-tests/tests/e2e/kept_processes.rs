@@ -7,8 +7,8 @@ use crate::ways::{Way, bytes_in, is_root, open_to_all, says_that_more_was_done, 
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Whoever is killed in its first second, before its first megabyte, leaves its trace under `ftio trace`.
 #[test]
@@ -220,6 +220,67 @@ fn containers_with_one_place_for_spools() {
 }
 
 /// Where `ftio trace` and `ftio run` cannot write, they say so, and do not say that the program did nothing.
+/// The helper of a job is at the spool of a process that has ended: others that clean up leave it alone.
+#[test]
+fn a_spool_that_is_being_written() {
+    let scratch = Scratch::new();
+    let data = scratch.data();
+    let mut command = Command::new(plain_program("goes_on"));
+    command.arg(&data).args(["-", "exit"]).env("LD_PRELOAD", libtmio()).env("TMIO_LAYERS", "posix,stdio");
+    command.env("TMIO_OUTPUT", scratch.trace()).env("TMIO_SPOOL", scratch.spool());
+    command.env("TMIO_FINALIZE_TIMEOUT", "0.1").stdout(Stdio::null());
+    let mut program = command.spawn().expect("it was just compiled");
+    let mut helper = None;
+    for point in ["begin", "middle", "end"] {
+        assert!(wait_until(LIMIT, || data.join(format!("at-{point}.0")).is_dir()), "{point}");
+        if point == "end" {
+            let parts = scratch.trace().with_extension("msgpack.parts");
+            assert!(wait_until(LIMIT, || parts.is_dir()));
+            helper = helper_of(&scratch);
+            signal("-STOP", helper.as_deref().expect("it runs"));
+        }
+        fs::create_dir(data.join(format!("go-{point}"))).expect("it is ours");
+    }
+    let ended = program.wait().expect("it is our child");
+    let spools = || {
+        let mut found = names(scratch.spool()).into_iter().map(|name| scratch.spool().join(name));
+        found.next().map(|directory| names(&directory)).unwrap_or_default()
+    };
+    let before = spools();
+    // Who takes the spool has it for a while.
+    let mut clean = Command::new("strace");
+    clean.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2,renameat,rename"]);
+    clean.args(["-e", "inject=renameat2,renameat,rename:delay_exit=1000000"]);
+    clean.arg(ftio()).arg("clean").arg(scratch.spool());
+    let cleaned = std::thread::scope(|scope| {
+        let cleaning = scope.spawn(|| run_limited(clean, LIMIT));
+        assert!(wait_until(LIMIT, || cleaning.is_finished() || spools() != before));
+        signal("-CONT", &helper.unwrap_or_default());
+        cleaning.join().expect("it has its time")
+    });
+    assert!(cleaned.success() && ended.code() == Some(3), "{cleaned:?}\n{ended:?}");
+    let written = (0, 2 * (20_000 * 100 + 200 * 100));
+    let is_whole = |info: &Value| bytes_in(&scratch, info) == written && info["complete"] == true;
+    let info = settled(&scratch, is_whole).expect("a trace");
+    assert!(is_whole(&info), "{cleaned:?}\n{info:#}");
+}
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The process that writes for the jobs of a spool directory.
+fn helper_of(scratch: &Scratch) -> Option<String> {
+    let place = scratch.spool().display().to_string();
+    fs::read_dir("/proc").expect("there is one").flatten().map(|entry| entry.path()).find_map(|process| {
+        let command = String::from_utf8_lossy(&fs::read(process.join("cmdline")).ok()?).into_owned();
+        let is_it = command.contains("libtmio_recorder.so") && command.contains(&place);
+        is_it.then(|| process.file_name().expect("a number").to_string_lossy().into_owned())
+    })
+}
+
+fn signal(which: &str, process: &str) {
+    assert!(Command::new("kill").args([which, process]).status().is_ok_and(|status| status.success()));
+}
+
 #[test]
 fn where_no_trace_can_be_written() {
     let program = plain_program("writes_a_megabyte");
@@ -243,6 +304,13 @@ fn where_no_trace_can_be_written() {
         command.args([mode, "-o", "/nonexistent/directory/x.msgpack"]);
         check(&format!("ftio {mode}, no directory"), run(command, &scratch.data()));
     }
+    // Without `ftio trace` a process waits for its trace, but not for one that cannot be.
+    let mut command = Command::new(&program);
+    command.arg("alone").current_dir(scratch.data()).env("LD_PRELOAD", libtmio()).env("TMIO_LAYERS", "posix");
+    command.env("TMIO_SPOOL", scratch.spool()).env("TMIO_OUTPUT", "/nonexistent/directory/x.msgpack");
+    let began = Instant::now();
+    check("preloaded, no directory", run_limited(command, Duration::from_secs(60)));
+    assert!(began.elapsed() < Duration::from_secs(25), "it has waited for nothing: {:?}", began.elapsed());
     if is_root() {
         use std::os::unix::fs::PermissionsExt;
         for path in [scratch.path(), &scratch.data(), scratch.spool()] {

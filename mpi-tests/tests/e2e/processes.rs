@@ -1,13 +1,16 @@
 //! Processes: a program sees its own children and nobody else's, whatever way it waits, whoever its parent
 //! is, and also where no process of ours can be started.
 
-use crate::harness::plain_program;
-use crate::traced::Scratch;
+use crate::harness::{libtmio, plain_program, run_limited, wait_until};
+use crate::traced::{Scratch, info};
 use crate::ways::{
     Way, assert_same, bytes_in, is_root, is_the_same, open_to_all, says_that_more_was_done, settled,
 };
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// What a process of the program writes.
 const EACH: u64 = 2_000_000;
@@ -96,6 +99,53 @@ fn the_first_process_of_a_container() {
     for (way, processes) in [("childless", 2), ("wait", 4), ("subreaper", 7), ("orphans", 6)] {
         sees_the_same(&container, way, processes, &Way::WITH_US);
     }
+}
+
+/// In a container whose first process waits for nobody: a helper that was killed seems to be there for ever.
+#[test]
+fn a_helper_that_is_killed_where_nobody_notices() {
+    let scratch = Scratch::new();
+    let mut command = Command::new(plain_program("waits_for_nobody_else"));
+    command.args(["dd", "if=/dev/zero", "of=zeros", "bs=64k", "count=64", "status=none"]);
+    command.env("TMIO_EXCLUDE_PROGRAMS", "waits_for_nobody_else");
+    let began = Instant::now();
+    let outcome = Way::Recorded.run(&scratch, &command);
+    assert!(outcome.success() && outcome.stderr.is_empty(), "{outcome:?}");
+    assert!(began.elapsed() < Duration::from_secs(25), "it has waited for the dead: {:?}", began.elapsed());
+    let info = settled(&scratch, |info| bytes_in(&scratch, info) == (0, 4 << 20)).expect("a trace");
+    assert_eq!(bytes_in(&scratch, &info), (0, 4 << 20), "{info:#}");
+}
+
+/// On a busy machine a helper that ends may have no time to take its control page away. Who ends at this
+/// moment waits for that, and starts another one.
+#[test]
+fn a_helper_that_is_slow_to_end() {
+    let scratch = Scratch::new();
+    let user = fs::metadata(scratch.spool()).expect("it is ours").uid();
+    let directory = scratch.spool().join(format!("tmio-{user}"));
+    fs::create_dir(&directory).expect("it is ours");
+    fs::set_permissions(&directory, Permissions::from_mode(0o700)).expect("it is ours");
+    // The helper that is about to end is this process.
+    let page = directory.join("1f.control");
+    let mut words = [0u64; 3 * 512];
+    (words[0], words[1]) = (u64::from_le_bytes(*b"tmioCTL1"), 3 << 32 | u64::from(std::process::id()));
+    fs::write(&page, words.map(u64::to_ne_bytes).concat()).expect("it is ours");
+    let run = format!("1f:0:0:7fffffff00000001:{}", scratch.trace().display());
+    let mut command = Command::new("dd");
+    command.args(["if=/dev/zero", "of=zeros", "bs=64k", "count=64", "status=none"]);
+    command.current_dir(scratch.data()).env("LD_PRELOAD", libtmio()).env("TMIO_LAYERS", "posix");
+    command.env("TMIO_SPOOL", scratch.spool()).env("TMIO_RUN", run);
+    let ends = std::thread::scope(|scope| {
+        let program = scope.spawn(|| run_limited(command, Duration::from_secs(60)));
+        let zeros = scratch.data().join("zeros");
+        let has_written = || fs::metadata(&zeros).is_ok_and(|file| file.len() == 4 << 20);
+        assert!(wait_until(Duration::from_secs(30), has_written));
+        std::thread::sleep(Duration::from_millis(500));
+        fs::remove_file(&page).expect("nobody else takes it away");
+        program.join().expect("it has its time")
+    });
+    assert!(ends.success() && ends.stderr.is_empty(), "{ends:?}");
+    assert_eq!(bytes_in(&scratch, &info(&scratch.trace())), (0, 4 << 20));
 }
 
 #[test]

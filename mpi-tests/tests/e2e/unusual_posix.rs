@@ -48,6 +48,17 @@ fn descriptors_that_come_by_other_ways_or_change_their_meaning() {
     is_exact("descriptors");
 }
 
+/// Relative names in directories into which the C library goes by itself, or that threads have alone.
+#[test]
+fn files_of_one_name_in_several_directories() {
+    is_exact("directories");
+}
+
+#[test]
+fn threads_with_descriptors_of_their_own() {
+    is_exact("tables");
+}
+
 #[test]
 fn asynchronous_operations_of_which_nobody_asks_the_result() {
     is_exact("asynchronous");

@@ -309,6 +309,11 @@ impl Helper {
         if member.is_refused() {
             return;
         }
+        // Somebody else takes what is in it to the part.
+        if !member.alive && !member.source.path.exists() {
+            member.forgotten = true;
+            return;
+        }
         // Most processes do little, and take their spools away themselves.
         let kept = layout::FLAG_KEPT | layout::FLAG_ASKED_FOR;
         if member.alive && member.place.is_none() && member.source.memory.word(layout::FLAGS) & kept == 0 {
@@ -339,6 +344,7 @@ impl Helper {
             self.may_write(index) && if due { self.write(index, asked_for) } else { self.enter(index) };
         let Some(member) = self.members.get_mut(index) else { return };
         if !done {
+            member.source.memory.mark(layout::FLAG_UNWRITTEN);
             let target = member.place.as_ref().and_then(|place| self.targets.get(&place.destination.part));
             let never_works = target.is_some_and(|target| target.failure.is_some());
             return member.give_up(never_works);

@@ -120,6 +120,12 @@ pub(super) fn identify(source: &Source) -> io::Result<Option<Member>> {
     Ok(Some(Member { destination, info, greeting, ends_alone: run.ends_alone }))
 }
 
+/// Whether nobody else makes one file of the parts of a process.
+pub(super) fn ends_alone(source: &Source) -> bool {
+    let around = Surroundings::told(source.text(), source.pid);
+    around.text("TMIO_RUN").as_deref().and_then(Run::parse).is_none() && around.job().is_none()
+}
+
 /// The run of a process goes on, if its trace was made.
 pub(super) fn resume(place: &super::member::Place) -> io::Result<()> {
     let destination = &place.destination;

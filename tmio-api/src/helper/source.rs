@@ -1,18 +1,18 @@
 //! A spool that the helper takes records out of.
 
-use crate::place::destination::{Destination, Filter};
+use crate::place::destination::Destination;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::{Duration, Instant};
 use tmio_spool::cell::{self, CELL_BYTES, CELL_WORDS};
 use tmio_spool::layout::{self, MAX_RINGS};
+use tmio_trace::Filter;
 use tmio_trace::raw::{RawRecord, RawRecords, TickScale};
 use tmio_trace::spool;
 use tmio_trace::{TraceLayer, liveness};
@@ -68,6 +68,22 @@ impl Memory {
         }
     }
 
+    pub(super) fn mark(&self, flag: u64) {
+        if let Some(flags) = self.at(layout::FLAGS) {
+            flags.fetch_or(flag, Release);
+        }
+    }
+
+    /// Stores a state, and wakes whoever waits for one.
+    pub(super) fn set_state(&self, state: u64) {
+        self.set(layout::STATE, state);
+        let Some(word) = self.at(layout::STATE) else { return };
+        let word = std::ptr::from_ref(word).cast::<u32>();
+        let word = if cfg!(target_endian = "big") { word.wrapping_add(1) } else { word };
+        // SAFETY: the address only names the word.
+        unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX, 0, 0, 0) };
+    }
+
     fn ring_word(&self, ring: usize, field: usize) -> u64 {
         self.word(layout::RING_HEADS_OFFSET / 8 + ring * layout::RING_WORDS + field)
     }
@@ -81,20 +97,17 @@ impl Memory {
         (layout::RINGS_OFFSET + (ring * self.cells + at as usize % self.cells) * CELL_BYTES) / 8
     }
 
+    /// Gives the room of cells back that are in a block.
+    fn free(&self, ring: usize, end: u64) {
+        for at in self.ring_word(ring, layout::TAIL)..end {
+            self.set(self.cell(ring, at), 0);
+        }
+        self.set_ring_word(ring, layout::TAIL, end);
+    }
+
     fn used_rings(&self) -> impl Iterator<Item = usize> + use<> {
         let used = self.word(layout::RINGS);
         (0..self.rings).filter(move |ring| used >> ring & 1 != 0)
-    }
-
-    /// Frees the cells of a ring up to there.
-    fn free(&self, ring: usize, end: u64) {
-        let tail = self.ring_word(ring, layout::TAIL);
-        for at in tail..end {
-            self.set(self.cell(ring, at), 0);
-        }
-        if end > tail {
-            self.set_ring_word(ring, layout::TAIL, end);
-        }
     }
 
     /// Bytes of the text in the spool, behind `length` at `offset`.
@@ -125,6 +138,10 @@ impl Memory {
     pub(super) fn in_flight(&self) -> Option<u64> {
         if self.word(layout::WITHOUT_WORD) != 0 {
             return None;
+        }
+        // Only the words of a rank have memory; others have no operations that would be noted there.
+        if self.word(layout::FLAGS) & layout::FLAG_RANK == 0 {
+            return Some(u64::MAX);
         }
         let begin = layout::IN_FLIGHT_OFFSET / 8;
         let words = self.words.get(begin..begin + layout::MAX_IN_FLIGHT).unwrap_or_default();
@@ -163,29 +180,41 @@ impl Taken {
     }
 }
 
-/// The names of files that a process has told.
+/// The names of files that a process has told: one after the other, as there may be millions.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    names: HashMap<u32, (Arc<str>, bool, bool)>,
+    text: String,
+    places: HashMap<u32, Name>,
+}
+
+/// Where a name is, and which operations on its file are recorded: those of MPI-IO, and those below.
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    begin: usize,
+    length: u16,
+    wanted: (bool, bool),
 }
 
 impl Names {
     /// Takes note of a name. Whether it is new.
     pub(super) fn add(&mut self, file: u32, name: &str, filter: &Filter) -> bool {
-        let (mpiio, below) = filter.wants(name);
-        self.names.insert(file, (Arc::from(name), mpiio, below)).is_none() && (mpiio || below)
+        let wanted = filter.wants(name);
+        // As long as a cell has texts at most.
+        let length = u16::try_from(name.len()).unwrap_or(u16::MAX);
+        let place = Name { begin: self.text.len(), length, wanted };
+        self.text.push_str(name);
+        self.places.insert(file, place).is_none() && (wanted.0 || wanted.1)
     }
 
-    pub(super) fn name(&self, file: u32) -> Option<Arc<str>> {
-        self.names.get(&file).map(|(name, ..)| Arc::clone(name))
+    pub(super) fn name(&self, file: u32) -> Option<&str> {
+        let place = self.places.get(&file)?;
+        self.text.get(place.begin..place.begin + usize::from(place.length))
     }
 
-    /// Whether operations on a file are recorded at a layer.
-    fn wants(&self, file: u32, layer: TraceLayer) -> bool {
-        self.names.get(&file).is_none_or(|(_, mpiio, below)| match layer {
-            TraceLayer::MpiIo => *mpiio,
-            _ => *below,
-        })
+    /// Whether operations on a file are recorded at a layer. An earlier helper may have known more names.
+    fn wants(&self, file: u32, layer: TraceLayer, filter: &Filter) -> bool {
+        let known = self.places.get(&file);
+        known.map_or(filter.wants_unknown(file), |place| Filter::at_layer(place.wanted, layer))
     }
 }
 
@@ -278,17 +307,19 @@ impl Source {
         }
         self.extents = found.extents;
         self.operations = found.operations;
-        // It may have been killed before it freed what is written.
+        // It may have been killed between writing a block and giving the room in the spool back.
         for ring in self.memory.used_rings() {
-            let upto = self.memory.ring_word(ring, layout::FLUSH_TO);
-            if found.blocks.contains(&self.memory.ring_word(ring, layout::FLUSH_BLOCK)) {
-                self.memory.free(ring, upto);
+            let word = |field: usize| self.memory.ring_word(ring, field);
+            let (tail, end) = (word(layout::TAIL), word(layout::FLUSH_TO));
+            let most = tail.saturating_add(self.memory.cells as u64);
+            if end > tail && end <= most && found.blocks.contains(&word(layout::FLUSH_BLOCK)) {
+                self.memory.free(ring, end);
             }
         }
     }
 
     /// Numbers and names of the files that the next block tells of, of which it uses `used`.
-    pub(super) fn names_for(&self, used: &[u32]) -> Vec<(u32, Arc<str>)> {
+    pub(super) fn names_for(&self, used: &[u32]) -> Vec<(u32, &str)> {
         let known: HashSet<u32> = used.iter().copied().collect();
         let more = self.unwritten.iter().filter(|file| !known.contains(file));
         used.iter().chain(more).filter_map(|&file| Some((file, self.names.name(file)?))).collect()
@@ -347,7 +378,7 @@ impl Source {
                 }
                 let about = u64::from(cell::file(identity)) | (kind.layer() as u64) << 32 | 1 << 40;
                 if about != last.0 {
-                    last = (about, !self.names.wants(cell::file(identity), kind.layer()));
+                    last = (about, !self.names.wants(cell::file(identity), kind.layer(), filter));
                 }
                 drops_more = last.1;
                 if !drops_more {

@@ -195,7 +195,6 @@ impl Helper {
             let mut encoder = BlockEncoder::default();
             count = encode(&mut encoder, &taken.words, scale, detail).map_err(|error| error.to_string())?;
             let names = source.names_for(encoder.files());
-            let names = names.iter().map(|(number, name)| (*number, &**name)).collect();
             let frame = encoder.finish(place.info.rank, sequence, clock::monotonic(), names);
             tail = frame.map_err(|error| error.to_string())?.to_vec();
         }
@@ -312,7 +311,7 @@ impl Helper {
             let is_ours = member.place.as_ref().is_some_and(|place| ours.contains(&place.info.rank));
             if is_ours && member.source.memory.word(layout::STATE) == layout::FINALIZING {
                 let _ = fs::remove_file(&member.source.path);
-                member.source.memory.set(layout::STATE, layout::REFUSED);
+                member.source.memory.set_state(layout::REFUSED);
                 member.told = true;
             }
         }

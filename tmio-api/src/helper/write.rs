@@ -40,7 +40,9 @@ impl Helper {
         let place = match member.source.told() {
             Some((destination, greeting)) => {
                 let info = rank_in(&greeting).unwrap_or_default();
-                Some(Place { destination, greeting, info, greeted: false, ends_alone: false })
+                // An earlier helper may have found it out for a process that is no rank.
+                let ends_alone = !member.is_rank && process::ends_alone(&member.source);
+                Some(Place { destination, greeting, info, greeted: false, ends_alone })
             }
             None => {
                 let found = self.control.writing(|| process::identify(&member.source));
@@ -54,7 +56,7 @@ impl Helper {
                         Some(Place { destination, greeting, info, greeted: false, ends_alone })
                     }
                     Ok(None) => {
-                        member.source.memory.set(layout::STATE, layout::REFUSED);
+                        member.source.memory.set_state(layout::REFUSED);
                         let _ = std::fs::remove_file(&member.source.path);
                         None
                     }
@@ -62,7 +64,7 @@ impl Helper {
                     Err(error) => {
                         if parts::is_permanent(&error) && !member.alive {
                             let _ = std::fs::remove_file(&member.source.path);
-                            member.source.memory.set(layout::STATE, layout::REFUSED);
+                            member.source.memory.set_state(layout::REFUSED);
                         }
                         None
                     }
@@ -70,6 +72,9 @@ impl Helper {
             }
         };
         let Some(mut place) = place else { return false };
+        // An earlier helper may have made the trace of the run, and was killed before it could say so.
+        let resumed = self.control.writing(|| process::resume(&place));
+        let Ok(()) = resumed else { return false };
         place.info.spool = member.source.path.to_string_lossy().into_owned();
         let destination = &place.destination;
         member.source.go_on(&destination.part, place.info.rank, &destination.filter);
@@ -195,7 +200,6 @@ impl Helper {
         let detail = trace::detail(target.reached, taken.cells(), place.destination.most_bytes);
         let count = encode(&mut self.encoder, &taken.words, scale, detail)?;
         let names = source.names_for(self.encoder.files());
-        let names = names.iter().map(|(number, name)| (*number, &**name)).collect();
         let rank = place.info.rank;
         let frame = self.encoder.finish(rank, sequence, covered, names).map_err(io::Error::other)?;
         let extent = self.control.writing(|| target.append(frame))?;
@@ -226,7 +230,7 @@ impl Helper {
         let Some(member) = self.members.get_mut(index) else { return };
         let memory = &member.source.memory;
         if memory.word(layout::STATE) == state {
-            memory.set(layout::STATE, layout::WRITTEN);
+            memory.set_state(layout::WRITTEN);
         }
     }
 
@@ -239,7 +243,7 @@ impl Helper {
         }
         if let Some(member) = self.members.get_mut(index) {
             let _ = std::fs::remove_file(&member.source.path);
-            member.source.memory.set(layout::STATE, layout::REFUSED);
+            member.source.memory.set_state(layout::REFUSED);
             member.told = true;
         }
     }

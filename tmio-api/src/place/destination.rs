@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tmio_trace::Filter;
 use tmio_trace::spool::said;
 
 /// Where records go.
@@ -27,34 +28,12 @@ pub(crate) struct Destination {
     pub(crate) launch: Option<u64>,
 }
 
-/// Which files are recorded. What only the environment says, processes see to themselves; a site's file of
-/// options is read here.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Filter {
-    /// Patterns, separated by commas: of all files that are recorded (empty: all), …
-    files: String,
-    /// … of those that are not, …
-    excluded: String,
-    /// … and of those that are left out below MPI-IO; `None`: the usual ones.
-    excluded_paths: Option<String>,
-}
-
-impl Filter {
-    fn of(options: &Options) -> Self {
-        Self {
-            files: options.files.join(","),
-            excluded: options.exclude_files.join(","),
-            excluded_paths: options.exclude_paths.as_ref().map(|paths| paths.join(",")),
-        }
-    }
-
-    /// Whether operations on a file are recorded: those of MPI-IO, and those of the layers below it.
-    pub(crate) fn wants(&self, path: &str) -> (bool, bool) {
-        use tmio_spool::pattern::{DEFAULT_EXCLUDED, matches_any};
-        let is_in = |patterns: &str| matches_any(patterns.as_bytes(), path.as_bytes());
-        let wanted = (self.files.is_empty() || is_in(&self.files)) && !is_in(&self.excluded);
-        let left_out = is_in(self.excluded_paths.as_deref().unwrap_or(DEFAULT_EXCLUDED));
-        (wanted, wanted && !left_out)
+/// Which files a job records, as its options say.
+fn filter_of(options: &Options) -> Filter {
+    Filter {
+        files: options.files.join(","),
+        excluded: options.exclude_files.join(","),
+        excluded_paths: options.exclude_paths.as_ref().map(|paths| paths.join(",")),
     }
 }
 
@@ -65,7 +44,7 @@ impl Destination {
             Flush::Interval(interval) => Some(interval),
             _ => Some(options.max_age).filter(|age| !age.is_zero()),
         };
-        let filter = Filter::of(options);
+        let filter = filter_of(options);
         Self {
             part,
             stem: place.stem.clone(),
@@ -79,19 +58,16 @@ impl Destination {
 
     /// As it stands in a spool, before the frames that come first in the part.
     pub(crate) fn encode(&self, greeting: &[u8]) -> Vec<u8> {
-        let Filter { files, excluded, excluded_paths } = &self.filter;
-        let entries: [(&str, Vec<u8>); 8] = [
+        let entries: [(&str, Vec<u8>); 5] = [
             ("stem", self.stem.as_os_str().as_bytes().to_vec()),
             ("private", self.private.as_os_str().as_bytes().to_vec()),
             ("most", self.most_bytes.to_string().into_bytes()),
             ("age", self.age.map_or(0, |age| age.as_nanos()).to_string().into_bytes()),
             ("launch", self.launch.map(|launch| launch.to_string()).unwrap_or_default().into_bytes()),
-            ("files", files.clone().into_bytes()),
-            ("excluded", excluded.clone().into_bytes()),
-            ("paths", excluded_paths.clone().unwrap_or_else(|| USUAL.to_owned()).into_bytes()),
         ];
+        let filter = self.filter.tell().map(|(name, value)| (name, value.into_bytes()));
         let mut text = Vec::new();
-        for (name, value) in entries {
+        for (name, value) in entries.into_iter().chain(filter) {
             text.extend_from_slice(name.as_bytes());
             text.push(b'=');
             text.extend_from_slice(&value);
@@ -115,11 +91,7 @@ impl Destination {
             most_bytes: number("most"),
             age: Some(Duration::from_nanos(number("age"))).filter(|age| !age.is_zero()),
             launch: known("launch"),
-            filter: Filter {
-                files: words("files").unwrap_or_default(),
-                excluded: words("excluded").unwrap_or_default(),
-                excluded_paths: words("paths").filter(|paths| paths != USUAL),
-            },
+            filter: Filter::told(|name| said(text, name)),
         }
     }
 
@@ -128,9 +100,6 @@ impl Destination {
         self.part.parent().unwrap_or(Path::new("")).with_extension("")
     }
 }
-
-/// Stands for the usual paths that are left out.
-const USUAL: &str = "(usual)";
 
 #[cfg(test)]
 mod tests {
@@ -158,8 +127,5 @@ mod tests {
         let (text, greeting) = rest.split_at(u32::from_ne_bytes(length) as usize);
         assert_eq!((Destination::decode(path, text), greeting), (told.clone(), &b"frames"[..]));
         assert_eq!(told.trace(), Path::new("/l/u/t.msgpack"));
-        assert_eq!(told.filter.wants("/b/c.h5"), (true, true));
-        assert_eq!(told.filter.wants("/b/c.txt"), (false, false));
-        assert_eq!(told.filter.wants("/x/c.h5"), (true, false));
     }
 }

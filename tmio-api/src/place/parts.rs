@@ -54,10 +54,7 @@ impl Part {
 
     fn append_once(&self, frames: &[u8]) -> io::Result<Extent> {
         let mut file = match self.open_for_appending() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.make_directories()?;
-                self.open_or_give_rights()?
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.open_in_new_directory()?,
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => self.open_or_give_rights()?,
             other => other?,
         };
@@ -77,6 +74,20 @@ impl Part {
             .mode(0o600)
             .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
             .open(&self.path)
+    }
+
+    /// Jobs with the same output share the directory, and each removes it when it is empty: perhaps just now.
+    fn open_in_new_directory(&self) -> io::Result<File> {
+        const MAX_REMOVALS: usize = 10;
+        let mut opened = Err(io::ErrorKind::NotFound.into());
+        for _ in 0..MAX_REMOVALS {
+            self.make_directories()?;
+            opened = self.open_or_give_rights();
+            if !opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+                break;
+            }
+        }
+        opened
     }
 
     fn open_or_give_rights(&self) -> io::Result<File> {

@@ -49,6 +49,7 @@ const MOST: usize = 1024;
 const FILLING: u64 = 1;
 const WRITES: u64 = 1 << 63;
 
+#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_large"))]
 static PENDING: [Pending; MOST] = [const {
     Pending {
         block: AtomicU64::new(0),

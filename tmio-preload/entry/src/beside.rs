@@ -9,6 +9,7 @@ use core::sync::atomic::Ordering::Relaxed;
 const FILE: &[u8] = b"libtmio_recorder.so";
 
 /// The directory in which the program was started, if this object was found by a path that is relative to it.
+#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_large"))]
 static STARTED_IN: Paths = Paths(core::cell::UnsafeCell::new([0; 2 * text::PATH_BYTES]));
 
 static STARTED_IN_LENGTH: AtomicUsize = AtomicUsize::new(0);

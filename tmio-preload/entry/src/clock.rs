@@ -78,6 +78,12 @@ pub fn monotonic() -> i64 {
 #[cold]
 fn look() -> i64 {
     ASK.store(load::next(b"clock_gettime").unwrap_or(1), Relaxed);
+    of_kernel()
+}
+
+/// The monotonic clock, by a system call: for what is asked a few times in the life of a process. Mapping the
+/// pages that the C library's way needs would take longer.
+pub fn of_kernel() -> i64 {
     sys::clock(sys::CLOCK_MONOTONIC)
 }
 
@@ -89,13 +95,13 @@ pub fn realtime() -> i64 {
 /// A reading of the clock and of the monotonic one at nearly the same moment: the narrowest of three tries.
 pub fn pair() -> (u64, i64) {
     if !is_counter() {
-        let ns = monotonic();
+        let ns = of_kernel();
         return (ns as u64, ns);
     }
     let mut best = (u64::MAX, 0, 0);
     for _ in 0..3 {
         let before = counter();
-        let ns = monotonic();
+        let ns = of_kernel();
         let width = counter().wrapping_sub(before);
         if width < best.0 {
             best = (width, before.wrapping_add(width / 2), ns);

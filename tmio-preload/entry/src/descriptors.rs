@@ -14,6 +14,8 @@ const NUMBERS: usize = 1 << 20;
 const TABLE_BYTES: usize = NUMBERS * size_of::<AtomicU64>();
 
 static TABLE: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
+/// Most programs have no others than these.
+static FIRST: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
 
 /// How often all words became doubtful; they hold its value of when they were right.
 static DOUBTS: AtomicU8 = AtomicU8::new(0);
@@ -68,6 +70,10 @@ pub(crate) fn identity(about: &sys::Stat) -> u32 {
 
 #[inline(always)]
 fn place(descriptor: i32) -> Option<&'static AtomicU64> {
+    let first = FIRST.get(descriptor as u32 as usize);
+    if first.is_some() {
+        return first;
+    }
     let table = TABLE.load(Acquire);
     if table.is_null() || descriptor as u32 as usize >= NUMBERS {
         return None;
@@ -160,6 +166,10 @@ pub(crate) fn forget_range(first: u32, last: u32) {
     const PAGE: usize = sys::LARGEST_PAGE;
     let table = TABLE.load(Acquire);
     let (first, last) = (first as usize, (last as usize).min(NUMBERS - 1));
+    for place in FIRST.get(first..=last.min(FIRST.len() - 1)).unwrap_or_default() {
+        place.store(0, Relaxed);
+    }
+    let first = first.max(FIRST.len());
     if table.is_null() || first > last {
         return;
     }

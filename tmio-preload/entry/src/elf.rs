@@ -193,14 +193,15 @@ impl Object {
         }
     }
 
-    /// The value of a symbol of ours, relative to the base.
+    /// The values of symbols of ours, relative to the base.
     ///
     /// # Safety
     ///
-    /// There is a symbol of this index.
-    pub(crate) unsafe fn value(&self, index: usize) -> usize {
+    /// There are symbols of the indices that it is asked for.
+    pub(crate) unsafe fn values(&self) -> impl Fn(usize) -> usize {
+        let symbols = at::<Symbol>(self.entry(SYMBOLS));
         // SAFETY: as the caller promises.
-        unsafe { (*at::<Symbol>(self.entry(SYMBOLS)).add(index)).value }
+        move |index| unsafe { (*symbols.add(index)).value }
     }
 }
 

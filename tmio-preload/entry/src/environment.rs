@@ -8,7 +8,7 @@ use crate::text::Text;
 use core::cell::UnsafeCell;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU8, AtomicUsize};
-use tmio_spool::layout;
+use tmio_spool::{layout, pattern};
 
 /// Variables that this process or the reader of its spool may need: options of ours, who the job is, and
 /// whose. Those with which launchers tell a process its rank are among them.
@@ -18,11 +18,24 @@ PMIX_RANK=,PMI_RANK=,OMPI_COMM_WORLD_RANK=,PALS_RANKID=,FLUX_TASK_RANK=";
 /// Our own come first, should there be more than fits.
 const OURS: &[u8] = b"TMIO_";
 
+/// The letters with which they begin.
+const FIRST_LETTERS: u64 = {
+    let (mut letters, mut at) = (0, 0);
+    while at < KEPT.len() {
+        if at == 0 || KEPT[at - 1] == b',' {
+            letters |= pattern::bit(KEPT[at]);
+        }
+        at += 1;
+    }
+    letters
+};
+
 /// Bytes of the command that are kept: not more than a person reads.
 const COMMAND_BYTES: usize = 1000;
 /// As much as a spool has room for.
 const COPY_BYTES: usize = layout::TEXT_BYTES;
 
+#[repr(C)]
 struct Copy {
     state: AtomicU8,
     length: AtomicUsize,
@@ -33,6 +46,7 @@ struct Copy {
 // has changed it to `WHOLE`.
 unsafe impl Sync for Copy {}
 
+#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_large"))]
 static COPY: Copy =
     Copy { state: AtomicU8::new(NONE), length: AtomicUsize::new(0), bytes: UnsafeCell::new([0; COPY_BYTES]) };
 const NONE: u8 = 0;
@@ -62,8 +76,13 @@ pub(crate) fn keep() {
     text.push(b"\0");
     for ours in [true, false] {
         for variable in load::variables() {
+            let start = variable.as_ptr().cast::<u8>();
+            // SAFETY: a string has at least its final zero.
+            if FIRST_LETTERS & pattern::bit(unsafe { *start }) == 0 {
+                continue;
+            }
             let bytes = variable.to_bytes();
-            let is_kept = || KEPT.split(|&byte| byte == b',').any(|start| bytes.starts_with(start));
+            let is_kept = || pattern::pieces(KEPT).any(|start| bytes.starts_with(start));
             let is_next = bytes.starts_with(OURS) == ours && (ours || is_kept());
             if is_next && text.has_room_for(bytes.len() + 1) {
                 text.push(bytes).push(b"\0");
@@ -72,6 +91,18 @@ pub(crate) fn keep() {
     }
     COPY.length.store(text.len(), Relaxed);
     COPY.state.store(WHOLE, Release);
+}
+
+/// Whether [`variable`] knows: not while another thread, or the function that this one has interrupted,
+/// copies.
+pub(crate) fn is_kept() -> bool {
+    keep();
+    COPY.state.load(Acquire) == WHOLE
+}
+
+/// Bytes of all texts, and a zero behind each.
+pub(crate) fn length() -> usize {
+    COPY.length.load(Relaxed)
 }
 
 /// Texts `name=value`: the command, by the name `cmd`, and the variables that are kept.
@@ -83,7 +114,13 @@ pub(crate) fn all() -> impl Iterator<Item = &'static [u8]> {
         // Another thread, or the function that this one has interrupted, is at it.
         _ => &[],
     };
-    texts.split(|&byte| byte == 0).filter(|text| !text.is_empty())
+    let mut rest = texts;
+    core::iter::from_fn(move || {
+        let text;
+        (text, rest) = rest.split_at_checked(pattern::find_byte(0, rest)?)?;
+        rest = rest.get(1..)?;
+        Some(text)
+    })
 }
 
 /// The value of a variable that is kept.

@@ -62,8 +62,9 @@ unsafe fn open_at(directory: c_int, name: Name, how: c_int, call: impl FnOnce() 
         // SAFETY: as the caller promises.
         return unsafe { opening(how, name, call) };
     }
-    // SAFETY: the call was successful, so the name is a string.
-    opened(call, |thread, descriptor| unsafe { names::opened_at(thread, descriptor, directory, name) })
+    // The kernel may give the number of a directory that is gone to another one, and links may lead elsewhere
+    // since: a name in a directory is not remembered.
+    opened(call, names::look)
 }
 
 /// Records an operation that moved no data and ends now, if it is about a file.
@@ -207,12 +208,7 @@ wrappers! {
         life::goes_on_as_a_child(|| changing(|| next(keeps_directory, keeps_descriptors)))
     };
     login_tty (fd: c_int) -> c_int, |next| changing(|| next(fd));
-    unshare (flags: c_int) -> c_int, |next| {
-        if flags & CLONE_FILES != 0 {
-            descriptors::doubt_always();
-        }
-        next(flags)
-    };
+    unshare (flags: c_int) -> c_int, |next| { before_unshare(flags); next(flags) };
     // Descriptors may come with a message.
     recvmsg (fd: c_int, message: *mut c_void, how: c_int) -> isize, |next| {
         let result = next(fd, message, how);
@@ -238,6 +234,35 @@ wrappers! {
         next(first, last, how)
     };
     closefrom (first: c_int) -> (), |next| { close_many(first.max(0) as c_uint, c_uint::MAX); next(first) };
+}
+
+/// The thread gets descriptors or a current directory of its own.
+fn before_unshare(flags: c_int) {
+    /// With a namespace of mounts a directory of its own comes as well.
+    const DIRECTORY: c_int = 0x200 | 0x20000;
+    if flags & CLONE_FILES != 0 {
+        descriptors::doubt_always();
+    }
+    if flags & DIRECTORY != 0 {
+        names::directory_wanders();
+    }
+}
+
+preceded! {
+    // These go from directory to directory inside the C library, and come back to the program in between.
+    nftw (_root: Name, _visit: usize, _most: c_int, how: c_int) goes_through(how & FTW_CHDIR != 0);
+    nftw64 (_root: Name, _visit: usize, _most: c_int, how: c_int) goes_through(how & FTW_CHDIR != 0);
+    fts_open (_roots: usize, how: c_int) goes_through(how & FTS_NOCHDIR == 0);
+    fts64_open (_roots: usize, how: c_int) goes_through(how & FTS_NOCHDIR == 0);
+}
+
+const FTW_CHDIR: c_int = 4;
+const FTS_NOCHDIR: c_int = 4;
+
+fn goes_through(changes_directory: bool) {
+    if changes_directory {
+        names::directory_wanders();
+    }
 }
 
 /// Whether a message brought something besides its bytes.
@@ -313,7 +338,7 @@ fn before_system_call(number: i64, first: usize, second: usize, third: usize) {
         // Questions about what the kernel can do are more numerous than filters.
         numbers::SECCOMP if first <= SECCOMP_SET_MODE_FILTER => life::forbids_system_calls(),
         numbers::PRCTL if first == life::PR_SET_SECCOMP as usize => life::forbids_system_calls(),
-        numbers::UNSHARE if first as c_int & CLONE_FILES != 0 => descriptors::doubt_always(),
+        numbers::UNSHARE => before_unshare(first as c_int),
         numbers::CHDIR | numbers::FCHDIR => names::directory_changes(),
         _ if !are_ours() => {}
         numbers::CLOSE => descriptors::set(first as c_int, Entry::Unknown),

@@ -27,7 +27,7 @@ fn word(index: usize) -> Option<&'static AtomicU64> {
 #[inline(never)]
 pub(crate) fn call() {
     if !is_there() {
-        find_or_start(false);
+        find_or_start(When::Running);
     }
     wake();
 }
@@ -35,7 +35,7 @@ pub(crate) fn call() {
 /// The same inside `MPI_Finalize`, where the program waits for nothing of its own.
 pub(crate) fn call_at_the_end() {
     if !is_there() {
-        find_or_start(true);
+        find_or_start(When::Ending);
     }
     wake();
 }
@@ -81,40 +81,53 @@ const MOST_STARTS_AT_END: u32 = 3;
 struct Starting {
     /// The control page, once it is mapped.
     page: *mut AtomicU64,
+    /// There is one that cannot be used yet: somebody makes it, or is about to take it away.
+    is_busy: bool,
+    when: When,
 }
 
-fn find_or_start(at_the_end: bool) {
-    if STARTS.fetch_add(1, Relaxed) >= MOST_STARTS && !at_the_end {
-        return;
+/// When a helper is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    Running,
+    Ending,
+    /// At the end, and the one that there seems to be does nothing.
+    InDoubt,
+}
+
+/// `false`: nothing can be said before somebody else is done with the control page.
+fn find_or_start(when: When) -> bool {
+    if STARTS.fetch_add(1, Relaxed) >= MOST_STARTS && when == When::Running {
+        return true;
     }
     if WORKSHOP.alone(can_be_read) == Some(false) {
         // It was there before, and others can still write what was recorded: the program has other files now.
         if !PAGE.control.load(Relaxed).is_null() {
-            return;
+            return true;
         }
         words::complain(beside::NOT_BESIDE);
         // Nobody can write a trace: what was recorded goes.
         page::turn_off();
         spool::remove();
-        return;
+        return true;
     }
-    let mut starting = Starting { page: core::ptr::null_mut() };
+    let mut starting = Starting { page: core::ptr::null_mut(), is_busy: false, when };
     let argument = (&raw mut starting).cast();
-    WORKSHOP.alone(|| workshop::with_own_descriptors(find_control, argument));
+    let looked = WORKSHOP.alone(|| workshop::with_own_descriptors(find_control, argument));
     if starting.page.is_null() {
-        return;
+        return looked.is_some() && !starting.is_busy;
     }
     // One that was left behind by a helper that has ended stays mapped: others may look at it at this moment.
     PAGE.control.store(starting.page, Release);
-    let Some(helper) = word(HELPER) else { return };
+    let Some(helper) = word(HELPER) else { return true };
     let now = helper.load(Acquire);
     if now != STARTING | u64::from(PAGE.process.load(Relaxed)) {
-        return;
+        return true;
     }
     let may_start = match page::orphans() {
         _ if !sys::has_usual_children() => false,
         Orphans::OfNobody => true,
-        Orphans::Ours => at_the_end,
+        Orphans::Ours => when != When::Running,
         Orphans::OfAnAncestor => false,
     };
     let mut started = false;
@@ -125,6 +138,7 @@ fn find_or_start(at_the_end: bool) {
         // Nobody waits for it; somebody else may try.
         let _ = helper.compare_exchange(now, STARTING | NO_PROCESS, AcqRel, Relaxed);
     }
+    true
 }
 
 /// No process has this number.
@@ -146,25 +160,27 @@ unsafe extern "C" fn find_control(starting: *mut c_void) -> bool {
             Ok(file) => (file, true),
             Err(sys::EEXIST) => match sys::open(path, how, 0) {
                 Ok(file) => (file, false),
-                Err(_) => continue,
+                Err(sys::ENOENT) => continue,
+                Err(_) => break,
             },
-            Err(_) => return false,
+            Err(_) => break,
         };
         let page = map_control(file, new);
         sys::close(file);
         let Some(page) = page else {
             if new {
                 let _ = sys::remove(path);
-                return false;
+                break;
             }
             // Somebody is just making it.
+            starting.is_busy = true;
             sys::sleep(1_000_000);
             continue;
         };
         // SAFETY: the mapping has these words.
         let helper = unsafe { &*page.add(HELPER) };
         let now = helper.load(Acquire);
-        let gone = !sys::exists(now as u32);
+        let gone = !sys::exists(now as u32) || starting.when == When::InDoubt && has_ended(now as u32);
         if new || (gone && helper.compare_exchange(now, me, AcqRel, Relaxed).is_ok()) {
             if new {
                 helper.store(me, Release);
@@ -177,11 +193,29 @@ unsafe extern "C" fn find_control(starting: *mut c_void) -> bool {
             return true;
         }
         // It is about to end, and takes the page away first.
+        starting.is_busy = true;
         // SAFETY: nobody knows of this mapping.
         unsafe { sys::unmap(page.cast(), control::LENGTH) };
         sys::sleep(500_000);
     }
     false
+}
+
+/// Whether a process that is still there has ended, and its parent has not noticed, or never will: so it is
+/// in containers whose first process waits for nobody.
+fn has_ended(process: u32) -> bool {
+    let mut memory = [0u8; 128];
+    let mut path = Text::new(&mut memory);
+    path.push(b"/proc/").push_number(u64::from(process)).push(b"/stat");
+    let Some(Ok(file)) = path.as_path().map(|path| sys::open(path, sys::O_RDONLY | sys::O_CLOEXEC, 0)) else {
+        return false;
+    };
+    let length = sys::read(file, &mut memory).unwrap_or(0);
+    sys::close(file);
+    // The state follows the name, which is in parentheses and may hold anything.
+    let text = memory.get(..length).unwrap_or_default();
+    let name = text.iter().rposition(|&byte| byte == b')').unwrap_or(length);
+    matches!(text.get(name + 2), Some(b'Z' | b'X'))
 }
 
 fn map_control(file: i32, new: bool) -> Option<*mut AtomicU64> {
@@ -270,32 +304,78 @@ unsafe extern "C" fn start_program(program: *mut c_void) {
     }
 }
 
-/// The process ends: its records are to be written out, and it waits for that, but not for ever.
+/// A helper that does nothing for a process that ends, for so long, may have been killed.
+const UNTIL_DOUBT: i64 = 100_000_000;
+
+/// Whoever makes the control page or takes it away may get no time for so long, on a busy machine.
+const FOR_THE_PAGE: i64 = 1_000_000_000;
+
+/// The process ends: its records are to be written out, and it waits for that, but not for ever; not where
+/// that does not succeed; and not where others of its job have waited in vain, until the helper gets on.
 pub(crate) fn finish() {
-    let Some(state) = page::head_word(layout::STATE) else { return };
-    let until = clock::monotonic().saturating_add(settings::timeout().min(i64::MAX as u64) as i64);
-    let mut pause = 100_000;
+    let (Some(state), Some(flags)) = (page::head_word(layout::STATE), page::head_word(layout::FLAGS)) else {
+        return;
+    };
+    // It may be otherwise by now.
+    flags.fetch_and(!layout::FLAG_UNWRITTEN, AcqRel);
+    let cannot_be = || flags.load(Acquire) & layout::FLAG_UNWRITTEN != 0;
+    let is_waiting = || matches!(state.load(Acquire), layout::ENDED | layout::BECOMING);
+    let began = clock::monotonic();
+    let passed = || clock::monotonic() - began;
+    let longest = settings::timeout().min(i64::MAX as u64) as i64;
+    let mut pause = 1_000_000;
     let mut told = core::ptr::null();
-    let mut starts = 0;
-    while matches!(state.load(Acquire), layout::ENDED | layout::BECOMING) && clock::monotonic() < until {
-        // One that was there may have ended before it saw this process.
-        while !is_there() && starts < MOST_STARTS_AT_END {
-            starts += 1;
-            find_or_start(true);
+    let (mut starts, mut until_doubt) = (0, UNTIL_DOUBT);
+    while is_waiting() && !cannot_be() && passed() < longest {
+        // One that was there may have ended before it saw this process, …
+        if !is_there() {
+            if starts >= MOST_STARTS_AT_END {
+                break;
+            }
+            let is_known = find_or_start(When::Ending);
+            starts += u32::from(is_known || passed() > FOR_THE_PAGE);
+        // … or only seem to be there.
+        } else if passed() > until_doubt {
+            until_doubt *= 2;
+            find_or_start(When::InDoubt);
         }
-        let Some(ends) = word(control::ENDS).filter(|_| is_there()) else { break };
-        if told != core::ptr::from_ref(ends) {
+        if is_there()
+            && let Some(ends) = word(control::ENDS).filter(|ends| told != core::ptr::from_ref(*ends))
+        {
             told = ends;
             ends.fetch_add(1, Release);
         }
         wake();
-        sys::sleep(pause);
+        if is_given_up() {
+            break;
+        }
+        // The helper wakes who waits; but it may end.
+        let now = state.load(Acquire);
+        if matches!(now, layout::ENDED | layout::BECOMING) {
+            sys::wait(low_half(state), now as u32, pause);
+        }
         pause = (pause + pause / 2).min(5_000_000);
     }
+    if is_waiting()
+        && passed() >= longest
+        && let Some(given_up) = word(control::GIVEN_UP)
+    {
+        given_up.store(steps().wrapping_add(1), Relaxed);
+    }
     let ancestor_writes = matches!(page::orphans(), Orphans::OfAnAncestor);
-    if state.load(Acquire) == layout::ENDED && !is_there() && !ancestor_writes {
+    if state.load(Acquire) != layout::ENDED {
+        return;
+    }
+    if cannot_be() {
+        words::say(b"it cannot be written where it is to be");
+    } else if !is_there() && !ancestor_writes {
         words::say(b"no process can be started to write it; \"ftio recover\" finds what was recorded");
     }
+}
+
+/// Whether a process of the job has waited in vain for this helper, which has not got on since.
+fn is_given_up() -> bool {
+    word(control::GIVEN_UP).is_some_and(|at| at.load(Relaxed) == steps().wrapping_add(1))
 }
 
 /// Everything that was recorded so far is to be written out. Nobody waits.

@@ -20,7 +20,7 @@ extern "C" fn at_start() {
     if load::shows_any() {
         environment::keep();
     }
-    if !load::is_asked() || load::another_copy_comes_first() || filter::is_restricted() {
+    if !load::is_asked() || load::another_copy_comes_first() || filter::is_restricted_at_start() {
         return;
     }
     let layers = settings::read();

@@ -379,11 +379,12 @@ fn flip(names: Names) {
     // SAFETY: this object is mapped here.
     let own = unsafe { Object::mapped_at(base(), (&raw const _DYNAMIC).cast()) };
     let Some((first, count, chain)) = own.chains() else { return };
+    // SAFETY: there are so many names of ours, one after the other.
+    let value = unsafe { own.values() };
     for number in 0..count {
-        // SAFETY: there are so many names of ours, one after the other, and the table is on a page that can
-        // be written.
+        // SAFETY: the table is on a page that can be written.
         unsafe {
-            if (begin..end).contains(&own.value(first + number)) {
+            if (begin..end).contains(&value(first + number)) {
                 let word = chain.add(number);
                 word.write(word.read() ^ 2);
             }

@@ -12,32 +12,12 @@ use crate::descriptors::{self, Entry};
 use crate::page::{self, is_mpis};
 use crate::text::Text;
 use crate::thread::ThreadState;
-use crate::{recording, settings, sys};
+use crate::{known, recording, settings, sys};
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use tmio_spool::{cell, layout};
-
-/// A name: its hash, and what it stands for. 0: that is being found out; 1: it is left out; from 2 on: the
-/// file of that number less one.
-struct Known {
-    hash: AtomicU64,
-    meaning: AtomicU64,
-}
-
-/// Tables of names, each four times as large as the one before. A new one is begun when the last is half
-/// full.
-const LEVELS: usize = 9;
-static TABLES: [AtomicPtr<Known>; LEVELS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; LEVELS];
-static USED: [AtomicU32; LEVELS] = [const { AtomicU32::new(0) }; LEVELS];
-const FIRST_SIZE: usize = 256;
-/// As many places are tried.
-const TRIES: usize = 16;
-
-const fn size(level: usize) -> usize {
-    FIRST_SIZE << (2 * level)
-}
 
 /// How many files have a number.
 static FILES: AtomicU32 = AtomicU32::new(0);
@@ -49,17 +29,17 @@ pub(crate) fn directory_changes() {
     DIRECTORY.fetch_add(1, Relaxed);
 }
 
+/// The C library changes it where nobody sees it, or threads have directories of their own.
+static WANDERS: AtomicU8 = AtomicU8::new(0);
+
+/// From here on only the kernel knows what a relative name means.
+pub(crate) fn directory_wanders() {
+    WANDERS.store(1, Relaxed);
+}
+
 /// In the child of a fork: its spool knows no names.
 pub(crate) fn forget_all() {
-    for (level, table) in TABLES.iter().enumerate() {
-        let table = table.load(Relaxed);
-        if !table.is_null() {
-            // SAFETY: whole pages of ours, which are zero afterwards: no names.
-            let _ =
-                unsafe { sys::advise(table.cast(), size(level) * size_of::<Known>(), sys::MADV_DONTNEED) };
-        }
-    }
-    USED.iter().for_each(|used| used.store(0, Relaxed));
+    known::forget_all();
     FILES.store(0, Relaxed);
     POOL.iter().for_each(|buffer| buffer.in_use.store(0, Relaxed));
     directory_changes();
@@ -76,71 +56,7 @@ fn hash(seed: u64, bytes: &[u8]) -> u64 {
     let start = mix(seed.wrapping_add(bytes.len() as u64), 0xcbf2_9ce4_8422_2325);
     let hash = words.iter().fold(start, |hash, word| mix(hash, u64::from_le_bytes(*word)).wrapping_add(ODD));
     let last = rest.iter().fold(0, |last, &byte| last << 8 | u64::from(byte));
-    mix(mix(hash, last), ODD).max(1)
-}
-
-fn places(level: usize, hash: u64) -> impl Iterator<Item = &'static Known> {
-    let table = TABLES.get(level).map_or(core::ptr::null_mut(), |table| table.load(Acquire));
-    let mask = size(level) - 1;
-    let steps = if table.is_null() { 0 } else { TRIES };
-    // SAFETY: the table has so many places and is never given back.
-    (0..steps).map(move |step| unsafe { &*table.add((hash as usize).wrapping_add(step) & mask) })
-}
-
-fn find(hash: u64) -> Option<&'static Known> {
-    (0..LEVELS).rev().flat_map(|level| places(level, hash)).find(|known| known.hash.load(Acquire) == hash)
-}
-
-/// A place for a new name that is this thread's. `None`: another thread has it, or there is no memory.
-fn claim(hash: u64) -> Option<&'static Known> {
-    let mut level =
-        (0..LEVELS).rev().find(|&level| TABLES.get(level).is_some_and(|t| !t.load(Acquire).is_null()));
-    for _ in 0..3 {
-        let current = level.unwrap_or(0);
-        let half_full = USED.get(current)?.load(Relaxed) as usize >= size(current) / 2;
-        if level.is_none() || half_full {
-            let wanted = level.map_or(0, |level| level + 1);
-            make_table(wanted)?;
-            level = Some(wanted);
-            continue;
-        }
-        for known in places(current, hash) {
-            match known.hash.compare_exchange(0, hash, AcqRel, Acquire) {
-                Ok(_) => {
-                    USED.get(current)?.fetch_add(1, Relaxed);
-                    return Some(known);
-                }
-                Err(there) if there == hash => return None,
-                Err(_) => {}
-            }
-        }
-        // A crowded place: the next table has more room.
-        make_table(current + 1)?;
-        level = Some(current + 1);
-    }
-    None
-}
-
-fn make_table(level: usize) -> Option<()> {
-    let place = TABLES.get(level)?;
-    if place.load(Acquire).is_null() {
-        let bytes = size(level) * size_of::<Known>();
-        let table =
-            sys::map(bytes, sys::MAP_PRIVATE | sys::MAP_ANONYMOUS | sys::MAP_NORESERVE, -1, 0).ok()?;
-        if place.compare_exchange(core::ptr::null_mut(), table.cast(), AcqRel, Acquire).is_err() {
-            // SAFETY: another thread was faster, and nobody knows of this one.
-            unsafe { sys::unmap(table, bytes) };
-        }
-    }
-    Some(())
-}
-
-fn entry(meaning: u64) -> Option<Entry> {
-    match meaning {
-        0 => None,
-        1 => Some(Entry::Ignored),
-        number => Some(Entry::File((number - 1) as u32)),
-    }
+    mix(mix(hash, last), ODD)
 }
 
 /// Memory in which a path is put together, lent to one thread at a time.
@@ -154,6 +70,7 @@ const BUFFER_BYTES: usize = 8 << 10;
 // SAFETY: the bytes are used by whoever has set `in_use`.
 unsafe impl Sync for Buffer {}
 
+#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_large"))]
 static POOL: [Buffer; 8] =
     [const { Buffer { in_use: AtomicU8::new(0), bytes: UnsafeCell::new([0; BUFFER_BYTES]) } }; 8];
 
@@ -190,35 +107,27 @@ fn with_new_buffer<T>(body: impl FnOnce(&mut [u8]) -> T) -> Option<T> {
 pub(crate) unsafe fn opened(thread: &ThreadState, descriptor: i32, name: *const c_char) -> (Entry, u32) {
     // SAFETY: as the caller promises.
     let name = unsafe { CStr::from_ptr(name) }.to_bytes();
+    let is_absolute = name.first() == Some(&b'/');
     // What such a name means, only the kernel knows.
-    let is_alias = name.starts_with(b"/dev/") || name.starts_with(b"/proc/");
-    if is_alias || name.is_empty() {
+    if is_alias(name) || name.is_empty() || !is_absolute && WANDERS.load(Relaxed) != 0 {
         return look(thread, descriptor);
     }
+    let seed = if is_absolute { 0 } else { DIRECTORY.load(Relaxed) + 1 };
+    let hash = hash(seed, name);
+    // Where it may be is fetched while the kernel is asked what it is.
+    known::fetch(hash);
     of_regular(thread, descriptor, |thread| {
-        let seed = if name.first() == Some(&b'/') { 0 } else { DIRECTORY.load(Relaxed) + 1 };
-        named(thread, hash(seed, name), |memory| absolute(name, memory))
+        if is_absolute {
+            return known(hash).unwrap_or_else(|| new(thread, hash, name));
+        }
+        named(thread, hash, |memory| absolute(name, memory))
     })
 }
 
-/// What a descriptor is that was just opened by this name in a directory.
-///
-/// # Safety
-///
-/// The name is a string.
-pub(crate) unsafe fn opened_at(
-    thread: &ThreadState,
-    descriptor: i32,
-    directory: i32,
-    name: *const c_char,
-) -> (Entry, u32) {
-    // SAFETY: as the caller promises.
-    let name = unsafe { CStr::from_ptr(name) }.to_bytes();
-    let Ok(above) = sys::fstat(directory) else { return look(thread, descriptor) };
-    let seed = hash(above.device, &above.inode.to_ne_bytes());
-    of_regular(thread, descriptor, |thread| {
-        named(thread, hash(seed, name), |memory| path_of(descriptor, memory))
-    })
+/// Whether only the kernel knows what such a name means: `/dev/stdout`, but not `/dev/shm/x`.
+fn is_alias(name: &[u8]) -> bool {
+    name.strip_prefix(b"/dev/").is_some_and(|name| name.starts_with(b"fd/") || !name.contains(&b'/'))
+        || name.starts_with(b"/proc/")
 }
 
 /// What a descriptor is of which nothing is known but the kernel's name for it.
@@ -233,7 +142,8 @@ pub(crate) fn look(thread: &ThreadState, descriptor: i32) -> (Entry, u32) {
             }
             let length = without_number(memory, length);
             let path = memory.get(..length)?;
-            found = Some(named_by(thread, hash(0, path), path));
+            let hash = hash(0, path);
+            found = Some(known(hash).unwrap_or_else(|| new(thread, hash, path)));
             found
         });
         done.map_or(Entry::Unknown, |found| found.unwrap_or(Entry::Ignored))
@@ -260,32 +170,37 @@ fn of_regular(
 
 /// The file of a name with this hash; `path` puts the name together if it is new.
 fn named(thread: &ThreadState, hash: u64, path: impl FnOnce(&mut [u8]) -> Option<usize>) -> Entry {
-    if let Some(entry) = find(hash).and_then(|known| entry(known.meaning.load(Acquire))) {
+    if let Some(entry) = known(hash) {
         return entry;
     }
     let entry = with_buffer(|memory| {
         let length = path(memory)?;
-        Some(named_by(thread, hash, memory.get(..length)?))
+        Some(new(thread, hash, memory.get(..length)?))
     });
     entry.map_or(Entry::Unknown, |entry| entry.unwrap_or(Entry::Ignored))
 }
 
-fn named_by(thread: &ThreadState, hash: u64, path: &[u8]) -> Entry {
-    let known = find(hash);
-    if let Some(entry) = known.and_then(|known| entry(known.meaning.load(Acquire))) {
-        return entry;
+/// The number of names that are left out.
+const LEFT_OUT: u32 = 0;
+
+/// What is known of the name with this hash.
+fn known(hash: u64) -> Option<Entry> {
+    known::find(hash).map(|number| if number == LEFT_OUT { Entry::Ignored } else { Entry::File(number) })
+}
+
+/// The file of a name that was not seen before.
+fn new(thread: &ThreadState, hash: u64, path: &[u8]) -> Entry {
+    if settings::leaves_out(path) {
+        known::learn(hash, LEFT_OUT);
+        return Entry::Ignored;
     }
-    let left_out = settings::leaves_out(path);
     // The name goes to the spool with its number.
-    if !left_out && !recording::is_recording() {
+    if !recording::is_recording() {
         return Entry::Unknown;
     }
-    let place = if known.is_some() { None } else { claim(hash) };
-    let meaning = if left_out { 1 } else { u64::from(new_number_below(thread, path)) + 1 };
-    if let Some(place) = place {
-        place.meaning.store(meaning, Release);
-    }
-    entry(meaning).unwrap_or(Entry::Ignored)
+    let number = new_number_below(thread, path);
+    known::learn(hash, number);
+    Entry::File(number)
 }
 
 /// Files beyond this number are one.
@@ -304,7 +219,9 @@ fn new_number(thread: &ThreadState, path: &[u8]) -> u32 {
 
 /// The number of a file that the layers below MPI-IO have opened.
 fn new_number_below(thread: &ThreadState, path: &[u8]) -> u32 {
-    if let Some(flags) = page::head_word(layout::FLAGS) {
+    if let Some(flags) = page::head_word(layout::FLAGS)
+        && flags.load(Relaxed) & layout::FLAG_LAYERS == 0
+    {
         flags.fetch_or(layout::FLAG_LAYERS, Relaxed);
     }
     new_number(thread, path)
@@ -314,24 +231,16 @@ fn new_number_below(thread: &ThreadState, path: &[u8]) -> u32 {
 pub(crate) fn number_of(thread: &ThreadState, path: &[u8]) -> u32 {
     // Another seed: whether a name is left out is decided elsewhere.
     let hash = hash(u64::MAX, path);
-    let known = find(hash);
-    if let Some(Entry::File(number)) = known.and_then(|known| entry(known.meaning.load(Acquire))) {
+    if let Some(number) = known::find(hash) {
         return number;
     }
-    let place = if known.is_some() { None } else { claim(hash) };
     let number = new_number(thread, path);
-    if let Some(place) = place {
-        place.meaning.store(u64::from(number) + 1, Release);
-    }
+    known::learn(hash, number);
     number
 }
 
-/// A path as the program would give it from the root: dots and links stay. Returns its length.
+/// A relative path as the program would give it from the root: dots and links stay. Returns its length.
 fn absolute(name: &[u8], memory: &mut [u8]) -> Option<usize> {
-    if name.first() == Some(&b'/') {
-        memory.get_mut(..name.len())?.copy_from_slice(name);
-        return Some(name.len());
-    }
     let here = sys::current_directory(memory).ok()?.checked_sub(1)?;
     let here = if here == 1 { 0 } else { here };
     let name = name.strip_prefix(b"./").unwrap_or(name);
@@ -341,9 +250,10 @@ fn absolute(name: &[u8], memory: &mut [u8]) -> Option<usize> {
 }
 
 fn path_of(descriptor: i32, memory: &mut [u8]) -> Option<usize> {
-    let mut link = [0u8; 32];
+    let mut link = [0u8; 40];
     let mut link = Text::new(&mut link);
-    link.push(b"/proc/self/fd/").push_number(u64::from(descriptor as u32));
+    // Threads may have descriptors of their own.
+    link.push(b"/proc/thread-self/fd/").push_number(u64::from(descriptor as u32));
     sys::read_link(link.as_path()?, memory).ok()
 }
 
@@ -410,27 +320,10 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_again_however_many_there_are() {
-        let name = |number: u64| std::format!("/a/file-{number}");
-        for number in 0..20_000u64 {
-            let hash = hash(0, name(number).as_bytes());
-            assert!(find(hash).is_none());
-            claim(hash).unwrap().meaning.store(number + 2, Release);
-            assert!(find(hash).is_some());
-        }
-        for number in 0..20_000u64 {
-            let known = find(hash(0, name(number).as_bytes())).unwrap();
-            assert_eq!(entry(known.meaning.load(Relaxed)), Some(Entry::File(number as u32 + 1)));
-        }
-    }
-
-    #[test]
     fn a_relative_name_gets_its_directory() {
         let mut memory = [0; 4096];
         let length = absolute(b"./a/b", &mut memory).unwrap();
         let here = std::env::current_dir().unwrap();
         assert_eq!(&memory[..length], here.join("a/b").to_str().unwrap().as_bytes());
-        assert_eq!(absolute(b"/x", &mut memory), Some(2));
-        assert_eq!(&memory[..2], b"/x");
     }
 }

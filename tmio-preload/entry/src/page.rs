@@ -72,6 +72,7 @@ pub(crate) struct Page {
     pub(crate) becoming: AtomicU32,
 }
 
+#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_large"))]
 pub(crate) static PAGE: Page = Page {
     mode: AtomicU32::new(mode::NOTHING),
     process: AtomicU32::new(0),

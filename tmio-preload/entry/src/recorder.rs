@@ -143,4 +143,5 @@ fn load_it() -> bool {
     true
 }
 
+#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_large"))]
 static PATHS: beside::Paths = beside::Paths(core::cell::UnsafeCell::new([0; 2 * text::PATH_BYTES]));

@@ -172,6 +172,7 @@ struct Rings([UnsafeCell<MaybeUninit<Ring>>; MAX_RINGS]);
 // SAFETY: each is written once, before anybody else learns its address.
 unsafe impl Sync for Rings {}
 
+#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_large"))]
 static MADE: Rings = Rings([const { UnsafeCell::new(MaybeUninit::uninit()) }; MAX_RINGS]);
 
 /// A ring; it is made if it was not. `None`: somebody else makes one just now, or there is no memory.
@@ -194,6 +195,8 @@ fn ring_at(index: usize) -> Option<&'static Ring> {
     })
 }
 
+/// On its own, as [`give_memory`]: callers may have little of their stack left.
+#[inline(never)]
 fn make_ring(index: usize) -> Option<&'static Ring> {
     let (cells, rings) = (RING_CELLS.load(Relaxed), RINGS.load(Relaxed));
     let memory = PAGE.head.load(Acquire).cast::<u8>();
@@ -207,7 +210,11 @@ fn make_ring(index: usize) -> Option<&'static Ring> {
     let bytes = cells * CELL_BYTES;
     let offset = layout::RINGS_OFFSET + index * bytes;
     let whole = WHOLE_RINGS.load(Relaxed) != 0;
-    if whole && index > 0 && !allocate(offset, bytes) {
+    let has_memory = match whole {
+        true => index == 0 || allocate(offset, bytes),
+        false => populate(head_page(memory, index), 1).is_ok(),
+    };
+    if !has_memory {
         return None;
     }
     // SAFETY: the mapping holds so many rings after the heads of all of them, and stays.
@@ -224,8 +231,16 @@ fn make_ring(index: usize) -> Option<&'static Ring> {
     Some(ring)
 }
 
+/// The page in which the head of a ring is.
+fn head_page(memory: *mut u8, index: usize) -> *mut u8 {
+    const PAGE: usize = 4096;
+    let offset = layout::RING_HEADS_OFFSET + index * layout::RING_WORDS * 8;
+    memory.wrapping_add(offset / PAGE * PAGE)
+}
+
 /// Gives a ring some pages more, so that a short process needs no more memory than it uses. `false`: it has
 /// all, or there is none.
+#[inline(never)]
 fn give_memory(ring: &Ring) -> bool {
     let Some(piece) = ring.next_piece() else { return false };
     let begin = ring.cells_address().wrapping_add(piece.bytes.start);
@@ -261,7 +276,9 @@ fn allocate(offset: usize, bytes: usize) -> bool {
 pub(crate) fn in_flight(thread: &ThreadState) -> Option<&'static AtomicU64> {
     let memory = PAGE.head.load(Acquire).cast::<u8>();
     let number = usize::from(thread::number(thread));
-    if memory.is_null() || number >= layout::MAX_IN_FLIGHT {
+    // Only the words of a rank have memory.
+    let has_memory = page::head_word(layout::IDENTITY_LENGTH).is_some_and(|length| length.load(Relaxed) != 0);
+    if memory.is_null() || number >= layout::MAX_IN_FLIGHT || !has_memory {
         return None;
     }
     // SAFETY: the mapping has so many words there, and stays.

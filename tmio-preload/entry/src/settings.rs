@@ -1,6 +1,7 @@
 //! What the variables of the environment say, as far as the process itself must know it. Everything else is
 //! told to the helper, which reads files of options as well.
 
+use crate::patterns::List;
 use crate::{environment, load, sys, text};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, AtomicUsize};
@@ -14,6 +15,8 @@ static TIMEOUT: AtomicU64 = AtomicU64::new(30_000_000_000);
 static RUN: AtomicU64 = AtomicU64::new(0);
 /// The directory of the job's spools has this number for a name.
 static KEY: AtomicU64 = AtomicU64::new(0);
+/// The namespace of process ids in which that was found.
+static NAMESPACE: AtomicU64 = AtomicU64::new(0);
 static FLAGS: AtomicU8 = AtomicU8::new(0);
 
 const ASKED_FOR: u8 = 1;
@@ -64,14 +67,24 @@ pub(crate) fn read() -> u8 {
         flags |= AT_ONCE;
     }
     FLAGS.store(flags, Relaxed);
+    NAMESPACE.store(namespace(), Relaxed);
     KEY.store(key(), Relaxed);
     let bit = |name: &[u8], bit| if load::has(layers, name) { bit } else { 0 };
     bit(b"mpiio", MPIIO) | bit(b"posix", POSIX) | bit(b"stdio", STDIO)
 }
 
-/// What of this is another process's in the child of a fork.
+/// What of this is another process's in the child of a fork. One in a namespace that its parent has made for
+/// it has a helper of its own: numbers of processes mean others there.
 pub(crate) fn begin_anew() {
     FLAGS.fetch_and(!ASKED_FOR, Relaxed);
+    let here = namespace();
+    if NAMESPACE.swap(here, Relaxed) != here {
+        KEY.store(key(), Relaxed);
+    }
+}
+
+fn namespace() -> u64 {
+    sys::inode(c"/proc/self/ns/pid")
 }
 
 fn is_excluded_program() -> bool {
@@ -109,7 +122,7 @@ fn key() -> u64 {
     if !found {
         // Containers have sessions of the same numbers, and may have one place for spools.
         hash = text::mix(hash, &sys::session().to_ne_bytes());
-        hash = text::mix(hash, &sys::inode(c"/proc/self/ns/pid").to_ne_bytes());
+        hash = text::mix(hash, &namespace().to_ne_bytes());
     }
     hash.max(1)
 }
@@ -187,13 +200,11 @@ pub(crate) fn flushes_on_close() -> bool {
 
 /// Whether the layers posix and stdio leave a path out.
 pub(crate) fn leaves_out(path: &[u8]) -> bool {
-    let list = |name| environment::variable(name).filter(|list| !matches!(*list, b"" | b"none" | b"all"));
-    let excluded = match environment::variable(b"TMIO_EXCLUDE_PATHS") {
-        None => pattern::matches_any(pattern::DEFAULT_EXCLUDED.as_bytes(), path),
-        Some(b"none") => false,
-        Some(patterns) => pattern::matches_any(patterns, path),
-    };
-    excluded
-        || list(b"TMIO_EXCLUDE_FILES").is_some_and(|patterns| pattern::matches_any(patterns, path))
-        || list(b"TMIO_FILES").is_some_and(|patterns| !pattern::matches_any(patterns, path))
+    static PATHS: List = List::new();
+    static EXCLUDED: List = List::new();
+    static WANTED: List = List::new();
+    let bytes = pattern::bytes_of(path);
+    PATHS.has(b"TMIO_EXCLUDE_PATHS", pattern::DEFAULT_EXCLUDED.as_bytes(), path, bytes) == Some(true)
+        || EXCLUDED.has(b"TMIO_EXCLUDE_FILES", b"", path, bytes) == Some(true)
+        || WANTED.has(b"TMIO_FILES", b"", path, bytes) == Some(false)
 }

@@ -17,15 +17,17 @@ use tmio_spool::cell::CELL_BYTES;
 use tmio_spool::layout::{self};
 
 /// Where the spool is, for who removes or moves it.
+#[repr(C)]
 struct Place {
-    path: UnsafeCell<[u8; PATH_BYTES]>,
     length: AtomicUsize,
+    path: UnsafeCell<[u8; PATH_BYTES]>,
 }
 
 // SAFETY: written while the workshop is held, and read by whoever ends the process.
 unsafe impl Sync for Place {}
 
-static PLACE: Place = Place { path: UnsafeCell::new([0; PATH_BYTES]), length: AtomicUsize::new(0) };
+#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_large"))]
+static PLACE: Place = Place { length: AtomicUsize::new(0), path: UnsafeCell::new([0; PATH_BYTES]) };
 
 /// What the paths of all spools of the job begin with: their directory, and the number of the job.
 pub(crate) fn job_path() -> Option<&'static [u8]> {
@@ -97,7 +99,7 @@ fn is_time_to_begin() -> bool {
 fn begin_now() -> bool {
     let made = if filter::is_restricted() { Some(false) } else { WORKSHOP.alone(make) };
     if made == Some(true) {
-        PAGE.began.store(clock::monotonic() as u64, Relaxed);
+        PAGE.began.store(clock::of_kernel() as u64, Relaxed);
         PAGE.mode.store(mode::RECORDING, Release);
         if settings::is_asked_for() {
             helper::keep();
@@ -139,7 +141,7 @@ fn make() -> bool {
         namespace: 0,
         io: process_io::ProcessIo::default(),
     };
-    let began = clock::monotonic();
+    let began = clock::of_kernel();
     let argument = (&raw mut making).cast();
     let fits = limit >= layout::length(cells, rings) as u64;
     if !fits || !with_own_descriptors(make_file, argument) {
@@ -157,7 +159,7 @@ fn make() -> bool {
     PLACE.length.store(making.path_length, Release);
     PAGE.maker.store(sys::user().wrapping_add(1), Relaxed);
     PAGE.head.store(core::ptr::from_ref(head).cast_mut(), Release);
-    let took = clock::monotonic().wrapping_sub(began);
+    let took = clock::of_kernel().wrapping_sub(began);
     set(head, layout::OWN_NS, took as u64);
     set(head, layout::NAMESPACE, making.namespace);
     set(head, layout::STATE, layout::RECORDING);
@@ -278,14 +280,8 @@ fn map_file(file: i32, making: &mut Making) -> bool {
         return false;
     }
     let Ok(memory) = sys::map(length, sys::MAP_SHARED, file, 0) else { return false };
-    // What every process needs: the head and its text, the heads of the rings.
-    let ready = rings::populate(memory, layout::IDENTITY_OFFSET).and_then(|()| {
-        rings::populate(
-            memory.wrapping_add(layout::RING_HEADS_OFFSET),
-            layout::RINGS_OFFSET - layout::RING_HEADS_OFFSET,
-        )
-    });
-    let ready = match ready {
+    // What every process needs: the head, and what it tells of itself.
+    let ready = match rings::populate(memory, layout::TEXT_OFFSET + usual_text()) {
         // Before Linux 5.14.
         Err(sys::EINVAL) => {
             making.whole_rings = true;
@@ -372,7 +368,7 @@ fn tell_rank(head: &Head, rank: &Rank) {
     let place = core::ptr::from_ref(head).cast::<u8>().cast_mut();
     let pages = place.wrapping_add(layout::IDENTITY_OFFSET);
     let has_memory = rings::WHOLE_RINGS.load(Relaxed) != 0
-        || rings::populate(pages, layout::RING_HEADS_OFFSET - layout::IDENTITY_OFFSET).is_ok();
+        || rings::populate(pages, layout::RINGS_OFFSET - layout::IDENTITY_OFFSET).is_ok();
     if identity.len() <= layout::IDENTITY_BYTES && has_memory {
         // SAFETY: the identity has its place in the mapping, and nobody reads it before its length is stored.
         unsafe {
@@ -428,14 +424,24 @@ fn tell(head: &Head, cells: usize, memory: *mut u8) {
     for (index, value) in pairs {
         set(head, index, value);
     }
-    // SAFETY: the text has its place in the mapping, and nobody reads it before its length is stored.
-    let place =
-        unsafe { core::slice::from_raw_parts_mut(memory.add(layout::TEXT_OFFSET), layout::TEXT_BYTES) };
-    let length = telling::describe(place);
+    let text = memory.wrapping_add(layout::TEXT_OFFSET);
+    let length = telling::describe(|length| {
+        let length = length.min(layout::TEXT_BYTES);
+        let has_memory = length <= usual_text()
+            || rings::WHOLE_RINGS.load(Relaxed) != 0
+            || rings::populate(text, length).is_ok();
+        // SAFETY: the text has its place in the mapping, and nobody reads it before its length is stored.
+        has_memory.then(|| unsafe { core::slice::from_raw_parts_mut(text, length) })
+    });
     set(head, layout::TEXT_LENGTH, length as u64);
     if let Some(rank) = rank() {
         tell_rank(head, rank);
     }
+}
+
+/// Bytes of what a process tells of itself, where its paths are not unusually long.
+fn usual_text() -> usize {
+    (environment::length() + 512).min(layout::TEXT_BYTES)
 }
 
 /// What the process is, if it is a rank.

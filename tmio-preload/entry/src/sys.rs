@@ -180,6 +180,7 @@ pub const ENOENT: Errno = Errno(2);
 pub const ESRCH: Errno = Errno(3);
 pub const EEXIST: Errno = Errno(17);
 pub const EINVAL: Errno = Errno(22);
+pub const EAGAIN: Errno = Errno(11);
 pub const ENFILE: Errno = Errno(23);
 pub const EMFILE: Errno = Errno(24);
 const EFBIG: Errno = Errno(27);
@@ -227,6 +228,7 @@ pub const MADV_WIPEONFORK: usize = 18;
 pub const MADV_POPULATE_WRITE: usize = 23;
 
 pub const PR_GET_CHILD_SUBREAPER: usize = 37;
+pub const PR_GET_SECCOMP: usize = 21;
 
 pub const S_IFMT: u32 = 0o170_000;
 pub const S_IFREG: u32 = 0o100_000;
@@ -455,8 +457,9 @@ pub fn allocate(descriptor: i32, offset: usize, length: usize) -> Result<(), Err
 
 /// A new mapping of a file, or of memory of our own (−1), wherever the kernel likes.
 ///
-/// A program that has all its memory locked (`mlockall`) has a limit for that, of which nothing is for us. So
-/// a piece is mapped, which is then not locked any more, and grows: what it grows by is as it is.
+/// A program that has all its memory locked (`mlockall`) has a limit for that, of which nothing is for us:
+/// the new mapping is not locked any more. If all of it does not fit into the limit even for that moment, a
+/// piece is mapped, which grows: what it grows by is as it is.
 pub fn map(length: usize, flags: usize, descriptor: i32, offset: usize) -> Result<*mut u8, Errno> {
     const MREMAP_MAYMOVE: usize = 1;
     let map = |length: usize| {
@@ -466,19 +469,17 @@ pub fn map(length: usize, flags: usize, descriptor: i32, offset: usize) -> Resul
         let _ = unsafe { invoke!(MUNLOCK, address, length) };
         Ok(address)
     };
-    let piece = length.min(LARGEST_PAGE);
-    let mut address = map(piece)?;
-    if piece < length {
-        // SAFETY: nobody knows of it yet.
-        address = match unsafe { invoke!(MREMAP, address, piece, length, MREMAP_MAYMOVE) } {
-            Ok(address) => address,
-            Err(_) => {
+    let address = match map(length) {
+        Err(EAGAIN) if length > LARGEST_PAGE => {
+            let piece = map(LARGEST_PAGE)?;
+            // SAFETY: nobody knows of it yet.
+            unsafe { invoke!(MREMAP, piece, LARGEST_PAGE, length, MREMAP_MAYMOVE) }.inspect_err(|_| {
                 // SAFETY: as above.
-                unsafe { unmap(core::ptr::with_exposed_provenance_mut(address), piece) };
-                map(length)?
-            }
-        };
-    }
+                unsafe { unmap(core::ptr::with_exposed_provenance_mut(piece), LARGEST_PAGE) };
+            })?
+        }
+        whole => whole?,
+    };
     Ok(core::ptr::with_exposed_provenance_mut(address))
 }
 
@@ -601,6 +602,21 @@ pub fn has_usual_children() -> bool {
     inode(c"/proc/self/ns/pid") == inode(c"/proc/self/ns/pid_for_children")
 }
 
+/// Has memory fetched into the cache, if it is there; nothing else happens.
+#[inline(always)]
+pub fn fetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, which is ignored where the address is none.
+    unsafe {
+        core::arch::asm!("prefetcht0 [{}]", in(reg) address, options(readonly, nostack, preserves_flags));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(readonly, nostack, preserves_flags));
+    }
+}
+
 pub fn yield_now() {
     // SAFETY: the call has no premises.
     unsafe { call(SCHED_YIELD, [0; 6]) };
@@ -629,6 +645,15 @@ pub fn wake(word: *const u32) {
     const FUTEX_WAKE: usize = 1;
     // SAFETY: the address only names the word.
     unsafe { call(FUTEX, [word as usize, FUTEX_WAKE, i32::MAX as usize, 0, 0, 0]) };
+}
+
+/// Sleeps until somebody wakes who sleeps on a word, but no longer than so many nanoseconds; not at all if it
+/// is another one than this already.
+pub fn wait(word: *const u32, seen: u32, nanoseconds: u64) {
+    const FUTEX_WAIT: usize = 0;
+    let time = [nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000];
+    // SAFETY: the word is in a mapping of ours, and the time is valid for the call.
+    unsafe { call(FUTEX, [word as usize, FUTEX_WAIT, seen as usize, time.as_ptr() as usize, 0, 0]) };
 }
 
 /// Runs with all signals blocked that can be.
@@ -677,6 +702,12 @@ pub fn gets_orphans() -> bool {
     // SAFETY: the place is valid.
     unsafe { call(PRCTL, [PR_GET_CHILD_SUBREAPER, (&raw mut answer) as usize, 0, 0, 0, 0]) };
     answer != 0 || process() == 1
+}
+
+/// Whether a filter of system calls is in force. Where one is, asking may be the end of the program.
+pub fn has_filter() -> bool {
+    // SAFETY: nothing is changed.
+    unsafe { call(PRCTL, [PR_GET_SECCOMP, 0, 0, 0, 0, 0]) > 0 }
 }
 
 /// Runs `body` in a process that shares all memory with this one but has its own table of descriptors, on a

@@ -8,9 +8,11 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU8, AtomicUsize};
 use tmio_spool::attach::Body;
 
+/// Somebody is in the workshop.
+static IN_USE: AtomicU8 = AtomicU8::new(0);
+
 /// Memory for work that only one thread does at a time.
 pub(crate) struct Workshop {
-    in_use: AtomicU8,
     /// For another process, and …
     pub(crate) stack: UnsafeCell<Stack>,
     /// … for the thread itself.
@@ -25,11 +27,11 @@ pub(crate) struct Stack(pub(crate) [u8; 64 << 10]);
 #[repr(align(16))]
 struct OwnStack([u8; 16 << 10]);
 
-// SAFETY: what is in it is used by whoever has set `in_use`.
+// SAFETY: what is in it is used by whoever has set `IN_USE`.
 unsafe impl Sync for Workshop {}
 
+#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_large"))]
 pub(crate) static WORKSHOP: Workshop = Workshop {
-    in_use: AtomicU8::new(0),
     stack: UnsafeCell::new(Stack([0; 64 << 10])),
     own_stack: UnsafeCell::new(OwnStack([0; 16 << 10])),
     path: UnsafeCell::new([0; PATH_BYTES]),
@@ -42,10 +44,10 @@ impl Workshop {
     pub(crate) fn alone<T>(&self, body: impl FnOnce() -> T) -> Option<T> {
         sys::without_signals(|| {
             for _ in 0..TRIES {
-                if self.in_use.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
+                if IN_USE.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
                     // SAFETY: nobody else uses it until it is given back.
                     let result = unsafe { sys::on_stack(&mut (*self.own_stack.get()).0, body) };
-                    self.in_use.store(0, Release);
+                    IN_USE.store(0, Release);
                     return Some(result);
                 }
                 sys::sleep(PAUSE);
@@ -56,7 +58,7 @@ impl Workshop {
 
     /// In the child of a fork: whoever was at it is not here.
     pub(crate) fn begin_anew(&self) {
-        self.in_use.store(0, Relaxed);
+        IN_USE.store(0, Relaxed);
     }
 }
 

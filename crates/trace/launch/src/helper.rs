@@ -29,11 +29,17 @@ pub fn spool_directories() -> Vec<PathBuf> {
     bases.into_iter().map(|base| base.join(format!("tmio-{user}"))).filter(own).collect()
 }
 
-/// The spools of a job in a directory whose processes are gone.
+/// The spools of a job in a directory whose processes are gone, and those that somebody is just taking to the
+/// part: these have that one's number for an ending.
 fn left_behind(directory: &Path, job: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let of_job = names.filter(|name| name.starts_with(&format!("{job}-")) && name.ends_with(".spool"));
+    let is_taken = |name: &str| {
+        let taker = name.rsplit('.').next().and_then(|ending| ending.parse().ok());
+        taker.is_some_and(|taker| liveness::started(taker).is_some())
+    };
+    let of_job = names
+        .filter(|name| name.starts_with(&format!("{job}-")) && (name.ends_with(".spool") || is_taken(name)));
     // The process is the second of the numbers in its name; in a container it is somebody else's.
     let is_gone = |name: &String| {
         let process = name.split('-').nth(1).and_then(|digits| digits.parse().ok());

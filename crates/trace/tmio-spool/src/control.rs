@@ -40,6 +40,9 @@ pub const WORDS: usize = 7;
 /// Counts processes that have ended and wait for their records to be written: the helper looks for their
 /// spools at once.
 pub const ENDS: usize = 24;
+/// How far the helper had come ([`STEPS`]) when a process that ended gave up waiting for it, and one more; 0:
+/// none has. Until it gets on, no other one waits.
+pub const GIVEN_UP: usize = 25;
 
 /// The text of a request: a length in eight bytes, then the text.
 pub const REQUEST_TEXT: usize = 4 << 10;

@@ -121,6 +121,8 @@ pub const FLAG_ELSEWHERE: u64 = 16;
 /// It takes orphans, and no helper survives it where it is the first process: it ends when all that others
 /// have left is written.
 pub const FLAG_LAST: u64 = 32;
+/// The helper could not write what it holds when it tried last: nobody waits for that.
+pub const FLAG_UNWRITTEN: u64 = 64;
 
 /// Words at the beginning.
 pub const HEAD_WORDS: usize = 64;

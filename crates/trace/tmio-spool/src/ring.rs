@@ -61,15 +61,17 @@ impl Ring {
 
     /// The pages that get memory next. `None`: all have.
     pub fn next_piece(&self) -> Option<Piece> {
-        const BYTES: usize = 16 << 10;
         const PAGE: usize = 4096;
+        // Most processes need one page and no more.
+        const MORE: usize = 4 * PAGE;
         let ready = self.ready.load(Relaxed);
         if ready == u64::MAX {
             return None;
         }
         let all = size_of_val(self.cells);
         let (from, next_cell) = (ready as usize * CELL_BYTES, (ready as usize + 1) * CELL_BYTES);
-        let end = next_cell.next_multiple_of(BYTES).min(all);
+        let bytes = if ready == 0 { PAGE } else { MORE };
+        let end = next_cell.next_multiple_of(bytes).min(all);
         let ready = if end == all { u64::MAX } else { (end / CELL_BYTES) as u64 };
         Some(Piece { bytes: from / PAGE * PAGE..end, ready })
     }
@@ -178,6 +180,9 @@ pub enum Stored {
 
 /// The eight bytes from `from` on as a word; zeros where there are none.
 fn word(bytes: &[u8], from: usize) -> u64 {
+    if let Some(eight) = bytes.get(from..).and_then(<[u8]>::first_chunk) {
+        return u64::from_ne_bytes(*eight);
+    }
     let byte = |at| bytes.get(from + at).map_or(0, |&byte| u64::from(byte));
     (0..8).fold(0, |word, at| word | byte(at) << (8 * at)).to_le()
 }
@@ -211,7 +216,7 @@ mod tests {
                 assert!(ring.reserved() as usize * CELL_BYTES <= has_memory);
             }
             assert_eq!((has_memory, ring.reserved()), (cells * CELL_BYTES, cells as u64));
-            assert_eq!(pieces, (cells * CELL_BYTES).div_ceil(16 << 10));
+            assert_eq!(pieces, 1 + (cells * CELL_BYTES).div_ceil(16 << 10));
         }
     }
 

@@ -46,6 +46,7 @@ pub mod salvage;
 pub mod tmio;
 
 pub use format::block;
+pub use format::filter::Filter;
 pub use format::meta::{Beside, ClockSample, Header, RankInfo, TraceEnd};
 pub use format::operation::{AsyncTimes, Mark, Operation, Transfer};
 pub use format::{checksum, column, frame, raw, times};

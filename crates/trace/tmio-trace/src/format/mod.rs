@@ -3,6 +3,7 @@
 pub mod block;
 pub mod checksum;
 pub mod column;
+pub mod filter;
 pub mod frame;
 pub(crate) mod meta;
 pub(crate) mod operation;

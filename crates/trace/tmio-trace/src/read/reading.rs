@@ -12,7 +12,7 @@ use crate::salvage::snapshot;
 use crate::salvage::spool::Spool;
 use crate::{Header, Operation, RankInfo, TraceEnd};
 use crate::{liveness, parts, salvage};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -248,14 +248,21 @@ impl<T: ReadAs> Reading<T> {
     }
 
     fn spool(&mut self, rank: &RankInfo, spool: &Spool, visit: &mut impl FnMut(Event<'_, T>)) {
-        let contents = spool.contents(|seq| self.written.contains(&(rank.rank, seq)));
+        // Names that have left memory are in blocks that were read before.
+        let before: HashMap<u32, &str> = self
+            .names
+            .get(&rank.rank)
+            .into_iter()
+            .flatten()
+            .map(|(number, name)| (*number, name.as_str()))
+            .collect();
+        let contents =
+            spool.contents(|seq| self.written.contains(&(rank.rank, seq)), |file| before.get(&file).copied());
         if contents.operations.is_empty() && contents.marks.is_empty() {
             return;
         }
-        // Names that have left memory are in blocks that were read before.
-        let before = self.names.get(&rank.rank).into_iter().flatten();
         let names: Vec<(u32, &str)> =
-            contents.names.iter().chain(before).map(|(number, name)| (*number, name.as_str())).collect();
+            contents.names.iter().map(|(number, name)| (*number, name.as_str())).chain(before).collect();
         let numbers = self.written.iter().filter(|(number, _)| *number == rank.rank);
         let sequence = numbers.map(|&(_, sequence)| sequence + 1).max().unwrap_or(0);
         let mut operations = contents.operations;

@@ -24,6 +24,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -197,12 +198,17 @@ fn salvage(directory: &Dir, name: &OsStr) -> io::Result<Fate> {
         return Ok(Fate::Kept);
     }
     let info = rank_of(&spool);
-    if !is_dead(&info) {
+    if !is_dead(&info) || has_helper(directory, name) {
         return Ok(Fate::Kept);
     }
     let mine = PathBuf::from(name).with_extension(std::process::id().to_string()).into_os_string();
     if mine != name && directory.rename(name, directory, &mine, Replace::Never).is_err() {
         return Ok(Fate::Kept); // somebody was faster
+    }
+    // One that has begun meanwhile may know the spool already.
+    if has_helper(directory, name) {
+        let _ = directory.rename(&mine, directory, name, Replace::Never);
+        return Ok(Fate::Kept);
     }
     let added = spool
         .part
@@ -222,6 +228,22 @@ fn salvage(directory: &Dir, name: &OsStr) -> io::Result<Fate> {
 
 fn is_alive(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
+}
+
+/// Whether the helper of the spool's job runs, or is being started: it writes what the spool holds, and
+/// nobody else does.
+fn has_helper(directory: &Dir, name: &OsStr) -> bool {
+    use tmio_spool::control::{CLOSING, ENDING, HELPER, NAMESPACE};
+    let Some((job, _)) = name.to_str().and_then(|name| name.split_once('-')) else { return false };
+    let page = directory.read(OsStr::new(&format!("{job}{ENDING}")), &Expect::of_user(user::effective()));
+    let Ok(page) = page else { return false };
+    let word = |index: usize| {
+        let mut word = [0; 8];
+        page.read_exact_at(&mut word, 8 * index as u64).map_or(0, |()| u64::from_ne_bytes(word))
+    };
+    let (helper, namespace) = (word(HELPER), word(NAMESPACE));
+    let is_seen = namespace == 0 || Some(namespace) == liveness::namespace();
+    is_seen && helper & !0xffff_ffff != CLOSING && liveness::started(helper as u32).is_some()
 }
 
 pub(crate) fn rank_of(spool: &Spool) -> RankInfo {
@@ -253,7 +275,11 @@ fn add_to_part(spool: &Spool, info: RankInfo, path: &Path) -> io::Result<u64> {
         frames.extend_from_slice(&spool.greeting);
     }
     let sequence = written.iter().copied().max().map_or(0, |last| last + 1);
-    let contents = spool.contents(|sequence| written.contains(&sequence));
+    // Names that have left memory are in blocks of the part.
+    let is_empty = part.is_new || spool.rings.iter().all(|ring| ring.words(|_| false).is_empty());
+    let before = if is_empty { HashMap::new() } else { names_of(&part.file, info.rank) };
+    let contents =
+        spool.contents(|sequence| written.contains(&sequence), |file| before.get(&file).map(|name| &**name));
     let count = contents.operations.len() as u64;
     if !contents.operations.is_empty() || !contents.marks.is_empty() {
         let mut encoder = BlockEncoder::default();
@@ -262,8 +288,7 @@ fn add_to_part(spool: &Spool, info: RankInfo, path: &Path) -> io::Result<u64> {
         }
         contents.operations.iter().for_each(|operation| encoder.push(operation));
         contents.marks.into_iter().for_each(|mark| encoder.push_mark(mark));
-        // Names that have left memory are in blocks of the part.
-        let mut names: HashMap<u32, String> = names_of(&part.file, info.rank);
+        let mut names = before;
         names.extend(contents.names);
         let names = encoder
             .files()

@@ -4,8 +4,10 @@
 //! in the order in which they reserved their cells. Times are ticks of the clock that the spool names.
 
 use crate::Operation;
+use crate::format::filter::Filter;
 use crate::format::operation::Mark;
 use crate::format::raw::{RawRecord, RawRecords, TickScale};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use tmio_spool::cell::{CELL_BYTES, CELL_WORDS};
 use tmio_spool::layout;
@@ -19,6 +21,8 @@ pub struct Spool {
     pub part: Option<Vec<u8>>,
     /// The header and rank frames with which they begin there.
     pub greeting: Vec<u8>,
+    /// Which files are recorded.
+    pub filter: Filter,
     /// The rings that hold records.
     pub rings: Vec<Ring>,
 }
@@ -91,6 +95,9 @@ impl Spool {
         Some(Spool {
             text: piece(layout::TEXT_OFFSET, layout::TEXT_BYTES, layout::TEXT_LENGTH).to_vec(),
             part: identity.map(|identity| identity.part.to_vec()),
+            filter: identity
+                .map(|identity| Filter::told(|name| said(identity.text, name)))
+                .unwrap_or_default(),
             greeting: identity.map(|identity| identity.greeting.to_vec()).unwrap_or_default(),
             rings,
             head,
@@ -133,8 +140,13 @@ impl Spool {
         scale(&|index| self.word(index))
     }
 
-    /// What the rings hold that is in no block.
-    pub fn contents(&self, mut was_written: impl FnMut(u64) -> bool) -> Contents {
+    /// What the rings hold that is in no block, but for files that are not recorded. `name_before` knows the
+    /// names of files that have left the rings.
+    pub fn contents<'n>(
+        &self,
+        mut was_written: impl FnMut(u64) -> bool,
+        name_before: impl Fn(u32) -> Option<&'n str>,
+    ) -> Contents {
         let scale = self.scale();
         let mut contents = Contents::default();
         for ring in &self.rings {
@@ -146,6 +158,16 @@ impl Spool {
                     RawRecord::Name { file, text } => contents.names.push((file, text)),
                 }
             }
+        }
+        if self.filter != Filter::default() {
+            let Contents { operations, names, .. } = &mut contents;
+            let here: HashMap<u32, &str> = names.iter().map(|(file, name)| (*file, name.as_str())).collect();
+            operations.retain(|operation| {
+                let name = here.get(&operation.file).copied().or_else(|| name_before(operation.file));
+                name.map_or(self.filter.wants_unknown(operation.file), |name| {
+                    Filter::at_layer(self.filter.wants(name), operation.kind.layer())
+                })
+            });
         }
         contents
     }
@@ -242,7 +264,7 @@ mod tests {
         let starts = |tail: u64, head: &[(usize, u64)], written: bool| -> Vec<i64> {
             let head: Vec<(usize, u64)> = head.iter().copied().chain([(layout::TAIL, tail)]).collect();
             let spool = Spool::parse(&spool_with(&head, &records)).unwrap();
-            let contents = spool.contents(|block| block == 7 && written);
+            let contents = spool.contents(|block| block == 7 && written, |_| None);
             contents.operations.iter().map(|op| op.start).collect()
         };
         // Also where the ring begins again.
@@ -268,7 +290,7 @@ mod tests {
     #[test]
     fn a_record_keeps_every_field() {
         let spool = Spool::parse(&spool_with(&[], &[record(100)])).unwrap();
-        let op = spool.contents(|_| false).operations[0];
+        let op = spool.contents(|_| false, |_| None).operations[0];
         assert_eq!((spool.rank(), spool.pid(), spool.lost()), (Some(3), 99, 0));
         assert_eq!((op.start, op.end, op.offset, op.bytes), (100, 110, 64, 8));
         assert_eq!((op.file, op.thread, op.kind.to_string().as_str()), (5, 2, "write_at"));
@@ -283,7 +305,7 @@ mod tests {
             [head(cell::NAME, 9), 0, 20, u64::from_ne_bytes(*b"/a/long/"), u64::from_ne_bytes(*b"name/of/")];
         let rest = [head(cell::CONTINUED, 0), u64::from_ne_bytes(*b"it.h5678"), 0, 0, 0];
         let cells = [[0; 5], more(1), [head(kind, 9), 5, 9, 0, 8], more(6), [0; 5], name, rest, record(50)];
-        let contents = Spool::parse(&spool_with(&[], &cells)).unwrap().contents(|_| false);
+        let contents = Spool::parse(&spool_with(&[], &cells)).unwrap().contents(|_| false, |_| None);
         let times = contents.operations[0].nonblocking.unwrap();
         assert_eq!((times.issued, times.deadline, times.pending_until), (6, 7, 8));
         assert_eq!(
@@ -321,7 +343,7 @@ mod tests {
             let room = if near { layout::RING_HEADS_OFFSET + 256 } else { bytes.len() };
             for (at, value) in flips { let i = at.index(room); bytes[i] = value; }
             if let Some(spool) = Spool::parse(&bytes) {
-                let _ = spool.contents(|_| true);
+                let _ = spool.contents(|_| true, |_| None);
             }
         }
     }
