@@ -21,6 +21,19 @@ pub struct Row {
     pub source: &'static str,
 }
 
+impl Row {
+    /// One of ours, which needs no source.
+    pub fn new(
+        name: &'static str,
+        default: f64,
+        unit: &str,
+        range: (f64, f64),
+        meaning: &'static str,
+    ) -> Self {
+        Row { name, default, unit: unit.to_owned(), range, meaning, source: "" }
+    }
+}
+
 /// The numbers of a method.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers {

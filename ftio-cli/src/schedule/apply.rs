@@ -65,14 +65,8 @@ const USUAL_OPEN: f64 = 10_000.0;
 const USUAL_CLOSED: f64 = 1.0;
 
 const RATES: Numbers = Numbers::new(|| {
-    let row = |name, default, meaning| Row {
-        name,
-        default,
-        unit: "requests per second".to_owned(),
-        range: (1.0, 999_999.0),
-        meaning,
-        source: "",
-    };
+    let row =
+        |name, default, meaning| Row::new(name, default, "requests per second", (1.0, 999_999.0), meaning);
     vec![
         row(OPEN_RATE, USUAL_OPEN, "of a job that has its turn, per server and partition"),
         row(CLOSED_RATE, USUAL_CLOSED, "of a job that waits"),

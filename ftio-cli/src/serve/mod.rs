@@ -138,16 +138,8 @@ const METRICS_JOBS: &str = "metrics-jobs";
 
 const LIMITS: Numbers = Numbers::new(|| {
     let usual = Config::new(Path::new(""));
-    let row = |name, default, unit: &str, range, meaning| Row {
-        name,
-        default,
-        unit: unit.to_owned(),
-        range,
-        meaning,
-        source: "",
-    };
     vec![
-        row(
+        Row::new(
             BUDGET,
             usual.budget as f64,
             "bytes",
@@ -155,7 +147,7 @@ const LIMITS: Numbers = Numbers::new(|| {
             "for the series of one job, in memory and on disk: when they are full, neighbouring values are \
              added up and the time between them doubles",
         ),
-        row(
+        Row::new(
             MEMORY,
             usual.memory as f64,
             "bytes",
@@ -163,7 +155,7 @@ const LIMITS: Numbers = Numbers::new(|| {
             "of memory for all that others can make the service keep: running jobs with their names, texts \
              and series, and bodies of requests. A user has at most a quarter of what others leave",
         ),
-        row(
+        Row::new(
             DISK_OF_USER,
             usual.disk_of_user as f64,
             "bytes",
@@ -171,14 +163,20 @@ const LIMITS: Numbers = Numbers::new(|| {
             "that the jobs of one user may add to the data in a day; root and who runs the service have no \
              such limit",
         ),
-        row(
+        Row::new(
             POLL,
             usual.poll.as_secs_f64(),
             "s",
             (0.01, 1e6),
             "between looks through the watched directories",
         ),
-        row(METRICS_JOBS, usual.metrics_jobs as f64, "jobs", (0.0, 1e9), "one by one in /metrics, at most"),
+        Row::new(
+            METRICS_JOBS,
+            usual.metrics_jobs as f64,
+            "jobs",
+            (0.0, 1e9),
+            "one by one in /metrics, at most",
+        ),
     ]
 });
 

@@ -168,26 +168,18 @@ const LOW_WATER: &str = "low-water";
 
 const NUMBERS: Numbers = Numbers::new(|| {
     let Settings { least_guard, confidence, high, low, .. } = Settings::default();
-    let row = |name, default, unit: &str, range, meaning| Row {
-        name,
-        default,
-        unit: unit.to_owned(),
-        range,
-        meaning,
-        source: "",
-    };
     let share = (f64::EPSILON, 1.0);
     vec![
-        row(
+        Row::new(
             GUARD,
             least_guard,
             "s",
             (0.0, 1e9),
             "the least distance from phases; 10 % of the period if that is more",
         ),
-        row(MIN_CONFIDENCE, confidence, "", share, "a period with less confidence is not acted upon"),
-        row(HIGH_WATER, high, "", share, "the share of the buffer above which it has to be relieved"),
-        row(LOW_WATER, low, "", share, "the share of the buffer down to which it is relieved"),
+        Row::new(MIN_CONFIDENCE, confidence, "", share, "a period with less confidence is not acted upon"),
+        Row::new(HIGH_WATER, high, "", share, "the share of the buffer above which it has to be relieved"),
+        Row::new(LOW_WATER, low, "", share, "the share of the buffer down to which it is relieved"),
     ]
 });
 
