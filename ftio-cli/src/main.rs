@@ -92,6 +92,10 @@ fn main() -> ExitCode {
         };
     }
     let done = done(cli, &commands);
+    let done = done.map_err(|error| match &redirected {
+        Some(draft) => draft.blamed(error),
+        None => error,
+    });
     let written = match (&done, redirected) {
         // What is there stays if there is nothing to replace it with.
         (Ok(exit), Some(draft)) if *exit != Exit::Failed || !draft.is_empty() => draft.finish(),

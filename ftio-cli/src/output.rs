@@ -131,6 +131,16 @@ impl Draft {
         Ok(())
     }
 
+    /// An error of a command that prints here, with the name of this file if it is what has no room.
+    pub fn blamed(&self, error: anyhow::Error) -> anyhow::Error {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        let is_full = |cause: &io::Error| matches!(cause.kind(), StorageFull | QuotaExceeded | FileTooLarge);
+        match error.root_cause().downcast_ref::<io::Error>().is_some_and(is_full) {
+            true => error.context(self.name.clone()),
+            false => error,
+        }
+    }
+
     /// Whether nothing was written.
     pub fn is_empty(&self) -> bool {
         match &self.out {

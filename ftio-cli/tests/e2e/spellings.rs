@@ -194,6 +194,12 @@ fn the_output_of_every_command_is_a_file_if_one_is_named() {
     assert_eq!(exit_code(dir.path(), &["info", "--layer", "none", "t", "-o", "old"]), Some(2));
     assert_eq!(std::fs::read_to_string(dir.path().join("old")).unwrap(), "old");
     assert_eq!(exit_code(dir.path(), &["t"]), Some(0));
+    let full = ftio(dir.path(), &["info", "t", "-o", "/dev/full"]);
+    assert!(
+        full.status.code() == Some(1) && stderr(&full).contains("/dev/full: No space"),
+        "{}",
+        stderr(&full)
+    );
 }
 
 #[test]
