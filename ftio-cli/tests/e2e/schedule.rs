@@ -296,14 +296,32 @@ fn wrong_usage_and_missing_files_are_refused() {
 /// What a simulation did, written as traces, has the metrics of the simulation.
 #[test]
 fn measured_from_traces_exactly_as_simulated() {
-    use io_sets::arbiter::simulate::{FileSystem, SimulatedJob, run};
     use io_sets::metrics::{Frame, Metrics as Exact};
+    use io_sets::simulate::{Application, Known, Level, Noise, Platform, Sharing, Simulation};
     let dir = tempdir().unwrap();
-    let job = |compute, bytes| SimulatedJob { start: 0.0, compute, bytes, takes_part: true };
-    let jobs = [job(0.9, 2e6), job(9.0, 2e7), job(7.0, 3e7), job(11.0, 1e7)];
-    let system = FileSystem { capacity: 1e7, alone: 1e7, varies: (0.0, 1.0) };
-    let outcome = run(&jobs, system, 160.0, None);
-    let expected = Exact::of(&outcome, Frame { begin: 20.0, end: 100.0 }, system.alone);
+    let job = |(job, (compute, bytes))| Application {
+        job,
+        processes: 1,
+        compute,
+        bytes,
+        iterations: None,
+        start: 0.0,
+    };
+    let jobs = [(0.9, 2_000_000), (9.0, 20_000_000), (7.0, 30_000_000), (11.0, 10_000_000)];
+    let applications: Vec<Application> = (1..).zip(jobs).map(job).collect();
+    let platform = Platform { servers: 1, stripe: 1, capacity: 1e7, alone: 1e7, request: 1 << 20 };
+    let simulation = Simulation {
+        platform,
+        applications: &applications,
+        noise: Noise::default(),
+        sharing: Sharing::Fair,
+        known: Known::All,
+        level: Level::Fluid,
+        until: 160.0,
+        seed: 1,
+    };
+    let outcome = simulation.run();
+    let expected = Exact::of(&outcome, Frame { begin: 20.0, end: 100.0 }, platform.alone);
     let mut names = Vec::new();
     for (number, course) in outcome.courses.iter().enumerate() {
         let ns = |seconds: f64| (seconds * 1e9).round() as i64;

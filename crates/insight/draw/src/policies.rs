@@ -1,7 +1,7 @@
 //! Policies of scheduling compared: the metrics of all repetitions, and who did I/O when in the first one.
 
 use crate::canvas::axis::ticks;
-use crate::canvas::sheet::{Anchor, Ink, Shape, Sheet};
+use crate::canvas::sheet::{Anchor, Ink, Sheet};
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 54.0;
@@ -58,13 +58,8 @@ pub fn sheet(comparison: &Comparison<'_>) -> Sheet {
     let row = (110.0 / rows).clamp(2.5, 8.0);
     let strip = rows * row + 34.0;
     let courses = TOP + HEIGHT + NAMES + 24.0;
-    let mut sheet = Sheet {
-        title: "Set-10".into(),
-        width: WIDTH,
-        height: courses + strip * shown.len() as f64 + 44.0,
-        shapes: Vec::new(),
-    };
-    heading(&mut sheet, (16.0, 22.0), "What scheduling does", 14.0);
+    let mut sheet = Sheet::new("Set-10", WIDTH, courses + strip * shown.len() as f64 + 44.0);
+    sheet.heading((16.0, 22.0), "What scheduling does", 14.0);
     legend(comparison.published, &mut sheet);
     let width = (WIDTH - 16.0) / comparison.metrics.len() as f64;
     for (i, metric) in comparison.metrics.iter().enumerate() {
@@ -79,21 +74,9 @@ pub fn sheet(comparison: &Comparison<'_>) -> Sheet {
     sheet
 }
 
-fn heading(sheet: &mut Sheet, at: (f64, f64), text: &str, size: f64) {
-    sheet.shapes.push(Shape::Text {
-        at,
-        text: text.into(),
-        size,
-        bold: true,
-        anchor: Anchor::Start,
-        upwards: false,
-        ink: Ink::Text,
-    });
-}
-
 fn legend(published: bool, sheet: &mut Sheet) {
     let y = 22.0;
-    sheet.shapes.push(Shape::Dot { at: (510.0, y - 4.0), radius: 3.0, ink: Ink::Sampled });
+    sheet.dot((510.0, y - 4.0), 3.0, Ink::Sampled);
     sheet.text((520.0, y), "a repetition", 12.0, Anchor::Start, Ink::Text);
     sheet.line(vec![(610.0, y - 4.0), (634.0, y - 4.0)], Ink::Text, 2.0);
     sheet.text((640.0, y), "mean", 12.0, Anchor::Start, Ink::Text);
@@ -121,13 +104,13 @@ impl Chart<'_> {
         let margin = 0.08 * (high - low).max(0.01);
         let (low, high) = (low - margin, high + margin);
         let at_y = |value: f64| TOP + HEIGHT * (high - value) / (high - low);
-        heading(sheet, (self.left - 38.0, TOP - 12.0), self.metric.name, 12.5);
+        sheet.heading((self.left - 38.0, TOP - 12.0), self.metric.name, 12.5);
         let marks = ticks(low, high, 5);
         let step = marks.windows(2).map(|pair| pair[1] - pair[0]).next().unwrap_or(1.0);
         let decimals = (-(step * 1.0001).log10().floor()).clamp(0.0, 4.0) as usize;
         let right = self.left + self.width;
         let lines = marks.iter().map(|&tick| ((self.left, at_y(tick)), (right, at_y(tick)))).collect();
-        sheet.shapes.push(Shape::Strokes { lines, ink: Ink::Grid, width: 1.0 });
+        sheet.strokes(lines, Ink::Grid, 1.0);
         for tick in marks {
             let place = (self.left - 6.0, at_y(tick) + 4.0);
             sheet.text(place, format!("{tick:.decimals$}"), 11.0, Anchor::End, Ink::Text);
@@ -138,22 +121,14 @@ impl Chart<'_> {
             for (k, &value) in one.all.iter().enumerate() {
                 let aside = slot * 0.3 * ((k as f64 + 0.5) / one.all.len() as f64 - 0.5);
                 let at = (x + aside, at_y(value));
-                sheet.shapes.push(Shape::Dot { at, radius: 2.2, ink: Ink::Sampled });
+                sheet.dot(at, 2.2, Ink::Sampled);
             }
             let bar = |value: f64| vec![(x - slot * 0.34, at_y(value)), (x + slot * 0.34, at_y(value))];
             if let Some(value) = one.published {
                 sheet.line(bar(value), Ink::Wave, 3.0);
             }
             sheet.line(bar(one.mean), Ink::Text, 1.6);
-            sheet.shapes.push(Shape::Text {
-                at: (x + 4.0, TOP + HEIGHT + 12.0),
-                text: one.policy.into(),
-                size: 11.0,
-                bold: false,
-                anchor: Anchor::End,
-                upwards: true,
-                ink: Ink::Text,
-            });
+            sheet.upwards((x + 4.0, TOP + HEIGHT + 12.0), one.policy, 11.0, Anchor::End, Ink::Text);
         }
     }
 }
@@ -166,7 +141,7 @@ fn at_x(end: f64, time: f64) -> f64 {
 fn phases(course: &Course<'_>, end: f64, place: (f64, f64), sheet: &mut Sheet) {
     let (top, row) = place;
     let name = format!("{}: I/O phases of the first repetition, an application per row", course.policy);
-    heading(sheet, (LEFT, top - 6.0), &name, 11.5);
+    sheet.heading((LEFT, top - 6.0), name, 11.5);
     let rows = course.applications.len().min(MAX_ROWS);
     let bottom = top + rows as f64 * row;
     sheet.band(at_x(end, 0.0), at_x(end, end), top, bottom, Ink::Grid, 0.45);
@@ -188,6 +163,6 @@ fn time_axis(end: f64, top: f64, sheet: &mut Sheet) {
         marks.push(((x, y), (x, y + 5.0)));
         sheet.text((x, y + 18.0), format!("{tick:.0}"), 11.0, Anchor::Middle, Ink::Text);
     }
-    sheet.shapes.push(Shape::Strokes { lines: marks, ink: Ink::Axis, width: 1.0 });
+    sheet.strokes(marks, Ink::Axis, 1.0);
     sheet.text((at_x(end, end), y + 34.0), "time (s)", 11.0, Anchor::End, Ink::Soft);
 }

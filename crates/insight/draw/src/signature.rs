@@ -3,7 +3,7 @@
 use crate::canvas::axis::{Axis, Quantity};
 use crate::canvas::curve::Curve;
 use crate::canvas::frame::{Frame, Look, shortened, width};
-use crate::canvas::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
+use crate::canvas::sheet::{Anchor, Ink, Point, Rectangle, Sheet};
 use crate::units::counted;
 use files::printable;
 use io_signature::{Sample, Signature};
@@ -23,7 +23,7 @@ const MOST_SAMPLES: usize = 30;
 /// the legend.
 fn frame(title: &str, quantity: Quantity, time: f64, highest: f64) -> (Sheet, Frame) {
     let title = shortened(&printable(title), LONGEST_TITLE);
-    let mut sheet = Sheet { title: title.clone(), width: WIDTH, height: HEIGHT, shapes: Vec::new() };
+    let mut sheet = Sheet::new(&title, WIDTH, HEIGHT);
     let frame = Frame {
         place: Rectangle { left: 84.0, top: 68.0, width: WIDTH - 110.0, height: HEIGHT - 122.0 },
         x: Axis::linear(0.0, time).widened(),
@@ -102,7 +102,7 @@ pub fn stacked(title: &str, names: &[String], jobs: &[(f64, &[f64])], below: &[f
         }
         for (number, pair) in outlines.windows(2).enumerate() {
             let points = pair[0].iter().rev().chain(&pair[1]).copied().collect();
-            sheet.shapes.push(Shape::Area { points, ink: inks[number % inks.len()], opacity: 1.0 });
+            sheet.area(points, inks[number % inks.len()], 1.0);
         }
         sheet.line(vec![frame.at(0.0, capacity), frame.at(time, capacity)], Ink::Dominant, 1.5);
     });

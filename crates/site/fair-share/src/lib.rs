@@ -50,7 +50,7 @@ impl fmt::Display for Full {
 }
 
 /// Something that is shared, and who has how much of it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Shared<P> {
     what: &'static str,
     most: usize,

@@ -110,8 +110,7 @@ pub fn measure(jobs: &[Ran], frame: Option<Frame>, alone: Option<f64>) -> Result
             start: at(job.start),
             end: at(job.end),
             phases: job.phases.iter().map(phase).collect(),
-            priorities: Vec::new(),
-            predictions: [0; 2],
+            ..Course::default()
         }
     };
     let outcome = Outcome { courses: jobs.iter().map(course).collect() };

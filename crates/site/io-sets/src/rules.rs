@@ -110,6 +110,12 @@ impl Priority {
     }
 }
 
+impl Default for Priority {
+    fn default() -> Self {
+        Priority(NonZeroU32::MIN.saturating_add(DEFAULT - 1))
+    }
+}
+
 impl fmt::Display for Set {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "S{}", self.0)

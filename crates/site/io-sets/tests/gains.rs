@@ -1,10 +1,13 @@
 //! What the rules do for jobs that share a file system, against no scheduling at all: simulated, with the
 //! numbers of the published experiment and of mixes where it does not pay.
 
-use io_sets::arbiter::simulate::{FileSystem, SimulatedJob, run};
 use io_sets::arbiter::{Leases, Settings};
 use io_sets::metrics::{Frame, Metrics};
 use seeded_random::Random;
+use turns::{FileSystem, SimulatedJob, run};
+
+#[path = "support/turns.rs"]
+mod turns;
 
 const MIB: f64 = 1048576.0;
 

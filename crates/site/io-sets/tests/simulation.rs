@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 const MIB: f64 = (1 << 20) as f64;
 
 /// Notes all that was transferred, and tells the mean time between the phases' ends once there are two.
+#[derive(Debug)]
 struct Notes {
     job: JobId,
     all: Arc<Mutex<Vec<(JobId, Transfer)>>>,

@@ -17,7 +17,7 @@ pub enum Kind {
 }
 
 /// A job of a workload.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
     /// Its number.
     pub id: u64,
@@ -55,18 +55,14 @@ impl Job {
         Job {
             id,
             submit,
-            priority: 0,
-            kind: Kind::Rigid,
             min: nodes,
             preferred: nodes,
             max: nodes,
             time,
             estimate: time,
-            scaling: Scaling::default(),
-            io_share: 0.0,
-            bandwidth: 0.0,
             reliability: 1.0,
             scal_factor: 1.0,
+            ..Job::default()
         }
     }
 

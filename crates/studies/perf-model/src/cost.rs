@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Two variants exist of each: *in-sample*, where the prediction at a point comes from a fit that saw the
 /// point, and *leave-one-out*, where it comes from a fit to all the others. The second is the one that says
 /// something about prediction.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Serialize)]
 pub struct Costs {
     /// Residual sum of squares, Σ (f − y)².
     pub rss: f64,
@@ -25,20 +25,11 @@ pub struct Costs {
 }
 
 impl Costs {
-    pub(crate) const ZERO: Costs = Costs {
-        rss: 0.0,
-        relative_rss: 0.0,
-        normalised_rss: 0.0,
-        smape: 0.0,
-        relative_error: 0.0,
-        adjusted_r2: 0.0,
-    };
-
     /// Costs of predictions, by the definitions above. A point with y = 0 is left out of the relative ones.
     pub(crate) fn of(actual: &[f64], predicted: &[f64], coefficients: usize) -> Costs {
         let n = actual.len() as f64;
         let mean = crate::experiment::mean(actual);
-        let mut costs = Costs::ZERO;
+        let mut costs = Costs::default();
         let mut total = 0.0;
         for (&actual, &predicted) in actual.iter().zip(predicted) {
             costs.add(actual, predicted, n);

@@ -43,7 +43,7 @@ pub fn sheet(jobs: &[Job], outcome: &Outcome, nodes: u32, policy: Policy, balanc
     let height = top + NODES_HEIGHT + 70.0 + BANDWIDTH_HEIGHT + 54.0;
     let with = if balance { ", I/O in balance" } else { "" };
     let title = format!("{} jobs on {nodes} nodes under {}{with}", jobs.len(), policy.name());
-    let mut sheet = Sheet { title: title.clone(), width: WIDTH, height, shapes: Vec::new() };
+    let mut sheet = Sheet::new(&title, WIDTH, height);
     let (name, unit) = time_unit(last - first);
     let time = Axis::linear(0.0, (last - first) / unit).widened();
     let place = |top: f64, height: f64| Rectangle { left: 84.0, top, width: WIDTH - 110.0, height };

@@ -3,14 +3,14 @@
 use crate::canvas::axis::{Axis, Quantity};
 use crate::canvas::curve::Curve;
 use crate::canvas::frame::{Frame, Look};
-use crate::canvas::sheet::{Ink, Rectangle, Shape, Sheet};
+use crate::canvas::sheet::{Ink, Rectangle, Sheet};
 use crate::units::counted;
 use batch_sim::queue::Course;
 
 /// A simulated course, and the mean in the long run.
 pub fn sheet(course: &Course, jobs: usize, mean: f64) -> Sheet {
     let title = format!("I/O queue of {}", counted(jobs as u64, "job"));
-    let mut sheet = Sheet { title: title.clone(), width: 1000.0, height: 340.0, shapes: Vec::new() };
+    let mut sheet = Sheet::new(&title, 1000.0, 340.0);
     let highest = course.high.iter().copied().fold(1.0, f64::max);
     let last = course.time.last().copied().unwrap_or(1.0);
     let frame = Frame {
@@ -27,7 +27,7 @@ pub fn sheet(course: &Course, jobs: usize, mean: f64) -> Sheet {
     frame.clipped(&mut sheet, |sheet| {
         let curve = |values: &[f64]| frame.steps(&Curve { x: course.time.clone(), y: values.to_vec() });
         let points = curve(&course.low).into_iter().rev().chain(curve(&course.high)).collect();
-        sheet.shapes.push(Shape::Area { points, ink: Ink::Sampled, opacity: 0.25 });
+        sheet.area(points, Ink::Sampled, 0.25);
         sheet.line(curve(&course.mean), Ink::Sampled, 1.8);
         sheet.line(vec![frame.at(0.0, mean), frame.at(last, mean)], Ink::Dominant, 1.5);
     });

@@ -42,7 +42,7 @@ impl Frame {
             grid.push(((self.place.left, y), (self.right(), y)));
             sheet.text((self.place.left - 8.0, y + 4.0), label, 12.0, Anchor::End, Ink::Text);
         }
-        sheet.shapes.push(Shape::Strokes { lines: grid, ink: Ink::Grid, width: 1.0 });
+        sheet.strokes(grid, Ink::Grid, 1.0);
         self.across(across, sheet);
         let name = format!("{} ({y_prefix}{})", up.name, up.unit).replace(" ()", "");
         self.upwards(name, sheet);
@@ -50,15 +50,13 @@ impl Frame {
 
     /// The name of the vertical axis.
     pub fn upwards(&self, name: String, sheet: &mut Sheet) {
-        sheet.shapes.push(Shape::Text {
-            at: (self.place.left - 52.0, self.place.top + self.place.height / 2.0),
-            text: name,
-            size: 12.0,
-            bold: false,
-            anchor: Anchor::Middle,
-            upwards: true,
-            ink: Ink::Soft,
-        });
+        sheet.upwards(
+            (self.place.left - 52.0, self.place.top + self.place.height / 2.0),
+            name,
+            12.0,
+            Anchor::Middle,
+            Ink::Soft,
+        );
     }
 
     /// The horizontal axis alone.
@@ -72,7 +70,7 @@ impl Frame {
             marks.push(((x, bottom), (x, bottom + 5.0)));
             sheet.text((x, bottom + 19.0), label, 12.0, Anchor::Middle, Ink::Text);
         }
-        sheet.shapes.push(Shape::Strokes { lines: marks, ink: Ink::Axis, width: 1.0 });
+        sheet.strokes(marks, Ink::Axis, 1.0);
         let name = format!("{} ({prefix}{})", shown.name, shown.unit);
         sheet.text((self.right(), bottom + 36.0), name, 12.0, Anchor::End, Ink::Soft);
     }
@@ -96,7 +94,7 @@ impl Frame {
         if let (Some(&first), Some(&last)) = (points.first(), points.last()) {
             points.insert(0, (first.0, self.bottom()));
             points.push((last.0, self.bottom()));
-            sheet.shapes.push(Shape::Area { points, ink, opacity });
+            sheet.area(points, ink, opacity);
         }
     }
 
@@ -118,9 +116,7 @@ impl Frame {
                 Look::Line => sheet.line(vec![(x - 24.0, y - 4.0), (x - 6.0, y - 4.0)], *ink, 2.0),
                 Look::Area => sheet.band(x - 24.0, x - 6.0, y - 9.0, y, *ink, 0.4),
                 Look::Solid => sheet.band(x - 24.0, x - 6.0, y - 9.0, y, *ink, 1.0),
-                Look::Dot => {
-                    sheet.shapes.push(Shape::Dot { at: (x - 11.0, y - 4.0), radius: 4.5, ink: *ink })
-                }
+                Look::Dot => sheet.dot((x - 11.0, y - 4.0), 4.5, *ink),
             }
             x -= 37.0;
         }
@@ -128,15 +124,7 @@ impl Frame {
 
     /// What the chart is.
     pub fn heading(&self, text: &str, sheet: &mut Sheet) {
-        sheet.shapes.push(Shape::Text {
-            at: (self.place.left, self.place.top - 10.0),
-            text: text.into(),
-            size: 12.5,
-            bold: true,
-            anchor: Anchor::Start,
-            upwards: false,
-            ink: Ink::Text,
-        });
+        sheet.heading((self.place.left, self.place.top - 10.0), text, 12.5);
     }
 }
 

@@ -20,64 +20,39 @@ pub enum Ink {
     Mark,
 }
 
-impl Ink {
-    pub const ALL: [Ink; 15] = [
-        Ink::Text,
-        Ink::Soft,
-        Ink::Axis,
-        Ink::Grid,
-        Ink::Exact,
-        Ink::Sampled,
-        Ink::Wave,
-        Ink::Phase,
-        Ink::Next,
-        Ink::Dominant,
-        Ink::Candidate,
-        Ink::Harmonic,
-        Ink::Required,
-        Ink::Actual,
-        Ink::Mark,
-    ];
+/// In the order of [`Ink`]: names for style sheets, and colours on light and on dark ground. The curves'
+/// colours can be told apart with any colour vision (Okabe and Ito).
+const INKS: [(Ink, &str, [&str; 2]); 15] = [
+    (Ink::Text, "text", ["#222222", "#e6e6e6"]),
+    (Ink::Soft, "soft", ["#5b6068", "#a8adb5"]),
+    (Ink::Axis, "axis", ["#5b6068", "#8b919b"]),
+    (Ink::Grid, "grid", ["#e2e4e8", "#2b2f38"]),
+    (Ink::Exact, "exact", ["#56b4e9", "#56b4e9"]),
+    (Ink::Sampled, "sampled", ["#0072b2", "#4ea8e0"]),
+    (Ink::Wave, "wave", ["#d55e00", "#ff7f2a"]),
+    (Ink::Phase, "phase", ["#e69f00", "#e69f00"]),
+    (Ink::Next, "next", ["#009e73", "#1fbf92"]),
+    (Ink::Dominant, "dominant", ["#d55e00", "#ff7f2a"]),
+    (Ink::Candidate, "candidate", ["#e69f00", "#f0b429"]),
+    (Ink::Harmonic, "harmonic", ["#009e73", "#1fbf92"]),
+    (Ink::Required, "required", ["#cc79a7", "#dd8fba"]),
+    (Ink::Actual, "actual", ["#0072b2", "#4ea8e0"]),
+    (Ink::Mark, "mark", ["#8a6d00", "#d9b84a"]),
+];
 
-    /// On light and on dark ground. The curves' colours can be told apart with any colour vision (Okabe and
-    /// Ito).
+impl Ink {
+    pub fn all() -> impl Iterator<Item = Ink> {
+        INKS.into_iter().map(|(ink, ..)| ink)
+    }
+
+    /// On light and on dark ground.
     pub fn colours(self) -> [&'static str; 2] {
-        match self {
-            Ink::Text => ["#222222", "#e6e6e6"],
-            Ink::Soft => ["#5b6068", "#a8adb5"],
-            Ink::Axis => ["#5b6068", "#8b919b"],
-            Ink::Grid => ["#e2e4e8", "#2b2f38"],
-            Ink::Exact => ["#56b4e9", "#56b4e9"],
-            Ink::Sampled => ["#0072b2", "#4ea8e0"],
-            Ink::Wave | Ink::Dominant => ["#d55e00", "#ff7f2a"],
-            Ink::Phase => ["#e69f00", "#e69f00"],
-            Ink::Next | Ink::Harmonic => ["#009e73", "#1fbf92"],
-            Ink::Candidate => ["#e69f00", "#f0b429"],
-            Ink::Required => ["#cc79a7", "#dd8fba"],
-            Ink::Actual => ["#0072b2", "#4ea8e0"],
-            Ink::Mark => ["#8a6d00", "#d9b84a"],
-        }
+        INKS[self as usize].2
     }
 
     /// A name for style sheets.
     pub fn name(self) -> &'static str {
-        match self {
-            Ink::Text => "text",
-            Ink::Soft => "soft",
-            Ink::Axis => "axis",
-            Ink::Grid => "grid",
-            Ink::Exact => "exact",
-            Ink::Sampled => "sampled",
-            Ink::Wave => "wave",
-            Ink::Phase => "phase",
-            Ink::Next => "next",
-            Ink::Dominant => "dominant",
-            Ink::Candidate => "candidate",
-            Ink::Harmonic => "harmonic",
-            Ink::Required => "required",
-            Ink::Actual => "actual",
-            Ink::Mark => "mark",
-        }
+        INKS[self as usize].1
     }
 }
 
@@ -157,24 +132,56 @@ pub struct Sheet {
 }
 
 impl Sheet {
+    pub fn new(title: &str, width: f64, height: f64) -> Self {
+        Sheet { title: title.to_owned(), width, height, shapes: Vec::new() }
+    }
+
     pub fn line(&mut self, points: Vec<Point>, ink: Ink, width: f64) {
         self.shapes.push(Shape::Line { points, ink, width, dashed: false });
     }
 
     pub fn text(&mut self, at: Point, text: impl Into<String>, size: f64, anchor: Anchor, ink: Ink) {
+        let (text, bold, upwards) = (text.into(), false, false);
+        self.shapes.push(Shape::Text { at, text, size, bold, anchor, upwards, ink });
+    }
+
+    /// A bold line that begins here.
+    pub fn heading(&mut self, at: Point, text: impl Into<String>, size: f64) {
+        let (text, bold, upwards) = (text.into(), true, false);
         self.shapes.push(Shape::Text {
             at,
-            text: text.into(),
+            text,
             size,
-            bold: false,
-            anchor,
-            upwards: false,
-            ink,
+            bold,
+            anchor: Anchor::Start,
+            upwards,
+            ink: Ink::Text,
         });
     }
 
-    pub fn band(&mut self, from: f64, to: f64, top: f64, bottom: f64, ink: Ink, opacity: f64) {
-        let points = vec![(from, top), (to, top), (to, bottom), (from, bottom)];
+    /// A text from below to above.
+    pub fn upwards(&mut self, at: Point, text: impl Into<String>, size: f64, anchor: Anchor, ink: Ink) {
+        let (text, bold, upwards) = (text.into(), false, true);
+        self.shapes.push(Shape::Text { at, text, size, bold, anchor, upwards, ink });
+    }
+
+    pub fn dashed(&mut self, points: Vec<Point>, ink: Ink, width: f64) {
+        self.shapes.push(Shape::Line { points, ink, width, dashed: true });
+    }
+
+    pub fn area(&mut self, points: Vec<Point>, ink: Ink, opacity: f64) {
         self.shapes.push(Shape::Area { points, ink, opacity });
+    }
+
+    pub fn dot(&mut self, at: Point, radius: f64, ink: Ink) {
+        self.shapes.push(Shape::Dot { at, radius, ink });
+    }
+
+    pub fn strokes(&mut self, lines: Vec<(Point, Point)>, ink: Ink, width: f64) {
+        self.shapes.push(Shape::Strokes { lines, ink, width });
+    }
+
+    pub fn band(&mut self, from: f64, to: f64, top: f64, bottom: f64, ink: Ink, opacity: f64) {
+        self.area(vec![(from, top), (to, top), (to, bottom), (from, bottom)], ink, opacity);
     }
 }

@@ -93,7 +93,7 @@ pub fn draw(sheet: &Sheet) -> String {
 
 fn style() -> String {
     let rules = |ground: usize| {
-        Ink::ALL.iter().fold(String::new(), |mut rules, ink| {
+        Ink::all().fold(String::new(), |mut rules, ink| {
             let _ = write!(rules, ".{}{{--c:{}}}", ink.name(), ink.colours()[ground]);
             rules
         })

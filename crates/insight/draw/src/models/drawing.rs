@@ -2,7 +2,7 @@
 
 use super::chart::{Chart, labelled_ticks};
 use crate::canvas::frame::Frame;
-use crate::canvas::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
+use crate::canvas::sheet::{Anchor, Ink, Point, Rectangle, Sheet};
 use files::printable;
 
 /// More charts on one sheet cannot be read.
@@ -20,12 +20,7 @@ const BOTTOM: f64 = 42.0;
 pub fn sheet(charts: &[Chart]) -> Sheet {
     let columns = charts.len().clamp(1, 2);
     let rows = charts.len().div_ceil(columns).max(1);
-    let mut sheet = Sheet {
-        title: "Scaling models".into(),
-        width: WIDTH * columns as f64,
-        height: HEIGHT * rows as f64,
-        shapes: Vec::new(),
-    };
+    let mut sheet = Sheet::new("Scaling models", WIDTH * columns as f64, HEIGHT * rows as f64);
     for (i, chart) in charts.iter().enumerate() {
         let corner = (WIDTH * (i % columns) as f64, HEIGHT * (i / columns) as f64);
         Panel { chart, corner }.draw(&mut sheet);
@@ -52,7 +47,7 @@ impl Panel<'_> {
         self.axes(sheet);
         self.frame().clipped(sheet, |sheet| self.curve(sheet));
         for [x, y] in &self.chart.data.points {
-            sheet.shapes.push(Shape::Dot { at: self.at(*x, *y), radius: 4.0, ink: Ink::Sampled });
+            sheet.dot(self.at(*x, *y), 4.0, Ink::Sampled);
         }
     }
 
@@ -73,15 +68,7 @@ impl Panel<'_> {
     fn heading(self, sheet: &mut Sheet) {
         let (chart, (left, top)) = (self.chart, self.corner);
         let name = format!("{} · {}", chart.data.callpath, chart.data.metric);
-        sheet.shapes.push(Shape::Text {
-            at: (left + RIGHT, top + 20.0),
-            text: without_beginning(&printable(&name), 52),
-            size: 13.0,
-            bold: true,
-            anchor: Anchor::Start,
-            upwards: false,
-            ink: Ink::Text,
-        });
+        sheet.heading((left + RIGHT, top + 20.0), without_beginning(&printable(&name), 52), 13.0);
         let formula = without_end(&chart.formula, 64);
         sheet.text((left + RIGHT, top + 37.0), formula, 12.0, Anchor::Start, Ink::Wave);
         let remark = without_end(&chart.remark, 72);
@@ -102,7 +89,7 @@ impl Panel<'_> {
             grid.push(((left, y), (right, y)));
             sheet.text((left - 6.0, y + 4.0), label, 11.0, Anchor::End, Ink::Text);
         }
-        sheet.shapes.push(Shape::Strokes { lines: grid, ink: Ink::Grid, width: 1.0 });
+        sheet.strokes(grid, Ink::Grid, 1.0);
         let mut ticks = vec![((left, bottom), (right, bottom))];
         let base = if chart.x.logarithmic { 2.0 } else { 10.0 };
         for (value, label) in labelled_ticks(chart.x, 8, base, "") {
@@ -110,7 +97,7 @@ impl Panel<'_> {
             ticks.push(((x, bottom), (x, bottom + 4.0)));
             sheet.text((x, bottom + 16.0), label, 11.0, Anchor::Middle, Ink::Text);
         }
-        sheet.shapes.push(Shape::Strokes { lines: ticks, ink: Ink::Axis, width: 1.0 });
+        sheet.strokes(ticks, Ink::Axis, 1.0);
         let name = printable(&chart.data.parameter).into_owned();
         sheet.text((right, bottom + 32.0), name, 11.0, Anchor::End, Ink::Soft);
     }
@@ -126,12 +113,12 @@ impl Panel<'_> {
         let back = inside.iter().rev().map(|(x, interval)| self.at(*x, interval.low));
         let outline: Vec<Point> = there.chain(back).collect();
         if !outline.is_empty() {
-            sheet.shapes.push(Shape::Area { points: outline, ink: Ink::Wave, opacity: 0.14 });
+            sheet.area(outline, Ink::Wave, 0.14);
         }
         let other = self.chart.other.iter().filter(|[_, y]| y.is_finite());
         let points: Vec<Point> = other.map(|[x, y]| self.at(*x, *y)).collect();
         if !points.is_empty() {
-            sheet.shapes.push(Shape::Line { points, ink: Ink::Soft, width: 1.2, dashed: true });
+            sheet.dashed(points, Ink::Soft, 1.2);
         }
         let line = curve.iter().filter(|at| at.y.is_finite()).map(|at| self.at(at.x, at.y)).collect();
         sheet.line(line, Ink::Wave, 2.0);

@@ -23,12 +23,8 @@ const BANDWIDTH: Quantity = Quantity { name: "bandwidth", unit: "B/s" };
 pub fn sheet(pictures: &[Picture]) -> Sheet {
     let beside = pictures.len().clamp(1, 3);
     let width = if beside == 1 { 960.0 } else { 640.0 };
-    let mut sheet = Sheet {
-        title: pictures.iter().map(|picture| picture.title.as_str()).collect::<Vec<_>>().join(", "),
-        width: width * beside as f64,
-        height: 0.0,
-        shapes: Vec::new(),
-    };
+    let titles: Vec<&str> = pictures.iter().map(|picture| picture.title.as_str()).collect();
+    let mut sheet = Sheet::new(&titles.join(", "), width * beside as f64, 0.0);
     for row in pictures.chunks(beside) {
         let top = sheet.height;
         for (column, picture) in row.iter().enumerate() {
@@ -42,15 +38,7 @@ pub fn sheet(pictures: &[Picture]) -> Sheet {
 /// Draw one picture; the answer is where it ends.
 fn draw(picture: &Picture, left: f64, top: f64, width: f64, sheet: &mut Sheet) -> f64 {
     let room = width - LEFT - RIGHT;
-    sheet.shapes.push(Shape::Text {
-        at: (left + LEFT, top + 28.0),
-        text: shortened(&picture.title, room / 9.6),
-        size: 17.0,
-        bold: true,
-        anchor: Anchor::Start,
-        upwards: false,
-        ink: Ink::Text,
-    });
+    sheet.heading((left + LEFT, top + 28.0), shortened(&picture.title, room / 9.6), 17.0);
     let verdict: Vec<String> = picture
         .facts
         .iter()
@@ -164,7 +152,7 @@ fn marks(picture: &Picture, frame: &Frame, sheet: &mut Sheet) {
     for mark in picture.marks.iter().filter(|mark| mark.time >= frame.x.low && mark.time <= frame.x.high) {
         let x = frame.at_x(mark.time);
         let points = vec![(x, frame.place.top), (x, frame.bottom())];
-        sheet.shapes.push(Shape::Line { points, ink: Ink::Mark, width: 1.0, dashed: true });
+        sheet.dashed(points, Ink::Mark, 1.0);
         let text = shortened(&mark.text, MARK_LETTERS);
         let end = x + 4.0 + 6.5 * text.chars().count() as f64;
         if x >= free && end <= frame.right() {
@@ -193,7 +181,7 @@ fn spectrum(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
         ((top.0, frame.bottom()), top)
     });
     let width = (place.width / shown.len().max(1) as f64 * 0.7).clamp(0.8, 7.0);
-    sheet.shapes.push(Shape::Strokes { lines: bars.collect(), ink: Ink::Sampled, width });
+    sheet.strokes(bars.collect(), Ink::Sampled, width);
     let mut legend: Vec<(Ink, &str, Look)> = Vec::new();
     for mark in picture.candidates.iter().filter(|mark| mark.frequency <= picture.frequency_range) {
         let ink = match mark.kind {
@@ -202,7 +190,7 @@ fn spectrum(picture: &Picture, place: Rectangle, sheet: &mut Sheet) {
             _ => Ink::Harmonic,
         };
         let at = frame.at(mark.frequency, mark.power);
-        sheet.shapes.push(Shape::Dot { at, radius: 4.5, ink });
+        sheet.dot(at, 4.5, ink);
         if ink != Ink::Harmonic {
             let left = at.0 > frame.right() - 220.0;
             let (shift, anchor) = if left { (-9.0, Anchor::End) } else { (9.0, Anchor::Start) };
@@ -232,7 +220,7 @@ fn correlation(picture: &Picture, acf: &Curve, place: Rectangle, sheet: &mut She
             for lag in multiples {
                 let x = frame.at_x(lag);
                 let points = vec![(x, place.top), (x, frame.bottom())];
-                sheet.shapes.push(Shape::Line { points, ink: Ink::Wave, width: 0.9, dashed: true });
+                sheet.dashed(points, Ink::Wave, 0.9);
             }
         }
     });

@@ -3,7 +3,7 @@
 use crate::arbiter::bursts::Bursts;
 use crate::arbiter::settings::{PATIENCE, PATIENCE_AT_FIRST, SHORT, Settings, TURN};
 use crate::arbiter::window::Window;
-use crate::rules::{DEFAULT, Priority, Set};
+use crate::rules::{Priority, Set};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of a connection.
@@ -11,7 +11,7 @@ pub type NodeId = u64;
 
 /// The jobs that take turns: a priority, and the order of magnitude of their periods. Two numbers, because
 /// what is only guessed must not raise a priority.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SetKey {
     pub(crate) priority: Priority,
     pub(crate) magnitude: i32,
@@ -24,7 +24,7 @@ impl SetKey {
 }
 
 /// An I/O phase that is not over.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Phase {
     pub(crate) start: f64,
     pub(crate) bytes: u64,
@@ -85,7 +85,7 @@ impl Usage {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Job {
     pub(crate) name: String,
     pub(crate) run: u64,
@@ -131,37 +131,16 @@ pub(crate) struct Job {
 
 impl Job {
     pub(crate) fn new(name: &str, run: u64, user: Option<u32>, began: f64, settings: &Settings) -> Self {
-        let set = Set::of_period(1.0).map(Set::priority).unwrap_or_else(default);
+        let set = Set::of_period(1.0).map(Set::priority).unwrap_or_default();
         let mut job = Job {
             name: name.to_owned(),
             run,
             user,
             began,
-            nodes: BTreeSet::new(),
-            ranks: 0,
-            wanting: 0,
-            holds: false,
-            slice_end: 0.0,
-            waiting_since: None,
-            phase: None,
-            phases: 0,
-            bursts: Bursts::default(),
-            rate: None,
-            alone: (0.0, 0.0),
-            usage: None,
-            moment: (0.0, 0.0),
             window: Window::new(1.0, 0.0),
-            told: None,
-            bytes: 0,
-            held: 0.0,
-            waited: 0.0,
-            revocations: 0,
-            passes: 0,
-            entered: BTreeMap::new(),
             set: SetKey { priority: set, magnitude: 0 },
-            typical_bytes: None,
-            period: None,
             patience: PATIENCE_AT_FIRST,
+            ..Job::default()
         };
         job.classify(began, settings);
         job
@@ -173,17 +152,7 @@ impl Job {
         let over = if first { self.end_phase() } else { None };
         if self.phase.is_none() {
             self.phases += 1;
-            self.phase = Some(Phase {
-                start: now,
-                bytes: 0,
-                held: 0.0,
-                turn: 0.0,
-                turns: 0,
-                waited: 0.0,
-                revocations: 0,
-                passes: false,
-                short: self.is_short(),
-            });
+            self.phase = Some(Phase { start: now, short: self.is_short(), ..Phase::default() });
             self.classify(now, settings);
         }
         over
@@ -243,7 +212,7 @@ impl Job {
         // Its period is at least as long as it has been without I/O. If that is short, it says nothing.
         let guessed = || {
             let guess = scaled((now - self.began).max(1e-3)).map(of);
-            guess.map(|guess| SetKey { priority: guess.priority.min(default()), ..guess })
+            guess.map(|guess| SetKey { priority: guess.priority.min(Priority::default()), ..guess })
         };
         if let Some(set) = told.or(seen).or_else(guessed) {
             self.set = set;
@@ -293,9 +262,4 @@ impl Job {
             }
         }
     }
-}
-
-/// The highest priority of a job of which no period is known.
-fn default() -> Priority {
-    Priority::from_stored(DEFAULT).unwrap_or_else(|| Priority::default_for("", |_| false))
 }

@@ -30,7 +30,7 @@ pub enum Refusal {
 }
 
 /// A node of a job.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Node {
     job: usize,
     ranks: u64,
@@ -52,7 +52,7 @@ struct Node {
 }
 
 /// Who may do I/O on one file system. Times are seconds since it began.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Arbiter {
     settings: Settings,
     jobs: BTreeMap<usize, Job>,
@@ -105,34 +105,7 @@ const MAX_JOBS: usize = 20_000;
 impl Arbiter {
     /// Nobody is there yet.
     pub fn new(settings: Settings) -> Self {
-        Arbiter {
-            settings,
-            jobs: BTreeMap::new(),
-            holders: BTreeSet::new(),
-            wanting: BTreeSet::new(),
-            by_name: HashMap::new(),
-            nodes: HashMap::new(),
-            next_job: 0,
-            told: HashMap::new(),
-            facts: BTreeMap::new(),
-            stale: false,
-            times: VirtualTime::default(),
-            width: Width::new(),
-            waits: Waits::default(),
-            totals: Totals::default(),
-            users: Users::default(),
-            shares: Shared::new("jobs", MAX_JOBS),
-            asked: Vec::new(),
-            silent: Vec::new(),
-            messages: Vec::new(),
-            phases: Vec::new(),
-            charged: 0.0,
-            next_tick: 0.0,
-            decided: 0.0,
-            dirty: false,
-            admitted: 0,
-            alone_since: None,
-        }
+        Arbiter { settings, shares: Shared::new("jobs", MAX_JOBS), ..Arbiter::default() }
     }
 
     /// A node says who it is: its job, its ranks, and for how long the job has been running. `user`: what the
@@ -170,18 +143,8 @@ impl Arbiter {
             job.nodes.insert(node);
             job.ranks += ranks;
         }
-        let one = Node {
-            job: index,
-            ranks,
-            wants: false,
-            waiting: false,
-            seq: 0,
-            heard: now,
-            granted: now,
-            silent: 0.0,
-            reported: now,
-            hears: false,
-        };
+        let (heard, granted, reported) = (now, now, now);
+        let one = Node { job: index, ranks, heard, granted, reported, ..Node::default() };
         self.nodes.insert(node, one);
         self.messages.push((node, Message::new(Kind::Welcome)));
         Ok(())

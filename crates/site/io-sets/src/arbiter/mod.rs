@@ -38,7 +38,6 @@ mod machine;
 mod order;
 pub mod report;
 mod settings;
-pub mod simulate;
 mod users;
 mod waits;
 mod width;

@@ -68,8 +68,8 @@ pub(crate) struct Width {
     step: usize,
 }
 
-impl Width {
-    pub(crate) fn new() -> Self {
+impl Default for Width {
+    fn default() -> Self {
         Width {
             window: Window::new(WINDOW, LAG),
             capacity: 0.0,
@@ -82,7 +82,9 @@ impl Width {
             step: 1,
         }
     }
+}
 
+impl Width {
     /// Bytes were transferred.
     pub(crate) fn served(&mut self, from: f64, to: f64, bytes: u64) {
         self.window.add(from, to, bytes);
@@ -193,7 +195,7 @@ mod tests {
 
     #[test]
     fn enough_to_fill_what_is_known() {
-        let mut width = Width::new();
+        let mut width = Width::default();
         assert_eq!(width.admit(&[None, None]), 2, "nothing is known: everybody goes");
         width.served(0.0, 1.0, 400);
         width.look(1.3, 1, 1, [100.0, 100.0].into_iter());
@@ -213,7 +215,7 @@ mod tests {
     /// How many were tried at once, where two and then eight want to and get 400 in all; alone, one gets
     /// `rate`.
     fn tried_at_once(rate: f64) -> Vec<usize> {
-        let (mut width, mut tried, mut alone) = (Width::new(), Vec::new(), false);
+        let (mut width, mut tried, mut alone) = (Width::default(), Vec::new(), false);
         for tick in 0..120 {
             let (now, wanting) = (f64::from(tick) * 0.1, if tick < 30 { 2 } else { 8 });
             width.served(now - 0.1, now, 40);
@@ -235,7 +237,7 @@ mod tests {
 
     #[test]
     fn trials_become_rare_where_they_do_not_help() {
-        let mut width = Width::new();
+        let mut width = Width::default();
         let (mut trials, mut was) = (Vec::new(), None);
         for tick in 0..4000 {
             let now = f64::from(tick) * 0.25;

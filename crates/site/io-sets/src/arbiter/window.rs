@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// What was transferred lately.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Window {
     length: f64,
     /// How long ago it ends: what was transferred since then may not have been reported yet.

@@ -110,7 +110,7 @@ impl Scheduling {
 }
 
 /// A job, the predictor of its (first) signal, and what came since the last look.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Job {
     path: PathBuf,
     source: String,
@@ -145,12 +145,7 @@ impl Job {
             id: id.map(str::to_owned),
             alone,
             options,
-            predictor: None,
-            observed: Observed::default(),
-            restarted: false,
-            flushes: Vec::new(),
-            seen: false,
-            running: false,
+            ..Job::default()
         }
     }
 

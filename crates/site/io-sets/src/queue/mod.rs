@@ -21,10 +21,7 @@
 //! the order changes, and only where somebody would wait unreasonably long. The server needs to know no more
 //! than before: the priority names the set, and the set its period. `docs/set-10.md` has measurements.
 
-mod job_statistics;
 mod jobs;
-
-pub use job_statistics::JobStatistics;
 
 use crate::rules::{Priority, Set};
 use jobs::Jobs;

@@ -17,7 +17,7 @@ pub struct Transfer {
 }
 
 /// Looks at one application while it runs.
-pub trait Predictor {
+pub trait Predictor: std::fmt::Debug {
     /// The application has written out what it transferred since the last time, which it does at the end of
     /// each I/O phase. The period, if it can be told.
     fn flush(&mut self, transfers: &[Transfer], now: Nanoseconds) -> Option<f64>;
@@ -49,17 +49,12 @@ impl std::fmt::Debug for Known<'_> {
 ///
 /// One phase tells no period, but a job that has not done I/O for six minutes does not do it every few
 /// seconds. A guess may therefore only lower the priority that a job of unknown period has, never raise it.
+#[derive(Debug)]
 pub struct Early {
     inner: Box<dyn Predictor>,
     start: Nanoseconds,
     /// How many phases there were; `None` once a period was found.
     phases: Option<u64>,
-}
-
-impl std::fmt::Debug for Early {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Early").field("phases", &self.phases).finish_non_exhaustive()
-    }
 }
 
 impl Early {
@@ -85,16 +80,11 @@ pub fn early_guess(seconds: f64, phases: u64) -> Option<f64> {
 }
 
 /// Makes each period that another predictor finds wrong: larger or smaller by a part, at random.
+#[derive(Debug)]
 pub struct Erroneous {
     inner: Box<dyn Predictor>,
     part: f64,
     random: Random,
-}
-
-impl std::fmt::Debug for Erroneous {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Erroneous").field("part", &self.part).finish_non_exhaustive()
-    }
 }
 
 impl Erroneous {
@@ -116,6 +106,7 @@ impl Predictor for Erroneous {
 mod tests {
     use super::*;
 
+    #[derive(Debug)]
     struct Ten;
 
     impl Predictor for Ten {

@@ -8,7 +8,7 @@
 mod order;
 
 use super::{Demand, FileSystem, Placement, Platform, Sharing, Transfer, nanoseconds};
-use crate::queue::{JobId, JobStatistics, Nanoseconds};
+use crate::queue::{JobId, Nanoseconds};
 use crate::rules::Priority;
 use order::Order;
 use std::cmp::Reverse;
@@ -34,7 +34,6 @@ struct Server {
     capacity: f64,
     order: Order,
     handles: Option<Request>,
-    statistics: JobStatistics,
 }
 
 /// A request in a queue.
@@ -75,7 +74,6 @@ impl Requests {
             capacity: platform.capacity / count as f64,
             order: Order::new(sharing),
             handles: None,
-            statistics: JobStatistics::default(),
         };
         let client = |&priority| Client {
             job: 0,
@@ -115,7 +113,6 @@ impl Requests {
             Event::Done { server } => {
                 let server = &mut self.servers[server];
                 let Some(request) = server.handles.take() else { return };
-                server.statistics.handled(request.job, request.bytes, now);
                 self.done(request, now, ended);
             }
         }

@@ -46,7 +46,7 @@ pub struct IoPhase {
 }
 
 /// What an application did. Times in seconds. Where it did no I/O it computed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
     /// When it started.
     pub start: f64,
@@ -167,13 +167,7 @@ impl Simulation<'_> {
             placement,
             standing: standing.unwrap_or_else(|| Standing::unknown(&application.job.to_string(), |_| false)),
             predictor,
-            course: Course {
-                start,
-                end: start,
-                phases: Vec::new(),
-                priorities: Vec::new(),
-                predictions: [0; 2],
-            },
+            course: Course { start, end: start, ..Course::default() },
             since: None,
             factors: [1.0; 3],
         }

@@ -20,7 +20,7 @@ impl Staging {
         let mut seen: Option<Seen> = None;
         for _ in 0..MAX_DECISIONS {
             let now = self.state.clock.now();
-            let Some(decision) = self.planner.decide(now) else { break };
+            let Some(decision) = self.means.planner.decide(now) else { break };
             self.act(now, decision, &mut seen);
         }
     }
@@ -29,28 +29,28 @@ impl Staging {
         if let Action::Start(copy) = &decision.action
             && self.is_written(copy, seen)
         {
-            let record = Record::new(&self.source, now, "held", &self.planner).about(copy);
+            let record = Record::new(&self.means.source, now, "held", &self.means.planner).about(copy);
             let version = format!("{} {:?}", copy.path.display(), copy.stamp);
-            self.planner.is_held(now);
+            self.means.planner.is_held(now);
             // Once for each version: it is tried again and again.
             if self.state.complained.insert(version) {
                 self.say(record);
             }
             return;
         }
-        self.say(Record::decision(&self.source, &decision, &self.planner));
+        self.say(Record::decision(&self.means.source, &decision, &self.means.planner));
         match decision.action {
-            Action::Start(copy) => self.mover.begin(copy, now),
-            Action::Suspend => self.mover.suspend(now),
-            Action::Resume => self.mover.resume(now),
-            Action::Cancel => self.mover.cancel(),
-            Action::Evict { path, kind, stamp, .. } => match &self.mover {
+            Action::Start(copy) => self.means.mover.begin(copy, now),
+            Action::Suspend => self.means.mover.suspend(now),
+            Action::Resume => self.means.mover.resume(now),
+            Action::Cancel => self.means.mover.cancel(),
+            Action::Evict { path, kind, stamp, .. } => match &self.means.mover {
                 Mover::Real { evictor, .. } => {
                     self.state.leaving.insert(path.clone(), stamp.size);
                     evictor.remove(Order { path, kind, stamp });
                 }
                 Mover::Pretended(_) => {
-                    self.planner.evicted(&path);
+                    self.means.planner.evicted(&path);
                     self.state.pretended.insert(path);
                 }
             },
@@ -64,29 +64,29 @@ impl Staging {
         if self.state.ended.is_some() {
             return false;
         }
-        let seen = seen.get_or_insert_with(|| Seen::below(&self.folders.buffer));
+        let seen = seen.get_or_insert_with(|| Seen::below(&self.means.folders.buffer));
         seen.is_written((stamp.device, stamp.inode))
     }
 
     /// What has become of files that were to be removed.
     pub(super) fn take_evictions(&mut self) {
-        for event in self.mover.evictions() {
+        for event in self.means.mover.evictions() {
             // A look that began before this is out of date.
             self.state.last_change = Some(Instant::now());
             match event {
                 Event::Restamped { path, before, after, others } => {
-                    self.planner.restamped(&path, before, after, others);
+                    self.means.planner.restamped(&path, before, after, others);
                 }
                 Event::Removed(path) => {
-                    self.planner.evicted(&path);
+                    self.means.planner.evicted(&path);
                     self.say_of("evicted", &path, None);
                 }
                 Event::Kept(path, why) => {
-                    self.planner.kept(&path);
+                    self.means.planner.kept(&path);
                     // Its content is another one, perhaps without another time: what was copied is out of
                     // date.
                     if matches!(why, Kept::CopyLost | Kept::Changed) {
-                        self.planner.copy_lost(&path);
+                        self.means.planner.copy_lost(&path);
                     }
                     self.say_of("kept", &path, Some(why.to_string()));
                 }
@@ -96,7 +96,7 @@ impl Staging {
 
     fn say_of(&mut self, event: &'static str, path: &Path, message: Option<String>) {
         let now = self.state.clock.now();
-        let mut record = Record::new(&self.source, now, event, &self.planner);
+        let mut record = Record::new(&self.means.source, now, event, &self.means.planner);
         record.path = Some(path.display().to_string());
         record.bytes = self.state.leaving.remove(path);
         record.message = message;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One line of `--json`.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Record {
     /// Which kind of record, and its version.
     pub schema: &'static str,
@@ -57,20 +57,11 @@ impl Record {
             source: source.to_owned(),
             t,
             event,
-            dry_run: false,
-            direction: None,
-            path: None,
-            bytes: None,
-            phase: None,
-            reason: None,
-            quiet_until: None,
-            seconds: None,
-            message: None,
             period: planner.forecast().period,
             confidence: planner.forecast().confidence,
             occupancy,
             capacity,
-            report: None,
+            ..Record::default()
         }
     }
 

@@ -65,17 +65,8 @@ pub struct Means {
 /// Stages the files of one job.
 #[derive(Debug)]
 pub struct Staging {
-    pub(super) source: String,
-    trace: PathBuf,
-    pub(super) folders: Places<PathBuf>,
-    pub(super) planner: Planner,
-    pub(super) mover: Mover,
-    buffer: Buffer,
+    pub(super) means: Means,
     names: Names,
-    options: PredictOptions,
-    wakeup: UnixStream,
-    capacity: Option<u64>,
-    timeout: Option<Duration>,
     pub(super) state: State,
     told: Vec<Told>,
 }
@@ -122,31 +113,18 @@ impl State {
 impl Staging {
     /// Begins; nothing has come yet.
     pub fn new(means: Means) -> Self {
-        Staging {
-            names: Names::below(&means.folders.buffer, &means.folders.buffer),
-            source: means.source,
-            trace: means.trace,
-            folders: means.folders,
-            planner: means.planner,
-            mover: means.mover,
-            buffer: means.buffer,
-            options: means.options,
-            wakeup: means.wakeup,
-            capacity: means.capacity,
-            timeout: means.timeout,
-            state: State::new(),
-            told: Vec::new(),
-        }
+        let names = Names::below(&means.folders.buffer, &means.folders.buffer);
+        Staging { means, names, state: State::new(), told: Vec::new() }
     }
 
     /// What was decided, and what is expected.
     pub fn planner(&self) -> &Planner {
-        &self.planner
+        &self.means.planner
     }
 
     /// What the trace is called.
     pub fn source(&self) -> &str {
-        &self.source
+        &self.means.source
     }
 
     /// In seconds of job time.
@@ -156,7 +134,7 @@ impl Staging {
 
     /// Bytes of the copy under way that are copied.
     pub fn copied(&self) -> u64 {
-        self.mover.progress(self.now())
+        self.means.mover.progress(self.now())
     }
 
     /// The job has ended, and everything was staged that can be.
@@ -172,13 +150,13 @@ impl Staging {
     /// The sums so far.
     pub fn summary(&self) -> Record {
         let now = self.now();
-        let report = Some(self.planner.report(now));
-        let record = Record::new(&self.source, now, "summary", &self.planner);
+        let report = Some(self.means.planner.report(now));
+        let record = Record::new(&self.means.source, now, "summary", &self.means.planner);
         Record { report, dry_run: self.is_dry(), ..record }
     }
 
     fn is_dry(&self) -> bool {
-        matches!(self.mover, Mover::Pretended(_))
+        matches!(self.means.mover, Mover::Pretended(_))
     }
 
     /// Tell a record.
@@ -206,7 +184,7 @@ impl Staging {
                     continue;
                 }
             }
-            self.planner.request(start, end, request.bytes);
+            self.means.planner.request(start, end, request.bytes);
         }
     }
 
@@ -214,22 +192,22 @@ impl Staging {
         let Some(predictor) = &mut self.state.predictor else { return };
         let prediction = predictor.predict(until);
         self.state.clock.heard(prediction.t);
-        self.planner.flush(prediction.t, self.state.clock.now(), forecast(&prediction));
+        self.means.planner.flush(prediction.t, self.state.clock.now(), forecast(&prediction));
         self.told.push(Told::Predicted(Box::new(prediction)));
     }
 
     fn job_ended(&mut self) {
         let now = self.state.clock.now();
         self.state.ended = Some(Instant::now());
-        self.planner.job_ended(now);
-        self.say(Record::new(&self.source, now, "job-ended", &self.planner));
+        self.means.planner.job_ended(now);
+        self.say(Record::new(&self.means.source, now, "job-ended", &self.means.planner));
     }
 
     /// Looks at everything that may have changed since the last time, decides, and acts.
     pub fn step(&mut self) {
         let mut bytes = [0u8; 64];
-        while self.wakeup.read(&mut bytes).is_ok_and(|read| read > 0) {}
-        let silent = self.timeout.is_some_and(|timeout| self.state.last_news.elapsed() >= timeout);
+        while self.means.wakeup.read(&mut bytes).is_ok_and(|read| read > 0) {}
+        let silent = self.means.timeout.is_some_and(|timeout| self.state.last_news.elapsed() >= timeout);
         if silent && self.state.ended.is_none() && self.state.predictor.is_some() {
             self.job_ended();
         }
@@ -238,17 +216,17 @@ impl Staging {
         self.take_look();
         let origin = self.state.clock.origin();
         let after_end = self.state.ended > self.state.last_look;
-        self.buffer.look(origin, after_end);
+        self.means.buffer.look(origin, after_end);
         self.decide();
         // The job may have written something just before its end.
-        self.state.finished = self.state.ended.is_some() && !after_end && self.planner.is_finished();
+        self.state.finished = self.state.ended.is_some() && !after_end && self.means.planner.is_finished();
     }
 
     fn take_outcome(&mut self) {
         let now = self.state.clock.now();
-        let Some(done) = self.mover.ended(now) else { return };
+        let Some(done) = self.means.mover.ended(now) else { return };
         let outcome = done.outcome;
-        let Some(copy) = self.planner.copied(now, &outcome) else { return };
+        let Some(copy) = self.means.planner.copied(now, &outcome) else { return };
         if matches!(outcome, Outcome::Verified { .. }) && copy.direction == Direction::In {
             self.state.last_change = Some(Instant::now());
         }
@@ -256,36 +234,36 @@ impl Staging {
             self.warn(format!("copies do not have {lost}: where they go, that is not possible"));
         }
         if matches!(outcome, Outcome::Changed | Outcome::Vanished) {
-            self.buffer.look(self.state.clock.origin(), true);
+            self.means.buffer.look(self.state.clock.origin(), true);
         }
-        self.say(Record::outcome(&self.source, now, &copy, &outcome, &self.planner));
+        self.say(Record::outcome(&self.means.source, now, &copy, &outcome, &self.means.planner));
     }
 
     fn take_look(&mut self) {
-        let look = self.buffer.found();
+        let look = self.means.buffer.found();
         if let Some(look) = look.filter(|look| Some(look.began) > self.state.last_change) {
             self.state.last_look = Some(look.began);
             match look.found {
                 Ok(mut scan) => {
                     scan.entries.retain(|entry| !self.state.pretended.contains(&entry.path));
                     let now = self.state.clock.now();
-                    self.planner.scanned(scan.entries, now);
-                    if let Some(capacity) = self.capacity {
-                        self.planner.occupancy(scan.used, Some(capacity));
+                    self.means.planner.scanned(scan.entries, now);
+                    if let Some(capacity) = self.means.capacity {
+                        self.means.planner.occupancy(scan.used, Some(capacity));
                     }
                     scan.problems.into_iter().for_each(|problem| self.warn(problem));
                     if scan.special > 0 {
-                        let folder = files::shown(&self.folders.buffer);
+                        let folder = files::shown(&self.means.folders.buffer);
                         self.warn(format!("{folder}: devices, pipes and sockets are left where they are"));
                     }
                 }
                 Err(error) => self.warn(error.to_string()),
             }
         }
-        if self.capacity.is_none()
-            && let Some((used, total)) = self.buffer.file_system()
+        if self.means.capacity.is_none()
+            && let Some((used, total)) = self.means.buffer.file_system()
         {
-            self.planner.occupancy(used, Some(total));
+            self.means.planner.occupancy(used, Some(total));
         }
     }
 
@@ -295,11 +273,11 @@ impl Staging {
             Event::Restarted => {
                 self.state.predictor = None;
                 self.state.ended = None;
-                self.planner.job_restarted();
-                self.told.push(Told::Note(format!("{}: another run has begun", self.source)));
+                self.means.planner.job_restarted();
+                self.told.push(Told::Note(format!("{}: another run has begun", self.means.source)));
             }
             Event::Stream(stream) if self.state.predictor.is_none() => {
-                let mut predictor = Predictor::new(&stream.name, self.options.clone());
+                let mut predictor = Predictor::new(&stream.name, self.means.options.clone());
                 predictor.set_per_unit(stream.per_unit);
                 self.state.sampled = stream.per_unit.map(|_| (0.0, 0.0));
                 if let Some(start) = stream.begins {
@@ -312,8 +290,11 @@ impl Staging {
             Event::Clock { stream: 0, origin } => {
                 self.state.clock.begins(origin);
                 // Others tell when their first request was.
-                if growing::running(&self.trace).or_else(|| growing::finished(&self.trace)).is_some() {
-                    self.planner.job_begins(-MAX_CLOCK_DIFFERENCE);
+                if growing::running(&self.means.trace)
+                    .or_else(|| growing::finished(&self.means.trace))
+                    .is_some()
+                {
+                    self.means.planner.job_begins(-MAX_CLOCK_DIFFERENCE);
                 }
             }
             // Of several quantities the first is the job's.
@@ -328,7 +309,7 @@ impl Staging {
             if let Some(path) = self.names.find(&file.name) {
                 let (opened, closed) = (file.opened, file.closed);
                 let (touched, read) = (file.touched.map(seconds), file.read.map(seconds));
-                self.planner.used(&path, Use { opened, closed, touched, read });
+                self.means.planner.used(&path, Use { opened, closed, touched, read });
             }
         }
     }
@@ -351,9 +332,9 @@ impl Staging {
     /// When to take the next step: when this can be read, or after this time, which is `tick` at most.
     pub fn wakes(&self, tick: Duration) -> (BorrowedFd<'_>, Duration) {
         let now = self.state.clock.now();
-        let again = [self.planner.look_again(now), self.mover.ends()].into_iter().flatten();
+        let again = [self.means.planner.look_again(now), self.means.mover.ends()].into_iter().flatten();
         let again = again.map(|time| Duration::from_secs_f64((time - now).clamp(0.001, 1.0)));
-        let soonest = again.chain(self.buffer.due()).fold(tick, Duration::min);
-        (self.wakeup.as_fd(), if self.state.finished { Duration::ZERO } else { soonest })
+        let soonest = again.chain(self.means.buffer.due()).fold(tick, Duration::min);
+        (self.means.wakeup.as_fd(), if self.state.finished { Duration::ZERO } else { soonest })
     }
 }

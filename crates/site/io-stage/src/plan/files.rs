@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 /// A file as a look at the buffer found it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
     /// Its path below the folder.
     pub path: PathBuf,
@@ -50,7 +50,7 @@ pub struct Use {
 }
 
 /// What is known of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub entry: Entry,
     /// The version of which there is a verified copy, and when that was verified.
@@ -72,16 +72,7 @@ pub(super) struct Known {
 
 impl Known {
     fn new(entry: Entry) -> Self {
-        Known {
-            entry,
-            staged: None,
-            failed: (0, 0),
-            not_before: f64::NEG_INFINITY,
-            certain: true,
-            leaving: false,
-            kept: 0,
-            found_first: false,
-        }
+        Known { entry, not_before: f64::NEG_INFINITY, certain: true, ..Known::default() }
     }
 
     /// Room that its removal makes.

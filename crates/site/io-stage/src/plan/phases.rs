@@ -127,17 +127,13 @@ impl Phases {
     /// When the last flush was heard of, and the usual time from one to the next.
     fn flushes(&self) -> Option<(f64, f64)> {
         let last = *self.heard.last()?;
-        let mut distances: Vec<f64> = self.heard.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        distances.sort_by(f64::total_cmp);
-        Some((last, distances.get(distances.len() / 2).copied().unwrap_or(0.0)))
+        Some((last, statistics::upper_median(self.heard.windows(2).map(|pair| pair[1] - pair[0]))))
     }
 
     /// The median length of the phases before the last.
     pub fn usual_length(&self) -> f64 {
         let before = &self.phases[..self.phases.len().saturating_sub(1)];
-        let mut lengths: Vec<f64> = before.iter().map(|phase| phase.end - phase.start).collect();
-        lengths.sort_by(f64::total_cmp);
-        lengths.get(lengths.len() / 2).copied().unwrap_or(0.0)
+        statistics::upper_median(before.iter().map(|phase| phase.end - phase.start))
     }
 }
 

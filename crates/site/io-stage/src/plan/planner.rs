@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const LAST_COPY: f64 = 0.3;
 
 /// Decides. See the [module](super).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Planner {
     pub(super) settings: Settings,
     pub(super) phases: Phases,
@@ -62,24 +62,7 @@ pub(super) struct Running {
 impl Planner {
     /// Nothing has happened yet.
     pub fn new(settings: Settings) -> Self {
-        Planner {
-            settings,
-            phases: Phases::default(),
-            forecast: Forecast::default(),
-            files: Files::default(),
-            needs: Vec::new(),
-            copy: None,
-            ended: false,
-            follows: false,
-            used: 0,
-            leaving: 0,
-            capacity: None,
-            relieving: false,
-            late_until: None,
-            speed: None,
-            full: None,
-            tally: Tally::default(),
-        }
+        Planner { settings, ..Planner::default() }
     }
 
     /// The constants.

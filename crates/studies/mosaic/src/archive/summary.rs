@@ -23,7 +23,7 @@ const EXAMPLES: usize = 3;
 const BAD_LOGS: usize = 1000;
 
 /// The sum.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub struct Summary {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
@@ -98,24 +98,8 @@ pub(super) struct Adder {
 
 impl Adder {
     pub fn new(settings: &Settings) -> Self {
-        let empty = Count::new();
         Adder {
-            summary: Summary {
-                schema: SCHEMA,
-                logs: 0,
-                ok: 0,
-                duplicate: 0,
-                invalid: 0,
-                invalid_kinds: BTreeMap::new(),
-                like_the_heaviest: None,
-                resemblance: Resemblance::default(),
-                unique: empty.finish(),
-                all_runs: empty.finish(),
-                examples: BTreeMap::new(),
-                applications: Vec::new(),
-                bad_logs: Vec::new(),
-                settings: settings.clone(),
-            },
+            summary: Summary { schema: SCHEMA, settings: settings.clone(), ..Summary::default() },
             unique: Count::new(),
             all_runs: Count::new(),
             like_the_heaviest: 0,

@@ -56,7 +56,7 @@ fn contribution(terms: impl Iterator<Item = (f64, f64)>) -> f64 {
 
 /// Costs of a constant: in-sample, the relative error that of the last non-zero point, the adjusted R² one.
 fn constant_costs(values: &[f64], constant: f64) -> Costs {
-    let mut costs = Costs::ZERO;
+    let mut costs = Costs::default();
     let mut smape = 0.0;
     for &actual in values {
         let difference = constant - actual;
@@ -78,7 +78,7 @@ fn constant_costs(values: &[f64], constant: f64) -> Costs {
 /// segments.
 fn plain_costs(actual: &[f64], predicted: &[f64]) -> Costs {
     let n = actual.len() as f64;
-    let mut costs = Costs::ZERO;
+    let mut costs = Costs::default();
     let (mut symmetric, mut counted) = (0.0, 0.0);
     for (&actual, &predicted) in actual.iter().zip(predicted) {
         let difference = predicted - actual;

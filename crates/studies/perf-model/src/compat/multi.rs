@@ -92,7 +92,7 @@ fn combined(points: &Points, factors: &[Factor], total: f64, rules: &Rules<'_>) 
             best = Some((formula, costs, size(form)));
         }
     }
-    let (formula, costs, _) = best.unwrap_or((Formula::constant(mean(&points.values)), Costs::ZERO, 0));
+    let (formula, costs, _) = best.unwrap_or((Formula::constant(mean(&points.values)), Costs::default(), 0));
     Outcome { function: Function::Formula(formula), costs, tie }
 }
 
@@ -112,7 +112,7 @@ fn solve(formula: &mut Formula, points: &Points) {
 /// In-sample costs. The adjusted R² counts factors, not coefficients, and the normalised RSS is not computed.
 fn costs(formula: &Formula, points: &Points, total: f64) -> Costs {
     let n = points.len() as f64;
-    let mut costs = Costs::ZERO;
+    let mut costs = Costs::default();
     let mut smape = 0.0;
     let mut relative_error = 0.0;
     for (point, actual) in points.iter() {

@@ -136,7 +136,7 @@ impl Trainer {
 fn judge(x: &[f64], values: &[f64], total: f64, cross_validation: bool, trainer: &Trainer) -> (Line, Costs) {
     let n = values.len() as f64;
     let mut line = fit(x, values);
-    let mut costs = Costs::ZERO;
+    let mut costs = Costs::default();
     if cross_validation {
         leave_one_out(x, values, |left_out, mut line| {
             clean(&mut line, trainer.least_without(left_out), ZERO_CONSTANT);

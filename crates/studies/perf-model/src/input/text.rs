@@ -8,6 +8,7 @@ use crate::experiment::ExperimentBuilder;
 /// The format's own limit.
 const MAX_PARAMETERS: usize = 4;
 
+#[derive(Default)]
 struct Reader<'a> {
     source: &'a str,
     parameters: Vec<String>,
@@ -19,15 +20,7 @@ struct Reader<'a> {
 }
 
 pub(super) fn parse(text: &str, source: &str) -> Result<ExperimentBuilder> {
-    let mut reader = Reader {
-        source,
-        parameters: Vec::new(),
-        experiment: None,
-        points: Vec::new(),
-        callpath: String::new(),
-        metric: String::new(),
-        next_point: 0,
-    };
+    let mut reader = Reader { source, ..Reader::default() };
     for (index, line) in text.lines().enumerate() {
         let trimmed = line.trim();
         if !trimmed.is_empty() && !trimmed.starts_with('#') {

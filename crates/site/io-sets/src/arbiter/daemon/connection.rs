@@ -2,7 +2,7 @@
 
 use super::listen::Socket;
 use std::io::ErrorKind;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use turns::Stream;
 
 /// A node that does not read what it is sent is disconnected when so many bytes wait for it.
@@ -28,22 +28,25 @@ pub(super) struct Connection {
     messages: u32,
     /// It has said who it is, or asked for the report.
     pub(super) known: bool,
-    /// Whose it is, where the kernel tells.
-    pub(super) user: Option<u32>,
 }
 
 impl Connection {
-    pub(super) fn new(socket: Socket, user: Option<u32>) -> Self {
+    pub(super) fn new(socket: Socket) -> Self {
         let stream = super::stream();
-        Connection { socket, stream, unsent: Vec::new(), second: 0, messages: 0, known: false, user }
+        Connection { socket, stream, unsent: Vec::new(), second: 0, messages: 0, known: false }
     }
 
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.socket.descriptor()
+        self.socket.stream.as_fd()
+    }
+
+    /// As the kernel knows it.
+    pub(super) fn user(&self) -> Option<u32> {
+        self.socket.user
     }
 
     pub(super) fn is_remote(&self) -> bool {
-        self.socket.is_remote()
+        self.socket.is_remote
     }
 
     /// One more message: the number of them in this second.
@@ -58,7 +61,7 @@ impl Connection {
     pub(super) fn read(&mut self) -> State {
         let mut bytes = [0; 4096];
         for _ in 0..READS_A_TURN {
-            match self.socket.read(&mut bytes) {
+            match self.socket.stream.read(&mut bytes) {
                 Ok(0) => return State::Over,
                 Ok(length) => {
                     self.stream.push(&bytes[..length]);
@@ -83,7 +86,7 @@ impl Connection {
             self.unsent.extend_from_slice(bytes);
             return State::Full;
         }
-        match self.socket.write(bytes) {
+        match self.socket.stream.write(bytes) {
             Ok(length) if length == bytes.len() => State::Open,
             Ok(length) => {
                 self.unsent.extend_from_slice(&bytes[length..]);
@@ -100,7 +103,7 @@ impl Connection {
     /// Sends what has waited.
     pub(super) fn flush(&mut self) -> State {
         while !self.unsent.is_empty() {
-            match self.socket.write(&self.unsent) {
+            match self.socket.stream.write(&self.unsent) {
                 Ok(0) => return State::Over,
                 Ok(length) => _ = self.unsent.drain(..length),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

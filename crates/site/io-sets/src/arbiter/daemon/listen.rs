@@ -1,10 +1,11 @@
 //! Sockets that are listened at.
 
 use super::Problem;
+use std::fmt::Debug;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use turns::Address;
 
@@ -14,10 +15,15 @@ pub(super) enum Listener {
     Tcp(TcpListener),
 }
 
+pub(super) trait Stream: Debug + Read + Write + AsFd + Send {}
+impl<T: Debug + Read + Write + AsFd + Send> Stream for T {}
+
 #[derive(Debug)]
-pub(super) enum Socket {
-    Unix(UnixStream),
-    Tcp(TcpStream),
+pub(super) struct Socket {
+    pub(super) stream: Box<dyn Stream>,
+    pub(super) is_remote: bool,
+    /// Who it is, as the kernel knows it.
+    pub(super) user: Option<u32>,
 }
 
 impl Listener {
@@ -62,51 +68,16 @@ impl Listener {
             Listener::Unix { listener, .. } => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(true)?;
-                Ok(Socket::Unix(stream))
+                let who = rustix::net::sockopt::socket_peercred(&stream);
+                let user = who.ok().map(|who| who.uid.as_raw());
+                Ok(Socket { stream: Box::new(stream), is_remote: false, user })
             }
             Listener::Tcp(listener) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(true)?;
                 stream.set_nodelay(true)?;
-                Ok(Socket::Tcp(stream))
+                Ok(Socket { stream: Box::new(stream), is_remote: true, user: None })
             }
-        }
-    }
-}
-
-impl Socket {
-    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
-        match self {
-            Socket::Unix(stream) => stream.as_fd(),
-            Socket::Tcp(stream) => stream.as_fd(),
-        }
-    }
-
-    pub(super) fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Socket::Unix(stream) => stream.read(bytes),
-            Socket::Tcp(stream) => stream.read(bytes),
-        }
-    }
-
-    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Socket::Unix(stream) => stream.write(bytes),
-            Socket::Tcp(stream) => stream.write(bytes),
-        }
-    }
-
-    pub(super) fn is_remote(&self) -> bool {
-        matches!(self, Socket::Tcp(_))
-    }
-
-    /// Who it is, as the kernel knows it.
-    pub(super) fn user(&self) -> Option<u32> {
-        match self {
-            Socket::Unix(stream) => {
-                rustix::net::sockopt::socket_peercred(stream).ok().map(|who| who.uid.as_raw())
-            }
-            Socket::Tcp(_) => None,
         }
     }
 }

@@ -22,7 +22,7 @@ use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 use rustix::time::Timespec;
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -214,7 +214,7 @@ impl Daemon {
             match one.accept() {
                 Ok(stream) => {
                     let flags = EventFlags::IN | EventFlags::RDHUP;
-                    let (node, user) = (self.next, stream.user());
+                    let (node, user) = (self.next, stream.user);
                     // One user with very many does not keep others out. Whoever is turned away goes on
                     // without turns, and asks again.
                     if self.shares.check(&user, standing(user), 1).is_err() {
@@ -222,10 +222,11 @@ impl Daemon {
                         tracing::debug!(user, "refused: too many connections of one user");
                         continue;
                     }
-                    if epoll::add(&self.epoll, stream.descriptor(), EventData::new_u64(node), flags).is_ok() {
+                    if epoll::add(&self.epoll, stream.stream.as_fd(), EventData::new_u64(node), flags).is_ok()
+                    {
                         self.next += 1;
                         self.shares.add(&user, 1);
-                        self.connections.insert(node, Connection::new(stream, user));
+                        self.connections.insert(node, Connection::new(stream));
                         self.strangers.push_back((now + STRANGER, node));
                     }
                 }
@@ -307,7 +308,7 @@ impl Daemon {
     fn message(&mut self, node: NodeId, message: &Message, text: &str) -> Result<(), String> {
         let now = self.now();
         let Some(connection) = self.connections.get(&node) else { return Ok(()) };
-        let (hello, user) = (|| Hello::decode(text), connection.user);
+        let (hello, user) = (|| Hello::decode(text), connection.user());
         let may = match connection.is_remote() {
             true => hello().is_some_and(|hello| self.options.secret.as_ref().is_some_and(|s| hello.knows(s))),
             false => true,
@@ -357,7 +358,7 @@ impl Daemon {
 
     fn refuse(&mut self, node: NodeId, reason: &str) {
         // Below what is logged by default: who is refused may come again as often as he likes.
-        let user = self.connections.get(&node).and_then(|one| one.user);
+        let user = self.connections.get(&node).and_then(Connection::user);
         tracing::debug!(node, user, reason, "refused: {reason}");
         self.send(node, &Message::new(Kind::Refused).encode_with(reason));
         self.end(node);
@@ -367,7 +368,7 @@ impl Daemon {
         let now = self.now();
         self.arbiter.gone(now, node);
         if let Some(connection) = self.connections.remove(&node) {
-            self.shares.give_back(&connection.user, 1);
+            self.shares.give_back(&connection.user(), 1);
             let _ = epoll::delete(&self.epoll, connection.descriptor());
         }
     }

@@ -188,10 +188,7 @@ impl Arbiter {
                 (None, _) => {}
             }
         }
-        for mut own in of_users.into_values() {
-            own.sort_by(f64::total_cmp);
-            rates.extend(own.get(own.len() / 2));
-        }
+        rates.extend(of_users.into_values().map(|own| statistics::upper_median(own.into_iter())));
         rates
     }
 

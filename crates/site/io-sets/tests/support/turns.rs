@@ -4,10 +4,8 @@
 //! For tests of the rules, and to see what an arbiter would do for a mix of jobs. Real jobs, real messages
 //! and a real file system are in `scripts/bench iosets`.
 
-use crate::arbiter::job::NodeId;
-use crate::arbiter::machine::Arbiter;
-use crate::arbiter::settings::Settings;
-use crate::simulate::{Course, IoPhase, Outcome};
+use io_sets::arbiter::{Arbiter, NodeId, Settings};
+use io_sets::simulate::{Course, IoPhase, Outcome};
 use turns::{Hello, Kind, Message};
 
 /// A job that computes, does I/O, and computes again.
@@ -116,13 +114,7 @@ impl Client {
             yields: None,
             beat: 0.0,
             joined: false,
-            course: Course {
-                start: job.start,
-                end: 0.0,
-                phases: Vec::new(),
-                priorities: Vec::new(),
-                predictions: [0; 2],
-            },
+            course: Course { start: job.start, ..Course::default() },
         }
     }
 
