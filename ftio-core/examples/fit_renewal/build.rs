@@ -125,6 +125,7 @@ fn look(kind: &Kind, seed: u64, asked: &Asked) -> Result<Seen, Box<dyn Error>> {
 }
 
 pub fn build(asked: &Asked) -> Result<(), Box<dyn Error>> {
+    let [file] = &asked.files[..] else { return Err("build wants one FILE".into()) };
     let kinds = kinds(asked);
     let begin = Instant::now();
     let seeds = || asked.seeds.clone().chain(asked.held_out.clone());
@@ -146,7 +147,7 @@ pub fn build(asked: &Asked) -> Result<(), Box<dyn Error>> {
             Err(error) => eprintln!("{error}"),
         }
     }
-    save(&asked.file, &traces)?;
+    save(file, &traces)?;
     let rows: usize = traces.iter().map(|trace| trace.rows.len()).sum();
     println!(
         "{} traces of {} kinds, {rows} alternatives, {:.0} s",

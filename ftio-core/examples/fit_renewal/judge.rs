@@ -301,7 +301,10 @@ fn answers(all: &[&Seen], of: impl Fn(&str) -> Weights) -> Vec<(f64, bool)> {
 }
 
 pub fn fit_and_judge(asked: &Asked) -> Result<(), Box<dyn Error>> {
-    let traces = load(&asked.file)?;
+    let mut traces = Vec::new();
+    for file in &asked.files {
+        traces.extend(load(file)?);
+    }
     let fitted: Vec<&Seen> = traces.iter().filter(|trace| !trace.is_sealed && !trace.is_held_out).collect();
     let held_out: Vec<&Seen> = traces.iter().filter(|trace| !trace.is_sealed && trace.is_held_out).collect();
     let open: Vec<&Seen> = traces.iter().filter(|trace| !trace.is_sealed).collect();

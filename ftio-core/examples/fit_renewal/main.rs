@@ -2,13 +2,13 @@
 //! judges them (`scripts/fit` runs it).
 //!
 //!     fit_renewal build FILE [--seeds FROM..TO] [--held-out FROM..TO] [--kinds NAME,…] [--today]
-//!     fit_renewal fit FILE [--l2 X] [--leave-kinds-out K] [--ablate] [--curve] [--by-kind] [--drop NAME,…]
+//!     fit_renewal fit FILE… [--l2 X] [--leave-kinds-out K] [--ablate] [--curve] [--by-kind] [--drop NAME,…]
 //!                          [--weights FILE] [--out FILE]
 //!     fit_renewal next [--seeds FROM..TO] [--kinds NAME,…] [--weights FILE]
 //!
 //! and `--threads N` with each. *build* looks at the traces of all kinds and saves what was found, so that
 //! fits can be repeated: seeds to fit on, and held out to calibrate; with `--today` what today's estimator
-//! says as well. *fit* writes weights and calibration to FILE as `name value`, and judges them on seeds held
+//! says as well. *fit* reads one or more such files, writes weights and calibration to FILE as `name value`, and judges them on seeds held
 //! out, on kinds left out (K groups of them), and on the sealed kinds, on which nothing is ever fitted and of
 //! which only the total is shown. `--ablate`: without each feature, and without each reading and form.
 //! *next* judges the next start of running jobs.
@@ -26,21 +26,21 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What was asked for.
-pub struct Asked {
-    pub file: String,
-    pub seeds: Range<u64>,
-    pub held_out: Range<u64>,
-    pub kinds: Option<Vec<String>>,
-    pub today: bool,
-    pub l2: f64,
-    pub groups: usize,
-    pub ablate: bool,
-    pub curve: bool,
-    pub by_kind: bool,
-    pub dropped: Vec<String>,
-    pub weights: [f64; COUNT],
-    pub out: Option<String>,
-    pub threads: usize,
+struct Asked {
+    files: Vec<String>,
+    seeds: Range<u64>,
+    held_out: Range<u64>,
+    kinds: Option<Vec<String>>,
+    today: bool,
+    l2: f64,
+    groups: usize,
+    ablate: bool,
+    curve: bool,
+    by_kind: bool,
+    dropped: Vec<String>,
+    weights: [f64; COUNT],
+    out: Option<String>,
+    threads: usize,
 }
 
 fn range(text: &str) -> Result<Range<u64>, Box<dyn Error>> {
@@ -65,7 +65,7 @@ fn weights_of(text: &str) -> Result<[f64; COUNT], Box<dyn Error>> {
 }
 
 /// Do the jobs on several threads; the results in their order.
-pub fn in_parallel<T: Send>(count: usize, threads: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+fn in_parallel<T: Send>(count: usize, threads: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -87,7 +87,7 @@ pub fn in_parallel<T: Send>(count: usize, threads: usize, job: impl Fn(usize) ->
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut asked = Asked {
-        file: "rows".into(),
+        files: Vec::new(),
         seeds: 0..8,
         held_out: 1000..1004,
         kinds: None,
@@ -120,7 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--weights" => asked.weights = weights_of(&std::fs::read_to_string(value()?)?)?,
             "--out" => asked.out = Some(value()?),
             "--threads" => asked.threads = value()?.parse()?,
-            _ if !arg.starts_with('-') => asked.file = arg,
+            _ if !arg.starts_with('-') => asked.files.push(arg),
             _ => return Err(format!("{arg}: unknown; see the head of examples/fit_renewal/main.rs").into()),
         }
     }

@@ -9,7 +9,7 @@ use crate::shape::Shape;
 pub(in crate::kinds) const KINDS: &[Kind] = &[
     Kind::new("as_fast_as_it_goes", "compute, then write as fast as the storage allows now", as_fast),
     Kind::new("headers_before_bulk", "two to twelve small headers in each phase, then the bulk", headers),
-    Kind::new("small_files_first", "many small files, then the bulk", small_first),
+    Kind::new("many_small_then_bulk", "many small files, then the bulk", small_first),
     Kind::new(
         "throttled_a_while",
         "for a while phases take 2 to 6 times as long, on the same clock",
