@@ -234,7 +234,7 @@ fn failures(random: &mut Random) -> Made {
         time += job.distance(random, 1.2 * job.length());
     }
     job.next = Some(time);
-    let period = job.period;
+    let period = job.undisturbed();
     job.based(random, period)
 }
 

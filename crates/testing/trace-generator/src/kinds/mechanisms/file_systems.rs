@@ -98,7 +98,7 @@ fn slow(random: &mut Random) -> Made {
         time += job.distance(random, 1.1 * job.length()) + length - job.length();
     }
     job.next = Some(time);
-    let (period, mean) = (job.period, job.mean_truth().period);
+    let (period, mean) = (job.undisturbed(), job.mean_truth().period);
     let made = job.based(random, period);
     made.also(mean.as_slice())
 }

@@ -268,6 +268,14 @@ impl Job {
         Truth { period: mean_distance(&self.starts), also, ..Truth::default() }
     }
 
+    /// The mean of those distances that are within a quarter of the median one: where some are delayed.
+    pub fn undisturbed(&self) -> f64 {
+        let median = median_distance(&self.starts).unwrap_or(self.period);
+        let distances = self.starts.windows(2).map(|pair| pair[1] - pair[0]);
+        let usual: Vec<f64> = distances.filter(|one| (one / median - 1.0).abs() < 0.25).collect();
+        usual.iter().sum::<f64>() / usual.len().max(1) as f64
+    }
+
     /// All phases are there.
     pub fn regular(self, random: &mut Random) -> Made {
         let truth = self.mean_truth();

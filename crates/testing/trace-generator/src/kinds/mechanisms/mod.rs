@@ -3,7 +3,10 @@
 //! A job is put together from phases; what is known about it (starts, ends, the next start, one
 //! period or two) follows from how it was made.
 
+mod analysis;
+mod chance;
 mod checkpoints;
+mod ensembles;
 mod file_systems;
 mod job;
 mod monitors;
@@ -11,18 +14,23 @@ mod no_rhythm;
 mod outputs;
 mod pairs;
 mod trainings;
+mod workflows;
 
 use super::Kind;
 
 /// The families.
-pub const FAMILIES: [(&str, &[Kind]); 7] = [
+pub const FAMILIES: [(&str, &[Kind]); 11] = [
     ("when checkpoints are written", checkpoints::KINDS),
     ("what an output is", outputs::KINDS),
+    ("members and pools", ensembles::KINDS),
+    ("stages and schedulers", workflows::KINDS),
     ("trainings", trainings::KINDS),
+    ("programs that work through data", analysis::KINDS),
     ("two rhythms at once", pairs::KINDS),
     ("what file systems do", file_systems::KINDS),
     ("what monitors do", monitors::KINDS),
     ("no period: programs and users", no_rhythm::KINDS),
+    ("no period: series of monitors", chance::KINDS),
 ];
 
 #[cfg(test)]
@@ -32,7 +40,7 @@ mod tests {
     use crate::kinds::{Made, Recording, families};
 
     /// Seeds that every kind is made of.
-    const SEEDS: std::ops::Range<u64> = 0..12;
+    const SEEDS: std::ops::Range<u64> = 0..8;
     /// A trace has no more requests, or samples, than this.
     const MAX_SIZE: usize = 300_000;
 
@@ -100,15 +108,18 @@ mod tests {
         }
     }
 
-    /// By how much the period differs from the distances: from their mean, their median, or the mean distance of
-    /// slots where some are empty.
+    /// By how much the period differs from the distances: from their mean, their median, the mean of those
+    /// near to it, or the mean distance of slots where some are empty.
     fn off(truth: &Truth, period: f64) -> f64 {
         let distances: Vec<f64> = truth.starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let mean = distances.iter().sum::<f64>() / distances.len() as f64;
         let median = super::job::median_distance(&truth.starts).unwrap_or(mean);
+        let usual: Vec<f64> =
+            distances.iter().copied().filter(|one| (one / period - 1.0).abs() < 0.25).collect();
+        let usual = usual.iter().sum::<f64>() / usual.len().max(1) as f64;
         let slots: f64 = distances.iter().map(|one| (one / period).round().max(1.0)).sum();
         let slot = distances.iter().sum::<f64>() / slots;
-        [mean, median, slot].iter().map(|one| (one / period - 1.0).abs()).fold(f64::INFINITY, f64::min)
+        [mean, median, usual, slot].iter().map(|one| (one / period - 1.0).abs()).fold(f64::INFINITY, f64::min)
     }
 
     /// How many bytes of a request move within phases.
@@ -144,13 +155,14 @@ mod tests {
                     assert!(period.is_finite() && *period > 0.0 && *period < duration, "{name}: {period}");
                 }
                 assert!(truth.changes.is_empty() || truth.changes.len() == truth.periods.len(), "{name}");
-                // More moves within the phases than outside of them, second by second.
-                if !truth.ends.is_empty() {
-                    let bytes: f64 = list.iter().map(|one| one.bytes as f64).sum();
+                // From the first phase to the last, more moves within them than between, second by second.
+                if let (Some(first), Some(end)) = (truth.starts.first(), truth.ends.last()) {
+                    let rhythm = Truth { starts: vec![*first], ends: vec![*end], ..Truth::default() };
+                    let bytes: f64 = list.iter().map(|one| within(&rhythm, one)).sum();
                     let moved = list.iter().map(|one| within(truth, one)).sum::<f64>() / bytes;
                     let spans = truth.starts.iter().zip(&truth.ends);
-                    let time = spans.map(|(start, end)| end - start).sum::<f64>();
-                    assert!(moved > (time / duration).min(0.9), "{name}: {moved} in {time} of {duration} s");
+                    let time = spans.map(|(start, end)| end - start).sum::<f64>() / (end - first);
+                    assert!(moved > time.min(0.9), "{name}: {moved} of the bytes in {time} of the time");
                 }
             }
         }

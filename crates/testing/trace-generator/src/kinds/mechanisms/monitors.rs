@@ -328,7 +328,7 @@ fn two_timed(random: &mut Random) -> Made {
     job.both(random, slow, fast).logged(step, |_, value| value + noise * random.exponential(1.0))
 }
 
-/// Steps of `period` seconds sampled every second; `pause` seconds after every `each`; the samples of an epoch.
+/// Epochs of `each` steps of `period` seconds, `pause` seconds after every one.
 fn unresolved(random: &mut Random, epochs: usize, each: usize, period: f64, pause: f64) -> Job {
     let mut job = Job::even(random, epochs * each, 0.03);
     (job.period, job.ranks, job.clocked) = (period, 1, false);

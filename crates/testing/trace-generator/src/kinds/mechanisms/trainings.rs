@@ -316,8 +316,7 @@ fn stalls(random: &mut Random) -> Made {
         time += job.distance(random, 1.1 * length) + slow;
     }
     job.next = Some(time);
-    let mean = job.mean_truth().period;
-    let period = job.period;
+    let (period, mean) = (job.undisturbed(), job.mean_truth().period);
     let made = job.based(random, period);
     made.also(mean.as_slice())
 }
