@@ -173,3 +173,62 @@ fn pulses(random: &mut Random, count: usize, period: f64, share: f64) -> Vec<f64
     let phase = random.unit();
     (0..count).map(|i| if (i as f64 / period + phase).fract() < share { 1.0 } else { 0.0 }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::Recording;
+
+    #[test]
+    fn kinds_are_sound() {
+        for kind in FAMILIES.iter().flat_map(|(_, kinds)| kinds.iter()) {
+            for seed in 0..6 {
+                let name = format!("{} {seed}", kind.name);
+                let made = kind.generate(seed);
+                assert_eq!(made, kind.generate(seed), "{name}");
+                let truth = &made.truth;
+                let end = match &made.recording {
+                    Recording::Requests { duration, writes, .. } => {
+                        let is_sound = |one: &crate::generated::Write| {
+                            one.start >= 0.0 && one.end > one.start && one.end <= duration + 1e-6
+                        };
+                        assert!(!writes.is_empty() && writes.iter().all(is_sound), "{name}");
+                        *duration
+                    }
+                    Recording::Samples { step, values, .. } => {
+                        assert!(*step > 0.0 && values.iter().all(|value| *value >= 0.0), "{name}");
+                        step * values.len() as f64
+                    }
+                    Recording::Readings { times, values, .. } => {
+                        assert!(times.len() == values.len() && values.iter().all(|value| *value >= 0.0));
+                        assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "{name}");
+                        times[times.len() - 1]
+                    }
+                };
+                assert!(truth.starts.windows(2).all(|pair| pair[0] <= pair[1]), "{name}");
+                assert!(truth.starts.iter().all(|start| (0.0..end).contains(start)), "{name}");
+                let periods = truth.period.iter().chain(&truth.periods).chain(&truth.also);
+                assert!(periods.clone().all(|period| *period > 0.0 && *period < end), "{name}: {truth:?}");
+                let is_named = kind.what.starts_with("no period") || !truth.changes.is_empty();
+                assert!(periods.count() > 0 || is_named || is_without(kind), "{name}: {truth:?}");
+            }
+        }
+    }
+
+    /// Kinds of families without a period, and of phases at random in the others.
+    fn is_without(kind: &Kind) -> bool {
+        let in_family = |(name, kinds): &(&str, &[Kind])| {
+            name.starts_with("no period") && kinds.iter().any(|one| one.name == kind.name)
+        };
+        let alone = ["traffic_alone", "clients_alone", "irregular_and_far"];
+        FAMILIES.iter().any(in_family) || alone.contains(&kind.name)
+    }
+
+    #[test]
+    fn every_third_kind_is_sealed() {
+        let (all, sealed) = crate::kinds::families()
+            .flat_map(|(_, _, kinds)| kinds)
+            .fold((0, 0), |(all, sealed), kind| (all + 1, sealed + usize::from(kind.is_sealed())));
+        assert!((0.28..0.38).contains(&(f64::from(sealed as u32) / f64::from(all))), "{sealed} of {all}");
+    }
+}

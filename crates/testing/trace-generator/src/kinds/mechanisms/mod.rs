@@ -64,6 +64,7 @@ mod tests {
                 };
                 (values.iter().enumerate().map(one).collect(), values.len() as f64 * step)
             }
+            Recording::Readings { .. } => unreachable!("none of these kinds is read at uneven times"),
         }
     }
 
@@ -103,6 +104,7 @@ mod tests {
                         assert!(*step > 0.0, "{name}");
                         assert!(values.iter().all(|value| value.is_finite() && *value >= 0.0), "{name}");
                     }
+                    Recording::Readings { .. } => unreachable!("none of these kinds"),
                 }
             }
         }
