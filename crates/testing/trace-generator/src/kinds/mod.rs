@@ -1,8 +1,8 @@
 //! Kinds of signals that a period estimator meets, each with its truth: one file a family, one row a kind.
 //!
 //! The confidence of the estimator is fitted on the kinds of [`FITTED`] (`scripts/fit`), leaving out one kind
-//! at a time to judge it, and on those of [`mechanisms`], models of what programs, file systems and monitors
-//! do. Those of [`unseen`] are made by other means and never used for fitting.
+//! at a time to judge it. Those of [`unseen`] are made by other means and never used for fitting, and today's
+//! confidence was not fitted on those of [`mechanisms`] either.
 //! `scripts/bench accuracy` measures all of them.
 
 mod coarse;
@@ -121,9 +121,9 @@ pub const FITTED_NOISE: [(&str, &[Kind]); 1] = [("no period: other signals", wit
 
 /// All families: name, whether it is used for fitting, kinds.
 pub fn families() -> impl Iterator<Item = (&'static str, bool, &'static [Kind])> {
-    let fitted = FITTED.iter().chain(&mechanisms::FAMILIES).chain(&FITTED_NOISE);
-    let fitted = fitted.map(|&(name, kinds)| (name, true, kinds));
-    fitted.chain(unseen::FAMILIES.iter().map(|&(name, kinds)| (name, false, kinds)))
+    let fitted = FITTED.iter().chain(&FITTED_NOISE).map(|&(name, kinds)| (name, true, kinds));
+    let others = unseen::FAMILIES.iter().chain(&mechanisms::FAMILIES);
+    fitted.chain(others.map(|&(name, kinds)| (name, false, kinds)))
 }
 
 /// The kind of that name.
