@@ -10,7 +10,9 @@ mod cycles;
 mod ensembles;
 mod file_systems;
 mod job;
+mod long;
 mod look_alikes;
+mod loose;
 mod monitors;
 mod nested;
 mod no_rhythm;
@@ -24,10 +26,12 @@ mod workflows;
 use super::Kind;
 
 /// The families.
-pub const FAMILIES: [(&str, &[Kind]); 16] = [
+pub const FAMILIES: [(&str, &[Kind]); 18] = [
     ("when checkpoints are written", checkpoints::KINDS),
     ("what an output is", outputs::KINDS),
     ("what a cycle is", cycles::KINDS),
+    ("rhythms kept loosely", loose::KINDS),
+    ("long jobs and logs", long::KINDS),
     ("rhythms that change", regimes::KINDS),
     ("members and pools", ensembles::KINDS),
     ("stages and schedulers", workflows::KINDS),
