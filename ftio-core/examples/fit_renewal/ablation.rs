@@ -92,6 +92,28 @@ pub fn ablate(fitted: &[&Seen], open: &[&Seen], calibration: Calibration, how: &
     for (line, (loss, counts)) in lines.iter().zip(&found) {
         println!("{} | {loss:.4} | {:+.4} | {}", line.name, loss - found[0].0, counts.line());
     }
+    // More and more features less, those that are worth least alone first.
+    let mut worth: Vec<(f64, usize)> = Vec::new();
+    for (line, (loss, _)) in lines.iter().zip(&found) {
+        worth.extend(WEIGHTS.iter().position(|weight| weight.name == line.name).map(|i| (*loss, i)));
+    }
+    worth.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let fewer = |count: usize| {
+        let mut used = how.used;
+        worth.iter().take(count).for_each(|(_, i)| used[*i] = false);
+        let stacks: Vec<Stack> = fitted.iter().map(|trace| Stack::of(trace, |_| true)).collect();
+        let left_out = LeftOut::new(&stacks, &How { used, ..how.clone() }, groups, 1);
+        let loss = mean_loss(stacks.iter().map(|stack| (stack.kind, stack.loss(left_out.of(stack.kind)))));
+        (loss, counts(open, |kind| *left_out.of(kind), Without::Nothing, calibration))
+    };
+    println!(
+        "so many features less, the last of them | log-loss on kinds left out | answers on kinds left out"
+    );
+    let found = in_parallel(worth.len() + 1, asked.threads, fewer);
+    for (i, (loss, counts)) in found.iter().enumerate() {
+        let name = i.checked_sub(1).map_or("", |i| WEIGHTS[worth[i].1].name);
+        println!("{i} {name} | {loss:.4} | {}", counts.line());
+    }
 }
 
 /// Log-loss on kinds left out over the number of kinds fitted on, and of seeds.

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::time::Instant;
 use trace_generator::generated::Truth;
-use trace_generator::kinds::{Kind, Made, families};
+use trace_generator::kinds::{Kind, Made, Recording, families};
 use trace_generator::write::recording;
 
 /// Alternatives of a trace that are kept: the others have no probability to speak of.
@@ -53,6 +53,17 @@ fn with_median(truth: Truth) -> Truth {
     Truth { also, ..truth }
 }
 
+/// Reads and writes are looked at apart: of two rhythms, one of reads and one of writes, either is right.
+fn of_one_direction(made: Made) -> Truth {
+    let Recording::Requests { writes, reads, .. } = &made.recording else { return made.truth };
+    let Truth { periods, changes, .. } = &made.truth;
+    if writes.is_empty() || reads.is_empty() || periods.is_empty() || !changes.is_empty() {
+        return made.truth;
+    }
+    let (period, also) = (made.truth.periods.first().copied(), made.truth.periods.clone());
+    Truth { period, also, periods: Vec::new(), ..made.truth }
+}
+
 fn row(search: &Search, row: &ftio_core::renewal::rows::Row, known: &mut HashMap<Place, f64>) -> Row {
     let mut said = |place: Place| *known.entry(place).or_insert_with(|| exact(search, place));
     let mut places = row.hypotheses.clone();
@@ -69,6 +80,7 @@ fn row(search: &Search, row: &ftio_core::renewal::rows::Row, known: &mut HashMap
         is_pair: row.is_pair(),
         is_change: row.is_change,
         is_wave: row.is_wave,
+        has_twin: false,
         readings: row.hypotheses.iter().map(name).fold(0, |all, one: u32| all | one),
         form: search.described(row.hypotheses[0]).hypothesis.form as u32,
         loose: row.loose,
@@ -95,7 +107,7 @@ fn look(kind: &Kind, seed: u64, asked: &Asked) -> Result<Seen, Box<dyn Error>> {
         tolerance: kind.tolerance,
         seed,
         is_held_out: !asked.seeds.contains(&seed),
-        truth: with_median(made.truth),
+        truth: with_median(of_one_direction(made)),
         rows: Vec::new(),
         today,
     };
@@ -110,6 +122,7 @@ fn look(kind: &Kind, seed: u64, asked: &Asked) -> Result<Seen, Box<dyn Error>> {
             is_pair: one.is_pair(),
             is_change: one.is_change,
             is_wave: one.is_wave,
+            has_twin: false,
             readings: 0,
             form: 0,
             loose: one.loose,

@@ -30,9 +30,12 @@ impl Best {
     pub fn of(rows: &[Row], weights: &Weights) -> Self {
         let scores: Vec<f64> = rows.iter().map(|row| score(row, weights)).collect();
         let highest = scores.iter().copied().fold(0.0, f64::max);
-        let none = (-highest).exp();
-        let all = scores.iter().map(|score| (score - highest).exp()).sum::<f64>() + none;
-        let probability: Vec<f64> = scores.iter().map(|score| (score - highest).exp() / all).collect();
+        let powers: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
+        let twins: f64 =
+            rows.iter().zip(&powers).filter(|(row, _)| row.has_twin).map(|(_, power)| power).sum();
+        let none = (-highest).exp() + twins;
+        let all = powers.iter().sum::<f64>() + none;
+        let probability: Vec<f64> = powers.iter().map(|power| power / all).collect();
         let mut best = Best { probability: 0.0, period: None, periods: Vec::new(), none: none / all };
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by(|&a, &b| probability[b].total_cmp(&probability[a]));
@@ -300,6 +303,20 @@ fn answers(all: &[&Seen], of: impl Fn(&str) -> Weights) -> Vec<(f64, bool)> {
     all.iter().map(one).collect()
 }
 
+/// That of several penalties which has the least log-loss on kinds left out.
+fn best_l2(stacks: &[Stack], how: &How, asked: &Asked) -> f64 {
+    let mut best = (f64::INFINITY, asked.l2[0]);
+    for &l2 in asked.l2.iter().filter(|_| asked.l2.len() > 1) {
+        let left_out = LeftOut::new(stacks, &How { l2, ..how.clone() }, asked.groups.max(2), asked.threads);
+        let loss = mean_loss(stacks.iter().map(|stack| (stack.kind, stack.loss(left_out.of(stack.kind)))));
+        println!("L2 {l2}: log-loss on kinds left out {loss:.4}");
+        if loss < best.0 {
+            best = (loss, l2);
+        }
+    }
+    best.1
+}
+
 pub fn fit_and_judge(asked: &Asked) -> Result<(), Box<dyn Error>> {
     let mut traces = Vec::new();
     for file in &asked.files {
@@ -314,7 +331,10 @@ pub fn fit_and_judge(asked: &Asked) -> Result<(), Box<dyn Error>> {
     println!("{} kinds fitted on, {} sealed; {} traces", count(&fitted), count(&sealed), traces.len());
     let used: [bool; COUNT] =
         std::array::from_fn(|i| !asked.dropped.iter().any(|name| name == WEIGHTS[i].name));
-    let how = How { l2: asked.l2, used, near: asked.weights };
+    let how = How { l2: asked.l2[0], used, near: asked.weights };
+    let weights = fit(&stacks.iter().collect::<Vec<_>>(), &how);
+    let how = How { near: weights, ..how };
+    let how = How { l2: best_l2(&stacks, &how, asked), ..how };
     let weights = fit(&stacks.iter().collect::<Vec<_>>(), &how);
     let how = How { near: weights, ..how };
     let mut calibration = platt(&answers(&held_out, |_| weights));

@@ -13,6 +13,8 @@ pub struct Stack {
     /// The features of one after the other.
     features: Vec<[f64; COUNT]>,
     right: Vec<bool>,
+    /// 1 for those with a twin in *none*.
+    twins: Vec<f64>,
     /// Is *none* right, because there is no period or because no alternative is right?
     none: bool,
 }
@@ -23,8 +25,9 @@ impl Stack {
         let kept: Vec<usize> = (0..trace.rows.len()).filter(|&i| keep(&trace.rows[i])).collect();
         let right: Vec<bool> = kept.iter().map(|&i| right[i]).collect();
         let features = kept.iter().map(|&i| trace.rows[i].features).collect();
+        let twins = kept.iter().map(|&i| f64::from(trace.rows[i].has_twin)).collect();
         let none = trace.is_none() || !right.contains(&true);
-        Stack { kind: trace.kind, features, right, none }
+        Stack { kind: trace.kind, features, right, twins, none }
     }
 
     /// The score of each alternative relative to the highest, as a power, that of *none*, and all together.
@@ -32,7 +35,7 @@ impl Stack {
         let mut powers: Vec<f64> = self.features.iter().map(|row| dot(row, weights)).collect();
         let highest = powers.iter().copied().fold(0.0, f64::max);
         powers.iter_mut().for_each(|power| *power = (*power - highest).exp());
-        let none = (-highest).exp();
+        let none = (-highest).exp() + dot(&powers, &self.twins);
         let all = powers.iter().sum::<f64>() + none;
         (powers, none, all)
     }
@@ -53,8 +56,9 @@ impl Stack {
     fn slope(&self, weights: &Weights, by: f64, slope: &mut Weights) -> f64 {
         let (powers, none, all) = self.powers(weights);
         let good = self.good(&powers, none);
-        for ((row, power), right) in self.features.iter().zip(&powers).zip(&self.right) {
-            let push = by * (power / all - if *right { power / good } else { 0.0 });
+        for (i, (row, power)) in self.features.iter().zip(&powers).enumerate() {
+            let hits = f64::from(self.right[i]) + if self.none { self.twins[i] } else { 0.0 };
+            let push = by * power * ((1.0 + self.twins[i]) / all - hits / good);
             if push.abs() > 1e-15 {
                 slope.iter_mut().zip(row).for_each(|(slope, x)| *slope += push * x);
             }
@@ -63,7 +67,7 @@ impl Stack {
     }
 }
 
-fn dot(a: &Weights, b: &Weights) -> f64 {
+fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

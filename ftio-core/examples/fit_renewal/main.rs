@@ -2,15 +2,17 @@
 //! judges them (`scripts/fit` runs it).
 //!
 //!     fit_renewal build FILE [--seeds FROM..TO] [--held-out FROM..TO] [--kinds NAME,…] [--today]
-//!     fit_renewal fit FILE… [--l2 X] [--leave-kinds-out K] [--ablate] [--curve] [--by-kind] [--drop NAME,…]
+//!     fit_renewal fit FILE… [--l2 X,…] [--leave-kinds-out K] [--ablate] [--curve] [--by-kind] [--drop NAME,…]
 //!                          [--weights FILE] [--out FILE]
 //!     fit_renewal next [--seeds FROM..TO] [--kinds NAME,…] [--weights FILE]
 //!
 //! and `--threads N` with each. *build* looks at the traces of all kinds and saves what was found, so that
 //! fits can be repeated: seeds to fit on, and held out to calibrate; with `--today` what today's estimator
-//! says as well. *fit* reads one or more such files, writes weights and calibration to FILE as `name value`, and judges them on seeds held
-//! out, on kinds left out (K groups of them), and on the sealed kinds, on which nothing is ever fitted and of
-//! which only the total is shown. `--ablate`: without each feature, and without each reading and form.
+//! says as well. *fit* reads one or more such files, writes weights and calibration to FILE as `name value`,
+//! and judges them on seeds held out, on kinds left out (K groups of them), and on the sealed kinds, on which
+//! nothing is ever fitted and of which only the total is shown. Of several `--l2`, that with the least
+//! log-loss on kinds left out is taken. `--ablate`: without each feature, reading and form, and without more
+//! and more features, those that are worth least first.
 //! *next* judges the next start of running jobs.
 
 mod ablation;
@@ -32,7 +34,7 @@ struct Asked {
     held_out: Range<u64>,
     kinds: Option<Vec<String>>,
     today: bool,
-    l2: f64,
+    l2: Vec<f64>,
     groups: usize,
     ablate: bool,
     curve: bool,
@@ -92,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         held_out: 1000..1004,
         kinds: None,
         today: false,
-        l2: 0.005,
+        l2: vec![0.005],
         groups: 0,
         ablate: false,
         curve: false,
@@ -111,7 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--held-out" => asked.held_out = range(&value()?)?,
             "--kinds" => asked.kinds = Some(names(&value()?)),
             "--today" => asked.today = true,
-            "--l2" => asked.l2 = value()?.parse()?,
+            "--l2" => asked.l2 = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?,
             "--leave-kinds-out" => asked.groups = value()?.parse()?,
             "--ablate" => asked.ablate = true,
             "--curve" => asked.curve = true,

@@ -12,6 +12,8 @@ pub struct Row {
     pub is_pair: bool,
     pub is_change: bool,
     pub is_wave: bool,
+    /// Has it a twin that is *none*: a shorter period that was sampled too rarely?
+    pub has_twin: bool,
     /// Which reading its hypotheses are of.
     pub readings: u32,
     /// Which form the first one has.
@@ -164,7 +166,7 @@ pub fn save(file: &str, traces: &[Seen]) -> io::Result<()> {
         }
         out.whole(rows.len() as u64)?;
         for row in rows {
-            let flags = [row.is_pair, row.is_change, row.is_wave];
+            let flags = [row.is_pair, row.is_change, row.is_wave, row.has_twin];
             out.whole(flags.iter().enumerate().map(|(i, flag)| u64::from(*flag) << i).sum())?;
             out.whole(u64::from(row.readings) << 32 | u64::from(row.form))?;
             out.number(row.loose)?;
@@ -210,6 +212,7 @@ pub fn load(file: &str) -> Result<Vec<Seen>, Box<dyn Error>> {
                 is_pair: flags & 1 != 0,
                 is_change: flags & 2 != 0,
                 is_wave: flags & 4 != 0,
+                has_twin: flags & 8 != 0,
                 readings: (of >> 32) as u32,
                 form: of as u32,
                 loose: input.number()?,

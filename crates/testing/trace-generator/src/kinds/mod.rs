@@ -1,8 +1,8 @@
 //! Kinds of signals that a period estimator meets, each with its truth: one file a family, one row a kind.
 //!
 //! The confidence of the estimator is fitted on the kinds of [`FITTED`] (`scripts/fit`), leaving out one kind
-//! at a time to judge it, and on those of [`mechanisms`], models of what programs, file systems and monitors
-//! do. Those of [`unseen`] are made by other means and never used for fitting.
+//! at a time to judge it. Those of [`unseen`] are made by other means and never used for fitting, and today's
+//! confidence was not fitted on those of [`mechanisms`] either.
 //! `scripts/bench accuracy` measures all of them.
 
 mod coarse;

@@ -35,7 +35,7 @@ pub(super) const KINDS: &[Kind] = &[
         "groups write at times of their own, over half of the period and more",
         groups,
     ),
-    Kind::new("small_files_first", "many small files, a while later the bulk", small_first),
+    Kind::new("metadata_before_data", "small files and headers, a while later the bulk", small_first),
     Kind::new("index_at_the_end", "the bulk, and long after it the index of what was written", index_last),
     Kind::new("writes_most_of_the_time", "a short step between long outputs", mostly_writing),
     Kind::new("halo_of_small_requests", "every output thousands of tiny requests of one rank", tiny_requests),
