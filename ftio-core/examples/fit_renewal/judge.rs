@@ -4,7 +4,7 @@ use crate::logit::{How, Stack, Weights, fit, mean_loss};
 use crate::rows::{Row, Said, Seen, load};
 use crate::{Asked, ablation, in_parallel};
 use ftio_core::renewal::table::{ANSWER, MOST_ASKED, SAME};
-use ftio_core::renewal::weights::{COUNT, WEIGHTS};
+use ftio_core::renewal::weights::{COUNT, Feature, WEIGHTS};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::Write;
@@ -303,6 +303,37 @@ fn answers(all: &[&Seen], of: impl Fn(&str) -> Weights) -> Vec<(f64, bool)> {
     all.iter().map(one).collect()
 }
 
+/// Weights with all scores so many times as large, and every rhythm so much more probable.
+fn scaled(weights: &Weights, (times, more): (f64, f64)) -> Weights {
+    let mut weights = weights.map(|weight| times * weight);
+    weights[Feature::Rhythm as usize] += more;
+    weights[Feature::Wave as usize] += more;
+    weights
+}
+
+/// The scale with the least log-loss.
+fn best_scale(all: &[&Seen], threads: usize, of: impl Fn(&str) -> Weights + Sync) -> (f64, f64) {
+    const ROUNDS: usize = 4;
+    let stacks: Vec<Stack> = all.iter().map(|trace| Stack::of(trace, |_| true)).collect();
+    let (mut best, mut reach) = ((1.0, 0.0), (0.3, 1.0));
+    for _ in 0..ROUNDS {
+        let tried = |i: usize| {
+            let (x, y) = ((i % 5) as f64 / 2.0 - 1.0, (i / 5) as f64 / 2.0 - 1.0);
+            (best.0 + x * reach.0, best.1 + y * reach.1)
+        };
+        let loss = |i: usize| {
+            let losses =
+                stacks.iter().map(|stack| (stack.kind, stack.loss(&scaled(&of(stack.kind), tried(i)))));
+            mean_loss(losses)
+        };
+        let losses = in_parallel(25, threads, loss);
+        let least = (0..25).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap_or(12);
+        best = tried(least);
+        reach = (reach.0 / 2.0, reach.1 / 2.0);
+    }
+    best
+}
+
 /// That of several penalties which has the least log-loss on kinds left out.
 fn best_l2(stacks: &[Stack], how: &How, asked: &Asked) -> f64 {
     let mut best = (f64::INFINITY, asked.l2[0]);
@@ -346,6 +377,16 @@ pub fn fit_and_judge(asked: &Asked) -> Result<(), Box<dyn Error>> {
         calibration = platt(&answers(&open, of));
         println!("calibration on kinds left out {calibration:.3?}");
         print!("{}", judged("kinds left out", &open, calibration, of));
+        let scale = best_scale(&open, asked.threads, of);
+        println!("scale on kinds left out {scale:.3?}");
+        print!(
+            "{}",
+            judged("kinds left out, scaled instead", &open, (1.0, 0.0), |kind| scaled(&of(kind), scale))
+        );
+        print!(
+            "{}",
+            judged("sealed kinds, scaled instead", &sealed, (1.0, 0.0), |_| scaled(&weights, scale))
+        );
         left_out = Some(groups);
     }
     print!("{}", judged("fitted kinds, other seeds", &held_out, calibration, |_| weights));
