@@ -7,6 +7,7 @@ use crate::{Asked, in_parallel};
 use ftio_core::detect::{Options, detect_trace};
 use ftio_core::renewal::estimate_by;
 use ftio_core::renewal::forecast::next_start;
+use ftio_core::renewal::signal::Trace;
 use ftio_core::signal::statistics::{mean, median};
 use seeded_random::Random;
 use sources::request::{Class, Request};
@@ -41,7 +42,9 @@ fn cut(kind: &Kind, seed: u64, after: usize) -> Option<Cut> {
     let (truth, Recording::Requests { writes, reads, .. }) = (made.truth, made.recording) else {
         return None;
     };
-    let period = truth.period.filter(|_| truth.periods.is_empty() && !truth.or_none)?;
+    // Reads and writes are looked at apart: which of them begins a phase of both is not the question here.
+    let is_one_direction = writes.is_empty() || reads.is_empty();
+    let period = truth.period.filter(|_| truth.periods.is_empty() && !truth.or_none && is_one_direction)?;
     let (last, next) = (*truth.starts.get(after - 1)?, *truth.starts.get(after)?);
     let is_before = |write: &&Write| write.end <= next && write.start < next;
     let end = writes.iter().chain(&reads).filter(is_before).map(|write| write.end).fold(last, f64::max);
@@ -86,17 +89,26 @@ impl Counts {
         let about = Job { ranks: Some(1), start: Some(0), end, complete: false, ..Job::default() };
         let source = InMemory { requests: &job.requests, job: about };
         let trace = detect_trace(source, &Options::default()).ok().flatten();
+        // Times may be those since the window began.
+        let first =
+            job.requests.iter().map(|request| request.start as f64 / 1e9).fold(f64::INFINITY, f64::min);
+        let began = |trace: &Trace| match trace {
+            Trace::Requests(all) => first - all.iter().map(|one| one.start).fold(f64::INFINITY, f64::min),
+            Trace::Samples { .. } | Trace::Binned(_) => 0.0,
+        };
         let told = trace.and_then(|trace| {
             let found = estimate_by(&trace, &asked.weights);
-            next_start(found.search.as_ref()?, &trace, &asked.weights, job.now)
+            let began = began(&trace);
+            let next = next_start(found.search.as_ref()?, &trace, &asked.weights, job.now - began)?;
+            Some((next.start + began, next.low + began..=next.high + began))
         });
         let is_near = |start: f64| usize::from((start - job.next).abs() <= NEAR * job.period);
         self.jobs += 1;
-        if let Some(told) = told {
-            self.right += is_near(told.start);
-            self.covered += usize::from((told.low..=told.high).contains(&job.next));
+        if let Some((start, interval)) = told {
+            self.right += is_near(start);
+            self.covered += usize::from(interval.contains(&job.next));
             self.told += 1;
-            self.width += (told.high - told.low) / job.period;
+            self.width += (interval.end() - interval.start()) / job.period;
         }
         let distances: Vec<f64> = job.starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let last = job.starts[job.starts.len() - 1];
