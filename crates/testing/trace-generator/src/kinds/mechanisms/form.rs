@@ -1,6 +1,5 @@
 //! What a phase looks like: which ranks write when.
 
-use super::job::{Job, push};
 use crate::random::Random;
 
 /// What a phase looks like.
@@ -36,18 +35,15 @@ pub(super) const FORMS: [Form; 8] = [
     Form::Cached,
 ];
 
-impl Job {
-    /// Writes in the job's form that are no phase of their own; their end.
-    pub fn output(&mut self, random: &mut Random, at: f64, length: f64, volume: f64) -> f64 {
-        let (writers, pieces) = (self.writers, self.pieces);
-        let share = volume / f64::from(writers);
+impl Form {
+    /// The requests of a phase from 0 to 1: rank, from, to, and share of what one writer writes.
+    pub fn requests(self, random: &mut Random, writers: u32, pieces: usize) -> Vec<(u32, f64, f64, f64)> {
         let lead = random.between(0.1, 0.4);
+        let mut all = Vec::new();
         for rank in 0..writers {
             let done = if rank == 0 { 1.0 } else { random.between(0.9, 1.0) };
-            let mut one = |from: f64, to: f64, part: f64| {
-                push(&mut self.writes, rank, at + from * length, (to - from) * length, part * share);
-            };
-            match self.form {
+            let mut one = |from: f64, to: f64, part: f64| all.push((rank, from, to, part));
+            match self {
                 Form::Whole => one(0.0, done, 1.0),
                 Form::Pieces => {
                     let parts: Vec<f64> = (0..pieces).map(|_| random.factor(0.25)).collect();
@@ -91,6 +87,6 @@ impl Job {
                 }
             }
         }
-        at + length
+        all
     }
 }

@@ -36,10 +36,8 @@ pub(super) struct Job {
     pub ends: Vec<f64>,
     /// Start of the phase that would come next.
     pub next: Option<f64>,
-    /// What a phase looks like.
-    pub form: Form,
-    /// Of how many requests of each writer a phase is, where there are several.
-    pub pieces: usize,
+    form: Form,
+    pieces: usize,
 }
 
 /// How many phases: mostly some tens.
@@ -163,6 +161,15 @@ impl Job {
     /// One read.
     pub fn read(&mut self, rank: u32, start: f64, length: f64, bytes: f64) {
         push(&mut self.reads, rank, start, length, bytes);
+    }
+
+    /// Writes in the job's form that are no phase of their own; their end.
+    pub fn output(&mut self, random: &mut Random, at: f64, length: f64, volume: f64) -> f64 {
+        let share = volume / f64::from(self.writers);
+        for (rank, from, to, part) in self.form.requests(random, self.writers, self.pieces) {
+            self.write(rank, at + from * length, (to - from) * length, part * share);
+        }
+        at + length
     }
 
     /// When the last request ends.
@@ -300,7 +307,7 @@ impl Made {
     }
 }
 
-pub(super) fn push(list: &mut Vec<Write>, rank: u32, start: f64, length: f64, bytes: f64) {
+fn push(list: &mut Vec<Write>, rank: u32, start: f64, length: f64, bytes: f64) {
     // Shorter than a microsecond no request is, and none lasts no time at all.
     let end = start + length.max(1e-6);
     list.push(Write { rank, start, end, bytes: bytes.max(1.0) as u64 });

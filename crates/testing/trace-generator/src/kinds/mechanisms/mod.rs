@@ -65,20 +65,21 @@ mod tests {
 
     /// The writes and reads, or samples as writes.
     fn requests(made: &Made) -> (Vec<Write>, f64) {
-        if let Recording::Requests { writes, reads, duration, .. } = &made.recording {
-            return (writes.iter().chain(reads).copied().collect(), *duration);
+        match &made.recording {
+            Recording::Requests { writes, reads, duration, .. } => {
+                (writes.iter().chain(reads).copied().collect(), *duration)
+            }
+            Recording::Samples { step, values, counter } => {
+                let mut before = 0.0;
+                let one = |(i, &value): (usize, &f64)| {
+                    let bytes = if *counter { f64::max(value - before, 0.0) } else { value * step };
+                    before = if *counter { value } else { 0.0 };
+                    let start = i as f64 * step;
+                    Write { rank: 0, start, end: start + step, bytes: bytes as u64 }
+                };
+                (values.iter().enumerate().map(one).collect(), values.len() as f64 * step)
+            }
         }
-        let Recording::Samples { step, values, counter } = &made.recording else {
-            panic!("requests or samples at equal distances");
-        };
-        let mut before = 0.0;
-        let one = |(i, &value): (usize, &f64)| {
-            let bytes = if *counter { f64::max(value - before, 0.0) } else { value * step };
-            before = if *counter { value } else { 0.0 };
-            let start = i as f64 * step;
-            Write { rank: 0, start, end: start + step, bytes: bytes as u64 }
-        };
-        (values.iter().enumerate().map(one).collect(), values.len() as f64 * step)
     }
 
     #[test]
@@ -105,16 +106,18 @@ mod tests {
                 let (list, duration) = requests(&made);
                 assert!((1..MAX_SIZE).contains(&list.len()), "{name}: {}", list.len());
                 assert!(list.iter().any(|one| one.bytes > 0), "{name}");
-                if let Recording::Requests { ranks, .. } = &made.recording {
-                    assert!(list.iter().all(|one| one.rank < *ranks), "{name}: of {ranks} ranks");
-                }
-                if let Recording::Samples { step, values, .. } = &made.recording {
-                    assert!(*step > 0.0, "{name}");
-                    assert!(values.iter().all(|value| value.is_finite() && *value >= 0.0), "{name}");
-                }
-                for one in &list {
-                    assert!(one.start >= 0.0 && one.end > one.start, "{name}: {one:?}");
-                    assert!(one.end <= duration * (1.0 + 1e-9), "{name}: {one:?} after {duration}");
+                match &made.recording {
+                    Recording::Requests { ranks, .. } => {
+                        for one in &list {
+                            assert!(one.start >= 0.0 && one.end > one.start, "{name}: {one:?}");
+                            assert!(one.end <= duration * (1.0 + 1e-9), "{name}: {one:?} after {duration}");
+                            assert!(one.rank < *ranks, "{name}: {one:?} of {ranks}");
+                        }
+                    }
+                    Recording::Samples { step, values, .. } => {
+                        assert!(*step > 0.0, "{name}");
+                        assert!(values.iter().all(|value| value.is_finite() && *value >= 0.0), "{name}");
+                    }
                 }
             }
         }
