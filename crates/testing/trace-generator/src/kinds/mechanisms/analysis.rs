@@ -94,7 +94,8 @@ fn sorted_runs(random: &mut Random) -> Made {
         job.write(0, time + 0.45 * length, 0.5 * length, whole / parts as f64);
         time += length * random.factor(0.3);
     }
-    job.regular(random)
+    // So are the parts of the merge.
+    job.regular(random).also(&[length])
 }
 
 fn data_base(random: &mut Random) -> Made {

@@ -9,6 +9,7 @@ mod checkpoints;
 mod cycles;
 mod ensembles;
 mod file_systems;
+mod form;
 mod job;
 mod long;
 mod look_alikes;

@@ -183,7 +183,10 @@ fn imbalance(random: &mut Random) -> Made {
         time += job.distance(random, 0.5 * job.period);
     }
     job.next = Some(time);
-    job.regular(random)
+    // From one balancing to the next is a rhythm as well.
+    let balanced = every as f64 * job.mean_truth().period.unwrap_or(job.period);
+    let made = job.regular(random);
+    if count >= 3 * every { made.also(&[balanced]) } else { made }
 }
 
 fn create_storm(random: &mut Random) -> Made {
