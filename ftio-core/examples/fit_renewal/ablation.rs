@@ -1,5 +1,5 @@
-//! What each feature, reading and form is worth: log-loss and right answers on kinds left out, without it; and
-//! what more kinds and more seeds are worth.
+//! What each feature, reading and form is worth: log-loss and right answers on kinds left out, without it;
+//! and what more kinds and more seeds are worth.
 
 use crate::judge::{Best, Calibration, Counts, LeftOut, calibrated};
 use crate::logit::{How, Stack, Weights, fit, mean_loss};

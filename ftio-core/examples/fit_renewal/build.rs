@@ -80,7 +80,7 @@ fn row(search: &Search, row: &ftio_core::renewal::rows::Row, known: &mut HashMap
         is_pair: row.is_pair(),
         is_change: row.is_change,
         is_wave: row.is_wave,
-        has_twin: false,
+        has_twin: row.may_be_alias,
         readings: row.hypotheses.iter().map(name).fold(0, |all, one: u32| all | one),
         form: search.described(row.hypotheses[0]).hypothesis.form as u32,
         loose: row.loose,

@@ -2,8 +2,8 @@
 //! judges them (`scripts/fit` runs it).
 //!
 //!     fit_renewal build FILE [--seeds FROM..TO] [--held-out FROM..TO] [--kinds NAME,…] [--today]
-//!     fit_renewal fit FILE… [--l2 X,…] [--leave-kinds-out K] [--ablate] [--curve] [--by-kind] [--drop NAME,…]
-//!                          [--weights FILE] [--out FILE]
+//!     fit_renewal fit FILE… [--l2 X,…] [--leave-kinds-out K] [--ablate] [--curve] [--by-kind]
+//!                          [--drop NAME,…] [--weights FILE] [--out FILE]
 //!     fit_renewal next [--seeds FROM..TO] [--kinds NAME,…] [--weights FILE]
 //!
 //! and `--threads N` with each. *build* looks at the traces of all kinds and saves what was found, so that

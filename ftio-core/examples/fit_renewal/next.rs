@@ -6,7 +6,7 @@ use crate::build::kinds;
 use crate::{Asked, in_parallel};
 use ftio_core::detect::{Options, detect_trace};
 use ftio_core::renewal::estimate_by;
-use ftio_core::renewal::forecast::next_start;
+use ftio_core::renewal::forecast::forecast;
 use ftio_core::renewal::signal::Trace;
 use ftio_core::signal::statistics::{mean, median};
 use seeded_random::Random;
@@ -99,7 +99,7 @@ impl Counts {
         let told = trace.and_then(|trace| {
             let found = estimate_by(&trace, &asked.weights);
             let began = began(&trace);
-            let next = next_start(found.search.as_ref()?, &trace, &asked.weights, job.now - began)?;
+            let next = forecast(found.search.as_ref()?, &trace, &asked.weights).next(job.now - began)?;
             Some((next.start + began, next.low + began..=next.high + began))
         });
         let is_near = |start: f64| usize::from((start - job.next).abs() <= NEAR * job.period);

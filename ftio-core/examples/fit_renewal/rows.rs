@@ -1,4 +1,5 @@
-//! What was found in a trace: the alternatives with their features, the truth, and which are right. As a file.
+//! What was found in a trace: the alternatives with their features, the truth, and which are right; as a
+//! file.
 
 use ftio_core::renewal::weights::{COUNT, WEIGHTS};
 use std::error::Error;
