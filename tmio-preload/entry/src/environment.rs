@@ -81,10 +81,15 @@ pub(crate) fn keep() {
             if FIRST_LETTERS & pattern::bit(unsafe { *start }) == 0 {
                 continue;
             }
+            // SAFETY: as above, up to its end.
+            let begins_with =
+                |text: &[u8]| text.iter().enumerate().all(|(at, &byte)| unsafe { *start.add(at) } == byte);
+            let is_next = begins_with(OURS) == ours && (ours || pattern::pieces(KEPT).any(begins_with));
+            if !is_next {
+                continue;
+            }
             let bytes = variable.to_bytes();
-            let is_kept = || pattern::pieces(KEPT).any(|start| bytes.starts_with(start));
-            let is_next = bytes.starts_with(OURS) == ours && (ours || is_kept());
-            if is_next && text.has_room_for(bytes.len() + 1) {
+            if text.has_room_for(bytes.len() + 1) {
                 text.push(bytes).push(b"\0");
             }
         }

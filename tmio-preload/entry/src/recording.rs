@@ -73,7 +73,7 @@ fn store(thread: &ThreadState, words: [u64; cell::CELL_WORDS]) {
     match ring_of(thread) {
         Some(ring) => match ring.push(words) {
             Stored::Yes => {}
-            Stored::HalfFull => rings::half_full(),
+            Stored::HalfFull => rings::half_full(ring),
             Stored::No => rings::store_slowly(thread, words, None),
         },
         None => rings::store_slowly(thread, words, None),
@@ -110,9 +110,11 @@ fn is_long(now: u64) -> bool {
 /// Stores a text: the name of a file, or a mark.
 pub(crate) fn store_text(thread: &ThreadState, file: u32, kind: OpKind, time: u64, text: &[u8]) {
     let number = thread::number(thread);
-    match ring_of(thread).map_or(Stored::No, |ring| ring.push_text(file, kind, number, time, text)) {
-        Stored::Yes => {}
-        Stored::HalfFull => rings::half_full(),
-        Stored::No => rings::store_slowly(thread, [0; cell::CELL_WORDS], Some((file, kind, time, text))),
+    let ring = ring_of(thread);
+    let push = |ring: &Ring| ring.push_text(file, kind, number, time, text);
+    match (ring.map_or(Stored::No, push), ring) {
+        (Stored::Yes, _) => {}
+        (Stored::HalfFull, Some(ring)) => rings::half_full(ring),
+        _ => rings::store_slowly(thread, [0; cell::CELL_WORDS], Some((file, kind, time, text))),
     }
 }

@@ -15,7 +15,7 @@ static TIMEOUT: AtomicU64 = AtomicU64::new(30_000_000_000);
 static RUN: AtomicU64 = AtomicU64::new(0);
 /// The directory of the job's spools has this number for a name.
 static KEY: AtomicU64 = AtomicU64::new(0);
-/// The namespace of process ids in which that was found.
+/// The namespace of process ids that this process is in, once that was asked.
 static NAMESPACE: AtomicU64 = AtomicU64::new(0);
 static FLAGS: AtomicU8 = AtomicU8::new(0);
 
@@ -67,7 +67,6 @@ pub(crate) fn read() -> u8 {
         flags |= AT_ONCE;
     }
     FLAGS.store(flags, Relaxed);
-    NAMESPACE.store(namespace(), Relaxed);
     KEY.store(key(), Relaxed);
     let bit = |name: &[u8], bit| if load::has(layers, name) { bit } else { 0 };
     bit(b"mpiio", MPIIO) | bit(b"posix", POSIX) | bit(b"stdio", STDIO)
@@ -77,14 +76,21 @@ pub(crate) fn read() -> u8 {
 /// it has a helper of its own: numbers of processes mean others there.
 pub(crate) fn begin_anew() {
     FLAGS.fetch_and(!ASKED_FOR, Relaxed);
-    let here = namespace();
-    if NAMESPACE.swap(here, Relaxed) != here {
+    // Where the key does not depend on it, it was not asked.
+    let before = NAMESPACE.swap(0, Relaxed);
+    if before != 0 && before != namespace() {
         KEY.store(key(), Relaxed);
     }
 }
 
-fn namespace() -> u64 {
-    sys::inode(c"/proc/self/ns/pid")
+/// The namespace of process ids that this process is in.
+pub(crate) fn namespace() -> u64 {
+    let mut known = NAMESPACE.load(Relaxed);
+    if known == 0 {
+        known = sys::inode(c"/proc/self/ns/pid");
+        NAMESPACE.store(known, Relaxed);
+    }
+    known
 }
 
 fn is_excluded_program() -> bool {
