@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tmio_spool::{control, layout};
 use tmio_trace::liveness;
 
-/// The library beside `libtmio.so` that is the helper when it is run.
+/// The library next to `libtmio.so` that is the helper when it is run.
 pub const RECORDER: &str = "libtmio_recorder.so";
 
 /// Directories in which this user's processes may have spools.
@@ -126,9 +126,9 @@ fn word(spool: &Path, index: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(word))
 }
 
-/// Tells a helper that nobody comes any more, and waits a moment for it to end.
+/// Tells a helper that no further process will start, and waits a moment for it to end.
 fn dismiss(directory: &Path, job: &str) {
-    const LONGEST: Duration = Duration::from_secs(1);
+    const MAX_WAIT: Duration = Duration::from_secs(1);
     let page = directory.join(format!("{job}{}", control::ENDING));
     let Ok(file) =
         OpenOptions::new().write(true).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32).open(&page)
@@ -137,7 +137,7 @@ fn dismiss(directory: &Path, job: &str) {
     };
     let _ = file.write_all_at(&1u64.to_ne_bytes(), control::LAST as u64 * 8);
     let began = Instant::now();
-    while page.exists() && began.elapsed() < LONGEST {
+    while page.exists() && began.elapsed() < MAX_WAIT {
         std::thread::sleep(Duration::from_millis(2));
     }
 }

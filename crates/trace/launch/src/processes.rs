@@ -23,7 +23,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tmio_trace::reader::is_trace_start;
 use tmio_trace::recover::Remains;
 
-/// What is traced of a command if nobody says otherwise.
+/// What is traced of a command by default.
 const LAYERS: &str = "mpiio,posix,stdio";
 
 /// The processes of one command.
@@ -116,7 +116,7 @@ pub fn attend(mut command: Command) -> Result<ExitStatus, Error> {
     status
 }
 
-/// The signals that this process ignores, a bit for each. 0 where nobody tells.
+/// The signals that this process ignores, a bit for each. 0 where that is not known.
 fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

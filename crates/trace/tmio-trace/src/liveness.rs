@@ -1,8 +1,8 @@
-//! Whether a job still runs, as far as can be told from here: the one answer for everybody who asks.
+//! Whether a job still runs, as far as can be seen from here: all commands use this one answer.
 //!
 //! A process is known by its id, the time it started at and the namespaces these numbers are of. What
 //! cannot be seen (another host, another container, another user's processes where `/proc` hides
-//! them) is [`Life::Unknown`]: nobody may take it for dead.
+//! them) is [`Life::Unknown`]: it must not be taken for dead.
 
 use crate::RankInfo;
 use std::fs;
@@ -42,8 +42,8 @@ pub fn is_namespace_of(number: u64) -> bool {
 /// What the helper process of the tracer calls itself.
 pub const HELPER: &str = "tmio-helper";
 
-/// Whether some process that is seen from here has a file in its memory, beside the helper. This takes long
-/// where there are many.
+/// Whether some process that is seen from here, other than the helper, has a file in its memory. This takes
+/// long where there are many.
 pub fn is_in_memory(path: &Path) -> bool {
     let Ok(about) = fs::metadata(path) else { return false };
     // The fifth word of a line; the device of the fourth is not the one that the file tells on some file
