@@ -19,6 +19,7 @@ pub mod chain;
 pub mod forecast;
 pub mod hypotheses;
 pub mod lists;
+pub mod long_job;
 pub mod places;
 pub mod readings;
 pub mod residual;
@@ -26,11 +27,12 @@ pub mod rows;
 pub mod signal;
 pub mod spectrum;
 pub mod table;
+pub mod told;
 pub mod view;
 pub mod warps;
 pub mod weights;
 
-use answer::{Answer, Posterior};
+use answer::{Answer, Group, Posterior, groups};
 use forecast::NextStart;
 use rows::Search;
 use signal::Trace;
@@ -43,6 +45,8 @@ pub struct Found {
     pub search: Option<Search>,
     /// How probable each of it is.
     pub posterior: Posterior,
+    /// Which alternatives say the same, most probable first.
+    pub groups: Vec<Group>,
     /// What is said.
     pub answer: Answer,
 }
@@ -57,13 +61,14 @@ pub fn estimate_by(trace: &Trace, weights: &[f64; COUNT]) -> Found {
     let search = Search::of(trace, weights);
     let rows = search.as_ref().map_or(&[][..], |search| &search.rows);
     let posterior = Posterior::of(rows.iter(), weights);
-    let answer = search.as_ref().map_or(Answer::default(), |search| Answer::of(search, &posterior));
-    Found { search, posterior, answer }
+    let groups = groups(rows, &posterior);
+    let answer = search.as_ref().map_or(Answer::default(), |search| Answer::of(search, &posterior, &groups));
+    Found { search, posterior, groups, answer }
 }
 
 /// When the next phase begins after `now`, in seconds; by default after the last that was recorded.
 pub fn next_start(trace: &Trace, found: &Found, now: Option<f64>) -> Option<NextStart> {
     let search = found.search.as_ref()?;
     let now = now.unwrap_or(search.signal.start + search.signal.duration());
-    forecast::next_start(search, trace, &fitted(), now)
+    forecast::forecast(search, trace, &fitted()).next(now)
 }

@@ -4,7 +4,8 @@
 use super::options::Rate;
 
 /// Names of counters end like this, as Prometheus recommends.
-const ENDINGS: [&str; 4] = ["_total", "_bytes", "_sum", "_count"];
+const TOTAL: &str = "_total";
+const ENDINGS: [&str; 3] = ["_bytes", "_sum", "_count"];
 
 /// A counter that falls below this share of its highest value was reset; a smaller fall is not a reset.
 const RESET: f64 = 0.5;
@@ -45,8 +46,15 @@ fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
             increments.push(change);
         }
     }
+    if samples.iter().any(|sample| sample.1 < 0.0) {
+        return false;
+    }
+    // In Prometheus a total is a counter, and any fall of it a reset.
+    if name.ends_with(TOTAL) {
+        return true;
+    }
     // A gauge may have such a name; but a counter never falls a little.
-    if falls || samples.iter().any(|sample| sample.1 < 0.0) {
+    if falls {
         return false;
     }
     if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
@@ -101,6 +109,9 @@ mod tests {
     fn a_fall_is_a_reset() {
         let samples = at_each_second(&[0.0, 10.0, 30.0, 4.0, 8.0, 20.0, 40.0]);
         assert!(looks_like_counter("x", &samples));
+        // A small one, too, of what is a counter by its name.
+        let small = at_each_second(&[10.0, 20.0, 30.0, 24.0, 40.0]);
+        assert!(looks_like_counter("written_bytes_total", &small) && !looks_like_counter("x", &small));
         let rates: Vec<f64> = rates(&samples).into_iter().map(|sample| sample.1).collect();
         assert_eq!(rates, [10.0, 20.0, 4.0, 4.0, 12.0, 20.0]);
     }
