@@ -369,7 +369,7 @@ fn draw(models: &Models, points: &[Vec<f64>], file: &PictureFile, all: bool) -> 
     let picture = if file.format() == Format::Html {
         pictures::page::draw(&charts)?.into_bytes()
     } else {
-        let (most, count) = (pictures::MOST, charts.len());
+        let (most, count) = (pictures::MAX_DRAWN, charts.len());
         if count > most {
             let name = file.path().display();
             note!(

@@ -142,7 +142,7 @@ const LIMITS: Numbers = Numbers::new(|| {
             BUDGET,
             usual.budget as f64,
             "bytes",
-            (4096.0, ftio_serve::series::LARGEST as f64),
+            (4096.0, ftio_serve::series::MAX_SERIES as f64),
             "for the series of one job, in memory and on disk: when they are full, neighbouring values are \
              added up and the time between them doubles",
         ),
