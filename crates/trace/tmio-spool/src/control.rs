@@ -1,7 +1,7 @@
 //! The control page: how the processes of a job and the helper that writes for them find each other.
 //!
 //! The spools of a job on a node have names that begin with its number and that of the namespace of process
-//! ids, `JOBnNAMESPACE-…`, and beside them lies `JOBnNAMESPACE.control`. Whoever makes that starts the helper.
+//! ids, `JOBnNAMESPACE-…`, and beside them lies `JOBnNAMESPACE.control`. Who makes that starts the helper.
 //! Processes wake it when there is something to do, and a rank asks it in `MPI_Finalize` to make the trace: a
 //! [`REQUEST`] with a number, which is answered under the same number.
 
