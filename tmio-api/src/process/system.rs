@@ -38,9 +38,9 @@ fn namespace(kind: &str) -> Vec<u8> {
 }
 
 /// FNV-1a.
-const SEED: u64 = 0xcbf2_9ce4_8422_2325;
+pub(crate) const SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
-fn mix(hash: u64, bytes: &[u8]) -> u64 {
+pub(crate) fn mix(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
