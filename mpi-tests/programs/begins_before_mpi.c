@@ -1,4 +1,4 @@
-/* Does much before it calls MPI_Init, and takes longer for that than a process may that leaves nothing behind:
+/* Does much before it calls MPI_Init, and takes longer for that than a process that leaves nothing behind:
  * each rank writes 4 MiB to "before.PROCESS" and, as a rank, 2 MiB to "after.RANK" by POSIX calls and as much
  * to "mpi.RANK" by MPI-IO. With "never" it ends without MPI.
  * usage: begins_before_mpi DIRECTORY [never] */
