@@ -171,7 +171,8 @@ fn a_helper_that_is_slow_to_end() {
     fs::create_dir(&directory).expect("it is ours");
     fs::set_permissions(&directory, Permissions::from_mode(0o700)).expect("it is ours");
     // The helper that is about to end is this process.
-    let page = directory.join("1f.control");
+    let namespace = fs::metadata("/proc/self/ns/pid").expect("it can be asked").ino();
+    let page = directory.join(format!("1fn{namespace:x}.control"));
     let mut words = [0u64; 3 * 512];
     (words[0], words[1]) = (u64::from_le_bytes(*b"tmioCTL1"), 3 << 32 | u64::from(std::process::id()));
     fs::write(&page, words.map(u64::to_ne_bytes).concat()).expect("it is ours");

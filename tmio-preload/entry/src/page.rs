@@ -61,6 +61,8 @@ pub(crate) struct Page {
     pub(crate) busy: AtomicU32,
     /// Whether the process has done enough to be kept.
     pub(crate) kept: AtomicU32,
+    /// It has, although it is not kept yet.
+    pub(crate) worth: AtomicU32,
     /// Bytes that were recorded, until they are enough.
     pub(crate) bytes: AtomicU64,
     /// How often it was tried in vain to begin, and when it is tried again.
@@ -92,6 +94,7 @@ pub(crate) static PAGE: Page = Page {
     made: Rings([const { UnsafeCell::new(MaybeUninit::uninit()) }; layout::MAX_RINGS]),
     busy: AtomicU32::new(0),
     kept: AtomicU32::new(0),
+    worth: AtomicU32::new(0),
     bytes: AtomicU64::new(0),
     failures: AtomicU32::new(0),
     calls: AtomicU32::new(0),

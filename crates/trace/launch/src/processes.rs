@@ -20,6 +20,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tmio_trace::liveness;
 use tmio_trace::reader::is_trace_start;
 use tmio_trace::recover::Remains;
 
@@ -204,8 +205,10 @@ impl Run {
             let late = helper::write_out(library, self.number, patience()).err();
             return Ok(End::Grows { trace: place, late });
         }
-        // The spools of killed processes are in it now.
-        remains.remove(false).context(remains.parts.display().to_string())?;
+        // The spools of killed processes are in it now. Those in other namespaces of this host have ended.
+        remains
+            .remove(remains.ranks.iter().all(liveness::is_here))
+            .context(remains.parts.display().to_string())?;
         Ok(End::Whole(place))
     }
 
