@@ -56,7 +56,12 @@ pub fn forecast(search: &Search, trace: &Trace, weights: &[f64; COUNT]) -> Forec
     Forecast::with(parts, &typical)
 }
 
-/// The same by one rhythm alone.
+/// The next start after `now`.
+pub fn next_start(search: &Search, trace: &Trace, weights: &[f64; COUNT], now: f64) -> Option<NextStart> {
+    forecast(search, trace, weights).next(now)
+}
+
+/// What one rhythm alone tells of it.
 pub fn of_rhythm(search: &Search, trace: &Trace, place: Place) -> Forecast {
     let (view, one) = (&search.views[place.0], &search.described(place).hypothesis);
     Forecast::with(parts_of(view, one, 1.0, &Starts::of(trace)), &search.phases(place))

@@ -9,10 +9,9 @@
 //! 5. The [next start](forecast) is foretold from the same probabilities.
 //!
 //! This stands beside [`estimate`](mod@crate::estimate), which it is to replace, and which commands still
-//! ask. It is a port of a prototype in Python; `tests/renewal.rs` holds both to the same readings, features
-//! and answers, up to ties: where several bursts have the same volume, which of them are left out depends on
-//! the order of sums. All numbers that are set by hand are in [`table`]; `examples/renewal.rs` judges it
-//! beside today's estimator.
+//! ask: what asks this one is [`Method::Renewal`](crate::detect::Method). It began as a port of a prototype.
+//! All numbers that are set by hand are in [`table`], weights are fitted by `scripts/fit`;
+//! `examples/renewal.rs` judges it beside today's estimator.
 
 pub mod answer;
 pub mod chain;
@@ -70,5 +69,5 @@ pub fn estimate_by(trace: &Trace, weights: &[f64; COUNT]) -> Found {
 pub fn next_start(trace: &Trace, found: &Found, now: Option<f64>) -> Option<NextStart> {
     let search = found.search.as_ref()?;
     let now = now.unwrap_or(search.signal.start + search.signal.duration());
-    forecast::forecast(search, trace, &fitted()).next(now)
+    forecast::next_start(search, trace, &fitted(), now)
 }
