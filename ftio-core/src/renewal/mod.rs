@@ -9,8 +9,8 @@
 //! 5. The [next start](forecast) is foretold from the same probabilities.
 //!
 //! This stands beside [`estimate`](mod@crate::estimate), which it is to replace, and which commands still
-//! ask: what asks this one is [`Method::Renewal`](crate::detect::Method). It began as a port of a prototype
-//! in Python, whose weights it still has. All numbers that are set by hand are in [`table`];
+//! ask: what asks this one is [`Method::Renewal`](crate::detect::Method). It began as a port of a prototype.
+//! All numbers that are set by hand are in [`table`], weights are fitted by `scripts/fit`;
 //! `examples/renewal.rs` judges it beside today's estimator.
 
 pub mod answer;

@@ -24,7 +24,7 @@ def build(mpi, nodes):
     """Compiles the programs, also that of many nodes if it is needed."""
     BUILD.mkdir(parents=True, exist_ok=True)
     run = lambda *command: subprocess.run([str(word) for word in command], check=True)
-    run("cc", "-O2", "-pthread", "-o", BUILD / "throttled_fs", HERE / "throttled_fs.c")
+    run("cc", "-O2", "-pthread", "-o", BUILD / "throttled_fs", HERE.parent / "throttled_fs.c")
     run("cc", "-O2", "-o", BUILD / "clients", HERE / "clients.c")
     run(f"mpicc.{mpi}", "-O2", "-o", BUILD / "takes_turns", ROOT / "mpi-tests/programs/takes_turns.c")
     if nodes:

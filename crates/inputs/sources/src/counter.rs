@@ -10,9 +10,9 @@ const ENDINGS: [&str; 3] = ["_bytes", "_sum", "_count"];
 /// A counter that falls below this share of its highest value was reset; a smaller fall is not a reset.
 const RESET: f64 = 0.5;
 
-/// A counter without a name that says so begins anew this often at most, or once in so many samples: what
+/// A counter without a name that says so restarts at most this often, or once in this number of samples: what
 /// falls again and again is the level of something that is filled and emptied.
-const MOST_RESETS: usize = 5;
+const MAX_RESETS: usize = 5;
 const SAMPLES_PER_RESET: usize = 50;
 
 /// The last value of a counter, or most of its values if it was reset shortly before, is more than this many
@@ -62,7 +62,7 @@ fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
     }
     let Some(last) = samples.last().map(|sample| sample.1) else { return false };
     // Two levels of which the second is higher are not a counter yet.
-    if increments.len() < 3 || resets > MOST_RESETS.max(samples.len() / SAMPLES_PER_RESET) {
+    if increments.len() < 3 || resets > MAX_RESETS.max(samples.len() / SAMPLES_PER_RESET) {
         return false;
     }
     let middle = increments.len() / 2;
@@ -70,7 +70,7 @@ fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
     last > grown || 2 * samples.iter().filter(|sample| sample.1 > grown).count() > samples.len()
 }
 
-/// (v₁ − v₀)/(t₁ − t₀) from t₀ on. After a fall the counter began anew: all of the new value came since.
+/// (v₁ − v₀)/(t₁ − t₀) from t₀ on. After a fall the counter has restarted: all of the new value came since.
 pub fn rates(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let rate = |pair: &[(f64, f64)]| {
         let (from, to) = (pair[0], pair[1]);

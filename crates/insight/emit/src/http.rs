@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 /// Prometheus never sends a longer request, nor one that takes longer.
 const LONGEST_REQUEST: usize = 16 << 10;
-const TIME: Duration = Duration::from_secs(5);
+const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// Clients at the same time.
-const CLIENTS: usize = 32;
+const MAX_CLIENTS: usize = 32;
 
 /// The page.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +53,7 @@ impl Page {
         let (Ok(peer), Ok(handle)) = (connection.peer_addr(), connection.try_clone()) else { return };
         {
             let mut open = locked(clients);
-            if open.len() >= CLIENTS
+            if open.len() >= MAX_CLIENTS
                 && let Some((_, oldest)) = open.pop_front()
             {
                 let _ = oldest.shutdown(Shutdown::Both);
@@ -70,7 +70,7 @@ impl Page {
     }
 
     fn answer(&self, mut connection: TcpStream, hosts: Option<&[String]>) -> io::Result<()> {
-        let until = Instant::now() + TIME;
+        let until = Instant::now() + ANSWER_TIME;
         let head = read_head(&mut connection, until)?;
         let mut lines = head.split("\r\n");
         let mut words = lines.next().unwrap_or_default().split(' ');

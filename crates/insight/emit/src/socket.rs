@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 /// A client that has not taken a line after this long is disconnected.
 const TIMEOUT: Duration = Duration::from_millis(500);
 /// So many pieces may wait for a client, and there are so many clients at most.
-const BEHIND: usize = 64;
-const CLIENTS: usize = 64;
+const MAX_BEHIND: usize = 64;
+const MAX_PEERS: usize = 64;
 /// How long the end waits for clients.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
 
@@ -37,7 +37,7 @@ struct Peer {
 
 impl Peer {
     fn new(mut stream: Stream) -> io::Result<Self> {
-        let (queue, waiting) = sync_channel::<Arc<str>>(BEHIND);
+        let (queue, waiting) = sync_channel::<Arc<str>>(MAX_BEHIND);
         let send = move || {
             for text in waiting {
                 if stream.write_all(text.as_bytes()).and_then(|()| stream.flush()).is_err() {
@@ -190,7 +190,7 @@ fn accept(peers: &Mutex<Peers>, stream: Stream) {
     let known: String = peers.last.values().map(|line| &**line).collect();
     let Ok(peer) = Peer::new(stream) else { return };
     if peer.send(&known.into()) {
-        if peers.connected.len() >= CLIENTS {
+        if peers.connected.len() >= MAX_PEERS {
             peers.connected.pop_front();
         }
         peers.connected.push_back(peer);

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// First requests of ranks that are remembered over all phases. Of jobs with more it is not told how far
 /// apart their ranks begin.
-const MOST_BEGINS: usize = 4_000_000;
+const MAX_BEGINS: usize = 4_000_000;
 
 /// What the ranks do in one phase. What the input does not tell is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -96,7 +96,7 @@ impl Counting {
             return;
         };
         *phase.seen.entry(rank / 64).or_default() |= 1 << (rank % 64);
-        if self.begins <= MOST_BEGINS {
+        if self.begins <= MAX_BEGINS {
             let begin = phase.begins.entry(rank).or_insert_with(|| {
                 self.begins += 1;
                 start
@@ -114,7 +114,7 @@ impl Counting {
 
     /// `bin`: requests have been put into bins of this many nanoseconds.
     fn finish(self, bin: Option<i64>) -> Vec<Participation> {
-        let all_begins = self.begins <= MOST_BEGINS;
+        let all_begins = self.begins <= MAX_BEGINS;
         self.phases.iter().map(|phase| phase.told(all_begins, bin)).collect()
     }
 }

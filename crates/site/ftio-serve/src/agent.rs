@@ -1,16 +1,17 @@
 //! What a node does, from /proc: for `ftio agent`.
 
+use crate::client::Host;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
-use std::time::Duration;
 
-const TIMEOUT: Duration = Duration::from_secs(5);
 /// Of `/proc/diskstats`.
 const SECTOR: f64 = 512.0;
+
+type Sums = BTreeMap<&'static str, f64>;
+
+fn add(values: &mut Sums, name: &'static str, value: f64) {
+    *values.entry(name).or_default() += value;
+}
 
 /// The name of this host.
 pub fn node_name() -> String {
@@ -21,7 +22,7 @@ pub fn node_name() -> String {
 /// A push about this node: gauges, and counters as running sums.
 pub fn sample(node: &str) -> Value {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let mut values: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut values: Sums = BTreeMap::new();
     memory(&read("/proc/meminfo"), &mut values);
     load(&read("/proc/loadavg"), &mut values);
     processor(&read("/proc/stat"), &mut values);
@@ -37,7 +38,7 @@ pub fn sample(node: &str) -> Value {
     json!({"node": node, "metrics": values, "kind": kinds})
 }
 
-fn memory(text: &str, values: &mut BTreeMap<&str, f64>) {
+fn memory(text: &str, values: &mut Sums) {
     let field = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim().trim_end_matches(" kB").parse::<f64>().ok()
@@ -49,7 +50,7 @@ fn memory(text: &str, values: &mut BTreeMap<&str, f64>) {
     }
 }
 
-fn load(text: &str, values: &mut BTreeMap<&str, f64>) {
+fn load(text: &str, values: &mut Sums) {
     let words: Vec<&str> = text.split_whitespace().collect();
     let first = words.first().and_then(|word| word.parse().ok());
     values.extend(first.map(|load| ("node_load1", load)));
@@ -58,7 +59,7 @@ fn load(text: &str, values: &mut BTreeMap<&str, f64>) {
 }
 
 /// Seconds of all processors, of a hundred ticks each.
-fn processor(text: &str, values: &mut BTreeMap<&str, f64>) {
+fn processor(text: &str, values: &mut Sums) {
     let Some(line) = text.lines().find_map(|line| line.strip_prefix("cpu ")) else { return };
     let ticks: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [user, nice, system, _, wait, ..] = ticks.as_slice() else { return };
@@ -67,8 +68,7 @@ fn processor(text: &str, values: &mut BTreeMap<&str, f64>) {
 }
 
 /// Whole disks only: what their partitions move is among it.
-fn disks(text: &str, values: &mut BTreeMap<&str, f64>) {
-    let (mut read, mut written, mut busy, mut any) = (0.0, 0.0, 0.0, false);
+fn disks(text: &str, values: &mut Sums) {
     for line in text.lines() {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let (Some(name), Some(_)) = (fields.get(2), fields.get(12)) else { continue };
@@ -78,15 +78,9 @@ fn disks(text: &str, values: &mut BTreeMap<&str, f64>) {
             continue;
         }
         let number = |place: usize| fields[place].parse::<f64>().unwrap_or(0.0);
-        read += number(5) * SECTOR;
-        written += number(9) * SECTOR;
-        busy += number(12) / 1e3;
-        any = true;
-    }
-    if any {
-        values.insert("node_disk_read_bytes", read);
-        values.insert("node_disk_written_bytes", written);
-        values.insert("node_disk_busy_seconds", busy);
+        add(values, "node_disk_read_bytes", number(5) * SECTOR);
+        add(values, "node_disk_written_bytes", number(9) * SECTOR);
+        add(values, "node_disk_busy_seconds", number(12) / 1e3);
     }
 }
 
@@ -103,46 +97,34 @@ fn is_partition(name: &str) -> bool {
     }
 }
 
-fn network(text: &str, values: &mut BTreeMap<&str, f64>) {
-    let (mut received, mut sent, mut any) = (0.0, 0.0, false);
+fn network(text: &str, values: &mut Sums) {
     for line in text.lines() {
         let Some((name, rest)) = line.split_once(':') else { continue };
         if name.trim() == "lo" {
             continue;
         }
         let numbers: Vec<f64> = rest.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        if let (Some(inward), Some(outward)) = (numbers.first(), numbers.get(8)) {
-            received += inward;
-            sent += outward;
-            any = true;
+        if let (Some(received), Some(sent)) = (numbers.first(), numbers.get(8)) {
+            add(values, "node_network_received_bytes", *received);
+            add(values, "node_network_sent_bytes", *sent);
         }
-    }
-    if any {
-        values.insert("node_network_received_bytes", received);
-        values.insert("node_network_sent_bytes", sent);
     }
 }
 
 /// What all NFS mounts have read and written on the server.
-fn nfs(text: &str, values: &mut BTreeMap<&str, f64>) {
-    let (mut read, mut written, mut any) = (0.0, 0.0, false);
+fn nfs(text: &str, values: &mut Sums) {
     for line in text.lines() {
         let Some(rest) = line.trim().strip_prefix("bytes:") else { continue };
         let numbers: Vec<f64> = rest.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        if let (Some(from), Some(to)) = (numbers.get(4), numbers.get(5)) {
-            read += from;
-            written += to;
-            any = true;
+        if let (Some(read), Some(written)) = (numbers.get(4), numbers.get(5)) {
+            add(values, "node_nfs_read_bytes", *read);
+            add(values, "node_nfs_written_bytes", *written);
         }
-    }
-    if any {
-        values.insert("node_nfs_read_bytes", read);
-        values.insert("node_nfs_written_bytes", written);
     }
 }
 
 /// What all Lustre clients of the node have read and written.
-fn lustre(values: &mut BTreeMap<&str, f64>) {
+fn lustre(values: &mut Sums) {
     for root in ["/proc/fs/lustre/llite", "/sys/kernel/debug/lustre/llite"] {
         let Ok(entries) = std::fs::read_dir(root) else { continue };
         for entry in entries.flatten() {
@@ -153,7 +135,7 @@ fn lustre(values: &mut BTreeMap<&str, f64>) {
                 let line = text.lines().find(|line| line.split_whitespace().next() == Some(key));
                 let sum = line.and_then(|line| line.split_whitespace().nth(6)?.parse::<f64>().ok());
                 if let Some(sum) = sum {
-                    *values.entry(name).or_default() += sum;
+                    add(values, name, sum);
                 }
             }
         }
@@ -163,67 +145,30 @@ fn lustre(values: &mut BTreeMap<&str, f64>) {
 /// Where a push goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
-    target: Target,
+    host: Host,
     token: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Target {
-    Tcp(String),
-    Unix(PathBuf),
 }
 
 impl Server {
     /// `http://HOST:PORT` or `unix:PATH`.
     pub fn parse(text: &str, token: Option<String>) -> Result<Self, String> {
-        let target = if let Some(path) = text.strip_prefix("unix:") {
-            Target::Unix(path.into())
+        let host = if let Some(path) = text.strip_prefix("unix:") {
+            Host::Unix(path.into())
         } else if let Some(host) = text.strip_prefix("http://") {
             let host = host.trim_end_matches('/');
-            Target::Tcp(if host.contains(':') { host.to_owned() } else { format!("{host}:1337") })
+            Host::Tcp(if host.contains(':') { host.to_owned() } else { format!("{host}:1337") })
         } else {
             return Err(format!("{text}: expected http://HOST:PORT or unix:PATH"));
         };
-        Ok(Server { target, token })
+        Ok(Server { host, token })
     }
 
-    /// Send a push; `Err` says why it was not taken.
+    /// Sends a push; `Err` says why it was not taken.
     pub fn push(&self, body: &str) -> Result<(), String> {
-        let text = |error: std::io::Error| error.to_string();
-        match &self.target {
-            Target::Tcp(host) => {
-                let stream = TcpStream::connect(host).map_err(text)?;
-                stream.set_read_timeout(Some(TIMEOUT)).map_err(text)?;
-                stream.set_write_timeout(Some(TIMEOUT)).map_err(text)?;
-                self.send(stream, host, body)
-            }
-            Target::Unix(path) => {
-                let stream = UnixStream::connect(path).map_err(text)?;
-                stream.set_read_timeout(Some(TIMEOUT)).map_err(text)?;
-                stream.set_write_timeout(Some(TIMEOUT)).map_err(text)?;
-                self.send(stream, "localhost", body)
-            }
-        }
-    }
-
-    fn send(&self, mut stream: impl Read + Write, host: &str, body: &str) -> Result<(), String> {
         let token = self.token.as_ref().map(|token| format!("Authorization: Bearer {token}\r\n"));
-        let head = format!(
-            "POST /api/v1/push HTTP/1.1\r\nHost: {host}\r\n{}Content-Type: application/json\r\nContent-Length: \
-             {}\r\nConnection: close\r\n\r\n",
-            token.unwrap_or_default(),
-            body.len()
-        );
-        let text = |error: std::io::Error| error.to_string();
-        stream.write_all(head.as_bytes()).map_err(text)?;
-        stream.write_all(body.as_bytes()).map_err(text)?;
-        let mut answer = Vec::new();
-        stream.take(64 << 10).read_to_end(&mut answer).map_err(text)?;
-        let answer = String::from_utf8_lossy(&answer);
-        match answer.split(' ').nth(1) {
-            Some("200") => Ok(()),
-            _ => Err(format!("answered {}", answer.lines().next().unwrap_or("nothing"))),
-        }
+        let headers = format!("{}Content-Type: application/json\r\n", token.unwrap_or_default());
+        let sent = self.host.send("POST", "api/v1/push", &headers, body.as_bytes());
+        sent.map(drop).map_err(|refused| refused.text)
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The parameter of all models, as the original calls it.
 pub const SIZE: &str = "size";
 /// Of intervals.
-const LEVEL: f64 = 0.95;
+const CONFIDENCE: f64 = 0.95;
 /// Below this many ranks a number in a command that equals theirs means nothing.
 const TELLING: i64 = 4;
 
@@ -181,7 +181,7 @@ impl Fitted {
     /// A model at a number of ranks.
     pub fn evaluate(&self, name: &str, size: f64) -> Option<Evaluated> {
         let model = self.find(name)?;
-        let predicted = model.predict(&[size], LEVEL).ok()?;
+        let predicted = model.predict(&[size], CONFIDENCE).ok()?;
         let value = tidy(predicted.value);
         Some(Evaluated {
             metric: metric_name(&model.callpath, &model.metric),
@@ -206,7 +206,7 @@ impl Fitted {
         let model = self.find(name)?;
         let predictor = model.predictor();
         let at = |size: &f64| {
-            let predicted = predictor.predict(&[*size], LEVEL).ok()?;
+            let predicted = predictor.predict(&[*size], CONFIDENCE).ok()?;
             let interval = predicted.interval;
             let number = |value: f64| value.is_finite().then_some(value);
             Some([

@@ -27,7 +27,7 @@ pub enum Slurm {
 }
 
 /// Everything. [`Config::new`] has the defaults of `ftio serve`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Config {
     pub listen: Vec<Listen>,
     pub data: PathBuf,
@@ -104,7 +104,6 @@ impl Config {
         Config {
             listen: vec![Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 1337)))],
             data: data.to_owned(),
-            watch: Vec::new(),
             poll: Duration::from_secs(1),
             depth: 8,
             largest: 16 << 30,
@@ -112,26 +111,11 @@ impl Config {
             memory: 256 << 20,
             disk_of_user: 1 << 30,
             most_running: 20_000,
-            priorities: None,
-            keep: None,
-            remote_write: Vec::new(),
             silence: Duration::from_secs(120),
-            proxy_socket: None,
-            tokens: HashMap::new(),
-            hosts: Vec::new(),
-            trusted_proxies: Vec::new(),
-            trusted_users: Vec::new(),
-            roles: HashMap::new(),
-            compat_get: false,
-            alarms: None,
-            slurm: Vec::new(),
-            scrape: Vec::new(),
-            cluster: String::new(),
-            capacity: None,
             metrics_jobs: 2000,
-            metrics_users: false,
             connections: 16_384,
             last_runs: 1000,
+            ..Config::default()
         }
     }
 

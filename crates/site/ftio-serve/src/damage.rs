@@ -1,6 +1,7 @@
 //! Data that are found to be damaged: each is named in the log and in `/readyz`, and counted in `/metrics`.
 //! What cannot be read is put aside, and everything else goes on.
 
+use crate::lock::locked;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
@@ -34,7 +35,7 @@ impl Kind {
 }
 
 /// Texts that are kept for `/readyz`.
-const LATEST: usize = 50;
+const MAX_TEXTS: usize = 50;
 
 /// All that was found since the start.
 #[derive(Debug, Default)]
@@ -44,7 +45,7 @@ pub struct Damages {
 
 impl Damages {
     fn locked(&self) -> MutexGuard<'_, (BTreeMap<Kind, u64>, VecDeque<String>)> {
-        self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        locked(&self.found)
     }
 
     /// Something is damaged: what, where, and what became of it.
@@ -52,7 +53,7 @@ impl Damages {
         tracing::error!("damaged: {text}");
         let mut found = self.locked();
         *found.0.entry(kind).or_default() += 1;
-        if found.1.len() >= LATEST {
+        if found.1.len() >= MAX_TEXTS {
             found.1.pop_front();
         }
         found.1.push_back(text.to_owned());

@@ -1,6 +1,6 @@
 //! What `/metrics` says goes out by Prometheus' remote write, for sites whose store is not asked to scrape.
 
-use crate::alarms::{Refused, http_send};
+use crate::client::{Refused, send};
 use crate::http::metrics_text;
 use crate::ingest::labelled::{Sample, parse_text};
 use crate::service::{Service, now};
@@ -11,28 +11,28 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// How often.
-const EVERY: Duration = Duration::from_secs(15);
+const EXPORT_PAUSE: Duration = Duration::from_secs(15);
 /// What the other side does not take is kept up to this many bytes, the oldest go first.
-const MOST_WAITING: usize = 16 << 20;
+const MAX_UNSENT: usize = 16 << 20;
 /// Samples of one request.
-const AT_ONCE: usize = 5_000;
+const SAMPLES_A_REQUEST: usize = 5_000;
 const HEADERS: &str = "Content-Type: application/x-protobuf\r\nContent-Encoding: snappy\r\n\
                        X-Prometheus-Remote-Write-Version: 0.1.0\r\nUser-Agent: ftio\r\n";
 
 /// Write until told to stop.
 pub fn run(service: &Service, url: &str, stop: &AtomicBool) {
     let mut waiting: VecDeque<Vec<u8>> = VecDeque::new();
-    every(EVERY, stop, || {
+    every(EXPORT_PAUSE, stop, || {
         match metrics_text(service, &Viewer::ALL, None) {
             Ok(text) => waiting.extend(requests(&text, now())),
             Err(error) => service.stats.problem("metrics", Some(error.to_string())),
         }
-        while waiting.iter().map(Vec::len).sum::<usize>() > MOST_WAITING {
+        while waiting.iter().map(Vec::len).sum::<usize>() > MAX_UNSENT {
             waiting.pop_front();
         }
         let mut problem = None;
         while let Some(request) = waiting.pop_front() {
-            match http_send("POST", url, HEADERS, &request) {
+            match send("POST", url, HEADERS, &request) {
                 Ok(_) => {}
                 // There is no use in sending it again.
                 Err(Refused { status: Some(400..=499), text }) => problem = Some(format!("{url}: {text}")),
@@ -53,7 +53,7 @@ pub fn requests(text: &str, time: f64) -> Vec<Vec<u8>> {
     for sample in &mut samples {
         sample.label_if_absent("job", "ftio");
     }
-    samples.chunks(AT_ONCE).map(|some| pack(&write_request(some))).collect()
+    samples.chunks(SAMPLES_A_REQUEST).map(|some| pack(&write_request(some))).collect()
 }
 
 /// A `WriteRequest` of protocol buffers.

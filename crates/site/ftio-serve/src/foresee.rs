@@ -10,7 +10,7 @@ use sources::time::nanoseconds;
 use sources::{Job, Kind, Opened, Rate, Sampled, Source, SourceError, series};
 
 /// At least this many bins with I/O are needed to say anything.
-const LEAST: usize = 3;
+const MIN_REQUESTS: usize = 3;
 
 /// Requests that are bins of a series.
 struct Binned {
@@ -41,7 +41,7 @@ pub fn of_bytes(name: &str, series: &Series, ranks: i64, until: f64) -> Option<D
         };
         requests.extend(series.moved(column).map(request));
     }
-    if requests.len() < LEAST {
+    if requests.len() < MIN_REQUESTS {
         return None;
     }
     let job = Job {

@@ -56,12 +56,13 @@ impl State {
 }
 
 /// Where a job is known from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// A trace or log below a watched directory.
     Trace,
     /// Pushed, by HTTP or over the socket.
+    #[default]
     Push,
     /// A node: what its agent tells.
     Node,

@@ -1,6 +1,6 @@
 //! A job that runs: what is kept of it in memory.
 
-use crate::job::{JobDesc, Kind, Origin, READ, READS, State, Total, Totals, WRITES, WRITTEN, clean};
+use crate::job::{JobDesc, Kind, Origin, READ, READS, Total, Totals, WRITES, WRITTEN, clean};
 use crate::series::Series;
 use crate::series::journal::Change;
 use crate::store::JobRow;
@@ -10,20 +10,20 @@ use sources::time::seconds;
 use std::time::Instant;
 
 /// A job has no more metrics than this: more is a mistake, or an attack.
-pub const MOST_METRICS: usize = 512;
+pub const MAX_METRICS: usize = 512;
 /// A greater value is no measurement, and sums of such would be no numbers.
-const LARGEST: f64 = 1e100;
+const MAX_VALUE: f64 = 1e100;
 /// Predictions are at least this far apart, in seconds, and in parts of the job's time.
-const LEAST_PAUSE: f64 = 5.0;
+const MIN_PAUSE: f64 = 5.0;
 const PARTS: f64 = 50.0;
 /// A job that never pauses is looked at this often all the same.
-const LONGEST_PAUSE: f64 = 60.0;
+const MAX_PAUSE: f64 = 60.0;
 
 /// Bytes of memory that a job takes beside its texts and metrics: itself, its places in maps, what rules and
 /// priorities note of it, and bins that it may have in any case.
 pub const JOB: usize = 8192;
 /// Bytes of bins that a job may have, however many there are.
-pub const LEAST_BINS: usize = 4096;
+pub const MIN_BINS: usize = 4096;
 
 /// A job that runs.
 #[derive(Clone, Debug)]
@@ -109,24 +109,7 @@ impl LiveJob {
     /// A row for a job that begins.
     pub fn row(desc: JobDesc, origin: Origin, owner: Option<u32>, start: f64) -> JobRow {
         let app = crate::apps::key(&desc.command, desc.size);
-        JobRow {
-            id: 0,
-            start,
-            end: 0.0,
-            state: State::Running,
-            origin,
-            owner,
-            app,
-            path: String::new(),
-            period: None,
-            confidence: None,
-            written_bytes: 0.0,
-            read_bytes: 0.0,
-            io_share: None,
-            high_findings: 0,
-            categories: Vec::new(),
-            desc: desc.cleaned(),
-        }
+        JobRow { start, origin, owner, app, desc: desc.cleaned(), ..JobRow::default() }
     }
 
     /// Take in requests of a trace.
@@ -173,13 +156,13 @@ impl LiveJob {
         let name = clean(name, crate::job::LONGEST_NAME);
         let known = self.totals.get(&name);
         if value.is_nan()
-            || value.abs() > LARGEST
+            || value.abs() > MAX_VALUE
             || name.is_empty()
             || known.is_some_and(|known| known.kind != kind)
         {
             return None;
         }
-        if known.is_none() && self.totals.len() >= MOST_METRICS {
+        if known.is_none() && self.totals.len() >= MAX_METRICS {
             return None;
         }
         if kind == Kind::Gauge || !is_sum {
@@ -247,8 +230,8 @@ impl LiveJob {
         let (at, before) = self.predicted.unwrap_or((f64::NEG_INFINITY, 0.0));
         let quiet = self.known - self.last_bytes >= 2.0 * self.series.period();
         let pause = self.known - at;
-        let rested = pause >= LEAST_PAUSE.max(self.known / PARTS);
-        bytes > before && rested && (quiet || pause >= LONGEST_PAUSE)
+        let rested = pause >= MIN_PAUSE.max(self.known / PARTS);
+        bytes > before && rested && (quiet || pause >= MAX_PAUSE)
     }
 
     /// It was looked at.

@@ -82,7 +82,7 @@ pub fn earlier_runs(job: &JobRow) -> JobFilter {
         state: Some(State::Finished),
         owner: job.owner,
         app: Some(job.app.clone()),
-        sort: Sort::End,
+        sort: Sort::END,
         limit: EARLIER,
         ..JobFilter::default()
     }

@@ -1,15 +1,16 @@
 //! What was refused because somebody has as much as they may have: how often, and who, for `/readyz` and
 //! `/metrics`.
 
+use crate::lock::locked;
 use crate::share::Payer;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// What was refused longer ago is not shown any more, and is said again on stderr.
 const RECENT: Duration = Duration::from_secs(600);
 /// More are not kept: the one that was refused longest ago goes.
-const MOST: usize = 256;
+const MAX_REFUSALS: usize = 256;
 
 /// What one was refused.
 #[derive(Clone, Debug)]
@@ -28,10 +29,6 @@ pub struct Refusals {
     by: Mutex<Vec<Refusal>>,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 impl Refusals {
     /// Somebody was refused something. That it begins is said in the log.
     pub fn add(&self, what: &'static str, payer: &Payer, reason: &str) {
@@ -44,7 +41,7 @@ impl Refusals {
             reason.clone_into(&mut one.reason);
             return;
         }
-        if all.len() >= MOST {
+        if all.len() >= MAX_REFUSALS {
             let oldest = all.iter().enumerate().min_by_key(|(_, one)| one.last).map(|(place, _)| place);
             oldest.map(|place| all.swap_remove(place));
         } else {
@@ -75,15 +72,15 @@ mod tests {
     #[test]
     fn one_who_is_refused_often_is_one_line() {
         let refusals = Refusals::default();
-        for uid in 0..2 * MOST as u32 {
+        for uid in 0..2 * MAX_REFUSALS as u32 {
             refusals.add("jobs", &Payer::User(4_000_000 + uid), "enough");
         }
         for _ in 0..5 {
             refusals.add("bytes", &Payer::User(7), "enough");
         }
         let recent = refusals.recent();
-        assert_eq!(recent.len(), MOST, "no more are kept");
+        assert_eq!(recent.len(), MAX_REFUSALS, "no more are kept");
         assert_eq!((recent[0].payer.clone(), recent[0].count), (Payer::User(7), 5));
-        assert_eq!(refusals.sums(), [("bytes", 5), ("jobs", 2 * MOST as u64)]);
+        assert_eq!(refusals.sums(), [("bytes", 5), ("jobs", 2 * MAX_REFUSALS as u64)]);
     }
 }

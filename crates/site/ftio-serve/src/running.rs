@@ -3,7 +3,7 @@
 
 use crate::config::Config;
 use crate::job::Origin;
-use crate::live::{LEAST_BINS, LiveJob};
+use crate::live::{LiveJob, MIN_BINS};
 use crate::series::journal::Journal;
 use crate::share::{Full, Payer, Shared, Standing};
 use std::collections::{BTreeMap, HashMap};
@@ -88,7 +88,7 @@ impl Running {
     pub fn make_room(&mut self, payer: &Payer, standing: Standing) {
         let jobs = self.count.own(payer) + 1;
         let most = self.memory.allowed(payer, standing) / 2;
-        if self.bins.get(payer).is_none_or(|bins| *bins <= most.max(jobs * LEAST_BINS)) {
+        if self.bins.get(payer).is_none_or(|bins| *bins <= most.max(jobs * MIN_BINS)) {
             return;
         }
         let own: Vec<i64> = self
@@ -99,7 +99,7 @@ impl Running {
             .collect();
         for id in own {
             if let Some(job) = self.jobs.get_mut(&id) {
-                job.series.fit((most / jobs).max(LEAST_BINS));
+                job.series.fit((most / jobs).max(MIN_BINS));
             }
             self.settle(id);
         }
@@ -133,7 +133,7 @@ impl Running {
     /// Bytes of bins for each job of an owner: one half of what they may have is for bins.
     pub fn bins(&self, payer: &Payer, standing: Standing) -> usize {
         let jobs = self.count.own(payer).max(1);
-        (self.memory.allowed(payer, standing) / 2 / jobs).max(LEAST_BINS)
+        (self.memory.allowed(payer, standing) / 2 / jobs).max(MIN_BINS)
     }
 
     /// What is shared.

@@ -1,6 +1,7 @@
 //! What the service counts about itself.
 
 use crate::damage::Damages;
+use crate::lock::locked;
 use crate::refusals::Refusals;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -66,11 +67,11 @@ pub struct Stats {
 
 impl Stats {
     pub fn request(&self, route: &'static str, status: u16) {
-        *self.requests.lock().unwrap_or_else(|e| e.into_inner()).entry((route, status)).or_default() += 1;
+        *locked(&self.requests).entry((route, status)).or_default() += 1;
     }
 
     pub fn requests(&self) -> Vec<((&'static str, u16), u64)> {
-        let requests = self.requests.lock().unwrap_or_else(|e| e.into_inner());
+        let requests = locked(&self.requests);
         requests.iter().map(|(key, count)| (*key, *count)).collect()
     }
 
@@ -84,7 +85,7 @@ impl Stats {
     /// Something is wrong, or right again. A problem is told once in the log, and in `/readyz` as long as it
     /// lasts.
     pub fn problem(&self, about: &str, problem: Option<String>) {
-        let mut problems = self.problems.lock().unwrap_or_else(|e| e.into_inner());
+        let mut problems = locked(&self.problems);
         match problem {
             Some(text) => {
                 if problems.get(about) != Some(&text) {
@@ -101,6 +102,6 @@ impl Stats {
     }
 
     pub fn problems(&self) -> Vec<String> {
-        self.problems.lock().unwrap_or_else(|e| e.into_inner()).values().cloned().collect()
+        locked(&self.problems).values().cloned().collect()
     }
 }

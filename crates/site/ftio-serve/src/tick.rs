@@ -17,16 +17,16 @@ const SECOND: Duration = Duration::from_secs(1);
 /// The journal begins anew this often, or when it has grown to this size, but not at once again: a checkpoint
 /// writes all jobs, and one who pushes very much must not make that happen all the time.
 const CHECKPOINT: Duration = Duration::from_secs(300);
-const LONGEST_JOURNAL: u64 = 32 << 20;
-const LEAST_PAUSE: Duration = Duration::from_secs(30);
+const MAX_JOURNAL: u64 = 32 << 20;
+const MIN_CHECKPOINT_PAUSE: Duration = Duration::from_secs(30);
 /// How often jobs are looked for that are too old to be kept.
 const FORGET: Duration = Duration::from_secs(600);
 /// A clock that is off by more than this, in seconds, was set.
-const STEP: f64 = 2.0;
+const CLOCK_STEP: f64 = 2.0;
 /// If nothing happens for this long, the service was stopped, and nobody could be heard.
 const STOPPED: Duration = Duration::from_secs(5);
 /// Predictions are made for this long before it is asked again which are due.
-const TURN: Duration = Duration::from_secs(1);
+const PREDICTING_TIME: Duration = Duration::from_secs(1);
 /// Points of the small pictures.
 pub const SPARK: usize = 60;
 /// A phase within this part of the period of what was foretold counts as right.
@@ -52,9 +52,9 @@ pub fn run(service: &Service, stop: &AtomicBool) {
         }
         let (long, broken) = {
             let running = service.running();
-            (running.journal.written() > LONGEST_JOURNAL, running.journal.broken)
+            (running.journal.written() > MAX_JOURNAL, running.journal.broken)
         };
-        let long = long && checkpoint.elapsed() >= LEAST_PAUSE;
+        let long = long && checkpoint.elapsed() >= MIN_CHECKPOINT_PAUSE;
         if long || broken || checkpoint.elapsed() >= CHECKPOINT {
             checkpoint = Instant::now();
             let done = service.checkpoint();
@@ -167,11 +167,11 @@ impl Clock {
     fn look(&mut self, service: &Service) -> bool {
         let before = std::mem::replace(self, Self::new());
         let by = (self.wall - before.wall) - (self.steady - before.steady).as_secs_f64();
-        if by.abs() >= STEP {
+        if by.abs() >= CLOCK_STEP {
             tracing::warn!(by, "the clock was set by {by:+.1} s; running jobs go on where they were");
             service.clock_was_set(by);
         }
-        by.abs() >= STEP
+        by.abs() >= CLOCK_STEP
     }
 }
 
@@ -246,7 +246,7 @@ pub fn predict(service: &Service, stop: &AtomicBool) {
             in_turn(due.map(|job| (job.row.owner, job.row.id)))
         };
         let begun = Instant::now();
-        for id in due.iter().take_while(|_| begun.elapsed() < TURN) {
+        for id in due.iter().take_while(|_| begun.elapsed() < PREDICTING_TIME) {
             service.stored(predict_job(service, *id));
         }
         std::thread::sleep(Duration::from_millis(if due.is_empty() { 200 } else { 10 }));

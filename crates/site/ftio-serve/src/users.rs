@@ -1,6 +1,7 @@
 //! Names and numbers of users, as `/etc/passwd` has them. Users of a directory service that it does not list
 //! are shown, and can be given, by their numbers.
 
+use crate::lock::locked;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::SystemTime;
@@ -8,11 +9,11 @@ use std::time::SystemTime;
 /// The list of users, and when it was last changed: it is read again when it changes.
 static KNOWN: Mutex<Option<(SystemTime, HashMap<u32, String>)>> = Mutex::new(None);
 
-const FILE: &str = "/etc/passwd";
+const PASSWD: &str = "/etc/passwd";
 
 /// Names by number. Of several names of one number the first counts.
 fn read() -> HashMap<u32, String> {
-    let text = std::fs::read_to_string(FILE).unwrap_or_default();
+    let text = std::fs::read_to_string(PASSWD).unwrap_or_default();
     let mut names = HashMap::new();
     for line in text.lines() {
         let mut fields = line.split(':');
@@ -29,7 +30,7 @@ pub fn uid(name: &str) -> Option<u32> {
     if let Some(number) = name.strip_prefix("uid:") {
         return number.parse().ok();
     }
-    let text = std::fs::read_to_string(FILE).ok()?;
+    let text = std::fs::read_to_string(PASSWD).ok()?;
     text.lines().find_map(|line| {
         let mut fields = line.split(':');
         (fields.next() == Some(name)).then(|| fields.nth(1)?.parse().ok())?
@@ -39,8 +40,8 @@ pub fn uid(name: &str) -> Option<u32> {
 /// The name of a user, or `uid:NUMBER`.
 pub fn name(uid: u32) -> String {
     let changed =
-        std::fs::metadata(FILE).and_then(|about| about.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-    let mut known = KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        std::fs::metadata(PASSWD).and_then(|about| about.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let mut known = locked(&KNOWN);
     if known.as_ref().is_none_or(|(at, _)| *at != changed) {
         *known = Some((changed, read()));
     }

@@ -3,6 +3,7 @@
 //! A user has two questions worked on at the same time, and one that costs much; those whom the site trusts
 //! have more. Others of theirs wait. So the queue of all holds a few questions of each, and is short.
 
+use crate::lock::locked;
 use crate::share::{Full, Payer, Standing};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -14,9 +15,9 @@ pub const WORKERS: usize = 8;
 /// Questions that cost much, of all users, worked on at the same time.
 const COSTLY: usize = WORKERS / 2;
 /// Questions of one that may wait.
-const WAITING: usize = 64;
+const MAX_WAITING_OF_USER: usize = 64;
 /// If there are more lanes, those that nobody uses go.
-const LANES: usize = 1024;
+const MAX_LANES: usize = 1024;
 
 /// The questions of one.
 #[derive(Debug)]
@@ -79,8 +80,8 @@ impl Workers {
         let waiting = &lane.waiting[usize::from(costly)];
         let own = waiting.fetch_add(1, Relaxed);
         let waits = Waits(waiting);
-        if own >= WAITING {
-            return Err(Full { what: "questions that wait", own, allowed: WAITING });
+        if own >= MAX_WAITING_OF_USER {
+            return Err(Full { what: "questions that wait", own, allowed: MAX_WAITING_OF_USER });
         }
         let mut permits = Vec::with_capacity(3);
         if costly {
@@ -95,8 +96,8 @@ impl Workers {
     }
 
     fn lane(&self, payer: &Payer, standing: Standing) -> Arc<Lane> {
-        let mut lanes = self.lanes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if lanes.len() >= LANES {
+        let mut lanes = locked(&self.lanes);
+        if lanes.len() >= MAX_LANES {
             lanes.retain(|_, lane| Arc::strong_count(lane) > 1);
         }
         Arc::clone(lanes.entry(payer.clone()).or_insert_with(|| Arc::new(Lane::new(standing))))
@@ -131,9 +132,9 @@ mod tests {
             let lane = workers.lane(&Payer::User(1), Standing::User);
             let waiting = lane.waiting.each_ref().map(|waiting| waiting.load(Relaxed));
             assert_eq!(waiting, [0, 0], "whoever has given up does not wait");
-            lane.waiting[1].store(WAITING, Relaxed);
+            lane.waiting[1].store(MAX_WAITING_OF_USER, Relaxed);
             let full = workers.turn(&Payer::User(1), Standing::User, true).await.unwrap_err();
-            assert_eq!((full.own, full.allowed), (WAITING, WAITING));
+            assert_eq!((full.own, full.allowed), (MAX_WAITING_OF_USER, MAX_WAITING_OF_USER));
             assert!(at_once(&workers, 1, false).await.is_some());
         });
     }

@@ -19,7 +19,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// As many files are set aside at once, at most: each is open until it is removed.
-const MOST: usize = 200;
+const FILES_A_ROUND: usize = 200;
 
 /// How long files rest under their private names. Who had found the file before, and was about to open it,
 /// has opened it by then, and is seen.
@@ -93,7 +93,7 @@ impl Evictor {
                 tell: &tell,
             };
             while let Ok(first) = received.recv() {
-                let more = received.try_iter().take(MOST - 1);
+                let more = received.try_iter().take(FILES_A_ROUND - 1);
                 worker.remove(std::iter::once(first).chain(more).collect());
             }
         };

@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 use twox_hash::XxHash64;
 
 /// How long to wait for a lock.
-const PATIENCE: Duration = Duration::from_millis(500);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The format, and that of version 0.2, which did not know the time of change of a file.
 const FORMAT: &str = "ftio.stage-journal/2";
@@ -327,10 +327,10 @@ fn take_over(
 pub(crate) fn lock(file: impl AsFd) -> bool {
     let began = Instant::now();
     while flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
-        if began.elapsed() > PATIENCE {
+        if began.elapsed() > LOCK_TIMEOUT {
             return false;
         }
-        std::thread::sleep(PATIENCE / 50);
+        std::thread::sleep(LOCK_TIMEOUT / 50);
     }
     true
 }

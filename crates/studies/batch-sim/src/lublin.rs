@@ -44,7 +44,7 @@ const SHORT: (f64, f64) = (4.2, 0.94);
 const LONG: (f64, f64) = (312.0, 0.03);
 const SHORT_PER_NODE: f64 = -0.0054;
 const SHORT_AT_NONE: f64 = 0.78;
-const LONGEST: f64 = 172_800.0;
+const MAX_RUN_TIME: f64 = 172_800.0;
 // The binary logarithm of seconds between two arrivals in the busiest hours, and the cycle of a day.
 const BETWEEN: (f64, f64) = (10.2303, 0.4871);
 const OF_THE_DAY: (f64, f64) = (8.1737, 3.9631);
@@ -112,7 +112,7 @@ fn size(nodes: u32, random: &mut Random) -> u32 {
 fn run_time(nodes: u32, random: &mut Random) -> f64 {
     let short = (SHORT_PER_NODE * f64::from(nodes) + SHORT_AT_NONE).clamp(0.0, 1.0);
     let (shape, scale) = if random.unit() <= short { SHORT } else { LONG };
-    (scale * gamma(shape, random)).exp().min(LONGEST).ceil()
+    (scale * gamma(shape, random)).exp().min(MAX_RUN_TIME).ceil()
 }
 
 /// How busy each half hour of a day is, 1 on average.

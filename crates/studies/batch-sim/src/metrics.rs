@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Shorter jobs count as if they took this long, so that a short wait of a tiny job is no catastrophe.
-const SHORTEST: f64 = 10.0;
+const MIN_BOUNDED: f64 = 10.0;
 
 /// Numbers about a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
@@ -47,7 +47,7 @@ impl Metrics {
         let makespan = (last - first).max(0.0);
         let pairs = || jobs.iter().zip(&outcome.jobs);
         let mut slowdowns: Vec<f64> =
-            pairs().map(|(job, run)| ((run.end - run.submit) / job.time.max(SHORTEST)).max(1.0)).collect();
+            pairs().map(|(job, run)| ((run.end - run.submit) / job.time.max(MIN_BOUNDED)).max(1.0)).collect();
         slowdowns.sort_by(f64::total_cmp);
         let capacity = f64::from(nodes) * makespan;
         let of_capacity = |value: f64| if capacity > 0.0 { value / capacity } else { 0.0 };

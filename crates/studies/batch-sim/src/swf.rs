@@ -46,7 +46,7 @@ pub struct SwfError {
 }
 
 /// Fewer columns do not make a job.
-const FEWEST: usize = 5;
+const MIN_COLUMNS: usize = 5;
 const STANDARD: usize = 18;
 
 /// Read a file's text.
@@ -87,8 +87,8 @@ fn columns(text: &str) -> Result<Vec<String>, String> {
 }
 
 fn entry(words: &[&str], extra: &[String]) -> Result<Option<Entry>, String> {
-    if words.len() < FEWEST {
-        return Err(format!("expected at least {FEWEST} numbers, found {}", words.len()));
+    if words.len() < MIN_COLUMNS {
+        return Err(format!("expected at least {MIN_COLUMNS} numbers, found {}", words.len()));
     }
     let number = |place: usize| match words.get(place - 1) {
         None => Ok(-1.0),

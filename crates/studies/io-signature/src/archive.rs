@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// For each thread, this many applications are worked on before their results are handed on.
-const AT_ONCE: usize = 8;
+const JOBS_A_BATCH: usize = 8;
 
 /// What is needed of a line to know that it is there.
 #[derive(Deserialize)]
@@ -127,7 +127,7 @@ pub fn search<E: From<io::Error>>(
         let found = application(task.runs, task.log, how.method, how.settings);
         Found::new(&task.name, how.direction, found.signature).of_runs(task.runs)
     };
-    for chunk in tasks.chunks(AT_ONCE * pool.current_num_threads()) {
+    for chunk in tasks.chunks(JOBS_A_BATCH * pool.current_num_threads()) {
         let found: Vec<Found> = pool.install(|| chunk.par_iter().map(one).collect());
         take(&found)?;
     }

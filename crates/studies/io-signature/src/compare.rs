@@ -25,11 +25,11 @@ pub struct Comparison {
 }
 
 /// At most by this many seconds a signature is shifted.
-const SHIFT: usize = 300;
+const MAX_OFFSET: usize = 300;
 
 /// Compare with the truth, one value a second, and its bursts from start to end.
 pub fn compare(signature: &Signature, truth: &[f64], bursts: &[(f64, f64)]) -> Comparison {
-    let (cross, shift) = cross_correlation(&signature.series, truth, SHIFT);
+    let (cross, shift) = cross_correlation(&signature.series, truth, MAX_OFFSET);
     let total: f64 = truth.iter().sum();
     let mut taken = vec![false; signature.bursts.len()];
     let mut found = 0;

@@ -16,7 +16,7 @@ pub(crate) const REACH: f64 = 10.0;
 
 /// At most so many steps of delay are tried; a sample that runs longer still is looked at around even
 /// stretching.
-const MOST_STEPS: usize = 1200;
+const MAX_STEPS: usize = 1200;
 
 /// An edge in a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -106,9 +106,9 @@ fn locate(
     let integral = Integral::of(sample, background, 1.3 * highest);
     let surplus = sample.len() as f64 - length;
     let least = surplus.min(0.0) - settings.slack;
-    let steps = (((surplus.abs() + 2.0 * settings.slack) / STEP) as usize + 1).min(MOST_STEPS);
+    let steps = (((surplus.abs() + 2.0 * settings.slack) / STEP) as usize + 1).min(MAX_STEPS);
     // With more surplus than steps, the steps follow even stretching.
-    let truncated = steps == MOST_STEPS;
+    let truncated = steps == MAX_STEPS;
     let offset = |edge: &Edge| {
         if truncated { surplus * edge.time / length - STEP * steps as f64 / 2.0 } else { least }
     };

@@ -8,7 +8,7 @@ use sources::InMemory;
 use sources::request::{Class, Request};
 
 /// Two samples show the same job if their periods differ by less than this share.
-const SAME: f64 = 0.05;
+const SAME_PERIOD: f64 = 0.05;
 
 /// Seconds around the application's own bursts in which its unsteadiness looks like somebody else.
 const AROUND: f64 = 10.0;
@@ -42,7 +42,7 @@ pub fn others(analysis: &Analysis, jobs: &[&Job]) -> Vec<Periodic> {
     let mut found: Vec<(Periodic, Vec<usize>)> = Vec::new();
     for (sample, rest) in &analysis.others {
         let Some((period, confidence, height)) = of(rest, &analysis.signature) else { continue };
-        let same = |other: f64| (period / other - 1.0).abs() < SAME;
+        let same = |other: f64| (period / other - 1.0).abs() < SAME_PERIOD;
         if own.is_some_and(same) {
             continue;
         }

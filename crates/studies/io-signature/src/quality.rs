@@ -38,7 +38,7 @@ pub struct Quality {
 pub const DOUBTFUL: f64 = 0.8;
 
 /// The squared difference of a jump and a slope of width w is w/12.
-const SLOPE: f64 = 1.0 / 12.0;
+const SHIFT_SLOPE: f64 = 1.0 / 12.0;
 
 /// The other losses, as shares of what they would be without slopes. By least squares over simulated runs
 /// (all applications, kinds and amounts of noise of trace-generator's `server_log`), first with the seeds 0
@@ -48,10 +48,10 @@ const LEFT_OVER: f64 = 0.08;
 const DISAGREED: f64 = 0.012;
 
 /// A constant delay is no error of a signature; by that many seconds it is looked for.
-const SHIFT: usize = 5;
+const MAX_SHIFT: usize = 5;
 
 /// Seconds beside a burst that belong to its slopes.
-const BESIDE: f64 = 4.0;
+const NEAR_PHASES: f64 = 4.0;
 
 impl Quality {
     /// Of a signature and its samples, logged every `step` seconds; also the agreement of each sample with
@@ -64,7 +64,7 @@ impl Quality {
         let (mut least, mut agreements, mut moved) = (1.0f64, Vec::new(), Vec::new());
         for left_out in 0..count {
             let (series, spans) = found.without(left_out, samples);
-            least = least.min(cross_correlation(&series, &found.series, SHIFT).0);
+            least = least.min(cross_correlation(&series, &found.series, MAX_SHIFT).0);
             agreements.push(correlation(&series, &shrink(&samples[left_out], series.len())));
             moved.push(spans);
         }
@@ -72,7 +72,7 @@ impl Quality {
         let middle = mean(&found.series);
         let energy: f64 = found.series.iter().map(|value| (value - middle) * (value - middle)).sum();
         let squares: f64 = found.spans.iter().map(|span| 2.0 * span.height * span.height).sum();
-        let loss = SLOPE * step.max(1.0) * squares / (2.0 * energy)
+        let loss = SHIFT_SLOPE * step.max(1.0) * squares / (2.0 * energy)
             + MOVED * movement(&found.spans, &moved, &found.scatter()) / (2.0 * energy)
             + LEFT_OVER * left_over(found) / energy
             + DISAGREED * (1.0 - agreement);
@@ -148,10 +148,10 @@ fn left_over(found: &Consensus) -> f64 {
     let (mut sum, mut next) = (0.0, 0);
     for (second, value) in found.median.iter().enumerate() {
         let time = second as f64 + 0.5;
-        while found.spans.get(next).is_some_and(|span| span.end + BESIDE < time) {
+        while found.spans.get(next).is_some_and(|span| span.end + NEAR_PHASES < time) {
             next += 1;
         }
-        if found.spans.get(next).is_none_or(|span| time < span.start - BESIDE) {
+        if found.spans.get(next).is_none_or(|span| time < span.start - NEAR_PHASES) {
             sum += (value - level).max(0.0).powi(2);
         }
     }

@@ -173,7 +173,7 @@ fn bandwidth(source: Box<dyn Source>, selects: impl Fn(Class) -> bool) -> Result
     let unit = job.per_unit.unwrap_or(1.0);
     let start = job.start.or(requests.iter().map(|request| request.start).min()).unwrap_or(0);
     let end = requests.iter().map(|request| request.end).max().max(job.end).unwrap_or(start);
-    let count = (seconds(end.saturating_sub(start)).ceil().max(0.0) as usize).min(MOST_SECONDS);
+    let count = (seconds(end.saturating_sub(start)).ceil().max(0.0) as usize).min(MAX_SECONDS);
     let mut out = vec![0.0; count];
     for request in &requests {
         let (from, to) = (seconds(request.start - start), seconds(request.end - start));
@@ -189,7 +189,7 @@ fn bandwidth(source: Box<dyn Source>, selects: impl Fn(Class) -> bool) -> Result
 }
 
 /// A year.
-const MOST_SECONDS: usize = 32_000_000;
+const MAX_SECONDS: usize = 32_000_000;
 
 /// What an application does by itself, second by second: a signature that was found, or a trace. Writes; if
 /// there are none, reads.

@@ -52,7 +52,7 @@ pub enum LogError {
 }
 
 /// Ten years of seconds.
-const MOST: f64 = 3.2e8;
+const MAX_SPAN: f64 = 3.2e8;
 
 /// Times beyond are no seconds: it is the year 5138.
 const LATEST: f64 = 1e11;
@@ -61,7 +61,7 @@ const LATEST: f64 = 1e11;
 const FAR_BACK: f64 = 10.0;
 
 /// However far apart the lines of a log are, one holds for at most this many usual distances.
-const LONGEST: f64 = 10.0;
+const MAX_BRIDGED: f64 = 10.0;
 
 impl ServerLog {
     /// From lines of (time, bytes per second), each valid until the next. Times that go back are left out,
@@ -117,10 +117,10 @@ impl ServerLog {
                 rounded(step)
             ));
         }
-        let longest = (1.5 * long).clamp(1.5 * step, LONGEST * step);
+        let longest = (1.5 * long).clamp(1.5 * step, MAX_BRIDGED * step);
         // The last interval counts if more than half of it is known.
         let count = ((to - from) / step - 1e-6).round();
-        if count.is_nan() || count > MOST {
+        if count.is_nan() || count > MAX_SPAN {
             return Err(LogError::TooLong { name: name.into(), from, to, step, count });
         }
         let mut values = means(&lines, step, longest, count as usize);
@@ -141,7 +141,7 @@ impl ServerLog {
         let start = logs.iter().map(|log| log.start).fold(f64::INFINITY, f64::min);
         let end = logs.iter().map(ServerLog::end).fold(f64::NEG_INFINITY, f64::max);
         let count = ((end - start) / first.step).round();
-        if count.is_nan() || count > MOST {
+        if count.is_nan() || count > MAX_SPAN {
             let (name, from, to, step) = (name.into(), start, end, first.step);
             return Err(LogError::TooLong { name, from, to, step, count });
         }

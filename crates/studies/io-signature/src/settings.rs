@@ -70,28 +70,28 @@ macro_rules! settings {
 }
 
 /// More than any log holds, for settings without an upper bound.
-const MANY: f64 = 1e9;
+const MAX_VALUE: f64 = 1e9;
 
 settings! {
-    least_runs = "least-runs", 5.0, 5.0, 2.0, MANY, "paper 2.3: 5 to 10 samples are needed",
+    least_runs = "least-runs", 5.0, 5.0, 2.0, MAX_VALUE, "paper 2.3: 5 to 10 samples are needed",
         "An application is looked at if it ran at least this many times; with fewer there is a warning";
-    most_runs = "most-runs", 30.0, 30.0, 2.0, MANY, "ours: more samples add nothing (docs/signature.md)",
+    most_runs = "most-runs", 30.0, 30.0, 2.0, MAX_VALUE, "ours: more samples add nothing (docs/signature.md)",
         "Of an application that ran more often, the last runs up to this number are taken";
-    least_points = "least-points", 60.0, 60.0, 8.0, MANY, "ours: shorter runs have no room for bursts",
+    least_points = "least-points", 60.0, 60.0, 8.0, MAX_VALUE, "ours: shorter runs have no room for bursts",
         "A run during which the log has fewer lines is dropped";
     coverage = "coverage", 0.95, 0.95, 0.0, 1.0, "ours",
         "A run is dropped if the log covers a smaller share of it";
-    longest_gap = "longest-gap", 60.0, 60.0, 0.0, MANY, "ours: a gap could hide a burst",
+    longest_gap = "longest-gap", 60.0, 60.0, 0.0, MAX_VALUE, "ours: a gap could hide a burst",
         "A run is dropped if the log has a gap of more than this many seconds in it";
     overlap = "overlap", 0.5, 1.0, 0.0, 1.0, "ours: the log of two runs at the same time is the same",
         "Of two runs that have more than this share of their time in common, one is dropped";
     idle_share = "idle-share", 1e-6, 1e-6, 0.0, 1.0, "ours",
         "A sample that moves less than this share of what the median sample moves is dropped as idle";
-    outlier_factor = "outlier-factor", 1.5, 1.5, 1.0, MANY, "open in the paper; 1.5 is usual for LOF",
+    outlier_factor = "outlier-factor", 1.5, 1.5, 1.0, MAX_VALUE, "open in the paper; 1.5 is usual for LOF",
         "A sample whose local outlier factor over run time and volume is larger is dropped";
     outlier_share = "outlier-share", 0.3, 0.3, 0.0, 1.0, "ours",
         "At most this share of the samples is dropped as outliers";
-    least_left = "least-left", 4.0, 4.0, 1.0, MANY, "ours",
+    least_left = "least-left", 4.0, 4.0, 1.0, MAX_VALUE, "ours",
         "Outliers are dropped only while more samples than this remain";
     level = "level", 2.0, 2.0, 1.0, 6.0, "paper 5.2",
         "Decomposition level of the discrete Meyer wavelet that smooths a sample";
@@ -118,11 +118,11 @@ settings! {
         "The largest of these heights";
     rounds = "rounds", 4.0, 4.0, 1.0, 20.0, "ours: more change nothing",
         "How often samples are aligned with their median and the median is formed again";
-    slack = "slack", 12.0, 12.0, 0.0, MANY, "ours",
+    slack = "slack", 12.0, 12.0, 0.0, MAX_VALUE, "ours",
         "A burst may come earlier or later by this many seconds than the run time of its sample explains";
     reluctance = "reluctance", 0.03, 0.03, 0.0, 10.0, "ours",
         "What a second of additional delay between two edges costs, where a perfect edge is worth 1";
-    contrast = "contrast", 5.0, 5.0, 0.0, MANY, "ours",
+    contrast = "contrast", 5.0, 5.0, 0.0, MAX_VALUE, "ours",
         "A burst stands out of the noise of the median sample by at least this many deviations";
     prominence = "prominence", 0.15, 0.15, 0.0, 1.0, "ours",
         "A burst is at least this share as high as the high bursts are";

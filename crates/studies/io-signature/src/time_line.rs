@@ -93,7 +93,7 @@ fn lengths(members: &[Member<'_>], spans: &[Span]) -> Vec<f64> {
             let behind = member.edges.get(2 * burst + 2).map_or(member.sample.len() as f64, |edge| edge.time);
             ((start.time - before).min(behind - end.time) / 2.0).max(0.0)
         };
-        let beside = chosen.iter().map(|(_, member)| room(member)).fold(BESIDE, f64::min);
+        let beside = chosen.iter().map(|(_, member)| room(member)).fold(NEAR_LEVELS, f64::min);
         let measured: Vec<(usize, f64, f64)> = chosen
             .into_iter()
             .map(|(sample, member)| {
@@ -125,7 +125,7 @@ fn lengths(members: &[Member<'_>], spans: &[Span]) -> Vec<f64> {
 }
 
 /// At most so many seconds beside a burst are looked at together with it.
-const BESIDE: f64 = 3.0;
+const NEAR_LEVELS: f64 = 3.0;
 
 /// Which of the volumes seen during a burst is compared with what others move: they only add to it, so that
 /// the low ones vary less.

@@ -42,13 +42,13 @@ pub(crate) fn votes(
         let here = all[i].contrast(here, width);
         elsewhere.clear();
         let end = samples[i].len() as f64;
-        let stride = (width / 2.0).max((end - width) / MOST_PLACES).max(1.0);
+        let stride = (width / 2.0).max((end - width) / MAX_PLACES).max(1.0);
         places(found, end, width, stride, |start| elsewhere.push(all[i].contrast(start, width)));
-        elsewhere.len() < FEWEST_PLACES || here > quantile_of(&mut elsewhere, 1.0 - settings.rare)
+        elsewhere.len() < MIN_PLACES || here > quantile_of(&mut elsewhere, 1.0 - settings.rare)
     };
     (0..spans.len()).map(|k| (0..samples.len()).map(|i| vote(k, i)).collect()).collect()
 }
 
 /// At most so many other places are looked at, and with fewer than these nothing can be said about them.
-const MOST_PLACES: f64 = 100.0;
-const FEWEST_PLACES: usize = 5;
+const MAX_PLACES: f64 = 100.0;
+const MIN_PLACES: usize = 5;

@@ -279,7 +279,7 @@ impl Accesses {
                 self.metadata.push(Requests { start: interval.start, end: interval.end, count });
             }
         }
-        if self.metadata.len() >= Collector::MOST {
+        if self.metadata.len() >= Collector::MAX_OPERATIONS {
             thin_out(&mut self.metadata);
         }
     }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Runs of more seconds (46 days) are counted as if all that follows happened in the last.
-const MOST_SECONDS: usize = 4_000_000;
+const MAX_SECONDS: usize = 4_000_000;
 
 /// So many requests, evenly from one moment to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,7 +47,7 @@ pub struct Seconds {
 impl Seconds {
     /// For a run of that length.
     pub fn new(run_time: f64) -> Self {
-        let count = (run_time.max(0.0) as usize).saturating_add(1).min(MOST_SECONDS);
+        let count = (run_time.max(0.0) as usize).saturating_add(1).min(MAX_SECONDS);
         Seconds { bins: vec![0; count], total: 0 }
     }
 

@@ -89,8 +89,8 @@ pub struct Bins {
 
 /// Collects the operations of a direction in bounded memory.
 ///
-/// Up to [`Collector::MOST`] they are kept as they are. Beyond, those that would be merged anyway are merged
-/// early; only how bytes are spread inside of a merged operation is then lost.
+/// Up to [`Collector::MAX_OPERATIONS`] they are kept as they are. Beyond, those that would be merged anyway
+/// are merged early; only how bytes are spread inside of a merged operation is then lost.
 #[derive(Clone, Debug)]
 pub struct Collector {
     operations: Vec<Operation>,
@@ -101,7 +101,7 @@ pub struct Collector {
 
 impl Collector {
     /// More operations than this are not kept apart.
-    pub const MOST: usize = 1 << 16;
+    pub const MAX_OPERATIONS: usize = 1 << 16;
 
     /// For a run of that length.
     pub fn new(run_time: f64, thresholds: &Thresholds) -> Self {
@@ -119,10 +119,10 @@ impl Collector {
             return;
         }
         self.bytes = self.bytes.saturating_add(operation.bytes);
-        if self.operations.len() >= Self::MOST {
+        if self.operations.len() >= Self::MAX_OPERATIONS {
             sort(&mut self.operations);
             merge_concurrent(&mut self.operations);
-            if self.operations.len() > Self::MOST / 2 {
+            if self.operations.len() > Self::MAX_OPERATIONS / 2 {
                 merge_neighbours(&mut self.operations, self.run_time, &self.thresholds);
             }
         }
@@ -193,7 +193,7 @@ mod tests {
         collector.push(Operation::new(1.0, 2.0, 0));
         assert_eq!(collector.bytes(), 2_100_000);
         let operations = collector.finish();
-        assert!(operations.len() <= Collector::MOST + 1);
+        assert!(operations.len() <= Collector::MAX_OPERATIONS + 1);
         assert_eq!(operations.iter().map(|op| op.bytes).sum::<u64>(), 2_100_000);
     }
 }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 /// More segments than this are not grouped. With neighbours merged below 0.1 % of the run there are at most
 /// 1000.
-const MOST_SEGMENTS: usize = 10_000;
+const MAX_SEGMENTS: usize = 10_000;
 
 /// A periodic operation.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ pub fn periodic(operations: &[Operation], thresholds: &Thresholds) -> Vec<Period
             busy: pair[0].duration(),
         })
         .collect();
-    if segments.len() < 2 || segments.len() > MOST_SEGMENTS {
+    if segments.len() < 2 || segments.len() > MAX_SEGMENTS {
         return Vec::new();
     }
     let points: Vec<[f64; 2]> =

@@ -95,7 +95,7 @@ fn add_metadata(metadata: &mut Vec<Requests>, block: &Operations<'_>, asked: Opt
             metadata.push(Requests { start: seconds(op.start), end: seconds(op.end), count });
         }
     }
-    if metadata.len() >= Collector::MOST {
+    if metadata.len() >= Collector::MAX_OPERATIONS {
         thin_out(metadata);
     }
 }

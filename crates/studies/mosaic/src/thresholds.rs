@@ -72,62 +72,62 @@ macro_rules! thresholds {
 }
 
 /// More than any archive holds, for thresholds without an upper bound.
-const MANY: f64 = 1e18;
+const MAX_VALUE: f64 = 1e18;
 
 thresholds! {
-    clock_slack = "clock-slack", 2.0, 0.0, MANY,
+    clock_slack = "clock-slack", 2.0, 0.0, MAX_VALUE,
         "ours: logs before Darshan 3.4.1 count the job in whole seconds",
         "A log is invalid if I/O ends more than this many seconds after the job";
     neighbour_gap_of_run = "neighbour-gap-of-run", 0.001, 0.0, 1.0, "paper III-B2b",
         "Neighbouring operations merge if the gap between them is below this share of the run";
     neighbour_gap_of_operation = "neighbour-gap-of-operation", 0.01, 0.0, 1.0, "paper III-B2b",
         "… or below this share of the operation they become";
-    group_size = "group-size", 2.0, 2.0, MANY, "paper III-B3a: strictly greater than 1",
+    group_size = "group-size", 2.0, 2.0, MAX_VALUE, "paper III-B3a: strictly greater than 1",
         "A group of at least this many segments is a periodic operation";
     bandwidth = "bandwidth", 0.25, 1e-6, 100.0,
         "open in the paper; the public code takes segments within 25 % of their mean as equal",
         "Radius of Mean Shift over the natural logarithms of duration and volume: 0.25 is about ±25 %";
-    even_within = "even-within", 0.25, 0.0, MANY, "ours",
+    even_within = "even-within", 0.25, 0.0, MAX_VALUE, "ours",
         "Two distances between segments of a group are equal if they differ by at most this share";
     evenness = "evenness", 0.5, 0.0, 1.0, "ours; 0 takes every group, as the paper may be read",
         "A group is kept if more than this share of the distances between its segments is equal to their \
          median";
     period_bytes = "period-bytes", 0.01, 0.0, 1.0, "ours; 0 names every period, as the paper does",
         "A periodic operation is named if it moves at least this share of the direction's bytes";
-    second_up_to = "second-up-to", 30.0, 0.0, MANY, "open in the paper; public code",
+    second_up_to = "second-up-to", 30.0, 0.0, MAX_VALUE, "open in the paper; public code",
         "Periods up to this many seconds are periodic_second";
-    minute_up_to = "minute-up-to", 1800.0, 0.0, MANY, "open in the paper; public code",
+    minute_up_to = "minute-up-to", 1800.0, 0.0, MAX_VALUE, "open in the paper; public code",
         "Longer ones up to this many are periodic_minute";
-    hour_up_to = "hour-up-to", 43200.0, 0.0, MANY, "open in the paper; public code",
+    hour_up_to = "hour-up-to", 43200.0, 0.0, MAX_VALUE, "open in the paper; public code",
         "Longer ones up to this many are periodic_hour, others periodic_day_or_more";
     low_busy = "low-busy", 0.25, 0.0, 1.0, "paper IV-D: less than 25 % of the time",
         "periodic_low_busy_time: operations take less than this share of the period";
     high_busy = "high-busy", 0.75, 0.0, 1.0, "open in the paper; public code",
         "periodic_high_busy_time: they take at least this share";
-    significant_bytes = "significant-bytes", 1e8, 0.0, MANY, "paper III-A: 100 MB",
+    significant_bytes = "significant-bytes", 1e8, 0.0, MAX_VALUE, "paper III-A: 100 MB",
         "A direction that moved fewer bytes is insignificant";
     chunks = "chunks", 4.0, 3.0, 1000.0, "paper III-B3b",
         "Parts of equal length that a run is cut into; the first is the start, the last the end";
-    dominance = "dominance", 2.0, 0.0, MANY, "paper III-B3b",
+    dominance = "dominance", 2.0, 0.0, MAX_VALUE, "paper III-B3b",
         "on_start, on_end: the first or last part holds more than this many times what all others hold";
-    middle_dominance = "middle-dominance", 2.0, 0.0, MANY, "open in the paper; as for start and end",
+    middle_dominance = "middle-dominance", 2.0, 0.0, MAX_VALUE, "open in the paper; as for start and end",
         "after_start_before_end: the parts between hold more than this many times what first and last hold";
-    steady_variation = "steady-variation", 0.25, 0.0, MANY, "paper III-B3b",
+    steady_variation = "steady-variation", 0.25, 0.0, MAX_VALUE, "paper III-B3b",
         "steady: the coefficient of variation of the parts is below this";
-    little = "little", 0.2, 0.0, MANY, "open in the paper; public code",
+    little = "little", 0.2, 0.0, MAX_VALUE, "open in the paper; public code",
         "after_start, before_end: the first or last part holds less than this many times what all others \
          hold";
-    metadata_per_rank = "metadata-per-rank", 1.0, 0.0, MANY, "paper III-A",
+    metadata_per_rank = "metadata-per-rank", 1.0, 0.0, MAX_VALUE, "paper III-A",
         "Fewer metadata operations per rank are insignificant_load";
-    high_spike = "high-spike", 250.0, 0.0, MANY, "paper III-B3c",
+    high_spike = "high-spike", 250.0, 0.0, MAX_VALUE, "paper III-B3c",
         "high_spike: more metadata operations than this in a second";
-    spike = "spike", 50.0, 0.0, MANY, "paper III-B3c",
+    spike = "spike", 50.0, 0.0, MAX_VALUE, "paper III-B3c",
         "A second with at least this many metadata operations is a spike";
-    spikes = "spikes", 5.0, 0.0, MANY, "paper III-B3c",
+    spikes = "spikes", 5.0, 0.0, MAX_VALUE, "paper III-B3c",
         "multiple_spikes: at least this many spikes";
-    density = "density", 50.0, 0.0, MANY, "paper III-B3c",
+    density = "density", 50.0, 0.0, MAX_VALUE, "paper III-B3c",
         "high_density: multiple spikes, and at least this many metadata operations a second on average";
-    witness_within = "witness-within", 0.2, 0.0, MANY, "ours",
+    witness_within = "witness-within", 0.2, 0.0, MAX_VALUE, "ours",
         "The periods of MOSAIC and of ftio are the same if they differ by at most this share";
 }
 

@@ -16,7 +16,7 @@ use sources::{Job, Source, SourceError};
 
 /// Fewer operations, or bursts of a heatmap, cannot show three periods, which FTIO wants to see; it need not
 /// be asked.
-const LEAST_BURSTS: usize = 3;
+const MIN_BURSTS: usize = 3;
 
 /// What FTIO says.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ impl Witness {
             }
         };
         let nothing = Witness { period: None, confidence: 0.0, from };
-        if count < LEAST_BURSTS || bin.is_some_and(|bin| bin <= 0) {
+        if count < MIN_BURSTS || bin.is_some_and(|bin| bin <= 0) {
             return nothing;
         }
         let end = Some(nanoseconds(run_time)).filter(|end| *end > 0);

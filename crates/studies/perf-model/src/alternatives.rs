@@ -23,11 +23,11 @@ const LIMITS: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
 /// Powers that approach a limit.
 const POWERS: [Exponents; 2] = [Exponents::new(1, 1, 0), Exponents::new(1, 2, 0)];
 /// What a limit costs, in units of minus twice the log-likelihood.
-const LIMIT: f64 = 2.0;
+const MAX_FACTOR: f64 = 2.0;
 /// Curves less likely than the model by more than this are left out: 2 ln 100.
-const PLAUSIBLE: f64 = 9.2;
+const MAX_DEVIANCE: f64 = 9.2;
 /// Fewest points that can speak for a limit.
-const FEWEST: usize = 4;
+const MIN_SEEN_POINTS: usize = 4;
 
 /// A parameter as a curve with a limit sees it.
 pub(crate) fn limit(p: f64, limit: Option<f64>) -> f64 {
@@ -53,7 +53,7 @@ pub(crate) fn beyond(model: &Model) -> Vec<Curve> {
     curves.extend(
         two.into_iter().filter(|(formula, _)| new(formula)).map(|(formula, rss)| (formula, rss, None, 0.0)),
     );
-    if points.len() >= FEWEST {
+    if points.len() >= MIN_SEEN_POINTS {
         let largest = points.ranges()[0].1;
         for at in LIMITS.map(|share| share * largest) {
             let curved = Points {
@@ -68,7 +68,7 @@ pub(crate) fn beyond(model: &Model) -> Vec<Curve> {
             };
             for power in POWERS {
                 let found = fitted(Formula::single(0.0, 1.0, power), &scaled);
-                curves.extend(found.map(|(formula, rss)| (formula, rss, Some(at), LIMIT)));
+                curves.extend(found.map(|(formula, rss)| (formula, rss, Some(at), MAX_FACTOR)));
             }
         }
     }
@@ -82,7 +82,7 @@ pub(crate) fn beyond(model: &Model) -> Vec<Curve> {
     curves
         .into_iter()
         .map(|(formula, rss, limit, price)| (score(&formula, rss, price) - reference, formula, limit))
-        .filter(|(worse, ..)| *worse < PLAUSIBLE)
+        .filter(|(worse, ..)| *worse < MAX_DEVIANCE)
         .map(|(worse, formula, limit)| Curve { formula, limit, weight: best.weight * (-worse / 2.0).exp() })
         .collect()
 }

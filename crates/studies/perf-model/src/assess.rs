@@ -13,7 +13,7 @@ use crate::points::Points;
 use crate::statistical::{self, Candidate, Scaled, TELLING};
 
 /// Fewer points than this are too few to tell exponents from each other.
-const FEW: usize = 5;
+const FEW_POINTS_NOTED: usize = 5;
 
 /// A model chosen by likelihood.
 pub(crate) fn statistical(
@@ -101,7 +101,7 @@ fn bare(set: &MeasurementSet, points: &Points, function: Function, kind: NoiseKi
         alternatives: Vec::new(),
         data: points.clone(),
     };
-    if points.len() < FEW {
+    if points.len() < FEW_POINTS_NOTED {
         model.notes.push(Note::FewPoints);
     }
     if negative_in_range(&model) {

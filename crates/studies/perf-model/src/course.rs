@@ -13,7 +13,7 @@ use crate::points::Points;
 /// The power goes through this many points.
 const POINTS: usize = 3;
 /// Fewest points for which it is worth looking: those of a power, and two that it can be held against.
-const FEWEST: usize = POINTS + 2;
+const MIN_COURSE_POINTS: usize = POINTS + 2;
 /// A power that was right so far may be off by this share for each doubling, as if it had been tried once
 /// more.
 const UNKNOWN: f64 = 0.05;
@@ -58,7 +58,7 @@ impl Course {
     /// relative variance of a point about the formula.
     pub(crate) fn of(points: &Points, scatter: f64) -> Option<Course> {
         let positive = points.iter().all(|(point, value)| point.iter().all(|p| *p > 0.0) && value > 0.0);
-        if points.dimensions != 1 || points.len() < FEWEST || !positive {
+        if points.dimensions != 1 || points.len() < MIN_COURSE_POINTS || !positive {
             return None;
         }
         let mut logarithms: Vec<(f64, f64)> =

@@ -120,12 +120,12 @@ impl Error {
 
 /// Shortens text quoted in a message, so that a megabyte without a line break stays readable.
 pub(crate) fn excerpt(text: &str) -> String {
-    const LIMIT: usize = 60;
+    const MAX_SHOWN: usize = 60;
     let text = text.trim();
     if text.is_empty() {
         return "nothing".to_owned();
     }
-    match text.char_indices().nth(LIMIT) {
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("`{}…`", &text[..end]),
         None => format!("`{text}`"),
     }

@@ -30,11 +30,11 @@ use crate::student;
 /// doubling beyond the measured range …
 const HIDDEN: f64 = 1.5;
 /// … and by this share of the value at most. With more measurements than a few less is hidden.
-const MOST_HIDDEN: f64 = 0.06;
-const FEW: f64 = 6.0;
+const MAX_HIDDEN: f64 = 0.06;
+const FEW_DEGREES: f64 = 6.0;
 
 /// Logarithms that differ by less are equal.
-const ROUNDING: f64 = 1e-9;
+const EXACT: f64 = 1e-9;
 /// What to expect lies in the interval of this probability.
 const LIKELY: f64 = 0.95;
 
@@ -205,7 +205,7 @@ impl Predictor<'_> {
             value += course.share(*scale, spread * spread) * (course.logarithm(*scale) - value);
         }
         let apart = doublings.min(1.0) * (value - formula.ln());
-        if apart.abs() < ROUNDING {
+        if apart.abs() < EXACT {
             return formula;
         }
         let value = formula * apart.exp();
@@ -291,8 +291,9 @@ impl Part {
         let mean = points.values.iter().map(|value| value.abs()).sum::<f64>() / points.len() as f64;
         let scatter = run.sqrt() * scale.map_or(1.0, |scale| if mean > 0.0 { scale / mean } else { 0.0 });
         // The more was measured, the less can hide.
-        let hidden = HIDDEN * scatter * (FEW / (points.len() as f64 + believed.degrees)).sqrt().min(1.0);
-        let drift = drift(formula, points, measured, kind, run).hypot(hidden.min(MOST_HIDDEN));
+        let hidden =
+            HIDDEN * scatter * (FEW_DEGREES / (points.len() as f64 + believed.degrees)).sqrt().min(1.0);
+        let drift = drift(formula, points, measured, kind, run).hypot(hidden.min(MAX_HIDDEN));
         let (formula, ranges) = (formula.clone(), measured.ranges());
         Some(Part { formula, weight, fit, degrees, variance, run, scale, limit, ranges, drift })
     }
@@ -377,7 +378,7 @@ fn drift(formula: &Formula, points: &Points, measured: &Points, kind: NoiseKind,
 /// The value below which a mixture lies with probability `tail`, by bisection.
 fn quantile(components: &[Component], tail: f64) -> f64 {
     const WIDE: f64 = 1e5;
-    const STEPS: usize = 200;
+    const QUANTILE_STEPS: usize = 200;
     let total: f64 = components.iter().map(|c| c.weight).sum();
     let below = |value: f64| -> f64 {
         let share = |c: &Component| {
@@ -392,7 +393,7 @@ fn quantile(components: &[Component], tail: f64) -> f64 {
     };
     let mut low = components.iter().map(|c| c.centre - WIDE * c.spread).fold(f64::INFINITY, f64::min);
     let mut high = components.iter().map(|c| c.centre + WIDE * c.spread).fold(f64::NEG_INFINITY, f64::max);
-    for _ in 0..STEPS {
+    for _ in 0..QUANTILE_STEPS {
         let middle = f64::midpoint(low, high);
         if middle <= low || middle >= high {
             break;

@@ -172,14 +172,14 @@ fn fractions(text: &str) -> Option<Vec<Fraction>> {
 
 /// `3/4`, `2` or `0.75`.
 fn fraction(text: &str) -> Option<Fraction> {
-    const LARGEST: i32 = 100;
+    const MAX_EXPONENT: i32 = 100;
     if let Some((above, below)) = text.split_once('/') {
         let (above, below): (i32, i32) = (above.trim().parse().ok()?, below.trim().parse().ok()?);
-        return (below != 0 && above.abs() <= LARGEST && below.abs() <= LARGEST)
+        return (below != 0 && above.abs() <= MAX_EXPONENT && below.abs() <= MAX_EXPONENT)
             .then(|| Fraction::new(above, below));
     }
     let value: f64 = text.parse().ok()?;
-    (value.abs() <= f64::from(LARGEST)).then(|| Fraction::new((value * 1000.0).round() as i32, 1000))
+    (value.abs() <= f64::from(MAX_EXPONENT)).then(|| Fraction::new((value * 1000.0).round() as i32, 1000))
 }
 
 #[cfg(test)]

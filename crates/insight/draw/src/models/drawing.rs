@@ -6,7 +6,7 @@ use crate::canvas::sheet::{Anchor, Ink, Point, Rectangle, Shape, Sheet};
 use files::printable;
 
 /// More charts on one sheet cannot be read.
-pub const MOST: usize = 24;
+pub const MAX_DRAWN: usize = 24;
 
 /// Of one chart.
 const WIDTH: f64 = 460.0;

@@ -6,4 +6,4 @@ pub mod formula;
 pub mod page;
 
 pub use chart::{Chart, charts, is_zero};
-pub use drawing::{MOST, sheet};
+pub use drawing::{MAX_DRAWN, sheet};

@@ -22,7 +22,7 @@ pub const SIZES: [(&str, u64); 10] = [
 const COMMON: usize = 4;
 
 /// More different sizes than this are not counted one by one.
-const MOST_SIZES: usize = 4096;
+const MAX_SIZES: usize = 4096;
 
 /// Requests by size, in the classes of [`SIZES`].
 pub type Sizes = [u64; 10];
@@ -100,7 +100,7 @@ impl Tally {
         self.small += if size <= SMALL && !collective { count } else { 0 };
         self.access.bytes = self.access.bytes.saturating_add(bytes);
         self.sizes[class(size)] += count;
-        if self.counts.len() < MOST_SIZES || self.counts.contains_key(&size) {
+        if self.counts.len() < MAX_SIZES || self.counts.contains_key(&size) {
             *self.counts.entry(size).or_default() += count;
         }
     }

@@ -205,7 +205,7 @@ fn redundant(
 ) -> Option<Found> {
     let times = |file: &FileUsage| file.extent.map(|extent| moved(file) as f64 / extent.max(1) as f64);
     let again = |file: &&FileUsage| {
-        times(file).is_some_and(|times| times >= thresholds[Key::RedundantTimes]) && moved(file) > LEAST
+        times(file).is_some_and(|times| times >= thresholds[Key::RedundantTimes]) && moved(file) > MIN_BYTES
     };
     let mut files: Vec<&FileUsage> = job.usage.files.iter().filter(again).collect();
     files.sort_by_key(|file| std::cmp::Reverse(moved(file)));
@@ -245,4 +245,4 @@ fn redundant(
 }
 
 /// Fewer bytes are a header that is read again.
-const LEAST: u64 = 64 << 20;
+const MIN_BYTES: u64 = 64 << 20;

@@ -3,12 +3,13 @@
 mod notify;
 mod rules;
 
-pub use notify::{Notify, Refused, request as http_request, send as http_send};
+pub use notify::Notify;
 pub use rules::{Operation, Rule, RuleFile};
 
 use crate::config::Config;
 use crate::job::Origin;
 use crate::live::LiveJob;
+use crate::lock::locked;
 use crate::service::{Service, now};
 use crate::store::{AlarmRow, Store};
 use anyhow::Context;
@@ -109,7 +110,7 @@ fn value(job: &LiveJob, metric: &str, time: f64) -> Option<f64> {
 pub fn look(service: &Service) {
     let (time, steady) = (now(), service.opened.elapsed().as_secs_f64());
     let stored = service.reader().rules().unwrap_or_default();
-    let mut alarms = service.alarms.lock().unwrap_or_else(|e| e.into_inner());
+    let mut alarms = locked(&service.alarms);
     let stored = stored.iter().filter_map(Rule::stored);
     let rules: Vec<Rule> = alarms.rules.iter().cloned().chain(stored).collect();
     let mut raise: Vec<Raised> = Vec::new();

@@ -1,26 +1,20 @@
-//! Who is told of an alarm: a program, a web hook, Prometheus' Alertmanager. A thread of its own does it, so
-//! that a slow one delays nobody.
+//! Notices of alarms: to a program, a web hook, Prometheus' Alertmanager. They are sent from a thread of
+//! their own, so that a slow receiver delays nothing.
 
+use crate::client::send;
 use crate::store::AlarmRow;
 use serde::Deserialize;
 use serde_json::json;
 use sources::time::ClockTime;
-use std::io::{Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// More than this many may not wait to be told.
-const MOST: usize = 1000;
-const TIMEOUT: Duration = Duration::from_secs(5);
-/// A whole answer must come within this time.
-const WHOLE: Duration = Duration::from_secs(30);
-/// An answer is no longer than this.
-const LONGEST: usize = 64 << 20;
+/// At most this many notices wait to be sent.
+const MAX_WAITING: usize = 1000;
 /// A program that runs longer is ended: the next notice waits for it.
-const RUN: Duration = Duration::from_secs(30);
+const PROGRAM_TIME: Duration = Duration::from_secs(30);
 
 /// The section `[notify]` of a file of rules.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -65,7 +59,7 @@ impl Notify {
         if targets.command.is_empty() && targets.webhook.is_none() && targets.alertmanager.is_none() {
             return Notify { queue: None, behind: AtomicBool::new(false) };
         }
-        let (queue, waiting) = sync_channel::<(AlarmRow, bool)>(MOST);
+        let (queue, waiting) = sync_channel::<(AlarmRow, bool)>(MAX_WAITING);
         let started = std::thread::Builder::new().name("notify".into()).spawn(move || {
             for (alarm, over) in waiting {
                 tell(&targets, &alarm, over);
@@ -79,7 +73,7 @@ impl Notify {
         let Some(queue) = &self.queue else { return };
         let full = queue.try_send((alarm.clone(), over)).is_err();
         if full && !self.behind.load(Relaxed) {
-            tracing::warn!("{MOST} notices of alarms wait to be sent: others are left out meanwhile");
+            tracing::warn!("{MAX_WAITING} notices of alarms wait to be sent: others are left out meanwhile");
         }
         self.behind.store(full, Relaxed);
     }
@@ -100,7 +94,7 @@ fn tell(targets: &Targets, alarm: &AlarmRow, over: bool) {
             .env("FTIO_METRIC", &alarm.metric)
             .env("FTIO_VALUE", alarm.value.to_string())
             .env("FTIO_MESSAGE", &alarm.message);
-        complain(program, run(&mut command, RUN));
+        complain(program, run(&mut command, PROGRAM_TIME));
     }
     if let Some(url) = &targets.webhook {
         let body = json!({"status": state, "alarm": alarm});
@@ -147,72 +141,14 @@ fn run(command: &mut Command, time: Duration) -> Result<(), String> {
     }
 }
 
-/// Send JSON by plain HTTP.
-pub fn post(url: &str, body: &str) -> Result<(), String> {
-    request("POST", url, body).map(|_| ())
-}
-
-/// Why a request was in vain.
-#[derive(Debug)]
-pub struct Refused {
-    /// Of the answer, if there was one.
-    pub status: Option<u16>,
-    pub text: String,
-}
-
-/// The body of an answer with status 200.
-pub fn request(method: &str, url: &str, body: &str) -> Result<String, String> {
-    send(method, url, "Content-Type: application/json\r\n", body.as_bytes()).map_err(|refused| refused.text)
-}
-
-/// Read to the end, in at most this time: one who sends a byte now and then has to stop, too.
-fn read(stream: &mut TcpStream, time: Duration) -> std::io::Result<Vec<u8>> {
-    let begun = Instant::now();
-    let (mut answer, mut buffer) = (Vec::new(), [0; 16 << 10]);
-    while begun.elapsed() < time && answer.len() < LONGEST {
-        match stream.read(&mut buffer)? {
-            0 => return Ok(answer),
-            length => answer.extend_from_slice(&buffer[..length]),
-        }
-    }
-    Err(std::io::Error::new(std::io::ErrorKind::TimedOut, "the answer takes too long, or is too long"))
-}
-
-/// The same with any headers and any body.
-pub fn send(method: &str, url: &str, headers: &str, body: &[u8]) -> Result<String, Refused> {
-    let text = |error: std::io::Error| Refused { status: None, text: error.to_string() };
-    let wrong = |text: &str| Refused { status: None, text: text.to_owned() };
-    let rest = url.strip_prefix("http://").ok_or_else(|| wrong("expected http://HOST:PORT/PATH"))?;
-    let (host, path) =
-        rest.split_once('/').map_or((rest, String::new()), |(host, path)| (host, path.to_owned()));
-    let address = if host.contains(':') { host.to_owned() } else { format!("{host}:80") };
-    let address = address.to_socket_addrs().map_err(text)?.next().ok_or_else(|| wrong("no such host"))?;
-    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT).map_err(text)?;
-    stream.set_read_timeout(Some(TIMEOUT)).map_err(text)?;
-    stream.set_write_timeout(Some(TIMEOUT)).map_err(text)?;
-    write!(
-        stream,
-        "{method} /{path} HTTP/1.0\r\nHost: {host}\r\n{headers}Content-Length: {}\r\n\
-         Connection: close\r\n\r\n",
-        body.len()
-    )
-    .map_err(text)?;
-    stream.write_all(body).map_err(text)?;
-    let answer = read(&mut stream, WHOLE).map_err(text)?;
-    let answer = String::from_utf8_lossy(&answer);
-    let status: Option<u16> = answer.split(' ').nth(1).and_then(|word| word.parse().ok());
-    match (status, answer.split_once("\r\n\r\n")) {
-        (Some(200..=299), Some((_, body))) => Ok(body.to_owned()),
-        _ => {
-            Err(Refused { status, text: format!("answered {}", answer.lines().next().unwrap_or("nothing")) })
-        }
-    }
+fn post(url: &str, body: &str) -> Result<(), String> {
+    let sent = send("POST", url, "Content-Type: application/json\r\n", body.as_bytes());
+    sent.map(drop).map_err(|refused| refused.text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
 
     #[test]
     fn a_program_that_hangs_is_ended() {
@@ -220,24 +156,7 @@ mod tests {
         let error = run(Command::new("sleep").arg("600"), Duration::from_millis(50)).unwrap_err();
         assert!(error.contains("was ended"), "{error}");
         assert!(begun.elapsed() < Duration::from_secs(300));
-        assert!(run(&mut Command::new("false"), RUN).unwrap_err().contains("exit status: 1"));
-        assert_eq!(run(&mut Command::new("true"), RUN), Ok(()));
-    }
-
-    /// A byte now and then keeps nobody waiting for ever.
-    #[test]
-    fn an_answer_that_drips_is_given_up() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (mut other, _) = listener.accept().unwrap();
-        let drips = std::thread::spawn(move || {
-            while other.write_all(b"x").is_ok() {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        });
-        let error = read(&mut stream, Duration::from_millis(100)).unwrap_err();
-        assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
-        drop(stream);
-        drips.join().unwrap();
+        assert!(run(&mut Command::new("false"), PROGRAM_TIME).unwrap_err().contains("exit status: 1"));
+        assert_eq!(run(&mut Command::new("true"), PROGRAM_TIME), Ok(()));
     }
 }

@@ -8,11 +8,11 @@ use hyper::body::{Body as _, Bytes, Incoming};
 use std::time::Duration;
 
 /// A body must be there within this time.
-const TIME: Duration = Duration::from_secs(30);
+const BODY_TIME: Duration = Duration::from_secs(30);
 /// A body is no longer, …
-pub const LONGEST: usize = 1 << 20;
+pub const MAX_BODY: usize = 1 << 20;
 /// … unless it is a push.
-pub const LONGEST_PUSH: usize = 8 << 20;
+pub const MAX_PUSH: usize = 8 << 20;
 
 /// A body, and the room that it takes.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub async fn receive(
         }
         Ok(())
     };
-    let received = tokio::time::timeout(TIME, whole).await;
+    let received = tokio::time::timeout(BODY_TIME, whole).await;
     match received {
         Ok(Ok(())) => Ok(Received { bytes, room }),
         Ok(Err(fault)) => {
@@ -68,7 +68,7 @@ pub async fn receive(
 pub async fn drain(mut body: Incoming) {
     const A_WHILE: Duration = Duration::from_secs(2);
     let thrown = async {
-        let mut left = 4 * LONGEST_PUSH;
+        let mut left = 4 * MAX_PUSH;
         while let Some(Ok(frame)) = body.frame().await {
             left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
             if left == 0 {

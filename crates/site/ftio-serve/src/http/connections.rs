@@ -1,5 +1,6 @@
 //! How many connections there are, who has to leave when there are too many, and clients that do not read.
 
+use crate::lock::locked;
 use crate::service::Service;
 use crate::share::{Payer, Shared};
 use std::collections::{BTreeMap, HashMap};
@@ -42,7 +43,7 @@ impl Room {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(|e| e.into_inner())
+        locked(&self.open)
     }
 
     /// A place, if there is one.
@@ -113,7 +114,7 @@ pub struct Place {
 
 impl Place {
     fn number(&self) -> MutexGuard<'_, Option<u64>> {
-        self.waits.lock().unwrap_or_else(|e| e.into_inner())
+        locked(&self.waits)
     }
 
     /// No request is worked on.

@@ -1,7 +1,6 @@
 //! A question and its answer, without anything of HTTP that handlers need not know.
 
 use crate::ingest::push::NotTaken;
-use crate::job::JobDesc;
 use crate::series::Damaged;
 use crate::service::Service;
 use crate::share::{Full, Payer};
@@ -248,23 +247,10 @@ impl Context {
             _ => Err(bad("jobid: missing")),
         }
     }
-
-    /// Only admins may.
-    pub fn need_admin(&self) -> Result<()> {
-        match self.who.role {
-            Role::Admin => Ok(()),
-            _ => Err(Fault::new(403, "only for administrators")),
-        }
-    }
 }
 
 fn no_job(jobid: &str) -> Fault {
     absent(format!("{}: no such job", crate::job::clean(jobid, 64)))
-}
-
-/// A job under the original's names, with whole seconds.
-pub fn description(row: &JobRow) -> JobDesc {
-    row.desc.clone()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::Body;
 use super::connections::WRITE_TIME;
 use super::context::Identity;
+use crate::lock::locked;
 use crate::service::{About, Event, Service, listed};
 use crate::viewer::Viewer;
 use http_body_util::BodyExt;
@@ -100,13 +101,13 @@ fn shown(event: &Event, viewer: &Viewer) -> Option<Bytes> {
         About::One { .. } => None,
         About::Jobs { .. } => viewer.uid.filter(|_| !viewer.all),
     };
-    let mut made = event.made.lock().unwrap_or_else(|e| e.into_inner());
+    let mut made = locked(&event.made);
     let text = made.entry((viewer.all, own)).or_insert_with(|| {
         let data = match &event.about {
             About::One { text, .. } => text.clone(),
             About::Jobs { time, jobs } => {
                 let own = jobs.iter().filter(|(owner, _)| viewer.sees(*owner)).map(|(_, job)| job.as_str());
-                listed(*time, own.take(crate::service::MOST_TOLD))
+                listed(*time, own.take(crate::service::MAX_TOLD))
             }
         };
         Bytes::from(format!("id: {}\nevent: {}\ndata: {data}\n\n", event.id, event.name))

@@ -44,7 +44,7 @@ use tokio::net::{TcpListener, UnixListener};
 /// The beginning of a request must come within this time …
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// … and be no longer than this.
-const HEAD: usize = 16 << 10;
+const MAX_HEAD: usize = 16 << 10;
 /// It costs much to read a longer body.
 const LONG_BODY: usize = 64 << 10;
 
@@ -77,12 +77,12 @@ pub fn serve(
 /// Take all descriptors that we may have; how many of them are for connections.
 fn descriptors() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    const OTHERS: u64 = 256;
+    const OTHER_DESCRIPTORS: u64 = 256;
     let limit = getrlimit(Resource::Nofile);
     // Whoever set the limit knows why; what is left below it is ours.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    usize::try_from(most.saturating_sub(OTHERS).max(16)).unwrap_or(usize::MAX)
+    usize::try_from(most.saturating_sub(OTHER_DESCRIPTORS).max(16)).unwrap_or(usize::MAX)
 }
 
 /// Open all sockets before anything is served. The names of Unix sockets.
@@ -190,7 +190,7 @@ async fn connection(
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
-        .max_buf_size(HEAD)
+        .max_buf_size(MAX_HEAD)
         .serve_connection(TokioIo::new(Patient::new(stream, connections::WRITE_TIME)), answer);
     let (mut served, mut away) = (std::pin::pin!(served), std::pin::pin!(place.sent_away()));
     // A client that breaks off is no news.
@@ -250,7 +250,7 @@ async fn answer(service: Arc<Service>, peer: Arc<Peer>, request: Request<Incomin
         "nobody" if admitted.who.uid.is_none() => peer.payer(),
         _ => admitted.who.payer(),
     };
-    let most = if admitted.is_push() { body::LONGEST_PUSH } else { body::LONGEST };
+    let most = if admitted.is_push() { body::MAX_PUSH } else { body::MAX_BODY };
     let received = match body::receive(&service, &payer, body, most).await {
         Ok(received) => received,
         Err(fault) => return counted(&service, route, fault.answer(), head),

@@ -44,7 +44,7 @@ fn operation(route: &Route) -> Value {
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
         .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "integer"}}))
         .collect();
-    parameters.extend(route.parameters.iter().map(|name| {
+    parameters.extend(route.parameters.split_whitespace().map(|name| {
         let required = !name.ends_with('?');
         let name = name.trim_end_matches('?');
         json!({"name": name, "in": "query", "required": required, "schema": {"type": "string"}})

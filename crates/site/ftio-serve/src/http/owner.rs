@@ -26,7 +26,7 @@ pub fn owner_of(peer: &SocketAddr, local: &SocketAddr) -> Option<u32> {
 const BY_FAMILY: u16 = 20;
 /// `NLM_F_REQUEST`.
 const REQUEST: u16 = 1;
-const HEAD: usize = 16;
+const MESSAGE_HEAD: usize = 16;
 
 /// Ask the kernel. `None`: there is no such connection, or nobody holds it. `Err`: asking is not possible.
 fn asked(peer: &SocketAddr, local: &SocketAddr) -> rustix::io::Result<Option<u32>> {
@@ -63,7 +63,7 @@ fn asked(peer: &SocketAddr, local: &SocketAddr) -> rustix::io::Result<Option<u32
 /// The error that the kernel answers with (`NLMSG_ERROR`).
 fn refusal(answer: &[u8]) -> Option<rustix::io::Errno> {
     let kind = u16::from_ne_bytes(answer.get(4..6)?.try_into().ok()?);
-    let code = i32::from_ne_bytes(answer.get(HEAD..HEAD + 4)?.try_into().ok()?);
+    let code = i32::from_ne_bytes(answer.get(MESSAGE_HEAD..MESSAGE_HEAD + 4)?.try_into().ok()?);
     (kind == 2 && code < 0).then(|| rustix::io::Errno::from_raw_os_error(-code))
 }
 
@@ -72,8 +72,8 @@ fn answered(answer: &[u8], id: &[u8]) -> Option<u32> {
     let word = |from: usize| Some(u32::from_ne_bytes(answer.get(from..from + 4)?.try_into().ok()?));
     let kind = u16::from_ne_bytes(answer.get(4..6)?.try_into().ok()?);
     // Family, state, timer, retransmits; addresses, interface, cookie; timers and queues.
-    let about = answer.get(HEAD + 4..HEAD + 4 + id.len())?;
-    let (uid, inode) = (word(HEAD + 64)?, word(HEAD + 68)?);
+    let about = answer.get(MESSAGE_HEAD + 4..MESSAGE_HEAD + 4 + id.len())?;
+    let (uid, inode) = (word(MESSAGE_HEAD + 64)?, word(MESSAGE_HEAD + 68)?);
     (kind == BY_FAMILY && about == id && inode != 0).then_some(uid)
 }
 
@@ -170,15 +170,15 @@ mod tests {
         let id = id(&"127.0.0.1:5".parse().unwrap(), &"127.0.0.1:6".parse().unwrap());
         let mut answer = [0; 88];
         answer[4..6].copy_from_slice(&BY_FAMILY.to_ne_bytes());
-        answer[HEAD + 4..HEAD + 40].copy_from_slice(&id);
-        answer[HEAD + 64..HEAD + 68].copy_from_slice(&7u32.to_ne_bytes());
+        answer[MESSAGE_HEAD + 4..MESSAGE_HEAD + 40].copy_from_slice(&id);
+        answer[MESSAGE_HEAD + 64..MESSAGE_HEAD + 68].copy_from_slice(&7u32.to_ne_bytes());
         assert_eq!(answered(&answer, &id), None, "nobody holds it");
-        answer[HEAD + 68] = 1;
+        answer[MESSAGE_HEAD + 68] = 1;
         assert_eq!(answered(&answer, &id), Some(7));
         for length in 0..answer.len() {
             let _ = answered(&answer[..length], &id);
         }
-        answer[HEAD + 4] ^= 1;
+        answer[MESSAGE_HEAD + 4] ^= 1;
         assert_eq!(answered(&answer, &id), None);
     }
 }

@@ -1,9 +1,16 @@
 //! The table of everything that can be asked. The router, the checks of roles and methods, and the OpenAPI
 //! description come from it.
 
+use super::api::{self, apps, site};
+use super::compat::{alarms, ftio, jobs, models, profiles, traces, tree, values};
 use super::context::{Context, Result};
-use super::{api, compat, openapi, page, prometheus};
+use super::{openapi, page, prometheus};
 use crate::viewer::Role;
+use Method::{Change, Delete, Get, Post};
+use Needs::{Admin, Jobs, Metrics, Nothing, Push};
+
+/// Answers a question.
+type Handler = fn(&Context) -> Result;
 
 /// A way in.
 #[derive(Clone, Copy)]
@@ -11,14 +18,14 @@ pub struct Route {
     pub method: Method,
     /// `{…}` stands for one part of the path.
     pub path: &'static str,
-    /// Names of parameters; `?` after one that may be absent.
-    pub parameters: &'static [&'static str],
+    /// Names of parameters with spaces between them; `?` after one that may be absent.
+    pub parameters: &'static str,
     pub about: &'static str,
     /// The least that one must be allowed to.
     pub needs: Needs,
     /// It may take long: of each user, one such is worked on at a time.
     pub costly: bool,
-    pub run: fn(&Context) -> Result,
+    pub run: Handler,
 }
 
 /// How it is asked.
@@ -36,11 +43,11 @@ pub enum Method {
 pub enum Needs {
     /// Anybody who reaches the server.
     Nothing,
-    /// Whoever may scrape.
+    /// A role that may scrape.
     Metrics,
-    /// Whoever may push.
+    /// A role that may push.
     Push,
-    /// Whoever may look at jobs.
+    /// A role that may look at jobs.
     Jobs,
     Admin,
 }
@@ -57,290 +64,148 @@ impl Needs {
     }
 }
 
-const fn get(
-    path: &'static str,
-    parameters: &'static [&'static str],
-    about: &'static str,
-    run: fn(&Context) -> Result,
-) -> Route {
-    Route { method: Method::Get, path, parameters, about, needs: Needs::Jobs, costly: false, run }
-}
-
-const fn change(
-    path: &'static str,
-    parameters: &'static [&'static str],
-    about: &'static str,
+/// A way in that costs little.
+const fn of(
+    method: Method,
     needs: Needs,
-    run: fn(&Context) -> Result,
+    path: &'static str,
+    parameters: &'static str,
+    about: &'static str,
+    run: Handler,
 ) -> Route {
-    Route { method: Method::Change, path, parameters, about, needs, costly: false, run }
+    Route { method, path, parameters, about, needs, costly: false, run }
 }
 
-const fn with(method: Method, needs: Needs, route: Route) -> Route {
-    Route { method, needs, ..route }
+const fn open(path: &'static str, parameters: &'static str, about: &'static str, run: Handler) -> Route {
+    of(Get, Nothing, path, parameters, about, run)
 }
 
-const fn costly(route: Route) -> Route {
+const fn get(path: &'static str, parameters: &'static str, about: &'static str, run: Handler) -> Route {
+    of(Get, Jobs, path, parameters, about, run)
+}
+
+const fn costly(path: &'static str, parameters: &'static str, about: &'static str, run: Handler) -> Route {
+    slow(get(path, parameters, about, run))
+}
+
+const fn slow(route: Route) -> Route {
     Route { costly: true, ..route }
 }
 
 /// Everything. The first part is the original's; see docs/serve.md.
 pub const ROUTES: &[Route] = &[
-    with(Method::Get, Needs::Nothing, get("/", &[], "The page", page::index)),
-    with(
-        Method::Get,
-        Needs::Metrics,
-        get("/metrics", &["job?"], "Prometheus' text format", prometheus::metrics),
+    open("/", "", "The page", page::index),
+    of(Get, Metrics, "/metrics", "job?", "Prometheus' text format", prometheus::metrics),
+    of(Get, Metrics, "/metrics/sd", "", "Targets for Prometheus", prometheus::discovery),
+    costly("/job", "jobid?", "A running job and its counters, or all of them", jobs::job),
+    get("/job/list", "", "Descriptions of running jobs, then of the latest that have ended", jobs::list),
+    get("/queue/list", "", "What squeue says", jobs::queue),
+    costly("/queue/model", "jobid", "Measurements for a job that waits, by its comment", jobs::queue_model),
+    costly("/trace/list", "", "Series that are kept", traces::list),
+    costly("/trace/read", "jobid filter?", "A series as it is kept", traces::read),
+    costly("/trace/plot", "jobid filter derivate?", "Points of a metric over time", traces::plot),
+    slow(of(Post, Jobs, "/trace/plot", "jobid filter derivate?", "The same by POST", traces::plot)),
+    get("/trace/metrics", "jobid", "Names of the metrics of a job", traces::metrics),
+    costly("/trace/json", "jobid", "All metrics and their derivatives", traces::json),
+    get("/trace/size", "jobid", "Bytes that a series takes, and may take", traces::size),
+    costly("/trace/ftio", "jobid metricid derivate?", "The period of a metric", ftio::metric),
+    costly("/model/ftio", "jobid", "The period of every metric", ftio::all),
+    costly("/profiles", "", "Descriptions of finished jobs", profiles::list),
+    get("/profiles/get", "jobid", "What a finished job came to", profiles::profile),
+    costly("/profiles/percmd", "", "Finished jobs by command", profiles::by_command),
+    costly("/profiles/extrap", "jobid?", "Measurements for Extra-P", profiles::extra_p),
+    costly("/profiles/points", "jobid?", "Measured values by number of ranks", profiles::points),
+    costly("/model/get", "jobid?", "Models: name, formula, residual", models::list),
+    costly("/model/download", "jobid?", "Measurements for Extra-P", profiles::extra_p),
+    costly("/model/plot", "jobid? metric start end step?", "A model over numbers of ranks", models::plot),
+    slow(of(Post, Jobs, "/model/plot", "jobid? metric start end step?", "The same by POST", models::plot)),
+    costly("/model/evaluate", "jobid? metric size", "A model at a number of ranks", models::evaluate),
+    get("/predict", "jobid metric?", "The last prediction of a job", ftio::predict),
+    get("/alarms", "", "Alarms that stand, by job", alarms::raised),
+    get("/alarms/list", "", "All thresholds, by job", alarms::all),
+    of(
+        Post,
+        Admin,
+        "/alarms/add",
+        "name target metric operation value",
+        "Set a threshold: operation is <, > or =",
+        alarms::add,
     ),
-    with(
-        Method::Get,
-        Needs::Metrics,
-        get("/metrics/sd", &[], "Targets for Prometheus", prometheus::discovery),
-    ),
-    costly(get("/job", &["jobid?"], "A running job and its counters, or all of them", compat::jobs::job)),
-    get(
-        "/job/list",
-        &[],
-        "Descriptions of running jobs, then of the latest that have ended",
-        compat::jobs::list,
-    ),
-    get("/queue/list", &[], "What squeue says", compat::jobs::queue),
-    costly(get(
-        "/queue/model",
-        &["jobid"],
-        "Measurements for a job that waits, by its comment",
-        compat::jobs::queue_model,
-    )),
-    costly(get("/trace/list", &[], "Series that are kept", compat::traces::list)),
-    costly(get("/trace/read", &["jobid", "filter?"], "A series as it is kept", compat::traces::read)),
-    costly(get(
-        "/trace/plot",
-        &["jobid", "filter", "derivate?"],
-        "Points of a metric over time",
-        compat::traces::plot,
-    )),
-    with(
-        Method::Post,
-        Needs::Jobs,
-        costly(get(
-            "/trace/plot",
-            &["jobid", "filter", "derivate?"],
-            "The same by POST",
-            compat::traces::plot,
-        )),
-    ),
-    get("/trace/metrics", &["jobid"], "Names of the metrics of a job", compat::traces::metrics),
-    costly(get("/trace/json", &["jobid"], "All metrics and their derivatives", compat::traces::json)),
-    get("/trace/size", &["jobid"], "Bytes that a series takes, and may take", compat::traces::size),
-    costly(get(
-        "/trace/ftio",
-        &["jobid", "metricid", "derivate?"],
-        "The period of a metric",
-        compat::ftio::metric,
-    )),
-    costly(get("/model/ftio", &["jobid"], "The period of every metric", compat::ftio::all)),
-    costly(get("/profiles", &[], "Descriptions of finished jobs", compat::profiles::list)),
-    get("/profiles/get", &["jobid"], "What a finished job came to", compat::profiles::profile),
-    costly(get("/profiles/percmd", &[], "Finished jobs by command", compat::profiles::by_command)),
-    costly(get("/profiles/extrap", &["jobid?"], "Measurements for Extra-P", compat::profiles::extra_p)),
-    costly(get(
-        "/profiles/points",
-        &["jobid?"],
-        "Measured values by number of ranks",
-        compat::profiles::points,
-    )),
-    costly(get("/model/get", &["jobid?"], "Models: name, formula, residual", compat::models::list)),
-    costly(get("/model/download", &["jobid?"], "Measurements for Extra-P", compat::profiles::extra_p)),
-    costly(get(
-        "/model/plot",
-        &["jobid?", "metric", "start", "end", "step?"],
-        "A model over numbers of ranks",
-        compat::models::plot,
-    )),
-    with(
-        Method::Post,
-        Needs::Jobs,
-        costly(get(
-            "/model/plot",
-            &["jobid?", "metric", "start", "end", "step?"],
-            "The same by POST",
-            compat::models::plot,
-        )),
-    ),
-    costly(get(
-        "/model/evaluate",
-        &["jobid?", "metric", "size"],
-        "A model at a number of ranks",
-        compat::models::evaluate,
-    )),
-    get("/predict", &["jobid", "metric?"], "The last prediction of a job", compat::ftio::predict),
-    get("/alarms", &[], "Alarms that stand, by job", compat::alarms::raised),
-    get("/alarms/list", &[], "All thresholds, by job", compat::alarms::all),
-    with(
-        Method::Post,
-        Needs::Admin,
-        get(
-            "/alarms/add",
-            &["name", "target", "metric", "operation", "value"],
-            "Set a threshold: operation is <, > or =",
-            compat::alarms::add,
-        ),
-    ),
-    change("/alarms/del", &["target", "name"], "Remove a threshold", Needs::Admin, compat::alarms::remove),
-    change("/set", &["key", "value", "doc?", "job?"], "Set a gauge", Needs::Push, compat::values::set),
-    change(
-        "/accumulate",
-        &["key", "value", "doc?", "job?"],
-        "Add to a counter",
-        Needs::Push,
-        compat::values::accumulate,
-    ),
-    change("/push", &["key", "doc?", "job?"], "Declare a counter", Needs::Push, compat::values::declare),
-    change("/join", &["to", "period?"], "Ask another server now and then", Needs::Admin, compat::tree::join),
-    get("/join/list", &[], "Servers that are asked", compat::tree::joined),
-    change(
-        "/join/multiple",
-        &["to?", "period?"],
-        "Nothing: there is no tree",
-        Needs::Admin,
-        compat::tree::nothing,
-    ),
-    change("/pivot", &["from?"], "The address to join: this one", Needs::Admin, compat::tree::pivot),
-    get("/topo", &[], "Parents and children: there is no tree", compat::tree::topology),
-    change(
-        "/remove",
-        &["from?", "target?"],
-        "Nothing: there is no tree",
-        Needs::Admin,
-        compat::tree::nothing,
-    ),
-    change("/leave", &["from?"], "Nothing: there is no tree", Needs::Admin, compat::tree::nothing),
-    change("/disconnect", &["target?"], "Nothing: there is no tree", Needs::Admin, compat::tree::nothing),
-    get("/period", &[], "Milliseconds between samples", compat::tree::period),
-    get("/ftio/args", &[], "How periods are looked for", compat::ftio::args),
-    with(
-        Method::Post,
-        Needs::Admin,
-        get("/ftio/args", &[], "Refused: there is one way to find the period", compat::ftio::set_args),
-    ),
-    costly(get(
+    of(Change, Admin, "/alarms/del", "target name", "Remove a threshold", alarms::remove),
+    of(Change, Push, "/set", "key value doc? job?", "Set a gauge", values::set),
+    of(Change, Push, "/accumulate", "key value doc? job?", "Add to a counter", values::accumulate),
+    of(Change, Push, "/push", "key doc? job?", "Declare a counter", values::declare),
+    of(Change, Admin, "/join", "to period?", "Ask another server now and then", tree::join),
+    get("/join/list", "", "Servers that are asked", tree::joined),
+    of(Change, Admin, "/join/multiple", "to? period?", "Nothing: there is no tree", tree::nothing),
+    of(Change, Admin, "/pivot", "from?", "The address to join: this one", tree::pivot),
+    get("/topo", "", "Parents and children: there is no tree", tree::topology),
+    of(Change, Admin, "/remove", "from? target?", "Nothing: there is no tree", tree::nothing),
+    of(Change, Admin, "/leave", "from?", "Nothing: there is no tree", tree::nothing),
+    of(Change, Admin, "/disconnect", "target?", "Nothing: there is no tree", tree::nothing),
+    get("/period", "", "Milliseconds between samples", tree::period),
+    get("/ftio/args", "", "How periods are looked for", ftio::args),
+    of(Post, Admin, "/ftio/args", "", "Refused: there is one way to find the period", ftio::set_args),
+    costly(
         "/ftio/modified_args",
-        &["jobid", "metricid", "derivate?", "args?"],
+        "jobid metricid derivate? args?",
         "The period of a metric, with other arguments",
-        compat::ftio::modified,
-    )),
-    get("/ftio/logs", &[], "Nothing: no other process is asked", compat::ftio::logs),
-    get("/ftio/port", &[], "Nothing: no other process is asked", compat::ftio::port),
-    get("/is_admire_proxy.html", &[], "How the original recognises its like", compat::tree::is_proxy),
+        ftio::modified,
+    ),
+    get("/ftio/logs", "", "Nothing: no other process is asked", ftio::logs),
+    get("/ftio/port", "", "Nothing: no other process is asked", ftio::port),
+    get("/is_admire_proxy.html", "", "How the original recognises its like", tree::is_proxy),
     // Our own.
-    with(Method::Get, Needs::Nothing, get("/healthz", &[], "The service runs", api::site::health)),
-    with(Method::Get, Needs::Nothing, get("/readyz", &[], "What is wrong, if anything", api::site::ready)),
-    get("/api/v1/version", &[], "Version, and who asks", api::site::version),
-    get("/api/v1/openapi.json", &[], "This description", openapi::document),
+    open("/healthz", "", "The service runs", site::health),
+    open("/readyz", "", "What is wrong, if anything", site::ready),
+    get("/api/v1/version", "", "Version, and who asks", site::version),
+    get("/api/v1/openapi.json", "", "This description", openapi::document),
     get(
         "/api/v1/jobs",
-        &[
-            "state?",
-            "origin?",
-            "user?",
-            "app?",
-            "category?",
-            "q?",
-            "from?",
-            "to?",
-            "sort?",
-            "order?",
-            "limit?",
-            "cursor?",
-        ],
+        "state? origin? user? app? category? q? from? to? sort? order? limit? cursor?",
         "Jobs",
         api::jobs::list,
     ),
-    get("/api/v1/jobs/{id}", &[], "A job: totals, period, next phase", api::jobs::job),
-    get(
-        "/api/v1/jobs/{id}/series",
-        &["metric?", "from?", "to?", "points?"],
-        "A metric over time",
-        api::jobs::series,
-    ),
-    get("/api/v1/jobs/{id}/prediction", &[], "What is expected next", api::jobs::prediction),
+    get("/api/v1/jobs/{id}", "", "A job: totals, period, next phase", api::jobs::job),
+    get("/api/v1/jobs/{id}/series", "metric? from? to? points?", "A metric over time", api::jobs::series),
+    get("/api/v1/jobs/{id}/prediction", "", "What is expected next", api::jobs::prediction),
     get(
         "/api/v1/jobs/{id}/predictions",
-        &["limit?"],
+        "limit?",
         "What was expected, and what came",
         api::jobs::predictions,
     ),
-    get("/api/v1/jobs/{id}/detection", &[], "Period, phases, evidence", api::jobs::detection),
-    get("/api/v1/jobs/{id}/findings", &[], "What is wrong with its I/O", api::jobs::findings),
-    costly(get("/api/v1/jobs/{id}/report.html", &[], "The report of ftio report", api::jobs::report)),
-    costly(get("/api/v1/apps", &["limit?"], "Applications", api::apps::list)),
-    costly(get("/api/v1/apps/profiles", &["app"], "Its runs", api::apps::profiles)),
-    costly(get("/api/v1/apps/categories", &["app"], "Categories of its latest jobs", api::apps::categories)),
-    costly(get("/api/v1/apps/points", &["app"], "Measured values by number of ranks", api::apps::points)),
-    costly(get("/api/v1/apps/models", &["app", "all?"], "Its models", api::apps::models)),
-    costly(get(
-        "/api/v1/apps/evaluate",
-        &["app", "metric", "ranks"],
-        "A model at a number of ranks",
-        api::apps::evaluate,
-    )),
-    costly(get(
-        "/api/v1/apps/curve",
-        &["app", "metric", "to?"],
-        "A model and its interval",
-        api::apps::curve,
-    )),
-    costly(get(
-        "/api/v1/apps/expect",
-        &["app", "ranks"],
-        "What to expect of the next run",
-        api::apps::expect,
-    )),
-    get("/api/v1/running", &[], "Running jobs with small pictures", api::site::running),
-    costly(get("/api/v1/forecast", &["horizon?"], "Phases ahead, and where they meet", api::site::forecast)),
-    costly(get("/api/v1/schedule", &[], "Sets and priorities of Set-10", api::site::schedule)),
-    costly(get("/api/v1/site", &["days?"], "Who moves how much", api::site::site)),
-    costly(get("/api/v1/site/categories", &["days?"], "Categories of jobs over time", api::site::categories)),
-    costly(get(
-        "/api/v1/site/series",
-        &["metric?", "points?"],
-        "The sum of all running jobs",
-        api::site::series,
-    )),
-    costly(get(
-        "/api/v1/quality",
-        &["days?", "app?"],
-        "How right predictions were, by weeks",
-        api::site::quality,
-    )),
-    get("/api/v1/alarms", &["standing?"], "Alarms and rules", api::site::alarms),
-    with(
-        Method::Post,
-        Needs::Admin,
-        get(
-            "/api/v1/alarms",
-            &["name", "target", "metric", "operation", "value"],
-            "Set a threshold",
-            compat::alarms::add,
-        ),
+    get("/api/v1/jobs/{id}/detection", "", "Period, phases, evidence", api::jobs::detection),
+    get("/api/v1/jobs/{id}/findings", "", "What is wrong with its I/O", api::jobs::findings),
+    costly("/api/v1/jobs/{id}/report.html", "", "The report of ftio report", api::jobs::report),
+    costly("/api/v1/apps", "limit?", "Applications", apps::list),
+    costly("/api/v1/apps/profiles", "app", "Its runs", apps::profiles),
+    costly("/api/v1/apps/categories", "app", "Categories of its latest jobs", apps::categories),
+    costly("/api/v1/apps/points", "app", "Measured values by number of ranks", apps::points),
+    costly("/api/v1/apps/models", "app all?", "Its models", apps::models),
+    costly("/api/v1/apps/evaluate", "app metric ranks", "A model at a number of ranks", apps::evaluate),
+    costly("/api/v1/apps/curve", "app metric to?", "A model and its interval", apps::curve),
+    costly("/api/v1/apps/expect", "app ranks", "What to expect of the next run", apps::expect),
+    get("/api/v1/running", "", "Running jobs with small pictures", site::running),
+    costly("/api/v1/forecast", "horizon?", "Phases ahead, and where they meet", site::forecast),
+    costly("/api/v1/schedule", "", "Sets and priorities of Set-10", site::schedule),
+    costly("/api/v1/site", "days?", "Who moves how much", site::site),
+    costly("/api/v1/site/categories", "days?", "Categories of jobs over time", site::categories),
+    costly("/api/v1/site/series", "metric? points?", "The sum of all running jobs", site::series),
+    costly("/api/v1/quality", "days? app?", "How right predictions were, by weeks", site::quality),
+    get("/api/v1/alarms", "standing?", "Alarms and rules", site::alarms),
+    of(Post, Admin, "/api/v1/alarms", "name target metric operation value", "Set a threshold", alarms::add),
+    of(Delete, Admin, "/api/v1/alarms", "name target", "Remove a threshold", alarms::remove),
+    of(Post, Push, PUSH, "", "Values of a job or a node", site::push),
+    of(
+        Post,
+        Push,
+        REMOTE_WRITE,
+        "",
+        "Prometheus' remote write: samples with a label jobid or instance",
+        site::remote_write,
     ),
-    with(
-        Method::Delete,
-        Needs::Admin,
-        get("/api/v1/alarms", &["name", "target"], "Remove a threshold", compat::alarms::remove),
-    ),
-    with(Method::Post, Needs::Push, get(PUSH, &[], "Values of a job or a node", api::site::push)),
-    with(
-        Method::Post,
-        Needs::Push,
-        get(
-            REMOTE_WRITE,
-            &[],
-            "Prometheus' remote write: samples with a label jobid or instance",
-            api::site::remote_write,
-        ),
-    ),
-    get("/api/v1/events", &[], "What happens, as server-sent events", api::site::events_are_elsewhere),
+    get("/api/v1/events", "", "What happens, as server-sent events", site::events_are_elsewhere),
 ];
 
 /// Where the stream of events is.

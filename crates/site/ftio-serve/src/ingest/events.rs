@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// More directories are not watched: users have a limit (`fs.inotify.max_user_watches`), and others need it.
-const MOST: usize = 8192;
+const MAX_FOLDERS: usize = 8192;
 
 /// Events of directories.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Events {
         if self.watched.contains_key(folder) {
             return;
         }
-        if self.watched.len() >= MOST {
+        if self.watched.len() >= MAX_FOLDERS {
             self.refused = Some("there are more than 8192 directories");
             return;
         }

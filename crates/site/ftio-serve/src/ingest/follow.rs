@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The series of a running job begins with bins of 1/16 s.
-const LEVEL: i32 = -4;
+const FIRST_LEVEL: i32 = -4;
 /// Ranks that have nothing to say are waited for this long.
 const GRACE: Duration = Duration::from_secs(2);
 /// How often to see whether the job is dead.
 const LIVENESS: Duration = Duration::from_secs(5);
 /// Time between two looks at a trace that does not grow, for each trace that is followed: a look takes about
 /// a thirtieth of that, so all of them take that share of a core.
-const EACH: Duration = Duration::from_millis(3);
+const PAUSE_OF_EACH: Duration = Duration::from_millis(3);
 /// But it is looked at this often at least.
 const SELDOM: Duration = Duration::from_secs(30);
 /// Whether a job runs on another node cannot be seen. One whose parts have not changed for this long, in
@@ -85,7 +85,8 @@ impl Followed {
     /// Look again after a while: twice as long as the last time if nothing has come. `count` are followed.
     fn later(&mut self, service: &Service, grew: bool, count: usize) {
         let poll = service.config.poll;
-        let longest = (EACH * u32::try_from(count).unwrap_or(u32::MAX)).clamp(poll, SELDOM.max(poll));
+        let longest =
+            (PAUSE_OF_EACH * u32::try_from(count).unwrap_or(u32::MAX)).clamp(poll, SELDOM.max(poll));
         self.pause = if grew { poll } else { (2 * self.pause).clamp(poll, longest) };
         self.next = Instant::now() + self.pause;
     }
@@ -213,7 +214,7 @@ impl Followed {
         row.id = id;
         let owner = row.owner;
         let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
-        service.running().insert(LiveJob::new(row, LEVEL, now()));
+        service.running().insert(LiveJob::new(row, FIRST_LEVEL, now()));
         service.tell("began", owner, &data);
         Begun::Job(id)
     }

@@ -18,9 +18,9 @@ pub struct Sample {
 
 /// What says whose value it is, and is not part of its name.
 const OWNERS: [&str; 4] = ["__name__", "jobid", "job", "instance"];
-const COUNTERS: [&str; 4] = ["_total", "_sum", "_count", "_bucket"];
+const COUNTER_ENDINGS: [&str; 4] = ["_total", "_sum", "_count", "_bucket"];
 /// Values that have waited longer, in seconds, do not tell when a job began.
-const LONGEST_WAIT: f64 = 86_400.0;
+const MAX_AGE: f64 = 86_400.0;
 
 impl Sample {
     /// Add a label, unless there is one of that name.
@@ -41,7 +41,7 @@ impl Sample {
     /// Our own metrics of jobs keep the names that periods are found by.
     fn kind(&self) -> PushKind {
         let name = self.labels.get("__name__").map(String::as_str).unwrap_or_default();
-        let is_counter = COUNTERS.iter().any(|ending| name.ends_with(ending));
+        let is_counter = COUNTER_ENDINGS.iter().any(|ending| name.ends_with(ending));
         if is_counter { PushKind::Counter } else { PushKind::Gauge }
     }
 
@@ -61,7 +61,7 @@ impl Sample {
 pub fn take(service: &Service, samples: &[Sample], owner: Option<u32>) -> Result<Applied, NotTaken> {
     let mut applied = Applied::default();
     // Prometheus sends what has waited as well: a job began before its first values arrive.
-    let oldest = now() - LONGEST_WAIT;
+    let oldest = now() - MAX_AGE;
     let mut first: BTreeMap<String, f64> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.time >= oldest) {
         if let Some((desc, _)) = sample.desc() {

@@ -2,7 +2,7 @@
 
 use crate::ingest::finished;
 use crate::job::{JobDesc, Kind, LONGEST_NAME, Origin, State, clean};
-use crate::live::{LiveJob, MOST_METRICS};
+use crate::live::{LiveJob, MAX_METRICS};
 use crate::series::{Seen, metric_cost};
 use crate::service::{Service, now};
 use crate::share::{Full, Payer};
@@ -79,9 +79,9 @@ impl<'de> Deserialize<'de> for Values {
                 let mut values = Vec::new();
                 while let Some(value) = list.next_element()? {
                     values.push(value);
-                    if values.len() > MOST_VALUES {
+                    if values.len() > MAX_VALUES {
                         return Err(A::Error::custom(format_args!(
-                            "at most {MOST_VALUES} values in one push"
+                            "at most {MAX_VALUES} values in one push"
                         )));
                     }
                 }
@@ -111,8 +111,8 @@ where
             let mut all = BTreeMap::new();
             while let Some((name, value)) = map.next_entry()? {
                 all.insert(name, value);
-                if all.len() > MOST_NAMES {
-                    return Err(A::Error::custom(format_args!("at most {MOST_NAMES} names in one push")));
+                if all.len() > MAX_NAMES {
+                    return Err(A::Error::custom(format_args!("at most {MAX_NAMES} names in one push")));
                 }
             }
             Ok(all)
@@ -122,9 +122,9 @@ where
 }
 
 /// No push has more names: a job takes fewer.
-const MOST_NAMES: usize = 10_000;
+const MAX_NAMES: usize = 10_000;
 /// No push has more values.
-const MOST_VALUES: usize = 100_000;
+const MAX_VALUES: usize = 100_000;
 /// Times up to this are seconds since the job began.
 const SINCE_1970: f64 = 1e8;
 /// A value of a time further ahead, in seconds, is of a clock that is wrong: it would make everything before
@@ -134,7 +134,7 @@ const AHEAD: f64 = 86_400.0;
 const SAME_START: u64 = 60;
 /// Bytes that the first bin of a metric takes, with those that are allocated with it.
 const FIRST_BINS: usize = 4 * size_of::<Seen>();
-const COUNTERS: [&str; 4] = ["_total", "_bytes", "_operations", "_seconds"];
+const COUNTER_METRICS: [&str; 4] = ["_total", "_bytes", "_operations", "_seconds"];
 
 /// Why values are not taken.
 #[derive(Debug)]
@@ -227,8 +227,8 @@ pub fn take(service: &Service, push: &Push, owner: Option<u32>) -> Result<Taken,
             Values::Many(list) => list.len(),
         })
         .sum();
-    if count > MOST_VALUES {
-        return Err(format!("{count} values: at most {MOST_VALUES} in one push").into());
+    if count > MAX_VALUES {
+        return Err(format!("{count} values: at most {MAX_VALUES} in one push").into());
     }
     let (desc, origin) = match &push.node {
         Some(node) => (node_desc(node), Origin::Node),
@@ -275,7 +275,7 @@ pub fn take(service: &Service, push: &Push, owner: Option<u32>) -> Result<Taken,
 
 fn kind_of(push: &Push, name: &str) -> PushKind {
     push.kind.get(name).copied().unwrap_or_else(|| {
-        let is_counter = COUNTERS.iter().any(|ending| name.ends_with(ending));
+        let is_counter = COUNTER_METRICS.iter().any(|ending| name.ends_with(ending));
         if is_counter { PushKind::Counter } else { PushKind::Gauge }
     })
 }
@@ -428,7 +428,7 @@ pub fn apply<'a>(
             let cost = metric_cost(&change.0) + docs(name).len().min(4 * LONGEST_NAME) + FIRST_BINS;
             let more = new.values().sum::<usize>() + cost;
             let full = running.room_for(&payer, standing, more).err();
-            if job.totals.len() + new.len() >= MOST_METRICS || full.is_some() {
+            if job.totals.len() + new.len() >= MAX_METRICS || full.is_some() {
                 applied.full = applied.full.or(full);
                 applied.refused += 1;
                 continue;

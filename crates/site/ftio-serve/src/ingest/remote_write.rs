@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Uncompressed it is no longer than this.
-const LONGEST: usize = 32 << 20;
+const MAX_PLAIN: usize = 32 << 20;
 /// No request has more samples, …
-const MOST: usize = 200_000;
+const MAX_SAMPLES: usize = 200_000;
 /// … more labels, all series together, …
-const MOST_LABELS: usize = 400_000;
+const MAX_LABELS: usize = 400_000;
 /// … or a series with more labels, or with longer ones.
-const LABELS: usize = 128;
-const LONGEST_LABEL: usize = 4096;
+const MAX_LABELS_OF_SERIES: usize = 128;
+const MAX_LABEL: usize = 4096;
 
 /// The samples of a request.
 pub fn decode(body: &[u8]) -> Result<Vec<Sample>, String> {
@@ -23,7 +23,7 @@ pub fn decode(body: &[u8]) -> Result<Vec<Sample>, String> {
 
 /// Snappy's block format: the length, then literals and copies of what came before.
 fn unpack(mut bytes: &[u8]) -> Option<Vec<u8>> {
-    let length = usize::try_from(varint(&mut bytes)?).ok().filter(|length| *length <= LONGEST)?;
+    let length = usize::try_from(varint(&mut bytes)?).ok().filter(|length| *length <= MAX_PLAIN)?;
     let mut out = Vec::with_capacity(length.min(1 << 20));
     while let [tag, rest @ ..] = bytes {
         bytes = rest;
@@ -115,7 +115,7 @@ fn request(mut bytes: &[u8]) -> Option<Vec<Sample>> {
         if let (1, Field::Bytes(series)) = field(&mut bytes)? {
             labels += time_series(series, &mut samples)?;
         }
-        if labels > MOST_LABELS {
+        if labels > MAX_LABELS {
             return None;
         }
     }
@@ -124,7 +124,7 @@ fn request(mut bytes: &[u8]) -> Option<Vec<Sample>> {
 
 /// The text of a label; `None`: it is too long.
 fn text(bytes: &[u8]) -> Option<String> {
-    (bytes.len() <= LONGEST_LABEL).then(|| String::from_utf8_lossy(bytes).into_owned())
+    (bytes.len() <= MAX_LABEL).then(|| String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// Add the samples of a series. The number of its labels; `None`: it cannot be read, or is too much. A short
@@ -144,7 +144,7 @@ fn time_series(mut bytes: &[u8], samples: &mut Vec<Sample>) -> Option<usize> {
                     }
                 }
                 labels.insert(name, value);
-                if labels.len() > LABELS {
+                if labels.len() > MAX_LABELS_OF_SERIES {
                     return None;
                 }
             }
@@ -158,7 +158,7 @@ fn time_series(mut bytes: &[u8], samples: &mut Vec<Sample>) -> Option<usize> {
                     }
                 }
                 values.push((value, millis));
-                if samples.len() + values.len() > MOST {
+                if samples.len() + values.len() > MAX_SAMPLES {
                     return None;
                 }
             }
@@ -231,13 +231,16 @@ mod tests {
         // Empty samples of one series with long labels: each would have had a copy of them.
         let samples = |count: usize| long(2, &[]).repeat(count);
         let wide: Vec<u8> = (0..100).flat_map(|i| label(&format!("l{i}"), &"x".repeat(4000))).collect();
-        assert_eq!(request(&long(1, &[&wide[..], &samples(MOST)].concat())).unwrap().len(), MOST);
-        assert!(request(&long(1, &[&wide[..], &samples(MOST + 1)].concat())).is_none());
-        assert!(request(&long(1, &label("a", &"x".repeat(LONGEST_LABEL + 1)))).is_none());
-        let many: Vec<u8> = (0..=LABELS).flat_map(|i| label(&i.to_string(), "")).collect();
+        assert_eq!(
+            request(&long(1, &[&wide[..], &samples(MAX_SAMPLES)].concat())).unwrap().len(),
+            MAX_SAMPLES
+        );
+        assert!(request(&long(1, &[&wide[..], &samples(MAX_SAMPLES + 1)].concat())).is_none());
+        assert!(request(&long(1, &label("a", &"x".repeat(MAX_LABEL + 1)))).is_none());
+        let many: Vec<u8> = (0..=MAX_LABELS_OF_SERIES).flat_map(|i| label(&i.to_string(), "")).collect();
         assert!(request(&long(1, &many)).is_none());
         let series = long(1, &many[..many.len() / 2]);
-        assert!(request(&series.repeat(2 * MOST_LABELS / LABELS + 100)).is_none());
+        assert!(request(&series.repeat(2 * MAX_LABELS / MAX_LABELS_OF_SERIES + 100)).is_none());
     }
 
     proptest! {

@@ -1,22 +1,23 @@
 //! Other servers, asked now and then: any exporter of Prometheus. Only those that the configuration names.
 
 use super::labelled::{parse_text, take};
-use crate::alarms::http_request;
+use crate::client::send;
 use crate::service::{Service, now};
 use crate::tick::every;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// How often.
-pub const EVERY: Duration = Duration::from_secs(10);
+pub const SCRAPE_PAUSE: Duration = Duration::from_secs(10);
 
 /// Ask until told to stop.
 pub fn run(service: &Service, url: &str, stop: &AtomicBool) {
     let rest = url.trim_start_matches("http://");
     let host = rest.split('/').next().unwrap_or(rest).to_owned();
     let full = if rest.contains('/') { url.to_owned() } else { format!("{url}/metrics") };
-    every(EVERY, stop, || {
-        let done = http_request("GET", &full, "").and_then(|text| {
+    every(SCRAPE_PAUSE, stop, || {
+        let said = send("GET", &full, "", b"").map_err(|refused| refused.text);
+        let done = said.and_then(|text| {
             let mut samples = parse_text(&text, now());
             for sample in &mut samples {
                 sample.label_if_absent("instance", &host);

@@ -2,6 +2,7 @@
 //! which it notes them.
 
 use crate::config::Slurm;
+use crate::lock::locked;
 use crate::service::{Service, now};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -177,7 +178,7 @@ fn apply_queue(service: &Service, queue: Queue) {
             job.row.desc.nodelist = crate::job::clean(nodes, 4096);
         }
     }
-    *service.squeue.lock().unwrap_or_else(|e| e.into_inner()) = queue;
+    *locked(&service.squeue) = queue;
 }
 
 /// Jobs that have ended by Slurm's word: pushed ones end with them.

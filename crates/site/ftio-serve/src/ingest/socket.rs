@@ -6,7 +6,7 @@
 use super::finished;
 use super::push::{self, NotTaken, PushKind};
 use crate::job::{JobDesc, LONGEST_NAME, Origin, State, clean};
-use crate::live::MOST_METRICS;
+use crate::live::MAX_METRICS;
 use crate::service::{Service, now};
 use crate::share::Payer;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::{UnixListener, UnixStream};
 
 /// No message is longer; a client that sends more without a NUL is cut off.
-const LONGEST: usize = 1 << 20;
+const MAX_MESSAGE: usize = 1 << 20;
 
 /// Bytes that a description takes beside its texts.
 const DOC: usize = 128;
@@ -76,8 +76,8 @@ impl Messages {
             }
         }
         self.waiting.drain(..rest);
-        if self.waiting.len() > LONGEST {
-            return Err(format!("more than {LONGEST} bytes without a NUL"));
+        if self.waiting.len() > MAX_MESSAGE {
+            return Err(format!("more than {MAX_MESSAGE} bytes without a NUL"));
         }
         Ok(messages)
     }
@@ -184,7 +184,7 @@ impl Client {
             }
             Message::Desc { name, doc, .. } => {
                 let (name, doc) = (clean(&name, LONGEST_NAME), clean(&doc, LONGEST_NAME));
-                if self.docs.len() < MOST_METRICS && !self.docs.contains_key(&name) {
+                if self.docs.len() < MAX_METRICS && !self.docs.contains_key(&name) {
                     self.length += name.len() + doc.len() + DOC;
                     self.docs.insert(name, doc);
                 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use tmio_trace::column::{ColumnReader, ColumnWriter};
 
 const MAGIC: &[u8; 4] = b"FTSR";
-const VERSION: u8 = 1;
+const FILE_VERSION: u8 = 1;
 /// If more are written at once, the disk is flushed once for all of them.
 const FLUSHED_ONE_BY_ONE: usize = 32;
 /// Above this not every whole number is a float.
@@ -24,7 +24,7 @@ const EXACT: f64 = (1u64 << 53) as f64;
 pub fn encode(series: &Series) -> Vec<u8> {
     let mut out = Vec::new();
     out.extend_from_slice(MAGIC);
-    out.push(VERSION);
+    out.push(FILE_VERSION);
     out.extend_from_slice(&series.level.to_le_bytes());
     out.extend_from_slice(&series.journaled.to_le_bytes());
     put(&mut out, series.columns.len() as u64);
@@ -79,7 +79,7 @@ pub fn decode(bytes: &[u8]) -> Option<Series> {
     if crc32fast::hash(content) != u32::from_le_bytes(*sum) {
         return None;
     }
-    let mut rest = content.strip_prefix(MAGIC)?.strip_prefix(&[VERSION])?;
+    let mut rest = content.strip_prefix(MAGIC)?.strip_prefix(&[FILE_VERSION])?;
     let mut series = Series::new(0);
     series.level = i32::from_le_bytes(*take(&mut rest)?);
     if !(super::FINEST..=super::COARSEST).contains(&series.level) {
@@ -89,7 +89,7 @@ pub fn decode(bytes: &[u8]) -> Option<Series> {
     let count = get(&mut rest)?;
     let mut columns = BTreeMap::new();
     // A few bytes may stand for very many bins.
-    let mut left = super::LARGEST as u64;
+    let mut left = super::MAX_SERIES as u64;
     for _ in 0..count {
         let length = get(&mut rest)? as usize;
         let (name, after) = rest.split_at_checked(length)?;

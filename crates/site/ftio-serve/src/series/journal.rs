@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// No frame is longer.
-const LONGEST: usize = 64 << 20;
+const MAX_FRAME: usize = 64 << 20;
 /// A file that has grown to this size is followed by another one.
-const LONGEST_FILE: u64 = 64 << 20;
+const MAX_FILE: u64 = 64 << 20;
 /// How the content of every frame begins.
 const BEGINNING: &[u8] = b"[{\"n\":";
 /// Length and checksum.
-const HEAD: usize = 8;
+const FRAME_HEAD: usize = 8;
 
 /// Values of one job at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,7 +96,7 @@ impl Journal {
         if self.waiting.is_empty() || self.broken {
             return Ok(None);
         }
-        if self.length >= LONGEST_FILE {
+        if self.length >= MAX_FILE {
             self.begin_file()?;
         }
         Ok(Some((std::mem::take(&mut self.waiting), Arc::clone(&self.file))))
@@ -153,11 +153,11 @@ impl Journal {
 /// Records as a frame; as several if one would be too long.
 pub fn framed(records: &[Record]) -> serde_json::Result<Vec<u8>> {
     let content = serde_json::to_vec(records)?;
-    if content.len() > LONGEST / 4 && records.len() > 1 {
+    if content.len() > MAX_FRAME / 4 && records.len() > 1 {
         let (first, second) = records.split_at(records.len() / 2);
         return Ok([framed(first)?, framed(second)?].concat());
     }
-    let mut frame = Vec::with_capacity(content.len() + HEAD);
+    let mut frame = Vec::with_capacity(content.len() + FRAME_HEAD);
     frame.extend_from_slice(&(content.len() as u32).to_le_bytes());
     frame.extend_from_slice(&crc32fast::hash(&content).to_le_bytes());
     frame.extend_from_slice(&content);
@@ -264,18 +264,18 @@ impl<R: Read> Window<R> {
 
     /// The records of a frame that begins here, and its length.
     fn frame(&mut self, at: usize) -> std::io::Result<Option<(Vec<Record>, usize)>> {
-        self.fill(at + HEAD)?;
-        let Some(head) = self.rest().get(at..at + HEAD) else { return Ok(None) };
+        self.fill(at + FRAME_HEAD)?;
+        let Some(head) = self.rest().get(at..at + FRAME_HEAD) else { return Ok(None) };
         let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
         let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-        if length > LONGEST {
+        if length > MAX_FRAME {
             return Ok(None);
         }
-        self.fill(at + HEAD + length)?;
-        let content = self.rest().get(at + HEAD..at + HEAD + length);
+        self.fill(at + FRAME_HEAD + length)?;
+        let content = self.rest().get(at + FRAME_HEAD..at + FRAME_HEAD + length);
         let whole = content.filter(|content| crc32fast::hash(content) == sum);
         let records = whole.and_then(|content| serde_json::from_slice(content).ok());
-        Ok(records.map(|records| (records, HEAD + length)))
+        Ok(records.map(|records| (records, FRAME_HEAD + length)))
     }
 
     /// Go to the next frame that is whole; to the end if there is none.
@@ -283,8 +283,8 @@ impl<R: Read> Window<R> {
         // Where it may begin.
         let mut at = 1;
         loop {
-            self.fill(at + HEAD + BEGINNING.len())?;
-            let contents = self.rest().get(at + HEAD..).unwrap_or_default();
+            self.fill(at + FRAME_HEAD + BEGINNING.len())?;
+            let contents = self.rest().get(at + FRAME_HEAD..).unwrap_or_default();
             let found = contents.windows(BEGINNING.len()).position(|some| some == BEGINNING);
             if let Some(found) = found {
                 at += found;
@@ -301,7 +301,7 @@ impl<R: Read> Window<R> {
                 return Ok(false);
             }
             // The content of the next one may begin at the edge.
-            self.pass((length + 1).saturating_sub(HEAD + BEGINNING.len()).max(at));
+            self.pass((length + 1).saturating_sub(FRAME_HEAD + BEGINNING.len()).max(at));
             at = 0;
             self.fill(length)?;
         }
@@ -352,7 +352,7 @@ mod tests {
         let (records, file) = journal.take().unwrap().unwrap();
         write(&framed(&records).unwrap(), &file).unwrap();
         assert!(journal.take().unwrap().is_none(), "nothing waits");
-        journal.wrote(LONGEST_FILE as usize);
+        journal.wrote(MAX_FILE as usize);
         journal.add(1, 0.0, Vec::new());
         journal.take().unwrap().unwrap();
         assert_eq!(journal.number(), 2, "a file that is long is followed by another");
@@ -369,7 +369,7 @@ mod tests {
         let records: Vec<Record> =
             (1..=70).map(|n| Record { n, job: 1, t: 0.0, values: values(n) }).collect();
         let frames = framed(&records).unwrap();
-        assert!(frames.len() > LONGEST);
+        assert!(frames.len() > MAX_FRAME);
         let mut again = Vec::new();
         assert_eq!(read(&frames[..], &mut |record| again.push(record)).unwrap(), []);
         assert!(again == records);

@@ -14,13 +14,13 @@ use crate::job::Kind;
 use std::collections::BTreeMap;
 
 /// No budget is larger, in bytes, and no series.
-pub const LARGEST: usize = 64 << 20;
+pub const MAX_SERIES: usize = 64 << 20;
 /// No period is shorter than 2 to this, in seconds: a millisecond.
 pub const FINEST: i32 = -10;
 /// No period is longer than 2 to this: 12 days.
 const COARSEST: i32 = 20;
 /// Later than this (in seconds of job time) nothing is kept: a clock is wrong.
-const LATEST: f64 = 1e9;
+const MAX_TIME: f64 = 1e9;
 
 /// What a column holds for each bin.
 #[derive(Clone, Debug, PartialEq)]
@@ -231,10 +231,10 @@ impl Series {
     /// Then fold until everything fits the budget. `false`: left out, because it is no number, its time
     /// cannot be, or its name is that of another kind.
     pub fn add(&mut self, name: &str, kind: Kind, time: f64, value: f64, budget: usize) -> bool {
-        if !value.is_finite() || time.is_nan() || time >= LATEST {
+        if !value.is_finite() || time.is_nan() || time >= MAX_TIME {
             return false;
         }
-        let budget = budget.min(LARGEST);
+        let budget = budget.min(MAX_SERIES);
         // Far ahead of what there is: widen the bins first instead of making empty ones.
         let most = (budget / size_of::<f64>()).max(2);
         while (time.max(0.0) / self.period()) as usize >= most && self.level < COARSEST {
@@ -285,7 +285,7 @@ impl Series {
 
     /// Spread `amount` evenly from `start` to `end` (seconds), in whole units whose sum is exact.
     pub fn spread(&mut self, name: &str, start: f64, end: f64, amount: u64, budget: usize) {
-        if start.is_nan() || end.is_nan() || start.max(end) >= LATEST {
+        if start.is_nan() || end.is_nan() || start.max(end) >= MAX_TIME {
             return;
         }
         let (start, end) = (start.max(0.0), end.max(start).max(0.0));

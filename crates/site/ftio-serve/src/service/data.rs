@@ -1,7 +1,8 @@
 //! Data that are damaged, removed or replaced while the service runs.
 
-use super::{Service, locked};
+use super::Service;
 use crate::damage::Kind;
+use crate::lock::locked;
 use crate::series::Damaged;
 use crate::store::{JobRow, Store, claim, is_damaged, tables};
 use std::path::{Path, PathBuf};

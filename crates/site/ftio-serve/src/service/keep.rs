@@ -1,15 +1,16 @@
 //! Pushed values get to the disk: to the journal before they are acknowledged, and to the files of series now
 //! and then.
 
-use super::{Service, locked};
+use super::Service;
 use crate::ingest::push::NotTaken;
 use crate::job::Origin;
 use crate::live::LiveJob;
+use crate::lock::locked;
 use crate::series::journal;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Jobs whose series are saved at once.
-const AT_ONCE: usize = 64;
+const JOBS_A_SAVE: usize = 64;
 
 impl Service {
     /// Write what was taken to the journal, with what others have brought meanwhile. What was written
@@ -78,7 +79,7 @@ impl Service {
             let pushed = running.jobs.values().filter(|job| job.row.origin != Origin::Trace && !job.saved);
             (before, pushed.map(|job| job.row.id).collect::<Vec<i64>>())
         };
-        for some in ids.chunks(AT_ONCE) {
+        for some in ids.chunks(JOBS_A_SAVE) {
             self.save(some)?;
         }
         // The rows of these jobs must be on the disk before the journal is gone.

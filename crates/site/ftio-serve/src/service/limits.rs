@@ -1,15 +1,16 @@
 //! What one user may have of the service: jobs, memory, and room on the disk.
 
-use super::{Service, locked};
+use super::Service;
 use crate::ingest::push::NotTaken;
 use crate::live::LiveJob;
+use crate::lock::locked;
 use crate::share::{Full, Payer, Standing};
 use crate::store::JobRow;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-const DAY: Duration = Duration::from_secs(86_400);
+const ONE_DAY: Duration = Duration::from_secs(86_400);
 /// Bytes that a job takes in the database beside its texts.
 const ROW: u64 = 4096;
 
@@ -23,7 +24,7 @@ impl Stored {
         let now = Instant::now();
         let mut all = locked(&self.0);
         let left = |(bytes, at): &(f64, Instant)| {
-            let gone = (now - *at).as_secs_f64() / DAY.as_secs_f64() * most as f64;
+            let gone = (now - *at).as_secs_f64() / ONE_DAY.as_secs_f64() * most as f64;
             (bytes - gone).max(0.0)
         };
         let sum = all.get(payer).map_or(0.0, left) + bytes as f64;
@@ -77,7 +78,7 @@ mod tests {
     fn what_was_stored_runs_off_in_a_day() {
         let (stored, payer) = (Stored::default(), Payer::User(7));
         assert_eq!(stored.add(&payer, 600, 1000), 600.0);
-        let long_ago = Instant::now().checked_sub(DAY / 2);
+        let long_ago = Instant::now().checked_sub(ONE_DAY / 2);
         if let (Some(long_ago), Some(entry)) = (long_ago, locked(&stored.0).get_mut(&payer)) {
             entry.1 = long_ago;
         }

@@ -9,6 +9,7 @@ use crate::apps::Fitted;
 use crate::config::Config;
 use crate::job::{JobDesc, Kind, Total, Totals};
 use crate::live::LiveJob;
+use crate::lock::locked;
 use crate::priorities::{Priorities, earlier_runs};
 use crate::running::Running;
 use crate::series::{Damaged, Series, SeriesFiles};
@@ -97,20 +98,16 @@ pub struct Service {
     again: Mutex<Vec<PathBuf>>,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 /// Connections to the database for questions.
 const READERS: usize = 4;
 /// Models of this many applications are kept.
-const MOST_MODELS: usize = 256;
+const MAX_MODELS: usize = 256;
 /// Running jobs that a watcher is told of.
-pub const MOST_TOLD: usize = 300;
+pub const MAX_TOLD: usize = 300;
 /// Watchers at the same time.
-const WATCHERS: usize = 1024;
+const MAX_WATCHERS: usize = 1024;
 /// Events that a slow watcher may be behind: they stay in memory for it.
-const EVENTS: usize = 32;
+const MAX_EVENTS: usize = 32;
 
 impl Service {
     /// Running jobs. Nobody waits for a disk while holding this.
@@ -292,7 +289,7 @@ impl Service {
         let runs = self.reader().runs(app, viewer, self.config.last_runs)?;
         let fitted = Arc::new(Fitted::new(&runs, version)?);
         let mut models = locked(&self.models);
-        if models.len() >= MOST_MODELS {
+        if models.len() >= MAX_MODELS {
             models.clear();
         }
         models.insert(key, Arc::clone(&fitted));

@@ -2,7 +2,7 @@
 //! have.
 
 use super::limits::Stored;
-use super::{EVENTS, READERS, Service, WATCHERS, now};
+use super::{MAX_EVENTS, MAX_WATCHERS, READERS, Service, now};
 use crate::config::Config;
 use crate::damage::{Damages, Kind as Damage, copy_aside};
 use crate::job::{Kind, Origin, State};
@@ -48,9 +48,9 @@ impl Service {
         let service = Arc::new(Service {
             started: now(),
             opened: Instant::now(),
-            events: broadcast::channel(EVENTS).0,
+            events: broadcast::channel(MAX_EVENTS).0,
             bodies: Pot::new("bytes of bodies", config.memory_of_bodies()),
-            watchers: Pot::new("watchers", WATCHERS),
+            watchers: Pot::new("watchers", MAX_WATCHERS),
             workers: Workers::default(),
             stored: Stored::default(),
             journal: Mutex::default(),

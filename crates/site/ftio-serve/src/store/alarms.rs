@@ -1,7 +1,7 @@
 //! Thresholds that were set over HTTP, and alarms that were raised.
 
 use super::Store;
-use super::rows::{ALARMS, RULES};
+use super::rows::{ALARMS, RULES, fields};
 use crate::viewer::Viewer;
 use rusqlite::params;
 use serde::Serialize;
@@ -52,15 +52,7 @@ impl Store {
     pub fn rules(&self) -> anyhow::Result<Vec<RuleRow>> {
         let sql = "SELECT name, target, metric, operation, value FROM rules ORDER BY target, name";
         let mut statement = self.connection.prepare_cached(sql)?;
-        self.rows(&mut statement, [], |row| {
-            Ok(RuleRow {
-                name: row.get(0)?,
-                target: row.get(1)?,
-                metric: row.get(2)?,
-                operation: row.get(3)?,
-                value: row.get(4)?,
-            })
-        })
+        self.rows(&mut statement, [], fields!(RuleRow { name, target, metric, operation, value }))
     }
 
     /// An alarm is raised; its number.
@@ -102,18 +94,10 @@ impl Store {
             WHERE (?1 OR owner = ?2) AND (NOT ?3 OR until IS NULL)
             ORDER BY until IS NOT NULL, since DESC LIMIT ?4";
         let mut statement = self.connection.prepare_cached(sql)?;
-        self.rows(&mut statement, params![viewer.all, viewer.uid, only_standing, most as i64], |row| {
-            Ok(AlarmRow {
-                id: row.get(0)?,
-                rule: row.get(1)?,
-                job: row.get(2)?,
-                jobid: row.get(3)?,
-                metric: row.get(4)?,
-                value: row.get(5)?,
-                message: row.get(6)?,
-                since: row.get(7)?,
-                until: row.get(8)?,
-            })
-        })
+        self.rows(
+            &mut statement,
+            params![viewer.all, viewer.uid, only_standing, most as i64],
+            fields!(AlarmRow { id, rule, job, jobid, metric, value, message, since, until }),
+        )
     }
 }

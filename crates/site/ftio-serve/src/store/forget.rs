@@ -5,7 +5,7 @@ use rusqlite::params;
 use std::path::Path;
 
 /// So many at once: nobody waits for the database for long.
-const AT_ONCE: i64 = 500;
+const JOBS_A_TRANSACTION: i64 = 500;
 
 impl Store {
     /// When the last job ended (seconds since 1970).
@@ -19,7 +19,8 @@ impl Store {
         self.transaction(|store| {
             let sql = "SELECT id FROM jobs WHERE state <> 'running' AND end < ?1 ORDER BY start LIMIT ?2";
             let mut old = store.connection.prepare_cached(sql)?;
-            let ids: Vec<i64> = store.rows(&mut old, params![before, AT_ONCE], |row| row.get(0))?;
+            let ids: Vec<i64> =
+                store.rows(&mut old, params![before, JOBS_A_TRANSACTION], |row| row.get(0))?;
             for id in &ids {
                 // A file that is still there is remembered, so that it is not read again.
                 let sql = "SELECT path FROM sources WHERE job = ?1";

@@ -9,7 +9,7 @@ use rusqlite::{Row, params, params_from_iter};
 use serde::Serialize;
 
 /// A job as it is listed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JobRow {
     /// Its number in the database; Slurm uses job ids again.
     pub id: i64,
@@ -79,42 +79,22 @@ fn words(text: &str) -> Vec<String> {
     text.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// By what a list is ordered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sort {
-    #[default]
-    Start,
-    End,
-    Size,
-    Written,
-    Read,
-    Period,
-}
+/// By what a list is ordered: a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sort(&'static str);
 
 impl Sort {
+    pub const END: Sort = Sort("end");
     pub const NAMES: [&'static str; 6] = ["start", "end", "size", "written", "read", "period"];
 
     pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "start" => Sort::Start,
-            "end" => Sort::End,
-            "size" => Sort::Size,
-            "written" => Sort::Written,
-            "read" => Sort::Read,
-            "period" => Sort::Period,
-            _ => return None,
-        })
+        Self::NAMES.into_iter().find(|known| *known == name).map(Sort)
     }
+}
 
-    fn column(self) -> &'static str {
-        match self {
-            Sort::Start => "start",
-            Sort::End => "end",
-            Sort::Size => "size",
-            Sort::Written => "written",
-            Sort::Read => "read",
-            Sort::Period => "period",
-        }
+impl Default for Sort {
+    fn default() -> Self {
+        Sort("start")
     }
 }
 
@@ -139,13 +119,15 @@ pub struct JobFilter {
     pub after: Option<i64>,
 }
 
+const COLUMNS: &str = "jobid, cluster, start, end, state, origin, owner, command, app, size, nodelist, partition, \
+    run_dir, path, period, confidence, written, read, io_share, high_findings, categories";
+const VALUES: &str = "?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22";
+
 impl Store {
-    /// A new job; its number.
-    pub fn insert_job(&self, job: &JobRow) -> anyhow::Result<i64> {
-        let sql = "INSERT INTO jobs (jobid, cluster, start, end, state, origin, owner, command, app, size,
-            nodelist, partition, run_dir, path, period, confidence, written, read, io_share, high_findings)
-            VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)";
+    /// Executes a statement that is about the number `?1` and [`VALUES`] in [`COLUMNS`].
+    fn write_job(&self, sql: &str, id: Option<i64>, job: &JobRow) -> anyhow::Result<()> {
         self.connection.prepare_cached(sql)?.execute(params![
+            id,
             job.desc.jobid,
             job.desc.cluster,
             job.start,
@@ -166,49 +148,30 @@ impl Store {
             job.read_bytes,
             job.io_share,
             job.high_findings,
+            job.categories.join(","),
         ])?;
+        Ok(())
+    }
+
+    /// A new job; its number.
+    pub fn insert_job(&self, job: &JobRow) -> anyhow::Result<i64> {
+        self.write_job(&format!("INSERT INTO jobs (id, {COLUMNS}) VALUES (?1,{VALUES})"), None, job)?;
         let id = self.connection.last_insert_rowid();
         self.sum(JOBS, id)?;
         Ok(id)
     }
 
-    /// What is known by now. The job id and where it is known from stay.
+    /// What is known by now.
     pub fn update_job(&self, job: &JobRow) -> anyhow::Result<()> {
-        let sql = "UPDATE jobs SET start=?2, end=?3, state=?4, owner=?5, command=?6, app=?7, size=?8,
-            nodelist=?9, partition=?10, run_dir=?11, path=?12, period=?13, confidence=?14, written=?15,
-            read=?16, io_share=?17, high_findings=?18, cluster=?19, jobid=?20, categories=?21 WHERE id=?1";
-        self.connection.prepare_cached(sql)?.execute(params![
-            job.id,
-            job.start,
-            job.end,
-            job.state.name(),
-            job.owner,
-            job.desc.command,
-            job.app,
-            job.desc.size,
-            job.desc.nodelist,
-            job.desc.partition,
-            job.desc.run_dir,
-            job.path,
-            job.period,
-            job.confidence,
-            job.written_bytes,
-            job.read_bytes,
-            job.io_share,
-            job.high_findings,
-            job.desc.cluster,
-            job.desc.jobid,
-            job.categories.join(","),
-        ])?;
+        let sql = format!("UPDATE jobs SET ({COLUMNS}) = ({VALUES}) WHERE id = ?1");
+        self.write_job(&sql, Some(job.id), job)?;
         self.sum(JOBS, job.id)
     }
 
     /// A job whose number is given: it is there, whether it was or not.
     pub fn put_job(&self, job: &JobRow) -> anyhow::Result<()> {
-        let sql = "INSERT OR IGNORE INTO jobs (id, jobid, cluster, start, end, state, origin, command, app, size,
-            nodelist, partition, run_dir, path, written, read) VALUES (?1,'','',0,0,'running',?2,'','',0,'','','',
-            '',0,0)";
-        self.connection.execute(sql, params![job.id, job.origin.name()])?;
+        let sql = format!("INSERT OR IGNORE INTO jobs (id, {COLUMNS}) VALUES (?1,{VALUES})");
+        self.write_job(&sql, Some(job.id), job)?;
         self.update_job(job)
     }
 
@@ -304,7 +267,7 @@ impl Store {
             add("start < ?", Value::Real(to));
         }
         let (column, order, beyond) = (
-            filter.sort.column(),
+            filter.sort.0,
             if filter.ascending { "ASC" } else { "DESC" },
             if filter.ascending { ">" } else { "<" },
         );

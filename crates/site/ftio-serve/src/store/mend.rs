@@ -117,7 +117,7 @@ impl Store {
         let mut insert = self.connection.prepare(&sql)?;
         let sql = format!("SELECT rowid,{all},NULL FROM {} WHERE rowid > ?1 ORDER BY rowid", table.name);
         let Ok(mut select) = old.prepare(&sql) else { return Ok(()) };
-        let whole = names.len() == table.width();
+        let whole = names.len() == table.width;
         let (mut last, mut step) = (i64::MIN, 1i64);
         loop {
             let read = (|| -> rusqlite::Result<bool> {

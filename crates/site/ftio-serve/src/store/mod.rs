@@ -92,7 +92,7 @@ CREATE TABLE IF NOT EXISTS row_sums (
 ";
 
 /// Of the tables above. A database of an older one is brought up to it, one of a newer one is left alone.
-const VERSION: i64 = 2;
+const SCHEMA_VERSION: i64 = 2;
 
 /// Columns that older databases may not have.
 const LATER: [(&str, &str, &str); 2] = [
@@ -104,7 +104,7 @@ const LATER: [(&str, &str, &str); 2] = [
 const SHARED: [u64; 7] = [0x6969, 0x517b, 0xff53_4d42, 0x0bd0_0bd0, 0x4750_4653, 0x1983_0326, 0x00c3_6400];
 
 /// How long another connection is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The database.
 #[derive(Debug)]
@@ -131,20 +131,20 @@ impl Store {
         // SQLite would make it as the umask says; its log is as wide as it is.
         private_file(&path).with_context(named)?;
         let connection = Connection::open(&path).with_context(named)?;
-        connection.busy_timeout(PATIENCE)?;
+        connection.busy_timeout(LOCK_TIMEOUT)?;
         let version: i64 =
             connection.pragma_query_value(None, "user_version", |row| row.get(0)).with_context(named)?;
-        if version > VERSION {
+        if version > SCHEMA_VERSION {
             bail!(
                 "{}: a database of version {version}, made by a newer ftio; this one knows version \
-                 {VERSION}: use the newer ftio, or another directory (--data)",
+                 {SCHEMA_VERSION}: use the newer ftio, or another directory (--data)",
                 named()
             );
         }
         connection.pragma_update(None, "journal_mode", "WAL").with_context(named)?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         let mut store = Store { connection, place: Some(Place::of(&path)?), doubt: Arc::default() };
-        if version < VERSION || !store.has_sums().with_context(named)? {
+        if version < SCHEMA_VERSION || !store.has_sums().with_context(named)? {
             store.transaction(Self::bring_up).with_context(named)?;
         }
         Ok(store)
@@ -171,7 +171,7 @@ impl Store {
         // Nobody is waited for.
         self.connection.busy_timeout(Duration::ZERO)?;
         let done = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        self.connection.busy_timeout(PATIENCE)?;
+        self.connection.busy_timeout(LOCK_TIMEOUT)?;
         Ok(done?)
     }
 
@@ -191,7 +191,7 @@ impl Store {
         for table in rows::TABLES {
             self.connection.execute_batch(&table.triggers())?;
         }
-        Ok(self.connection.pragma_update(None, "user_version", VERSION)?)
+        Ok(self.connection.pragma_update(None, "user_version", SCHEMA_VERSION)?)
     }
 
     /// In one transaction: all of it or nothing.

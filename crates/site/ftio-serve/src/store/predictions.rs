@@ -1,7 +1,7 @@
 //! What was foretold, and what came of it.
 
 use super::Store;
-use super::rows::PREDICTIONS;
+use super::rows::{PREDICTIONS, fields};
 use crate::viewer::Viewer;
 use rusqlite::params;
 use serde::Serialize;
@@ -89,22 +89,24 @@ impl Store {
         let sql = "SELECT id, job, made, start, low, high, end, bytes, period, confidence, came, hit
             FROM predictions WHERE job = ?1 ORDER BY made DESC LIMIT ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
-        self.rows(&mut statement, params![job, most as i64], |row| {
-            Ok(PredictionRow {
-                id: row.get(0)?,
-                job: row.get(1)?,
-                made: row.get(2)?,
-                start: row.get(3)?,
-                low: row.get(4)?,
-                high: row.get(5)?,
-                end: row.get(6)?,
-                bytes: row.get(7)?,
-                period: row.get(8)?,
-                confidence: row.get(9)?,
-                came: row.get(10)?,
-                hit: row.get(11)?,
-            })
-        })
+        self.rows(
+            &mut statement,
+            params![job, most as i64],
+            fields!(PredictionRow {
+                id,
+                job,
+                made,
+                start,
+                low,
+                high,
+                end,
+                bytes,
+                period,
+                confidence,
+                came,
+                hit
+            }),
+        )
     }
 
     /// How right predictions about a job were.

@@ -7,25 +7,25 @@ use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-const FOLDER: u32 = 0o700;
-const FILE: u32 = 0o600;
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
 /// Everybody else.
-const OTHERS: u32 = 0o077;
+const MODE_OF_OTHERS: u32 = 0o077;
 /// Everybody else may write.
 const WRITABLE: u32 = 0o022;
 
 /// A folder for its owner alone; it may be there already.
 pub fn private_folder(path: &Path) -> std::io::Result<()> {
-    DirBuilder::new().recursive(true).mode(FOLDER).create(path)
+    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
 }
 
 /// A file for its owner alone, to append to; it may be there already.
 pub fn private_file(path: &Path) -> std::io::Result<File> {
-    let file = OpenOptions::new().append(true).create(true).mode(FILE).open(path)?;
+    let file = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(path)?;
     let about = file.metadata()?;
     // What is no file, say a device, has modes of its own.
-    if about.is_file() && about.mode() & OTHERS != 0 {
-        file.set_permissions(Permissions::from_mode(FILE))?;
+    if about.is_file() && about.mode() & MODE_OF_OTHERS != 0 {
+        file.set_permissions(Permissions::from_mode(FILE_MODE))?;
     }
     Ok(file)
 }
@@ -47,12 +47,12 @@ pub fn make_private(data: &Path) -> anyhow::Result<usize> {
         );
     }
     let mode = about.mode();
-    let mut narrowed = usize::from(mode & OTHERS != 0);
+    let mut narrowed = usize::from(mode & MODE_OF_OTHERS != 0);
     if narrowed > 0 {
-        folder.set_permissions(Permissions::from_mode(FOLDER))?;
+        folder.set_permissions(Permissions::from_mode(FOLDER_MODE))?;
     }
     // What others could put here is not taken for ours. Where they could not even look, series need no walk.
-    let (suspicious, wide) = (mode & WRITABLE != 0, mode & OTHERS != 0);
+    let (suspicious, wide) = (mode & WRITABLE != 0, mode & MODE_OF_OTHERS != 0);
     narrowed += narrow(data, suspicious, if wide { usize::MAX } else { 1 })?;
     Ok(narrowed)
 }
@@ -75,9 +75,9 @@ fn narrow(folder: &Path, suspicious: bool, depth: usize) -> anyhow::Result<usize
                 named()
             );
         }
-        let wanted = if about.is_dir() { FOLDER } else { FILE };
+        let wanted = if about.is_dir() { FOLDER_MODE } else { FILE_MODE };
         let is_data = about.is_dir() || about.is_file();
-        if is_data && about.mode() & OTHERS != 0 {
+        if is_data && about.mode() & MODE_OF_OTHERS != 0 {
             std::fs::set_permissions(&path, Permissions::from_mode(wanted)).with_context(named)?;
             narrowed += 1;
         }

@@ -11,153 +11,71 @@ use rusqlite::types::{Type, ValueRef};
 use rusqlite::{OptionalExtension, Row, Statement, params};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A table and its columns. A column is `name kind`: i, r and t are whole numbers, numbers and texts; s and o
+/// A table and its columns. A column is `name:kind`: i, r and t are whole numbers, numbers and texts; s and o
 /// are states and origins of jobs; j is JSON. `?` after it: there may be nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
     /// Its number in `row_sums`.
     pub number: i64,
     pub name: &'static str,
-    columns: &'static [(&'static str, &'static str)],
+    columns: &'static str,
+    /// How many columns there are.
+    pub width: usize,
 }
 
 /// All tables.
-pub const TABLES: [Table; 9] = [
-    Table {
-        number: 0,
-        name: "jobs",
-        columns: &[
-            ("id", "i"),
-            ("jobid", "t"),
-            ("cluster", "t"),
-            ("start", "r"),
-            ("end", "r"),
-            ("state", "s"),
-            ("origin", "o"),
-            ("owner", "i?"),
-            ("command", "t"),
-            ("app", "t"),
-            ("size", "i"),
-            ("nodelist", "t"),
-            ("partition", "t"),
-            ("run_dir", "t"),
-            ("path", "t"),
-            ("period", "r?"),
-            ("confidence", "r?"),
-            ("written", "r"),
-            ("read", "r"),
-            ("io_share", "r?"),
-            ("high_findings", "i"),
-            ("categories", "t"),
-        ],
-    },
-    Table {
-        number: 1,
-        name: "details",
-        columns: &[("job", "i"), ("totals", "j"), ("detection", "j"), ("findings", "j")],
-    },
-    Table {
-        number: 2,
-        name: "runs",
-        columns: &[
-            ("job", "i"),
-            ("app", "t"),
-            ("size", "i"),
-            ("end", "r"),
-            ("owner", "i?"),
-            ("measurements", "j"),
-        ],
-    },
-    Table {
-        number: 3,
-        name: "sources",
-        columns: &[
-            ("path", "t"),
-            ("device", "i"),
-            ("inode", "i"),
-            ("size", "i"),
-            ("changed", "i"),
-            ("job", "i?"),
-            ("problem", "t?"),
-        ],
-    },
-    Table {
-        number: 4,
-        name: "predictions",
-        columns: &[
-            ("id", "i"),
-            ("job", "i"),
-            ("made", "r"),
-            ("start", "r"),
-            ("low", "r"),
-            ("high", "r"),
-            ("end", "r"),
-            ("bytes", "r"),
-            ("period", "r?"),
-            ("confidence", "r"),
-            ("came", "r?"),
-            ("hit", "i?"),
-        ],
-    },
-    Table {
-        number: 5,
-        name: "rules",
-        columns: &[("name", "t"), ("target", "t"), ("metric", "t"), ("operation", "t"), ("value", "r")],
-    },
-    Table {
-        number: 6,
-        name: "alarms",
-        columns: &[
-            ("id", "i"),
-            ("rule", "t"),
-            ("job", "i"),
-            ("jobid", "t"),
-            ("owner", "i?"),
-            ("metric", "t"),
-            ("value", "r"),
-            ("message", "t"),
-            ("since", "r"),
-            ("until", "r?"),
-        ],
-    },
-    Table {
-        number: 7,
-        name: "days",
-        columns: &[
-            ("day", "i"),
-            ("owner", "i"),
-            ("app", "t"),
-            ("jobs", "i"),
-            ("written", "r"),
-            ("read", "r"),
-        ],
-    },
-    Table {
-        number: 8,
-        name: "day_categories",
-        columns: &[("day", "i"), ("owner", "i"), ("category", "t"), ("jobs", "i"), ("bytes", "r")],
-    },
-];
+pub const TABLES: [Table; 9] =
+    [JOBS, DETAILS, RUNS, SOURCES, PREDICTIONS, RULES, ALARMS, DAYS, DAY_CATEGORIES];
 
-pub const JOBS: Table = TABLES[0];
-pub const DETAILS: Table = TABLES[1];
-pub const RUNS: Table = TABLES[2];
-pub const SOURCES: Table = TABLES[3];
-pub const PREDICTIONS: Table = TABLES[4];
-pub const RULES: Table = TABLES[5];
-pub const ALARMS: Table = TABLES[6];
-pub const DAYS: Table = TABLES[7];
-pub const DAY_CATEGORIES: Table = TABLES[8];
+pub const JOBS: Table = table(
+    0,
+    "jobs",
+    "id:i jobid:t cluster:t start:r end:r state:s origin:o owner:i? command:t app:t size:i \
+     nodelist:t partition:t run_dir:t path:t period:r? confidence:r? written:r read:r io_share:r? \
+     high_findings:i categories:t",
+);
+pub const DETAILS: Table = table(1, "details", "job:i totals:j detection:j findings:j");
+pub const RUNS: Table = table(2, "runs", "job:i app:t size:i end:r owner:i? measurements:j");
+pub const SOURCES: Table = table(3, "sources", "path:t device:i inode:i size:i changed:i job:i? problem:t?");
+pub const PREDICTIONS: Table = table(
+    4,
+    "predictions",
+    "id:i job:i made:r start:r low:r high:r end:r bytes:r period:r? confidence:r came:r? hit:i?",
+);
+pub const RULES: Table = table(5, "rules", "name:t target:t metric:t operation:t value:r");
+pub const ALARMS: Table =
+    table(6, "alarms", "id:i rule:t job:i jobid:t owner:i? metric:t value:r message:t since:r until:r?");
+pub const DAYS: Table = table(7, "days", "day:i owner:i app:t jobs:i written:r read:r");
+pub const DAY_CATEGORIES: Table = table(8, "day_categories", "day:i owner:i category:t jobs:i bytes:r");
+
+/// Reads a row whose columns are the fields of a type, in their order.
+macro_rules! fields {
+    ($type:ident { $($field:ident),+ }) => {
+        |row: &rusqlite::Row<'_>| {
+            let mut place = 0usize..;
+            Ok($type { $($field: row.get(place.next().unwrap_or_default())?),+ })
+        }
+    };
+}
+pub(super) use fields;
+
+const fn table(number: i64, name: &'static str, columns: &'static str) -> Table {
+    let (mut width, mut at) = (0, 0);
+    while at < columns.len() {
+        width += (columns.as_bytes()[at] == b':') as usize;
+        at += 1;
+    }
+    Table { number, name, columns, width }
+}
 
 impl Table {
-    /// How many columns there are.
-    pub fn width(&self) -> usize {
-        self.columns.len()
+    fn columns(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.columns.split(' ').filter_map(|column| column.split_once(':'))
     }
 
-    /// Their names.
+    /// The names of its columns.
     pub fn names(&self) -> Vec<&'static str> {
-        self.columns.iter().map(|(name, _)| *name).collect()
+        self.columns().map(|(name, _)| name).collect()
     }
 
     /// All columns and then the sum of the row, to select.
@@ -182,7 +100,7 @@ impl Table {
 
     /// What is wrong with a row that was selected with [`with_sum`](Self::with_sum), from this column on.
     pub fn check(&self, row: &Row<'_>, first: usize) -> Result<Checked, String> {
-        let sum: ValueRef<'_> = row.get_ref(first + self.width()).map_err(|error| error.to_string())?;
+        let sum: ValueRef<'_> = row.get_ref(first + self.width).map_err(|error| error.to_string())?;
         if let ValueRef::Integer(sum) = sum {
             let found = self.sum(row, first).map_err(|error| error.to_string())?;
             return if sum == i64::from(found) {
@@ -191,7 +109,7 @@ impl Table {
                 Err("its checksum is wrong".into())
             };
         }
-        for (place, (name, kind)) in self.columns.iter().enumerate() {
+        for (place, (name, kind)) in self.columns().enumerate() {
             let value = row.get_ref(first + place).map_err(|error| error.to_string())?;
             is_as(kind, value).map_err(|wrong| format!("{name}: {wrong}"))?;
         }
@@ -201,7 +119,7 @@ impl Table {
     /// The checksum of a row: of kinds and contents.
     fn sum(&self, row: &Row<'_>, first: usize) -> rusqlite::Result<u32> {
         let mut sum = crc32fast::Hasher::new();
-        for place in 0..self.width() {
+        for place in 0..self.width {
             match row.get_ref(first + place)? {
                 ValueRef::Null => sum.update(b"n"),
                 ValueRef::Integer(value) => {

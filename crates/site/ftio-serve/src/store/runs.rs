@@ -1,6 +1,6 @@
 //! Finished runs and what they measured; sums by day.
 
-use super::rows::{DAY_CATEGORIES, DAYS, RUNS, damaged};
+use super::rows::{DAY_CATEGORIES, DAYS, RUNS, damaged, fields};
 use super::{JobRow, Store};
 use crate::viewer::Viewer;
 use rusqlite::params;
@@ -104,20 +104,22 @@ impl Store {
             WHERE jobs.app <> '' AND (?1 OR jobs.owner = ?2)
             GROUP BY jobs.app ORDER BY max(start) DESC LIMIT ?3";
         let mut statement = self.connection.prepare_cached(sql)?;
-        self.rows(&mut statement, params![viewer.all, viewer.uid, most as i64], |row| {
-            Ok(AppRow {
-                app: row.get(0)?,
-                jobs: row.get(1)?,
-                runs: row.get(2)?,
-                scales: row.get(3)?,
-                smallest: row.get(4)?,
-                largest: row.get(5)?,
-                last: row.get(6)?,
-                written_bytes: row.get(7)?,
-                read_bytes: row.get(8)?,
-                period: row.get(9)?,
-            })
-        })
+        self.rows(
+            &mut statement,
+            params![viewer.all, viewer.uid, most as i64],
+            fields!(AppRow {
+                app,
+                jobs,
+                runs,
+                scales,
+                smallest,
+                largest,
+                last,
+                written_bytes,
+                read_bytes,
+                period
+            }),
+        )
     }
 
     /// Add a finished job to its day.
@@ -147,9 +149,11 @@ impl Store {
         let sql = "SELECT day / ?4 * ?4, category, sum(jobs), sum(bytes) FROM day_categories
             WHERE day >= ?1 AND (?2 OR owner = ?3) GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 100000";
         let mut statement = self.connection.prepare_cached(sql)?;
-        self.rows(&mut statement, params![from, viewer.all, viewer.uid, step.max(1)], |row| {
-            Ok(CategoryRow { day: row.get(0)?, category: row.get(1)?, jobs: row.get(2)?, bytes: row.get(3)? })
-        })
+        self.rows(
+            &mut statement,
+            params![from, viewer.all, viewer.uid, step.max(1)],
+            fields!(CategoryRow { day, category, jobs, bytes }),
+        )
     }
 
     /// How many of the latest jobs of an application are in which category.

@@ -11,9 +11,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// So many rows at a time: nobody waits for the database for long.
-const AT_ONCE: i64 = 500;
+const ROWS_A_LOOK: i64 = 500;
 /// Where damaged rows are put aside, one JSON object each.
-const FILE: &str = "rows.jsonl";
+const ROWS_FILE: &str = "rows.jsonl";
 
 /// What was found in some rows of a table.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Store {
         let (columns, name) = (table.with_sum(), table.name);
         let sql = format!("SELECT rowid, {columns} FROM {name} WHERE rowid > ?1 ORDER BY rowid LIMIT ?2");
         let mut statement = self.connection.prepare(&sql)?;
-        let mut rows = statement.query([after, AT_ONCE])?;
+        let mut rows = statement.query([after, ROWS_A_LOOK])?;
         let mut look = Look::default();
         while let Some(row) = rows.next()? {
             let id = row.get(0)?;
@@ -120,7 +120,7 @@ pub(super) fn keep_aside(
     row: &Value,
 ) -> std::io::Result<String> {
     super::private_folder(&folder(data))?;
-    let path = folder(data).join(FILE);
+    let path = folder(data).join(ROWS_FILE);
     let mut file = private_file(&path)?;
     let line = json!({"table": table, "row": id, "why": why, "time": crate::service::now(), "content": row});
     writeln!(file, "{line}")?;
@@ -130,7 +130,7 @@ pub(super) fn keep_aside(
 
 /// What is in a row, as far as it can be said; what is no text as the numbers of its bytes.
 pub(super) fn content(table: Table, row: &Row<'_>) -> Value {
-    let first = row.as_ref().column_count().saturating_sub(table.width() + 1);
+    let first = row.as_ref().column_count().saturating_sub(table.width + 1);
     let mut all = Map::new();
     for (place, name) in table.names().into_iter().enumerate() {
         let value = match row.get_ref(first + place) {

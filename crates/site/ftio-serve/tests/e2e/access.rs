@@ -43,7 +43,7 @@ fn other_users_jobs_are_not_there() {
     for route in ROUTES.iter().filter(|route| route.path != "/api/v1/events") {
         let parameters: Vec<String> = route
             .parameters
-            .iter()
+            .split_whitespace()
             .map(|name| name.trim_end_matches('?'))
             .filter(|name| {
                 ["jobid", "job", "app", "metric", "metricid", "filter", "size", "ranks", "start", "end"]

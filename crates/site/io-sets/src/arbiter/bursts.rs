@@ -6,15 +6,15 @@
 //! is between them; if they are all alike, each ends a phase.
 
 /// Silences shorter than this never end a phase.
-const SHORTEST: f64 = 0.05;
+const MIN_SILENCE: f64 = 0.05;
 /// Silences longer than this always do.
-const LONGEST: f64 = 10.0;
+const MAX_SILENCE: f64 = 10.0;
 /// The larger of two silences that belong to different groups is so many times the smaller one.
 const DISTANCE: f64 = 4.0;
 /// How many bursts are remembered.
-const REMEMBERED: usize = 64;
+const MAX_BURSTS: usize = 64;
 /// Over how many distances of phases the period is the mean.
-const DISTANCES: usize = 8;
+const MAX_DISTANCES: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Burst {
@@ -35,13 +35,13 @@ impl Bursts {
     /// The job asks after it was idle. Tells whether a phase begins with it.
     pub(crate) fn begin(&mut self, now: f64) -> bool {
         match self.list.last_mut() {
-            Some(last) if now - last.end < SHORTEST => {
+            Some(last) if now - last.end < MIN_SILENCE => {
                 last.end = now;
                 return false;
             }
             _ => self.list.push(Burst { start: now, end: now, bytes: 0 }),
         }
-        if self.list.len() > REMEMBERED {
+        if self.list.len() > MAX_BURSTS {
             self.forget_one();
         }
         let last = self.list.len() - 1;
@@ -100,7 +100,7 @@ impl Bursts {
             (_, Some(shortest)) => 0.8 * shortest,
             _ => 1.0,
         };
-        border.clamp(SHORTEST, LONGEST)
+        border.clamp(MIN_SILENCE, MAX_SILENCE)
     }
 
     /// Start and bytes of each phase, oldest first.
@@ -115,7 +115,7 @@ impl Bursts {
         let phases = self.phases();
         let last = phases.last()?.0;
         let whole = phases.len() - usize::from(self.forgotten && phases.len() > 2);
-        let distances = (whole - 1).min(DISTANCES);
+        let distances = (whole - 1).min(MAX_DISTANCES);
         let first = phases[phases.len() - 1 - distances].0;
         (distances > 0).then(|| ((last - first) / distances as f64, last))
     }

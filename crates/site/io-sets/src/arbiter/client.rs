@@ -9,9 +9,9 @@ use std::time::Duration;
 use turns::{Address, Hello, Kind, Message, Stream};
 
 /// How long an arbiter may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// The longest report.
-const LONGEST: usize = 1 << 28;
+const MAX_REPORT: usize = 1 << 28;
 
 trait Connected: Read + Write {}
 impl<T: Read + Write> Connected for T {}
@@ -36,13 +36,13 @@ impl Client {
         let connection: Option<Box<dyn Connected>> = match address {
             Address::Unix(path) => {
                 let stream = UnixStream::connect(path)?;
-                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_read_timeout(Some(TIMEOUT))?;
                 Some(Box::new(stream))
             }
             Address::Tcp(host, port) => {
                 let place = (host.as_str(), *port).to_socket_addrs()?.next();
-                let stream = TcpStream::connect_timeout(&place.ok_or(ErrorKind::NotFound)?, PATIENCE)?;
-                stream.set_read_timeout(Some(PATIENCE))?;
+                let stream = TcpStream::connect_timeout(&place.ok_or(ErrorKind::NotFound)?, TIMEOUT)?;
+                stream.set_read_timeout(Some(TIMEOUT))?;
                 stream.set_nodelay(true)?;
                 Some(Box::new(stream))
             }
@@ -72,7 +72,7 @@ fn of_directory(path: &Path) -> io::Result<String> {
     let read = |name: &str| {
         let file = files::Dir::open(path)?.read(name, &files::Expect::anybodys())?;
         let mut text = String::new();
-        file.take(LONGEST as u64).read_to_string(&mut text)?;
+        file.take(MAX_REPORT as u64).read_to_string(&mut text)?;
         Ok::<_, io::Error>(text)
     };
     read("report").or_else(|_| read(&own)).or_else(|_| read("report.public"))
@@ -81,7 +81,7 @@ fn of_directory(path: &Path) -> io::Result<String> {
 fn ask(connection: &mut dyn Connected, secret: &str) -> io::Result<String> {
     let who = Hello { job: "report".to_owned(), secret: secret.to_owned(), ..Hello::default() };
     connection.write_all(&Message::new(Kind::Status).encode_with(&who.encode()))?;
-    let mut stream = Stream::new(LONGEST);
+    let mut stream = Stream::new(MAX_REPORT);
     let mut bytes = [0; 65536];
     loop {
         let length = connection.read(&mut bytes)?;

@@ -61,9 +61,9 @@ impl Phase {
 }
 
 /// Over how many seconds without anybody else what a job gets is a mean.
-const MOMENT: f64 = 0.2;
+const USAGE_WINDOW: f64 = 0.2;
 /// What was seen long ago counts less: per second without anybody else.
-const FADING: f64 = 0.9;
+const USAGE_KEPT: f64 = 0.9;
 /// After how many seconds without anybody else it is known what a job can use.
 const SURE: f64 = 2.0;
 
@@ -219,10 +219,10 @@ impl Job {
         }
         self.moment.0 += bytes;
         self.moment.1 += seconds;
-        if self.moment.1 >= MOMENT {
+        if self.moment.1 >= USAGE_WINDOW {
             let (got, length) = (self.moment.0 / self.moment.1, self.moment.1);
             let before = self.usage.unwrap_or_default();
-            let most = got.max(before.most * FADING.powf(length));
+            let most = got.max(before.most * USAGE_KEPT.powf(length));
             self.usage = Some(Usage { most, seconds: before.seconds + length });
             self.moment = (0.0, 0.0);
         }

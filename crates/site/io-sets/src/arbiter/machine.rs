@@ -100,7 +100,7 @@ const SETTLES: f64 = 0.05;
 /// A job of which all nodes are gone may come back.
 const FORGOTTEN: f64 = 30.0;
 /// More jobs are not taken: they go on without turns.
-const MOST_JOBS: usize = 20_000;
+const MAX_JOBS: usize = 20_000;
 
 impl Arbiter {
     /// Nobody is there yet.
@@ -121,7 +121,7 @@ impl Arbiter {
             waits: Waits::default(),
             totals: Totals::default(),
             users: Users::default(),
-            shares: Shared::new("jobs", MOST_JOBS),
+            shares: Shared::new("jobs", MAX_JOBS),
             asked: Vec::new(),
             silent: Vec::new(),
             messages: Vec::new(),

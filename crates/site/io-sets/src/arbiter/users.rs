@@ -17,7 +17,7 @@ const BELIEVED: f64 = 4.0;
 /// Over so many seconds what is said and believed is a mean.
 const SECOND: f64 = 1.0;
 /// What others got long ago counts less: per second.
-const FADING: f64 = 0.998;
+const PEAK_KEPT: f64 = 0.998;
 /// No node moves more, bytes per second, beside what it has moved at once.
 const OF_NODE: (f64, f64) = (2e11, 1.7e10);
 
@@ -71,7 +71,7 @@ impl Users {
         self.by.retain(|user, _| is_there(*user));
         for user in self.by.values_mut() {
             user.held *= (-passed / FORGETS).exp();
-            user.most = (user.most * FADING.powf(passed)).max(user.believed.rate(now));
+            user.most = (user.most * PEAK_KEPT.powf(passed)).max(user.believed.rate(now));
         }
     }
 

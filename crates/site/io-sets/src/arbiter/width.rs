@@ -21,15 +21,15 @@ const WINDOW: f64 = 0.6;
 /// Those who hold report every 250 ms.
 const LAG: f64 = 0.3;
 /// What was seen long ago counts less: per second in which somebody waits.
-const FADING: f64 = 0.998;
+const CAPACITY_KEPT: f64 = 0.998;
 /// Seconds between two trials of a kind, at first and at most.
 const PAUSES: (f64, f64) = (5.0, 300.0);
 /// Where one job alone reaches what all together got, more can hardly help: so much longer until it is tried.
 const FILLED: (f64, f64) = (0.9, 30.0);
 /// How long trials last: longer than the window where it has to show what all get.
-const ALL: f64 = 0.9;
-const ONE: f64 = 0.75;
-const MORE: f64 = 0.7;
+const TRIAL_OF_ALL: f64 = 0.9;
+const TRIAL_OF_ONE: f64 = 0.75;
+const TRIAL_OF_MORE: f64 = 0.7;
 /// More have helped if so much more got through.
 const HELPED: f64 = 1.05;
 
@@ -110,7 +110,7 @@ impl Width {
         let waiting = wanting > holding;
         let elapsed = if waiting { (now - self.looked).max(0.0) } else { 0.0 };
         self.looked = now;
-        self.capacity = (self.capacity * FADING.powf(elapsed)).max(self.window.rate(now));
+        self.capacity = (self.capacity * CAPACITY_KEPT.powf(elapsed)).max(self.window.rate(now));
         let mut rates: Vec<f64> = rates.collect();
         rates.sort_by(f64::total_cmp);
         self.typical = rates.get(3 * rates.len() / 4).copied().or(self.typical);
@@ -134,9 +134,11 @@ impl Width {
         // Some were seen together, and what one can use is not known, or is as much as they got.
         let few_are_enough = self.together > 1 && (filled || self.typical.is_none() && alone_next);
         self.trial = match () {
-            _ if wanting >= 2 * self.together && !few_are_enough => Some((Trial::All { wanting }, now + ALL)),
-            _ if alone_next => Some((Trial::One { instead_of: holding }, now + ONE)),
-            _ if waiting && now >= self.next_more.0 + patient => Some((more, now + MORE)),
+            _ if wanting >= 2 * self.together && !few_are_enough => {
+                Some((Trial::All { wanting }, now + TRIAL_OF_ALL))
+            }
+            _ if alone_next => Some((Trial::One { instead_of: holding }, now + TRIAL_OF_ONE)),
+            _ if waiting && now >= self.next_more.0 + patient => Some((more, now + TRIAL_OF_MORE)),
             _ => None,
         };
     }

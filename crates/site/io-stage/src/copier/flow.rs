@@ -9,9 +9,9 @@ const PIECE: f64 = 0.05;
 
 /// The size of pieces, at least (with a limited rate, and without) and at most. Too small ones take longer to
 /// come to than to copy.
-const SMALLEST: u64 = 64 << 10;
-const SMALLEST_FREE: u64 = 1 << 20;
-const LARGEST: u64 = 8 << 20;
+const MIN_PIECE: u64 = 64 << 10;
+const MIN_PIECE_FREE: u64 = 1 << 20;
+const MAX_PIECE: u64 = 8 << 20;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
@@ -100,8 +100,8 @@ impl Pace {
     /// How many bytes to copy next.
     pub fn piece(&self) -> u64 {
         match self.rate {
-            Some(rate) => ((rate * PIECE) as u64).clamp(SMALLEST, LARGEST),
-            None => ((self.speed.unwrap_or(0.0) * PIECE) as u64).clamp(SMALLEST_FREE, LARGEST),
+            Some(rate) => ((rate * PIECE) as u64).clamp(MIN_PIECE, MAX_PIECE),
+            None => ((self.speed.unwrap_or(0.0) * PIECE) as u64).clamp(MIN_PIECE_FREE, MAX_PIECE),
         }
     }
 
@@ -172,10 +172,10 @@ mod tests {
     #[test]
     fn pieces_suit_the_speed() {
         let mut pace = Pace::new(None);
-        assert_eq!(pace.piece(), SMALLEST_FREE);
+        assert_eq!(pace.piece(), MIN_PIECE_FREE);
         pace.moved(100 << 20, Duration::from_secs(1));
         assert_eq!(pace.piece(), (100 << 20) / 20);
-        assert_eq!(Pace::new(Some(1e5)).piece(), SMALLEST);
-        assert_eq!(Pace::new(Some(1e12)).piece(), LARGEST);
+        assert_eq!(Pace::new(Some(1e5)).piece(), MIN_PIECE);
+        assert_eq!(Pace::new(Some(1e12)).piece(), MAX_PIECE);
     }
 }

@@ -11,14 +11,14 @@ use std::path::Path;
 use std::time::Instant;
 
 /// More decisions than this at once are left for the next time.
-const MOST: usize = 10_000;
+const MAX_DECISIONS: usize = 10_000;
 
 impl Staging {
     /// Ask what to do, and do it, until there is nothing.
     pub(super) fn decide(&mut self) {
         // Who has which file open is looked up once.
         let mut seen: Option<Seen> = None;
-        for _ in 0..MOST {
+        for _ in 0..MAX_DECISIONS {
             let now = self.state.clock.now();
             let Some(decision) = self.planner.decide(now) else { break };
             self.act(now, decision, &mut seen);

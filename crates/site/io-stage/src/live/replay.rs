@@ -11,7 +11,7 @@ use sources::{Kind, Opened, SourceError, Span};
 use std::path::PathBuf;
 
 /// Flushes of a long job that is played; each asks the predictor.
-const MOST_FLUSHES: f64 = 2000.0;
+const MAX_FLUSHES: f64 = 2000.0;
 
 /// Why the job of a trace cannot be played.
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +65,7 @@ pub fn played(
     capacity: Option<u64>,
 ) -> Run {
     let first = script.requests.first().map_or(0.0, |first| first.transfer.start.min(0.0));
-    let flush = ((script.end - first) / MOST_FLUSHES).max(1.0);
+    let flush = ((script.end - first) / MAX_FLUSHES).max(1.0);
     let storage = Storage { bandwidth: f64::INFINITY, rate, capacity, flush };
     let mut oracle = Online::new("replay", detect.clone());
     replay(script, storage, settings.clone(), &mut oracle)

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use tmio_trace::growing;
 
 /// A file that was changed this long before the job began may still be the job's: clocks differ.
-const CLOCKS_DIFFER: f64 = 2.0;
+const MAX_CLOCK_DIFFERENCE: f64 = 2.0;
 
 /// What there is to tell, in the order in which it came.
 #[derive(Debug)]
@@ -313,7 +313,7 @@ impl Staging {
                 self.state.clock.begins(origin);
                 // Others tell when their first request was.
                 if growing::running(&self.trace).or_else(|| growing::finished(&self.trace)).is_some() {
-                    self.planner.job_begins(-CLOCKS_DIFFER);
+                    self.planner.job_begins(-MAX_CLOCK_DIFFERENCE);
                 }
             }
             // Of several quantities the first is the job's.

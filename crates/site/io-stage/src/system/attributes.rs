@@ -19,7 +19,7 @@ const ACL: &str = "system.posix_acl_access";
 /// And the one that a folder hands on to what is made in it.
 const DEFAULT_ACL: &str = "system.posix_acl_default";
 /// The longest attribute, and list of names, that Linux has.
-const LONGEST: usize = 64 << 10;
+const MAX_ATTRIBUTE: usize = 64 << 10;
 
 /// A copy gets everything that it can have. Says what it cannot.
 pub(super) fn dress(like: BorrowedFd<'_>, made: BorrowedFd<'_>) -> Result<Vec<String>, Errno> {
@@ -133,7 +133,7 @@ fn without_list(mode: u32, list: &[u8]) -> u32 {
 /// Attributes of the user's and, for root, of the administrator's. A file that runs with rights of its own
 /// keeps them only with its owner.
 fn copy_attributes(like: BorrowedFd<'_>, made: BorrowedFd<'_>, owner_kept: bool, lost: &mut Vec<String>) {
-    let mut names = vec![0u8; LONGEST];
+    let mut names = vec![0u8; MAX_ATTRIBUTE];
     let length = flistxattr(like, &mut names[..]).unwrap_or(0);
     let mut failed = 0;
     for name in names.get(..length).unwrap_or_default().split(|byte| *byte == 0) {
@@ -145,7 +145,7 @@ fn copy_attributes(like: BorrowedFd<'_>, made: BorrowedFd<'_>, owner_kept: bool,
             lost.push(format!("the attribute {}", files::printable(&text)));
         }
         let Some(name) = CString::new(name).ok().filter(|_| wanted) else { continue };
-        let mut value = vec![0u8; LONGEST];
+        let mut value = vec![0u8; MAX_ATTRIBUTE];
         let copied = fgetxattr(like, &name, &mut value[..]).and_then(|length| {
             fsetxattr(made, &name, value.get(..length).unwrap_or_default(), XattrFlags::empty())
         });
@@ -157,7 +157,7 @@ fn copy_attributes(like: BorrowedFd<'_>, made: BorrowedFd<'_>, owner_kept: bool,
 }
 
 fn attribute(file: BorrowedFd<'_>, name: &str) -> Option<Vec<u8>> {
-    let mut value = vec![0u8; LONGEST];
+    let mut value = vec![0u8; MAX_ATTRIBUTE];
     let length = fgetxattr(file, name, &mut value[..]).ok()?;
     value.truncate(length);
     Some(value)

@@ -5,10 +5,10 @@ use seeded_random::Random;
 /// Points of a profile.
 const POINTS: usize = 32;
 /// Numbers of groups that are tried.
-const MOST_GROUPS: usize = 8;
+const MAX_GROUPS: usize = 8;
 const ROUNDS: usize = 50;
 /// Groups have to stand apart at least this much, or all jobs are one.
-const LEAST_SILHOUETTE: f64 = 0.25;
+const MIN_SILHOUETTE: f64 = 0.25;
 
 /// A group of jobs that behave alike.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,8 +41,8 @@ pub fn templates(profiles: &[Vec<f64>], seed: u64) -> Vec<Template> {
         let of = |members: Vec<usize>| Template { profile: mean(profiles, &members), members };
         (0..count).map(members).filter(|members| !members.is_empty()).map(of).collect()
     };
-    let mut best = (LEAST_SILHOUETTE, vec![0; profiles.len()]);
-    for count in 2..=MOST_GROUPS.min(profiles.len().saturating_sub(1)) {
+    let mut best = (MIN_SILHOUETTE, vec![0; profiles.len()]);
+    for count in 2..=MAX_GROUPS.min(profiles.len().saturating_sub(1)) {
         let groups = k_means(profiles, count, seed);
         let score = silhouette(profiles, &groups);
         if score > best.0 {

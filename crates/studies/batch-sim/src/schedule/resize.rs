@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 /// A job that has less than this part of its time left is not expanded any more.
 const NEARLY_OVER: f64 = 0.25;
 /// Slowdowns of shorter jobs are counted as if they took this long.
-const SHORTEST: f64 = 10.0;
+const MIN_BOUNDED: f64 = 10.0;
 
 /// A running job that can give up nodes.
 struct Donor {
@@ -180,7 +180,7 @@ impl Batch<'_> {
         let need = job.least();
         // A job that has waited long is expected to wait as long again.
         let waits = (reserved.time - self.now).max(self.now - job.submit);
-        let spared = waits / job.estimate.max(SHORTEST);
+        let spared = waits / job.estimate.max(MIN_BOUNDED);
         let mut plan = Plan { index, sizes: Vec::new(), available, gain: 0.0 };
         let mut harm = 0.0;
         for donor in donors {
@@ -214,7 +214,7 @@ impl Batch<'_> {
         let for_good = running.left_on(assigned - given, now) - running.left_on(assigned, now);
         let slower = 1.0 - running.job.ratio(assigned) / running.job.ratio(assigned - given);
         let delay = for_good.min(other.estimate * slower) + 2.0 * self.settings.cost;
-        delay / running.job.estimate.max(SHORTEST)
+        delay / running.job.estimate.max(MIN_BOUNDED)
     }
 
     /// By how much the slowdown of the first of the queue grows if this job starts before it; `None` if that
@@ -236,7 +236,7 @@ impl Batch<'_> {
         let promised = self.promise.map_or(reserved.time, |(_, time)| time);
         let delay = (then.time - reserved.time).max(0.0);
         let within = then.time <= reserved.time.max(promised + head.estimate);
-        within.then(|| delay / head.estimate.max(SHORTEST))
+        within.then(|| delay / head.estimate.max(MIN_BOUNDED))
     }
 
     /// What a job can give up beside what it was lent (Eq. 4.1 to 4.4, with the job's model of its time).

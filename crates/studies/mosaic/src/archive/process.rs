@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 /// Logs that are read before their records are written, for each thread. Enough that a slow log holds up few
 /// others, few enough that little is lost if the work is interrupted.
-const AT_ONCE: usize = 128;
+const INPUTS_A_BATCH: usize = 128;
 
 /// Read every log of a shard that the part does not hold yet. `progress` hears how many more are done.
 /// Records are written in the order of paths, whatever the number of threads.
@@ -18,7 +18,7 @@ pub fn process(
 ) -> Result<(), PartError> {
     let settings = part.settings().clone();
     let waiting: Vec<&str> = listing.iter().filter(|path| shard.takes(path) && !part.holds(path)).collect();
-    let at_once = AT_ONCE * rayon::current_num_threads();
+    let at_once = INPUTS_A_BATCH * rayon::current_num_threads();
     for some in waiting.chunks(at_once) {
         let lines: serde_json::Result<Vec<Vec<u8>>> = some
             .par_iter()

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Rows that are kept: the applications that moved most.
-const MOST: usize = 5000;
+const MAX_POINTS: usize = 5000;
 /// An application needs this many runs before it is said whether they are alike.
 const ENOUGH_RUNS: u64 = 10;
 
@@ -67,7 +67,7 @@ impl SiteRow {
 /// The rows that are shown, the heaviest first.
 pub(super) fn shown(mut rows: Vec<SiteRow>) -> Vec<SiteRow> {
     rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.heaviest.cmp(&b.heaviest)));
-    rows.truncate(MOST);
+    rows.truncate(MAX_POINTS);
     rows
 }
 

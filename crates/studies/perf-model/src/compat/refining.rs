@@ -14,7 +14,7 @@ use crate::points::Points;
 
 const GREATEST_POWER: i32 = 5;
 const GREATEST_LOG: i32 = 2;
-const MOST_ROUNDS: usize = 10;
+const MAX_REFINEMENTS: usize = 10;
 /// A round's best must be this much better than the best so far, and more after each round that was not.
 const ACCEPTANCE: f64 = 1.5;
 /// The search ends when no slice improves by this factor.
@@ -98,7 +98,7 @@ pub(crate) fn refining(points: &Points, rules: &Rules<'_>) -> Outcome {
         }
     }
     let mut acceptance = ACCEPTANCE;
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_REFINEMENTS {
         let mut round: Vec<Hypothesis> = Vec::new();
         let mut improvement = f64::NEG_INFINITY;
         for (slice, interval, previous) in &mut states {

@@ -17,7 +17,7 @@ const SUSPECT: f64 = 0.1;
 /// So does one this many times worse than the one before.
 const JUMP: f64 = 4.0;
 /// Keeps the ratio of two errors finite.
-const TINY: f64 = 1e-16;
+const SAME_COST: f64 = 1e-16;
 
 /// The model of a series of one parameter, in one or two segments.
 pub(crate) fn segmented(points: &Points, rules: &Rules<'_>) -> Outcome {
@@ -30,7 +30,7 @@ pub(crate) fn segmented(points: &Points, rules: &Rules<'_>) -> Outcome {
         .map(|start| single(&points.select(start..start + WINDOW), rules).costs.normalised_rss.abs())
         .collect();
     let jumps: Vec<f64> = (0..windows)
-        .map(|k| if k == 0 { f64::NEG_INFINITY } else { errors[k] / (errors[k - 1] + TINY) })
+        .map(|k| if k == 0 { f64::NEG_INFINITY } else { errors[k] / (errors[k - 1] + SAME_COST) })
         .collect();
     // A NaN among the errors hides the greatest one, among the ratios it is skipped.
     let worst = errors

@@ -18,9 +18,9 @@ const DOCUMENT: &str = "experiment.json";
 const INDEX_START: &[u8] = b"Extra-P INDEX\0\0\0";
 const VALUES_START: &[u8] = b"Extra-P VALUES\0\0";
 /// Values that agree with the saved mean up to this share are taken.
-const SAME: f64 = 1e-9;
+const MAX_MEAN_ERROR: f64 = 1e-9;
 /// More repetitions than this are represented by as many.
-const MOST_REPETITIONS: usize = 10_000;
+const MAX_REPETITIONS: usize = 10_000;
 
 #[derive(Deserialize)]
 struct Document {
@@ -82,7 +82,7 @@ impl Saved {
     /// (What Extra-P has masked is in the arrays all the same.)
     fn values(&self, kept: Option<Vec<f64>>) -> Vec<f64> {
         let Some(average) = self.mean else { return kept.unwrap_or_default() };
-        let same = |values: &Vec<f64>| (mean(values) - average).abs() <= SAME * average.abs();
+        let same = |values: &Vec<f64>| (mean(values) - average).abs() <= MAX_MEAN_ERROR * average.abs();
         match kept.filter(|values| !values.is_empty() && same(values)) {
             Some(values) => values,
             None => self.like(average),
@@ -90,7 +90,7 @@ impl Saved {
     }
 
     fn like(&self, average: f64) -> Vec<f64> {
-        let count = self.repetitions.map_or(1, |count| count.clamp(1, MOST_REPETITIONS as u64) as usize);
+        let count = self.repetitions.map_or(1, |count| count.clamp(1, MAX_REPETITIONS as u64) as usize);
         let (Some(median), Some(low), Some(high)) = (self.median, self.minimum, self.maximum) else {
             return vec![average; count];
         };

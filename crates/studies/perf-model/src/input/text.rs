@@ -6,7 +6,7 @@ use crate::error::{Error, Result, excerpt};
 use crate::experiment::ExperimentBuilder;
 
 /// The format's own limit.
-const MOST_PARAMETERS: usize = 4;
+const MAX_PARAMETERS: usize = 4;
 
 struct Reader<'a> {
     source: &'a str,
@@ -68,7 +68,7 @@ impl Reader<'_> {
             ));
         }
         self.parameters.extend(value.split_whitespace().map(str::to_owned));
-        if self.parameters.len() > MOST_PARAMETERS {
+        if self.parameters.len() > MAX_PARAMETERS {
             let found = self.parameters.len().to_string();
             return Err(self.error(number, "at most four parameters", found));
         }

@@ -34,7 +34,7 @@ pub(crate) const TELLING: f64 = 5.991_464_547_107_98;
 /// Alternatives less likely than the best by more than this are not kept: 2 ln 100.
 const PLAUSIBLE: f64 = 9.210_340_371_976_18;
 /// At most this many alternatives are kept.
-const MOST_ALTERNATIVES: usize = 8;
+const MAX_ALTERNATIVES: usize = 8;
 /// A term is believed if chance would explain its improvement over the constant with less than this
 /// probability.
 const SIGNIFICANCE: f64 = 0.01;
@@ -149,7 +149,7 @@ fn plausible(mut candidates: Vec<Candidate>, chosen: Candidate) -> Vec<Candidate
     // The runner-up stays whatever its score, so that it can be named.
     let keep =
         candidates.iter().skip(1).take_while(|candidate| candidate.score - chosen.score < PLAUSIBLE).count();
-    candidates.truncate((1 + keep).min(MOST_ALTERNATIVES - 1));
+    candidates.truncate((1 + keep).min(MAX_ALTERNATIVES - 1));
     std::iter::once(chosen).chain(candidates).collect()
 }
 

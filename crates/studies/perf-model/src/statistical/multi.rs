@@ -18,7 +18,7 @@ const BOTH: Form = &[&[0], &[1], &[0, 1]];
 const ONE: Form = &[&[0]];
 const NONE: Form = &[];
 /// Rounds of looking at each parameter again; three is already rare.
-const MOST_ROUNDS: usize = 5;
+const MAX_ROUNDS: usize = 5;
 
 /// A form with its factors and how it scores.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ pub(crate) fn multi(points: &Points, space: &SearchSpace, shrinking: Shrinking) 
         })
         .collect();
     let mut candidates = Vec::new();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let fitted: Vec<f64> =
             points.iter().map(|(point, _)| best.candidate.formula.evaluate(point)).collect();
         scaled = scaled.by(&fitted);

@@ -12,10 +12,10 @@ use crate::points::Points;
 use crate::search_space::SearchSpace;
 
 /// Fewest points for three coefficients.
-const FEWEST: usize = 5;
+const MIN_PAIR_POINTS: usize = 5;
 /// A pair is believed if chance would explain its improvement with less than this probability. Many pairs are
 /// tried, so that this is less than for a single term.
-const SIGNIFICANCE: f64 = 0.004;
+const PAIR_SIGNIFICANCE: f64 = 0.004;
 
 /// The terms that are paired.
 const PAIRED: [Exponents; 8] = [
@@ -33,7 +33,7 @@ const PAIRED: [Exponents; 8] = [
 pub(crate) fn pairs(scaled: &Scaled<'_>, allowed: impl Fn(Exponents) -> bool) -> Vec<(Formula, f64)> {
     let points = scaled.points;
     let usable = points.dimensions == 1
-        && points.len() >= FEWEST
+        && points.len() >= MIN_PAIR_POINTS
         && points.iter().all(|(point, value)| point[0] > 0.0 && value > 0.0);
     if !usable {
         return Vec::new();
@@ -133,7 +133,7 @@ pub(crate) fn with_second_term(
         // The F distribution with two degrees of freedom in the numerator.
         (1.0 + improved).powf(-degrees / 2.0)
     };
-    if chance >= SIGNIFICANCE {
+    if chance >= PAIR_SIGNIFICANCE {
         return outcome;
     }
     let score = |formula: &Formula, rss: f64| {

@@ -9,7 +9,7 @@
 //! tried, but they resemble each other so much that the level holds to within a factor of three (see the
 //! example `recovery`).
 
-use super::{Candidate, MOST_ALTERNATIVES, Outcome, PLAUSIBLE, SIGNIFICANCE, Scaled, price};
+use super::{Candidate, MAX_ALTERNATIVES, Outcome, PLAUSIBLE, SIGNIFICANCE, Scaled, price};
 use crate::basis::Basis;
 use crate::experiment::mean;
 use crate::function::{Exponents, Formula, Function};
@@ -55,14 +55,14 @@ pub(crate) fn single_on(
     kind: Option<NoiseKind>,
 ) -> Outcome {
     /// Fewest points that can speak for a kind of noise.
-    const FEWEST: usize = 6;
+    const MIN_SEARCH_POINTS: usize = 6;
     let offered = match shrinking {
         Shrinking::Always => true,
         Shrinking::Never => false,
         Shrinking::WhereFalling => falls(points),
     };
     let relative = with_noise(points, basis, offered, kind.unwrap_or(NoiseKind::Relative));
-    if kind.is_some() || points.len() < FEWEST || relative.function.is_constant() {
+    if kind.is_some() || points.len() < MIN_SEARCH_POINTS || relative.function.is_constant() {
         return relative;
     }
     let absolute = with_noise(points, basis, offered, NoiseKind::Absolute);
@@ -126,7 +126,7 @@ fn with_noise(points: &Points, basis: &Basis, shrinking: bool, kind: NoiseKind) 
         candidates.push(Candidate { formula: Formula::constant(level), score });
     }
     // The runner-up is kept whatever its score, so that it can be named.
-    let room = MOST_ALTERNATIVES - candidates.len();
+    let room = MAX_ALTERNATIVES - candidates.len();
     let plausible = tried
         .iter()
         .enumerate()
@@ -148,7 +148,7 @@ fn with_noise(points: &Points, basis: &Basis, shrinking: bool, kind: NoiseKind) 
 /// With few points hardly anything is significant. But where all values rise or all fall, and a term predicts
 /// points that were left out twice as well as the constant, which is far off, the constant is no answer.
 fn predicts_far_better(points: &Points, x: &[f64], weights: &[f64]) -> bool {
-    const FEW: std::ops::RangeInclusive<usize> = 4..=6;
+    const FEW_POINTS: std::ops::RangeInclusive<usize> = 4..=6;
     /// The constant is far off if its error is above this.
     const FAR: f64 = 0.2;
     const BETTER: f64 = 0.5;
@@ -157,7 +157,7 @@ fn predicts_far_better(points: &Points, x: &[f64], weights: &[f64]) -> bool {
     order.sort_by(|a, b| points.point(*a)[0].total_cmp(&points.point(*b)[0]));
     let steps = || order.windows(2).map(|pair| values[pair[1]] - values[pair[0]]);
     let monotone = steps().all(|step| step > 0.0) || steps().all(|step| step < 0.0);
-    if !FEW.contains(&values.len()) || !monotone {
+    if !FEW_POINTS.contains(&values.len()) || !monotone {
         return false;
     }
     let without = |list: &[f64], left_out: usize| -> Vec<f64> {

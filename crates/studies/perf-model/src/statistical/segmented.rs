@@ -9,7 +9,7 @@ use crate::points::Points;
 use crate::search_space::SearchSpace;
 
 /// Fewest points in a segment: two coefficients and something to judge them by.
-const FEWEST: usize = 4;
+const MIN_SEGMENT_POINTS: usize = 4;
 
 /// The model of a series of one parameter, in one or two segments.
 pub(crate) fn segmented(points: &Points, space: &SearchSpace, shrinking: Shrinking) -> Outcome {
@@ -18,7 +18,7 @@ pub(crate) fn segmented(points: &Points, space: &SearchSpace, shrinking: Shrinki
     let known = noise::known_kind(&points);
     let whole = single_on(&points, &basis, shrinking, known);
     let n = points.len();
-    if n < 2 * FEWEST {
+    if n < 2 * MIN_SEGMENT_POINTS {
         return whole;
     }
     let scaled = Scaled::new(&points, whole.kind);
@@ -37,7 +37,7 @@ pub(crate) fn segmented(points: &Points, space: &SearchSpace, shrinking: Shrinki
     let mut cut = None;
     let believed = scaled.believed(best.0, best.1);
     let score = |(rss, coefficients): (f64, usize)| scaled.deviance(rss, &believed, 0) + price(coefficients);
-    for first in FEWEST..=n - FEWEST {
+    for first in MIN_SEGMENT_POINTS..=n - MIN_SEGMENT_POINTS {
         let [below, above] = [0..first, first..n].map(|range| {
             let part = points.select(range.clone());
             single_on(&part, &basis.range(range), shrinking, Some(whole.kind)).function.leading().clone()
@@ -59,13 +59,13 @@ pub(crate) fn segmented(points: &Points, space: &SearchSpace, shrinking: Shrinki
 /// Where the formulas meet between the last point below and the first above, or else halfway: a model has a
 /// value everywhere.
 fn meeting_point(below: &Formula, above: &Formula, last: f64, first: f64) -> f64 {
-    const STEPS: usize = 60;
+    const MEETING_STEPS: usize = 60;
     let difference = |p: f64| below.evaluate(&[p]) - above.evaluate(&[p]);
     let (mut low, mut high) = (last, first);
     if difference(low) * difference(high) > 0.0 {
         return f64::midpoint(low, high);
     }
-    for _ in 0..STEPS {
+    for _ in 0..MEETING_STEPS {
         let middle = f64::midpoint(low, high);
         if difference(low) * difference(middle) <= 0.0 { high = middle } else { low = middle }
     }

@@ -4,19 +4,19 @@ use crate::http::context::{Answer, Context, Fault, Result, absent, bad};
 use crate::store::JobFilter;
 use serde_json::{Map, json};
 
-const MOST: usize = 500;
+const MAX_LISTED: usize = 500;
 /// Points of the curve of a model.
-const CURVE: usize = 60;
+const CURVE_POINTS: usize = 60;
 
 /// `/api/v1/apps`.
 pub fn list(context: &Context) -> Result {
-    let limit = context.number("limit")?.unwrap_or(200.0).clamp(1.0, MOST as f64) as usize;
+    let limit = context.number("limit")?.unwrap_or(200.0).clamp(1.0, MAX_LISTED as f64) as usize;
     Ok(Answer::json(&json!({"apps": context.service.reader().apps(&context.viewer(), limit)?})))
 }
 
 /// `/api/v1/apps/profiles`.
 pub fn profiles(context: &Context) -> Result {
-    let filter = JobFilter { app: Some(context.need("app")?), limit: MOST, ..JobFilter::default() };
+    let filter = JobFilter { app: Some(context.need("app")?), limit: MAX_LISTED, ..JobFilter::default() };
     let rows = context.service.reader().jobs(&filter, &context.viewer())?;
     let rows: Vec<_> = rows.iter().map(super::jobs::shown).collect();
     Ok(Answer::json(&json!({"jobs": rows})))
@@ -25,7 +25,7 @@ pub fn profiles(context: &Context) -> Result {
 /// `/api/v1/apps/categories`: how many of its latest jobs are in which.
 pub fn categories(context: &Context) -> Result {
     let app = context.need("app")?;
-    let counts = context.service.reader().app_categories(&app, &context.viewer(), MOST)?;
+    let counts = context.service.reader().app_categories(&app, &context.viewer(), MAX_LISTED)?;
     let counts: Vec<_> =
         counts.into_iter().map(|(category, jobs)| json!({"category": category, "jobs": jobs})).collect();
     Ok(Answer::json(&json!({"app": app, "categories": counts})))
@@ -70,7 +70,7 @@ pub fn curve(context: &Context) -> Result {
     let (app, metric) = (context.need("app")?, context.need("metric")?);
     let models = context.service.models(&app, &context.viewer())?;
     let to = context.number("to")?.unwrap_or(1024.0).clamp(2.0, 1e9);
-    let sizes: Vec<f64> = (0..=CURVE).map(|i| to.powf(i as f64 / CURVE as f64)).collect();
+    let sizes: Vec<f64> = (0..=CURVE_POINTS).map(|i| to.powf(i as f64 / CURVE_POINTS as f64)).collect();
     let curve = models.curve(&metric, &sizes).ok_or_else(no_model)?;
     Ok(Answer::json(&json!({"metric": metric, "points": curve})))
 }

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// Rows of a list.
-const MOST: usize = 500;
+const MAX_LISTED: usize = 500;
 /// Points of a chart.
-const POINTS: usize = 5_000;
+const MAX_POINTS: usize = 5_000;
 const USUAL_POINTS: f64 = 1_200.0;
 
 /// A job with the name of its user.
@@ -25,7 +25,7 @@ pub fn shown(row: &JobRow) -> Value {
 /// `/api/v1/jobs`.
 pub fn list(context: &Context) -> Result {
     let word = |name: &str| context.get(name).filter(|text| !text.is_empty());
-    let limit = context.number("limit")?.map_or(50.0, |limit| limit.clamp(1.0, MOST as f64)) as usize;
+    let limit = context.number("limit")?.map_or(50.0, |limit| limit.clamp(1.0, MAX_LISTED as f64)) as usize;
     let named = |name: &str, text: &str| bad(format!("{name}: there is no {}", crate::job::clean(text, 64)));
     let filter = JobFilter {
         state: word("state")
@@ -88,7 +88,7 @@ pub fn series(context: &Context) -> Result {
     let end = series.bins() as f64 * series.period();
     let from = context.number("from")?.unwrap_or(0.0);
     let to = context.number("to")?.unwrap_or(end);
-    let points = context.number("points")?.unwrap_or(USUAL_POINTS).clamp(1.0, POINTS as f64) as usize;
+    let points = context.number("points")?.unwrap_or(USUAL_POINTS).clamp(1.0, MAX_POINTS as f64) as usize;
     let values = series.window(&metric, from, to, points);
     Ok(Answer::json(&json!({
         "metric": metric,
@@ -134,7 +134,7 @@ pub fn prediction_of(context: &Context, row: &JobRow) -> Result {
 /// `/api/v1/jobs/{id}/predictions`.
 pub fn predictions(context: &Context) -> Result {
     let row = context.job_by_number()?;
-    let limit = context.number("limit")?.unwrap_or(100.0).clamp(1.0, MOST as f64) as usize;
+    let limit = context.number("limit")?.unwrap_or(100.0).clamp(1.0, MAX_LISTED as f64) as usize;
     let reader = context.service.reader();
     let all = reader.predictions(row.id, limit)?;
     let hits = reader.hits(row.id)?;

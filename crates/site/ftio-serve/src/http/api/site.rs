@@ -4,6 +4,7 @@ use crate::http::context::{Answer, Context, Fault, Result, bad};
 use crate::ingest::push::{Push, take};
 use crate::job::Origin;
 use crate::live::LiveJob;
+use crate::lock::locked;
 use crate::service::now;
 use crate::store::Hits;
 use crate::tick::Brief;
@@ -14,15 +15,15 @@ use std::collections::BTreeMap;
 
 const DAY: f64 = 86_400.0;
 /// Phases of one job that a forecast lists.
-const MOST_PHASES: usize = 1000;
+const MAX_PHASES: usize = 1000;
 
 /// Stretches in which phases meet, the soonest first.
-const MOST_CONFLICTS: usize = 200;
+const MAX_CONFLICTS: usize = 200;
 /// Jobs that are named of one of them.
-const MOST_NAMED: usize = 100;
+const MAX_NAMED: usize = 100;
 
 /// Phases of all jobs that a forecast lists, the soonest first.
-const MOST_AHEAD: usize = 2000;
+const MAX_AHEAD: usize = 2000;
 
 /// `/healthz`.
 pub fn health(_: &Context) -> Result {
@@ -107,7 +108,7 @@ impl Expected {
 
     /// Its phases up to a time: the next one, and its repetitions.
     fn ahead(&self, time: f64, until: f64) -> impl Iterator<Item = Ahead<'_>> {
-        let most = if self.period.is_some() { MOST_PHASES } else { 1 };
+        let most = if self.period.is_some() { MAX_PHASES } else { 1 };
         let phase = |i: usize| {
             let shift = self.period.unwrap_or(0.0) * i as f64;
             let (start, end) = (self.start + shift, self.end + shift);
@@ -147,7 +148,7 @@ pub fn forecast(context: &Context) -> Result {
     let mut phases: Vec<Ahead<'_>> = jobs.iter().flat_map(|job| job.ahead(time, time + horizon)).collect();
     phases.sort_by(|a, b| a.start.total_cmp(&b.start));
     let conflicts = conflicts(&phases, context.service.config.capacity);
-    phases.truncate(MOST_AHEAD);
+    phases.truncate(MAX_AHEAD);
     #[derive(Serialize)]
     struct Forecast<'a> {
         time: f64,
@@ -197,10 +198,10 @@ fn conflicts(phases: &[Ahead<'_>], capacity: Option<f64>) -> Vec<Value> {
             }
             *most = most.max(rate);
         } else if let Some((start, jobs, rate)) = meeting.take().filter(|(start, ..)| time > *start) {
-            let jobs: Vec<&str> = jobs.into_values().take(MOST_NAMED).collect();
+            let jobs: Vec<&str> = jobs.into_values().take(MAX_NAMED).collect();
             let share = capacity.map(|capacity| rate / capacity);
             found.push(json!({"start": start, "end": time, "jobs": jobs, "rate": rate, "share": share}));
-            if found.len() >= MOST_CONFLICTS {
+            if found.len() >= MAX_CONFLICTS {
                 break;
             }
         }
@@ -319,7 +320,7 @@ pub fn alarms(context: &Context) -> Result {
     let rows = context.service.reader().alarms(&context.viewer(), context.flag("standing"), 500)?;
     let thresholds = crate::http::compat::alarms::own_rules(context)?;
     let rules: Vec<Value> = {
-        let alarms = context.service.alarms.lock().unwrap_or_else(|e| e.into_inner());
+        let alarms = locked(&context.service.alarms);
         let shown = |rule: &crate::alarms::Rule| {
             json!({"name": rule.name, "metric": rule.metric, "operation": rule.sign(), "value": rule.value,
                 "for": rule.duration, "site": rule.site})

@@ -3,6 +3,7 @@
 use super::counters;
 use crate::http::context::{Answer, Context, Result, absent};
 use crate::job::State;
+use crate::lock::locked;
 use crate::store::{JobFilter, Sort};
 use serde_json::{Value, json};
 
@@ -34,7 +35,7 @@ pub fn job(context: &Context) -> Result {
 
 /// `/job/list`: running jobs, then the latest that have ended; the `end_time` of these is not 0.
 pub fn list(context: &Context) -> Result {
-    const MOST: usize = 500;
+    const MAX_LISTED: usize = 500;
     let viewer = context.viewer();
     let mut all = vec![context.service.main(&viewer).0];
     {
@@ -42,7 +43,7 @@ pub fn list(context: &Context) -> Result {
         let own = running.jobs.values().filter(|job| viewer.sees(job.row.owner));
         all.extend(own.map(|job| job.row.desc.clone()));
     }
-    let filter = JobFilter { sort: Sort::End, limit: MOST, ..JobFilter::default() };
+    let filter = JobFilter { sort: Sort::END, limit: MAX_LISTED, ..JobFilter::default() };
     let latest = context.service.reader().jobs(&filter, &viewer)?;
     all.extend(latest.into_iter().filter(|row| row.state != State::Running).map(|row| row.desc));
     Ok(Answer::json(&all))
@@ -50,7 +51,7 @@ pub fn list(context: &Context) -> Result {
 
 /// `/queue/list`: what Slurm said last.
 pub fn queue(context: &Context) -> Result {
-    let queue = context.service.squeue.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    let queue = locked(&context.service.squeue).clone();
     let viewer = context.viewer();
     let own = context.who.name.clone();
     let jobs: serde_json::Map<String, Value> = queue
@@ -65,7 +66,7 @@ pub fn queue(context: &Context) -> Result {
 /// `/queue/model`: measurements of the application that a waiting job names in its comment.
 pub fn queue_model(context: &Context) -> Result {
     let id = context.jobid().unwrap_or_default();
-    let queue = context.service.squeue.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    let queue = locked(&context.service.squeue).clone();
     let viewer = context.viewer();
     let fields =
         queue.jobs.get(&id).filter(|fields| viewer.all || fields.get("USER") == Some(&context.who.name));

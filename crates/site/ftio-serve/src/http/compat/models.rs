@@ -4,7 +4,7 @@ use crate::http::context::{Answer, Context, Result, absent, bad};
 use serde_json::json;
 
 /// The original's loop has no end.
-const MOST_STEPS: f64 = 10_000.0;
+const MAX_STEPS: f64 = 10_000.0;
 
 /// `/model/get`: `[name, formula, residual]`.
 pub fn list(context: &Context) -> Result {
@@ -34,8 +34,8 @@ pub fn plot(context: &Context) -> Result {
     let metric = context.need("metric")?;
     let (start, end) = (context.need_number("start")?, context.need_number("end")?);
     let step = context.number("step")?.unwrap_or(1.0);
-    if step <= 0.0 || start <= 0.0 || (end - start) / step > MOST_STEPS {
-        return Err(bad(format!("expected 0 < start, 0 < step, and at most {MOST_STEPS} steps")));
+    if step <= 0.0 || start <= 0.0 || (end - start) / step > MAX_STEPS {
+        return Err(bad(format!("expected 0 < start, 0 < step, and at most {MAX_STEPS} steps")));
     }
     let steps = ((end - start) / step).ceil().max(0.0) as usize;
     let sizes: Vec<f64> = (0..steps).map(|i| start + i as f64 * step).collect();

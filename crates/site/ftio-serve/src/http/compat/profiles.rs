@@ -8,11 +8,11 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 /// The latest jobs that are listed.
-const MOST: usize = 500;
+const MAX_LISTED: usize = 500;
 
 fn finished(context: &Context) -> Result<Vec<JobRow>> {
     let state = Some(State::Finished);
-    let filter = JobFilter { state, limit: MOST, ..JobFilter::default() };
+    let filter = JobFilter { state, limit: MAX_LISTED, ..JobFilter::default() };
     Ok(context.service.reader().jobs(&filter, &context.viewer())?)
 }
 

@@ -6,7 +6,7 @@ use crate::store::{JobFilter, JobRow};
 use serde_json::{Map, Value, json};
 
 /// The latest jobs that are listed.
-const MOST: usize = 500;
+const MAX_LISTED: usize = 500;
 
 fn info(context: &Context, row: &JobRow, bytes: usize) -> Value {
     let last = if row.end > 0.0 { row.end } else { crate::service::now() };
@@ -16,7 +16,7 @@ fn info(context: &Context, row: &JobRow, bytes: usize) -> Value {
 
 /// `/trace/list`.
 pub fn list(context: &Context) -> Result {
-    let filter = JobFilter { limit: MOST, ..JobFilter::default() };
+    let filter = JobFilter { limit: MAX_LISTED, ..JobFilter::default() };
     let rows = context.service.reader().jobs(&filter, &context.viewer())?;
     let all: Vec<Value> = rows
         .iter()

@@ -20,29 +20,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use tree::{How, MOST_FILES, Tree, is_parts, is_passed_over};
+use tree::{How, MAX_FILES, Tree, is_parts, is_passed_over};
 use waiting::Waiting;
 
 /// At most this many running traces are followed.
-const MOST_FOLLOWED: usize = 10_000;
+const MAX_FOLLOWED: usize = 10_000;
 /// How often to see what the kernel tells, and which of those that are followed are due.
-const SOON: Duration = Duration::from_millis(200);
+const NEWS_PAUSE: Duration = Duration::from_millis(200);
 /// A file that has not changed for this long is read.
-const AGAIN: Duration = Duration::from_secs(1);
+const SETTLED: Duration = Duration::from_secs(1);
 /// Files are read, and followed, for this long before something else has its turn.
-const TURN: Duration = Duration::from_secs(1);
+const READING_TIME: Duration = Duration::from_secs(1);
 /// Of the time, one part in this many goes into looking for new names …
 const QUICK: u32 = 100;
 /// … and one in this many into looking at every file, …
 const THOROUGH: u32 = 33;
 /// … but there is never more time than this in between.
-const LONGEST: Duration = Duration::from_secs(600);
+const MAX_PAUSE: Duration = Duration::from_secs(600);
 
 /// Look after a directory until told to stop.
 pub fn run(service: &Arc<Service>, root: &Path, stop: &AtomicBool) {
     let mut watch = Watch::new(service, root);
     let poll = service.config.poll;
-    let step = SOON.min(poll);
+    let step = NEWS_PAUSE.min(poll);
     let (mut thorough, mut quick, mut soon) = (Instant::now(), Instant::now(), Instant::now());
     // What a thorough look costs says nothing about a quick one: each has its own pause.
     let mut between_quick = poll;
@@ -54,7 +54,7 @@ pub fn run(service: &Arc<Service>, root: &Path, stop: &AtomicBool) {
             watch.look(all);
             let took = begun.elapsed();
             // A directory that takes long is looked at less often.
-            let pause = |share: u32| poll.max((took * share).min(LONGEST.max(poll)));
+            let pause = |share: u32| poll.max((took * share).min(MAX_PAUSE.max(poll)));
             if all {
                 service.stats.scan_millis.set(took.as_millis() as u64);
                 thorough = Instant::now() + pause(THOROUGH);
@@ -131,7 +131,7 @@ impl<'a> Watch<'a> {
     fn look(&mut self, thorough: bool) {
         let config = &self.service.config;
         let standing = |user: u32| config.standing(&Payer::User(user));
-        let (data, most) = (&config.data, MOST_FILES);
+        let (data, most) = (&config.data, MAX_FILES);
         let how = How { depth: config.depth, data, thorough, most, standing: &standing };
         let (known, refused) = (&self.known, &self.refused);
         let is_known = |path: &Path, inode: u64| {
@@ -213,7 +213,7 @@ impl<'a> Watch<'a> {
     fn found_folder(&mut self, path: &Path, depth: usize) {
         let data = &self.service.config.data;
         let standing = |user: u32| self.service.config.standing(&Payer::User(user));
-        let how = How { depth, data, thorough: true, most: MOST_FILES, standing: &standing };
+        let how = How { depth, data, thorough: true, most: MAX_FILES, standing: &standing };
         let folder = below::folder(&self.root, path);
         let found = folder.and_then(|folder| Tree::default().look(&folder, how, &|_, _| false));
         let Ok(found) = found else { return };
@@ -233,7 +233,7 @@ impl<'a> Watch<'a> {
 
     /// Parts of a trace. Those that are over are looked at again if `again` says so, and they have changed.
     fn found_parts(&mut self, path: PathBuf, owner: u32, again: bool) {
-        if self.followed.contains_key(&path) || self.followed.len() >= MOST_FOLLOWED {
+        if self.followed.contains_key(&path) || self.followed.len() >= MAX_FOLLOWED {
             return;
         }
         match self.over.get(&path) {
@@ -254,9 +254,9 @@ impl<'a> Watch<'a> {
     /// Read files that have not changed for a moment, for a while. `false`: there are none.
     fn read(&mut self, stop: &AtomicBool) -> bool {
         let begun = Instant::now();
-        let time = AGAIN.min(self.service.config.poll);
+        let time = SETTLED.min(self.service.config.poll);
         let mut some = false;
-        while begun.elapsed() < TURN && !stop.load(Relaxed) {
+        while begun.elapsed() < READING_TIME && !stop.load(Relaxed) {
             let Some((path, before, _)) = self.waiting.next(time) else { break };
             let Ok(about) = below::look(&self.root, &path) else { continue };
             let (version, is_file) = (Version::of(&about), about.kind == Kind::File);
@@ -319,7 +319,7 @@ impl<'a> Watch<'a> {
         // The one that has waited longest comes first.
         due.sort_by_key(|(_, followed)| followed.due());
         for (path, followed) in due {
-            if begun.elapsed() >= TURN {
+            if begun.elapsed() >= READING_TIME {
                 break;
             }
             if !followed.look(service, count) {

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 /// Files below a directory that are looked at. One user has a share of them, so that nobody hides the traces
 /// of others behind millions of files.
-pub const MOST_FILES: usize = 2_000_000;
+pub const MAX_FILES: usize = 2_000_000;
 /// File systems count the time of directories in steps of up to this: two changes may have the same time.
-const STEP: Duration = Duration::from_secs(2);
+const CLOCK_STEP: Duration = Duration::from_secs(2);
 
 /// How to look.
 #[derive(Clone, Copy)]
@@ -69,7 +69,7 @@ struct Folder {
 impl Folder {
     /// Was it listed when no other change could have the same time?
     fn is_settled(&self) -> bool {
-        self.listed.duration_since(self.since) >= STEP
+        self.listed.duration_since(self.since) >= CLOCK_STEP
     }
 }
 
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(look(&mut tree, root.path(), true), ["a/b/deep", "a/new", "known"]);
         // As if a while had passed.
         for folder in tree.folders.values_mut() {
-            folder.since = folder.listed.checked_sub(STEP).unwrap();
+            folder.since = folder.listed.checked_sub(CLOCK_STEP).unwrap();
         }
         assert!(look(&mut tree, root.path(), false).is_empty(), "nothing has changed");
         fs::write(at("a/b/another"), "x").unwrap();

@@ -6,9 +6,9 @@ use std::os::fd::BorrowedFd;
 use turns::Stream;
 
 /// A node that does not read what it is sent is disconnected when so many bytes wait for it.
-const LONGEST: usize = 1 << 22;
+const MAX_UNSENT: usize = 1 << 22;
 /// How much is read from one node before others have their turn.
-const AT_ONCE: usize = 16;
+const READS_A_TURN: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -57,7 +57,7 @@ impl Connection {
 
     pub(super) fn read(&mut self) -> State {
         let mut bytes = [0; 4096];
-        for _ in 0..AT_ONCE {
+        for _ in 0..READS_A_TURN {
             match self.socket.read(&mut bytes) {
                 Ok(0) => return State::Over,
                 Ok(length) => {
@@ -76,7 +76,7 @@ impl Connection {
     }
 
     pub(super) fn send(&mut self, bytes: &[u8]) -> State {
-        if self.unsent.len() > LONGEST {
+        if self.unsent.len() > MAX_UNSENT {
             return State::Over;
         }
         if !self.unsent.is_empty() {

@@ -35,18 +35,18 @@ const NEW: f64 = 0.1;
 /// After the folder was listed, so many times as long as that took passes until it is listed again.
 const LISTING: f64 = 20.0;
 /// How often the arbiter shows that it is there, how often it shows its state, and that to each user.
-const SIGN: f64 = 0.25;
+const SIGN_PAUSE: f64 = 0.25;
 const REPORT: f64 = 1.0;
 const TO_USERS: f64 = 5.0;
 /// Reports for more users than this are not written.
-const MOST_USERS: usize = 64;
+const MAX_USERS: usize = 64;
 /// How often it is looked whether nodes live, and without what sign for how long they do not.
 const LIVES: f64 = 10.0;
 const DEAD: f64 = 60.0;
 /// For how long it is looked whether another arbiter shows itself, in steps of 100 ms.
 const STEPS: u32 = 12;
 /// Directories with more nodes than this are somebody's mistake.
-const MOST: usize = 100_000;
+const MAX_FILE_NODES: usize = 100_000;
 /// Whoever can read the folder of nodes looks for changes; the sign is for everybody.
 const FOR_ALL: u32 = 0o644;
 
@@ -155,7 +155,7 @@ impl Directory {
             return;
         }
         self.next_told = now + TO_USERS;
-        let users: BTreeSet<u32> = report.jobs.iter().filter_map(|job| job.user).take(MOST_USERS).collect();
+        let users: BTreeSet<u32> = report.jobs.iter().filter_map(|job| job.user).take(MAX_USERS).collect();
         for user in self.told.difference(&users) {
             let _ = self.ground.root.remove(format!("report.{user}"));
         }
@@ -175,7 +175,7 @@ impl Directory {
         may: impl FnMut(u32) -> bool,
     ) -> io::Result<Vec<Arrived>> {
         if now >= self.next_sign {
-            self.next_sign = now + SIGN;
+            self.next_sign = now + SIGN_PAUSE;
             // Where nothing can be written, nodes see that nothing changes, and go on without turns.
             match self.sign() {
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
@@ -232,10 +232,10 @@ impl Directory {
     ) {
         let Ok(entries) = self.ground.nodes.entries() else { return };
         let mut present = Vec::new();
-        for entry in entries.flatten().take(2 * MOST) {
+        for entry in entries.flatten().take(2 * MAX_FILE_NODES) {
             let Some(id) = entry.name.to_str().and_then(|name| name.strip_suffix(".up")) else { continue };
             present.push(id.to_owned());
-            let is_new = !self.names.contains_key(id) && self.names.len() < MOST;
+            let is_new = !self.names.contains_key(id) && self.names.len() < MAX_FILE_NODES;
             if let Some(node) = is_new.then(|| open(&self.ground.nodes, id, now, &mut may).ok()).flatten() {
                 self.names.insert(id.to_owned(), *next);
                 self.nodes.insert(*next, node);

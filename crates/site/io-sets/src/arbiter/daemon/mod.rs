@@ -85,15 +85,15 @@ pub struct Daemon {
 /// Listeners have the lowest numbers, connections those above.
 const FIRST_CONNECTION: NodeId = 1024;
 /// The longest sleep, after which it is asked whether to stop.
-const LONGEST: f64 = 0.2;
+const MAX_SLEEP: f64 = 0.2;
 /// How often it looks whether more has arrived once it is told to stop.
 const LAST_TURNS: usize = 8;
 /// More messages than this in a second are not honest.
-const FLOOD: u32 = 2000;
+const MAX_MESSAGES_A_SECOND: u32 = 2000;
 /// How often files with priorities are read, and how many before others have their turn.
 const PRIORITIES: f64 = 1.0;
-const AT_ONCE: usize = 16;
-const MOMENT: f64 = 1e-3;
+const PRIORITIES_A_TURN: usize = 16;
+const SHORT_SLEEP: f64 = 1e-3;
 /// Whoever connects says in this time who it is.
 const STRANGER: f64 = 5.0;
 /// How long nobody is let in when there are no descriptors left.
@@ -101,11 +101,11 @@ const DEAF: f64 = 0.25;
 /// After a look at directories, so many times as long as it took passes until the next.
 const LOOKING: f64 = 4.0;
 /// No more nodes than this, whatever the system allows.
-const MOST: usize = 262_144;
+const MAX_NODES: usize = 262_144;
 /// Descriptors for everything else.
-const OTHERS: usize = 64;
+const OTHER_DESCRIPTORS: usize = 64;
 /// No priority is longer.
-const LONGEST_PRIORITY: u64 = 64;
+const MAX_PRIORITY_BYTES: u64 = 64;
 
 impl Daemon {
     /// Listens.
@@ -160,13 +160,13 @@ impl Daemon {
     /// and phases that are under way end with it.
     pub fn run(&mut self, stop: &AtomicBool, mut ended: impl FnMut(&PhaseReport)) -> Result<(), Problem> {
         while !stop.load(Relaxed) {
-            let mut wait = (self.arbiter.next_event() - self.now()).clamp(0.0, LONGEST);
+            let mut wait = (self.arbiter.next_event() - self.now()).clamp(0.0, MAX_SLEEP);
             if !self.directories.is_empty() {
                 // A directory that takes long is looked at less often.
                 wait = wait.min(directory::POLL.max(LOOKING * self.looking));
             }
             if !self.unread.is_empty() {
-                wait = wait.min(MOMENT);
+                wait = wait.min(SHORT_SLEEP);
             }
             self.turn(wait)?;
             self.arbiter.take_phases().iter().for_each(&mut ended);
@@ -276,9 +276,11 @@ impl Daemon {
         let mut problem = None;
         while let Some(connection) = self.connections.get_mut(&node) {
             match connection.stream.take() {
-                Ok(Some(message)) if connection.counts(second) <= FLOOD => messages.push(message),
+                Ok(Some(message)) if connection.counts(second) <= MAX_MESSAGES_A_SECOND => {
+                    messages.push(message)
+                }
                 Ok(Some(_)) => {
-                    problem = Some(format!("more than {FLOOD} messages in a second"));
+                    problem = Some(format!("more than {MAX_MESSAGES_A_SECOND} messages in a second"));
                     break;
                 }
                 Ok(None) => break,
@@ -416,7 +418,7 @@ impl Daemon {
             self.read_priorities = now + PRIORITIES;
             self.unread.extend(self.arbiter.names());
         }
-        for job in self.unread.drain(..AT_ONCE.min(self.unread.len())) {
+        for job in self.unread.drain(..PRIORITIES_A_TURN.min(self.unread.len())) {
             // Steps count as their job.
             let id = job.split('.').next().unwrap_or_default();
             if id.is_empty() || id.contains('/') {
@@ -427,7 +429,7 @@ impl Daemon {
             let file = Dir::open(&root).and_then(|root| {
                 root.folder(id).and_then(|folder| folder.read("priority", &Expect::anybodys()))
             });
-            let _ = file.map(|file| file.take(LONGEST_PRIORITY).read_to_string(&mut text));
+            let _ = file.map(|file| file.take(MAX_PRIORITY_BYTES).read_to_string(&mut text));
             let priority = text.trim().parse().ok().and_then(Priority::from_stored);
             self.arbiter.tell_priority(now, &job, priority);
         }
@@ -448,7 +450,7 @@ fn allow_descriptors() -> usize {
     limit.current = limit.maximum;
     let _ = setrlimit(Resource::Nofile, limit);
     let most = getrlimit(Resource::Nofile).current.and_then(|most| usize::try_from(most).ok());
-    most.unwrap_or(usize::MAX).saturating_sub(OTHERS).clamp(OTHERS, MOST)
+    most.unwrap_or(usize::MAX).saturating_sub(OTHER_DESCRIPTORS).clamp(OTHER_DESCRIPTORS, MAX_NODES)
 }
 
 /// A stream of what nodes say.

@@ -12,7 +12,7 @@ const INDEX: &[u8] = b"CUBEX.INDEX";
 const DATA: &[u8] = b"CUBEX.DATA";
 const COMPRESSED: &[u8] = b"ZCUBEX.DATA";
 /// More bytes are not unpacked: a profile of that size has a million callpaths on a thousand processes.
-const MOST_BYTES: u64 = 8 << 30;
+const MAX_BYTES: u64 = 8 << 30;
 
 /// A profile in memory.
 pub(super) struct Profile<'a> {
@@ -36,7 +36,7 @@ impl<'a> Profile<'a> {
             archive.file("anchor.xml").ok_or_else(|| wrong("an archive without anchor.xml".into()))?;
         let mut text = String::new();
         let read = match anchor.starts_with(b"\x1f\x8b") {
-            true => GzDecoder::new(anchor).take(MOST_BYTES).read_to_string(&mut text),
+            true => GzDecoder::new(anchor).take(MAX_BYTES).read_to_string(&mut text),
             false => (&mut &*anchor).read_to_string(&mut text),
         };
         read.map_err(|error| wrong(format!("anchor.xml: {error}")))?;
@@ -148,7 +148,7 @@ fn unpacked(data: &[u8], little: bool) -> Option<Vec<u8>> {
         let size = usize::try_from(read(8 + 24 * piece + 16)?).ok()?;
         let packed = data.get(at..at.checked_add(size)?)?;
         if size > 0 {
-            let left = MOST_BYTES.saturating_sub(unpacked.len() as u64);
+            let left = MAX_BYTES.saturating_sub(unpacked.len() as u64);
             ZlibDecoder::new(packed).take(left).read_to_end(&mut unpacked).ok()?;
         }
         at += size;

@@ -1,8 +1,10 @@
-/* slow_fs MOUNTPOINT BACKING BYTES_PER_SECOND: a real file system with an exact bandwidth, for measurements.
+/* throttled_fs MOUNTPOINT BYTES_PER_SECOND [BACKING]: a real file system with an exact bandwidth, for
+ * measurements.
  *
- * One flat folder, kept in BACKING, served by FUSE's raw protocol. Reads and writes go through one queue, in
- * the order in which they come, at the given rate together; nothing is cached. Everything else is immediate.
- * SIGTERM unmounts. Needs the administrator. */
+ * One flat folder, served by FUSE's raw protocol. Reads and writes go through one queue, in the order in
+ * which they come, at the given rate together; nothing is cached. Everything else is immediate. Data are kept
+ * in files in BACKING, a folder that is empty; without it they are thrown away, and reads give zeros. Prints
+ * "mounted", and ends when it is unmounted or gets SIGTERM. Needs the administrator. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -22,14 +25,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 16384, NAME = 200, LARGEST = 1 << 20 };
+enum { MAX_FILES = 16384, NAME = 200, MAX_REQUEST = 1 << 20 };
 
-/* Node 1 is the folder, node i + 2 is file i. */
+/* Node 1 is the folder, node i + 2 is file i. A file that was removed has no name until nobody uses it. */
 static struct {
     char name[NAME];
     int descriptor;
     bool used;
-} files[MOST_FILES];
+} files[MAX_FILES];
 
 struct request {
     struct request *next;
@@ -38,7 +41,8 @@ struct request {
 };
 
 static int channel;
-static int backing;
+/* Less than 0: only sizes are kept. */
+static int backing = -1;
 static const char *mount_point;
 static double rate;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -61,36 +65,24 @@ static void reply(uint64_t unique, int error, const void *data, size_t length) {
     struct fuse_out_header out = {sizeof out + (error ? 0 : length), -error, unique};
     struct iovec parts[2] = {{&out, sizeof out}, {(void *)data, length}};
     if (writev(channel, parts, error || !length ? 1 : 2) < 0 && errno != ENOENT)
-        fprintf(stderr, "slow_fs: reply: %s\n", strerror(errno));
+        fprintf(stderr, "throttled_fs: reply: %s\n", strerror(errno));
 }
 
-static int file_of(const char *name) {
-    int unused = -1;
-    for (int i = 0; i < MOST_FILES; i++) {
+static int find(const char *name) {
+    for (int i = 0; i < MAX_FILES; i++)
         if (files[i].used && !strcmp(files[i].name, name))
             return i;
-        if (!files[i].used && unused < 0)
-            unused = i;
-    }
-    if (unused < 0 || strlen(name) >= NAME)
-        return -1;
-    files[unused].used = true;
-    files[unused].descriptor = -1;
-    strcpy(files[unused].name, name);
-    return unused;
+    return -1;
 }
 
 static int descriptor(uint64_t node) {
-    int i = (int)node - 2;
-    if (files[i].descriptor < 0)
-        files[i].descriptor = openat(backing, files[i].name, O_RDWR);
-    return files[i].descriptor;
+    return node >= 2 && node < MAX_FILES + 2 ? files[node - 2].descriptor : -1;
 }
 
 static struct fuse_attr attributes(uint64_t node) {
-    struct fuse_attr a = {.ino = node, .blksize = LARGEST, .mode = S_IFDIR | 0777, .nlink = 2};
+    struct fuse_attr a = {.ino = node, .blksize = MAX_REQUEST, .mode = S_IFDIR | 0777, .nlink = 2};
     struct stat s;
-    if (node > 1 && descriptor(node) >= 0 && !fstat(descriptor(node), &s)) {
+    if (node > 1 && !fstat(descriptor(node), &s)) {
         a.mode = S_IFREG | (s.st_mode & 07777);
         a.nlink = 1;
         a.size = (uint64_t)s.st_size;
@@ -107,6 +99,12 @@ static struct fuse_entry_out entry(int file) {
     struct fuse_entry_out e = {.nodeid = (uint64_t)file + 2};
     e.attr = attributes(e.nodeid);
     return e;
+}
+
+static ssize_t grow(int file, uint32_t size, off_t offset) {
+    struct stat s;
+    bool larger = !fstat(file, &s) && offset + (off_t)size > s.st_size;
+    return larger && ftruncate(file, offset + (off_t)size) ? -1 : (ssize_t)size;
 }
 
 /* Data moves here, at the rate and no faster. */
@@ -128,7 +126,8 @@ static void *serve_data(void *unused) {
         struct fuse_in_header *h = r->header;
         if (h->opcode == FUSE_WRITE) {
             struct fuse_write_in *in = (void *)(h + 1);
-            ssize_t n = pwrite(descriptor(h->nodeid), in + 1, in->size, (off_t)in->offset);
+            ssize_t n = backing < 0 ? grow(descriptor(h->nodeid), in->size, (off_t)in->offset)
+                                    : pwrite(descriptor(h->nodeid), in + 1, in->size, (off_t)in->offset);
             struct fuse_write_out out = {n < 0 ? 0 : (uint32_t)n, 0};
             reply(h->unique, n < 0 ? errno : 0, &out, sizeof out);
         } else {
@@ -145,39 +144,50 @@ static void *serve_data(void *unused) {
 }
 
 static void list(uint64_t unique, const struct fuse_read_in *in) {
-    static char buffer[LARGEST];
+    static char buffer[MAX_REQUEST];
     size_t length = 0;
-    uint64_t number = 0;
-    int folder = openat(backing, ".", O_RDONLY | O_DIRECTORY);
-    DIR *items = fdopendir(folder);
-    for (struct dirent *item; items && (item = readdir(items));) {
-        if (number++ < in->offset || item->d_name[0] == '.')
+    for (uint64_t i = in->offset; i < MAX_FILES; i++) {
+        size_t name = strlen(files[i].name), size = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET + name);
+        if (!files[i].used || !name)
             continue;
-        size_t name = strlen(item->d_name), size = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET + name);
         if (length + size > in->size || length + size > sizeof buffer)
             break;
         struct fuse_dirent *d = (void *)(buffer + length);
         memset(d, 0, size);
-        *d = (struct fuse_dirent){(uint64_t)file_of(item->d_name) + 2, number, (uint32_t)name, DT_REG};
-        memcpy(d->name, item->d_name, name);
+        *d = (struct fuse_dirent){i + 2, i + 1, (uint32_t)name, DT_REG};
+        memcpy(d->name, files[i].name, name);
         length += size;
     }
-    if (items)
-        closedir(items);
     reply(unique, 0, buffer, length);
 }
 
+/* A file of this name, new or not. */
+static int made(const char *name, int flags) {
+    int i = find(name);
+    if (i >= 0)
+        return flags & O_TRUNC && ftruncate(files[i].descriptor, 0) ? -1 : i;
+    for (i = 0; i < MAX_FILES && files[i].used; i++)
+        ;
+    errno = i < MAX_FILES ? ENAMETOOLONG : ENOSPC;
+    if (i == MAX_FILES || strlen(name) >= NAME)
+        return -1;
+    int new = backing < 0 ? memfd_create("file", MFD_CLOEXEC)
+                          : openat(backing, name, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    if (new < 0)
+        return -1;
+    fchmod(new, 0666);
+    strcpy(files[i].name, name);
+    files[i].descriptor = new;
+    files[i].used = true;
+    return i;
+}
+
 static void create(uint64_t unique, const struct fuse_create_in *in) {
-    const char *name = (const char *)(in + 1);
-    int opened = openat(backing, name, O_CREAT | O_RDWR | ((int)in->flags & O_TRUNC), 0666);
-    int file = opened < 0 ? -1 : file_of(name);
+    int file = made((const char *)(in + 1), (int)in->flags);
     if (file < 0) {
-        reply(unique, opened < 0 ? errno : ENOSPC, NULL, 0);
+        reply(unique, errno, NULL, 0);
         return;
     }
-    if (files[file].descriptor >= 0)
-        close(files[file].descriptor);
-    files[file].descriptor = opened;
     struct {
         struct fuse_entry_out entry;
         struct fuse_open_out open;
@@ -185,12 +195,19 @@ static void create(uint64_t unique, const struct fuse_create_in *in) {
     reply(unique, 0, &out, sizeof out);
 }
 
+static void forget(uint64_t node) {
+    if (node < 2 || node >= MAX_FILES + 2 || !files[node - 2].used || files[node - 2].name[0])
+        return;
+    close(files[node - 2].descriptor);
+    files[node - 2].used = false;
+}
+
 /* What is not data, at once. Returns whether the buffer was kept for later. */
 static bool handle(struct fuse_in_header *h) {
     void *in = h + 1;
     switch (h->opcode) {
     case FUSE_INIT: {
-        struct fuse_init_out out = {.major = 7, .minor = 31, .max_write = LARGEST, .max_pages = 256};
+        struct fuse_init_out out = {.major = 7, .minor = 31, .max_write = MAX_REQUEST, .max_pages = 256};
         out.flags = FUSE_BIG_WRITES | FUSE_MAX_PAGES | FUSE_ASYNC_DIO;
         out.max_background = out.congestion_threshold = 1024;
         out.time_gran = 1;
@@ -198,9 +215,9 @@ static bool handle(struct fuse_in_header *h) {
         return false;
     }
     case FUSE_LOOKUP: {
-        bool there = !faccessat(backing, in, F_OK, 0);
-        struct fuse_entry_out out = there ? entry(file_of(in)) : (struct fuse_entry_out){0};
-        reply(h->unique, there ? 0 : ENOENT, &out, sizeof out);
+        int file = find(in);
+        struct fuse_entry_out out = file < 0 ? (struct fuse_entry_out){0} : entry(file);
+        reply(h->unique, file < 0 ? ENOENT : 0, &out, sizeof out);
         return false;
     }
     case FUSE_CREATE:
@@ -209,7 +226,7 @@ static bool handle(struct fuse_in_header *h) {
     case FUSE_SETATTR: {
         struct fuse_setattr_in *set = in;
         if (set->valid & FATTR_SIZE && ftruncate(descriptor(h->nodeid), (off_t)set->size))
-            perror("slow_fs: ftruncate");
+            perror("throttled_fs: ftruncate");
     } /* fall through */
     case FUSE_GETATTR: {
         struct fuse_attr_out out = {.attr = attributes(h->nodeid)};
@@ -225,10 +242,10 @@ static bool handle(struct fuse_in_header *h) {
         return false;
     }
     case FUSE_UNLINK: {
-        int file = file_of(in);
-        int failed = unlinkat(backing, in, 0) ? errno : 0;
-        if (file >= 0 && !failed)
-            strcpy(files[file].name, "?");
+        int file = find(in);
+        int failed = file < 0 ? ENOENT : backing >= 0 && unlinkat(backing, in, 0) ? errno : 0;
+        if (!failed)
+            files[file].name[0] = 0;
         reply(h->unique, failed, NULL, 0);
         return false;
     }
@@ -243,7 +260,15 @@ static bool handle(struct fuse_in_header *h) {
         return false;
     }
     case FUSE_FORGET:
-    case FUSE_BATCH_FORGET:
+        forget(h->nodeid);
+        return false;
+    case FUSE_BATCH_FORGET: {
+        struct fuse_batch_forget_in *all = in;
+        struct fuse_forget_one *one = (void *)(all + 1);
+        for (uint32_t i = 0; i < all->count; i++)
+            forget(one[i].nodeid);
+        return false;
+    }
     case FUSE_INTERRUPT:
         return false;
     case FUSE_RELEASE:
@@ -279,26 +304,29 @@ static void unmount(int signal) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4 || (rate = atof(argv[3])) <= 0) {
-        fprintf(stderr, "usage: slow_fs MOUNTPOINT BACKING BYTES_PER_SECOND\n");
+    if (argc < 3 || argc > 4 || (rate = atof(argv[2])) <= 0) {
+        fprintf(stderr, "usage: throttled_fs MOUNTPOINT BYTES_PER_SECOND [BACKING]\n");
         return 2;
     }
     mount_point = argv[1];
-    backing = open(argv[2], O_RDONLY | O_DIRECTORY);
-    channel = open("/dev/fuse", O_RDWR);
+    if (argc == 4)
+        backing = open(argv[3], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    channel = open("/dev/fuse", O_RDWR | O_CLOEXEC);
     char options[128];
     snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", channel);
-    bool opened = backing >= 0 && channel >= 0;
-    if (!opened || mount("slow_fs", mount_point, "fuse.slow_fs", MS_NOSUID | MS_NODEV, options)) {
-        perror("slow_fs");
+    bool opened = (argc < 4 || backing >= 0) && channel >= 0;
+    if (!opened || mount("throttled", mount_point, "fuse.throttled", MS_NOSUID | MS_NODEV, options)) {
+        perror(mount_point);
         return 1;
     }
     signal(SIGTERM, unmount);
     signal(SIGINT, unmount);
     prctl(PR_SET_TIMERSLACK, 1000);
+    puts("mounted");
+    fflush(stdout);
     pthread_t thread;
     pthread_create(&thread, NULL, serve_data, NULL);
-    const size_t size = LARGEST + 8192;
+    const size_t size = MAX_REQUEST + 8192;
     char *buffer = malloc(size);
     for (;;) {
         ssize_t n = read(channel, buffer, size);
