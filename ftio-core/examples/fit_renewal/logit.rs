@@ -102,7 +102,7 @@ pub fn fit(traces: &[&Stack], how: &How) -> Weights {
     for (i, (scale, weight)) in scale.iter_mut().zip(WEIGHTS).enumerate() {
         let mean = rows().map(|row| row[i]).sum::<f64>() / count;
         let deviation = (rows().map(|row| (row[i] - mean).powi(2)).sum::<f64>() / count).sqrt();
-        let is_used = how.used[i] && deviation > 1e-9 || how.used[i] && weight.sign == Sign::Constant;
+        let is_used = how.used[i] && (deviation > 1e-9 || weight.sign == Sign::Constant);
         *scale = match weight.sign {
             _ if !is_used => 0.0,
             Sign::Constant => 1.0,
